@@ -1,0 +1,178 @@
+//! What operators do to elements: wrapping integers, NaN-propagating minima.
+
+/// Elements with `+ - * / %`. Integers wrap around, in debug and release builds alike.
+pub trait Arithmetic: Copy + Send + Sync {
+    /// Whether a divisor of zero is a fault, as for integers.
+    const FAULTS: bool;
+
+    /// Sum.
+    fn plus(self, other: Self) -> Self;
+    /// Difference.
+    fn minus(self, other: Self) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
+    /// Quotient, truncated for integers; any value where [`Self::is_faulty_divisor`] holds.
+    fn over(self, divisor: Self) -> Self;
+    /// Remainder with the sign of the dividend; any value where [`Self::is_faulty_divisor`] holds.
+    fn modulo(self, divisor: Self) -> Self;
+    /// Whether dividing by this is a fault.
+    fn is_faulty_divisor(self) -> bool;
+    /// The number 1.
+    fn one() -> Self;
+}
+
+/// Elements with a sign to change. Unsigned integers wrap around.
+pub trait Signed: Arithmetic {
+    /// The number with the other sign.
+    fn negated(self) -> Self;
+    /// Absolute value; the smallest integer wraps to itself.
+    fn magnitude(self) -> Self;
+}
+
+/// Elements with an order. NaN wins both minimum and maximum.
+pub trait Order: Copy + PartialOrd + Send + Sync {
+    /// The smaller of two, NaN if either is.
+    #[inline(always)]
+    #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+    fn minimum(self, other: Self) -> Self {
+        if self < other || self != self { self } else { other }
+    }
+
+    /// The larger of two, NaN if either is.
+    #[inline(always)]
+    #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+    fn maximum(self, other: Self) -> Self {
+        if self > other || self != self { self } else { other }
+    }
+}
+
+/// Elements with `& | ^ !`: `bool` and integers.
+pub trait Bits: Copy + Send + Sync {
+    /// Bitwise or logical and.
+    fn and(self, other: Self) -> Self;
+    /// Bitwise or logical or.
+    fn or(self, other: Self) -> Self;
+    /// Bitwise or logical exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// Bitwise or logical complement.
+    fn complement(self) -> Self;
+}
+
+macro_rules! integers {
+    ($magnitude:ident: $($type:ty)*) => { $(
+        impl Arithmetic for $type {
+            const FAULTS: bool = true;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
+            #[inline(always)]
+            fn over(self, divisor: Self) -> Self {
+                if divisor == 0 { 0 } else { self.wrapping_div(divisor) }
+            }
+            #[inline(always)]
+            fn modulo(self, divisor: Self) -> Self {
+                if divisor == 0 { 0 } else { self.wrapping_rem(divisor) }
+            }
+            #[inline(always)]
+            fn is_faulty_divisor(self) -> bool { self == 0 }
+            #[inline(always)]
+            fn one() -> Self { 1 }
+        }
+        impl Signed for $type {
+            #[inline(always)]
+            fn negated(self) -> Self { self.wrapping_neg() }
+            #[inline(always)]
+            fn magnitude(self) -> Self { integers!(@$magnitude self) }
+        }
+        impl Order for $type {}
+        bits!($type);
+    )* };
+    (@signed $x:expr) => { $x.wrapping_abs() };
+    (@unsigned $x:expr) => { $x };
+}
+
+macro_rules! bits {
+    ($type:ty) => {
+        impl Bits for $type {
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+            #[inline(always)]
+            fn complement(self) -> Self {
+                !self
+            }
+        }
+    };
+}
+
+macro_rules! floats {
+    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr;)*) => { $(
+        $(#[$cfg])?
+        impl Arithmetic for $type {
+            const FAULTS: bool = false;
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self { self + other }
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self { self - other }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self { self * other }
+            #[inline(always)]
+            fn over(self, divisor: Self) -> Self { self / divisor }
+            #[inline(always)]
+            fn modulo(self, divisor: Self) -> Self { self % divisor }
+            #[inline(always)]
+            fn is_faulty_divisor(self) -> bool { false }
+            #[inline(always)]
+            fn one() -> Self { $one }
+        }
+        $(#[$cfg])?
+        impl Signed for $type {
+            #[inline(always)]
+            fn negated(self) -> Self { -self }
+            #[inline(always)]
+            fn magnitude(self) -> Self { $magnitude(self) }
+        }
+    )* };
+}
+
+integers!(signed: i8 i16 i32 i64 i128 isize);
+integers!(unsigned: u8 u16 u32 u64 u128 usize);
+bits!(bool);
+impl Order for bool {}
+impl Order for f32 {}
+impl Order for f64 {}
+#[cfg(feature = "half")]
+impl Order for half::f16 {}
+#[cfg(feature = "half")]
+impl Order for half::bf16 {}
+
+floats! {
+    f32: 1.0, f32::abs;
+    f64: 1.0, f64::abs;
+    #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff);
+    #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff);
+}
+
+/// Complex numbers: their magnitude is a complex number with imaginary part 0.
+#[cfg(feature = "complex")]
+mod complex {
+    use super::{Arithmetic, Signed};
+    use num_complex::Complex;
+
+    floats! {
+        Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0);
+        Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0);
+    }
+}

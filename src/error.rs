@@ -1,0 +1,389 @@
+//! The one error type. Every variant carries the numbers that would fix the call.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Result with [`Error`] as its default error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong, with the numbers involved.
+///
+/// Errors compare by their values; foreign errors inside them compare by their rendered text.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The shape `from` cannot be repeated to the shape `to`.
+    #[error("cannot broadcast {from:?} to {to:?}: {}", broadcast_reason(from, to, *axis))]
+    Broadcast {
+        /// Shape of the view.
+        from: Vec<usize>,
+        /// Shape asked for.
+        to: Vec<usize>,
+        /// First axis of `to` that does not match.
+        axis: usize,
+    },
+    /// Operands of an elementwise operator do not align.
+    #[error(
+        "operands could not be broadcast: argument {argument} has shape {shape:?}, the result so far is {so_far:?}, axis {axis}: {} vs {}",
+        aligned(shape, so_far, *axis, *left), aligned(so_far, shape, *axis, *left)
+    )]
+    Operands {
+        /// Position of the argument, from 1.
+        argument: usize,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Joint shape of the arguments before it.
+        so_far: Vec<usize>,
+        /// First axis of the joint shape where the extents differ and neither is 1.
+        axis: usize,
+        /// Whether the shapes were aligned at their first axes.
+        left: bool,
+    },
+    /// Source and destination of an assignment have different shapes.
+    #[error("cannot assign shape {found:?} to a destination of shape {expected:?}")]
+    Destination {
+        /// Shape of the destination.
+        expected: Vec<usize>,
+        /// Shape of what was assigned.
+        found: Vec<usize>,
+    },
+    /// `order` is not a permutation of the axes.
+    #[error("{order:?} is not a permutation of {rank} axes")]
+    Permutation {
+        /// What was given.
+        order: Vec<usize>,
+        /// Number of axes.
+        rank: usize,
+    },
+    /// An axis that does not exist.
+    #[error("axis {axis} does not exist: the rank is {rank}")]
+    Axis {
+        /// What was given.
+        axis: usize,
+        /// Number of axes.
+        rank: usize,
+    },
+    /// One axis given twice where two are needed.
+    #[error("axis {axis} was given twice")]
+    RepeatedAxis {
+        /// The axis.
+        axis: usize,
+    },
+    /// A list with one item an axis has the wrong length.
+    #[error("expected {expected} {what}, one an axis, found {found}")]
+    Rank {
+        /// What the list holds.
+        what: &'static str,
+        /// Number of axes.
+        expected: usize,
+        /// Length of the list.
+        found: usize,
+    },
+    /// An index outside its axis.
+    #[error("index {index} is out of bounds: axis {axis} has extent {extent}")]
+    Index {
+        /// Axis of the view.
+        axis: usize,
+        /// The index.
+        index: i128,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A range with step 0.
+    #[error("a range on axis {axis} has step 0")]
+    ZeroStep {
+        /// Axis of the view.
+        axis: usize,
+    },
+    /// A cyclic walk with period 0.
+    #[error("axis {axis} has period 0")]
+    ZeroPeriod {
+        /// Axis of the layout.
+        axis: usize,
+    },
+    /// A sliding window that is empty or longer than its axis.
+    #[error("a window of {window} does not fit axis {axis} of extent {extent}")]
+    Window {
+        /// Axis of the view.
+        axis: usize,
+        /// Extent of the window.
+        window: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A reshape that changes the number of elements.
+    #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
+    Reshape {
+        /// Shape of the view.
+        from: Vec<usize>,
+        /// Shape asked for.
+        to: Vec<usize>,
+    },
+    /// An extent that cannot be inferred from the others.
+    #[error("cannot infer one extent of {to:?} (inferred: {missing}) from {from:?}")]
+    Infer {
+        /// Shape of the view.
+        from: Vec<usize>,
+        /// The extents that were given.
+        to: Vec<usize>,
+        /// Number of extents left to infer.
+        missing: usize,
+    },
+    /// A reshape that strides alone cannot express.
+    #[error("cannot reshape {from:?} to {to:?} by strides alone: strides {strides:?}")]
+    NeedsLink {
+        /// Shape of the view.
+        from: Vec<usize>,
+        /// Shape asked for.
+        to: Vec<usize>,
+        /// Strides of the view, empty if it has none.
+        strides: Vec<isize>,
+    },
+    /// The number of elements, or of its nonzero extents alone, does not fit in `isize`.
+    #[error("shape {shape:?} has more elements than fit in isize")]
+    ShapeOverflow {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// An address does not fit in `isize`.
+    #[error("address {address} does not fit: shape {shape:?}")]
+    AddressOverflow {
+        /// The address.
+        address: i128,
+        /// Shape of the map.
+        shape: Vec<usize>,
+    },
+    /// An index would map below address 0.
+    #[error("lowest address {lowest} is negative: offset {offset}, shape {shape:?}")]
+    NegativeAddress {
+        /// The lowest address.
+        lowest: isize,
+        /// Address of index 0.
+        offset: isize,
+        /// Shape of the map.
+        shape: Vec<usize>,
+    },
+    /// Addresses beyond the end of the storage.
+    #[error("addresses {span:?} reach beyond the storage of length {len}")]
+    OutOfSpan {
+        /// Addresses the map reaches.
+        span: Range<usize>,
+        /// Length of the storage.
+        len: usize,
+    },
+    /// The number of elements given does not fit the shape.
+    #[error("shape {shape:?} needs {expected} elements, found {found}")]
+    Length {
+        /// The shape.
+        shape: Vec<usize>,
+        /// Elements it needs.
+        expected: usize,
+        /// Elements found.
+        found: usize,
+    },
+    /// A nested list whose rows differ in length.
+    #[error("row {row} of a nested list has {found} elements, the first has {expected}")]
+    Ragged {
+        /// First row that differs.
+        row: usize,
+        /// Length of the first row.
+        expected: usize,
+        /// Length of that row.
+        found: usize,
+    },
+    /// Writing through a map that sends two indexes to one address.
+    #[error("cannot write through this view: two indexes share an address, seen at axis {axis}")]
+    NotInjective {
+        /// First axis whose prefix is not injective.
+        axis: usize,
+    },
+    /// The inverse of a map does not give the index back.
+    #[error("address {local} of index {global:?} does not lead back to it")]
+    NotInvertible {
+        /// The index.
+        global: Vec<usize>,
+        /// The address it maps to.
+        local: usize,
+    },
+    /// Memory for the result could not be had.
+    #[error("could not allocate {bytes} bytes")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// Storage failed to read or write an element.
+    #[error("{source}{}", at(index.as_deref()))]
+    Storage {
+        /// First index of the view that uses this address, where it is known.
+        index: Option<Vec<usize>>,
+        /// What the storage reported.
+        source: StorageError,
+    },
+    /// A checked conversion of an element failed.
+    #[error("cannot convert {value} at index {index:?} to {target}")]
+    Cast {
+        /// Index of the first such element.
+        index: Vec<usize>,
+        /// Its value.
+        value: String,
+        /// Type asked for.
+        target: &'static str,
+    },
+    /// Integer division or remainder by zero.
+    #[error("division by zero at index {index:?}")]
+    Arithmetic {
+        /// Index of the first such element.
+        index: Vec<usize>,
+    },
+    /// An expression nested too deeply through boxes.
+    #[error("expression is {depth} boxes deep, the limit is {limit}: evaluate a part of it first")]
+    TooDeep {
+        /// Depth reached.
+        depth: usize,
+        /// Largest depth allowed.
+        limit: usize,
+    },
+    /// A file header is malformed.
+    #[error("malformed header at byte {offset}: expected {expected}")]
+    Header {
+        /// Position in the file, in bytes.
+        offset: usize,
+        /// What should stand there.
+        expected: &'static str,
+    },
+    /// A file header claims to be larger than allowed.
+    #[error("header claims {claimed} bytes, the limit is {limit}")]
+    HeaderTooLarge {
+        /// Bytes claimed.
+        claimed: u64,
+        /// Largest size accepted.
+        limit: u64,
+    },
+    /// A file ends before its data does.
+    #[error("file is truncated: expected {expected} bytes, found {found}")]
+    Truncated {
+        /// Bytes the header promises.
+        expected: u64,
+        /// Bytes present.
+        found: u64,
+    },
+    /// A file goes on after its data.
+    #[error("file has trailing data: expected {expected} bytes, found at least {found}")]
+    TrailingData {
+        /// Bytes the header promises.
+        expected: u64,
+        /// Bytes present, as far as was read.
+        found: u64,
+    },
+    /// A byte that is no value of its type.
+    #[error("byte {byte:#04x} at index {index} is not a valid value")]
+    InvalidValue {
+        /// Position of the element in the file's order.
+        index: usize,
+        /// The byte.
+        byte: u8,
+    },
+    /// An element type other than the one asked for, or one that is not supported.
+    #[error("expected elements of type {expected}, found {found}")]
+    ElementType {
+        /// What was asked for.
+        expected: &'static str,
+        /// What was found.
+        found: String,
+    },
+    /// Bytes whose position does not suit the alignment of the element type.
+    #[error("byte offset {offset} is not aligned to {align}")]
+    Misaligned {
+        /// Alignment of the element type, in bytes.
+        align: usize,
+        /// Position, in bytes.
+        offset: usize,
+    },
+    /// The operating system reported an error.
+    #[error("{0}")]
+    Io(IoError),
+}
+
+/// A storage could not read or write one element.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("storage failed at address {address}: {source}")]
+pub struct StorageError {
+    /// Address of the element, in elements.
+    pub address: usize,
+    /// What went wrong.
+    pub source: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl StorageError {
+    /// An error at `address` with any cause, a string for example.
+    pub fn new(
+        address: usize,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self { address, source: Arc::from(source.into()) }
+    }
+}
+
+impl PartialEq for StorageError {
+    fn eq(&self, other: &Self) -> bool {
+        self.address == other.address && self.source.to_string() == other.source.to_string()
+    }
+}
+
+impl From<StorageError> for Error {
+    fn from(source: StorageError) -> Self {
+        Self::Storage { index: None, source }
+    }
+}
+
+/// An input or output error that can be cloned and compared.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct IoError(Arc<std::io::Error>);
+
+impl IoError {
+    /// Kind of the error.
+    pub fn kind(&self) -> std::io::ErrorKind {
+        self.0.kind()
+    }
+}
+
+impl PartialEq for IoError {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind() == other.kind() && self.to_string() == other.to_string()
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(IoError(Arc::new(error)))
+    }
+}
+
+fn broadcast_reason(from: &[usize], to: &[usize], axis: usize) -> String {
+    let missing = to.len().saturating_sub(from.len());
+    match (axis.checked_sub(missing).and_then(|k| from.get(k)), to.get(axis)) {
+        _ if to.len() < from.len() => format!("the rank falls from {} to {}", from.len(), to.len()),
+        (Some(source), Some(target)) => {
+            format!("axis {axis} has extent {source}, and {target} is not a multiple of it")
+        }
+        _ => format!("axis {axis} is new and empty"),
+    }
+}
+
+/// Extent of `shape` on axis `axis` of what `shape` and `other` are aligned to.
+fn aligned(shape: &[usize], other: &[usize], axis: usize, left: bool) -> usize {
+    let missing = if left { 0 } else { other.len().saturating_sub(shape.len()) };
+    axis.checked_sub(missing).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+}
+
+fn count(shape: &[usize]) -> String {
+    match shape.iter().try_fold(1_u128, |n, &extent| n.checked_mul(extent as u128)) {
+        Some(count) => count.to_string(),
+        None => "too many".into(),
+    }
+}
+
+fn at(index: Option<&[usize]>) -> String {
+    index.map(|index| format!(", index {index:?}")).unwrap_or_default()
+}

@@ -1,0 +1,400 @@
+//! Elementwise functions as methods of everything that can stand as an operand.
+
+use super::{Apply, IntoExpr, Lazy, Op, Pairs};
+use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
+use crate::kernel::Fault;
+use std::fmt;
+use std::marker::PhantomData;
+
+type Unary<Op, X> = Lazy<Apply<Op, (<X as IntoExpr>::Expr,)>>;
+type Binary<Op, X, R> = Lazy<Apply<Op, (<X as IntoExpr>::Expr, <<X as IntoExpr>::Elem as Pairs<R>>::Expr)>>;
+type Ternary<Op, X, A, B> = Lazy<
+    Apply<
+        Op,
+        (
+            <X as IntoExpr>::Expr,
+            <<X as IntoExpr>::Elem as Pairs<A>>::Expr,
+            <<X as IntoExpr>::Elem as Pairs<B>>::Expr,
+        ),
+    >,
+>;
+
+macro_rules! unary_methods {
+    ($($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*) => { $(
+        $(#[$doc])*
+        fn $method(self) -> Unary<$Op, Self>
+        where
+            Self::Elem: $Bound,
+        {
+            Lazy(Apply::new($Op, (self.into_expr(),)))
+        }
+    )* };
+}
+
+macro_rules! unary_ops {
+    ($($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*) => { $(
+        #[doc = concat!("[`Elementwise::", stringify!($method), "`].")]
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $Op;
+
+        impl<T: $Bound> Op<(T,)> for $Op {
+            type Out = $Out;
+
+            #[inline(always)]
+            fn call(&self, (x,): (T,)) -> $Out {
+                $Bound::$element(x)
+            }
+        }
+    )* };
+}
+
+macro_rules! binary_methods {
+    ($($(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty;)*) => { $(
+        $(#[$doc])*
+        fn $method<R>(self, other: R) -> Binary<$Op, Self, R>
+        where
+            Self::Elem: $($Bound)+ + Pairs<R>,
+        {
+            Lazy(Apply::new($Op, (self.into_expr(), <Self::Elem as Pairs<R>>::pair(other))))
+        }
+    )* };
+}
+
+macro_rules! binary_ops {
+    ($($(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty;)*) => { $(
+        #[doc = concat!("[`Elementwise::", stringify!($method), "`].")]
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $Op;
+
+        impl<T: $($Bound)+ + Send + Sync + Copy> Op<(T, T)> for $Op {
+            type Out = $Out;
+
+            #[inline(always)]
+            fn call(&self, ($a, $b): (T, T)) -> $Out {
+                $body
+            }
+        }
+    )* };
+}
+
+macro_rules! table {
+    ($unary:ident $binary:ident) => {
+        $unary! {
+            /// Absolute value; the smallest integer wraps to itself.
+            abs AbsOp Signed::magnitude -> T;
+            /// Square root, NaN below 0. Exact to the last bit.
+            sqrt SqrtOp Real::sqrt -> T;
+            /// `e` to the power of every element.
+            exp ExpOp Real::exp -> T;
+            /// Natural logarithm, NaN below 0.
+            ln LnOp Real::ln -> T;
+            /// Logarithm to base 2, NaN below 0.
+            log2 Log2Op Real::log2 -> T;
+            /// Logarithm to base 10, NaN below 0.
+            log10 Log10Op Real::log10 -> T;
+            /// Sine of an angle in radians.
+            sin SinOp Real::sin -> T;
+            /// Cosine of an angle in radians.
+            cos CosOp Real::cos -> T;
+            /// Tangent of an angle in radians.
+            tan TanOp Real::tan -> T;
+            /// Arc sine in radians, NaN outside -1 to 1.
+            asin AsinOp Real::asin -> T;
+            /// Arc cosine in radians, NaN outside -1 to 1.
+            acos AcosOp Real::acos -> T;
+            /// Arc tangent in radians.
+            atan AtanOp Real::atan -> T;
+            /// Hyperbolic sine.
+            sinh SinhOp Real::sinh -> T;
+            /// Hyperbolic cosine.
+            cosh CoshOp Real::cosh -> T;
+            /// Hyperbolic tangent.
+            tanh TanhOp Real::tanh -> T;
+            /// Largest whole number that is not larger.
+            floor FloorOp Real::floor -> T;
+            /// Smallest whole number that is not smaller.
+            ceil CeilOp Real::ceil -> T;
+            /// Nearest whole number, halves away from 0.
+            round RoundOp Real::round -> T;
+            /// Whole number toward 0.
+            trunc TruncOp Real::trunc -> T;
+            /// Whether each element is NaN.
+            is_nan IsNanOp Real::is_nan -> bool;
+            /// Whether each element is neither infinite nor NaN.
+            is_finite IsFiniteOp Real::is_finite -> bool;
+        }
+        $binary! {
+            /// The smaller of two elements, NaN if either is.
+            min MinOp [Order] |a, b| a.minimum(b) => T;
+            /// The larger of two elements, NaN if either is.
+            max MaxOp [Order] |a, b| a.maximum(b) => T;
+            /// Whether elements are equal; NaN equals nothing.
+            equal EqualOp [PartialEq] |a, b| a == b => bool;
+            /// Whether elements differ; NaN differs from everything.
+            not_equal NotEqualOp [PartialEq] |a, b| a != b => bool;
+            /// `a < b`, false if either is NaN.
+            less LessOp [PartialOrd] |a, b| a < b => bool;
+            /// `a <= b`, false if either is NaN.
+            less_equal LessEqualOp [PartialOrd] |a, b| a <= b => bool;
+            /// `a > b`, false if either is NaN.
+            greater GreaterOp [PartialOrd] |a, b| a > b => bool;
+            /// `a >= b`, false if either is NaN.
+            greater_equal GreaterEqualOp [PartialOrd] |a, b| a >= b => bool;
+            /// `a` to the power of `b`.
+            powf PowfOp [Real] |a, b| a.powf(b) => T;
+            /// Angle in radians of the point `(x, y)`, where this is `y` and `other` is `x`.
+            atan2 Atan2Op [Real] |a, b| a.atan2(b) => T;
+        }
+    };
+}
+
+/// Elementwise functions. Each is lazy: it returns an expression to evaluate, view or combine further.
+///
+/// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
+///
+/// ```
+/// use lensor::prelude::*;
+/// let t = Tensor::from_vec([3], vec![1.0, 4.0, 9.0])?;
+/// assert_eq!((&t).sqrt().eval()?.to_vec()?, [1.0, 2.0, 3.0]);
+/// assert_eq!((&t).less(5.0).eval()?.to_vec()?, [true, true, false]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// [`Tensor::view`]: crate::Tensor::view
+pub trait Elementwise: IntoExpr + Sized {
+    table!(unary_methods binary_methods);
+
+    /// Any function of one operand. A panic in the closure reaches the caller of the evaluation.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([2], vec![1, 2])?;
+    /// assert_eq!((&t).map(|x| x * 10).eval()?.to_vec()?, [10, 20]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn map<U, F>(self, f: F) -> Lazy<Apply<MapOp<F>, (Self::Expr,)>>
+    where
+        U: Copy + Send + Sync,
+        F: Fn(Self::Elem) -> U + Send + Sync,
+    {
+        Lazy(Apply::new(MapOp(f), (self.into_expr(),)))
+    }
+
+    /// Elements held between two bounds, NaN if any of the three is.
+    fn clamp<A, B>(self, low: A, high: B) -> Ternary<ClampOp, Self, A, B>
+    where
+        Self::Elem: Order + Pairs<A> + Pairs<B>,
+    {
+        let bounds = (<Self::Elem as Pairs<A>>::pair(low), <Self::Elem as Pairs<B>>::pair(high));
+        Lazy(Apply::new(ClampOp, (self.into_expr(), bounds.0, bounds.1)))
+    }
+
+    /// `self * factor + summand`, rounded once.
+    fn mul_add<A, B>(self, factor: A, summand: B) -> Ternary<MulAddOp, Self, A, B>
+    where
+        Self::Elem: Real + Pairs<A> + Pairs<B>,
+    {
+        let others = (<Self::Elem as Pairs<A>>::pair(factor), <Self::Elem as Pairs<B>>::pair(summand));
+        Lazy(Apply::new(MulAddOp, (self.into_expr(), others.0, others.1)))
+    }
+
+    /// A whole power, by repeated squaring; integers wrap, and negative powers are `1 / x^n`.
+    ///
+    /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
+    fn powi(self, exponent: i32) -> Unary<PowiOp, Self>
+    where
+        Self::Elem: Arithmetic,
+    {
+        Lazy(Apply::new(PowiOp(exponent), (self.into_expr(),)))
+    }
+
+    /// Conversion of the elements, checked: an element that `U` cannot hold is
+    /// [`Error::Cast`](crate::Error::Cast), which names it and its index.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([2], vec![1.9, 300.0])?;
+    /// let error = (&t).cast::<u8>().eval().unwrap_err();
+    /// assert_eq!(error.to_string(), "cannot convert 300.0 at index [1] to u8");
+    /// assert_eq!((&t).cast_unchecked::<u8>().eval()?.to_vec()?, [1, 255]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn cast<U>(self) -> Unary<CastOp<U>, Self>
+    where
+        Self::Elem: Cast<U>,
+        U: Copy + Send + Sync,
+    {
+        Lazy(Apply::new(CastOp(PhantomData), (self.into_expr(),)))
+    }
+
+    /// Conversion of the elements as Rust's `as` does it, NaN to 0.
+    fn cast_unchecked<U>(self) -> Unary<CastUncheckedOp<U>, Self>
+    where
+        Self::Elem: Cast<U>,
+        U: Copy + Send + Sync,
+    {
+        Lazy(Apply::new(CastUncheckedOp(PhantomData), (self.into_expr(),)))
+    }
+
+    /// Boxed, see [`Lazy::boxed`].
+    fn boxed<'a>(self) -> super::BoxExpr<'a, Self::Elem>
+    where
+        Self::Expr: 'a,
+    {
+        Lazy(self.into_expr()).boxed()
+    }
+}
+
+impl<X: IntoExpr> Elementwise for X {}
+
+table!(unary_ops binary_ops);
+
+/// `a` where the condition holds, `b` elsewhere; both are evaluated (NumPy's `where`).
+///
+/// ```
+/// use lensor::prelude::*;
+/// let t = Tensor::from_vec([3], vec![-1, 0, 5])?;
+/// let e = choose((&t).less(0), 0, &t);
+/// # let e: lensor::expr::Lazy<_> = e;
+/// assert_eq!(e.eval()?.to_vec()?, [0, 0, 5]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn choose<C, A, B>(
+    condition: C,
+    a: A,
+    b: B,
+) -> Lazy<Apply<ChooseOp, (C::Expr, A::Expr, <A::Elem as Pairs<B>>::Expr)>>
+where
+    C: IntoExpr<Elem = bool>,
+    A: IntoExpr,
+    A::Elem: Pairs<B>,
+{
+    Lazy(Apply::new(ChooseOp, (condition.into_expr(), a.into_expr(), <A::Elem as Pairs<B>>::pair(b))))
+}
+
+/// [`choose`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ChooseOp;
+
+impl<T: Copy + Send + Sync> Op<(bool, T, T)> for ChooseOp {
+    type Out = T;
+
+    #[inline(always)]
+    fn call(&self, (condition, a, b): (bool, T, T)) -> T {
+        if condition { a } else { b }
+    }
+}
+
+/// [`Elementwise::map`].
+#[derive(Clone)]
+pub struct MapOp<F>(F);
+
+impl<F> fmt::Debug for MapOp<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MapOp")
+    }
+}
+
+impl<T, U: Copy + Send + Sync, F: Fn(T) -> U + Send + Sync> Op<(T,)> for MapOp<F> {
+    type Out = U;
+
+    #[inline(always)]
+    fn call(&self, (x,): (T,)) -> U {
+        (self.0)(x)
+    }
+}
+
+/// [`Elementwise::clamp`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClampOp;
+
+impl<T: Order> Op<(T, T, T)> for ClampOp {
+    type Out = T;
+
+    #[inline(always)]
+    fn call(&self, (x, low, high): (T, T, T)) -> T {
+        x.maximum(low).minimum(high)
+    }
+}
+
+/// [`Elementwise::mul_add`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MulAddOp;
+
+impl<T: Real> Op<(T, T, T)> for MulAddOp {
+    type Out = T;
+
+    #[inline(always)]
+    fn call(&self, (x, factor, summand): (T, T, T)) -> T {
+        x.mul_add(factor, summand)
+    }
+}
+
+/// [`Elementwise::powi`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PowiOp(i32);
+
+impl<T: Arithmetic> Op<(T,)> for PowiOp {
+    type Out = T;
+    const FAULTS: bool = T::FAULTS;
+
+    #[inline(always)]
+    fn call(&self, (x,): (T,)) -> T {
+        let (mut power, mut square, mut rest) = (T::one(), x, self.0.unsigned_abs());
+        while rest > 0 {
+            if rest & 1 == 1 {
+                power = power.times(square);
+            }
+            rest >>= 1;
+            if rest > 0 {
+                square = square.times(square);
+            }
+        }
+        if self.0 < 0 { T::one().over(power) } else { power }
+    }
+
+    #[inline(always)]
+    fn is_fault(&self, (x,): &(T,)) -> bool {
+        self.0 < 0 && x.is_faulty_divisor()
+    }
+
+    fn fault(&self, x: (T,)) -> Option<Fault> {
+        self.is_fault(&x).then_some(Fault::Division)
+    }
+}
+
+/// [`Elementwise::cast`].
+#[derive(Debug, Clone, Copy)]
+pub struct CastOp<U>(PhantomData<fn() -> U>);
+
+impl<T: Cast<U>, U: Copy + Send + Sync> Op<(T,)> for CastOp<U> {
+    type Out = U;
+    const FAULTS: bool = T::FAULTS;
+
+    #[inline(always)]
+    fn call(&self, (x,): (T,)) -> U {
+        x.cast_unchecked()
+    }
+
+    #[inline(always)]
+    fn is_fault(&self, (x,): &(T,)) -> bool {
+        x.is_uncastable()
+    }
+
+    fn fault(&self, (x,): (T,)) -> Option<Fault> {
+        x.is_uncastable().then(|| Fault::Cast { value: format!("{x:?}"), target: std::any::type_name::<U>() })
+    }
+}
+
+/// [`Elementwise::cast_unchecked`].
+#[derive(Debug, Clone, Copy)]
+pub struct CastUncheckedOp<U>(PhantomData<fn() -> U>);
+
+impl<T: Cast<U>, U: Copy + Send + Sync> Op<(T,)> for CastUncheckedOp<U> {
+    type Out = U;
+
+    #[inline(always)]
+    fn call(&self, (x,): (T,)) -> U {
+        x.cast_unchecked()
+    }
+}

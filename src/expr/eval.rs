@@ -1,0 +1,447 @@
+//! Evaluation: from an expression to operands, a plan and elements.
+
+use super::apply::{ApplyRow, Op};
+use super::leaf::{LeafRow, Links};
+use super::{Expr, locate};
+use crate::error::{Error, Result};
+use crate::kernel::inner::{self, RowsMut, Scratch, slots};
+use crate::kernel::{
+    self, AxisWalk, Blocking, Cursor, Dest, Fault, Filled, Operand, PerOperand, Place, Source, Steps, Stop, TILE,
+    Tile, TileSource, Walk,
+};
+use crate::map::{self, AddressMap};
+use crate::shape::{Align, Shape};
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+
+/// Evaluations up to this size need no plan where everything is strided.
+const SMALL: usize = 4096;
+
+/// All elements in row-major order in a new tensor.
+pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
+    let shape = e.shape()?;
+    let map = AddressMap::row_major(&shape)?;
+    let data = inner::collect(map.count(), |out| {
+        let filled = evaluate_into(e, &shape, &map, out)?;
+        filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
+    })?;
+    Tensor::with_map(map, data)
+}
+
+/// Elements of `e`, stretched to the shape of `out`, into `out`.
+pub(super) fn assign<E: Expr, W: Writer<Elem = E::Elem>>(e: &E, out: &mut Tensor<W>) -> Result<()> {
+    let shape = destination(e, out)?;
+    let (map, storage) = out.parts_mut();
+    if map.rest().is_empty() {
+        if let Some(slice) = storage.as_mut_slice() {
+            return evaluate_into(e, &shape, map, slots(slice)).map(drop);
+        }
+    }
+    for_each_block(e, &shape, map, |place, [rows, columns], block| {
+        let mut block = block.chunks(columns.max(1));
+        (0..rows).try_for_each(|row| {
+            let from = block.next().unwrap_or_default();
+            write_row(storage, place, row, from).map_err(|source| Stop::Storage { leaf: 0, source })
+        })
+    })
+}
+
+/// Replaces every element `a` of `out` by `op(a, b)`, `b` from `e` stretched to the shape of `out`.
+pub(super) fn update_with<F, E, W>(op: F, out: &mut Tensor<W>, e: E) -> Result<()>
+where
+    W: Writer<Elem = E::Elem>,
+    E: Expr,
+    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
+{
+    let shape = destination(&e, out)?;
+    let (map, storage) = out.parts_mut();
+    if map.rest().is_empty() {
+        if let Some(slice) = storage.as_mut_slice() {
+            let source = Update { op: &op, operand: &e };
+            let stop = run(&source, &e, &shape, map, slots(slice), Blocking { elements: TILE, columns: TILE });
+            return stop.map(drop).map_err(|stop| update_error(&op, &e, &shape, stop));
+        }
+    }
+    let mut old: Vec<E::Elem> = Vec::new();
+    let visited = for_each_block(&e, &shape, map, |place, [rows, columns], block| {
+        let mut block = block.chunks(columns.max(1));
+        for row in 0..rows {
+            let failed = |source| Stop::Storage { leaf: 0, source };
+            let from = block.next().unwrap_or_default();
+            old.clear();
+            old.extend_from_slice(from);
+            let addresses = row_addresses(place, row, columns);
+            storage.read_at(&addresses, &mut old).map_err(failed)?;
+            for (a, &b) in old.iter_mut().zip(from) {
+                if op.is_fault(&(*a, b)) {
+                    return Err(Stop::Fault);
+                }
+                *a = op.call((*a, b));
+            }
+            storage.write_at(&addresses, &old).map_err(failed)?;
+        }
+        Ok(())
+    });
+    match visited {
+        // A fault of `e` itself was located already; one of `op` is located by its right operand.
+        Err(Error::Arithmetic { index }) if index.is_empty() && !shape.is_empty() => {
+            Err(update_error(&op, &e, &shape, Stop::Fault))
+        }
+        other => other,
+    }
+}
+
+fn update_error<F, E>(op: &F, e: &E, shape: &Shape, stop: Stop) -> Error
+where
+    E: Expr,
+    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
+{
+    // Only the right operand decides whether an update has a fault, and it is unchanged.
+    let fault = |b: E::Elem| op.fault((b, b));
+    locate::explain_stop(e, shape, &AddressMap::default(), stop, &fault)
+}
+
+/// The shape to evaluate for an assignment, if `out` can take it.
+fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
+    let (expected, found) = (out.shape(), e.shape()?);
+    if found != expected && !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected) {
+        return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
+    }
+    out.address_map().check_injective()?;
+    Ok(expected)
+}
+
+/// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.
+pub(crate) fn evaluate_into<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<E::Elem>],
+) -> Result<Option<Filled>> {
+    let evaluated = match small(e, shape, map, out) {
+        Some(done) => done.map(Some),
+        None => {
+            let columns = if is_slice(e) { usize::MAX } else { TILE };
+            run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
+        }
+    };
+    evaluated.map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
+}
+
+/// Whether `e` is a single tensor in memory.
+fn is_slice<E: Expr>(e: &E) -> bool {
+    let (mut leaves, mut slices) = (0, 0);
+    e.leaves(&mut |leaf| {
+        leaves += 1;
+        slices += usize::from(leaf.access == super::Access::Slice);
+    });
+    leaves == 1 && slices == 1
+}
+
+/// The short way for small evaluations: one tile, straight from the strides.
+#[inline]
+fn small<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<E::Elem>],
+) -> Option<Result<Filled, Stop>> {
+    let count = map.count();
+    if count == 0 || count > SMALL || !map.is_contiguous() || out.len() != count || map.top().offset() != 0 {
+        return None;
+    }
+    let straight = |stride| Steps { stride, table: None };
+    let place = |base, rows, columns| Place { base, rows: straight(rows), columns: straight(columns), relocate: None };
+    let mut places: PerOperand<Place<'_>> = PerOperand::new();
+    places.push(place(0, 0, 1));
+    let mut all_contiguous = true;
+    e.leaves(&mut |leaf| {
+        all_contiguous = all_contiguous && leaf.map.is_contiguous() && leaf.map.count() == count;
+        places.push(place(leaf.map.top().offset() as isize, 0, 1));
+    });
+    let (mut rows, mut columns) = (1, count);
+    if !all_contiguous {
+        (rows, columns) = match shape.extents() {
+            [] => (1, 1),
+            [columns] => (1, *columns),
+            [rows, columns] => (*rows, *columns),
+            _ => return None,
+        };
+        places.truncate(1);
+        places[0] = place(0, columns as isize, 1);
+        let mut linear = true;
+        e.leaves(&mut |leaf| {
+            let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
+            linear &= axes.is_some();
+            let [across, along] = match axes.unwrap_or_default() {
+                [] => [0, 0],
+                [along] => [0, along.stride],
+                [across, along, ..] => [across.stride, along.stride],
+            };
+            places.push(place(leaf.map.top().offset() as isize, across, along));
+        });
+        if !linear {
+            return None;
+        }
+    }
+    let tile = Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places };
+    let mut cursor = e.cursor();
+    Some(kernel::fill_tile(&mut cursor, &tile, out))
+}
+
+/// Plans and runs `source`, which reads the leaves of `e`.
+fn run<E: Expr>(
+    source: &dyn Source<E::Elem>,
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<E::Elem>],
+    blocking: Blocking,
+) -> Result<Option<Filled>, Stop> {
+    let prepared = Prepared::new(e, shape, map);
+    let links = prepared.links();
+    kernel::evaluate(source, &prepared.shape, &prepared.operands(&links), blocking, out)
+}
+
+/// Evaluates `e` at `shape` block by block, with the places that `map` gives them.
+pub(crate) fn for_each_block<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    visit: impl FnMut(&Place<'_>, [usize; 2], &[E::Elem]) -> Result<(), Stop>,
+) -> Result<()> {
+    let prepared = Prepared::new(e, shape, map);
+    let links = prepared.links();
+    match kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&links), visit) {
+        Ok(()) | Err(Stop::Done) => Ok(()),
+        Err(stop) => Err(locate::explain_stop(e, shape, map, stop, &|_| None)),
+    }
+}
+
+/// Maps of the output and all leaves at one shape.
+pub(super) struct Prepared<'a> {
+    pub(super) shape: Shape,
+    pub(super) maps: SmallVec<[Cow<'a, AddressMap>; 4]>,
+}
+
+impl<'a> Prepared<'a> {
+    pub(super) fn new<E: Expr>(e: &'a E, shape: &Shape, map: &'a AddressMap) -> Self {
+        let mut maps = SmallVec::new();
+        maps.push(Cow::Borrowed(map));
+        e.leaves(&mut |leaf| maps.push(Cow::Borrowed(leaf.map)));
+        let mut prepared = Self { shape: shape.clone(), maps };
+        while prepared.cancel_link() {}
+        prepared
+    }
+
+    /// Evaluates at the shape below a reshape instead, if the output and all leaves can follow.
+    ///
+    /// Row-major order is the same before and after a reshape, so a link that only reshapes can be
+    /// taken away from one map if the others are reshaped the other way, as long as that costs them no
+    /// link.
+    fn cancel_link(&mut self) -> bool {
+        let Some(shape) = self.maps.iter().find_map(|map| {
+            let below = map.rest().last()?;
+            let whole = map.top().is_contiguous() && map.top().offset() == 0 && map.count() == below.count();
+            (whole && map.shape() == self.shape).then(|| below.shape())
+        }) else {
+            return false;
+        };
+        let mut fewer = false;
+        let mut reshaped = SmallVec::new();
+        for map in &self.maps {
+            let stretched = map.as_ref().clone().stretch(&self.shape, Align::Right);
+            let Ok(now) = stretched.and_then(|map| map.reshape(shape.clone())) else {
+                return false;
+            };
+            if now.rest().len() > map.rest().len() {
+                return false;
+            }
+            fewer |= now.rest().len() < map.rest().len();
+            reshaped.push(Cow::Owned(now));
+        }
+        if fewer {
+            self.maps = reshaped;
+            self.shape = shape;
+        }
+        fewer
+    }
+
+    pub(super) fn links(&self) -> SmallVec<[Links<'_>; 4]> {
+        self.maps.iter().map(|map| Links(map.rest())).collect()
+    }
+
+    pub(super) fn operands<'s>(&'s self, links: &'s [Links<'s>]) -> PerOperand<Operand<'s>> {
+        self.maps.iter().zip(links).map(|(map, links)| operand(map, links, &self.shape)).collect()
+    }
+}
+
+/// The top link of a map at a joint shape, as planners see it.
+fn operand<'s>(map: &'s AddressMap, links: &'s Links<'s>, shape: &Shape) -> Operand<'s> {
+    let top = map.top();
+    let missing = shape.rank() - top.rank();
+    let axes = shape.iter().enumerate().map(|(axis, &extent)| {
+        let Some(k) = axis.checked_sub(missing) else {
+            return AxisWalk { stride: 0, walk: Walk::Linear };
+        };
+        let own = top.plain_axes()[k];
+        let walk = match top.walk(k) {
+            _ if own.extent != extent => return AxisWalk { stride: 0, walk: Walk::Linear },
+            map::Walk::Linear => Walk::Linear,
+            map::Walk::Cyclic { period, shift, step } => Walk::Cyclic { period: *period, shift: *shift, step: *step },
+            map::Walk::Listed(table) => Walk::Listed(table.positions()),
+        };
+        AxisWalk { stride: own.stride, walk }
+    });
+    let relocate = (!links.0.is_empty()).then_some(links as &dyn kernel::Relocate);
+    Operand { base: top.offset() as isize, axes: axes.collect(), relocate }
+}
+
+/// An expression as a source of tiles.
+pub(super) struct Fused<'e, E>(pub(super) &'e E);
+
+impl<E: Expr> Source<E::Elem> for Fused<'_, E> {
+    fn open(&self) -> Box<dyn TileSource<E::Elem> + '_> {
+        Box::new(Worker { cursor: self.0.cursor(), scratch: Scratch::default() })
+    }
+}
+
+struct Worker<C: Cursor> {
+    cursor: C,
+    scratch: Scratch<C::Elem>,
+}
+
+impl<C: Cursor> TileSource<C::Elem> for Worker<C> {
+    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Result<(), Stop> {
+        if let Some(done) = self.cursor.copy(tile, dest) {
+            return done;
+        }
+        self.cursor.bind(tile, &mut 1)?;
+        fill_bound(&self.cursor, &mut self.scratch, tile, dest)
+    }
+
+    fn block(&mut self, tile: &Tile<'_>) -> Result<&[C::Elem], Stop> {
+        let tile = Tile { dense: true, ..*tile };
+        self.cursor.bind(&tile, &mut 1)?;
+        match self.scratch.fill(&self.cursor, tile.sides()) {
+            (_, true) => Err(Stop::Fault),
+            (block, false) => Ok(block),
+        }
+    }
+}
+
+/// Evaluates a bound tile, directly to its destination if that is a block of plain rows.
+#[inline]
+fn fill_bound<C: Cursor>(
+    cursor: &C,
+    scratch: &mut Scratch<C::Elem>,
+    tile: &Tile<'_>,
+    dest: &mut Dest<'_, C::Elem>,
+) -> Result<(), Stop> {
+    let direct = if dest.streams() { None } else { dest.rows() };
+    let direct = if tile.dense { direct.and_then(RowsMut::flat) } else { direct };
+    let fault = match direct {
+        Some(mut rows) => inner::fill(cursor, &mut rows),
+        None => {
+            let (block, fault) = scratch.fill(cursor, tile.sides());
+            dest.put(block, tile.columns);
+            fault
+        }
+    };
+    if fault { Err(Stop::Fault) } else { Ok(()) }
+}
+
+/// An update in place: the old elements of a tile are its first operand.
+struct Update<'e, F, E> {
+    op: &'e F,
+    operand: &'e E,
+}
+
+impl<F, E> Source<E::Elem> for Update<'_, F, E>
+where
+    E: Expr,
+    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
+{
+    fn open(&self) -> Box<dyn TileSource<E::Elem> + '_> {
+        let cursor = UpdateCursor { op: self.op, old: Vec::new(), operand: self.operand.cursor() };
+        Box::new(Updater { cursor, scratch: Scratch::default() })
+    }
+}
+
+struct UpdateCursor<'e, F, C: Cursor> {
+    op: &'e F,
+    old: Vec<C::Elem>,
+    operand: C,
+}
+
+impl<F, C> Cursor for UpdateCursor<'_, F, C>
+where
+    C: Cursor,
+    F: Op<(C::Elem, C::Elem), Out = C::Elem>,
+{
+    type Elem = C::Elem;
+    type Row<'r>
+        = ApplyRow<'r, F, (LeafRow<'r, C::Elem>, C::Row<'r>)>
+    where
+        Self: 'r;
+
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.operand.bind(tile, next)
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
+        let old = LeafRow(&self.old[row * columns..][..columns]);
+        ApplyRow::new(self.op, (old, self.operand.row(row, columns)))
+    }
+
+    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        self.operand.fault(tile, next)
+    }
+}
+
+struct Updater<'e, F, C: Cursor> {
+    cursor: UpdateCursor<'e, F, C>,
+    scratch: Scratch<C::Elem>,
+}
+
+impl<F, C> TileSource<C::Elem> for Updater<'_, F, C>
+where
+    C: Cursor,
+    F: Op<(C::Elem, C::Elem), Out = C::Elem>,
+{
+    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Result<(), Stop> {
+        dest.get(&mut self.cursor.old);
+        self.cursor.bind(tile, &mut 1)?;
+        fill_bound(&self.cursor, &mut self.scratch, tile, dest)
+    }
+
+    fn block(&mut self, _tile: &Tile<'_>) -> Result<&[C::Elem], Stop> {
+        Ok(&[])
+    }
+}
+
+/// Addresses of one row of a tile.
+fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Vec<usize> {
+    let mut addresses: Vec<usize> = (0..columns).map(|column| place.at(row, column) as usize).collect();
+    if let Some(relocate) = place.relocate {
+        relocate.relocate(&mut addresses);
+    }
+    addresses
+}
+
+/// Writes one row of a tile.
+fn write_row<W: Writer>(
+    storage: &mut W,
+    place: &Place<'_>,
+    row: usize,
+    from: &[W::Elem],
+) -> Result<(), crate::StorageError> {
+    if place.relocate.is_none() && place.columns.table.is_none() {
+        return storage.write_run(place.at(row, 0) as usize, place.columns.stride, from);
+    }
+    storage.write_at(&row_addresses(place, row, from.len()), from)
+}

@@ -1,0 +1,118 @@
+//! `explain`: what an evaluation would do, in words.
+
+use super::eval::Prepared;
+use super::{Access, Expr};
+use crate::error::Result;
+use crate::kernel::{self, Blocking, TILE, plan};
+use crate::map::AddressMap;
+use itertools::Itertools;
+use std::fmt;
+
+/// How an expression would be evaluated, in a few lines. Print it with `{}`.
+///
+/// ```
+/// use lensor::prelude::*;
+/// let a = Tensor::from_vec([64, 64], vec![0.0; 4096])?;
+/// let text = (&a + &a.view().transpose(&[1, 0])?).explain()?.to_string();
+/// assert!(text.contains("operand 2: direct") || text.contains("operand 2: packed"));
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation(Vec<String>);
+
+impl Explanation {
+    /// The lines.
+    pub fn lines(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.iter().format("\n"))
+    }
+}
+
+pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
+    let shape = e.shape()?;
+    let out = AddressMap::row_major(&shape)?;
+    let prepared = Prepared::new(e, &shape, &out);
+    let links = prepared.links();
+    let operands = prepared.operands(&links);
+    let mut leaves = Vec::new();
+    e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
+    let copy = matches!(leaves[..], [(_, Access::Slice)]);
+    let columns = if copy { usize::MAX } else { TILE };
+    let plan = plan::plan(&prepared.shape, &operands, Blocking { elements: TILE, columns });
+
+    let count = out.count();
+    let element = short_name::<E::Elem>();
+    let mut lines = vec![format!("{element} {:?}, {} of {count} elements", shape, leaves_in_words(leaves.len()))];
+    if prepared.shape != shape {
+        lines.push(format!("evaluated as {:?}: a reshape is cancelled", prepared.shape));
+    }
+    lines.push(loops(&plan));
+    for (k, &(elem_bytes, access)) in leaves.iter().enumerate() {
+        let how = operand(&plan, k + 1, access, copy);
+        let links = prepared.maps[k + 1].rest().len();
+        let linked = if links > 0 { format!(", through {} links", links + 1) } else { String::new() };
+        lines.push(format!("operand {}: {how}{linked}, {elem_bytes} bytes an element", k + 1));
+    }
+    let parallel = count >= kernel::PARALLEL && cfg!(feature = "rayon");
+    let read: usize = leaves.iter().map(|(bytes, _)| bytes * count).sum();
+    let written = size_of::<E::Elem>() * count;
+    lines.push(format!("threads: {}", if parallel { "all" } else { "one" }));
+    lines.push(format!("bytes: {read} read, {written} written"));
+    Ok(Explanation(lines))
+}
+
+fn short_name<T>() -> &'static str {
+    std::any::type_name::<T>()
+}
+
+fn leaves_in_words(count: usize) -> String {
+    match count {
+        1 => "1 operand".into(),
+        n => format!("{n} operands"),
+    }
+}
+
+fn loops(plan: &plan::Plan<'_>) -> String {
+    let Some(nest) = plan.nests.first() else {
+        return "loops: none, there are no elements".into();
+    };
+    let extents = match &nest.loops[..] {
+        [] => "1".to_string(),
+        loops => loops.iter().map(|l| l.extent).format(" x ").to_string(),
+    };
+    let [rows, columns] = nest.block;
+    let blocks = match (nest.crossed, rows) {
+        (true, _) => format!(", in blocks of {rows} x {columns}"),
+        (false, 1) => String::new(),
+        (false, _) => format!(", {rows} rows of {columns} at a time"),
+    };
+    match plan.nests.len() {
+        1 => format!("loops: {extents}{blocks}"),
+        n => format!("loops: {n} nests, the first {extents}{blocks}"),
+    }
+}
+
+fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> String {
+    let kind = match access {
+        Access::Slice => "in memory",
+        Access::Read => "read by its storage",
+        Access::Stored => "sparse, read by its storage",
+    };
+    let Some(inner) = plan.nests.first().and_then(|nest| nest.loops.last()) else {
+        return format!("direct, {kind}");
+    };
+    let step = inner.steps[k];
+    let why = match (access, step.table, step.stride) {
+        (Access::Read | Access::Stored, ..) => "packed because it is not in memory".to_string(),
+        (_, Some(_), _) => "packed because its indexes are listed".to_string(),
+        (_, None, 1) => return format!("direct, {kind}"),
+        (_, None, 0) => "packed because it is repeated".to_string(),
+        (_, None, stride) => format!("packed because its innermost stride is {stride}"),
+    };
+    if copy && access == Access::Slice { why.replacen("packed", "copied element by element", 1) } else { format!("{why}, {kind}") }
+}

@@ -1,0 +1,378 @@
+//! The leaves of expressions, and the one place where storage meets map.
+
+use super::{Access, Expr, IntoExpr, Leaf, Pairs, sealed::Sealed};
+use crate::error::{Error, Result};
+use crate::kernel::inner::{self, RowsMut, slots};
+use crate::kernel::{Cursor, Dest, Fault, Place, Row, Stop, Tile};
+use crate::map::{AddressMap, Layout};
+use crate::shape::Shape;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use std::fmt;
+
+impl<S: Reader> Sealed for Tensor<S> {}
+
+impl<S: Reader> Expr for Tensor<S> {
+    type Elem = S::Elem;
+    type Cursor<'a>
+        = LeafCursor<'a, S>
+    where
+        S: 'a;
+    type Ref<'a>
+        = Tensor<&'a S>
+    where
+        S: 'a;
+
+    #[inline]
+    fn by_ref(&self) -> Tensor<&S> {
+        self.view()
+    }
+
+    #[inline]
+    fn shape(&self) -> Result<Shape> {
+        Ok(self.address_map().shape())
+    }
+
+    #[inline]
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        let access = match (self.storage().as_slice(), self.storage().stored()) {
+            (Some(_), _) => Access::Slice,
+            (None, None) => Access::Read,
+            (None, Some(_)) => Access::Stored,
+        };
+        visit(Leaf { map: self.address_map(), elem_bytes: size_of::<S::Elem>(), access });
+    }
+
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        Tensor::rewrite(self, change)
+    }
+
+    #[inline]
+    fn cursor(&self) -> LeafCursor<'_, S> {
+        LeafCursor {
+            storage: self.storage(),
+            slice: self.storage().as_slice(),
+            bound: Bound::Scratch { stride: 0 },
+            scratch: Vec::new(),
+            addresses: Vec::new(),
+        }
+    }
+}
+
+/// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.
+pub struct LeafCursor<'a, S: Reader> {
+    storage: &'a S,
+    /// What the storage said once; a safe trait may answer differently the second time.
+    slice: Option<&'a [S::Elem]>,
+    bound: Bound,
+    scratch: Vec<S::Elem>,
+    addresses: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Bound {
+    Direct { base: usize, stride: isize },
+    Scratch { stride: usize },
+}
+
+impl<S: Reader> fmt::Debug for LeafCursor<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LeafCursor").field("bound", &self.bound).finish_non_exhaustive()
+    }
+}
+
+/// Elements of scratch rows that keep columns of a block from falling into one cache set.
+const PAD_BYTES: usize = 64;
+
+impl<S: Reader> LeafCursor<'_, S> {
+    /// Rows of a slice that can be read where they are.
+    #[inline(always)]
+    fn direct(slice: &[S::Elem], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Option<Bound> {
+        let strided = place.rows.table.is_none() || rows == 1;
+        if !place.columns.is(1) || !strided || place.relocate.is_some() {
+            return None;
+        }
+        let (low, high) = inner::span(place, rows, columns);
+        let base = place.base.wrapping_add(place.rows.at(0));
+        let inside = low >= 0 && high < slice.len() as i128;
+        let stride = if rows == 1 { 0 } else { place.rows.stride };
+        inside.then_some(Bound::Direct { base: base as usize, stride })
+    }
+
+    /// Packs a tile into scratch memory.
+    #[inline(never)]
+    fn pack(&mut self, tile: &Tile<'_>, leaf: usize) -> Result<(), Stop> {
+        let place = &tile.places[leaf];
+        let (rows, columns) = (tile.rows, tile.columns);
+        let pad = PAD_BYTES / size_of::<S::Elem>().max(1);
+        let aliased = rows > 4 && !tile.dense && (columns * size_of::<S::Elem>()).is_multiple_of(512);
+        let stride = if aliased { columns + pad } else { columns };
+        self.bound = Bound::Scratch { stride };
+        if let (Some(slice), None) = (self.slice, place.relocate) {
+            let first = place.at(0, 0);
+            let seed = usize::try_from(first).ok().and_then(|first| slice.get(first));
+            let Some(&seed) = seed else {
+                return Err(inner::out_of_span(first as i128, first as i128, slice.len()).into());
+            };
+            self.scratch.resize(rows * stride, seed);
+            let memory = slots(&mut self.scratch);
+            if let Some(mut out) = RowsMut::new(memory, rows, columns, stride) {
+                inner::pack(slice, place, &mut out)?;
+            }
+            return Ok(());
+        }
+        self.read(place, rows, columns, stride, leaf)
+    }
+
+    /// Reads a tile that does not lie in memory as it is needed.
+    fn read(
+        &mut self,
+        place: &Place<'_>,
+        rows: usize,
+        columns: usize,
+        stride: usize,
+        leaf: usize,
+    ) -> Result<(), Stop> {
+        let failed = |source| Stop::Storage { leaf, source };
+        let mut first = [place.at(0, 0) as usize];
+        if let Some(relocate) = place.relocate {
+            relocate.relocate(&mut first);
+        }
+        let seed = match self.slice {
+            Some(slice) => *slice.get(first[0]).ok_or_else(|| {
+                inner::out_of_span(first[0] as i128, first[0] as i128, slice.len())
+            })?,
+            None => self.storage.try_read(first[0]).map_err(failed)?,
+        };
+        self.scratch.resize(rows * stride, seed);
+        let plain = place.relocate.is_none() && place.columns.table.is_none();
+        for row in 0..rows {
+            let base = place.base.wrapping_add(place.rows.at(row));
+            let out = &mut self.scratch[row * stride..][..columns];
+            if plain {
+                let step = place.columns.stride;
+                if step == 0 {
+                    out.fill(self.storage.try_read(base as usize).map_err(failed)?);
+                } else {
+                    self.storage.read_run(base as usize, step, out).map_err(failed)?;
+                }
+                continue;
+            }
+            self.addresses.clear();
+            self.addresses.extend((0..columns).map(|column| base.wrapping_add(place.columns.at(column)) as usize));
+            if let Some(relocate) = place.relocate {
+                relocate.relocate(&mut self.addresses);
+            }
+            match self.slice {
+                Some(slice) => gather(slice, &self.addresses, out)?,
+                None => self.storage.read_at(&self.addresses, out).map_err(failed)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn gather<T: Copy>(slice: &[T], addresses: &[usize], out: &mut [T]) -> Result<(), Error> {
+    for (slot, &address) in out.iter_mut().zip(addresses) {
+        match slice.get(address) {
+            Some(&element) => *slot = element,
+            None => return Err(inner::out_of_span(address as i128, address as i128, slice.len())),
+        }
+    }
+    Ok(())
+}
+
+impl<S: Reader> Cursor for LeafCursor<'_, S> {
+    type Elem = S::Elem;
+    type Row<'r>
+        = LeafRow<'r, S::Elem>
+    where
+        Self: 'r;
+
+    #[inline(always)]
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+        let place = &tile.places[*next];
+        *next += 1;
+        if let Some(slice) = self.slice {
+            let flat = !tile.dense || place.rows.is(tile.columns as isize);
+            if let Some(bound) = Self::direct(slice, place, [tile.rows, tile.columns]).filter(|_| flat) {
+                self.bound = bound;
+                return Ok(());
+            }
+        }
+        self.pack(tile, *next - 1)
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize, columns: usize) -> LeafRow<'_, S::Elem> {
+        LeafRow(match (self.bound, self.slice) {
+            (Bound::Direct { base, stride }, Some(slice)) => {
+                &slice[base.wrapping_add_signed(stride * row as isize)..][..columns]
+            }
+            (Bound::Scratch { stride }, _) => &self.scratch[row * stride..][..columns],
+            (Bound::Direct { .. }, None) => &self.scratch[..columns],
+        })
+    }
+
+    #[inline(always)]
+    fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, S::Elem>) -> Option<Result<(), Stop>> {
+        let slice = self.slice?;
+        let place = &tile.places[1];
+        if place.relocate.is_some() {
+            return None;
+        }
+        let direct = place.columns.is(1) || !dest.streams();
+        if direct {
+            if let Some(mut rows) = dest.rows() {
+                return Some(inner::pack(slice, place, &mut rows).map_err(Stop::from));
+            }
+        }
+        let plain = Tile { dense: false, ..*tile };
+        if let Err(stop) = self.pack(&plain, 1) {
+            return Some(Err(stop));
+        }
+        if let Bound::Scratch { stride } = self.bound {
+            dest.put(&self.scratch, stride);
+        }
+        Some(Ok(()))
+    }
+
+    fn fault(&mut self, _tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        *next += 1;
+        Ok(None)
+    }
+}
+
+/// A row of elements in memory.
+#[derive(Debug)]
+pub struct LeafRow<'r, T>(pub(crate) &'r [T]);
+
+impl<T: Copy> Row for LeafRow<'_, T> {
+    type Elem = T;
+    const FAULTS: bool = false;
+
+    #[inline(always)]
+    fn get(&self, column: usize) -> T {
+        self.0[column]
+    }
+
+    #[inline(always)]
+    fn checked(&self, column: usize) -> (T, bool) {
+        (self.0[column], false)
+    }
+}
+
+/// One value, as an operand of any shape.
+#[derive(Debug, Clone, Copy)]
+pub struct Scalar<T>(pub T);
+
+impl<T> Sealed for Scalar<T> {}
+
+impl<T: Copy + Send + Sync> Expr for Scalar<T> {
+    type Elem = T;
+    type Cursor<'a>
+        = Scalar<T>
+    where
+        T: 'a;
+    type Ref<'a>
+        = Scalar<T>
+    where
+        T: 'a;
+
+    fn by_ref(&self) -> Self {
+        *self
+    }
+
+    #[inline]
+    fn shape(&self) -> Result<Shape> {
+        Ok(Shape::default())
+    }
+
+    #[inline]
+    fn leaves<'a>(&'a self, _visit: &mut dyn FnMut(Leaf<'a>)) {}
+
+    fn rewrite(self, _change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        Ok(self)
+    }
+
+    #[inline]
+    fn cursor(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Copy> Cursor for Scalar<T> {
+    type Elem = T;
+    type Row<'r>
+        = Scalar<T>
+    where
+        Self: 'r;
+
+    #[inline(always)]
+    fn bind(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn row(&self, _row: usize, _columns: usize) -> Self {
+        *self
+    }
+
+    fn fault(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<Option<Fault>, Stop> {
+        Ok(None)
+    }
+}
+
+impl<T: Copy> Row for Scalar<T> {
+    type Elem = T;
+    const FAULTS: bool = false;
+
+    #[inline(always)]
+    fn get(&self, _column: usize) -> T {
+        self.0
+    }
+
+    #[inline(always)]
+    fn checked(&self, _column: usize) -> (T, bool) {
+        (self.0, false)
+    }
+}
+
+macro_rules! scalars {
+    ($($(#[$cfg:meta])? $type:ty)*) => { $(
+        $(#[$cfg])?
+        impl Pairs<$type> for $type {
+            type Expr = Scalar<$type>;
+
+            fn pair(right: $type) -> Scalar<$type> {
+                Scalar(right)
+            }
+        }
+
+        $(#[$cfg])?
+        impl IntoExpr for $type {
+            type Elem = $type;
+            type Expr = Scalar<$type>;
+
+            fn into_expr(self) -> Scalar<$type> {
+                Scalar(self)
+            }
+        }
+    )* };
+}
+super::operators::for_numbers!(scalars);
+scalars!(bool char);
+
+/// Maps positions through the lower links of an address map.
+#[derive(Debug)]
+pub(crate) struct Links<'a>(pub(crate) &'a [Layout]);
+
+impl crate::kernel::Relocate for Links<'_> {
+    fn relocate(&self, positions: &mut [usize]) {
+        for link in self.0.iter().rev() {
+            for position in &mut *positions {
+                *position = link.address_at(*position);
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! From "something failed in this evaluation" to the index and the reason.
+
+use super::Expr;
+use super::leaf::Links;
+use crate::error::{Error, Result, StorageError};
+use crate::kernel::{Cursor, Fault, PerOperand, Place, Row, Steps, Stop, Tile};
+use crate::map::AddressMap;
+use crate::shape::{Index, Shape};
+
+/// The error for a stopped evaluation of `e` at `shape`.
+///
+/// A fault is found by evaluating element by element in row-major order: slow, but the first one is
+/// the same for every plan and thread count. `extra` looks for faults of the elements themselves, and
+/// `out` is the map of the destination.
+pub(super) fn explain_stop<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    out: &AddressMap,
+    stop: Stop,
+    extra: &dyn Fn(E::Elem) -> Option<Fault>,
+) -> Error {
+    match stop {
+        Stop::Error(error) => error,
+        Stop::Storage { leaf, source } => {
+            let mut maps: PerOperand<&AddressMap> = PerOperand::new();
+            maps.push(out);
+            e.leaves(&mut |leaf| maps.push(leaf.map));
+            let global = maps.get(leaf).and_then(|map| map.to_global(source.address).next());
+            Error::Storage { index: global.map(|index| index.to_vec()), source }
+        }
+        Stop::Fault | Stop::Done => match find(e, shape, extra) {
+            Ok(Some((index, Fault::Division))) => Error::Arithmetic { index },
+            Ok(Some((index, Fault::Cast { value, target }))) => Error::Cast { index, value, target },
+            Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
+            Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
+            Err(stop) => explain_stop(e, shape, out, stop, extra),
+        },
+    }
+}
+
+type Found = Option<(Vec<usize>, Fault)>;
+
+fn find<E: Expr>(e: &E, shape: &Shape, extra: &dyn Fn(E::Elem) -> Option<Fault>) -> Result<Found, Stop> {
+    let mut maps: PerOperand<&AddressMap> = PerOperand::new();
+    e.leaves(&mut |leaf| maps.push(leaf.map));
+    let links: PerOperand<Links<'_>> = maps.iter().map(|map| Links(map.rest())).collect();
+    let still = Steps { stride: 0, table: None };
+    let mut cursor = e.cursor();
+    for index in shape.indexes()? {
+        let mut places: PerOperand<Place<'_>> = PerOperand::new();
+        places.push(Place { base: 0, rows: still, columns: still, relocate: None });
+        for (map, links) in maps.iter().zip(&links) {
+            let base = map.top().to_local(&own_index(map, &index))? as isize;
+            let relocate = (!links.0.is_empty()).then_some(links as &dyn crate::kernel::Relocate);
+            places.push(Place { base, rows: still, columns: still, relocate });
+        }
+        let tile = Tile { rows: 1, columns: 1, dense: false, places: &places };
+        if let Some(fault) = cursor.fault(&tile, &mut 1)? {
+            return Ok(Some((index.to_vec(), fault)));
+        }
+        cursor.bind(&tile, &mut 1)?;
+        if let Some(fault) = extra(cursor.row(0, 1).get(0)) {
+            return Ok(Some((index.to_vec(), fault)));
+        }
+    }
+    Ok(None)
+}
+
+/// Index of a leaf for an index of the joint shape: right-aligned, 0 where the leaf was stretched.
+fn own_index(map: &AddressMap, index: &[usize]) -> Index {
+    let shape = map.shape();
+    let missing = index.len() - shape.rank();
+    shape.iter().zip(&index[missing..]).map(|(&extent, &digit)| if extent == 1 { 0 } else { digit }).collect()
+}

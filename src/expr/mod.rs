@@ -1,0 +1,351 @@
+//! Lazy elementwise expressions: operator trees over tensors and scalars.
+//!
+//! An expression computes nothing until it is evaluated, and then runs as one fused loop: leaves are
+//! resolved a tile at a time, the operators between them run in registers. A view of an expression is
+//! a view of each of its leaves.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! let a = Tensor::from_vec([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
+//! let b = Tensor::from_vec([2], vec![10.0, 20.0])?;
+//! let e = (&a * 2.0 + &b).transpose(&[1, 0])?;
+//! assert_eq!(e.eval()?.to_vec()?, [12.0, 16.0, 24.0, 28.0]);
+//! # Ok::<(), lensor::Error>(())
+//! ```
+
+mod apply;
+mod boxed;
+mod elementwise;
+mod eval;
+mod explain;
+mod leaf;
+mod locate;
+mod operators;
+
+pub use apply::{Apply, IntoOperands, Op, Operands, zip_with};
+pub use boxed::{BoxExpr, Boxed};
+pub use elementwise::*;
+pub(crate) use eval::for_each_block;
+pub use explain::Explanation;
+pub use leaf::Scalar;
+pub use operators::*;
+
+/// What evaluates expressions, named so that their types can be written down. Not for use.
+#[doc(hidden)]
+pub mod machinery {
+    pub use super::apply::{ApplyCursor, ApplyRow, Function};
+    pub use super::boxed::{BoxedCursor, BoxedRow};
+    pub use super::leaf::{LeafCursor, LeafRow};
+    pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
+}
+
+pub(crate) use crate::kernel::Stop;
+
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::kernel::Cursor;
+use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+
+/// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
+///
+/// Elementwise functions are in [`Elementwise`]; operators and views are on [`Tensor`] and [`Lazy`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an expression",
+    note = "expressions are tensors, `Lazy` operator trees and scalars; a `&Tensor` becomes one by `.view()`"
+)]
+pub trait Expr: Send + Sync + sealed::Sealed {
+    /// Type of the elements.
+    type Elem: Copy + Send + Sync;
+    /// The expression at work.
+    type Cursor<'a>: Cursor<Elem = Self::Elem>
+    where
+        Self: 'a;
+    /// The same expression over borrowed storage, for use more than once.
+    type Ref<'a>: Expr<Elem = Self::Elem>
+    where
+        Self: 'a;
+
+    /// Borrows every leaf.
+    fn by_ref(&self) -> Self::Ref<'_>;
+
+    /// Joint shape of the leaves.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
+    fn shape(&self) -> Result<Shape>;
+
+    /// Calls `visit` with every leaf that has a map, in the order of binding.
+    #[doc(hidden)]
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
+
+    /// Changes the map of every leaf.
+    #[doc(hidden)]
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// A worker that evaluates tiles.
+    #[doc(hidden)]
+    fn cursor(&self) -> Self::Cursor<'_>;
+
+    /// Boxes within boxes, at the deepest.
+    #[doc(hidden)]
+    fn depth(&self) -> usize {
+        0
+    }
+}
+
+/// What an evaluation knows of a leaf besides its elements.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf<'a> {
+    pub(crate) map: &'a AddressMap,
+    pub(crate) elem_bytes: usize,
+    pub(crate) access: Access,
+}
+
+/// How the elements of a leaf are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// They lie in memory.
+    Slice,
+    /// They are read block by block.
+    Read,
+    /// As [`Self::Read`], and most of them equal a fill value.
+    Stored,
+}
+
+pub(crate) mod sealed {
+    /// Kinds of expressions are closed: kernels rely on what they know of them.
+    #[allow(unnameable_types, reason = "this is what seals the trait")]
+    pub trait Sealed {}
+}
+
+/// What can stand as an operand: an expression, a reference to a tensor or expression, or a scalar.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand",
+    note = "operands are tensors, `&Tensor`, expressions, `&` expressions and scalars"
+)]
+pub trait IntoExpr {
+    /// Type of the elements.
+    type Elem: Copy + Send + Sync;
+    /// The expression it becomes.
+    type Expr: Expr<Elem = Self::Elem>;
+
+    /// The operand as an expression.
+    fn into_expr(self) -> Self::Expr;
+}
+
+impl<E: Expr> IntoExpr for E {
+    type Elem = E::Elem;
+    type Expr = E;
+
+    fn into_expr(self) -> E {
+        self
+    }
+}
+
+impl<'a, E: Expr> IntoExpr for &'a Lazy<E> {
+    type Elem = E::Elem;
+    type Expr = E::Ref<'a>;
+
+    fn into_expr(self) -> E::Ref<'a> {
+        self.0.by_ref()
+    }
+}
+
+impl<'a, S: Reader> IntoExpr for &'a Tensor<S> {
+    type Elem = S::Elem;
+    type Expr = Tensor<&'a S>;
+
+    fn into_expr(self) -> Tensor<&'a S> {
+        self.view()
+    }
+}
+
+/// What can stand on the right of an operator whose left side has elements `Self`.
+///
+/// It is the left element type that decides, so a literal takes that type.
+#[diagnostic::on_unimplemented(
+    message = "`{R}` cannot stand beside elements of type `{Self}`",
+    note = "both sides must have the same element type: cast one first, for example `x.cast::<{Self}>()`",
+    note = "the right side may be a tensor, `&Tensor`, an expression or a scalar"
+)]
+pub trait Pairs<R>: Copy + Send + Sync {
+    /// The expression the right side becomes.
+    type Expr: Expr<Elem = Self>;
+
+    /// The right side as an expression.
+    fn pair(right: R) -> Self::Expr;
+}
+
+impl<T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<E> for T {
+    type Expr = E;
+
+    fn pair(right: E) -> E {
+        right
+    }
+}
+
+impl<'a, T: Copy + Send + Sync, S: Reader<Elem = T>> Pairs<&'a Tensor<S>> for T {
+    type Expr = Tensor<&'a S>;
+
+    fn pair(right: &'a Tensor<S>) -> Tensor<&'a S> {
+        right.view()
+    }
+}
+
+impl<'a, T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<&'a Lazy<E>> for T {
+    type Expr = E::Ref<'a>;
+
+    fn pair(right: &'a Lazy<E>) -> E::Ref<'a> {
+        right.0.by_ref()
+    }
+}
+
+/// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one.
+#[derive(Debug, Clone)]
+pub struct Lazy<E>(pub(crate) E);
+
+impl<E: Expr> Lazy<E> {
+    crate::tensor::views::view_operations!();
+
+    /// Joint shape of the operands.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
+    pub fn shape(&self) -> Result<Shape> {
+        self.0.shape()
+    }
+
+    /// Computes all elements, in row-major order, into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// The error that the expression carries, if its operands do not align; [`Error::Cast`] and
+    /// [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage fails;
+    /// [`Error::OutOfMemory`] if the result cannot be kept.
+    pub fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
+        eval::eval(&self.0)
+    }
+
+    /// Computes all elements into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if
+    /// two indexes of the destination share an address. After an error the destination is partly
+    /// written.
+    pub fn assign_to<W: crate::Writer<Elem = E::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        eval::assign(&self.0, out)
+    }
+
+    /// Erases the type of the expression, so that different ones fit in a `Vec`.
+    pub fn boxed<'a>(self) -> BoxExpr<'a, E::Elem>
+    where
+        E: 'a,
+    {
+        boxed::boxed(self.0)
+    }
+
+    /// Says in a few lines how the expression would be evaluated: links, loops, blocks, operands
+    /// packed or direct, threads and bytes.
+    ///
+    /// # Errors
+    ///
+    /// The error that the expression carries.
+    pub fn explain(&self) -> Result<Explanation> {
+        explain::explain(&self.0)
+    }
+
+    /// A change of every leaf's map, all brought to the joint shape first.
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        let joint = self.0.shape()?;
+        let inner = self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
+        Ok(Self(inner))
+    }
+}
+
+impl<S: Reader> Tensor<S> {
+    /// This tensor as an expression.
+    pub fn lazy(self) -> Lazy<Self> {
+        Lazy(self)
+    }
+
+    /// Says in a few lines how a copy of this view would be made.
+    ///
+    /// # Errors
+    ///
+    /// None so far; the expression of a single view carries no error.
+    pub fn explain(&self) -> Result<Explanation> {
+        explain::explain(&self.view())
+    }
+}
+
+impl<E: Expr> sealed::Sealed for Lazy<E> {}
+
+impl<E: Expr> Expr for Lazy<E> {
+    type Elem = E::Elem;
+    type Cursor<'a>
+        = E::Cursor<'a>
+    where
+        E: 'a;
+    type Ref<'a>
+        = Lazy<E::Ref<'a>>
+    where
+        E: 'a;
+
+    fn by_ref(&self) -> Lazy<E::Ref<'_>> {
+        Lazy(self.0.by_ref())
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        self.0.shape()
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        self.0.leaves(visit);
+    }
+
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        Ok(Self(self.0.rewrite(change)?))
+    }
+
+    fn cursor(&self) -> E::Cursor<'_> {
+        self.0.cursor()
+    }
+
+    fn depth(&self) -> usize {
+        self.0.depth()
+    }
+}
+
+/// Views of several operands at their joint shape, with `align` saying which ends meet.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::expr::align;
+/// let a = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?;
+/// let b = Tensor::from_vec([2], vec![10, 20])?;
+/// let (a, b) = align(Align::Left, &a, &b)?;
+/// assert_eq!((a + b).eval()?.to_vec()?, [11, 12, 13, 24, 25, 26]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Operands`] if the shapes do not align.
+pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<(Lazy<A::Expr>, Lazy<B::Expr>)> {
+    let (a, b) = (a.into_expr(), b.into_expr());
+    let (shape_a, shape_b) = (a.shape()?, b.shape()?);
+    let joint = shape_a.join(&shape_b, align, 2)?;
+    // Within an operand the leaves are right-aligned; across operands `align` decides.
+    let a = a.rewrite(&mut |map| map.stretch(&shape_a, Align::Right)?.stretch(&joint, align))?;
+    let b = b.rewrite(&mut |map| map.stretch(&shape_b, Align::Right)?.stretch(&joint, align))?;
+    Ok((Lazy(a), Lazy(b)))
+}

@@ -1,0 +1,277 @@
+//! Operators: `+ - * / %`, `& | ^ !`, negation, and the compound assignments.
+
+use super::{Apply, Expr, Lazy, Op, Pairs, Scalar};
+use crate::dtype::{Arithmetic, Bits, Signed};
+use crate::error::Result;
+use crate::kernel::Fault;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use std::ops;
+
+/// Calls a macro with the types of numbers that can stand beside a tensor.
+macro_rules! for_numbers {
+    ($callback:ident $($prefix:tt)*) => {
+        $callback! {
+            $($prefix)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
+            #[cfg(feature = "half")] half::f16
+            #[cfg(feature = "half")] half::bf16
+            #[cfg(feature = "complex")] num_complex::Complex32
+            #[cfg(feature = "complex")] num_complex::Complex64
+        }
+    };
+}
+pub(crate) use for_numbers;
+
+macro_rules! binary {
+    ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident $fault:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $Op;
+
+        impl<T: $Bound> Op<(T, T)> for $Op {
+            type Out = T;
+            const FAULTS: bool = binary!(@faults $fault T);
+
+            #[inline(always)]
+            fn call(&self, (a, b): (T, T)) -> T {
+                a.$element(b)
+            }
+
+            #[inline(always)]
+            fn is_fault(&self, (_, b): &(T, T)) -> bool {
+                binary!(@check $fault b)
+            }
+
+            fn fault(&self, (_, b): (T, T)) -> Option<Fault> {
+                (binary!(@check $fault &b)).then_some(Fault::Division)
+            }
+        }
+
+        impl<S: Reader, R> ops::$Trait<R> for Tensor<S>
+        where
+            S::Elem: $Bound + Pairs<R>,
+        {
+            type Output = Lazy<Apply<$Op, (Tensor<S>, <S::Elem as Pairs<R>>::Expr)>>;
+
+            #[inline]
+            fn $method(self, right: R) -> Self::Output {
+                Lazy(Apply::new($Op, (self, S::Elem::pair(right))))
+            }
+        }
+
+        impl<'a, S: Reader, R> ops::$Trait<R> for &'a Tensor<S>
+        where
+            S::Elem: $Bound + Pairs<R>,
+        {
+            type Output = Lazy<Apply<$Op, (Tensor<&'a S>, <S::Elem as Pairs<R>>::Expr)>>;
+
+            #[inline]
+            fn $method(self, right: R) -> Self::Output {
+                Lazy(Apply::new($Op, (self.view(), S::Elem::pair(right))))
+            }
+        }
+
+        impl<E: Expr, R> ops::$Trait<R> for Lazy<E>
+        where
+            E::Elem: $Bound + Pairs<R>,
+        {
+            type Output = Lazy<Apply<$Op, (E, <E::Elem as Pairs<R>>::Expr)>>;
+
+            #[inline]
+            fn $method(self, right: R) -> Self::Output {
+                Lazy(Apply::new($Op, (self.0, E::Elem::pair(right))))
+            }
+        }
+
+        impl<'a, E: Expr, R> ops::$Trait<R> for &'a Lazy<E>
+        where
+            E::Elem: $Bound + Pairs<R>,
+        {
+            type Output = Lazy<Apply<$Op, (E::Ref<'a>, <E::Elem as Pairs<R>>::Expr)>>;
+
+            #[inline]
+            fn $method(self, right: R) -> Self::Output {
+                Lazy(Apply::new($Op, (self.0.by_ref(), E::Elem::pair(right))))
+            }
+        }
+
+        scalars_on_the_left!($Bound $Op $Trait $method);
+    )* };
+    (@faults total $T:ident) => { false };
+    (@faults divides $T:ident) => { $T::FAULTS };
+    (@check total $divisor:expr) => { { let _ = $divisor; false } };
+    (@check divides $divisor:expr) => { $divisor.is_faulty_divisor() };
+}
+
+macro_rules! scalars_on_the_left {
+    (Arithmetic $($names:ident)*) => { for_numbers!(on_the_left $($names)*); };
+    (Bits $($names:ident)*) => {
+        on_the_left!($($names)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool);
+    };
+}
+
+macro_rules! on_the_left {
+    ($Op:ident $Trait:ident $method:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
+        $(#[$cfg])?
+        impl<S: Reader<Elem = $type>> ops::$Trait<Tensor<S>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, Tensor<S>)>>;
+
+            fn $method(self, right: Tensor<S>) -> Self::Output {
+                Lazy(Apply::new($Op, (Scalar(self), right)))
+            }
+        }
+
+        $(#[$cfg])?
+        impl<'a, S: Reader<Elem = $type>> ops::$Trait<&'a Tensor<S>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, Tensor<&'a S>)>>;
+
+            fn $method(self, right: &'a Tensor<S>) -> Self::Output {
+                Lazy(Apply::new($Op, (Scalar(self), right.view())))
+            }
+        }
+
+        $(#[$cfg])?
+        impl<E: Expr<Elem = $type>> ops::$Trait<Lazy<E>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, E)>>;
+
+            fn $method(self, right: Lazy<E>) -> Self::Output {
+                Lazy(Apply::new($Op, (Scalar(self), right.0)))
+            }
+        }
+    )* };
+}
+
+binary! {
+    /// `a + b`; integers wrap.
+    AddOp: Add add, Arithmetic plus total;
+    /// `a - b`; integers wrap.
+    SubOp: Sub sub, Arithmetic minus total;
+    /// `a * b`; integers wrap.
+    MulOp: Mul mul, Arithmetic times total;
+    /// `a / b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+    DivOp: Div div, Arithmetic over divides;
+    /// `a % b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+    RemOp: Rem rem, Arithmetic modulo divides;
+    /// `a & b`, bitwise or logical.
+    AndOp: BitAnd bitand, Bits and total;
+    /// `a | b`, bitwise or logical.
+    OrOp: BitOr bitor, Bits or total;
+    /// `a ^ b`, bitwise or logical.
+    XorOp: BitXor bitxor, Bits xor total;
+}
+
+macro_rules! unary {
+    ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $Op;
+
+        impl<T: $Bound> Op<(T,)> for $Op {
+            type Out = T;
+
+            #[inline(always)]
+            fn call(&self, (a,): (T,)) -> T {
+                a.$element()
+            }
+        }
+
+        impl<S: Reader> ops::$Trait for Tensor<S>
+        where
+            S::Elem: $Bound,
+        {
+            type Output = Lazy<Apply<$Op, (Tensor<S>,)>>;
+
+            fn $method(self) -> Self::Output {
+                Lazy(Apply::new($Op, (self,)))
+            }
+        }
+
+        impl<'a, S: Reader> ops::$Trait for &'a Tensor<S>
+        where
+            S::Elem: $Bound,
+        {
+            type Output = Lazy<Apply<$Op, (Tensor<&'a S>,)>>;
+
+            fn $method(self) -> Self::Output {
+                Lazy(Apply::new($Op, (self.view(),)))
+            }
+        }
+
+        impl<E: Expr> ops::$Trait for Lazy<E>
+        where
+            E::Elem: $Bound,
+        {
+            type Output = Lazy<Apply<$Op, (E,)>>;
+
+            fn $method(self) -> Self::Output {
+                Lazy(Apply::new($Op, (self.0,)))
+            }
+        }
+
+        impl<'a, E: Expr> ops::$Trait for &'a Lazy<E>
+        where
+            E::Elem: $Bound,
+        {
+            type Output = Lazy<Apply<$Op, (E::Ref<'a>,)>>;
+
+            fn $method(self) -> Self::Output {
+                Lazy(Apply::new($Op, (self.0.by_ref(),)))
+            }
+        }
+    )* };
+}
+unary! {
+    /// `-a`; integers wrap.
+    NegOp: Neg neg, Signed negated;
+    /// `!a`, bitwise or logical.
+    NotOp: Not not, Bits complement;
+}
+
+macro_rules! assignments {
+    ($($Op:ident: $Trait:ident $method:ident $try_method:ident, $Bound:ident $sign:literal;)*) => { $(
+        impl<W: Writer> Tensor<W> {
+            #[doc = concat!("Replaces every element `a` by `a ", $sign, " b`, in place, `b` stretched to this shape.")]
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Broadcast`](crate::Error::Broadcast) if `b` does not stretch to this shape,
+            /// [`Error::NotInjective`](crate::Error::NotInjective) if two indexes of this view share an
+            /// address, [`Error::Arithmetic`](crate::Error::Arithmetic) for an integer division by zero,
+            /// [`Error::Storage`](crate::Error::Storage) if a storage fails. After an error this tensor is
+            /// partly written.
+            pub fn $try_method<R>(&mut self, b: R) -> Result<()>
+            where
+                W::Elem: $Bound + Pairs<R>,
+            {
+                super::eval::update_with($Op, self, W::Elem::pair(b))
+            }
+        }
+
+        impl<W: Writer, R> ops::$Trait<R> for Tensor<W>
+        where
+            W::Elem: $Bound + Pairs<R>,
+        {
+            #[doc = concat!("[`Tensor::", stringify!($try_method), "`], which returns errors instead.")]
+            ///
+            /// # Panics
+            ///
+            /// Panics where that function returns an error.
+            #[track_caller]
+            fn $method(&mut self, right: R) {
+                if let Err(error) = self.$try_method(right) {
+                    panic!("{error}");
+                }
+            }
+        }
+    )* };
+}
+assignments! {
+    AddOp: AddAssign add_assign try_add_assign, Arithmetic "+";
+    SubOp: SubAssign sub_assign try_sub_assign, Arithmetic "-";
+    MulOp: MulAssign mul_assign try_mul_assign, Arithmetic "*";
+    DivOp: DivAssign div_assign try_div_assign, Arithmetic "/";
+    RemOp: RemAssign rem_assign try_rem_assign, Arithmetic "%";
+    AndOp: BitAndAssign bitand_assign try_and_assign, Bits "&";
+    OrOp: BitOrAssign bitor_assign try_or_assign, Bits "|";
+    XorOp: BitXorAssign bitxor_assign try_xor_assign, Bits "^";
+}

@@ -1,0 +1,315 @@
+//! Kernels: from extents, strides and slices to elements. They know no tensors, maps or storage.
+//!
+//! A [`Source`] is anything that can be evaluated tile by tile. [`evaluate`] plans the loops, walks
+//! the tiles, and hands each one to the source with the place to write to. Everything above a tile is
+//! compiled once an element type; below it, an expression runs in registers, see [`Row`].
+
+pub(crate) mod inner;
+mod join;
+pub(crate) mod plan;
+mod simd;
+mod walk;
+
+pub use inner::Dest;
+pub(crate) use inner::RowsMut;
+pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
+pub(crate) use walk::walk;
+
+use crate::error::{Error, Result, StorageError};
+use plan::{Nest, Plan, plan};
+use std::mem::MaybeUninit;
+
+/// Elements for which more than one thread is worth its start.
+pub(crate) const PARALLEL: usize = 1 << 17;
+/// Fewest elements of a parallel task.
+const GRAIN: usize = 1 << 15;
+/// Elements of a tile that goes through scratch memory.
+pub(crate) const TILE: usize = 2048;
+/// Rows shorter than this are batched.
+const SHORT_ROW: usize = 64;
+/// Outputs from this size on, in bytes, are written past the caches where that can be.
+const STREAM_BYTES: usize = 16 << 20;
+
+/// Why an evaluation stopped.
+#[derive(Debug)]
+pub enum Stop {
+    /// An element has no value; its index is still to be found.
+    Fault,
+    /// The caller has seen enough.
+    Done,
+    /// A storage failed.
+    Storage {
+        /// Which leaf, from 1; 0 is the destination.
+        leaf: usize,
+        /// What it reported.
+        source: StorageError,
+    },
+    /// Something else went wrong.
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Why one element has no value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// Division or remainder by an integer zero.
+    Division,
+    /// A checked conversion failed.
+    Cast {
+        /// The value, rendered.
+        value: String,
+        /// Name of the target type.
+        target: &'static str,
+    },
+}
+
+/// Steps along one side of a tile: a stride, times the entries of a table if there is one.
+#[derive(Debug, Clone, Copy)]
+pub struct Steps<'p> {
+    pub(crate) stride: isize,
+    pub(crate) table: Option<&'p [usize]>,
+}
+
+impl Steps<'_> {
+    #[inline(always)]
+    pub(crate) fn at(&self, k: usize) -> isize {
+        match self.table {
+            Some(table) => self.stride.wrapping_mul(table[k] as isize),
+            None => self.stride.wrapping_mul(k as isize),
+        }
+    }
+
+    /// Whether there is no table and the stride is `stride`.
+    #[inline(always)]
+    pub(crate) fn is(&self, stride: isize) -> bool {
+        self.table.is_none() && self.stride == stride
+    }
+}
+
+/// Where one operand lies within a tile.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'p> {
+    pub(crate) base: isize,
+    pub(crate) rows: Steps<'p>,
+    pub(crate) columns: Steps<'p>,
+    pub(crate) relocate: Option<&'p dyn Relocate>,
+}
+
+impl Place<'_> {
+    /// Address, or position to be relocated, of one element.
+    #[inline(always)]
+    pub(crate) fn at(&self, row: usize, column: usize) -> isize {
+        self.base.wrapping_add(self.rows.at(row)).wrapping_add(self.columns.at(column))
+    }
+}
+
+/// A block of elements: every operand's place in it, the output's first.
+#[derive(Debug, Clone, Copy)]
+pub struct Tile<'p> {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Whether the tile is to be evaluated as one row: its rows are short.
+    pub(crate) dense: bool,
+    pub(crate) places: &'p [Place<'p>],
+}
+
+impl Tile<'_> {
+    /// Rows and columns as the evaluation sees them.
+    #[inline(always)]
+    pub(crate) fn sides(&self) -> [usize; 2] {
+        if self.dense { [1, self.rows * self.columns] } else { [self.rows, self.columns] }
+    }
+}
+
+/// An expression at work: it resolves its leaves for a tile and then reads rows of it.
+pub trait Cursor {
+    /// Type of the elements.
+    type Elem: Copy;
+    /// One row of the tile bound last.
+    type Row<'r>: Row<Elem = Self::Elem>
+    where
+        Self: 'r;
+
+    /// Resolves the leaves for `tile`. Leaf `k` of the whole expression is operand `k` of the tile,
+    /// and `next` is the first leaf of this one.
+    #[doc(hidden)]
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop>;
+
+    /// A row of the tile bound last, of `columns` elements.
+    #[doc(hidden)]
+    fn row(&self, row: usize, columns: usize) -> Self::Row<'_>;
+
+    /// Moves a whole tile to its destination, if this is a leaf that can do so without a detour.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn copy(&mut self, _tile: &Tile<'_>, _dest: &mut Dest<'_, Self::Elem>) -> Option<Result<(), Stop>> {
+        None
+    }
+
+    /// The fault of the only element of `tile`, if it has one.
+    #[doc(hidden)]
+    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
+}
+
+/// One row of an expression, evaluated in registers.
+pub trait Row {
+    /// Type of the elements.
+    type Elem: Copy;
+    /// Whether an element may have no value.
+    const FAULTS: bool;
+
+    /// Element `column`.
+    fn get(&self, column: usize) -> Self::Elem;
+
+    /// Element `column`, and whether it has a fault.
+    fn checked(&self, column: usize) -> (Self::Elem, bool);
+}
+
+/// Something to evaluate, shared by the tasks that do so.
+pub(crate) trait Source<T>: Sync {
+    /// A worker of its own for one task.
+    fn open(&self) -> Box<dyn TileSource<T> + '_>;
+}
+
+/// Evaluates tiles, one after another.
+pub(crate) trait TileSource<T> {
+    /// Evaluates a tile to its destination.
+    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop>;
+
+    /// Evaluates a tile to scratch memory, rows one after another.
+    fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop>;
+}
+
+/// Evaluates `source` over `extents` into `out`, of which operand 0 says where each element goes.
+///
+/// # Errors
+///
+/// What the source reports, and [`Error::OutOfSpan`] if the output does not fit.
+pub(crate) fn evaluate<T: Send>(
+    source: &dyn Source<T>,
+    extents: &[usize],
+    operands: &[Operand<'_>],
+    block: Blocking,
+    out: &mut [MaybeUninit<T>],
+) -> Result<Option<Filled>, Stop> {
+    let plan = plan(extents, operands, block);
+    let injective = operands.first().is_some_and(|output| is_nested(extents, output));
+    let target = inner::Target::new(out, &plan)?;
+    let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
+    let stream = injective && target.bytes() >= STREAM_BYTES;
+    let mut written = 0;
+    for nest in &plan.nests {
+        let count = nest.count();
+        written += count;
+        let task = if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
+        run(source, &plan, nest, &relocates, &target, stream, task)?;
+    }
+    Ok((injective && written == target.len()).then_some(Filled(())))
+}
+
+/// Proof that every slot of an output was written.
+pub(crate) struct Filled(());
+
+/// Evaluates one tile whose rows follow one another in `out` and fill it.
+///
+/// # Errors
+///
+/// What the leaves report, and [`Error::OutOfSpan`] if the tile does not fill `out`.
+#[inline]
+pub(crate) fn fill_tile<C: Cursor>(
+    cursor: &mut C,
+    tile: &Tile<'_>,
+    out: &mut [MaybeUninit<C::Elem>],
+) -> Result<Filled, Stop> {
+    let [rows, columns] = tile.sides();
+    let len = out.len();
+    cursor.bind(tile, &mut 1)?;
+    match RowsMut::new(out, rows, columns, columns) {
+        Some(mut out) if rows * columns == len => {
+            if inner::fill(cursor, &mut out) { Err(Stop::Fault) } else { Ok(Filled(())) }
+        }
+        _ => Err(Error::OutOfSpan { span: 0..rows * columns, len }.into()),
+    }
+}
+
+/// Runs one nest, in halves as long as they are larger than `task`.
+fn run<T: Send>(
+    source: &dyn Source<T>,
+    plan: &Plan<'_>,
+    nest: &Nest,
+    relocates: &[Option<&dyn Relocate>],
+    target: &inner::Target<'_, T>,
+    stream: bool,
+    task: usize,
+) -> Result<(), Stop> {
+    if nest.count() > task {
+        if let Some((low, high)) = nest.split() {
+            let (a, b) = join::join(
+                || run(source, plan, &low, relocates, target, stream, task),
+                || run(source, plan, &high, relocates, target, stream, task),
+            );
+            return a.and(b);
+        }
+    }
+    let mut tiles = source.open();
+    let lead = if stream { target.lead(nest) } else { 0 };
+    walk(nest, &plan.tables, relocates, lead, &mut |tile| {
+        // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
+        // than one: `task` is finite only where `is_nested` found the output injective, and the halves
+        // of a nest share no index. Within a task one destination is alive at a time.
+        #[allow(unsafe_code, reason = "the one call that makes a destination")]
+        let mut dest = unsafe { target.dest(tile, stream) };
+        tiles.fill(tile, &mut dest)
+    })?;
+    if stream {
+        simd::fence();
+    }
+    Ok(())
+}
+
+/// Evaluates `source` tile by tile in order of `operands[0]`, handing on the places and the elements.
+pub(crate) fn evaluate_blocks<T>(
+    source: &dyn Source<T>,
+    extents: &[usize],
+    operands: &[Operand<'_>],
+    mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let plan = plan(extents, operands, Blocking { elements: TILE, columns: TILE });
+    let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
+    let mut tiles = source.open();
+    for nest in &plan.nests {
+        walk(nest, &plan.tables, &relocates, 0, &mut |tile| {
+            let block = tiles.block(tile)?;
+            visit(&tile.places[0], [tile.rows, tile.columns], block)
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether the strides of an operand nest, so that no two indexes share an address.
+pub(crate) fn is_nested(extents: &[usize], operand: &Operand<'_>) -> bool {
+    if extents.contains(&0) {
+        return true;
+    }
+    let mut axes: Vec<(usize, usize)> = Vec::with_capacity(extents.len());
+    for (&extent, axis) in extents.iter().zip(&operand.axes).filter(|(extent, _)| **extent > 1) {
+        let positions = match axis.walk {
+            Walk::Linear => extent,
+            Walk::Cyclic { period, .. } if extent <= period => period,
+            _ => return false,
+        };
+        axes.push((axis.stride.unsigned_abs(), positions));
+    }
+    axes.sort_unstable();
+    let mut reach = 0_usize;
+    axes.iter().all(|&(stride, positions)| {
+        let nested = stride > reach;
+        reach = reach.saturating_add(stride.saturating_mul(positions - 1));
+        nested
+    })
+}

@@ -1,0 +1,90 @@
+//! Walks the tiles of a nest.
+
+use super::plan::{Loop, Nest, PerOperand, Step};
+use super::{Place, Relocate, SHORT_ROW, Steps, Stop, Tile};
+use smallvec::{SmallVec, smallvec};
+use std::borrow::Cow;
+
+/// Calls `visit` with every tile of `nest`, outermost loop first.
+///
+/// The first tile of every row of tiles has `lead` columns, if that is not 0, so that the others may
+/// start at the beginning of a cache line.
+pub(crate) fn walk(
+    nest: &Nest,
+    tables: &[Cow<'_, [usize]>],
+    relocates: &[Option<&dyn Relocate>],
+    lead: usize,
+    visit: &mut dyn FnMut(&Tile<'_>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let operands = nest.bases.len();
+    let still = Loop { extent: 1, steps: smallvec![Step { stride: 0, table: None }; operands] };
+    let (outer, rows, columns) = match &nest.loops[..] {
+        [] => (&[][..], &still, &still),
+        [columns] => (&[][..], &still, columns),
+        [outer @ .., rows, columns] => (outer, rows, columns),
+    };
+    let mut bases: PerOperand<isize> = nest.bases.clone();
+    for l in outer {
+        add(&mut bases, l, tables, 0, 1);
+    }
+    let mut counters: SmallVec<[usize; 4]> = smallvec![0; outer.len()];
+    loop {
+        let [row_block, column_block] = nest.block;
+        let mut row = 0;
+        while row < rows.extent {
+            let row_count = row_block.min(rows.extent - row);
+            let mut column = 0;
+            while column < columns.extent {
+                let block = if column == 0 && lead != 0 { lead } else { column_block };
+                let column_count = block.min(columns.extent - column);
+                let places: PerOperand<Place<'_>> = (0..operands)
+                    .map(|k| {
+                        let (row_base, row_steps) = part(&rows.steps[k], tables, row, row_count);
+                        let (column_base, column_steps) = part(&columns.steps[k], tables, column, column_count);
+                        Place {
+                            base: bases[k].wrapping_add(row_base).wrapping_add(column_base),
+                            rows: row_steps,
+                            columns: column_steps,
+                            relocate: relocates[k],
+                        }
+                    })
+                    .collect();
+                let dense = row_count > 1 && column_count < SHORT_ROW;
+                visit(&Tile { rows: row_count, columns: column_count, dense, places: &places })?;
+                column += column_count;
+            }
+            row += row_count;
+        }
+        let Some(k) = (0..outer.len()).rev().find(|&k| counters[k] + 1 < outer[k].extent) else {
+            return Ok(());
+        };
+        for (counter, l) in counters[k + 1..].iter_mut().zip(&outer[k + 1..]) {
+            add(&mut bases, l, tables, *counter, -1);
+            *counter = 0;
+            add(&mut bases, l, tables, 0, 1);
+        }
+        add(&mut bases, &outer[k], tables, counters[k], -1);
+        counters[k] += 1;
+        add(&mut bases, &outer[k], tables, counters[k], 1);
+    }
+}
+
+/// Adds or takes away what digit `digit` of a loop contributes.
+fn add(bases: &mut [isize], l: &Loop, tables: &[Cow<'_, [usize]>], digit: usize, sign: isize) {
+    for (base, step) in bases.iter_mut().zip(&l.steps) {
+        let position = step.table.map_or(digit, |table| tables[table.index][table.start + digit]);
+        *base = base.wrapping_add(sign.wrapping_mul(step.stride.wrapping_mul(position as isize)));
+    }
+}
+
+/// Digits `start..start + count` of a loop: what to add to the base, and the steps from there.
+#[inline]
+fn part<'t>(step: &Step, tables: &'t [Cow<'_, [usize]>], start: usize, count: usize) -> (isize, Steps<'t>) {
+    match step.table {
+        None => (step.stride.wrapping_mul(start as isize), Steps { stride: step.stride, table: None }),
+        Some(table) => {
+            let first = table.start + start;
+            (0, Steps { stride: step.stride, table: Some(&tables[table.index][first..first + count]) })
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! One axis of a layout: an extent, a stride and the walk of positions along it.
+
+use crate::error::{Error, Result};
+use num_traits::Euclid;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+/// How the positions along an axis follow its digits `0..extent`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Walk {
+    /// Position `i` at digit `i`.
+    Linear,
+    /// Position `(shift + i * step) mod period` at digit `i`: rotated and repeated axes.
+    Cyclic {
+        /// Number of positions in the cycle.
+        period: usize,
+        /// Position of digit 0.
+        shift: usize,
+        /// Positions from one digit to the next.
+        step: usize,
+    },
+    /// Position `table[i]` at digit `i`.
+    Listed(Table),
+}
+
+/// Positions of a listed axis, shared between views.
+///
+/// The inverse is built once, when it is first needed, and takes no part in equality or hash.
+#[derive(Debug, Clone)]
+pub struct Table(Arc<Positions>);
+
+#[derive(Debug)]
+struct Positions {
+    forward: Box<[usize]>,
+    inverse: OnceLock<Box<[(usize, usize)]>>,
+}
+
+impl Table {
+    /// A table of positions.
+    pub fn new(positions: impl Into<Box<[usize]>>) -> Self {
+        Self(Arc::new(Positions { forward: positions.into(), inverse: OnceLock::new() }))
+    }
+
+    /// The positions, one a digit.
+    #[inline]
+    pub fn positions(&self) -> &[usize] {
+        &self.0.forward
+    }
+
+    /// Pairs of position and digit, ascending.
+    pub(crate) fn inverse(&self) -> &[(usize, usize)] {
+        self.0.inverse.get_or_init(|| {
+            let mut pairs: Box<[_]> = self
+                .positions()
+                .iter()
+                .enumerate()
+                .map(|(digit, &position)| (position, digit))
+                .collect();
+            pairs.sort_unstable();
+            pairs
+        })
+    }
+
+    /// Where in [`Self::inverse`] the positions `low..=high` stand.
+    pub(crate) fn entries(&self, low: usize, high: usize) -> std::ops::Range<usize> {
+        let pairs = self.inverse();
+        pairs.partition_point(|pair| pair.0 < low)..pairs.partition_point(|pair| pair.0 <= high)
+    }
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.positions() == other.positions()
+    }
+}
+
+impl Eq for Table {}
+
+impl Hash for Table {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.positions().hash(state);
+    }
+}
+
+/// One axis: digit `i` contributes `stride * position(i)` to the address.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AxisMap {
+    /// Length of the axis, in digits.
+    pub extent: usize,
+    /// Distance of neighbouring positions, in elements.
+    pub stride: isize,
+    /// Positions along the axis.
+    pub walk: Walk,
+}
+
+/// An axis in normal form and the constant that normalising split off.
+pub(crate) type Normal = (AxisMap, i128);
+
+impl AxisMap {
+    /// An axis whose positions are its digits.
+    pub fn linear(extent: usize, stride: isize) -> Self {
+        Self { extent, stride, walk: Walk::Linear }
+    }
+
+    /// Position at `digit`, which lies below the extent.
+    #[inline]
+    pub(crate) fn position(&self, digit: usize) -> usize {
+        self.walk.position(digit)
+    }
+
+    /// Largest position of an axis in normal form; the smallest is 0.
+    pub(crate) fn last_position(&self) -> usize {
+        match &self.walk {
+            Walk::Linear => self.extent.saturating_sub(1),
+            Walk::Cyclic { period, shift, step } => {
+                let mirrored = (period - 1 - shift, period - step);
+                period - 1 - lowest_position(self.extent, *period, mirrored.0, mirrored.1)
+            }
+            Walk::Listed(table) => table.positions().iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// Whether the walk visits some position twice.
+    pub(crate) fn repeats(&self) -> bool {
+        match &self.walk {
+            Walk::Linear => false,
+            Walk::Cyclic { period, .. } => self.extent > *period,
+            Walk::Listed(table) => table.inverse().windows(2).any(|pair| pair[0].0 == pair[1].0),
+        }
+    }
+
+    /// Normal form: the same contributions up to a constant, in the one way of writing them.
+    ///
+    /// A constant axis has stride 0. Two digits are always linear. A cycle has step and period
+    /// coprime, takes the shorter way round (`2 * step < period`, or period 2 and a positive
+    /// stride), wraps at least once, and visits position 0. A table has a positive stride, visits
+    /// position 0, its positions have no common divisor, and it is neither linear nor a cycle.
+    ///
+    /// A difference of two visited addresses never needs more than twice the range of `isize`, so
+    /// the caller's check of the addresses in `i128` covers all arithmetic here.
+    pub(crate) fn into_normal(self) -> Normal {
+        let Self { extent, stride, walk } = self;
+        if extent == 0 {
+            return (Self::linear(0, 0), 0);
+        }
+        match walk {
+            _ if extent == 1 || stride == 0 => {
+                let constant = stride as i128 * walk.position(0) as i128;
+                (Self::linear(extent, 0), constant)
+            }
+            Walk::Linear => (Self::linear(extent, stride), 0),
+            Walk::Cyclic { period, shift, step } => {
+                normal_cycle(extent, stride as i128, period, shift % period, step % period)
+            }
+            Walk::Listed(table) => normal_table(stride as i128, table),
+        }
+    }
+
+    /// Digits `start, start + step, ..`, `count` of them, all of which lie inside.
+    pub(crate) fn range(&self, start: usize, step: isize, count: usize) -> Result<Normal> {
+        let taken = match &self.walk {
+            Walk::Linear => {
+                let constant = self.stride as i128 * start as i128;
+                let stride = if count < 2 { 0 } else { self.stride * step };
+                return Ok((Self::linear(count, stride), constant));
+            }
+            Walk::Cyclic { period, shift, step: old } => {
+                let (p, s) = (*period as i128, *old as i128);
+                let shift = (*shift as i128 + start as i128 * s).rem_euclid(p) as usize;
+                let step = (s * Euclid::rem_euclid(&(step as i128), &p)).rem_euclid(p) as usize;
+                Walk::Cyclic { period: *period, shift, step }
+            }
+            Walk::Listed(table) => {
+                let digits = (0..count).map(|i| start.wrapping_add_signed(i as isize * step));
+                Walk::Listed(listed(digits.map(|digit| table.positions()[digit]), count)?)
+            }
+        };
+        Ok(Self { extent: count, stride: self.stride, walk: taken }.into_normal())
+    }
+
+    /// The digits in `list`, all of which lie inside.
+    pub(crate) fn list(&self, list: &[usize]) -> Result<Normal> {
+        let table = listed(list.iter().map(|&digit| self.position(digit)), list.len())?;
+        Ok(Self { extent: list.len(), stride: self.stride, walk: Walk::Listed(table) }
+            .into_normal())
+    }
+
+    /// The digits moved up by `shift < extent`, if the result is linear or a cycle.
+    pub(crate) fn rotated(&self, shift: usize) -> Option<Normal> {
+        let n = self.extent;
+        let walk = match &self.walk {
+            _ if shift == 0 || self.stride == 0 => return Some((self.clone(), 0)),
+            Walk::Linear => Walk::Cyclic { period: n, shift: n - shift, step: 1 },
+            Walk::Cyclic { period, shift: old, step } if closes(n, *step, *period) => {
+                let back = shift as u128 * *step as u128 % *period as u128;
+                let moved = (*old as u128 + *period as u128 - back) % *period as u128;
+                Walk::Cyclic { period: *period, shift: moved as usize, step: *step }
+            }
+            _ => return None,
+        };
+        Some(Self { extent: n, stride: self.stride, walk }.into_normal())
+    }
+
+    /// The whole axis `times` over, if the result is linear or a cycle.
+    pub(crate) fn repeated(&self, times: usize) -> Option<Normal> {
+        let extent = self.extent * times;
+        let walk = match &self.walk {
+            _ if times == 1 => return Some((self.clone(), 0)),
+            _ if self.stride == 0 => Walk::Linear,
+            Walk::Linear => Walk::Cyclic { period: self.extent, shift: 0, step: 1 },
+            Walk::Cyclic { period, step, .. } if closes(self.extent, *step, *period) => {
+                self.walk.clone()
+            }
+            _ => return None,
+        };
+        Some(Self { extent, stride: self.stride, walk }.into_normal())
+    }
+
+    /// An axis of given contributions, which are differences of addresses.
+    pub(crate) fn of_contributions(
+        contributions: impl ExactSizeIterator<Item = i128> + Clone,
+    ) -> Result<Normal> {
+        let count = contributions.len();
+        let lowest = contributions.clone().min().unwrap_or(0);
+        let table = listed(contributions.map(|c| (c - lowest) as usize), count)?;
+        let (axis, constant) =
+            Self { extent: count, stride: 1, walk: Walk::Listed(table) }.into_normal();
+        Ok((axis, constant + lowest))
+    }
+}
+
+impl Walk {
+    #[inline]
+    pub(crate) fn position(&self, digit: usize) -> usize {
+        match self {
+            Self::Linear => digit,
+            Self::Cyclic { period, shift, step } => {
+                ((*shift as u128 + digit as u128 * *step as u128) % *period as u128) as usize
+            }
+            Self::Listed(table) => table.positions()[digit],
+        }
+    }
+}
+
+/// Collects positions, reporting memory that cannot be had.
+pub(crate) fn listed(positions: impl Iterator<Item = usize>, count: usize) -> Result<Table> {
+    let mut list = Vec::new();
+    list.try_reserve_exact(count)
+        .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<usize>()) })?;
+    list.extend(positions);
+    Ok(Table::new(list))
+}
+
+/// Whether `extent` steps lead back to where a cycle started.
+fn closes(extent: usize, step: usize, period: usize) -> bool {
+    (extent as u128 * step as u128).is_multiple_of(period as u128)
+}
+
+fn normal_cycle(
+    extent: usize,
+    mut stride: i128,
+    period: usize,
+    shift: usize,
+    step: usize,
+) -> Normal {
+    let fixed = |stride: i128, constant: i128| (AxisMap::linear(extent, stride as isize), constant);
+    let common = gcd(step, period);
+    if common == period {
+        return fixed(0, stride * shift as i128);
+    }
+    let mut constant = stride * (shift % common) as i128;
+    stride *= common as i128;
+    let (period, mut shift, mut step) = (period / common, shift / common, step / common);
+    if step > period - step || (period == 2 && stride < 0) {
+        constant += stride * (period - 1) as i128;
+        stride = -stride;
+        (shift, step) = (period - 1 - shift, period - step);
+    }
+    let last = shift as u128 + step as u128 * (extent - 1) as u128;
+    if last < period as u128 {
+        return fixed(stride * step as i128, constant + stride * shift as i128);
+    }
+    if extent == 2 {
+        return fixed(stride * (step as i128 - period as i128), constant + stride * shift as i128);
+    }
+    let lowest = lowest_position(extent, period, shift, step);
+    let walk = Walk::Cyclic { period, shift: shift - lowest, step };
+    (AxisMap { extent, stride: stride as isize, walk }, constant + stride * lowest as i128)
+}
+
+fn normal_table(mut stride: i128, table: Table) -> Normal {
+    let positions = table.positions();
+    let extent = positions.len();
+    let (mut lowest, mut highest) = (positions[0], positions[0]);
+    for &position in positions {
+        lowest = lowest.min(position);
+        highest = highest.max(position);
+    }
+    let common = positions.iter().fold(0, |common, position| gcd(position - lowest, common));
+    if common == 0 {
+        return (AxisMap::linear(extent, 0), stride * lowest as i128);
+    }
+    let mirrored = stride < 0;
+    let zero = if mirrored { highest } else { lowest };
+    let constant = stride * zero as i128;
+    stride = stride.abs() * common as i128;
+    let reduced = |position: usize| position.abs_diff(zero) / common;
+
+    let first = reduced(positions[0]) as i128;
+    let steps = || positions.windows(2).map(|w| reduced(w[1]) as i128 - reduced(w[0]) as i128);
+    let (up, down) = steps().fold((i128::MIN, i128::MAX), |(up, down), d| (up.max(d), down.min(d)));
+    if up == down {
+        return (AxisMap::linear(extent, (stride * up) as isize), constant + stride * first);
+    }
+    let period = up - down;
+    let reach = (highest - lowest) / common;
+    let two_steps_only = || steps().all(|d| d == up || d == down);
+    if up > 0 && down < 0 && (reach as i128) < period && two_steps_only() {
+        let (axis, extra) =
+            normal_cycle(extent, stride, period as usize, first as usize, up as usize);
+        return (axis, constant + extra);
+    }
+    let table = if !mirrored && lowest == 0 && common == 1 {
+        table
+    } else {
+        Table::new(positions.iter().map(|&position| reduced(position)).collect::<Box<[_]>>())
+    };
+    (AxisMap { extent, stride: stride as isize, walk: Walk::Listed(table) }, constant)
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Smallest `(shift + i * step) mod period` for `i` in `0..count`, in O(log period) steps.
+///
+/// A walk attains its minimum at its start or right after a wrap. The positions right after the
+/// wraps form such a walk again, of period `step`: after wrap `y` the position is
+/// `(shift - y * period) mod step`. Where `step` is more than half the period the walk is read
+/// backwards, which makes the next period at most half of this one.
+fn lowest_position(count: usize, period: usize, shift: usize, step: usize) -> usize {
+    let (mut n, mut m, mut a, mut b) = (count as u128, period as u128, step as u128, shift as u128);
+    let mut lowest = b;
+    loop {
+        if n == 0 || a == 0 {
+            return lowest as usize;
+        }
+        if a > m - a {
+            b = (b + a * (n - 1)) % m;
+            a = m - a;
+            lowest = lowest.min(b);
+        }
+        let wraps = (b + a * (n - 1)) / m;
+        if wraps == 0 {
+            return lowest as usize;
+        }
+        let back = (a - m % a) % a;
+        let after_first = (b % a + back) % a;
+        (n, m, a, b) = (wraps, a, back, after_first);
+        lowest = lowest.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lowest_position_is_the_minimum_over_the_walk() {
+        for period in 1..14 {
+            for step in 0..period {
+                for shift in 0..period {
+                    for count in 1..20 {
+                        let expected = (0..count).map(|i| (shift + i * step) % period).min();
+                        assert_eq!(
+                            Some(lowest_position(count, period, shift, step)),
+                            expected,
+                            "{count} {period} {shift} {step}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Normal forms of all small walks: the same contributions, and equal exactly when those are.
+    #[test]
+    fn normal_form_is_sound_and_complete() {
+        let mut forms: std::collections::HashMap<Vec<i128>, AxisMap> = Default::default();
+        let mut check = |axis: AxisMap| {
+            let before: Vec<i128> =
+                (0..axis.extent).map(|i| axis.stride as i128 * axis.position(i) as i128).collect();
+            let (normal, constant) = axis.clone().into_normal();
+            let after: Vec<i128> = (0..normal.extent)
+                .map(|i| normal.stride as i128 * normal.position(i) as i128 + constant)
+                .collect();
+            assert_eq!(before, after, "{axis:?} became {normal:?}");
+            if !matches!(normal.walk, Walk::Linear) {
+                assert!((0..normal.extent).any(|i| normal.position(i) == 0), "{normal:?}");
+            }
+            let last = (0..normal.extent).map(|i| normal.position(i)).max().unwrap_or(0);
+            assert_eq!(normal.last_position(), last, "{normal:?}");
+            let up_to_constant: Vec<i128> = before.iter().map(|c| c - before[0]).collect();
+            assert_eq!(forms.entry(up_to_constant).or_insert(normal.clone()), &normal, "{axis:?}");
+        };
+        for extent in 0..7 {
+            for stride in [-2, -1, 0, 1, 3] {
+                check(AxisMap::linear(extent, stride));
+                for period in 1..7 {
+                    for shift in 0..period {
+                        for step in 0..period {
+                            let walk = Walk::Cyclic { period, shift, step };
+                            check(AxisMap { extent, stride, walk });
+                        }
+                    }
+                }
+            }
+        }
+        for extent in 1..6_u32 {
+            for code in 0..4_usize.pow(extent) {
+                let positions: Vec<usize> =
+                    (0..extent).map(|k| code / 4_usize.pow(k) % 4).collect();
+                for stride in [-1, 2] {
+                    let walk = Walk::Listed(Table::new(positions.clone()));
+                    check(AxisMap { extent: extent as usize, stride, walk });
+                }
+            }
+        }
+    }
+}

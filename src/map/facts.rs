@@ -1,0 +1,178 @@
+//! Facts about maps: span, injectivity, strides.
+
+use super::AddressMap;
+use super::axis::{AxisMap, Walk};
+use super::layout::Layout;
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Most indexes that are tried one by one where no argument decides.
+const TRIED: usize = 1 << 22;
+/// Most steps of the search for two indexes that share an address.
+const SEARCHED: usize = 1 << 22;
+
+/// Offset and strides of a map that has nothing else, see [`AddressMap::as_strided`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strided {
+    /// Address of index 0, in elements.
+    pub offset: usize,
+    /// Stride of every axis, in elements; 0 where the extent is 1.
+    pub strides: Vec<isize>,
+}
+
+impl AddressMap {
+    /// Lowest address reached and one past the highest; `0..0` for an empty view.
+    ///
+    /// Exact for maps of one link. With more links it encloses what is reached.
+    pub fn span(&self) -> Range<usize> {
+        if self.count() == 0 {
+            return 0..0;
+        }
+        self.rest().first().unwrap_or(&self.top).span()
+    }
+
+    /// Whether the addresses are consecutive in row-major order.
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        self.rest.is_none() && self.top.is_contiguous()
+    }
+
+    /// Offset and strides, if the map is nothing else.
+    pub fn as_strided(&self) -> Option<Strided> {
+        let axes = self.top.as_linear().filter(|_| self.rest.is_none())?;
+        Some(Strided {
+            offset: self.top.offset(),
+            strides: axes.iter().map(|axis| axis.stride).collect(),
+        })
+    }
+
+    /// Whether no two indexes share an address.
+    pub fn is_injective(&self) -> bool {
+        self.check_injective().is_ok()
+    }
+
+    /// Checks that no two indexes share an address, as writing requires.
+    ///
+    /// The answer is exact for all but contrived maps: those for which neither nested strides nor a
+    /// search of four million steps decides count as not injective.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotInjective`] with the first axis such that two indexes that differ up to that axis
+    /// only share an address.
+    pub fn check_injective(&self) -> Result<()> {
+        if self.count() <= 1 {
+            return Ok(());
+        }
+        if self.top.collision(self.rank()).is_some()
+            || !self.rest().iter().all(|l| l.collision(l.rank()).is_none())
+        {
+            let shared = |rank: usize| match self.rest() {
+                [] => self.top.collision(rank).is_some(),
+                _ => self.prefix_collides(rank),
+            };
+            return match (1..=self.rank()).find(|&rank| shared(rank)) {
+                Some(rank) => Err(Error::NotInjective { axis: rank - 1 }),
+                None => Ok(()),
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether two indexes that are 0 from axis `rank` on share an address: by trying them.
+    fn prefix_collides(&self, rank: usize) -> bool {
+        let shape = self.shape();
+        let count: usize = shape[..rank].iter().product();
+        if self.top.collision(rank).is_some() || count > TRIED {
+            return true;
+        }
+        let inner: usize = shape[rank..].iter().product();
+        let mut addresses: Vec<usize> = (0..count).map(|k| self.address_at(k * inner)).collect();
+        addresses.sort_unstable();
+        addresses.windows(2).any(|pair| pair[0] == pair[1])
+    }
+}
+
+/// Two indexes of one layout that share an address exist.
+struct Collision;
+
+impl Layout {
+    /// Decides whether two indexes that are 0 from axis `rank` on share an address.
+    ///
+    /// Axes whose strides nest (each exceeds what all smaller ones reach together) cannot collide.
+    /// Otherwise two such indexes differ by digits whose contributions cancel: a search over the
+    /// differences of positions, by falling stride, within what the remaining axes can still cancel.
+    fn collision(&self, rank: usize) -> Option<Collision> {
+        let mut axes: Vec<AxisMap> =
+            self.axes().take(rank).filter(|axis| axis.extent != 1).collect();
+        if axes.iter().any(|axis| axis.extent == 0) {
+            return None;
+        }
+        if axes.iter().any(|axis| axis.stride == 0 || axis.repeats()) {
+            return Some(Collision);
+        }
+        axes.sort_by_key(|axis| axis.stride.unsigned_abs());
+        let mut reach = vec![0_i128];
+        for axis in &axes {
+            let term = axis.stride.unsigned_abs() as i128 * axis.last_position() as i128;
+            reach.push(reach[reach.len() - 1] + term);
+        }
+        let nested =
+            axes.iter().zip(&reach).all(|(a, &below)| a.stride.unsigned_abs() as i128 > below);
+        if nested {
+            return None;
+        }
+        let mut steps = SEARCHED;
+        cancels(&axes, &reach, 0, false, &mut steps).then_some(Collision)
+    }
+}
+
+/// Whether differences of positions along `axes` can bring `rest` to 0, not all of them 0.
+fn cancels(axes: &[AxisMap], reach: &[i128], rest: i128, moved: bool, steps: &mut usize) -> bool {
+    let Some((axis, axes)) = axes.split_last() else {
+        return rest == 0 && moved;
+    };
+    let below = reach[axes.len()];
+    let stride = axis.stride.unsigned_abs() as i128;
+    let last = axis.last_position() as i128;
+    // Differences d with |rest + stride * d| <= below. By symmetry the first one is not negative.
+    let low =
+        (-below - rest).div_euclid(stride) + i128::from((-below - rest).rem_euclid(stride) != 0);
+    let high = (below - rest).div_euclid(stride);
+    let low = low.max(if moved { -last } else { 0 });
+    for difference in low..=high.min(last) {
+        *steps = steps.saturating_sub(1);
+        if *steps == 0 {
+            return true;
+        }
+        if difference != 0 && !matches!(axis.walk, Walk::Linear) {
+            *steps = steps.saturating_sub(axis.extent);
+            if *steps == 0 {
+                return true;
+            }
+        }
+        let possible = difference == 0 || differs_by(axis, difference.unsigned_abs() as usize);
+        let moved = moved || difference != 0;
+        if possible && cancels(axes, reach, rest + stride * difference, moved, steps) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether two positions along an axis without repeats differ by `difference`.
+fn differs_by(axis: &AxisMap, difference: usize) -> bool {
+    match &axis.walk {
+        Walk::Linear => true,
+        Walk::Cyclic { period, .. } if axis.extent == *period => true,
+        Walk::Cyclic { .. } => (0..axis.extent)
+            .map(|digit| axis.position(digit))
+            .any(|position| super::inverse::digit_at(axis, position + difference).is_some()),
+        Walk::Listed(table) => {
+            let pairs = table.inverse();
+            pairs.iter().any(|&(position, _)| {
+                !table.entries(position + difference, position + difference).is_empty()
+            })
+        }
+    }
+}

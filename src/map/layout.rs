@@ -1,0 +1,361 @@
+//! An offset plus one axis map an axis: a sum of independent terms.
+
+use super::axis::{AxisMap, Walk};
+use crate::error::{Error, Result};
+use crate::shape::{Index, Shape};
+use smallvec::SmallVec;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Extent and stride of one axis whose walk is kept elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Axis {
+    pub(crate) extent: usize,
+    pub(crate) stride: isize,
+}
+
+pub(crate) type Axes = SmallVec<[Axis; 4]>;
+
+/// Address of an index as a sum: `offset + sum over axes of stride * position(digit)`.
+///
+/// Always in normal form: an axis of extent 1 has stride 0, an empty layout has offset 0 and
+/// strides 0, cycles and tables are written in their one canonical way. So two layouts are equal
+/// exactly when they map every index to the same address.
+///
+/// ```
+/// use lensor::map::{AxisMap, Layout};
+/// let layout = Layout::new(1, [AxisMap::linear(2, 10), AxisMap::linear(3, 2)])?;
+/// assert_eq!(layout.to_local(&[1, 2])?, 15);
+/// assert_eq!(layout.span(), 1..16);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(PartialEq, Eq, Hash)]
+pub struct Layout {
+    pub(super) offset: isize,
+    pub(super) axes: Axes,
+    /// One walk an axis, absent where all are linear.
+    pub(super) walks: Option<Arc<[Walk]>>,
+}
+
+impl Clone for Layout {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { offset: self.offset, axes: Axes::from_slice(&self.axes), walks: self.walks.clone() }
+    }
+}
+
+impl Layout {
+    /// A layout of `axes`, outermost first, whose index 0 would lie at `offset` if all axes were linear.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if there are too many elements, [`Error::ZeroPeriod`] for a cycle of
+    /// period 0, [`Error::Length`] for a table of another length than its axis,
+    /// [`Error::AddressOverflow`] or [`Error::NegativeAddress`] if an index maps to no valid address.
+    pub fn new(offset: isize, axes: impl IntoIterator<Item = AxisMap>) -> Result<Self> {
+        let axes: SmallVec<[AxisMap; 4]> = axes.into_iter().collect();
+        for (k, axis) in axes.iter().enumerate() {
+            match &axis.walk {
+                Walk::Cyclic { period: 0, .. } => return Err(Error::ZeroPeriod { axis: k }),
+                Walk::Listed(table) if table.positions().len() != axis.extent => {
+                    return Err(Error::Length {
+                        shape: vec![axis.extent],
+                        expected: axis.extent,
+                        found: table.positions().len(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        let shape: Shape = axes.iter().map(|axis| axis.extent).collect();
+        if shape.count()? == 0 {
+            return Ok(Self::empty(&shape));
+        }
+        let mut constant = offset as i128;
+        let mut normal: SmallVec<[AxisMap; 4]> = SmallVec::new();
+        for axis in axes {
+            let reach = axis.stride as i128 * raw_reach(&axis) as i128;
+            if isize::try_from(reach).is_err() {
+                let (address, shape) = (constant + reach, shape.to_vec());
+                return Err(Error::AddressOverflow { address, shape });
+            }
+            let (axis, extra) = axis.into_normal();
+            constant += extra;
+            normal.push(axis);
+        }
+        Self::of_normal(constant, normal)
+    }
+
+    /// The layout of axes in normal form; every path ends here or keeps what was checked here.
+    pub(super) fn of_normal(constant: i128, axes: SmallVec<[AxisMap; 4]>) -> Result<Self> {
+        let shape: Shape = axes.iter().map(|axis| axis.extent).collect();
+        if shape.count()? == 0 {
+            return Ok(Self::empty(&shape));
+        }
+        let overflow = |address| Error::AddressOverflow { address, shape: shape.to_vec() };
+        let (mut lowest, mut highest) = (constant, constant);
+        for axis in &axes {
+            let reach = axis.stride as i128 * axis.last_position() as i128;
+            lowest += reach.min(0);
+            highest += reach.max(0);
+        }
+        if highest >= isize::MAX as i128 {
+            return Err(overflow(highest));
+        }
+        let lowest = isize::try_from(lowest).map_err(|_| overflow(lowest))?;
+        let offset = isize::try_from(constant).map_err(|_| overflow(constant))?;
+        if lowest < 0 {
+            return Err(Error::NegativeAddress { lowest, offset, shape: shape.to_vec() });
+        }
+        let plain = axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect();
+        let linear = axes.iter().all(|axis| matches!(axis.walk, Walk::Linear));
+        let walks =
+            if linear { None } else { Some(axes.into_iter().map(|axis| axis.walk).collect()) };
+        Ok(Self { offset, axes: plain, walks })
+    }
+
+    /// Row-major addresses `0..count` of a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    #[inline]
+    pub fn row_major(shape: &Shape) -> Result<Self> {
+        let count = shape.count()?;
+        if count == 0 {
+            return Ok(Self::empty(shape));
+        }
+        let mut stride = 1;
+        let mut axes: Axes = shape.iter().map(|&extent| Axis { extent, stride: 0 }).collect();
+        for axis in axes.iter_mut().rev().filter(|axis| axis.extent > 1) {
+            axis.stride = stride;
+            stride *= axis.extent as isize;
+        }
+        Ok(Self { offset: 0, axes, walks: None })
+    }
+
+    pub(super) fn empty(shape: &Shape) -> Self {
+        let axes = shape.iter().map(|&extent| Axis { extent, stride: 0 }).collect();
+        Self { offset: 0, axes, walks: None }
+    }
+
+    /// Number of axes.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// Extents of the axes.
+    #[inline]
+    pub fn shape(&self) -> Shape {
+        self.axes.iter().map(|axis| axis.extent).collect()
+    }
+
+    /// Number of indexes.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.axes.iter().map(|axis| axis.extent).product()
+    }
+
+    /// The constant term, an address if the layout is not empty.
+    #[inline]
+    pub fn offset(&self) -> usize {
+        self.offset as usize
+    }
+
+    /// Axis `axis`, if there is one.
+    pub fn axis(&self, axis: usize) -> Option<AxisMap> {
+        let Axis { extent, stride } = *self.axes.get(axis)?;
+        Some(AxisMap { extent, stride, walk: self.walk(axis).clone() })
+    }
+
+    /// All axes, outermost first.
+    pub fn axes(&self) -> impl ExactSizeIterator<Item = AxisMap> + '_ {
+        (0..self.rank()).map(|k| AxisMap {
+            extent: self.axes[k].extent,
+            stride: self.axes[k].stride,
+            walk: self.walk(k).clone(),
+        })
+    }
+
+    /// Walk of an axis that exists.
+    #[inline]
+    pub(crate) fn walk(&self, axis: usize) -> &Walk {
+        self.walks.as_ref().map_or(&Walk::Linear, |walks| &walks[axis])
+    }
+
+    /// Extents and strides, whatever the walks.
+    #[inline]
+    pub(crate) fn plain_axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Extents and strides, if every axis is linear.
+    #[inline]
+    pub(crate) fn as_linear(&self) -> Option<&[Axis]> {
+        self.walks.is_none().then_some(&self.axes)
+    }
+
+    /// Address of `index`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside.
+    #[inline]
+    pub fn to_local(&self, index: &[usize]) -> Result<usize> {
+        self.check_index(index)?;
+        Ok(self.address(index))
+    }
+
+    #[inline]
+    pub(super) fn check_index(&self, index: &[usize]) -> Result<()> {
+        if index.len() == self.rank()
+            && index.iter().zip(&self.axes).all(|(&i, axis)| i < axis.extent)
+        {
+            return Ok(());
+        }
+        Err(self.index_error(index))
+    }
+
+    #[cold]
+    fn index_error(&self, index: &[usize]) -> Error {
+        let outside = index.iter().zip(&self.axes).position(|(&digit, axis)| digit >= axis.extent);
+        match outside {
+            Some(axis) if index.len() == self.rank() => {
+                Error::Index { axis, index: index[axis] as i128, extent: self.axes[axis].extent }
+            }
+            _ => Error::Rank {
+                what: "digits of an index",
+                expected: self.rank(),
+                found: index.len(),
+            },
+        }
+    }
+
+    /// Address of an index that lies inside. Partial sums are addresses of other indexes, so none overflows.
+    #[inline]
+    pub(super) fn address(&self, index: &[usize]) -> usize {
+        let mut address = self.offset;
+        match &self.walks {
+            None => {
+                for (axis, &digit) in self.axes.iter().zip(index) {
+                    address += axis.stride * digit as isize;
+                }
+            }
+            Some(walks) => {
+                for ((axis, walk), &digit) in self.axes.iter().zip(walks.iter()).zip(index) {
+                    address += axis.stride * walk.position(digit) as isize;
+                }
+            }
+        }
+        address as usize
+    }
+
+    /// Address at a row-major position that lies inside.
+    pub(crate) fn address_at(&self, mut position: usize) -> usize {
+        let mut address = self.offset;
+        for (k, axis) in self.axes.iter().enumerate().rev() {
+            let digit = position % axis.extent;
+            position /= axis.extent;
+            address += axis.stride * self.walk(k).position(digit) as isize;
+        }
+        address as usize
+    }
+
+    /// Lowest address reached and one past the highest; `0..0` if the layout is empty.
+    pub fn span(&self) -> Range<usize> {
+        if self.axes.iter().any(|axis| axis.extent == 0) {
+            return 0..0;
+        }
+        let (mut lowest, mut highest) = (self.offset, self.offset);
+        for (k, axis) in self.axes.iter().enumerate() {
+            let last = match self.walk(k) {
+                Walk::Linear => axis.extent - 1,
+                walk => AxisMap { extent: axis.extent, stride: axis.stride, walk: walk.clone() }
+                    .last_position(),
+            };
+            let reach = axis.stride * last as isize;
+            lowest += reach.min(0);
+            highest += reach.max(0);
+        }
+        lowest as usize..highest as usize + 1
+    }
+
+    /// Whether the addresses are consecutive in row-major order: `offset, offset + 1, ..`.
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        if self.walks.is_some() {
+            return false;
+        }
+        let mut stride = 1;
+        for axis in self.axes.iter().rev() {
+            if axis.extent > 1 && axis.stride != stride {
+                return axis.extent == 0 || self.axes.iter().any(|axis| axis.extent == 0);
+            }
+            stride *= axis.extent as isize;
+        }
+        true
+    }
+
+    /// The same addresses in the same row-major order on as few axes as strides allow.
+    pub(crate) fn coalesced(&self) -> Self {
+        let mut axes: SmallVec<[AxisMap; 4]> = SmallVec::new();
+        for axis in self.axes().filter(|axis| axis.extent != 1) {
+            match axes.last_mut() {
+                Some(outer)
+                    if outer.walk == Walk::Linear
+                        && axis.walk == Walk::Linear
+                        && outer.stride as i128 == axis.stride as i128 * axis.extent as i128 =>
+                {
+                    outer.extent *= axis.extent;
+                    outer.stride = axis.stride;
+                }
+                _ => axes.push(axis),
+            }
+        }
+        let linear = axes.iter().all(|axis| axis.walk == Walk::Linear);
+        Self {
+            offset: self.offset,
+            axes: axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect(),
+            walks: if linear { None } else { Some(axes.into_iter().map(|a| a.walk).collect()) },
+        }
+    }
+
+    /// Index of row-major position `position`.
+    pub(crate) fn unravel(&self, position: usize) -> Index {
+        self.shape().unravel(position)
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Layout {{ offset: {}, axes: [", self.offset)?;
+        for (k, axis) in self.axes.iter().enumerate() {
+            let separator = if k == 0 { "" } else { ", " };
+            write!(f, "{separator}{}*{}", axis.extent, axis.stride)?;
+            match self.walk(k) {
+                Walk::Linear => {}
+                Walk::Cyclic { period, shift, step } => {
+                    write!(f, " cyclic({shift} + {step}i mod {period})")?
+                }
+                Walk::Listed(table) => {
+                    let shown = &table.positions()[..axis.extent.min(8)];
+                    let rest = if shown.len() < axis.extent { ", .." } else { "" };
+                    write!(f, " listed({shown:?}{rest})")?;
+                }
+            }
+        }
+        write!(f, "] }}")
+    }
+}
+
+/// Largest position an axis that is not yet in normal form can visit.
+fn raw_reach(axis: &AxisMap) -> usize {
+    match &axis.walk {
+        _ if axis.extent == 0 => 0,
+        Walk::Linear => axis.extent - 1,
+        Walk::Cyclic { period, .. } => period - 1,
+        Walk::Listed(table) => table.positions().iter().copied().max().unwrap_or(0),
+    }
+}

@@ -1,0 +1,195 @@
+//! Address maps: where an element of a view lies in storage, and back.
+//!
+//! An [`AddressMap`] sends a global index to a local address. It knows nothing of elements or
+//! storage. View operations take a map and give a map; none of them fails for layout reasons.
+//!
+//! ```
+//! use lensor::{AddressMap, Shape};
+//! let map = AddressMap::row_major(&Shape::from([2, 3]))?.transpose(&[1, 0])?;
+//! assert_eq!(map.to_local(&[2, 1])?, 5);
+//! assert_eq!(map.to_global(5).next().unwrap().as_slice(), [2, 1]);
+//! # Ok::<(), lensor::Error>(())
+//! ```
+
+mod axis;
+mod facts;
+mod inverse;
+mod layout;
+mod reshape;
+mod select;
+mod transform;
+
+pub use axis::{AxisMap, Table, Walk};
+pub use facts::Strided;
+pub use inverse::Globals;
+pub(crate) use layout::Axis;
+pub use layout::Layout;
+pub use select::{IntoSelectors, Select};
+
+use crate::error::Result;
+use crate::shape::Shape;
+use std::fmt;
+use std::sync::Arc;
+
+/// One or more [`Layout`]s composed: global index in, local address out.
+///
+/// The address of one layout is a row-major position in the next; the last one gives the address in
+/// storage. Layouts that strides can express together are merged, so most maps have one link.
+/// Equality is sound always, and complete for maps of one link.
+#[derive(PartialEq, Eq, Hash)]
+pub struct AddressMap {
+    top: Layout,
+    /// Further links, the one next to storage first. Never empty.
+    rest: Option<Arc<Vec<Layout>>>,
+}
+
+impl Clone for AddressMap {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { top: self.top.clone(), rest: self.rest.clone() }
+    }
+}
+
+impl AddressMap {
+    /// Row-major addresses `0..count` of a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the shape has too many elements.
+    #[inline]
+    pub fn row_major(shape: &Shape) -> Result<Self> {
+        Ok(Layout::row_major(shape)?.into())
+    }
+
+    /// Addresses `0..len`, of a length that some memory has.
+    pub(crate) fn of_length(len: usize) -> Self {
+        let stride = isize::from(len > 1);
+        let axes = smallvec::smallvec![Axis { extent: len, stride }];
+        Layout { offset: 0, axes, walks: None }.into()
+    }
+
+    /// The map with all addresses `by` lower, which none of them is.
+    pub(crate) fn moved_down(mut self, by: usize) -> Result<Self> {
+        if self.count() > 0 {
+            let lowest = self.top.span().start;
+            if lowest < by || self.rest.is_some() {
+                return Err(crate::Error::NegativeAddress {
+                    lowest: lowest as isize - by as isize,
+                    offset: self.top.offset,
+                    shape: self.shape().to_vec(),
+                });
+            }
+            self.top.offset -= by as isize;
+        }
+        Ok(self)
+    }
+
+    /// Number of axes.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.top.rank()
+    }
+
+    /// Extents of the view.
+    #[inline]
+    pub fn shape(&self) -> Shape {
+        self.top.shape()
+    }
+
+    /// Number of elements of the view.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.top.count()
+    }
+
+    /// The links, the one that takes the global index first.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = &Layout> {
+        let rest = self.rest.as_deref().map_or(&[][..], Vec::as_slice);
+        (0..rest.len() + 1).map(move |k| if k == 0 { &self.top } else { &rest[rest.len() - k] })
+    }
+
+    /// The link that takes the global index.
+    #[inline]
+    pub(crate) fn top(&self) -> &Layout {
+        &self.top
+    }
+
+    /// The links below the top, the one next to storage first.
+    #[inline]
+    pub(crate) fn rest(&self) -> &[Layout] {
+        self.rest.as_deref().map_or(&[], Vec::as_slice)
+    }
+
+    /// Address of `index`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`](crate::Error::Rank) if `index` has not one digit an axis,
+    /// [`Error::Index`](crate::Error::Index) if a digit lies outside.
+    #[inline]
+    pub fn to_local(&self, index: &[usize]) -> Result<usize> {
+        self.top.check_index(index)?;
+        let address = self.top.address(index);
+        Ok(if self.rest.is_none() { address } else { self.descend(address) })
+    }
+
+    /// Address of the row-major position `position`, which lies inside.
+    pub(crate) fn address_at(&self, position: usize) -> usize {
+        self.descend(self.top.address_at(position))
+    }
+
+    /// Address in storage of an address of the top link.
+    #[inline]
+    pub(crate) fn descend(&self, address: usize) -> usize {
+        self.rest().iter().rev().fold(address, |position, link| link.address_at(position))
+    }
+
+    /// Every index of the view that reads `address`, ascending: none if the view skips it, several
+    /// under broadcast or repeats.
+    ///
+    /// Indexes are found as the iterator advances; below a link that strides cannot express, its
+    /// row-major positions are collected first.
+    ///
+    /// ```
+    /// use lensor::{AddressMap, Shape};
+    /// let map = AddressMap::row_major(&Shape::from([2]))?.broadcast([6])?;
+    /// let all: Vec<_> = map.to_global(1).map(|index| index[0]).collect();
+    /// assert_eq!(all, [1, 3, 5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn to_global(&self, address: usize) -> Globals {
+        let mut positions = vec![address];
+        for link in self.rest() {
+            let shape = link.shape();
+            positions = positions
+                .into_iter()
+                .flat_map(|address| Globals::new(link, [address]).map(|index| shape.ravel(&index)))
+                .collect();
+        }
+        Globals::new(&self.top, positions)
+    }
+}
+
+/// The map of rank 0 whose only index has address 0.
+impl Default for AddressMap {
+    fn default() -> Self {
+        Layout::empty(&Shape::default()).into()
+    }
+}
+
+impl From<Layout> for AddressMap {
+    #[inline]
+    fn from(top: Layout) -> Self {
+        Self { top, rest: None }
+    }
+}
+
+impl fmt::Debug for AddressMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let links: Vec<_> = self.links().take(8).collect();
+        match links[..] {
+            [only] if self.rest.is_none() => fmt::Debug::fmt(only, f),
+            _ => f.debug_struct("AddressMap").field("links", &links).finish(),
+        }
+    }
+}

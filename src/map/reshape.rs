@@ -1,0 +1,231 @@
+//! Reshape, and the merging of links that strides can express together.
+
+use super::AddressMap;
+use super::axis::{AxisMap, Walk};
+use super::layout::Layout;
+use super::transform::TABLE_LIMIT;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl AddressMap {
+    /// Another shape with the same elements in the same row-major order. Always a view.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Reshape`] if the counts differ, [`Error::ShapeOverflow`] if `to` has too many elements.
+    pub fn reshape(self, to: impl Into<Shape>) -> Result<Self> {
+        let to = to.into();
+        let top = self.reshape_target(&to)?;
+        if top.count() == 0 {
+            return Ok(top.into());
+        }
+        Ok(self.with_link(top))
+    }
+
+    /// [`Self::reshape`] with at most one extent given as `None`, which follows from the others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::reshape`], and [`Error::Infer`] if more than one extent is missing or the others do
+    /// not determine it (they contain a 0, or do not divide the count).
+    pub fn reshape_infer(self, to: &[Option<usize>]) -> Result<Self> {
+        let missing = to.iter().filter(|extent| extent.is_none()).count();
+        let known: Shape = to.iter().copied().flatten().collect();
+        if missing == 0 {
+            return self.reshape(known);
+        }
+        let given = known.count()?;
+        let count = self.count();
+        if missing > 1 || given == 0 || count % given != 0 {
+            return Err(Error::Infer { from: self.shape().to_vec(), to: known.to_vec(), missing });
+        }
+        self.reshape(to.iter().map(|extent| extent.unwrap_or(count / given)).collect::<Shape>())
+    }
+
+    /// [`Self::reshape`] that refuses where strides alone cannot express the result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::reshape`], and [`Error::NeedsLink`].
+    pub fn reshape_strided(self, to: impl Into<Shape>) -> Result<Self> {
+        let to = to.into();
+        let links = self.rest().len();
+        let (from, strides) =
+            (self.shape(), self.as_strided().map(|s| s.strides).unwrap_or_default());
+        let reshaped = self.reshape(to.clone())?;
+        if reshaped.rest().len() > links {
+            return Err(Error::NeedsLink { from: from.to_vec(), to: to.to_vec(), strides });
+        }
+        Ok(reshaped)
+    }
+
+    /// Splits axis `axis` into `extents`, outermost first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] if the extents do not multiply to its own.
+    pub fn split_axis(self, axis: usize, extents: &[usize]) -> Result<Self> {
+        self.check_axis(axis)?;
+        let shape = self.shape();
+        let to: Shape =
+            shape[..axis].iter().chain(extents).chain(&shape[axis + 1..]).copied().collect();
+        if Shape::from(extents).count()? != shape[axis] {
+            return Err(Error::Reshape { from: shape.to_vec(), to: to.to_vec() });
+        }
+        self.reshape(to)
+    }
+
+    /// Merges neighbouring axes into one; an empty range inserts an axis of extent 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the range reaches beyond the rank.
+    pub fn merge_axes(self, axes: Range<usize>) -> Result<Self> {
+        let shape = self.shape();
+        if axes.end > shape.rank() || axes.start > axes.end {
+            return Err(Error::Axis { axis: axes.end.max(axes.start), rank: shape.rank() });
+        }
+        let merged = Shape::from(&shape[axes.clone()]).count()?;
+        self.reshape(
+            shape[..axes.start]
+                .iter()
+                .copied()
+                .chain([merged])
+                .chain(shape[axes.end..].iter().copied())
+                .collect::<Shape>(),
+        )
+    }
+
+    fn reshape_target(&self, to: &Shape) -> Result<Layout> {
+        let top = Layout::row_major(to)?;
+        if top.count() != self.count() {
+            return Err(Error::Reshape { from: self.shape().to_vec(), to: to.to_vec() });
+        }
+        Ok(top)
+    }
+
+    /// `top` over this view, merged where strides allow. `top` is not empty.
+    pub(super) fn with_link(mut self, top: Layout) -> Self {
+        let below = self.top.coalesced();
+        match compose(&top, &below) {
+            Some(merged) => self.top = merged,
+            None => {
+                self.push_link(below);
+                self.top = top;
+                return self;
+            }
+        }
+        self.settled()
+    }
+
+    /// Puts `below` under the top link.
+    pub(super) fn push_link(&mut self, below: Layout) {
+        Arc::make_mut(self.rest.get_or_insert_default()).push(below);
+    }
+
+    /// Merges the top link into the ones below it as far as strides allow.
+    #[inline]
+    pub(super) fn settled(mut self) -> Self {
+        while let Some(rest) = &mut self.rest {
+            let Some(merged) = rest.last().and_then(|below| compose(&self.top, below)) else {
+                break;
+            };
+            self.top = merged;
+            let links = Arc::make_mut(rest);
+            links.pop();
+            if links.is_empty() {
+                self.rest = None;
+            }
+        }
+        self
+    }
+}
+
+/// The one layout that does what `top` and then `below` do, if there is one to be found.
+///
+/// An address of `top` is a row-major position in `below`; its digits there are the sum of the
+/// offset's digits and, for every axis of `top`, the position times the digits of the stride. That is
+/// exact as long as no digit leaves its extent, since then nothing carries. A digit on an axis that
+/// is not linear must come from one axis of `top` alone.
+fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
+    let start = below.unravel(top.offset());
+    let mut lowest: SmallVec<[i128; 4]> = start.iter().map(|&digit| digit as i128).collect();
+    let mut highest = lowest.clone();
+    let mut carried: SmallVec<[Option<usize>; 4]> = below.axes.iter().map(|_| None).collect();
+    let mut steps = SmallVec::<[_; 4]>::new();
+    for (k, axis) in top.axes().enumerate() {
+        let digits = below.unravel(axis.stride.unsigned_abs());
+        let last = axis.last_position() as i128;
+        let mut touched = 0;
+        for (j, &digit) in digits.iter().enumerate().filter(|(_, digit)| **digit != 0) {
+            touched += 1;
+            let reach = digit as i128 * last;
+            if axis.stride < 0 {
+                lowest[j] -= reach;
+            } else {
+                highest[j] += reach;
+            }
+            if below.walk(j) != &Walk::Linear && carried[j].replace(k).is_some() {
+                return None;
+            }
+        }
+        let crooked =
+            digits.iter().enumerate().any(|(j, &d)| d != 0 && below.walk(j) != &Walk::Linear);
+        if crooked && touched > 1 {
+            return None;
+        }
+        steps.push((axis, digits));
+    }
+    let inside = |j: usize| lowest[j] >= 0 && highest[j] < below.axes[j].extent as i128;
+    if !(0..below.rank()).all(inside) {
+        return None;
+    }
+
+    let mut constant = below.offset as i128;
+    for (j, axis) in below.axes.iter().enumerate().filter(|(j, _)| carried[*j].is_none()) {
+        constant += axis.stride as i128 * below.walk(j).position(start[j]) as i128;
+    }
+    let mut merged = SmallVec::new();
+    for (axis, digits) in steps {
+        let sign = axis.stride.signum();
+        let crooked = (0..below.rank()).find(|&j| digits[j] != 0 && below.walk(j) != &Walk::Linear);
+        let (axis, extra) = match crooked {
+            Some(j) => take_positions(&below.axis(j)?, start[j], sign * digits[j] as isize, &axis)?,
+            None => {
+                let stride: i128 = digits
+                    .iter()
+                    .zip(&below.axes)
+                    .map(|(&d, b)| d as i128 * b.stride as i128)
+                    .sum();
+                let stride = isize::try_from(stride * sign as i128).ok()?;
+                AxisMap { stride, ..axis }.into_normal()
+            }
+        };
+        constant += extra;
+        merged.push(axis);
+    }
+    Layout::of_normal(constant, merged).ok()
+}
+
+/// Digits `start + step * position` of `below`, for the positions along `walk`.
+fn take_positions(
+    below: &AxisMap,
+    start: usize,
+    step: isize,
+    walk: &AxisMap,
+) -> Option<(AxisMap, i128)> {
+    if walk.walk == Walk::Linear {
+        return below.range(start, step, walk.extent).ok();
+    }
+    // A link is cheaper than a long table.
+    if matches!(walk.walk, Walk::Cyclic { .. }) && walk.extent > TABLE_LIMIT {
+        return None;
+    }
+    let digits: Vec<usize> = (0..walk.extent)
+        .map(|i| start.wrapping_add_signed(step * walk.position(i) as isize))
+        .collect();
+    below.list(&digits).ok()
+}

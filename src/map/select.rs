@@ -1,0 +1,250 @@
+//! Selectors: what to take of one axis.
+
+use crate::error::{Error, Result};
+use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+
+/// What to take of one axis.
+///
+/// Made from Rust's own forms too: an integer, `2..5`, `2..`, `..5`, `..`, an array or a `Vec` of
+/// indexes.
+///
+/// ```
+/// use lensor::{Select, Tensor};
+/// let t = Tensor::from_vec([2, 4], (0..8).collect())?;
+/// assert_eq!(t.view().select((1, ..2))?.to_vec()?, [4, 5]);
+/// assert_eq!(t.view().select([Select::Index(0), Select::stepped(3, -1, -2)])?.to_vec()?, [3, 1]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Select {
+    /// The whole axis.
+    All,
+    /// One index; the axis goes away.
+    Index(isize),
+    /// `start, start + step, ..` before `stop`; plain arithmetic, negative numbers do not wrap.
+    Range {
+        /// First index.
+        start: isize,
+        /// First index not taken, in the direction of the step; `None` runs through the end.
+        stop: Option<isize>,
+        /// Distance of neighbours, not 0.
+        step: isize,
+    },
+    /// The whole axis backwards.
+    Reverse,
+    /// These indexes in this order; repeats are fine, and so is none at all.
+    List(Vec<usize>),
+    /// The members of a bitmap, ascending.
+    #[cfg(feature = "sparse")]
+    Set(roaring::RoaringTreemap),
+}
+
+impl Select {
+    /// `range` with step 1.
+    pub fn range(range: Range<isize>) -> Self {
+        Self::stepped(range.start, range.end, 1)
+    }
+
+    /// `start, start + step, ..` before `stop`. A falling range through index 0 has stop -1.
+    pub fn stepped(start: isize, stop: isize, step: isize) -> Self {
+        Self::Range { start, stop: Some(stop), step }
+    }
+
+    /// Every `step`-th index, from the end if `step` is negative.
+    pub fn every(step: isize) -> Self {
+        if step < 0 {
+            Self::Range { start: -1, stop: None, step }
+        } else {
+            Self::Range { start: 0, stop: None, step }
+        }
+    }
+}
+
+/// The part of an axis that a selector takes, checked against its extent.
+pub(super) enum Taken {
+    Digit(usize),
+    Range { start: usize, step: isize, count: usize },
+    List(Vec<usize>),
+}
+
+impl Select {
+    /// Holds a selector against an axis.
+    pub(super) fn resolve(&self, axis: usize, extent: usize) -> Result<Taken> {
+        let inside = |index: i128| {
+            usize::try_from(index).ok().filter(|&index| index < extent).ok_or(Error::Index {
+                axis,
+                index,
+                extent,
+            })
+        };
+        let all = |step: isize| {
+            let start = if step < 0 { extent.saturating_sub(1) } else { 0 };
+            Taken::Range { start, step, count: extent }
+        };
+        Ok(match self {
+            Self::All => all(1),
+            Self::Reverse => all(-1),
+            Self::Index(index) => Taken::Digit(inside(*index as i128)?),
+            Self::Range { step: 0, .. } => return Err(Error::ZeroStep { axis }),
+            Self::Range { start: -1, stop: None, step } if *step < 0 => {
+                let count = extent.div_ceil(step.unsigned_abs());
+                Taken::Range { start: extent.saturating_sub(1), step: *step, count }
+            }
+            Self::Range { start, stop, step } => {
+                let end = if *step < 0 { -1 } else { extent as i128 };
+                let stop = stop.map_or(end, |stop| stop as i128);
+                let (start, step) = (*start as i128, *step as i128);
+                let way = if step < 0 { start - stop } else { stop - start };
+                if way <= 0 {
+                    return Ok(Taken::Range { start: 0, step: 1, count: 0 });
+                }
+                let steps = (way - 1) / step.abs();
+                let start = inside(start)?;
+                inside(start as i128 + steps * step)?;
+                Taken::Range { start, step: step as isize, count: steps as usize + 1 }
+            }
+            Self::List(list) => {
+                list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
+                Taken::List(list.clone())
+            }
+            #[cfg(feature = "sparse")]
+            Self::Set(set) => {
+                if let Some(last) = set.max() {
+                    inside(last as i128)?;
+                }
+                let count = usize::try_from(set.len()).unwrap_or(usize::MAX);
+                let mut list = Vec::new();
+                list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory {
+                    bytes: count.saturating_mul(size_of::<usize>()),
+                })?;
+                list.extend(set.iter().map(|index| index as usize));
+                Taken::List(list)
+            }
+        })
+    }
+}
+
+macro_rules! from_integers {
+    ($($integer:ty)*) => { $(
+        impl From<$integer> for Select {
+            /// An integer beyond `isize` selects nothing valid and is reported as out of bounds.
+            fn from(index: $integer) -> Self {
+                Self::Index(clamp(index as i128))
+            }
+        }
+        impl From<Range<$integer>> for Select {
+            fn from(range: Range<$integer>) -> Self {
+                Self::range(clamp(range.start as i128)..clamp(range.end as i128))
+            }
+        }
+        impl From<RangeFrom<$integer>> for Select {
+            fn from(range: RangeFrom<$integer>) -> Self {
+                Self::Range { start: clamp(range.start as i128), stop: None, step: 1 }
+            }
+        }
+        impl From<RangeTo<$integer>> for Select {
+            fn from(range: RangeTo<$integer>) -> Self {
+                Self::range(0..clamp(range.end as i128))
+            }
+        }
+    )* };
+}
+from_integers!(i32 isize usize);
+
+fn clamp(index: i128) -> isize {
+    index.clamp(isize::MIN as i128, isize::MAX as i128) as isize
+}
+
+impl From<RangeFull> for Select {
+    fn from(_: RangeFull) -> Self {
+        Self::All
+    }
+}
+
+impl From<Vec<usize>> for Select {
+    fn from(list: Vec<usize>) -> Self {
+        Self::List(list)
+    }
+}
+
+impl From<&[usize]> for Select {
+    fn from(list: &[usize]) -> Self {
+        Self::List(list.to_vec())
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Select {
+    fn from(list: [usize; N]) -> Self {
+        Self::List(list.to_vec())
+    }
+}
+
+#[cfg(feature = "sparse")]
+impl From<roaring::RoaringBitmap> for Select {
+    fn from(set: roaring::RoaringBitmap) -> Self {
+        Self::Set(set.into_iter().map(u64::from).collect())
+    }
+}
+
+#[cfg(feature = "sparse")]
+impl From<roaring::RoaringTreemap> for Select {
+    fn from(set: roaring::RoaringTreemap) -> Self {
+        Self::Set(set)
+    }
+}
+
+/// Selectors of several axes: a tuple of what converts to [`Select`], an array, a slice or a `Vec`.
+pub trait IntoSelectors {
+    /// Calls `f` with all selectors.
+    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R;
+}
+
+impl IntoSelectors for &[Select] {
+    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+        f(self)
+    }
+}
+
+impl IntoSelectors for Vec<Select> {
+    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+        f(&self)
+    }
+}
+
+impl IntoSelectors for &Vec<Select> {
+    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+        f(self)
+    }
+}
+
+impl<const N: usize> IntoSelectors for [Select; N] {
+    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+        f(&self)
+    }
+}
+
+impl<const N: usize> IntoSelectors for &[Select; N] {
+    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+        f(self)
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<$($name: Into<Select>),*> IntoSelectors for ($($name,)*) {
+            #[inline]
+            #[allow(non_snake_case, reason = "type names stand for values")]
+            fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+                let ($($name,)*) = self;
+                f(&[$($name.into()),*])
+            }
+        }
+    };
+}
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);

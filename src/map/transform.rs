@@ -1,0 +1,488 @@
+//! View operations on maps: each changes the top link and leaves the others alone.
+
+use super::AddressMap;
+use super::axis::{AxisMap, Normal, Walk};
+use super::layout::{Axes, Axis, Layout};
+use super::select::{IntoSelectors, Select, Taken};
+use crate::error::{Error, Result};
+use crate::shape::{Align, Shape};
+use smallvec::SmallVec;
+
+/// Longest axis for which a table of positions is made. Beyond it a link serves.
+pub(super) const TABLE_LIMIT: usize = 1 << 20;
+
+impl AddressMap {
+    /// Reorders axes: axis `k` of the result is axis `order[k]`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Permutation`] if `order` misses or repeats an axis.
+    #[inline]
+    pub fn transpose(mut self, order: &[usize]) -> Result<Self> {
+        let rank = self.rank();
+        let invalid = || Error::Permutation { order: order.to_vec(), rank };
+        if order.len() != rank {
+            return Err(invalid());
+        }
+        // Ranks above 64 take the slow way to find a repeated axis.
+        let mut seen = 0_u64;
+        for (k, &axis) in order.iter().enumerate() {
+            let repeated =
+                if rank <= 64 { seen >> (axis & 63) & 1 == 1 } else { order[..k].contains(&axis) };
+            if axis >= rank || repeated {
+                return Err(invalid());
+            }
+            seen |= 1 << (axis & 63);
+        }
+        let old = Axes::from_slice(&self.top.axes);
+        for (axis, &from) in self.top.axes.iter_mut().zip(order) {
+            *axis = old[from];
+        }
+        if let Some(walks) = &mut self.top.walks {
+            *walks = order.iter().map(|&axis| walks[axis].clone()).collect();
+        }
+        Ok(self)
+    }
+
+    /// Exchanges two axes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if one does not exist.
+    pub fn swap_axes(self, a: usize, b: usize) -> Result<Self> {
+        self.check_axis(a)?;
+        self.check_axis(b)?;
+        let mut order: Vec<usize> = (0..self.rank()).collect();
+        order.swap(a, b);
+        self.transpose(&order)
+    }
+
+    /// Moves axis `from` so that it becomes axis `to`; the others keep their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if one does not exist.
+    pub fn move_axis(self, from: usize, to: usize) -> Result<Self> {
+        self.check_axis(from)?;
+        self.check_axis(to)?;
+        let mut order: Vec<usize> = (0..self.rank()).collect();
+        let axis = order.remove(from);
+        order.insert(to, axis);
+        self.transpose(&order)
+    }
+
+    /// Takes a part of every axis, one selector an axis; missing trailing ones take all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] for more selectors than axes, [`Error::Index`] for an index out of bounds,
+    /// [`Error::ZeroStep`], and [`Error::OutOfMemory`] for a list too long to keep.
+    #[inline]
+    pub fn select(self, selectors: impl IntoSelectors) -> Result<Self> {
+        selectors.with(|selectors| self.select_all(selectors))
+    }
+
+    fn select_all(mut self, selectors: &[Select]) -> Result<Self> {
+        if selectors.len() > self.rank() {
+            return Err(Error::Rank {
+                what: "selectors",
+                expected: self.rank(),
+                found: selectors.len(),
+            });
+        }
+        let mut taken: SmallVec<[Taken; 4]> = SmallVec::new();
+        for (k, selector) in selectors.iter().enumerate() {
+            taken.push(selector.resolve(k, self.top.axes[k].extent)?);
+        }
+        if self.top.count() == 0 {
+            return self.select_of_empty(&taken);
+        }
+        let mut dropped = 0;
+        for (k, taken) in taken.into_iter().enumerate() {
+            let axis = k - dropped;
+            match taken {
+                Taken::Range { start: 0, step: 1, count }
+                    if count == self.top.axes[axis].extent => {}
+                Taken::Digit(digit) => {
+                    let position = self.top.walk(axis).position(digit);
+                    self.top.offset += self.top.axes[axis].stride * position as isize;
+                    self.top.remove(axis);
+                    dropped += 1;
+                }
+                Taken::Range { start, step, count } => {
+                    self.top.take_range(axis, start, step, count)?
+                }
+                Taken::List(list) => {
+                    if let Some(old) = self.top.axis(axis) {
+                        self.top.replace(axis, old.list(&list)?);
+                    }
+                }
+            }
+        }
+        if self.top.axes.iter().any(|axis| axis.extent == 0) {
+            return Ok(Layout::empty(&self.shape()).into());
+        }
+        Ok(self.settled())
+    }
+
+    fn select_of_empty(self, taken: &[Taken]) -> Result<Self> {
+        let mut extents: Vec<usize> = Vec::with_capacity(self.rank());
+        for (k, axis) in self.top.axes.iter().enumerate() {
+            match taken.get(k) {
+                None => extents.push(axis.extent),
+                Some(Taken::Digit(_)) => {}
+                Some(Taken::Range { count, .. }) => extents.push(*count),
+                Some(Taken::List(list)) => extents.push(list.len()),
+            }
+        }
+        Self::row_major(&Shape::from(extents))
+    }
+
+    /// Takes `range` of one axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if it does not exist, [`Error::Index`] if the range reaches outside.
+    #[inline]
+    pub fn slice(mut self, axis: usize, range: std::ops::Range<usize>) -> Result<Self> {
+        self.check_axis(axis)?;
+        let extent = self.top.axes[axis].extent;
+        let count = range.end.saturating_sub(range.start);
+        if count == 0 {
+            self.top.axes[axis].extent = 0;
+            return Ok(Layout::empty(&self.shape()).into());
+        }
+        if range.end > extent {
+            return Err(Error::Index { axis, index: range.end as i128 - 1, extent });
+        }
+        self.top.take_range(axis, range.start, 1, count)?;
+        Ok(self.settled())
+    }
+
+    /// Turns one axis around.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if it does not exist.
+    pub fn flip(mut self, axis: usize) -> Result<Self> {
+        self.check_axis(axis)?;
+        let extent = self.top.axes[axis].extent;
+        if self.count() == 0 {
+            return Ok(self);
+        }
+        self.top.take_range(axis, extent - 1, -1, extent)?;
+        Ok(self.settled())
+    }
+
+    /// Repeats the block until the shape is `to`: axes are right-aligned, every target extent is a
+    /// multiple of the source's, new leading axes repeat the whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broadcast`] where that is impossible (extent 0 goes to 0 only, and nothing else goes
+    /// to 0), [`Error::ShapeOverflow`] if the result has too many elements.
+    pub fn broadcast(mut self, to: impl Into<Shape>) -> Result<Self> {
+        let to = to.into();
+        let from = self.shape();
+        let mismatch = |axis| Error::Broadcast { from: from.to_vec(), to: to.to_vec(), axis };
+        let Some(new) = to.rank().checked_sub(from.rank()) else {
+            return Err(mismatch(0));
+        };
+        for (axis, &target) in to.iter().enumerate() {
+            let source = if axis < new { 1 } else { from[axis - new] };
+            let fits = if source == 0 {
+                target == 0
+            } else {
+                target != 0 && target.is_multiple_of(source)
+            };
+            if !fits {
+                return Err(mismatch(axis));
+            }
+        }
+        if to.count()? == 0 {
+            return Ok(Layout::empty(&to).into());
+        }
+        for axis in (0..from.rank()).filter(|&axis| to[new + axis] != from[axis]) {
+            let times = to[new + axis] / from[axis];
+            let repeated = self.top.axis(axis).and_then(|old| old.repeated(times));
+            if let Some(normal) = repeated {
+                self.top.replace(axis, normal);
+            } else {
+                let extent = from[axis];
+                // Earlier axes are repeated already.
+                let longer = map_shape(&self.shape(), axis, extent * times);
+                self = self.rearranged(
+                    axis,
+                    |map| map.broadcast(longer),
+                    move |i| i % extent,
+                    extent * times,
+                )?;
+            }
+        }
+        for axis in 0..new {
+            self.top.insert(axis, Axis { extent: to[axis], stride: 0 });
+        }
+        Ok(self.settled())
+    }
+
+    /// NumPy's stretch to a joint shape: missing axes and extents of 1 repeat, others stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broadcast`] if another extent differs.
+    pub fn stretch(mut self, to: &Shape, align: Align) -> Result<Self> {
+        let from = self.shape();
+        if &from == to {
+            return Ok(self);
+        }
+        let mismatch = |axis| Error::Broadcast { from: from.to_vec(), to: to.to_vec(), axis };
+        let missing = to.rank().checked_sub(from.rank()).ok_or_else(|| mismatch(0))?;
+        let leading = if align == Align::Right { missing } else { 0 };
+        for axis in 0..missing {
+            let at = if align == Align::Right { axis } else { from.rank() + axis };
+            self.top.insert(at, Axis { extent: 1, stride: 0 });
+        }
+        for (axis, &target) in to.iter().enumerate() {
+            let axis_now = &mut self.top.axes[axis];
+            if axis_now.extent != target {
+                if axis_now.extent != 1 {
+                    debug_assert!(axis >= leading);
+                    return Err(mismatch(axis));
+                }
+                *axis_now = Axis { extent: target, stride: 0 };
+            }
+        }
+        if to.count()? == 0 {
+            return Ok(Layout::empty(to).into());
+        }
+        Ok(self)
+    }
+
+    /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift an axis (NumPy's `roll`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] if there is not one shift an axis, [`Error::OutOfMemory`] if a table of
+    /// positions cannot be kept.
+    pub fn rotate(mut self, shifts: &[isize]) -> Result<Self> {
+        if shifts.len() != self.rank() {
+            return Err(Error::Rank { what: "shifts", expected: self.rank(), found: shifts.len() });
+        }
+        if self.count() == 0 {
+            return Ok(self);
+        }
+        for (axis, &shift) in shifts.iter().enumerate() {
+            let extent = self.top.axes[axis].extent;
+            let shift = (shift as i128).rem_euclid(extent as i128) as usize;
+            if shift == 0 {
+                continue;
+            }
+            let rotated = self.top.axis(axis).and_then(|old| old.rotated(shift));
+            if let Some(normal) = rotated {
+                self.top.replace(axis, normal);
+            } else {
+                let single = single_shift(self.rank(), axis, shift as isize);
+                let digit = move |i| (i + extent - shift) % extent;
+                self = self.rearranged(axis, |map| map.rotate(&single), digit, extent)?;
+            }
+        }
+        Ok(self.settled())
+    }
+
+    /// An axis whose walk does not close in the simple forms: a table of digits if the axis is short,
+    /// otherwise a link whose axes are linear, on which `operation` closes.
+    fn rearranged(
+        mut self,
+        axis: usize,
+        operation: impl FnOnce(Self) -> Result<Self>,
+        digit: impl Fn(usize) -> usize,
+        extent: usize,
+    ) -> Result<Self> {
+        if extent > TABLE_LIMIT {
+            return operation(self.relinked()?);
+        }
+        let digits: Vec<usize> = (0..extent).map(digit).collect();
+        if let Some(old) = self.top.axis(axis) {
+            self.top.replace(axis, old.list(&digits)?);
+        }
+        Ok(self)
+    }
+
+    /// The same view with a row-major link on top.
+    pub(super) fn relinked(mut self) -> Result<Self> {
+        let top = Layout::row_major(&self.shape())?;
+        let below = std::mem::replace(&mut self.top, top).coalesced();
+        self.push_link(below);
+        Ok(self)
+    }
+
+    /// Adds an axis of extent 1 before axis `axis`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if `axis` exceeds the rank.
+    pub fn insert_axis(mut self, axis: usize) -> Result<Self> {
+        if axis > self.rank() {
+            return Err(Error::Axis { axis, rank: self.rank() });
+        }
+        self.top.insert(axis, Axis { extent: 1, stride: 0 });
+        Ok(self)
+    }
+
+    /// Removes an axis of extent 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] if its extent is not 1.
+    pub fn remove_axis(mut self, axis: usize) -> Result<Self> {
+        self.check_axis(axis)?;
+        if self.top.axes[axis].extent != 1 {
+            let mut to = self.shape().to_vec();
+            to.remove(axis);
+            return Err(Error::Reshape { from: self.shape().to_vec(), to });
+        }
+        self.top.remove(axis);
+        Ok(self)
+    }
+
+    /// Replaces axes `a` and `b` by their diagonal, which becomes the last axis (NumPy's `diagonal`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if one does not exist, [`Error::RepeatedAxis`] if they are the same.
+    pub fn diagonal(mut self, a: usize, b: usize) -> Result<Self> {
+        self.check_axis(a)?;
+        self.check_axis(b)?;
+        if a == b {
+            return Err(Error::RepeatedAxis { axis: a });
+        }
+        let extent = self.top.axes[a].extent.min(self.top.axes[b].extent);
+        let (first, second) = (a.min(b), a.max(b));
+        if self.count() == 0 {
+            let mut extents = self.shape().to_vec();
+            extents.remove(second);
+            extents.remove(first);
+            extents.push(extent);
+            return Self::row_major(&Shape::from(extents));
+        }
+        let simple = self.top.walk(a) == &Walk::Linear && self.top.walk(b) == &Walk::Linear;
+        if !simple && extent > TABLE_LIMIT {
+            return self.relinked()?.diagonal(a, b);
+        }
+        let stride = self.top.axes[a].stride as i128 + self.top.axes[b].stride as i128;
+        let normal = if simple {
+            let stride = if extent < 2 { 0 } else { stride as isize };
+            (AxisMap::linear(extent, stride), 0)
+        } else {
+            let contribution = |axis: usize, i: usize| {
+                self.top.axes[axis].stride as i128 * self.top.walk(axis).position(i) as i128
+            };
+            AxisMap::of_contributions((0..extent).map(|i| contribution(a, i) + contribution(b, i)))?
+        };
+        self.top.remove(second);
+        self.top.remove(first);
+        let last = self.rank();
+        self.top.insert(last, Axis { extent: 1, stride: 0 });
+        self.top.replace(last, normal);
+        Ok(self.settled())
+    }
+
+    /// All windows of `window` neighbours along `axis`: the axis counts the windows, and a new last
+    /// axis runs within one (NumPy's `sliding_window_view`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the axis does not exist, [`Error::Window`] if a window is empty or longer
+    /// than the axis, [`Error::ShapeOverflow`] if the result has too many elements.
+    pub fn windows(mut self, axis: usize, window: usize) -> Result<Self> {
+        self.check_axis(axis)?;
+        let extent = self.top.axes[axis].extent;
+        if window == 0 || window > extent {
+            return Err(Error::Window { axis, window, extent });
+        }
+        let mut to = self.shape().to_vec();
+        to[axis] = extent - window + 1;
+        to.push(window);
+        let to = Shape::from(to);
+        if to.count()? == 0 {
+            return Ok(Layout::empty(&to).into());
+        }
+        if self.top.walk(axis) != &Walk::Linear {
+            self = self.relinked()?;
+        }
+        let stride = self.top.axes[axis].stride;
+        let last = self.rank();
+        self.top.insert(last, Axis { extent: window, stride: if window < 2 { 0 } else { stride } });
+        self.top.axes[axis] =
+            Axis { extent: extent - window + 1, stride: if extent == window { 0 } else { stride } };
+        Ok(self.settled())
+    }
+
+    pub(super) fn check_axis(&self, axis: usize) -> Result<()> {
+        if axis < self.rank() { Ok(()) } else { Err(Error::Axis { axis, rank: self.rank() }) }
+    }
+}
+
+fn map_shape(from: &Shape, axis: usize, extent: usize) -> Shape {
+    from.iter().enumerate().map(|(k, &old)| if k == axis { extent } else { old }).collect()
+}
+
+fn single_shift(rank: usize, axis: usize, shift: isize) -> Vec<isize> {
+    (0..rank).map(|k| if k == axis { shift } else { 0 }).collect()
+}
+
+impl Layout {
+    /// `start, start + step, ..` of an axis of a layout that is not empty.
+    #[inline]
+    fn take_range(&mut self, axis: usize, start: usize, step: isize, count: usize) -> Result<()> {
+        if self.walks.is_none() {
+            let old = &mut self.axes[axis];
+            self.offset += if count == 0 { 0 } else { old.stride * start as isize };
+            let stride = if count < 2 { 0 } else { old.stride * step };
+            *old = Axis { extent: count, stride };
+            return Ok(());
+        }
+        if let Some(old) = self.axis(axis) {
+            self.replace(axis, old.range(start, step, count)?);
+        }
+        Ok(())
+    }
+
+    /// Puts an axis in normal form in the place of another and moves its constant into the offset.
+    fn replace(&mut self, axis: usize, (new, constant): Normal) {
+        self.offset = (self.offset as i128 + constant) as isize;
+        self.axes[axis] = Axis { extent: new.extent, stride: new.stride };
+        self.put_walk(axis, new.walk);
+    }
+
+    fn put_walk(&mut self, axis: usize, walk: Walk) {
+        let others_linear = (0..self.rank()).all(|k| k == axis || self.walk(k) == &Walk::Linear);
+        if others_linear && walk == Walk::Linear {
+            self.walks = None;
+            return;
+        }
+        let walks =
+            (0..self.rank()).map(|k| if k == axis { walk.clone() } else { self.walk(k).clone() });
+        self.walks = Some(walks.collect());
+    }
+
+    #[inline]
+    fn insert(&mut self, at: usize, axis: Axis) {
+        if let Some(walks) = &mut self.walks {
+            let mut list = walks.to_vec();
+            list.insert(at, Walk::Linear);
+            *walks = list.into();
+        }
+        self.axes.insert(at, axis);
+    }
+
+    #[inline]
+    fn remove(&mut self, axis: usize) {
+        self.axes.remove(axis);
+        if let Some(walks) = &self.walks {
+            let mut list = walks.to_vec();
+            list.remove(axis);
+            self.walks = list.iter().any(|walk| walk != &Walk::Linear).then(|| list.into());
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Copies out of tensors and assignments into them.
+
+use crate::error::{Error, Result};
+use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy};
+use crate::map::AddressMap;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+
+impl<S: Reader> Tensor<S> {
+    /// A new tensor with copies of the elements of this view, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfMemory`] if the copies cannot be kept.
+    pub fn to_tensor(&self) -> Result<Tensor<Vec<S::Elem>>> {
+        self.view().lazy().eval()
+    }
+
+    /// Copies of the elements of this view, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfMemory`] if the copies cannot be kept.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
+    /// assert_eq!(t.view().flip(0)?.to_vec()?, [3, 4, 1, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn to_vec(&self) -> Result<Vec<S::Elem>> {
+        Ok(self.to_tensor()?.into_storage())
+    }
+
+    /// Copies the elements of this view into a view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lazy::assign_to`].
+    pub fn assign_to<W: Writer<Elem = S::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        self.view().lazy().assign_to(out)
+    }
+}
+
+impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
+    /// The same elements in memory in row-major order: as they are if they lie so, copied otherwise.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if copies cannot be kept.
+    pub fn into_contiguous(self) -> Result<Self> {
+        let whole = self.address_map().is_contiguous() && self.len() == self.storage().len();
+        if whole { Ok(self) } else { self.to_tensor() }
+    }
+}
+
+impl<W: Writer> Tensor<W> {
+    /// Writes `value` to every element of this view.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the
+    /// storage fails.
+    pub fn fill(&mut self, value: W::Elem) -> Result<()> {
+        Lazy(crate::expr::Scalar(value)).assign_to(self)
+    }
+
+    /// Computes `source` into this view, stretched to its shape where an extent is 1 or missing. The
+    /// destination never stretches.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two indexes of this
+    /// view share an address, and what the evaluation of `source` reports. After an error this view is
+    /// partly written.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::full([2, 2], 0)?;
+    /// let row = Tensor::from_vec([2], vec![1, 2])?;
+    /// t.view_mut().transpose(&[1, 0])?.assign(&row)?;
+    /// assert_eq!(t.to_vec()?, [1, 1, 2, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn assign<X: IntoExpr<Elem = W::Elem>>(&mut self, source: X) -> Result<()> {
+        Lazy(source.into_expr()).assign_to(self)
+    }
+
+    /// Replaces the elements of this view by an expression of the old ones, as if those had been
+    /// copied first.
+    ///
+    /// # Errors
+    ///
+    /// What `f` returns, and as [`Self::assign`]; this view is unchanged if computing fails.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let mut t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// t.update(|old| Ok((old.clone().transpose(&[1, 0])? + old).boxed()))?;
+    /// assert_eq!(t.to_vec()?, [2, 5, 5, 8]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn update<F>(&mut self, f: F) -> Result<()>
+    where
+        F: for<'a> FnOnce(Tensor<&'a W>) -> Result<BoxExpr<'a, W::Elem>>,
+    {
+        let new = f(self.view())?.eval()?;
+        self.assign(new)
+    }
+
+    /// Copies the elements that `from` reaches to the addresses that `to` reaches, both in the storage
+    /// of this tensor, with the result of copying first.
+    ///
+    /// No memory is taken where the addresses of the two lie apart and the storage lies in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if a map reaches beyond the storage, and as [`Self::assign`].
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::from_vec([4], vec![1, 2, 3, 4])?;
+    /// let (from, to) = (t.address_map().clone().slice(0, 0..3)?, t.address_map().clone().slice(0, 1..4)?);
+    /// t.copy_within(&from, &to)?;
+    /// assert_eq!(t.to_vec()?, [1, 1, 2, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn copy_within(&mut self, from: &AddressMap, to: &AddressMap) -> Result<()> {
+        let (_, storage) = self.parts_mut();
+        let (source, dest) = (from.span(), to.span());
+        let len = storage.len();
+        if let Some(span) = [&source, &dest].into_iter().find(|span| span.end > len) {
+            return Err(Error::OutOfSpan { span: span.clone(), len });
+        }
+        let apart = source.end <= dest.start || dest.end <= source.start;
+        if let Some(slice) = storage.as_mut_slice().filter(|_| apart && from.rest().is_empty() && to.rest().is_empty())
+        {
+            let cut = source.start.max(dest.start).min(slice.len());
+            let (low, high) = slice.split_at_mut(cut);
+            let (source_part, dest_part) = if source.start < dest.start { (&*low, high) } else { (&*high, low) };
+            let start = |span: &std::ops::Range<usize>| if span.start >= cut { cut } else { 0 };
+            let source_map = from.clone().moved_down(start(&source))?;
+            let dest_map = to.clone().moved_down(start(&dest))?;
+            return Tensor::with_map(dest_map, dest_part)?.assign(Tensor::with_map(source_map, source_part)?);
+        }
+        let copy = Tensor::with_map(from.clone(), &*storage)?.to_tensor()?;
+        Tensor::with_map(to.clone(), storage)?.assign(copy)
+    }
+}
+
+impl<E: Expr> Lazy<E> {
+    /// Copies of all elements, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lazy::eval`].
+    pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
+        Ok(self.eval()?.into_storage())
+    }
+}

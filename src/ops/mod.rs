@@ -1,0 +1,4 @@
+//! Verbs on tensors that compute: copies, assignments, comparisons.
+
+mod assign;
+mod compare;

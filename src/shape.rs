@@ -1,0 +1,261 @@
+//! Extents, their product, and how shapes align.
+
+use crate::error::{Error, Result};
+use smallvec::SmallVec;
+use std::fmt;
+use std::ops::Deref;
+
+/// One number an axis, kept inline up to rank 4.
+pub type Index = SmallVec<[usize; 4]>;
+
+/// The extents of a tensor, outermost axis first.
+///
+/// A `Shape` dereferences to a slice of its extents.
+///
+/// ```
+/// use lensor::Shape;
+/// let shape = Shape::from([2, 3]);
+/// assert_eq!(shape.rank(), 2);
+/// assert_eq!(shape.count()?, 6);
+/// assert_eq!(shape[1], 3);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Shape(Index);
+
+impl Shape {
+    /// Number of axes.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Extents as a slice.
+    #[inline]
+    pub fn extents(&self) -> &[usize] {
+        &self.0
+    }
+
+    /// Number of elements: the product of the extents, 1 for rank 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if the product of the nonzero extents exceeds `isize::MAX`,
+    /// also where another extent is 0: strides are products of extents too.
+    #[inline]
+    pub fn count(&self) -> Result<usize> {
+        let mut nonzero: usize = 1;
+        let mut empty = false;
+        for &extent in &self.0 {
+            empty |= extent == 0;
+            nonzero = match nonzero.checked_mul(extent.max(1)) {
+                Some(product) if product <= isize::MAX as usize => product,
+                _ => return Err(Error::ShapeOverflow { shape: self.0.to_vec() }),
+            };
+        }
+        Ok(if empty { 0 } else { nonzero })
+    }
+
+    /// Joint shape of two operands under NumPy's rule, with `align` saying which ends meet.
+    ///
+    /// An extent of 1 stretches to the other's (also to 0), equal extents stay, missing axes count
+    /// as extent 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`], naming `argument`, if two extents differ and neither is 1.
+    ///
+    /// ```
+    /// use lensor::{Align, Shape};
+    /// let joint = Shape::from([3, 1]).join(&Shape::from([5]), Align::Right, 2)?;
+    /// assert_eq!(joint, Shape::from([3, 5]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    #[inline]
+    pub fn join(&self, other: &Self, align: Align, argument: usize) -> Result<Self> {
+        if self == other {
+            return Ok(self.clone());
+        }
+        let rank = self.rank().max(other.rank());
+        let mut joint = Index::with_capacity(rank);
+        for axis in 0..rank {
+            let (a, b) = (align.extent(self, axis, rank), align.extent(other, axis, rank));
+            joint.push(match (a, b) {
+                (a, b) if a == b => a,
+                (1, b) => b,
+                (a, 1) => a,
+                _ => {
+                    return Err(Error::Operands {
+                        argument,
+                        shape: other.0.to_vec(),
+                        so_far: self.0.to_vec(),
+                        axis,
+                        left: align == Align::Left,
+                    });
+                }
+            });
+        }
+        Ok(Self(joint))
+    }
+
+    /// Every index in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if there are more than `isize::MAX`.
+    ///
+    /// ```
+    /// use lensor::Shape;
+    /// let indexes: Vec<_> = Shape::from([1, 2]).indexes()?.map(|i| i.to_vec()).collect();
+    /// assert_eq!(indexes, [[0, 0], [0, 1]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn indexes(&self) -> Result<Indexes> {
+        Ok(Indexes {
+            left: self.count()?,
+            next: self.0.iter().map(|_| 0).collect(),
+            shape: self.clone(),
+        })
+    }
+
+    /// The index at row-major position `position`; the digits of a number in mixed radix.
+    pub(crate) fn unravel(&self, mut position: usize) -> Index {
+        let mut index: Index = self.0.iter().map(|_| 0).collect();
+        for (digit, &extent) in index.iter_mut().zip(&self.0).rev() {
+            if extent > 0 {
+                *digit = position % extent;
+                position /= extent;
+            }
+        }
+        index
+    }
+
+    /// Row-major position of an index that lies inside.
+    pub(crate) fn ravel(&self, index: &[usize]) -> usize {
+        index.iter().zip(&self.0).fold(0, |position, (digit, extent)| position * extent + digit)
+    }
+}
+
+/// Which ends of two shapes of different rank meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Align {
+    /// Last axes meet, as in NumPy: `[2, 3]` with `[3]`.
+    #[default]
+    Right,
+    /// First axes meet: `[3, 5]` with `[3]`.
+    Left,
+}
+
+impl Align {
+    /// Extent of `shape` on `axis` of a joint shape of `rank` axes.
+    #[inline]
+    fn extent(self, shape: &Shape, axis: usize, rank: usize) -> usize {
+        let missing = match self {
+            Self::Right => rank - shape.rank(),
+            Self::Left => 0,
+        };
+        axis.checked_sub(missing).and_then(|k| shape.0.get(k)).copied().unwrap_or(1)
+    }
+}
+
+/// Iterator over the indexes of a shape, see [`Shape::indexes`].
+#[derive(Debug, Clone)]
+pub struct Indexes {
+    shape: Shape,
+    next: Index,
+    left: usize,
+}
+
+impl Iterator for Indexes {
+    type Item = Index;
+
+    fn next(&mut self) -> Option<Index> {
+        self.left = self.left.checked_sub(1)?;
+        let current = self.next.clone();
+        for (digit, &extent) in self.next.iter_mut().zip(self.shape.extents()).rev() {
+            *digit += 1;
+            if *digit < extent {
+                break;
+            }
+            *digit = 0;
+        }
+        Some(current)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Indexes {}
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.extents(), f)
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.extents(), f)
+    }
+}
+
+impl FromIterator<usize> for Shape {
+    fn from_iter<I: IntoIterator<Item = usize>>(extents: I) -> Self {
+        Self(extents.into_iter().collect())
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    #[inline]
+    fn from(extents: [usize; N]) -> Self {
+        Self(Index::from_slice(&extents))
+    }
+}
+
+impl From<&[usize]> for Shape {
+    #[inline]
+    fn from(extents: &[usize]) -> Self {
+        Self(Index::from_slice(extents))
+    }
+}
+
+impl From<Vec<usize>> for Shape {
+    fn from(extents: Vec<usize>) -> Self {
+        Self(Index::from_vec(extents))
+    }
+}
+
+impl From<&Shape> for Shape {
+    fn from(shape: &Shape) -> Self {
+        shape.clone()
+    }
+}
+
+impl From<usize> for Shape {
+    fn from(extent: usize) -> Self {
+        Self::from([extent])
+    }
+}
+
+impl<const N: usize> PartialEq<[usize; N]> for Shape {
+    fn eq(&self, other: &[usize; N]) -> bool {
+        self.extents() == other
+    }
+}
+
+impl PartialEq<[usize]> for Shape {
+    fn eq(&self, other: &[usize]) -> bool {
+        self.extents() == other
+    }
+}

@@ -1,0 +1,222 @@
+//! Tensors from data, functions and ranges.
+
+use super::Tensor;
+use crate::dtype::{Arithmetic, Cast};
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::storage::{Constant, FromFn, Progression};
+
+impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
+    /// A tensor that owns `data`, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] unless `data` has just as many elements as `shape`.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// assert!(Tensor::from_vec([2, 2], vec![1, 2, 3, 4]).is_ok());
+    /// let error = Tensor::from_vec([2, 2], vec![1, 2, 3]).unwrap_err();
+    /// assert_eq!(error.to_string(), "shape [2, 2] needs 4 elements, found 3");
+    /// ```
+    #[inline]
+    pub fn from_vec(shape: impl Into<Shape>, data: Vec<T>) -> Result<Self> {
+        let shape = shape.into();
+        let (expected, found) = (shape.count()?, data.len());
+        if expected < found {
+            return Err(Error::Length { shape: shape.to_vec(), expected, found });
+        }
+        Self::new(shape, data)
+    }
+
+    /// A tensor that owns copies of `value`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`], and [`Error::OutOfMemory`] if the elements cannot be kept.
+    pub fn full(shape: impl Into<Shape>, value: T) -> Result<Self> {
+        let shape = shape.into();
+        let count = shape.count()?;
+        let mut data = reserved(count)?;
+        data.resize(count, value);
+        Self::new(shape, data)
+    }
+
+    /// A tensor of `f` of every index, called in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`], and [`Error::OutOfMemory`] if the elements cannot be kept.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_index([2, 2], |index| index[0] * 10 + index[1])?;
+    /// assert_eq!(t.to_vec()?, [0, 1, 10, 11]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_index(shape: impl Into<Shape>, mut f: impl FnMut(&[usize]) -> T) -> Result<Self> {
+        let shape = shape.into();
+        let mut data = reserved(shape.count()?)?;
+        data.extend(shape.indexes()?.map(|index| f(&index)));
+        Self::new(shape, data)
+    }
+
+    /// A tensor from nested arrays or `Vec`s, rank 1 to 4.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ragged`] if rows differ in length.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!(t.shape(), [2, 3]);
+    /// let error = Tensor::from_nested(vec![vec![1], vec![2, 3]]).unwrap_err();
+    /// assert_eq!(error.to_string(), "row 1 of a nested list has 2 elements, the first has 1");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_nested<N: Nested<Elem = T>>(nested: N) -> Result<Self> {
+        let mut data = Vec::new();
+        let shape = nested.flatten(&mut data)?;
+        Self::new(shape, data)
+    }
+}
+
+impl<T: Copy + Send + Sync> Tensor<Constant<T>> {
+    /// The same value at every index; takes no memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    pub fn constant(shape: impl Into<Shape>, value: T) -> Result<Self> {
+        let shape = shape.into();
+        let count = shape.count()?;
+        Self::new(shape, Constant::new(value, count))
+    }
+}
+
+impl<T: Arithmetic> Tensor<Progression<T>>
+where
+    usize: Cast<T>,
+{
+    /// `0, 1, 2, ..` in row-major order; takes no memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, storage::Progression};
+    /// let t = Tensor::<Progression<i64>>::iota([2, 3])?;
+    /// assert_eq!(t.flip(1)?.to_vec()?, [2, 1, 0, 5, 4, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn iota(shape: impl Into<Shape>) -> Result<Self> {
+        let shape = shape.into();
+        let count = shape.count()?;
+        Self::new(shape, Progression::new(0.cast_unchecked(), T::one(), count))
+    }
+}
+
+impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Tensor<FromFn<F>> {
+    /// A function of the row-major position, computed whenever it is read; takes no memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    pub fn from_fn(shape: impl Into<Shape>, f: F) -> Result<Self> {
+        let shape = shape.into();
+        let count = shape.count()?;
+        Self::new(shape, FromFn::new(count, f))
+    }
+}
+
+impl<T: Copy + Send + Sync> From<Vec<T>> for Tensor<Vec<T>> {
+    /// A tensor of rank 1.
+    fn from(data: Vec<T>) -> Self {
+        let map = crate::map::AddressMap::of_length(data.len());
+        Self { map, storage: data }
+    }
+}
+
+impl<'a, T: Copy + Send + Sync> From<&'a [T]> for Tensor<&'a [T]> {
+    /// A view of rank 1.
+    fn from(data: &'a [T]) -> Self {
+        Self { map: crate::map::AddressMap::of_length(data.len()), storage: data }
+    }
+}
+
+pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>> {
+    let mut data = Vec::new();
+    data.try_reserve_exact(count)
+        .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<T>()) })?;
+    Ok(data)
+}
+
+/// Nested arrays or `Vec`s of elements.
+pub trait Nested {
+    /// Type of the elements.
+    type Elem;
+
+    /// Appends all elements; returns the shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ragged`] if rows differ in length.
+    fn flatten(self, data: &mut Vec<Self::Elem>) -> Result<Shape>;
+}
+
+macro_rules! nested {
+    ($($type:ident)*) => { $(
+        impl<const N: usize> Nested for [$type; N] {
+            type Elem = $type;
+
+            fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
+                data.extend(self);
+                Ok(Shape::from([N]))
+            }
+        }
+
+        impl Nested for Vec<$type> {
+            type Elem = $type;
+
+            fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
+                let extent = self.len();
+                data.extend(self);
+                Ok(Shape::from([extent]))
+            }
+        }
+    )* };
+}
+nested!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char);
+
+impl<R: Nested, const N: usize> Nested for [R; N] {
+    type Elem = R::Elem;
+
+    fn flatten(self, data: &mut Vec<R::Elem>) -> Result<Shape> {
+        rows(self, data)
+    }
+}
+
+impl<R: Nested> Nested for Vec<R> {
+    type Elem = R::Elem;
+
+    fn flatten(self, data: &mut Vec<R::Elem>) -> Result<Shape> {
+        rows(self, data)
+    }
+}
+
+fn rows<R: Nested>(rows: impl IntoIterator<Item = R>, data: &mut Vec<R::Elem>) -> Result<Shape> {
+    let mut inner: Option<Shape> = None;
+    let mut count = 0;
+    for row in rows {
+        let shape = row.flatten(data)?;
+        let first = inner.get_or_insert_with(|| shape.clone());
+        if *first != shape {
+            let length = |shape: &Shape| shape.first().copied().unwrap_or(0);
+            return Err(Error::Ragged { row: count, expected: length(first), found: length(&shape) });
+        }
+        count += 1;
+    }
+    Ok(std::iter::once(count).chain(inner.unwrap_or(Shape::from([0])).iter().copied()).collect())
+}

@@ -1,0 +1,162 @@
+//! Iteration: elements in logical order, and sub-views along axes.
+
+use super::Tensor;
+use crate::error::{Error, Result};
+use crate::shape::Indexes;
+use crate::storage::Reader;
+use std::fmt;
+use std::iter::FusedIterator;
+
+impl<S: Reader> Tensor<S> {
+    /// The elements in row-major order of the view, one by one.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose(&[1, 0])?;
+    /// assert_eq!(t.try_iter().collect::<Result<Vec<_>, _>>()?, [1, 3, 2, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn try_iter(&self) -> Elements<'_, S> {
+        Elements { indexes: self.shape().indexes().ok(), tensor: self }
+    }
+}
+
+/// Iterator over elements, see [`Tensor::try_iter`].
+pub struct Elements<'a, S> {
+    tensor: &'a Tensor<S>,
+    indexes: Option<Indexes>,
+}
+
+impl<S> fmt::Debug for Elements<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elements").field("left", &self.indexes).finish_non_exhaustive()
+    }
+}
+
+impl<S: Reader> Iterator for Elements<'_, S> {
+    type Item = Result<S::Elem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = self.indexes.as_mut()?.next()?;
+        Some(self.tensor.get(&index))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.indexes.as_ref().map_or((0, Some(0)), Iterator::size_hint)
+    }
+}
+
+impl<S: Reader> ExactSizeIterator for Elements<'_, S> {}
+impl<S: Reader> FusedIterator for Elements<'_, S> {}
+
+impl<S> Tensor<S> {
+    /// The sub-views at every index of one axis, which goes away.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the axis does not exist.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let columns: Vec<_> = t.axis_iter(1)?.map(|c| c.to_vec()).collect::<Result<_, _>>()?;
+    /// assert_eq!(columns, [[1, 3], [2, 4]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn axis_iter(&self, axis: usize) -> Result<AxisIter<'_, S>> {
+        let lanes = self.view().move_axis(axis, 0)?;
+        Ok(AxisIter { next: 0, end: lanes.shape()[0], lanes })
+    }
+
+    /// The sub-views at every index of the first axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the rank is 0.
+    pub fn outer_iter(&self) -> Result<AxisIter<'_, S>> {
+        self.axis_iter(0)
+    }
+
+    /// Every view of rank 1 along one axis, in row-major order of the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the axis does not exist, [`Error::ShapeOverflow`] if the lanes are empty and
+    /// too many.
+    pub fn lanes(&self, axis: usize) -> Result<AxisIter<'_, S>> {
+        let rank = self.rank();
+        let last = rank.checked_sub(1).ok_or(Error::Axis { axis, rank })?;
+        let moved = self.view().move_axis(axis, last)?;
+        let lanes = moved.merge_axes(0..last)?;
+        Ok(AxisIter { next: 0, end: lanes.shape()[0], lanes })
+    }
+
+    /// Every row: the views of rank 1 along the last axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the rank is 0.
+    pub fn rows(&self) -> Result<AxisIter<'_, S>> {
+        self.lanes(self.rank().saturating_sub(1))
+    }
+
+    /// Every column: the views of rank 1 along the last axis but one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if the rank is below 2.
+    pub fn columns(&self) -> Result<AxisIter<'_, S>> {
+        let axis = self.rank().checked_sub(2).ok_or(Error::Axis { axis: 1, rank: self.rank() })?;
+        self.lanes(axis)
+    }
+}
+
+/// Iterator over sub-views, see [`Tensor::axis_iter`]. Goes from both ends.
+pub struct AxisIter<'a, S> {
+    lanes: Tensor<&'a S>,
+    next: usize,
+    end: usize,
+}
+
+impl<S> fmt::Debug for AxisIter<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AxisIter").field("left", &(self.next..self.end)).finish_non_exhaustive()
+    }
+}
+
+impl<'a, S> AxisIter<'a, S> {
+    fn at(&self, index: usize) -> Option<Tensor<&'a S>> {
+        let lane = Tensor { map: self.lanes.map.clone(), storage: self.lanes.storage };
+        lane.select((index,)).ok()
+    }
+}
+
+impl<'a, S> Iterator for AxisIter<'a, S> {
+    type Item = Tensor<&'a S>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.end {
+            return None;
+        }
+        self.next += 1;
+        self.at(self.next - 1)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.end - self.next;
+        (left, Some(left))
+    }
+}
+
+impl<S> DoubleEndedIterator for AxisIter<'_, S> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.next >= self.end {
+            return None;
+        }
+        self.end -= 1;
+        self.at(self.end)
+    }
+}
+
+impl<S> ExactSizeIterator for AxisIter<'_, S> {}
+impl<S> FusedIterator for AxisIter<'_, S> {}

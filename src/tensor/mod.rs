@@ -1,0 +1,202 @@
+//! A tensor is one address map and one storage. A view changes the map and leaves the storage alone.
+
+mod build;
+mod combine;
+mod fmt;
+mod iter;
+pub(crate) mod views;
+
+pub use build::Nested;
+pub use combine::{Flat, Padded, concat, pad, stack};
+pub use iter::{AxisIter, Elements};
+
+use crate::error::{Error, Result};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::storage::{BoxReader, Reader, Writer};
+
+/// Elements of a storage under an address map.
+///
+/// `S` is any [`Reader`]: owned (`Vec<T>`), borrowed (`&[T]`, `&Vec<T>`, `&mut S`), mapped or computed.
+/// View operations take the tensor by value and keep the storage, so call them on [`Tensor::view`] to
+/// keep the original.
+///
+/// ```
+/// use lensor::Tensor;
+/// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
+/// let v = t.view().transpose(&[1, 0])?.flip(0)?;
+/// assert_eq!(v.shape(), [3, 2]);
+/// assert_eq!(v.to_vec()?, [2, 5, 1, 4, 0, 3]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor<S> {
+    map: AddressMap,
+    storage: S,
+}
+
+impl<S: Reader> Tensor<S> {
+    /// The first elements of `storage` in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Length`] if `storage` has fewer elements than `shape` (more are fine),
+    /// [`Error::ShapeOverflow`] if the shape has too many.
+    #[inline]
+    pub fn new(shape: impl Into<Shape>, storage: S) -> Result<Self> {
+        let shape = shape.into();
+        let map = AddressMap::row_major(&shape)?;
+        let (expected, found) = (map.count(), storage.len());
+        if expected > found {
+            return Err(Error::Length { shape: shape.to_vec(), expected, found });
+        }
+        Ok(Self { map, storage })
+    }
+
+    /// `storage` under any map.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if the map reaches beyond the storage.
+    pub fn with_map(map: AddressMap, storage: S) -> Result<Self> {
+        let (span, len) = (map.span(), storage.len());
+        if span.end > len {
+            return Err(Error::OutOfSpan { span, len });
+        }
+        Ok(Self { map, storage })
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
+    /// [`Error::Storage`] if the storage fails.
+    #[inline]
+    pub fn get(&self, index: &[usize]) -> Result<S::Elem> {
+        let address = self.map.to_local(index)?;
+        match self.storage.as_slice() {
+            Some(slice) => match slice.get(address) {
+                Some(&element) => Ok(element),
+                None => Err(Error::OutOfSpan { span: address..address + 1, len: slice.len() }),
+            },
+            None => self
+                .storage
+                .try_read(address)
+                .map_err(|source| Error::Storage { index: Some(index.to_vec()), source }),
+        }
+    }
+
+    /// The only element of a tensor that has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Reshape`] if there are more or none, [`Error::Storage`] if the storage fails.
+    pub fn item(&self) -> Result<S::Elem> {
+        if self.len() != 1 {
+            return Err(Error::Reshape { from: self.shape().to_vec(), to: Vec::new() });
+        }
+        self.get(&self.shape().unravel(0))
+    }
+
+    /// Boxes the storage, so that tensors of different storage have one type. The box clones.
+    pub fn erase<'a>(self) -> Tensor<BoxReader<'a, S::Elem>>
+    where
+        S: Clone + 'a,
+    {
+        Tensor { map: self.map, storage: Box::new(self.storage) }
+    }
+}
+
+impl<S> Tensor<S> {
+    /// Extents.
+    #[inline]
+    pub fn shape(&self) -> Shape {
+        self.map.shape()
+    }
+
+    /// Number of axes.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.map.rank()
+    }
+
+    /// Number of elements of the view.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.map.count()
+    }
+
+    /// Whether the view has no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The address map.
+    #[inline]
+    pub fn address_map(&self) -> &AddressMap {
+        &self.map
+    }
+
+    /// The storage, which may hold more than the view shows.
+    #[inline]
+    pub fn storage(&self) -> &S {
+        &self.storage
+    }
+
+    /// The storage, without the view.
+    pub fn into_storage(self) -> S {
+        self.storage
+    }
+
+    /// The map and the storage.
+    pub fn into_parts(self) -> (AddressMap, S) {
+        (self.map, self.storage)
+    }
+
+    /// The same view of borrowed storage. Copies no element.
+    #[inline]
+    pub fn view(&self) -> Tensor<&S> {
+        Tensor { map: self.map.clone(), storage: &self.storage }
+    }
+
+    /// The same view of mutably borrowed storage.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
+    /// t.view_mut().select((.., 0))?.fill(0)?;
+    /// assert_eq!(t.to_vec()?, [0, 2, 0, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    #[inline]
+    pub fn view_mut(&mut self) -> Tensor<&mut S> {
+        Tensor { map: self.map.clone(), storage: &mut self.storage }
+    }
+
+    /// Map and mutable storage at once.
+    pub(crate) fn parts_mut(&mut self) -> (&AddressMap, &mut S) {
+        (&self.map, &mut self.storage)
+    }
+
+    #[inline]
+    pub(crate) fn rewrite(self, f: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        Ok(Self { map: f(self.map)?, storage: self.storage })
+    }
+}
+
+impl<S: Writer> Tensor<S> {
+    /// Writes one element. Where the view repeats an address, all its indexes change.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
+    /// [`Error::Storage`] if the storage fails.
+    pub fn set(&mut self, index: &[usize], value: S::Elem) -> Result<()> {
+        let address = self.map.to_local(index)?;
+        self.storage
+            .try_write(address, value)
+            .map_err(|source| Error::Storage { index: Some(index.to_vec()), source })
+    }
+}

@@ -1,0 +1,273 @@
+//! The view operations, given once to everything that has an address map inside.
+
+/// Inherent view operations in terms of `rewrite`, which applies a change to every map of `self`.
+macro_rules! view_operations {
+    () => {
+        /// Reorders axes: axis `k` of the result is axis `order[k]`. Copies nothing.
+        ///
+        /// Shape `(s0, .., sn)` becomes `(s[order[0]], .., s[order[n]])`. Follows NumPy's
+        /// `transpose(axes)`.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Permutation`](crate::Error::Permutation) if `order` misses or repeats an axis.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
+        /// assert_eq!(t.transpose(&[1, 0])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        #[inline]
+        pub fn transpose(self, order: &[usize]) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.transpose(order))
+        }
+
+        /// Exchanges two axes. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if one does not exist.
+        pub fn swap_axes(self, a: usize, b: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.swap_axes(a, b))
+        }
+
+        /// Moves axis `from` so that it becomes axis `to`; the others keep their order. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if one does not exist.
+        pub fn move_axis(self, from: usize, to: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.move_axis(from, to))
+        }
+
+        /// Takes a part of every axis, one selector an axis; missing trailing ones take all. Copies
+        /// nothing.
+        ///
+        /// Selectors are a tuple of integers (which drop their axis), ranges, arrays or `Vec`s of
+        /// indexes and [`Select`](crate::Select)s, or a slice, array or `Vec` of `Select`s. Lists are
+        /// outer indexing: each axis by itself.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Rank`](crate::Error::Rank) for more selectors than axes,
+        /// [`Error::Index`](crate::Error::Index) for an index out of bounds,
+        /// [`Error::ZeroStep`](crate::Error::ZeroStep) for a range with step 0.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
+        /// assert_eq!(t.view().select((1, 1..))?.to_vec()?, [4, 5]);
+        /// assert_eq!(t.select((.., [2, 0]))?.to_vec()?, [2, 0, 5, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        #[inline]
+        pub fn select(self, selectors: impl $crate::map::IntoSelectors) -> $crate::Result<Self> {
+            $crate::map::IntoSelectors::with(selectors, |selectors| {
+                self.rewrite(&mut |map| map.select(selectors))
+            })
+        }
+
+        /// Takes `range` of one axis. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
+        /// [`Error::Index`](crate::Error::Index) if the range reaches outside.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
+        /// assert_eq!(t.slice(1, 1..3)?.to_vec()?, [1, 2, 4, 5]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        #[inline]
+        pub fn slice(self, axis: usize, range: std::ops::Range<usize>) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.slice(axis, range.clone()))
+        }
+
+        /// Turns one axis around. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist.
+        pub fn flip(self, axis: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.flip(axis))
+        }
+
+        /// Repeats the block until the shape is `to`: axes are right-aligned, every target extent is a
+        /// multiple of the source's, new leading axes repeat the whole. Copies nothing.
+        ///
+        /// Elementwise operators align by NumPy's rule instead, where only extent 1 stretches.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Broadcast`](crate::Error::Broadcast) where that is impossible,
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the result has too many elements.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([2], vec![1, 2])?;
+        /// assert_eq!(t.broadcast([2, 4])?.to_vec()?, [1, 2, 1, 2, 1, 2, 1, 2]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub fn broadcast(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
+            let to = to.into();
+            self.rewrite(&mut |map| map.broadcast(to.clone()))
+        }
+
+        /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift an axis. Copies
+        /// nothing. Follows NumPy's `roll`.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Rank`](crate::Error::Rank) if there is not one shift an axis.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([4], vec![1, 2, 3, 4])?;
+        /// assert_eq!(t.rotate(&[1])?.to_vec()?, [4, 1, 2, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub fn rotate(self, shifts: &[isize]) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.rotate(shifts))
+        }
+
+        /// Another shape with the same elements in the same row-major order. Always a view: where
+        /// strides cannot express it, a further link maps the positions.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?.transpose(&[1, 0])?;
+        /// assert_eq!(t.reshape([6])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub fn reshape(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
+            let to = to.into();
+            self.rewrite(&mut |map| map.reshape(to.clone()))
+        }
+
+        /// Reshapes with at most one extent given as `None`, which follows from the others.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
+        /// [`Error::Infer`](crate::Error::Infer) if the missing extent is not determined.
+        pub fn reshape_infer(self, to: &[Option<usize>]) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.reshape_infer(to))
+        }
+
+        /// Reshapes where strides alone can express the result, and refuses otherwise.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
+        /// [`Error::NeedsLink`](crate::Error::NeedsLink) where strides do not suffice.
+        pub fn reshape_strided(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
+            let to = to.into();
+            self.rewrite(&mut |map| map.reshape_strided(to.clone()))
+        }
+
+        /// Splits one axis into several, outermost first. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
+        /// [`Error::Reshape`](crate::Error::Reshape) if the extents do not multiply to its own.
+        pub fn split_axis(self, axis: usize, extents: &[usize]) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.split_axis(axis, extents))
+        }
+
+        /// Merges neighbouring axes into one. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if the range reaches beyond the rank.
+        pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.merge_axes(axes.clone()))
+        }
+
+        /// Adds an axis of extent 1 before axis `axis`.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if `axis` exceeds the rank.
+        pub fn insert_axis(self, axis: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.insert_axis(axis))
+        }
+
+        /// Removes an axis of extent 1.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
+        /// [`Error::Reshape`](crate::Error::Reshape) if its extent is not 1.
+        pub fn remove_axis(self, axis: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.remove_axis(axis))
+        }
+
+        /// Replaces axes `a` and `b` by their diagonal, which becomes the last axis. Copies nothing.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if one does not exist,
+        /// [`Error::RepeatedAxis`](crate::Error::RepeatedAxis) if they are the same.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
+        /// assert_eq!(t.diagonal(0, 1)?.to_vec()?, [1, 4]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub fn diagonal(self, a: usize, b: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.diagonal(a, b))
+        }
+
+        /// All windows of `window` neighbours along `axis`: the axis counts the windows, and a new last
+        /// axis runs within one. Copies nothing. Follows NumPy's `sliding_window_view`.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
+        /// [`Error::Window`](crate::Error::Window) if a window is empty or longer than the axis.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([4], vec![1, 2, 3, 4])?;
+        /// assert_eq!(t.windows(0, 3)?.to_vec()?, [1, 2, 3, 2, 3, 4]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub fn windows(self, axis: usize, window: usize) -> $crate::Result<Self> {
+            self.rewrite(&mut |map| map.windows(axis, window))
+        }
+    };
+}
+pub(crate) use view_operations;
+
+impl<S> super::Tensor<S> {
+    view_operations!();
+
+    /// The two parts of a view on either side of index `at` of an axis. Copies nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
+    /// [`Error::Index`](crate::Error::Index) if `at` exceeds its extent.
+    ///
+    /// ```
+    /// # use lensor::Tensor;
+    /// let t = Tensor::from_vec([4], vec![1, 2, 3, 4])?;
+    /// let (left, right) = t.split_at(0, 1)?;
+    /// assert_eq!((left.to_vec()?, right.to_vec()?), (vec![1], vec![2, 3, 4]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn split_at(&self, axis: usize, at: usize) -> crate::Result<(super::Tensor<&S>, super::Tensor<&S>)> {
+        let extent = self.shape().get(axis).copied().unwrap_or(0);
+        let left = self.view().slice(axis, 0..at)?;
+        Ok((left, self.view().slice(axis, at..extent.max(at))?))
+    }
+}

@@ -1,0 +1,56 @@
+//! Index to address and back.
+
+use crate::model::all_indexes;
+use crate::support::{addresses, inverts, oracle};
+use lensor::arbitrary::Chain;
+use lensor::map::Layout;
+use lensor::{AddressMap, Error, Shape};
+use quickcheck::quickcheck;
+
+quickcheck! {
+    /// `to_local` of every index is what copying says, through any chain of views.
+    fn to_local_agrees_with_the_model(chain: Chain) -> bool {
+        let (map, model) = (chain.map(), oracle(&chain));
+        map.shape().to_vec() == model.shape
+            && map.count() == model.data.len()
+            && addresses(&map) == model.data
+    }
+
+    /// A digit outside, a digit too many or too few is an error that says so.
+    fn to_local_refuses_what_lies_outside(map: AddressMap, axis: usize, beyond: usize) -> bool {
+        let shape = map.shape();
+        let long = vec![0; shape.rank() + 1];
+        let rank = |found| Error::Rank { what: "digits of an index", expected: shape.rank(), found };
+        let mut refused = map.to_local(&long) == Err(rank(long.len()));
+        if shape.rank() > 0 {
+            refused &= map.to_local(&long[2..]) == Err(rank(shape.rank() - 1));
+            let axis = axis % shape.rank();
+            let first_outside = shape[..axis].iter().position(|&e| e == 0).unwrap_or(axis);
+            let mut index = vec![0; shape.rank()];
+            index[axis] = shape[axis].saturating_add(beyond);
+            refused &= map.to_local(&index) == Err(Error::Index {
+                axis: first_outside,
+                index: index[first_outside] as i128,
+                extent: shape[first_outside],
+            });
+        }
+        refused
+    }
+
+    /// `to_global` is the inverse image of `to_local`: nothing missing, nothing extra, ascending.
+    fn to_global_is_the_inverse_image(chain: Chain) -> bool {
+        inverts(&chain.map())
+    }
+
+    /// The same for layouts of any strides and walks.
+    fn to_global_is_the_inverse_image_of_any_layout(layout: Layout) -> bool {
+        inverts(&layout.into())
+    }
+
+    /// `indexes` is every index in row-major order.
+    fn indexes_are_row_major(shape: Shape) -> bool {
+        let indexes = shape.indexes().unwrap();
+        indexes.len() == shape.count().unwrap()
+            && indexes.map(|i| i.to_vec()).eq(all_indexes(&shape))
+    }
+}
