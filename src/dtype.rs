@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 
 mod arithmetic;
+mod byte_order;
 mod cast;
 mod real;
 
 pub use arithmetic::{Arithmetic, Bits, Order, Signed};
+pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use real::Real;
 

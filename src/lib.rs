@@ -5,6 +5,7 @@ pub mod arbitrary;
 pub mod dtype;
 pub mod error;
 pub mod expr;
+pub mod interop;
 mod kernel;
 pub mod map;
 mod ops;

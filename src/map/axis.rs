@@ -1,5 +1,6 @@
 //! One axis of a layout: an extent, a stride and the walk of positions along it.
 
+use super::numbers::{gcd, lowest_position};
 use crate::error::{Error, Result};
 use num_traits::Euclid;
 use std::hash::{Hash, Hasher};
@@ -32,19 +33,28 @@ pub struct Table(Arc<Positions>);
 #[derive(Debug)]
 struct Positions {
     forward: Box<[usize]>,
+    last: usize,
     inverse: OnceLock<Box<[(usize, usize)]>>,
 }
 
 impl Table {
     /// A table of positions.
     pub fn new(positions: impl Into<Box<[usize]>>) -> Self {
-        Self(Arc::new(Positions { forward: positions.into(), inverse: OnceLock::new() }))
+        let forward = positions.into();
+        let last = forward.iter().copied().max().unwrap_or(0);
+        Self(Arc::new(Positions { forward, last, inverse: OnceLock::new() }))
     }
 
     /// The positions, one a digit.
     #[inline]
     pub fn positions(&self) -> &[usize] {
         &self.0.forward
+    }
+
+    /// The largest position, 0 if there is none.
+    #[inline]
+    pub(crate) fn last(&self) -> usize {
+        self.0.last
     }
 
     /// Pairs of position and digit, ascending.
@@ -116,7 +126,7 @@ impl AxisMap {
                 let mirrored = (period - 1 - shift, period - step);
                 period - 1 - lowest_position(self.extent, *period, mirrored.0, mirrored.1)
             }
-            Walk::Listed(table) => table.positions().iter().copied().max().unwrap_or(0),
+            Walk::Listed(table) => table.last(),
         }
     }
 
@@ -291,11 +301,8 @@ fn normal_cycle(
 fn normal_table(mut stride: i128, table: Table) -> Normal {
     let positions = table.positions();
     let extent = positions.len();
-    let (mut lowest, mut highest) = (positions[0], positions[0]);
-    for &position in positions {
-        lowest = lowest.min(position);
-        highest = highest.max(position);
-    }
+    let lowest = positions.iter().copied().min().unwrap_or(0);
+    let highest = table.last();
     let common = positions.iter().fold(0, |common, position| gcd(position - lowest, common));
     if common == 0 {
         return (AxisMap::linear(extent, 0), stride * lowest as i128);
@@ -328,64 +335,9 @@ fn normal_table(mut stride: i128, table: Table) -> Normal {
     (AxisMap { extent, stride: stride as isize, walk: Walk::Listed(table) }, constant)
 }
 
-fn gcd(a: usize, b: usize) -> usize {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// Smallest `(shift + i * step) mod period` for `i` in `0..count`, in O(log period) steps.
-///
-/// A walk attains its minimum at its start or right after a wrap. The positions right after the
-/// wraps form such a walk again, of period `step`: after wrap `y` the position is
-/// `(shift - y * period) mod step`. Where `step` is more than half the period the walk is read
-/// backwards, which makes the next period at most half of this one.
-fn lowest_position(count: usize, period: usize, shift: usize, step: usize) -> usize {
-    let (mut n, mut m, mut a, mut b) = (count as u128, period as u128, step as u128, shift as u128);
-    let mut lowest = b;
-    loop {
-        if n == 0 || a == 0 {
-            return lowest as usize;
-        }
-        if a > m - a {
-            b = (b + a * (n - 1)) % m;
-            a = m - a;
-            lowest = lowest.min(b);
-        }
-        let wraps = (b + a * (n - 1)) / m;
-        if wraps == 0 {
-            return lowest as usize;
-        }
-        let back = (a - m % a) % a;
-        let after_first = (b % a + back) % a;
-        (n, m, a, b) = (wraps, a, back, after_first);
-        lowest = lowest.min(b);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lowest_position_is_the_minimum_over_the_walk() {
-        for period in 1..14 {
-            for step in 0..period {
-                for shift in 0..period {
-                    for count in 1..20 {
-                        let expected = (0..count).map(|i| (shift + i * step) % period).min();
-                        assert_eq!(
-                            Some(lowest_position(count, period, shift, step)),
-                            expected,
-                            "{count} {period} {shift} {step}"
-                        );
-                    }
-                }
-            }
-        }
-    }
 
     /// Normal forms of all small walks: the same contributions, and equal exactly when those are.
     #[test]

@@ -356,6 +356,6 @@ fn raw_reach(axis: &AxisMap) -> usize {
         _ if axis.extent == 0 => 0,
         Walk::Linear => axis.extent - 1,
         Walk::Cyclic { period, .. } => period - 1,
-        Walk::Listed(table) => table.positions().iter().copied().max().unwrap_or(0),
+        Walk::Listed(table) => table.last(),
     }
 }

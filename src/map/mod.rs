@@ -12,9 +12,12 @@
 //! ```
 
 mod axis;
+mod check;
 mod facts;
 mod inverse;
 mod layout;
+mod numbers;
+mod repeat;
 mod reshape;
 mod select;
 mod transform;
@@ -147,8 +150,9 @@ impl AddressMap {
     /// Every index of the view that reads `address`, ascending: none if the view skips it, several
     /// under broadcast or repeats.
     ///
-    /// Indexes are found as the iterator advances; below a link that strides cannot express, its
-    /// row-major positions are collected first.
+    /// The memory taken is bounded, however many indexes there are. A few thousand are found faster
+    /// than one by one; where more read one address through a link that strides cannot express, the
+    /// indexes of the view are tried in turn, as the iterator advances.
     ///
     /// ```
     /// use lensor::{AddressMap, Shape};
@@ -158,15 +162,7 @@ impl AddressMap {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn to_global(&self, address: usize) -> Globals {
-        let mut positions = vec![address];
-        for link in self.rest() {
-            let shape = link.shape();
-            positions = positions
-                .into_iter()
-                .flat_map(|address| Globals::new(link, [address]).map(|index| shape.ravel(&index)))
-                .collect();
-        }
-        Globals::new(&self.top, positions)
+        Globals::new(self, address)
     }
 }
 

@@ -5,16 +5,21 @@
 //! only.
 
 mod computed;
-mod dense;
-#[cfg(any())]
-mod mapped;
-#[cfg(any())]
+#[cfg(feature = "conformance")]
 pub mod conformance;
+mod dense;
+mod encoded;
+#[cfg(feature = "mmap")]
+mod mapped;
+mod stream;
 
 pub use computed::{Concat, Constant, FromFn, Indexed, Progression};
 pub use dense::SubBuffer;
-#[cfg(any())]
-pub use mapped::{ByteOrder, Mapped, MappedMut};
+pub use encoded::Encoded;
+#[cfg(feature = "mmap")]
+pub use mapped::{Mapped, MappedMut};
+pub(crate) use stream::{fill, reserve};
+pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
 use dyn_clone::DynClone;

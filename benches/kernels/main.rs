@@ -1,0 +1,30 @@
+//! Views and expressions against memcpy, a naive loop and ndarray, interleaved in one run.
+//!
+//! `cargo bench --bench kernels [-- --quick] [-- --json] [-- FILTER]`. Every result is checked before
+//! it is timed. A ratio is the median over rounds of the time divided by the time in which memcpy
+//! moves as many bytes (half read, half written) in the same round: lower is better.
+
+mod copies;
+mod expressions;
+mod report;
+mod small;
+
+use report::Bench;
+
+fn main() {
+    let mut filter = None;
+    let (mut quick, mut json) = (false, false);
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--quick" => quick = true,
+            "--json" => json = true,
+            // Cargo passes this to every bench.
+            "--bench" => {}
+            other => filter = Some(other.to_string()),
+        }
+    }
+    let mut bench = Bench::new(quick, json, filter);
+    copies::run(&mut bench);
+    expressions::run(&mut bench);
+    small::run(&mut bench);
+}

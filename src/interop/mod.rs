@@ -1,0 +1,3 @@
+//! Formats and libraries of others. Each module uses the public API alone and nothing uses it.
+
+pub mod npy;

@@ -1,0 +1,117 @@
+//! Arrays that stay in their files.
+#![allow(
+    unsafe_code,
+    reason = "hands on the promise that mapping a file asks for, unsafe to unsafe"
+)]
+
+use super::Header;
+use crate::dtype::{ByteOrder, FileElement};
+use crate::error::Result;
+use crate::shape::Shape;
+use crate::storage::{Mapped, MappedMut};
+use crate::tensor::Tensor;
+use bytemuck::{AnyBitPattern, NoUninit};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// Maps the array of a file into memory; [`open`](super::open) is the safe twin that copies.
+///
+/// NumPy aligns data to 64 bytes, so a file of this machine's byte order is one slice.
+///
+/// # Errors
+///
+/// As for [`open`](super::open).
+///
+/// # Safety
+///
+/// As for [`Mapped::map`]: nobody may truncate or modify the file while the tensor lives.
+///
+/// ```
+/// use lensor::{Tensor, interop::npy};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("t.npy");
+/// npy::save(&path, &Tensor::from_vec([2], vec![1.5, 2.5])?)?;
+/// // SAFETY: the file is in a directory of our own.
+/// let t = unsafe { npy::map::<f64>(&path) }?;
+/// assert_eq!(t.storage().try_slice()?, [1.5, 2.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub unsafe fn map<T>(path: impl AsRef<Path>) -> Result<Tensor<Mapped<T>>>
+where
+    T: FileElement<Bytes = T> + AnyBitPattern,
+{
+    let file = File::open(path)?;
+    let header = checked::<T>(&file)?;
+    let (offset, order) = (header.data_offset() as u64, header.byte_order());
+    // SAFETY: `Mapped::map` checks the range; that the file stays is the contract of this function.
+    header.tensor(unsafe { Mapped::map(&file, offset, header.count(), order) }?)
+}
+
+/// Maps the array of a file into memory, so that writing the tensor writes the file.
+///
+/// # Errors
+///
+/// As for [`open`](super::open).
+///
+/// # Safety
+///
+/// As for [`MappedMut::map_mut`]: while the tensor lives, nobody may truncate or modify the file, or
+/// map it a second time.
+pub unsafe fn map_mut<T>(path: impl AsRef<Path>) -> Result<Tensor<MappedMut<T>>>
+where
+    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+{
+    let file = File::options().read(true).write(true).open(path)?;
+    let header = checked::<T>(&file)?;
+    let (offset, order) = (header.data_offset() as u64, header.byte_order());
+    // SAFETY: as in `map`.
+    header.tensor(unsafe { MappedMut::map_mut(&file, offset, header.count(), order) }?)
+}
+
+/// Makes a file of zeros, replacing one of the same name, and maps it so that it can be written.
+///
+/// Blocks of zeros take no room on most file systems until they are written.
+///
+/// # Errors
+///
+/// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::Io`](crate::Error::Io).
+///
+/// # Safety
+///
+/// As for [`map_mut`]; nobody may have a file of that name mapped already.
+///
+/// ```
+/// use lensor::{Writer, interop::npy};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("t.npy");
+/// // SAFETY: the file is in a directory of our own.
+/// let mut storage = unsafe { npy::create_mut::<u16>(&path, [2, 2]) }?.into_storage();
+/// storage.write(3, 7);
+/// storage.flush()?;
+/// assert_eq!(npy::open::<u16>(&path)?.to_vec()?, [0, 0, 0, 7]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub unsafe fn create_mut<T>(
+    path: impl AsRef<Path>,
+    shape: impl Into<Shape>,
+) -> Result<Tensor<MappedMut<T>>>
+where
+    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+{
+    let header = Header::new(T::DTYPE, ByteOrder::NATIVE, false, shape)?;
+    let mut file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+    file.write_all(&header.to_bytes()?)?;
+    file.set_len(header.file_bytes())?;
+    let offset = header.data_offset() as u64;
+    // SAFETY: as in `map`.
+    header.tensor(unsafe { MappedMut::map_mut(&file, offset, header.count(), ByteOrder::NATIVE) }?)
+}
+
+/// The header of a file whose elements are `T` and that ends with its data.
+fn checked<T: FileElement>(file: &File) -> Result<Header> {
+    let header = Header::read(file)?;
+    header.check_type::<T>()?;
+    header.check_end(file.metadata()?.len())?;
+    Ok(header)
+}

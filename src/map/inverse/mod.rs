@@ -1,0 +1,83 @@
+//! The inverse of a map: which indexes read a given address.
+//!
+//! All ways to reach an address are found at once where they are few, see [`boxes`]. Where they are
+//! many, one link is searched index by index, see [`search`], and several links are scanned. All three
+//! give the same indexes in the same order, and none keeps more than a bounded number of them.
+
+mod boxes;
+mod search;
+
+pub(super) use boxes::digit_at;
+
+use super::AddressMap;
+use crate::shape::Index;
+use boxes::{Boxes, KEPT};
+use search::Search;
+
+/// Indexes of a view that read one address, ascending. See [`AddressMap::to_global`].
+#[derive(Debug, Clone)]
+pub struct Globals(Method);
+
+#[derive(Debug, Clone)]
+enum Method {
+    Boxes(Boxes),
+    Search(Search),
+    Scan(Scan),
+}
+
+impl Globals {
+    pub(super) fn new(map: &AddressMap, address: usize) -> Self {
+        let few = positions(map, address);
+        Self(match few.and_then(|positions| Boxes::new(&map.top, &positions)) {
+            Some(boxes) => Method::Boxes(boxes),
+            None if map.rest.is_none() => Method::Search(Search::new(&map.top, address)),
+            None => Method::Scan(Scan { map: map.clone(), address, next: 0 }),
+        })
+    }
+}
+
+/// Addresses of the top link that lead to `address` through the links below; `None` if too many.
+fn positions(map: &AddressMap, address: usize) -> Option<Vec<usize>> {
+    let mut positions = vec![address];
+    for link in map.rest() {
+        let shape = link.shape();
+        let indexes = Boxes::new(link, &positions)?;
+        positions = indexes.map(|index| shape.ravel(&index)).take(KEPT + 1).collect();
+        if positions.len() > KEPT {
+            return None;
+        }
+    }
+    Some(positions)
+}
+
+impl Iterator for Globals {
+    type Item = Index;
+
+    fn next(&mut self) -> Option<Index> {
+        match &mut self.0 {
+            Method::Boxes(boxes) => boxes.next(),
+            Method::Search(search) => search.next(),
+            Method::Scan(scan) => scan.next(),
+        }
+    }
+}
+
+/// Tries all indexes one after another.
+#[derive(Debug, Clone)]
+struct Scan {
+    map: AddressMap,
+    address: usize,
+    /// Row-major position of the index to try next.
+    next: usize,
+}
+
+impl Iterator for Scan {
+    type Item = Index;
+
+    fn next(&mut self) -> Option<Index> {
+        let found = (self.next..self.map.count())
+            .find(|&position| self.map.address_at(position) == self.address);
+        self.next = found.map_or(self.map.count(), |position| position + 1);
+        found.map(|position| self.map.shape().unravel(position))
+    }
+}

@@ -1,0 +1,128 @@
+//! The indexes of one address in one layout, one at a time in row-major order.
+
+use super::boxes::fitting;
+use crate::map::axis::{AxisMap, Walk};
+use crate::map::layout::Layout;
+use crate::map::numbers::{gcd, inverse_modulo};
+use crate::shape::Index;
+
+/// A depth-first search: digits are chosen from the first axis on, each such that the axes after it
+/// can still make up the rest.
+///
+/// What the later axes make up lies in an interval and is a multiple of the common divisor of their
+/// strides. That is exact for one axis and nearly so for more, so few choices lead nowhere. On a
+/// linear axis the choices are an arithmetic progression and need no search of their own.
+#[derive(Debug, Clone)]
+pub(super) struct Search {
+    axes: Vec<AxisMap>,
+    /// What the axes from the `k`-th on make up; one entry more than there are axes.
+    sums: Vec<Sums>,
+    /// The axes with a digit, and the one to choose for next.
+    levels: Vec<Level>,
+}
+
+/// Bounds on the sums of some axes: `low..=high`, multiples of `divisor`, just 0 if that is 0.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
+    low: i128,
+    high: i128,
+    divisor: usize,
+}
+
+impl Sums {
+    fn allow(&self, sum: i128) -> bool {
+        let divides = self.divisor == 0 || sum % self.divisor as i128 == 0;
+        (self.low..=self.high).contains(&sum) && divides
+    }
+}
+
+/// The choice of one digit.
+#[derive(Debug, Clone)]
+struct Level {
+    /// What this axis and the later ones have to make up.
+    rest: i128,
+    /// The digit chosen last, if there was one.
+    digit: Option<usize>,
+    /// Whether some choice led to an index.
+    fruitful: bool,
+}
+
+impl Search {
+    /// `layout` is not empty.
+    pub(super) fn new(layout: &Layout, address: usize) -> Self {
+        let axes: Vec<AxisMap> = layout.axes().collect();
+        let mut after = Sums { low: 0, high: 0, divisor: 0 };
+        let mut sums = vec![after];
+        for axis in axes.iter().rev() {
+            let term = axis.stride as i128 * axis.last_position() as i128;
+            after.low += term.min(0);
+            after.high += term.max(0);
+            after.divisor = gcd(after.divisor, axis.stride.unsigned_abs());
+            sums.push(after);
+        }
+        sums.reverse();
+        let rest = address as i128 - layout.offset() as i128;
+        let first = Level { rest, digit: None, fruitful: false };
+        let levels = if sums[0].allow(rest) { vec![first] } else { Vec::new() };
+        Self { axes, sums, levels }
+    }
+
+    /// The first digit from `from` on after which the rest can be made up.
+    fn digit(&self, axis: &AxisMap, after: Sums, rest: i128, from: usize) -> Option<usize> {
+        if axis.stride == 0 {
+            return (from < axis.extent).then_some(from);
+        }
+        let stride = axis.stride as i128;
+        if axis.walk != Walk::Linear {
+            let left = |digit| rest - stride * axis.position(digit) as i128;
+            return (from..axis.extent).find(|&digit| after.allow(left(digit)));
+        }
+        let (first, last) = fitting(axis, rest, after.low, after.high)?;
+        let first = first.max(from);
+        let digit = first + skipped(stride, rest, after.divisor, first);
+        (digit <= last).then_some(digit)
+    }
+}
+
+/// How far after `first` the next `x` with `stride * x = rest` modulo `divisor` stands, where there is
+/// one; 0 for divisor 0.
+fn skipped(stride: i128, rest: i128, divisor: usize, first: usize) -> usize {
+    let common = gcd(divisor, stride.unsigned_abs() as usize);
+    let period = divisor / common;
+    if period <= 1 {
+        return 0;
+    }
+    let reduced = |x: i128| (x / common as i128).rem_euclid(period as i128);
+    let inverse = inverse_modulo(reduced(stride) as usize, period) as i128;
+    let digit = reduced(rest) * inverse % period as i128;
+    (digit - first as i128).rem_euclid(period as i128) as usize
+}
+
+impl Iterator for Search {
+    type Item = Index;
+
+    fn next(&mut self) -> Option<Index> {
+        loop {
+            let k = self.levels.len().checked_sub(1)?;
+            let Some(axis) = self.axes.get(k) else {
+                self.levels.pop();
+                self.levels.iter_mut().for_each(|level| level.fruitful = true);
+                return Some(self.levels.iter().filter_map(|level| level.digit).collect());
+            };
+            let Level { rest, digit, fruitful } = self.levels[k];
+            // All digits of an axis of stride 0 lead to the same.
+            let hopeless = axis.stride == 0 && digit.is_some() && !fruitful;
+            let from = digit.map_or(0, |digit| digit + 1);
+            match self.digit(axis, self.sums[k + 1], rest, from).filter(|_| !hopeless) {
+                Some(digit) => {
+                    let rest = rest - axis.stride as i128 * axis.position(digit) as i128;
+                    self.levels[k].digit = Some(digit);
+                    self.levels.push(Level { rest, digit: None, fruitful: false });
+                }
+                None => {
+                    self.levels.pop();
+                }
+            }
+        }
+    }
+}

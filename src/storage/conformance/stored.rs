@@ -1,0 +1,164 @@
+//! Laws of sparse storage: entries ascend, agree with `try_read`, and all else is the fill.
+
+use super::reader::truth;
+use super::sample::{self, Random, TRIED};
+use super::{Report, Violation};
+use crate::storage::{Reader, Stored};
+
+type Entry<T> = (usize, T);
+
+pub(super) fn check<R: Reader + ?Sized>(
+    storage: &R,
+    same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
+    report: &mut Report,
+) {
+    let Some(Some(stored)) = report.guard("stored", 0, || storage.stored()) else {
+        return;
+    };
+    let facts = report.guard("fill", 0, || (stored.fill(), stored.count(), storage.len()));
+    let Some((fill, count, len)) = facts else {
+        return;
+    };
+    let mut laws = Laws { stored, fill, count, same, report };
+
+    // From the start: all entries of few, the first ones of many. They are compared whole.
+    let head = laws.entries(0, count.min(TRIED));
+    laws.ordered(0, &head, len);
+    laws.values(storage, 0, &head, len);
+    laws.between(storage, &head, len);
+    laws.chunks(&head);
+    laws.far_entries(storage, len);
+}
+
+struct Laws<'a, T> {
+    stored: &'a dyn Stored<Elem = T>,
+    fill: T,
+    count: usize,
+    same: &'a dyn Fn(&T, &T) -> bool,
+    report: &'a mut Report,
+}
+
+impl<T: Copy> Laws<'_, T> {
+    /// Up to `room` entries from ordinal `from` on.
+    fn entries(&mut self, from: usize, room: usize) -> Vec<Entry<T>> {
+        let (mut addresses, mut values) = (vec![usize::MAX; room], vec![self.fill; room]);
+        let found = self
+            .report
+            .guard("entries", from, || self.stored.entries(from, &mut addresses, &mut values));
+        let expected = room.min(self.count.saturating_sub(from));
+        if let Some(found) = found.filter(|&found| found != expected) {
+            self.report.add(Violation::EntryCount { from, expected, found });
+        }
+        addresses.into_iter().zip(values).take(found.unwrap_or(0).min(room)).collect()
+    }
+
+    fn ordered(&mut self, from: usize, entries: &[Entry<T>], len: usize) {
+        for (k, &(address, _)) in entries.iter().enumerate() {
+            let ordinal = from + k;
+            if address >= len {
+                self.report.add(Violation::EntryRange { ordinal, address, len });
+            }
+            let previous = k.checked_sub(1).map(|before| entries[before].0);
+            if let Some(previous) = previous.filter(|&previous| previous >= address) {
+                self.report.add(Violation::EntryOrder { ordinal, previous, address });
+            }
+        }
+    }
+
+    fn values<R>(&mut self, storage: &R, from: usize, entries: &[Entry<T>], len: usize)
+    where
+        R: Reader<Elem = T> + ?Sized,
+    {
+        let inside = entries.iter().enumerate().filter(|(_, entry)| entry.0 < len);
+        for (k, &(address, value)) in inside {
+            let element = truth(storage, address, self.report);
+            if element.is_some_and(|element| !(self.same)(&element, &value)) {
+                self.report.add(Violation::EntryValue { ordinal: from + k, address });
+            }
+        }
+    }
+
+    /// Addresses without an entry, and ranks, as far as the known entries decide them.
+    fn between<R: Reader<Elem = T> + ?Sized>(
+        &mut self,
+        storage: &R,
+        head: &[Entry<T>],
+        len: usize,
+    ) {
+        let known_below = if head.len() == self.count {
+            len
+        } else {
+            head.last().map_or(0, |&(address, _)| address.min(len))
+        };
+        for address in sample::addresses(known_below) {
+            let expected = head.partition_point(|&(entry, _)| entry < address);
+            self.rank(address, expected);
+            let stored = head.get(expected).is_some_and(|&(entry, _)| entry == address);
+            let element = truth(storage, address, self.report);
+            if !stored && element.is_some_and(|element| !(self.same)(&element, &self.fill)) {
+                self.report.add(Violation::Fill { address });
+            }
+        }
+        self.rank(0, 0);
+        self.rank(len, self.count);
+    }
+
+    fn rank(&mut self, address: usize, expected: usize) {
+        let found = self.report.guard("rank", address, || self.stored.rank(address));
+        if let Some(found) = found.filter(|&found| found != expected) {
+            self.report.add(Violation::Rank { address, expected, found });
+        }
+    }
+
+    /// Entries asked for in other portions are the same ones.
+    fn chunks(&mut self, head: &[Entry<T>]) {
+        for room in [1, 2, 3, 64, 257] {
+            let starts = (0..head.len()).step_by(room);
+            for from in starts.chain([head.len().saturating_sub(1)]).take(TRIED / 4) {
+                let part = self.entries(from, room);
+                let wrong = head[from.min(head.len())..]
+                    .iter()
+                    .zip(&part)
+                    .position(|(a, b)| a.0 != b.0 || !(self.same)(&a.1, &b.1));
+                if let Some(k) = wrong {
+                    self.report.add(Violation::EntryChunk { ordinal: from + k, from, room });
+                }
+            }
+        }
+        self.entries(0, 0);
+        self.entries(self.count, 3);
+        self.unequal_room(head);
+    }
+
+    /// Of slices of unequal length, the shorter one says how much is wanted.
+    fn unequal_room(&mut self, head: &[Entry<T>]) {
+        for (addresses, values) in [(5, 2), (2, 5)] {
+            let (mut addresses, mut values) = (vec![0; addresses], vec![self.fill; values]);
+            let expected = 2.min(self.count).min(head.len());
+            let found = self
+                .report
+                .guard("entries", 0, || self.stored.entries(0, &mut addresses, &mut values));
+            if let Some(found) = found.filter(|&found| found != expected) {
+                self.report.add(Violation::EntryCount { from: 0, expected, found });
+            }
+        }
+    }
+
+    /// Of many entries, some further on: they agree with `try_read` and with their ranks.
+    fn far_entries<R: Reader<Elem = T> + ?Sized>(&mut self, storage: &R, len: usize) {
+        if self.count <= TRIED {
+            return;
+        }
+        let mut random = Random::new(self.count);
+        let last = self.count - 8;
+        let starts = (0..64).map(|k| if k == 0 { last } else { random.below(last) });
+        for from in starts.collect::<Vec<_>>() {
+            let entries = self.entries(from, 8);
+            self.ordered(from, &entries, len);
+            self.values(storage, from, &entries, len);
+            for (k, &(address, _)) in entries.iter().enumerate() {
+                self.rank(address, from + k);
+            }
+        }
+    }
+}

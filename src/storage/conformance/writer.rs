@@ -1,0 +1,177 @@
+//! Laws of a writer: what is written is read, by whichever method, and nothing else changes.
+
+use super::reader::{agree, truth};
+use super::sample;
+use super::{Report, Violation};
+use crate::error::StorageError;
+use crate::storage::Writer;
+use std::collections::{HashMap, HashSet};
+
+/// Elements that are compared after the writes of one law, as all are after each write.
+const COMPARED: usize = 1 << 16;
+
+pub(super) fn check<W: Writer + ?Sized>(
+    storage: &mut W,
+    values: &[W::Elem],
+    same: &dyn Fn(&W::Elem, &W::Elem) -> bool,
+    report: &mut Report,
+) {
+    let Some(before) = report.guard("len", 0, || storage.len()) else {
+        return;
+    };
+    if before == 0 || values.is_empty() {
+        return;
+    }
+    let watched = sample::addresses(before);
+    let model = watched.iter().map(|&address| truth(&*storage, address, report)).collect();
+    let writes = (COMPARED / watched.len()).min(64);
+    let mut laws =
+        Laws { storage, same, report, len: before, writes, watched, model, values, turn: 0 };
+    laws.single();
+    laws.runs();
+    laws.scatters();
+    laws.slice();
+    if let Some(after) = report.guard("len", 0, || storage.len()).filter(|&after| after != before) {
+        report.add(Violation::Len { before, after });
+    }
+}
+
+struct Laws<'a, W: Writer + ?Sized> {
+    storage: &'a mut W,
+    same: &'a dyn Fn(&W::Elem, &W::Elem) -> bool,
+    report: &'a mut Report,
+    len: usize,
+    /// Writes of one law.
+    writes: usize,
+    /// Addresses that are compared after every write, ascending.
+    watched: Vec<usize>,
+    /// What they should hold; `None` where reading fails.
+    model: Vec<Option<W::Elem>>,
+    values: &'a [W::Elem],
+    /// Which value comes first. It changes with every write, so that none repeats the one before.
+    turn: usize,
+}
+
+impl<W: Writer + ?Sized> Laws<'_, W> {
+    /// Some addresses one by one, to see what else changes; then all of them.
+    fn single(&mut self) {
+        let all = self.watched.clone();
+        let some = self.some_watched();
+        for addresses in some.chunks(1).chain([&all[..]]) {
+            let possible = self.write("try_write", addresses, |storage, values| {
+                let mut writes = addresses.iter().zip(values);
+                writes.try_for_each(|(&address, &value)| storage.try_write(address, value))
+            });
+            if possible {
+                self.write("write", addresses, |storage, values| {
+                    let writes = addresses.iter().zip(values);
+                    writes.for_each(|(&address, &value)| storage.write(address, value));
+                    Ok(())
+                });
+            }
+        }
+    }
+
+    fn some_watched(&self) -> Vec<usize> {
+        let spacing = self.watched.len().div_ceil(self.writes);
+        self.watched.iter().copied().step_by(spacing).collect()
+    }
+
+    fn runs(&mut self) {
+        let runs = sample::runs(self.len);
+        let distinct = runs.into_iter().filter(|run| run.step != 0 || run.count < 2);
+        for run in distinct.take(self.writes) {
+            let addresses: Vec<usize> = run.addresses().collect();
+            self.write("write_run", &addresses, |storage, values| {
+                storage.write_run(run.start, run.step, values)
+            });
+        }
+    }
+
+    fn scatters(&mut self) {
+        for mut addresses in sample::lists(self.len) {
+            let mut seen = HashSet::new();
+            addresses.retain(|&address| seen.insert(address));
+            self.write("write_at", &addresses, |storage, values| {
+                storage.write_at(&addresses, values)
+            });
+        }
+    }
+
+    fn slice(&mut self) {
+        let (method, len) = ("as_mut_slice", self.len);
+        let Some(Some(slice)) = self.report.guard(method, 0, || self.storage.as_mut_slice()) else {
+            return;
+        };
+        if slice.len() != len {
+            self.report.add(Violation::SliceLen { method, len, found: slice.len() });
+            return;
+        }
+        for (&address, expected) in self.watched.iter().zip(&self.model) {
+            if expected.is_some_and(|expected| !(self.same)(&slice[address], &expected)) {
+                self.report.add(Violation::Slice { method, address });
+            }
+        }
+        let addresses = self.some_watched();
+        self.write(method, &addresses, |storage, values| {
+            let slots = storage.as_mut_slice().into_iter().flatten().enumerate();
+            let slots = slots.filter(|(address, _)| addresses.binary_search(address).is_ok());
+            slots.zip(values).for_each(|((_, slot), &value)| *slot = value);
+            Ok(())
+        });
+    }
+
+    /// Writes the next values to different `addresses`, then compares all watched ones. Returns
+    /// whether the writer reports success.
+    fn write(
+        &mut self,
+        method: &'static str,
+        addresses: &[usize],
+        write: impl FnOnce(&mut W, &[W::Elem]) -> Result<(), StorageError>,
+    ) -> bool {
+        self.turn += 1;
+        let values = self.values.iter().copied().cycle().skip(self.turn % self.values.len());
+        let values: Vec<W::Elem> = values.take(addresses.len()).collect();
+        let written: HashMap<usize, W::Elem> =
+            addresses.iter().copied().zip(values.clone()).collect();
+        let first = addresses.first().copied().unwrap_or(0);
+        let outcome = self.report.guard(method, first, || write(self.storage, &values));
+        if let Some(Err(error)) = &outcome {
+            self.failed(method, first, error.address, &written);
+        }
+        let complete = matches!(outcome, Some(Ok(())));
+        for (k, &address) in self.watched.iter().enumerate() {
+            let found = truth(&*self.storage, address, self.report);
+            match written.get(&address) {
+                Some(&value) if complete && !agree(self.same, found, Some(value)) => {
+                    self.report.add(Violation::Written { method, address });
+                }
+                None if !agree(self.same, found, self.model[k]) => {
+                    self.report.add(Violation::Elsewhere { method, written: first, address });
+                }
+                _ => {}
+            }
+            self.model[k] = found;
+        }
+        complete
+    }
+
+    /// A failure names one of the addresses, and not every element of it can be written alone.
+    fn failed(
+        &mut self,
+        method: &'static str,
+        first: usize,
+        named: usize,
+        written: &HashMap<usize, W::Elem>,
+    ) {
+        if !written.contains_key(&named) {
+            self.report.add(Violation::ErrorAddress { method, address: first, named });
+        }
+        let mut alone = written.iter().map(|(&address, &value)| {
+            self.report.guard("try_write", address, || self.storage.try_write(address, value))
+        });
+        if method != "try_write" && alone.all(|outcome| matches!(outcome, Some(Ok(())))) {
+            self.report.add(Violation::Fails { method, address: first });
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Elements of a file mapped into memory.
+#![allow(unsafe_code, reason = "mapping a file is a promise about what others do to it")]
+
+use super::Encoded;
+use super::stream::check_present;
+use crate::dtype::{ByteOrder, FileElement};
+use crate::error::{Error, Result};
+use bytemuck::{AnyBitPattern, NoUninit};
+use memmap2::{Mmap, MmapMut, MmapOptions};
+use std::fs::File;
+
+/// Elements of a file, mapped read-only. The safe twin
+/// [`read_elements_at`](super::read_elements_at) takes the same arguments and copies.
+///
+/// ```
+/// use lensor::dtype::ByteOrder;
+/// use lensor::storage::{Mapped, read_elements_at};
+/// use lensor::Tensor;
+/// use std::io::Write;
+///
+/// let mut file = tempfile::tempfile()?;
+/// file.write_all(&[0xff, 0, 1, 0, 2])?;
+///
+/// // SAFETY: the file has no name, so nobody else can change it.
+/// let numbers = unsafe { Mapped::<i16>::map(&file, 1, 2, ByteOrder::Big) }?;
+/// assert_eq!(Tensor::new([2], numbers)?.to_vec()?, [1, 2]);
+/// assert_eq!(read_elements_at::<i16>(&file, 1, 2, ByteOrder::Big)?, [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type Mapped<T> = Encoded<T, Mmap>;
+
+/// Elements of a file, mapped so that writing them writes the file.
+///
+/// ```
+/// use lensor::dtype::ByteOrder;
+/// use lensor::storage::{MappedMut, read_elements_at};
+/// use lensor::Writer;
+///
+/// let file = tempfile::tempfile()?;
+/// file.set_len(16)?;
+/// // SAFETY: the file has no name, so nobody else can change it.
+/// let mut numbers = unsafe { MappedMut::<f64>::map_mut(&file, 0, 2, ByteOrder::Little) }?;
+/// numbers.write(1, 2.5);
+/// numbers.flush()?;
+/// assert_eq!(read_elements_at::<f64>(&file, 0, 2, ByteOrder::Little)?, [0.0, 2.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type MappedMut<T> = Encoded<T, MmapMut>;
+
+impl<T: FileElement<Bytes = T> + AnyBitPattern> Encoded<T, Mmap> {
+    /// Maps `len` elements of `file` from `offset_bytes` on. Reads nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`] if the elements reach beyond the end of the
+    /// file, [`Error::Io`] if the operating system refuses.
+    ///
+    /// # Safety
+    ///
+    /// For as long as the result lives, nobody, in this process or another, may truncate the file
+    /// or modify the mapped bytes. Reading pages that were cut off kills the process (SIGBUS), and
+    /// a slice of elements that change under it is undefined behaviour. File locks are advisory and
+    /// prevent neither.
+    pub unsafe fn map(
+        file: &File,
+        offset_bytes: u64,
+        len: usize,
+        order: ByteOrder,
+    ) -> Result<Self> {
+        let window = window::<T>(file, offset_bytes, len)?;
+        // SAFETY: `window` checked that the range lies inside the file; that it stays so, and that
+        // nobody writes to it, is the contract of this function.
+        Self::new(unsafe { window.map(file) }?, 0, len, order)
+    }
+}
+
+impl<T: FileElement<Bytes = T> + AnyBitPattern + NoUninit> Encoded<T, MmapMut> {
+    /// Maps `len` elements of `file`, opened for reading and writing, from `offset_bytes` on.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Mapped::map`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`Mapped::map`], and no other map of these bytes may be read while this one is written.
+    /// Writing to a hole of a sparse file on a full disk kills the process as well.
+    pub unsafe fn map_mut(
+        file: &File,
+        offset_bytes: u64,
+        len: usize,
+        order: ByteOrder,
+    ) -> Result<Self> {
+        let window = window::<T>(file, offset_bytes, len)?;
+        // SAFETY: `window` checked that the range lies inside the file; that it stays so, and that
+        // nobody else writes to it or maps it, is the contract of this function.
+        Self::new(unsafe { window.map_mut(file) }?, 0, len, order)
+    }
+
+    /// Waits until everything written so far has reached the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] with what the operating system reports.
+    pub fn flush(&mut self) -> Result<()> {
+        Ok(self.bytes_mut().flush()?)
+    }
+}
+
+/// The range of `file` to map, checked here before the operating system sees it.
+fn window<T>(file: &File, offset_bytes: u64, len: usize) -> Result<MmapOptions> {
+    check_present::<T>(offset_bytes, len, file.metadata()?.len())?;
+    let bytes = len.checked_mul(size_of::<T>()).ok_or(Error::OutOfMemory { bytes: usize::MAX })?;
+    let mut window = MmapOptions::new();
+    window.offset(offset_bytes).len(bytes);
+    Ok(window)
+}

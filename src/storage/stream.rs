@@ -1,0 +1,117 @@
+//! Elements copied from streams and files, with memory that follows what is there.
+
+use crate::dtype::{ByteOrder, FileElement};
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+/// Checks that `len` elements from `offset_bytes` on lie inside the `found` bytes there are.
+pub(super) fn check_present<T>(offset_bytes: u64, len: usize, found: u64) -> Result<()> {
+    let expected = data_bytes::<T>(len).saturating_add(offset_bytes);
+    if expected > found { Err(Error::Truncated { expected, found }) } else { Ok(()) }
+}
+
+fn data_bytes<T>(len: usize) -> u64 {
+    (len as u64).saturating_mul(size_of::<T>() as u64)
+}
+
+/// Bytes that are read at once.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// Copies the next `len` elements of a stream.
+///
+/// A stream does not say how long it is, so memory grows with what arrives: at most twice the bytes
+/// present, and a constant. What follows the elements stays unread.
+///
+/// # Errors
+///
+/// [`Error::Truncated`] if the stream ends early (both numbers count bytes of elements),
+/// [`Error::InvalidValue`] for a byte that is no value, [`Error::OutOfMemory`], and [`Error::Io`].
+///
+/// ```
+/// use lensor::{dtype::ByteOrder, storage::read_elements};
+/// let mut stream = &[0_u8, 1, 0, 2, 9][..];
+/// assert_eq!(read_elements::<i16>(&mut stream, 2, ByteOrder::Big)?, [1, 2]);
+/// assert_eq!(stream, [9]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn read_elements<T: FileElement>(
+    source: impl Read,
+    len: usize,
+    order: ByteOrder,
+) -> Result<Vec<T>> {
+    read_into(Vec::new(), source, len, order)
+}
+
+/// Copies `len` elements of a file from `offset_bytes` on: the safe twin of a memory map.
+///
+/// The position of the file is moved.
+///
+/// # Errors
+///
+/// As for [`read_elements`], but truncation is found before anything is allocated, and
+/// [`Error::Truncated`] counts from the start of the file.
+pub fn read_elements_at<T: FileElement>(
+    mut file: &File,
+    offset_bytes: u64,
+    len: usize,
+    order: ByteOrder,
+) -> Result<Vec<T>> {
+    check_present::<T>(offset_bytes, len, file.metadata()?.len())?;
+    file.seek(SeekFrom::Start(offset_bytes))?;
+    let mut out = Vec::new();
+    reserve(&mut out, len)?;
+    read_into(out, file, len, order)
+}
+
+fn read_into<T: FileElement>(
+    mut out: Vec<T>,
+    mut source: impl Read,
+    len: usize,
+    order: ByteOrder,
+) -> Result<Vec<T>> {
+    let size = size_of::<T>();
+    let mut block = Vec::new();
+    reserve(&mut block, len.min(BLOCK_BYTES / size))?;
+    block.resize(len.min(BLOCK_BYTES / size), <T::Bytes as bytemuck::Zeroable>::zeroed());
+    while out.len() < len {
+        let count = block.len().min(len - out.len());
+        let found = fill(&mut source, bytemuck::cast_slice_mut(&mut block[..count]))?;
+        if found < count * size {
+            let found = data_bytes::<T>(out.len()) + found as u64;
+            return Err(Error::Truncated { expected: data_bytes::<T>(len), found });
+        }
+        if out.capacity() - out.len() < count {
+            let growth = out.len().max(count).min(len - out.len());
+            reserve(&mut out, growth)?;
+        }
+        for &bytes in &block[..count] {
+            let index = out.len();
+            let value = T::from_bytes(order.convert::<T>(bytes));
+            out.push(value.map_err(|byte| Error::InvalidValue { index, byte })?);
+        }
+    }
+    Ok(out)
+}
+
+/// Exact room for `more` elements, or an error where others abort.
+pub(crate) fn reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
+    out.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes })
+}
+
+/// Fills `buffer` as far as the source goes; returns how far.
+pub(crate) fn fill(source: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        let rest = &mut buffer[filled..];
+        match source.read(rest) {
+            Ok(0) => break,
+            // A source may lie and report more than there was room for.
+            Ok(count) => filled += count.min(rest.len()),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(filled)
+}
