@@ -7,7 +7,7 @@ mod byte_order;
 mod cast;
 mod real;
 
-pub use arithmetic::{Arithmetic, Bits, Order, Signed};
+pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use real::Real;

@@ -19,6 +19,70 @@ pub trait Arithmetic: Copy + Send + Sync {
     fn is_faulty_divisor(self) -> bool;
     /// The number 1.
     fn one() -> Self;
+
+    /// `r` such that `x * r` is `x / self` to the last bit for every `x`: known for the powers of two
+    /// among the floats.
+    #[inline]
+    fn exact_reciprocal(self) -> Option<Self> {
+        None
+    }
+}
+
+/// What a number can be divided by: a number, or a [`Divisor`] made of one.
+pub trait DivideBy<T>: Copy + Send + Sync {
+    /// `dividend / self`.
+    fn divide(self, dividend: T) -> T;
+
+    /// The number.
+    fn value(self) -> T;
+}
+
+impl<T: Arithmetic> DivideBy<T> for T {
+    #[inline(always)]
+    fn divide(self, dividend: T) -> T {
+        dividend.over(self)
+    }
+
+    #[inline(always)]
+    fn value(self) -> T {
+        self
+    }
+}
+
+/// A number that many are divided by: by multiplication where that gives the same bits.
+#[derive(Debug, Clone, Copy)]
+pub struct Divisor<T> {
+    value: T,
+    reciprocal: Option<T>,
+}
+
+impl<T: Arithmetic> Divisor<T> {
+    /// A divisor of this value.
+    #[inline]
+    pub fn new(value: T) -> Self {
+        Self { value, reciprocal: value.exact_reciprocal() }
+    }
+}
+
+impl<T: Arithmetic> From<T> for Divisor<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: Arithmetic> DivideBy<T> for Divisor<T> {
+    #[inline(always)]
+    fn divide(self, dividend: T) -> T {
+        match self.reciprocal {
+            Some(reciprocal) => dividend.times(reciprocal),
+            None => dividend.over(self.value),
+        }
+    }
+
+    #[inline(always)]
+    fn value(self) -> T {
+        self.value
+    }
 }
 
 /// Elements with a sign to change. Unsigned integers wrap around.
@@ -118,7 +182,7 @@ macro_rules! bits {
 }
 
 macro_rules! floats {
-    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr, $reciprocal:expr;)*) => { $(
         $(#[$cfg])?
         impl Arithmetic for $type {
             const FAULTS: bool = false;
@@ -136,6 +200,8 @@ macro_rules! floats {
             fn is_faulty_divisor(self) -> bool { false }
             #[inline(always)]
             fn one() -> Self { $one }
+            #[inline]
+            fn exact_reciprocal(self) -> Option<Self> { $reciprocal(self) }
         }
         $(#[$cfg])?
         impl Signed for $type {
@@ -159,10 +225,16 @@ impl Order for half::f16 {}
 impl Order for half::bf16 {}
 
 floats! {
-    f32: 1.0, f32::abs;
-    f64: 1.0, f64::abs;
-    #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff);
-    #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff);
+    f32: 1.0, f32::abs, |x: f32| {
+        let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1;
+        Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
+    };
+    f64: 1.0, f64::abs, |x: f64| {
+        let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
+        Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
+    };
+    #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff), |_| None;
+    #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff), |_| None;
 }
 
 /// Complex numbers: their magnitude is a complex number with imaginary part 0.
@@ -172,7 +244,7 @@ mod complex {
     use num_complex::Complex;
 
     floats! {
-        Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0);
-        Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0);
+        Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0), |_| None;
+        Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0), |_| None;
     }
 }

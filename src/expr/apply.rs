@@ -184,6 +184,16 @@ impl<F: Op<R::Elem>, R: Row> Row for ApplyRow<'_, F, R> {
     const FAULTS: bool = F::FAULTS || R::FAULTS;
 
     #[inline(always)]
+    fn part(&self, start: usize, columns: usize) -> Self {
+        Self { function: self.function, operands: self.operands.part(start, columns) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, column: usize) {
+        self.operands.prefetch(column);
+    }
+
+    #[inline(always)]
     fn get(&self, column: usize) -> F::Out {
         self.function.call(self.operands.get(column))
     }
@@ -321,6 +331,16 @@ macro_rules! operand_tuples {
         impl<$($name: Row),*> Row for ($($name,)*) {
             type Elem = ($($name::Elem,)*);
             const FAULTS: bool = $($name::FAULTS)||*;
+
+            #[inline(always)]
+            fn part(&self, start: usize, columns: usize) -> Self {
+                ($(self.$k.part(start, columns),)*)
+            }
+
+            #[inline(always)]
+            fn prefetch(&self, column: usize) {
+                $(self.$k.prefetch(column);)*
+            }
 
             #[inline(always)]
             fn get(&self, column: usize) -> Self::Elem {

@@ -204,6 +204,14 @@ impl<T: Copy> Row for BoxedRow<'_, T> {
     const FAULTS: bool = true;
 
     #[inline(always)]
+    fn part(&self, start: usize, columns: usize) -> Self {
+        Self { elements: self.elements.part(start, columns), fault: self.fault }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _column: usize) {}
+
+    #[inline(always)]
     fn get(&self, column: usize) -> T {
         self.elements.get(column)
     }

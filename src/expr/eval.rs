@@ -341,9 +341,10 @@ fn fill_bound<C: Cursor>(
     tile: &Tile<'_>,
     dest: &mut Dest<'_, C::Elem>,
 ) -> Result<(), Stop> {
-    let direct = if dest.streams() { None } else { dest.rows() };
-    let direct = if tile.dense { direct.and_then(RowsMut::flat) } else { direct };
+    let stream = dest.streams();
+    let direct = if tile.dense { dest.rows().and_then(RowsMut::flat) } else { dest.rows() };
     let fault = match direct {
+        Some(mut rows) if stream => inner::fill_streaming(cursor, &mut rows),
         Some(mut rows) => inner::fill(cursor, &mut rows),
         None => {
             let (block, fault) = scratch.fill(cursor, tile.sides());

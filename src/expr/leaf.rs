@@ -1,6 +1,7 @@
 //! The leaves of expressions, and the one place where storage meets map.
 
 use super::{Access, Expr, IntoExpr, Leaf, Pairs, sealed::Sealed};
+use crate::dtype::Divisor;
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, Place, Row, Stop, Tile};
@@ -221,8 +222,10 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
         if place.relocate.is_some() {
             return None;
         }
-        let direct = place.columns.is(1) || !dest.streams();
-        if direct {
+        if let Some(copied) = inner::copy_rows(slice, place, dest) {
+            return Some(copied.map_err(Stop::from));
+        }
+        if !dest.streams() {
             if let Some(mut rows) = dest.rows() {
                 return Some(inner::pack(slice, place, &mut rows).map_err(Stop::from));
             }
@@ -250,6 +253,16 @@ pub struct LeafRow<'r, T>(pub(crate) &'r [T]);
 impl<T: Copy> Row for LeafRow<'_, T> {
     type Elem = T;
     const FAULTS: bool = false;
+
+    #[inline(always)]
+    fn part(&self, start: usize, columns: usize) -> Self {
+        Self(&self.0[start..start + columns])
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, column: usize) {
+        crate::kernel::prefetch(self.0, column);
+    }
 
     #[inline(always)]
     fn get(&self, column: usize) -> T {
@@ -328,6 +341,14 @@ impl<T: Copy> Row for Scalar<T> {
     const FAULTS: bool = false;
 
     #[inline(always)]
+    fn part(&self, _start: usize, _columns: usize) -> Self {
+        *self
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _column: usize) {}
+
+    #[inline(always)]
     fn get(&self, _column: usize) -> T {
         self.0
     }
@@ -339,13 +360,18 @@ impl<T: Copy> Row for Scalar<T> {
 }
 
 macro_rules! scalars {
-    ($($(#[$cfg:meta])? $type:ty)*) => { $(
+    ($divisor:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
         $(#[$cfg])?
         impl Pairs<$type> for $type {
             type Expr = Scalar<$type>;
+            type Divisor = scalars!(@$divisor $type);
 
             fn pair(right: $type) -> Scalar<$type> {
                 Scalar(right)
+            }
+
+            fn divisor(right: $type) -> Self::Divisor {
+                Scalar(right.into())
             }
         }
 
@@ -359,9 +385,11 @@ macro_rules! scalars {
             }
         }
     )* };
+    (@numbers $type:ty) => { Scalar<Divisor<$type>> };
+    (@others $type:ty) => { Scalar<$type> };
 }
-super::operators::for_numbers!(scalars);
-scalars!(bool char);
+super::operators::for_numbers!(scalars numbers);
+scalars!(others bool char);
 
 /// Maps positions through the lower links of an address map.
 #[derive(Debug)]

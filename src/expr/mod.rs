@@ -179,30 +179,51 @@ pub trait Pairs<R>: Copy + Send + Sync {
     /// The expression the right side becomes.
     type Expr: Expr<Elem = Self>;
 
+    /// The expression the right side becomes if it divides: a scalar may be divided by faster.
+    type Divisor: Expr;
+
     /// The right side as an expression.
     fn pair(right: R) -> Self::Expr;
+
+    /// The right side as a divisor.
+    fn divisor(right: R) -> Self::Divisor;
 }
 
 impl<T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<E> for T {
     type Expr = E;
+    type Divisor = E;
 
     fn pair(right: E) -> E {
+        right
+    }
+
+    fn divisor(right: E) -> E {
         right
     }
 }
 
 impl<'a, T: Copy + Send + Sync, S: Reader<Elem = T>> Pairs<&'a Tensor<S>> for T {
     type Expr = Tensor<&'a S>;
+    type Divisor = Tensor<&'a S>;
 
     fn pair(right: &'a Tensor<S>) -> Tensor<&'a S> {
+        right.view()
+    }
+
+    fn divisor(right: &'a Tensor<S>) -> Tensor<&'a S> {
         right.view()
     }
 }
 
 impl<'a, T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<&'a Lazy<E>> for T {
     type Expr = E::Ref<'a>;
+    type Divisor = E::Ref<'a>;
 
     fn pair(right: &'a Lazy<E>) -> E::Ref<'a> {
+        right.0.by_ref()
+    }
+
+    fn divisor(right: &'a Lazy<E>) -> E::Ref<'a> {
         right.0.by_ref()
     }
 }

@@ -1,7 +1,7 @@
 //! Operators: `+ - * / %`, `& | ^ !`, negation, and the compound assignments.
 
 use super::{Apply, Expr, Lazy, Op, Pairs, Scalar};
-use crate::dtype::{Arithmetic, Bits, Signed};
+use crate::dtype::{Arithmetic, Bits, DivideBy, Signed};
 use crate::error::Result;
 use crate::kernel::Fault;
 use crate::storage::{Reader, Writer};
@@ -22,40 +22,94 @@ macro_rules! for_numbers {
 }
 pub(crate) use for_numbers;
 
-macro_rules! binary {
-    ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident $fault:ident;)*) => { $(
+macro_rules! total_ops {
+    ($($(#[$doc:meta])* $Op:ident $Bound:ident $element:ident;)*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, Default)]
         pub struct $Op;
 
         impl<T: $Bound> Op<(T, T)> for $Op {
             type Out = T;
-            const FAULTS: bool = binary!(@faults $fault T);
 
             #[inline(always)]
             fn call(&self, (a, b): (T, T)) -> T {
                 a.$element(b)
             }
-
-            #[inline(always)]
-            fn is_fault(&self, (_, b): &(T, T)) -> bool {
-                binary!(@check $fault b)
-            }
-
-            fn fault(&self, (_, b): (T, T)) -> Option<Fault> {
-                (binary!(@check $fault &b)).then_some(Fault::Division)
-            }
         }
+    )* };
+}
+total_ops! {
+    /// `a + b`; integers wrap.
+    AddOp Arithmetic plus;
+    /// `a - b`; integers wrap.
+    SubOp Arithmetic minus;
+    /// `a * b`; integers wrap.
+    MulOp Arithmetic times;
+    /// `a & b`, bitwise or logical.
+    AndOp Bits and;
+    /// `a | b`, bitwise or logical.
+    OrOp Bits or;
+    /// `a ^ b`, bitwise or logical.
+    XorOp Bits xor;
+}
 
+/// `a / b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DivOp;
+
+impl<T: Arithmetic, D: DivideBy<T>> Op<(T, D)> for DivOp {
+    type Out = T;
+    const FAULTS: bool = T::FAULTS;
+
+    #[inline(always)]
+    fn call(&self, (a, b): (T, D)) -> T {
+        b.divide(a)
+    }
+
+    #[inline(always)]
+    fn is_fault(&self, (_, b): &(T, D)) -> bool {
+        b.value().is_faulty_divisor()
+    }
+
+    fn fault(&self, x: (T, D)) -> Option<Fault> {
+        self.is_fault(&x).then_some(Fault::Division)
+    }
+}
+
+/// `a % b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RemOp;
+
+impl<T: Arithmetic> Op<(T, T)> for RemOp {
+    type Out = T;
+    const FAULTS: bool = T::FAULTS;
+
+    #[inline(always)]
+    fn call(&self, (a, b): (T, T)) -> T {
+        a.modulo(b)
+    }
+
+    #[inline(always)]
+    fn is_fault(&self, (_, b): &(T, T)) -> bool {
+        b.is_faulty_divisor()
+    }
+
+    fn fault(&self, x: (T, T)) -> Option<Fault> {
+        self.is_fault(&x).then_some(Fault::Division)
+    }
+}
+
+macro_rules! binary {
+    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident, $Right:ident $pair:ident;)*) => { $(
         impl<S: Reader, R> ops::$Trait<R> for Tensor<S>
         where
             S::Elem: $Bound + Pairs<R>,
         {
-            type Output = Lazy<Apply<$Op, (Tensor<S>, <S::Elem as Pairs<R>>::Expr)>>;
+            type Output = Lazy<Apply<$Op, (Tensor<S>, <S::Elem as Pairs<R>>::$Right)>>;
 
             #[inline]
             fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self, S::Elem::pair(right))))
+                Lazy(Apply::new($Op, (self, S::Elem::$pair(right))))
             }
         }
 
@@ -63,11 +117,11 @@ macro_rules! binary {
         where
             S::Elem: $Bound + Pairs<R>,
         {
-            type Output = Lazy<Apply<$Op, (Tensor<&'a S>, <S::Elem as Pairs<R>>::Expr)>>;
+            type Output = Lazy<Apply<$Op, (Tensor<&'a S>, <S::Elem as Pairs<R>>::$Right)>>;
 
             #[inline]
             fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self.view(), S::Elem::pair(right))))
+                Lazy(Apply::new($Op, (self.view(), S::Elem::$pair(right))))
             }
         }
 
@@ -75,11 +129,11 @@ macro_rules! binary {
         where
             E::Elem: $Bound + Pairs<R>,
         {
-            type Output = Lazy<Apply<$Op, (E, <E::Elem as Pairs<R>>::Expr)>>;
+            type Output = Lazy<Apply<$Op, (E, <E::Elem as Pairs<R>>::$Right)>>;
 
             #[inline]
             fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self.0, E::Elem::pair(right))))
+                Lazy(Apply::new($Op, (self.0, E::Elem::$pair(right))))
             }
         }
 
@@ -87,20 +141,16 @@ macro_rules! binary {
         where
             E::Elem: $Bound + Pairs<R>,
         {
-            type Output = Lazy<Apply<$Op, (E::Ref<'a>, <E::Elem as Pairs<R>>::Expr)>>;
+            type Output = Lazy<Apply<$Op, (E::Ref<'a>, <E::Elem as Pairs<R>>::$Right)>>;
 
             #[inline]
             fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self.0.by_ref(), E::Elem::pair(right))))
+                Lazy(Apply::new($Op, (self.0.by_ref(), E::Elem::$pair(right))))
             }
         }
 
         scalars_on_the_left!($Bound $Op $Trait $method);
     )* };
-    (@faults total $T:ident) => { false };
-    (@faults divides $T:ident) => { $T::FAULTS };
-    (@check total $divisor:expr) => { { let _ = $divisor; false } };
-    (@check divides $divisor:expr) => { $divisor.is_faulty_divisor() };
 }
 
 macro_rules! scalars_on_the_left {
@@ -142,22 +192,14 @@ macro_rules! on_the_left {
 }
 
 binary! {
-    /// `a + b`; integers wrap.
-    AddOp: Add add, Arithmetic plus total;
-    /// `a - b`; integers wrap.
-    SubOp: Sub sub, Arithmetic minus total;
-    /// `a * b`; integers wrap.
-    MulOp: Mul mul, Arithmetic times total;
-    /// `a / b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
-    DivOp: Div div, Arithmetic over divides;
-    /// `a % b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
-    RemOp: Rem rem, Arithmetic modulo divides;
-    /// `a & b`, bitwise or logical.
-    AndOp: BitAnd bitand, Bits and total;
-    /// `a | b`, bitwise or logical.
-    OrOp: BitOr bitor, Bits or total;
-    /// `a ^ b`, bitwise or logical.
-    XorOp: BitXor bitxor, Bits xor total;
+    AddOp: Add add, Arithmetic, Expr pair;
+    SubOp: Sub sub, Arithmetic, Expr pair;
+    MulOp: Mul mul, Arithmetic, Expr pair;
+    DivOp: Div div, Arithmetic, Divisor divisor;
+    RemOp: Rem rem, Arithmetic, Expr pair;
+    AndOp: BitAnd bitand, Bits, Expr pair;
+    OrOp: BitOr bitor, Bits, Expr pair;
+    XorOp: BitXor bitxor, Bits, Expr pair;
 }
 
 macro_rules! unary {

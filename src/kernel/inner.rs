@@ -86,16 +86,74 @@ fn fill_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
         let columns = out.columns;
         let lanes = cursor.row(row, columns);
         let out = &mut out.row(row)[..columns];
-        if <C::Row<'_> as Row>::FAULTS {
-            for (column, slot) in out.iter_mut().enumerate() {
-                let (value, bad) = lanes.checked(column);
-                slot.write(value);
-                fault |= bad;
+        fault |= fill_part(&lanes, out);
+    }
+    fault
+}
+
+/// [`fill`] for outputs that are written past the caches.
+pub(crate) fn fill_streaming<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
+    match level() {
+        Level::Baseline => fill_rows(cursor, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: the level says that AVX2 and FMA were detected.
+            unsafe {
+                match size_of::<C::Elem>() {
+                    8 => stream_rows::<C, 8>(cursor, out),
+                    4 => stream_rows::<C, 16>(cursor, out),
+                    2 => stream_rows::<C, 32>(cursor, out),
+                    1 => stream_rows::<C, 64>(cursor, out),
+                    _ => fill_avx2(cursor, out),
+                }
             }
+        }
+    }
+}
+
+/// Evaluates rows a cache line of `N` elements at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn stream_rows<C: Cursor, const N: usize>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
+    /// Cache lines between what is evaluated and what is asked for.
+    const AHEAD: usize = 24;
+    let mut fault = false;
+    for row in 0..out.rows {
+        let columns = out.columns;
+        let lanes = cursor.row(row, columns);
+        let out = &mut out.row(row)[..columns];
+        let head = out.as_ptr().align_offset(simd::LINE).min(columns);
+        let (first, rest) = out.split_at_mut(head);
+        fault |= fill_part(&lanes.part(0, head), first);
+        let mut lines = rest.chunks_exact_mut(N);
+        let mut column = head;
+        for to in &mut lines {
+            let lanes_of_line = lanes.part(column, N);
+            let mut line = [const { MaybeUninit::uninit() }; N];
+            fault |= fill_part(&lanes_of_line, &mut line);
+            lanes.prefetch(column + AHEAD * N);
+            // SAFETY: AVX2 is enabled here; `to` is a chunk of `N` elements, which make up a line, at a
+            // multiple of the line from where the memory is aligned.
+            unsafe { simd::stream_line(&line, to.as_mut_ptr()) };
+            column += N;
+        }
+        let tail = lines.into_remainder();
+        fault |= fill_part(&lanes.part(column, tail.len()), tail);
+    }
+    fault
+}
+
+/// Evaluates a part of a row.
+#[inline(always)]
+fn fill_part<R: Row>(lanes: &R, out: &mut [MaybeUninit<R::Elem>]) -> bool {
+    let mut fault = false;
+    for (column, slot) in out.iter_mut().enumerate() {
+        if R::FAULTS {
+            let (value, bad) = lanes.checked(column);
+            slot.write(value);
+            fault |= bad;
         } else {
-            for (column, slot) in out.iter_mut().enumerate() {
-                slot.write(lanes.get(column));
-            }
+            slot.write(lanes.get(column));
         }
     }
     fault
@@ -214,8 +272,7 @@ impl<T: Copy> Dest<'_, T> {
 
     /// Copies a block of rows that follow one another `stride` apart.
     pub(crate) fn put(&mut self, block: &[T], stride: usize) {
-        // SAFETY: `MaybeUninit<T>` has the layout of `T`, and shared slots cannot be written.
-        let block = unsafe { &*(std::ptr::from_ref(block) as *const [MaybeUninit<T>]) };
+        let block = as_slots(block);
         let (stream, rows, columns) = (self.stream, self.rows, self.columns);
         if let Some(mut out) = self.rows() {
             for row in 0..rows {
@@ -268,6 +325,41 @@ pub(crate) fn pack<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_,
 pub(crate) fn out_of_span(low: i128, high: i128, len: usize) -> Error {
     let span = usize::try_from(low).unwrap_or(0)..usize::try_from(high + 1).unwrap_or(usize::MAX);
     Error::OutOfSpan { span, len }
+}
+
+/// Copies rows that are contiguous in `from` to a destination, past the caches if it asks for that.
+///
+/// Returns `None` if the rows of either side are not contiguous.
+pub(crate) fn copy_rows<T: Copy>(from: &[T], place: &Place<'_>, dest: &mut Dest<'_, T>) -> Option<Result<()>> {
+    if !place.columns.is(1) {
+        return None;
+    }
+    let (stream, columns) = (dest.stream, dest.columns);
+    let mut out = dest.rows()?;
+    let stream = stream && (STREAMED_ROW_BYTES..MEMCPY_BYTES).contains(&(columns * size_of::<T>()));
+    if !stream {
+        return Some(pack(from, place, &mut out));
+    }
+    for row in 0..out.rows {
+        let base = place.base.wrapping_add(place.rows.at(row));
+        let range = usize::try_from(base).ok().and_then(|base| from.get(base..base.checked_add(columns)?));
+        match range {
+            Some(from) => simd::stream(as_slots(from), out.row(row)),
+            None => return Some(Err(out_of_span(base as i128, base as i128 + columns as i128 - 1, from.len()))),
+        }
+    }
+    Some(Ok(()))
+}
+
+/// Shortest row that is worth to be streamed by itself.
+const STREAMED_ROW_BYTES: usize = 512;
+/// Rows from this size on are left to `memcpy`, which streams by itself.
+const MEMCPY_BYTES: usize = 4 << 20;
+
+/// Elements as slots that can only be read.
+fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and shared slots cannot be written.
+    unsafe { &*(std::ptr::from_ref(elements) as *const [MaybeUninit<T>]) }
 }
 
 /// Lowest and highest address of a tile.

@@ -13,6 +13,7 @@ mod walk;
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
+pub(crate) use simd::prefetch;
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};
@@ -157,11 +158,17 @@ pub trait Cursor {
 }
 
 /// One row of an expression, evaluated in registers.
-pub trait Row {
+pub trait Row: Sized {
     /// Type of the elements.
     type Elem: Copy;
     /// Whether an element may have no value.
     const FAULTS: bool;
+
+    /// The part of `columns` elements from `start` on.
+    fn part(&self, start: usize, columns: usize) -> Self;
+
+    /// Asks for the memory of element `column` and its neighbours, if there is any.
+    fn prefetch(&self, column: usize);
 
     /// Element `column`.
     fn get(&self, column: usize) -> Self::Elem;

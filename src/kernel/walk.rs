@@ -29,32 +29,22 @@ pub(crate) fn walk(
     }
     let mut counters: SmallVec<[usize; 4]> = smallvec![0; outer.len()];
     loop {
-        let [row_block, column_block] = nest.block;
-        let mut row = 0;
-        while row < rows.extent {
-            let row_count = row_block.min(rows.extent - row);
-            let mut column = 0;
-            while column < columns.extent {
-                let block = if column == 0 && lead != 0 { lead } else { column_block };
-                let column_count = block.min(columns.extent - column);
-                let places: PerOperand<Place<'_>> = (0..operands)
-                    .map(|k| {
-                        let (row_base, row_steps) = part(&rows.steps[k], tables, row, row_count);
-                        let (column_base, column_steps) = part(&columns.steps[k], tables, column, column_count);
-                        Place {
-                            base: bases[k].wrapping_add(row_base).wrapping_add(column_base),
-                            rows: row_steps,
-                            columns: column_steps,
-                            relocate: relocates[k],
-                        }
-                    })
-                    .collect();
-                let dense = row_count > 1 && column_count < SHORT_ROW;
-                visit(&Tile { rows: row_count, columns: column_count, dense, places: &places })?;
-                column += column_count;
-            }
-            row += row_count;
-        }
+        for_each_tile(nest, [rows.extent, columns.extent], lead, |row, row_count, column, column_count| {
+            let places: PerOperand<Place<'_>> = (0..operands)
+                .map(|k| {
+                    let (row_base, row_steps) = part(&rows.steps[k], tables, row, row_count);
+                    let (column_base, column_steps) = part(&columns.steps[k], tables, column, column_count);
+                    Place {
+                        base: bases[k].wrapping_add(row_base).wrapping_add(column_base),
+                        rows: row_steps,
+                        columns: column_steps,
+                        relocate: relocates[k],
+                    }
+                })
+                .collect();
+            let dense = row_count > 1 && column_count < SHORT_ROW;
+            visit(&Tile { rows: row_count, columns: column_count, dense, places: &places })
+        })?;
         let Some(k) = (0..outer.len()).rev().find(|&k| counters[k] + 1 < outer[k].extent) else {
             return Ok(());
         };
@@ -67,6 +57,41 @@ pub(crate) fn walk(
         counters[k] += 1;
         add(&mut bases, &outer[k], tables, counters[k], 1);
     }
+}
+
+/// Tiles along one side of a group of tiles. A group keeps to few enough pages for the second level of
+/// the address translation cache: in a crossed nest every tile touches a page for each of its rows.
+const GROUP: usize = 8;
+
+/// Calls `visit` with first row, rows, first column and columns of every tile, group by group.
+fn for_each_tile(
+    nest: &Nest,
+    [rows, columns]: [usize; 2],
+    lead: usize,
+    mut visit: impl FnMut(usize, usize, usize, usize) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let [row_block, column_block] = nest.block;
+    let [row_group, column_group] =
+        if nest.crossed { [row_block * GROUP, column_block * GROUP] } else { [row_block, columns] };
+    for row_start in (0..rows).step_by(row_group) {
+        let row_end = rows.min(row_start + row_group);
+        let mut column_start = 0;
+        while column_start < columns {
+            let first = if column_start == 0 { lead } else { 0 };
+            let column_end = columns.min((column_start + column_group).saturating_add(first));
+            let mut column = column_start;
+            while column < column_end {
+                let block = if column == 0 && lead != 0 { lead } else { column_block };
+                let column_count = block.min(column_end - column);
+                for row in (row_start..row_end).step_by(row_block) {
+                    visit(row, row_block.min(row_end - row), column, column_count)?;
+                }
+                column += column_count;
+            }
+            column_start = column_end;
+        }
+    }
+    Ok(())
 }
 
 /// Adds or takes away what digit `digit` of a loop contributes.
