@@ -20,8 +20,12 @@ struct Copied<'a, T> {
 }
 
 /// Runs a copy of a view by all contestants, with a naive loop over addresses.
-fn copy<T>(bench: &mut Bench, case: Copied<'_, T>, from: &[T], source: impl Fn(usize) -> usize + Sync)
-where
+fn copy<T>(
+    bench: &mut Bench,
+    case: Copied<'_, T>,
+    from: &[T],
+    source: impl Fn(usize) -> usize + Sync,
+) where
     T: Copy + Send + Sync + Default + PartialEq + std::fmt::Debug,
 {
     let Copied { name, reach, bytes, view, ndarray } = case;
@@ -67,7 +71,9 @@ pub fn run(bench: &mut Bench) {
     let t32 = Tensor::from_vec([n, n], single.clone()).expect("an input");
     let nd32 = ArrayD::from_shape_vec(IxDyn(&[n, n]), single.clone()).expect("an input");
     let view = t32.view().transpose(&[1, 0]).expect("a view");
-    copy(bench, case32("transpose/f32", 2.2, 8 * n * n, view, Some(nd32.t())), &single, |k| k % n * n + k / n);
+    copy(bench, case32("transpose/f32", 2.2, 8 * n * n, view, Some(nd32.t())), &single, |k| {
+        k % n * n + k / n
+    });
 
     permute(bench, "permute/3120/f32/64x48x40x96", 2.5, &[64, 48, 40, 96], &[3, 1, 2, 0]);
     permute(bench, "permute/531420/f32/16^5x8", 2.6, &[16, 16, 16, 16, 16, 8], &[5, 3, 1, 4, 2, 0]);
@@ -80,37 +86,52 @@ pub fn run(bench: &mut Bench) {
     let m = n / 4;
     let tile = Tensor::from_vec([m, m], data[..m * m].to_vec()).expect("an input");
     let view = tile.view().broadcast([n, n]).expect("a view");
-    copy(bench, case("tile/4x4/f64", 1.2, 8 * n * n + 8 * m * m, view, None), tile.storage(), |k| {
-        k / n % m * m + k % n % m
-    });
+    copy(
+        bench,
+        case("tile/4x4/f64", 1.2, 8 * n * n + 8 * m * m, view, None),
+        tile.storage(),
+        |k| k / n % m * m + k % n % m,
+    );
 
     let order = permutation(n);
     let view = t.view().select((order.clone(),)).expect("a view");
     let list = order.clone();
-    copy(bench, case("gather/rows/f64", 1.05, both, view, None), &data, |k| list[k / n] * n + k % n);
+    copy(bench, case("gather/rows/f64", 1.05, both, view, None), &data, |k| {
+        list[k / n] * n + k % n
+    });
     let view = t.view().select((.., order.clone())).expect("a view");
-    copy(bench, case("gather/columns/f64", 2.5, both, view, None), &data, |k| k / n * n + list[k % n]);
+    copy(bench, case("gather/columns/f64", 2.5, both, view, None), &data, |k| {
+        k / n * n + list[k % n]
+    });
 
     // Every second row, every third column: all lines of every second row are touched.
     let stepped = [lensor::Select::every(2), lensor::Select::every(3)];
     let view = t.view().select(stepped).expect("a view");
     let (rows, columns) = (n.div_ceil(2), n.div_ceil(3));
-    let slice = [SliceInfoElem::Slice { start: 0, end: None, step: 2 }, SliceInfoElem::Slice { start: 0, end: None, step: 3 }];
+    let slice = [
+        SliceInfoElem::Slice { start: 0, end: None, step: 2 },
+        SliceInfoElem::Slice { start: 0, end: None, step: 3 },
+    ];
     let touched = 8 * rows * n + 8 * rows * columns;
     copy(bench, case("step/2,3/f64", 1.4, touched, view, Some(nd.slice(&slice[..]))), &data, |k| {
         k / columns * 2 * n + k % columns * 3
     });
 
     let view = t.view().transpose(&[1, 0]).and_then(|t| t.reshape([n * n])).expect("a view");
-    copy(bench, case("reshape-of-transpose/f64", 2.2, both, view, None), &data, |k| k % n * n + k / n);
+    copy(bench, case("reshape-of-transpose/f64", 2.2, both, view, None), &data, |k| {
+        k % n * n + k / n
+    });
 
     let c = 128;
     let cached = Tensor::from_vec([c, c], data[..c * c].to_vec()).expect("an input");
     let ndc = ArrayD::from_shape_vec(IxDyn(&[c, c]), data[..c * c].to_vec()).expect("an input");
     let view = cached.view().transpose(&[1, 0]).expect("a view");
-    copy(bench, case("transpose/f64/128 cached", 3.0, 16 * c * c, view, Some(ndc.t())), cached.storage(), |k| {
-        k % c * c + k / c
-    });
+    copy(
+        bench,
+        case("transpose/f64/128 cached", 3.0, 16 * c * c, view, Some(ndc.t())),
+        cached.storage(),
+        |k| k % c * c + k / c,
+    );
 }
 
 fn case32<'a>(

@@ -48,7 +48,10 @@ fn outer_sum(bench: &mut Bench, n: usize) {
         ours: &mut || (&a + &b).assign_to(&mut ours).expect("a sum"),
         naive: &mut || loops(&mut naive),
         ndarray: Some(&mut || {
-            Zip::from(&mut theirs).and_broadcast(&x).and_broadcast(&y).for_each(|z, x, y| *z = x + y);
+            Zip::from(&mut theirs)
+                .and_broadcast(&x)
+                .and_broadcast(&y)
+                .for_each(|z, x, y| *z = x + y);
         }),
     });
 }
@@ -120,7 +123,9 @@ fn transposed(bench: &mut Bench, n: usize) {
         name,
         bytes: 40 * count,
         reach: 1.8,
-        ours: &mut || ((&ta * 2.0 + &turned) * &tc - &td / 2.0).assign_to(&mut ours).expect("a result"),
+        ours: &mut || {
+            ((&ta * 2.0 + &turned) * &tc - &td / 2.0).assign_to(&mut ours).expect("a result")
+        },
         naive: &mut || loops(&mut naive),
         ndarray: Some(&mut || {
             Zip::from(&mut theirs)

@@ -62,7 +62,9 @@ impl Bench {
 
     fn print(&mut self, name: &str, reach: f64, one: &[Vec<f64>], two: &[Vec<f64>]) {
         let ratio = |times: &[Vec<f64>], k: usize| {
-            times.get(k).map(|own| median(own.iter().zip(&times[0]).map(|(own, memcpy)| own / memcpy).collect()))
+            times.get(k).map(|own| {
+                median(own.iter().zip(&times[0]).map(|(own, memcpy)| own / memcpy).collect())
+            })
         };
         let ours = ratio(one, 1).unwrap_or(f64::NAN);
         let (naive, ndarray) = (ratio(one, 2), ratio(one, 3));
@@ -80,7 +82,10 @@ impl Bench {
         if !self.header {
             self.header = true;
             println!("one thread, time / memcpy time of the same bytes (lower is better)\n");
-            println!("{:<34} {:>9} {:>7} {:>7} {:>7} {:>8} {:>6}", "workload", "ms", "ours", "reach", "naive", "ndarray", "2 thr");
+            println!(
+                "{:<34} {:>9} {:>7} {:>7} {:>7} {:>8} {:>6}",
+                "workload", "ms", "ours", "reach", "naive", "ndarray", "2 thr"
+            );
         }
         let or_dash = |x: Option<f64>| x.map_or("-".into(), |x| format!("{x:.2}"));
         let mark = if ours <= reach { ' ' } else { '!' };
@@ -92,7 +97,13 @@ impl Bench {
     }
 
     /// Times contestants that take nanoseconds; ours first.
-    pub fn small(&mut self, name: &str, reach: f64, per: usize, contestants: &mut [(&str, &mut dyn FnMut())]) {
+    pub fn small(
+        &mut self,
+        name: &str,
+        reach: f64,
+        per: usize,
+        contestants: &mut [(&str, &mut dyn FnMut())],
+    ) {
         if !self.wants(name) {
             return;
         }
@@ -119,7 +130,11 @@ impl Bench {
             .map(|((name, _), ns)| format!("{name} {ns:.1}"))
             .collect();
         let mark = if medians[0] <= reach { ' ' } else { '!' };
-        println!("{name:<46} {:>7.2} ns{mark} reach {reach:>5}   {}", medians[0], others.join(", "));
+        println!(
+            "{name:<46} {:>7.2} ns{mark} reach {reach:>5}   {}",
+            medians[0],
+            others.join(", ")
+        );
     }
 }
 
@@ -139,7 +154,8 @@ fn interleave(contestants: &mut [&mut (dyn FnMut() + Send)], rounds: usize) -> V
         })
         .collect();
     for _ in 0..rounds {
-        for ((contestant, times), &repeats) in contestants.iter_mut().zip(&mut times).zip(&repeats) {
+        for ((contestant, times), &repeats) in contestants.iter_mut().zip(&mut times).zip(&repeats)
+        {
             let start = Instant::now();
             for _ in 0..repeats {
                 contestant();

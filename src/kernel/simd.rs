@@ -59,7 +59,8 @@ unsafe fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]
         dest.copy_from_nonoverlapping(source, head);
         for line in 0..lines {
             let at = head + line * LINE;
-            let (low, high) = (source.add(at).cast::<__m256i>(), source.add(at + 32).cast::<__m256i>());
+            let (low, high) =
+                (source.add(at).cast::<__m256i>(), source.add(at + 32).cast::<__m256i>());
             let (low, high) = (_mm256_loadu_si256(low), _mm256_loadu_si256(high));
             _mm256_stream_si256(dest.add(at).cast::<__m256i>(), low);
             _mm256_stream_si256(dest.add(at + 32).cast::<__m256i>(), high);

@@ -40,7 +40,8 @@ pub(crate) fn walk(
                 let places: PerOperand<Place<'_>> = (0..operands)
                     .map(|k| {
                         let (row_base, row_steps) = part(&rows.steps[k], tables, row, row_count);
-                        let (column_base, column_steps) = part(&columns.steps[k], tables, column, column_count);
+                        let (column_base, column_steps) =
+                            part(&columns.steps[k], tables, column, column_count);
                         Place {
                             base: bases[k].wrapping_add(row_base).wrapping_add(column_base),
                             rows: row_steps,
@@ -79,12 +80,25 @@ fn add(bases: &mut [isize], l: &Loop, tables: &[Cow<'_, [usize]>], digit: usize,
 
 /// Digits `start..start + count` of a loop: what to add to the base, and the steps from there.
 #[inline]
-fn part<'t>(step: &Step, tables: &'t [Cow<'_, [usize]>], start: usize, count: usize) -> (isize, Steps<'t>) {
+fn part<'t>(
+    step: &Step,
+    tables: &'t [Cow<'_, [usize]>],
+    start: usize,
+    count: usize,
+) -> (isize, Steps<'t>) {
     match step.table {
-        None => (step.stride.wrapping_mul(start as isize), Steps { stride: step.stride, table: None }),
+        None => {
+            (step.stride.wrapping_mul(start as isize), Steps { stride: step.stride, table: None })
+        }
         Some(table) => {
             let first = table.start + start;
-            (0, Steps { stride: step.stride, table: Some(&tables[table.index][first..first + count]) })
+            (
+                0,
+                Steps {
+                    stride: step.stride,
+                    table: Some(&tables[table.index][first..first + count]),
+                },
+            )
         }
     }
 }
