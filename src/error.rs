@@ -1,4 +1,6 @@
 //! The one error type. Every variant carries the numbers that would fix the call.
+//!
+//! Longer than 400 lines because it is one table of errors.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,6 +23,18 @@ pub enum Error {
         to: Vec<usize>,
         /// First axis of `to` that does not match.
         axis: usize,
+    },
+    /// The shape `from` cannot be stretched to the shape `to`, where extents of 1 alone change.
+    #[error("cannot stretch {from:?} to {to:?}: {}", stretch_reason(from, to, *axis, *left))]
+    Stretch {
+        /// Shape of the view.
+        from: Vec<usize>,
+        /// Shape asked for.
+        to: Vec<usize>,
+        /// First axis of `to` that does not match.
+        axis: usize,
+        /// Whether the shapes were aligned at their first axes.
+        left: bool,
     },
     /// Operands of an elementwise operator do not align.
     #[error(
@@ -60,6 +74,14 @@ pub enum Error {
     Axis {
         /// What was given.
         axis: usize,
+        /// Number of axes.
+        rank: usize,
+    },
+    /// A range of axes that runs backwards or beyond the rank.
+    #[error("{axes:?} is not a range of axes: the rank is {rank}")]
+    AxisRange {
+        /// What was given.
+        axes: Range<usize>,
         /// Number of axes.
         rank: usize,
     },
@@ -369,6 +391,15 @@ fn broadcast_reason(from: &[usize], to: &[usize], axis: usize) -> String {
         }
         _ => format!("axis {axis} is new and empty"),
     }
+}
+
+fn stretch_reason(from: &[usize], to: &[usize], axis: usize, left: bool) -> String {
+    if to.len() < from.len() {
+        return format!("the rank falls from {} to {}", from.len(), to.len());
+    }
+    let extent = aligned(from, to, axis, left);
+    let target = to.get(axis).copied().unwrap_or(1);
+    format!("axis {axis} has extent {extent}, and only extent 1 stretches to {target}")
 }
 
 /// Extent of `shape` on axis `axis` of what `shape` and `other` are aligned to.

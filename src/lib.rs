@@ -22,5 +22,7 @@ pub use tensor::Tensor;
 
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
-    pub use crate::{Align, BoxExpr, Elementwise, Error, Expr, Lazy, Select, Shape, Tensor, choose, zip_with};
+    pub use crate::{
+        Align, BoxExpr, Elementwise, Error, Expr, Lazy, Select, Shape, Tensor, choose, zip_with,
+    };
 }

@@ -386,6 +386,35 @@ fn the_inverse_through_large_repeats_is_lazy() {
     });
 }
 
+/// Strides with gaps, axes of stride 0 and cycles: every index found reads the address, and they rise.
+#[test]
+fn the_inverse_of_large_overlaps_is_exact() {
+    in_child("the_inverse_of_large_overlaps_is_exact", || {
+        let (n, linear) = (1 << 20, AxisMap::linear);
+        let cycle =
+            AxisMap { extent: n, stride: -3, walk: Walk::Cyclic { period: n, shift: 5, step: 1 } };
+        for axes in [
+            vec![linear(n, 1), linear(n, 0), linear(n, 1)],
+            vec![linear(n, 2), linear(n, 3)],
+            vec![linear(n, -6), linear(n, 10), linear(4, 15)],
+            vec![linear(4, 1), linear(n, -6), linear(n, 6), linear(3, 100)],
+            vec![cycle, linear(n, 3), linear(2, 1)],
+        ] {
+            let map = AddressMap::from(Layout::new(1 << 50, axes).unwrap());
+            for address in (1 << 50) + 40_000..(1 << 50) + 40_007 {
+                let found: Vec<_> = map.to_global(address).take(3000).collect();
+                assert!(found.windows(2).all(|pair| pair[0] < pair[1]), "{map:?}");
+                assert!(found.iter().all(|index| map.to_local(index) == Ok(address)), "{map:?}");
+            }
+        }
+        // Nothing leads to an odd address, however often the other axis repeats it.
+        let axes = [linear(1 << 40, 0), linear(1 << 11, 4), linear(1 << 11, 6)];
+        let even = AddressMap::from(Layout::new(0, axes).unwrap());
+        assert_eq!(even.to_global(4001).next(), None);
+        assert_eq!(even.to_global(4000).next().unwrap().as_slice(), [0, 1, 666]);
+    });
+}
+
 /// The search for two indexes of one address keeps to its bound, whatever the walks.
 #[test]
 fn injectivity_is_decided_in_bounded_time() {

@@ -1,4 +1,6 @@
-//! Random shapes, layouts, maps and chains of view operations, for property tests.
+//! Random shapes, layouts, maps, chains of view operations and tensors under them, for property tests
+//! here and elsewhere: [`Viewed`] is a tensor with its dense copy, [`Aligned`] are tensors that broadcast
+//! together with theirs.
 //!
 //! Ugly cases come often: extents 0 and 1, rank 0, strides 0 and below, repeated and empty lists,
 //! overlapping windows, cycles of any step. No generated view has more than [`MAX_COUNT`] elements,
@@ -16,11 +18,16 @@
 //! # Ok::<(), lensor::Error>(())
 //! ```
 
+mod backward;
 mod chain;
+mod copy;
 mod operation;
+mod viewed;
 
 pub use chain::Chain;
+pub use copy::copy_under;
 pub use operation::ViewOp;
+pub use viewed::{Aligned, Viewed};
 
 use crate::error::Result;
 use crate::map::{AddressMap, AxisMap, Layout, Table, Walk};

@@ -156,7 +156,7 @@ fn same_len<T>(list: &[T]) -> impl Fn(&Vec<T>) -> bool + use<T> {
     move |shrunk| shrunk.len() == len
 }
 
-fn permutation(g: &mut Gen, rank: usize) -> Vec<usize> {
+pub(super) fn permutation(g: &mut Gen, rank: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rank).collect();
     for k in 1..rank {
         order.swap(k, below(g, k + 1));
@@ -252,7 +252,7 @@ fn shift(g: &mut Gen, extent: usize) -> isize {
 }
 
 /// At most `longest` extents whose product is `count`; none only if that is allowed and `count` is 1.
-fn factors(g: &mut Gen, count: usize, longest: usize) -> Vec<usize> {
+pub(super) fn factors(g: &mut Gen, count: usize, longest: usize) -> Vec<usize> {
     let mut factors = Vec::new();
     let mut left = count;
     while left > 1 && factors.len() + 1 < longest {

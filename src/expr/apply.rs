@@ -92,7 +92,11 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
         A: 'a;
 
     fn by_ref(&self) -> Self::Ref<'_> {
-        Apply { function: &self.function, operands: self.operands.by_ref(), shape: self.shape.clone() }
+        Apply {
+            function: &self.function,
+            operands: self.operands.by_ref(),
+            shape: self.shape.clone(),
+        }
     }
 
     #[inline]

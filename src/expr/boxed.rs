@@ -1,7 +1,7 @@
 //! Expressions whose type is erased: cut points that are evaluated block by block.
 
-use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
 use super::leaf::LeafRow;
+use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::inner::Scratch;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
@@ -44,14 +44,22 @@ struct BoxedLeaf {
 
 impl<T> Clone for Boxed<'_, T> {
     fn clone(&self) -> Self {
-        Self { node: self.node.clone(), leaves: self.leaves.clone(), shape: self.shape.clone(), depth: self.depth }
+        Self {
+            node: self.node.clone(),
+            leaves: self.leaves.clone(),
+            shape: self.shape.clone(),
+            depth: self.depth,
+        }
     }
 }
 
 impl<T> fmt::Debug for Boxed<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let maps: Vec<_> = self.leaves.iter().map(|leaf| &leaf.map).collect();
-        f.debug_struct("Boxed").field("shape", &self.shape).field("leaves", &maps).finish_non_exhaustive()
+        f.debug_struct("Boxed")
+            .field("shape", &self.shape)
+            .field("leaves", &maps)
+            .finish_non_exhaustive()
     }
 }
 
@@ -64,7 +72,11 @@ pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
     let shape = e.shape();
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| {
-        leaves.push(BoxedLeaf { map: leaf.map.clone(), elem_bytes: leaf.elem_bytes, access: leaf.access });
+        leaves.push(BoxedLeaf {
+            map: leaf.map.clone(),
+            elem_bytes: leaf.elem_bytes,
+            access: leaf.access,
+        });
     });
     Lazy(Boxed { node: Some(Arc::new(e)), leaves, shape, depth })
 }
@@ -76,7 +88,12 @@ trait Node<T>: Send + Sync {
 
 impl<E: Expr> Node<E::Elem> for E {
     fn open(&self) -> Box<dyn BlockCursor<E::Elem> + '_> {
-        Box::new(Worker { cursor: self.cursor(), scratch: Scratch::default(), sides: [0, 0], fault: false })
+        Box::new(Worker {
+            cursor: self.cursor(),
+            scratch: Scratch::default(),
+            sides: [0, 0],
+            fault: false,
+        })
     }
 }
 
@@ -183,7 +200,8 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> BoxedRow<'_, T> {
-        let (elements, fault) = self.0.as_ref().map_or((&[][..], true), |worker| worker.row(row, columns));
+        let (elements, fault) =
+            self.0.as_ref().map_or((&[][..], true), |worker| worker.row(row, columns));
         BoxedRow { elements: LeafRow(&elements[..columns]), fault }
     }
 

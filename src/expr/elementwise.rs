@@ -7,7 +7,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 type Unary<Op, X> = Lazy<Apply<Op, (<X as IntoExpr>::Expr,)>>;
-type Binary<Op, X, R> = Lazy<Apply<Op, (<X as IntoExpr>::Expr, <<X as IntoExpr>::Elem as Pairs<R>>::Expr)>>;
+type Binary<Op, X, R> =
+    Lazy<Apply<Op, (<X as IntoExpr>::Expr, <<X as IntoExpr>::Elem as Pairs<R>>::Expr)>>;
 type Ternary<Op, X, A, B> = Lazy<
     Apply<
         Op,
@@ -194,7 +195,8 @@ pub trait Elementwise: IntoExpr + Sized {
     where
         Self::Elem: Real + Pairs<A> + Pairs<B>,
     {
-        let others = (<Self::Elem as Pairs<A>>::pair(factor), <Self::Elem as Pairs<B>>::pair(summand));
+        let others =
+            (<Self::Elem as Pairs<A>>::pair(factor), <Self::Elem as Pairs<B>>::pair(summand));
         Lazy(Apply::new(MulAddOp, (self.into_expr(), others.0, others.1)))
     }
 
@@ -269,7 +271,10 @@ where
     A: IntoExpr,
     A::Elem: Pairs<B>,
 {
-    Lazy(Apply::new(ChooseOp, (condition.into_expr(), a.into_expr(), <A::Elem as Pairs<B>>::pair(b))))
+    Lazy(Apply::new(
+        ChooseOp,
+        (condition.into_expr(), a.into_expr(), <A::Elem as Pairs<B>>::pair(b)),
+    ))
 }
 
 /// [`choose`].
@@ -382,7 +387,8 @@ impl<T: Cast<U>, U: Copy + Send + Sync> Op<(T,)> for CastOp<U> {
     }
 
     fn fault(&self, (x,): (T,)) -> Option<Fault> {
-        x.is_uncastable().then(|| Fault::Cast { value: format!("{x:?}"), target: std::any::type_name::<U>() })
+        x.is_uncastable()
+            .then(|| Fault::Cast { value: format!("{x:?}"), target: std::any::type_name::<U>() })
     }
 }
 

@@ -6,8 +6,8 @@ use super::{Expr, locate};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, Scratch, slots};
 use crate::kernel::{
-    self, AxisWalk, Blocking, Cursor, Dest, Fault, Filled, Operand, PerOperand, Place, Source, Steps, Stop, TILE,
-    Tile, TileSource, Walk,
+    self, AxisWalk, Blocking, Cursor, Dest, Fault, Filled, Operand, PerOperand, Place, Source,
+    Steps, Stop, TILE, Tile, TileSource, Walk,
 };
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
@@ -61,7 +61,14 @@ where
     if map.rest().is_empty() {
         if let Some(slice) = storage.as_mut_slice() {
             let source = Update { op: &op, operand: &e };
-            let stop = run(&source, &e, &shape, map, slots(slice), Blocking { elements: TILE, columns: TILE });
+            let stop = run(
+                &source,
+                &e,
+                &shape,
+                map,
+                slots(slice),
+                Blocking { elements: TILE, columns: TILE },
+            );
             return stop.map(drop).map_err(|stop| update_error(&op, &e, &shape, stop));
         }
     }
@@ -107,7 +114,9 @@ where
 /// The shape to evaluate for an assignment, if `out` can take it.
 fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
     let (expected, found) = (out.shape(), e.shape()?);
-    if found != expected && !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected) {
+    if found != expected
+        && !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected)
+    {
         return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
     }
     out.address_map().check_injective()?;
@@ -150,11 +159,21 @@ fn small<E: Expr>(
     out: &mut [MaybeUninit<E::Elem>],
 ) -> Option<Result<Filled, Stop>> {
     let count = map.count();
-    if count == 0 || count > SMALL || !map.is_contiguous() || out.len() != count || map.top().offset() != 0 {
+    if count == 0
+        || count > SMALL
+        || !map.is_contiguous()
+        || out.len() != count
+        || map.top().offset() != 0
+    {
         return None;
     }
     let straight = |stride| Steps { stride, table: None };
-    let place = |base, rows, columns| Place { base, rows: straight(rows), columns: straight(columns), relocate: None };
+    let place = |base, rows, columns| Place {
+        base,
+        rows: straight(rows),
+        columns: straight(columns),
+        relocate: None,
+    };
     let mut places: PerOperand<Place<'_>> = PerOperand::new();
     places.push(place(0, 0, 1));
     let mut all_contiguous = true;
@@ -245,7 +264,9 @@ impl<'a> Prepared<'a> {
     fn cancel_link(&mut self) -> bool {
         let Some(shape) = self.maps.iter().find_map(|map| {
             let below = map.rest().last()?;
-            let whole = map.top().is_contiguous() && map.top().offset() == 0 && map.count() == below.count();
+            let whole = map.top().is_contiguous()
+                && map.top().offset() == 0
+                && map.count() == below.count();
             (whole && map.shape() == self.shape).then(|| below.shape())
         }) else {
             return false;
@@ -291,7 +312,9 @@ fn operand<'s>(map: &'s AddressMap, links: &'s Links<'s>, shape: &Shape) -> Oper
         let walk = match top.walk(k) {
             _ if own.extent != extent => return AxisWalk { stride: 0, walk: Walk::Linear },
             map::Walk::Linear => Walk::Linear,
-            map::Walk::Cyclic { period, shift, step } => Walk::Cyclic { period: *period, shift: *shift, step: *step },
+            map::Walk::Cyclic { period, shift, step } => {
+                Walk::Cyclic { period: *period, shift: *shift, step: *step }
+            }
             map::Walk::Listed(table) => Walk::Listed(table.positions()),
         };
         AxisWalk { stride: own.stride, walk }
@@ -427,7 +450,8 @@ where
 
 /// Addresses of one row of a tile.
 fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Vec<usize> {
-    let mut addresses: Vec<usize> = (0..columns).map(|column| place.at(row, column) as usize).collect();
+    let mut addresses: Vec<usize> =
+        (0..columns).map(|column| place.at(row, column) as usize).collect();
     if let Some(relocate) = place.relocate {
         relocate.relocate(&mut addresses);
     }

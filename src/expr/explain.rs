@@ -47,7 +47,11 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
 
     let count = out.count();
     let element = short_name::<E::Elem>();
-    let mut lines = vec![format!("{element} {:?}, {} of {count} elements", shape, leaves_in_words(leaves.len()))];
+    let mut lines = vec![format!(
+        "{element} {:?}, {} of {count} elements",
+        shape,
+        leaves_in_words(leaves.len())
+    )];
     if prepared.shape != shape {
         lines.push(format!("evaluated as {:?}: a reshape is cancelled", prepared.shape));
     }
@@ -55,7 +59,8 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
     for (k, &(elem_bytes, access)) in leaves.iter().enumerate() {
         let how = operand(&plan, k + 1, access, copy);
         let links = prepared.maps[k + 1].rest().len();
-        let linked = if links > 0 { format!(", through {} links", links + 1) } else { String::new() };
+        let linked =
+            if links > 0 { format!(", through {} links", links + 1) } else { String::new() };
         lines.push(format!("operand {}: {how}{linked}, {elem_bytes} bytes an element", k + 1));
     }
     let parallel = count >= kernel::PARALLEL && cfg!(feature = "rayon");
@@ -114,5 +119,9 @@ fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> Strin
         (_, None, 0) => "packed because it is repeated".to_string(),
         (_, None, stride) => format!("packed because its innermost stride is {stride}"),
     };
-    if copy && access == Access::Slice { why.replacen("packed", "copied element by element", 1) } else { format!("{why}, {kind}") }
+    if copy && access == Access::Slice {
+        why.replacen("packed", "copied element by element", 1)
+    } else {
+        format!("{why}, {kind}")
+    }
 }

@@ -106,7 +106,8 @@ impl<S: Reader> LeafCursor<'_, S> {
         let place = &tile.places[leaf];
         let (rows, columns) = (tile.rows, tile.columns);
         let pad = PAD_BYTES / size_of::<S::Elem>().max(1);
-        let aliased = rows > 4 && !tile.dense && (columns * size_of::<S::Elem>()).is_multiple_of(512);
+        let aliased =
+            rows > 4 && !tile.dense && (columns * size_of::<S::Elem>()).is_multiple_of(512);
         let stride = if aliased { columns + pad } else { columns };
         self.bound = Bound::Scratch { stride };
         if let (Some(slice), None) = (self.slice, place.relocate) {
@@ -160,7 +161,9 @@ impl<S: Reader> LeafCursor<'_, S> {
                 continue;
             }
             self.addresses.clear();
-            self.addresses.extend((0..columns).map(|column| base.wrapping_add(place.columns.at(column)) as usize));
+            self.addresses.extend(
+                (0..columns).map(|column| base.wrapping_add(place.columns.at(column)) as usize),
+            );
             if let Some(relocate) = place.relocate {
                 relocate.relocate(&mut self.addresses);
             }
@@ -196,7 +199,9 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
         *next += 1;
         if let Some(slice) = self.slice {
             let flat = !tile.dense || place.rows.is(tile.columns as isize);
-            if let Some(bound) = Self::direct(slice, place, [tile.rows, tile.columns]).filter(|_| flat) {
+            if let Some(bound) =
+                Self::direct(slice, place, [tile.rows, tile.columns]).filter(|_| flat)
+            {
                 self.bound = bound;
                 return Ok(());
             }

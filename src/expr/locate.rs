@@ -30,7 +30,9 @@ pub(super) fn explain_stop<E: Expr>(
         }
         Stop::Fault | Stop::Done => match find(e, shape, extra) {
             Ok(Some((index, Fault::Division))) => Error::Arithmetic { index },
-            Ok(Some((index, Fault::Cast { value, target }))) => Error::Cast { index, value, target },
+            Ok(Some((index, Fault::Cast { value, target }))) => {
+                Error::Cast { index, value, target }
+            }
             Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
             Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
             Err(stop) => explain_stop(e, shape, out, stop, extra),
@@ -40,7 +42,11 @@ pub(super) fn explain_stop<E: Expr>(
 
 type Found = Option<(Vec<usize>, Fault)>;
 
-fn find<E: Expr>(e: &E, shape: &Shape, extra: &dyn Fn(E::Elem) -> Option<Fault>) -> Result<Found, Stop> {
+fn find<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    extra: &dyn Fn(E::Elem) -> Option<Fault>,
+) -> Result<Found, Stop> {
     let mut maps: PerOperand<&AddressMap> = PerOperand::new();
     e.leaves(&mut |leaf| maps.push(leaf.map));
     let links: PerOperand<Links<'_>> = maps.iter().map(|map| Links(map.rest())).collect();
@@ -70,5 +76,9 @@ fn find<E: Expr>(e: &E, shape: &Shape, extra: &dyn Fn(E::Elem) -> Option<Fault>)
 fn own_index(map: &AddressMap, index: &[usize]) -> Index {
     let shape = map.shape();
     let missing = index.len() - shape.rank();
-    shape.iter().zip(&index[missing..]).map(|(&extent, &digit)| if extent == 1 { 0 } else { digit }).collect()
+    shape
+        .iter()
+        .zip(&index[missing..])
+        .map(|(&extent, &digit)| if extent == 1 { 0 } else { digit })
+        .collect()
 }

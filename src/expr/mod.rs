@@ -361,7 +361,11 @@ impl<E: Expr> Expr for Lazy<E> {
 /// # Errors
 ///
 /// [`Error::Operands`] if the shapes do not align.
-pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<(Lazy<A::Expr>, Lazy<B::Expr>)> {
+pub fn align<A: IntoExpr, B: IntoExpr>(
+    align: Align,
+    a: A,
+    b: B,
+) -> Result<(Lazy<A::Expr>, Lazy<B::Expr>)> {
     let (a, b) = (a.into_expr(), b.into_expr());
     let (shape_a, shape_b) = (a.shape()?, b.shape()?);
     let joint = shape_a.join(&shape_b, align, 2)?;

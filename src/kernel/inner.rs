@@ -23,7 +23,12 @@ pub(crate) struct RowsMut<'a, T> {
 impl<'a, T> RowsMut<'a, T> {
     /// Rows of `columns` elements, `stride` apart, if they fit into `memory`.
     #[inline]
-    pub(crate) fn new(memory: &'a mut [MaybeUninit<T>], rows: usize, columns: usize, stride: usize) -> Option<Self> {
+    pub(crate) fn new(
+        memory: &'a mut [MaybeUninit<T>],
+        rows: usize,
+        columns: usize,
+        stride: usize,
+    ) -> Option<Self> {
         let needed = rows.checked_sub(1)?.checked_mul(stride)?.checked_add(columns)?;
         if needed > memory.len() || (stride < columns && rows > 1) {
             return None;
@@ -42,7 +47,12 @@ impl<'a, T> RowsMut<'a, T> {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         // SAFETY: the row was asserted to exist; the constructors checked that all rows lie in the
         // memory that `self` borrows mutably, and rows share no element with one another.
-        unsafe { std::slice::from_raw_parts_mut(self.pointer.offset(self.stride * row as isize), self.columns) }
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.pointer.offset(self.stride * row as isize),
+                self.columns,
+            )
+        }
     }
 
     /// The same rows as one, if they follow one another.
@@ -244,7 +254,10 @@ impl<T: Copy> Dest<'_, T> {
     #[inline(always)]
     pub(crate) fn rows(&mut self) -> Option<RowsMut<'_, T>> {
         let strided = self.place.rows.table.is_none() || self.rows == 1;
-        if !(strided && (self.place.columns.is(1) || (self.columns == 1 && self.place.columns.table.is_none()))) {
+        if !(strided
+            && (self.place.columns.is(1)
+                || (self.columns == 1 && self.place.columns.table.is_none())))
+        {
             return None;
         }
         let stride = if self.rows == 1 { 0 } else { self.place.rows.stride };
@@ -255,7 +268,13 @@ impl<T: Copy> Dest<'_, T> {
         // SAFETY: all addresses of the tile lie in the memory, see `Target::new`; the rows do not
         // overlap, as their distance is at least their length.
         let pointer = unsafe { self.pointer.offset(base) };
-        Some(RowsMut { pointer, stride, rows: self.rows, columns: self.columns, memory: PhantomData })
+        Some(RowsMut {
+            pointer,
+            stride,
+            rows: self.rows,
+            columns: self.columns,
+            memory: PhantomData,
+        })
     }
 
     /// Reads the old elements of the tile, row after row; for updates of initialised outputs only.
@@ -265,7 +284,9 @@ impl<T: Copy> Dest<'_, T> {
             for column in 0..self.columns {
                 // SAFETY: all addresses of the tile lie in the memory, see `Target::new`. Updates are
                 // evaluated on outputs made from `&mut [T]` by `slots`, so the elements are initialised.
-                block.push(unsafe { (*self.pointer.offset(self.place.at(row, column))).assume_init() });
+                block.push(unsafe {
+                    (*self.pointer.offset(self.place.at(row, column))).assume_init()
+                });
             }
         }
     }
@@ -291,7 +312,9 @@ impl<T: Copy> Dest<'_, T> {
             for (column, value) in from.iter().enumerate() {
                 // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, and this
                 // destination is the only one alive that holds them.
-                unsafe { *self.pointer.offset(base.wrapping_add(self.place.columns.at(column))) = *value };
+                unsafe {
+                    *self.pointer.offset(base.wrapping_add(self.place.columns.at(column))) = *value
+                };
             }
         }
     }
@@ -330,7 +353,11 @@ pub(crate) fn out_of_span(low: i128, high: i128, len: usize) -> Error {
 /// Copies rows that are contiguous in `from` to a destination, past the caches if it asks for that.
 ///
 /// Returns `None` if the rows of either side are not contiguous.
-pub(crate) fn copy_rows<T: Copy>(from: &[T], place: &Place<'_>, dest: &mut Dest<'_, T>) -> Option<Result<()>> {
+pub(crate) fn copy_rows<T: Copy>(
+    from: &[T],
+    place: &Place<'_>,
+    dest: &mut Dest<'_, T>,
+) -> Option<Result<()>> {
     if !place.columns.is(1) {
         return None;
     }
@@ -342,10 +369,17 @@ pub(crate) fn copy_rows<T: Copy>(from: &[T], place: &Place<'_>, dest: &mut Dest<
     }
     for row in 0..out.rows {
         let base = place.base.wrapping_add(place.rows.at(row));
-        let range = usize::try_from(base).ok().and_then(|base| from.get(base..base.checked_add(columns)?));
+        let range =
+            usize::try_from(base).ok().and_then(|base| from.get(base..base.checked_add(columns)?));
         match range {
             Some(from) => simd::stream(as_slots(from), out.row(row)),
-            None => return Some(Err(out_of_span(base as i128, base as i128 + columns as i128 - 1, from.len()))),
+            None => {
+                return Some(Err(out_of_span(
+                    base as i128,
+                    base as i128 + columns as i128 - 1,
+                    from.len(),
+                )));
+            }
         }
     }
     Some(Ok(()))
@@ -372,9 +406,11 @@ pub(crate) fn span(place: &Place<'_>, rows: usize, columns: usize) -> (i128, i12
                 (end.min(0), end.max(0))
             }
             Some(table) => {
-                let (low, high) =
-                    table[..count].iter().fold((usize::MAX, 0), |(low, high), &p| (low.min(p), high.max(p)));
-                let (a, b) = (steps.stride as i128 * low as i128, steps.stride as i128 * high as i128);
+                let (low, high) = table[..count]
+                    .iter()
+                    .fold((usize::MAX, 0), |(low, high), &p| (low.min(p), high.max(p)));
+                let (a, b) =
+                    (steps.stride as i128 * low as i128, steps.stride as i128 * high as i128);
                 (a.min(b), a.max(b))
             }
         }
@@ -420,7 +456,9 @@ unsafe fn pack_rows<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_
             let out = out.row(row);
             match (place.columns.table, along) {
                 (None, 1) if columns <= 32 => strided_row::<T, 1>(source, out),
-                (None, 1) => out.copy_from_slice(std::slice::from_raw_parts(source.cast(), columns)),
+                (None, 1) => {
+                    out.copy_from_slice(std::slice::from_raw_parts(source.cast(), columns))
+                }
                 (None, 0) => out.fill(MaybeUninit::new(*source)),
                 (None, -1) => strided_row::<T, -1>(source, out),
                 (None, 2) => strided_row::<T, 2>(source, out),
@@ -491,7 +529,11 @@ unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_
 ///
 /// `source` can be read at `row + along * column` for all rows and columns of `out`.
 #[inline(always)]
-unsafe fn squares<T: Copy, const N: usize>(source: *const T, along: isize, out: &mut RowsMut<'_, T>) -> (usize, usize) {
+unsafe fn squares<T: Copy, const N: usize>(
+    source: *const T,
+    along: isize,
+    out: &mut RowsMut<'_, T>,
+) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
     for row in (0..rows).step_by(N) {
         for column in (0..columns).step_by(N) {
@@ -550,7 +592,11 @@ impl<T> Default for Scratch<T> {
 
 impl<T: Copy> Scratch<T> {
     /// Fills a block with the rows of a bound cursor; also says whether an element had a fault.
-    pub(crate) fn fill<C: Cursor<Elem = T>>(&mut self, cursor: &C, [rows, columns]: [usize; 2]) -> (&[T], bool) {
+    pub(crate) fn fill<C: Cursor<Elem = T>>(
+        &mut self,
+        cursor: &C,
+        [rows, columns]: [usize; 2],
+    ) -> (&[T], bool) {
         let count = rows * columns;
         if self.slots.len() < count {
             self.slots.resize(count, MaybeUninit::uninit());

@@ -148,7 +148,11 @@ pub trait Cursor {
     /// Moves a whole tile to its destination, if this is a leaf that can do so without a detour.
     #[doc(hidden)]
     #[inline(always)]
-    fn copy(&mut self, _tile: &Tile<'_>, _dest: &mut Dest<'_, Self::Elem>) -> Option<Result<(), Stop>> {
+    fn copy(
+        &mut self,
+        _tile: &Tile<'_>,
+        _dest: &mut Dest<'_, Self::Elem>,
+    ) -> Option<Result<(), Stop>> {
         None
     }
 
@@ -238,7 +242,11 @@ pub(crate) fn fill_tile<C: Cursor>(
     cursor.bind(tile, &mut 1)?;
     match RowsMut::new(out, rows, columns, columns) {
         Some(mut out) if rows * columns == len => {
-            if inner::fill(cursor, &mut out) { Err(Stop::Fault) } else { Ok(Filled(())) }
+            if inner::fill(cursor, &mut out) {
+                Err(Stop::Fault)
+            } else {
+                Ok(Filled(()))
+            }
         }
         _ => Err(Error::OutOfSpan { span: 0..rows * columns, len }.into()),
     }

@@ -99,7 +99,11 @@ const MOST_CUTS: usize = 8;
 const MOST_NESTS: usize = 64;
 
 /// Plans loops over `extents` for `operands`, the output first.
-pub(crate) fn plan<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Blocking) -> Plan<'a> {
+pub(crate) fn plan<'a>(
+    extents: &[usize],
+    operands: &[Operand<'a>],
+    blocking: Blocking,
+) -> Plan<'a> {
     let mut plan = Plan { nests: Vec::new(), tables: Vec::new() };
     if extents.contains(&0) {
         return plan;
@@ -115,7 +119,9 @@ pub(crate) fn plan<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Bl
     loop {
         let chosen = choice.iter().zip(&pieces).map(|(&k, list)| &list[k]);
         plan.nests.push(Nest::new(operands, chosen, blocking));
-        let Some(axis) = (0..choice.len()).rev().find(|&axis| choice[axis] + 1 < pieces[axis].len()) else {
+        let Some(axis) =
+            (0..choice.len()).rev().find(|&axis| choice[axis] + 1 < pieces[axis].len())
+        else {
             return plan;
         };
         choice[axis] += 1;
@@ -151,11 +157,21 @@ struct Piece {
 }
 
 impl<'a> Plan<'a> {
-    fn pieces(&mut self, axis: usize, extent: usize, operands: &[Operand<'a>], most_cuts: usize) -> Vec<Piece> {
-        let walks: PerOperand<AxisWalk<'a>> = operands.iter().map(|operand| operand.axes[axis]).collect();
+    fn pieces(
+        &mut self,
+        axis: usize,
+        extent: usize,
+        operands: &[Operand<'a>],
+        most_cuts: usize,
+    ) -> Vec<Piece> {
+        let walks: PerOperand<AxisWalk<'a>> =
+            operands.iter().map(|operand| operand.axes[axis]).collect();
         if walks.iter().all(|w| w.walk == Walk::Linear) {
             let steps = walks.iter().map(|w| Step { stride: w.stride, table: None }).collect();
-            return vec![Piece { loops: smallvec![Loop { extent, steps }], bases: smallvec![0; walks.len()] }];
+            return vec![Piece {
+                loops: smallvec![Loop { extent, steps }],
+                bases: smallvec![0; walks.len()],
+            }];
         }
         if let Some(period) = common_period(&walks, extent) {
             let whole = extent / period * period;
@@ -189,7 +205,10 @@ impl<'a> Plan<'a> {
                     bases.push(walk.stride * low as isize);
                 }
                 Walk::Cyclic { step, .. } => {
-                    steps.push(Step { stride: walk.stride.wrapping_mul(step as isize), table: None });
+                    steps.push(Step {
+                        stride: walk.stride.wrapping_mul(step as isize),
+                        table: None,
+                    });
                     bases.push(walk.stride * position(walk, low) as isize);
                 }
                 Walk::Listed(table) => {
@@ -249,7 +268,9 @@ fn common_period(walks: &[AxisWalk<'_>], extent: usize) -> Option<usize> {
     for walk in walks {
         match walk.walk {
             Walk::Linear => {}
-            Walk::Cyclic { period, step: 1, .. } if common.is_none_or(|p| p == period) => common = Some(period),
+            Walk::Cyclic { period, step: 1, .. } if common.is_none_or(|p| p == period) => {
+                common = Some(period)
+            }
             _ => return None,
         }
     }
@@ -282,7 +303,13 @@ fn segments(cuts: &[usize], low: usize, high: usize) -> impl Iterator<Item = (us
 }
 
 /// Digits `low..high` of every one of `times` periods: a loop over the periods and one within.
-fn repeated_piece(walks: &[AxisWalk<'_>], period: usize, times: usize, low: usize, high: usize) -> Piece {
+fn repeated_piece(
+    walks: &[AxisWalk<'_>],
+    period: usize,
+    times: usize,
+    low: usize,
+    high: usize,
+) -> Piece {
     let straight = |stride| Step { stride, table: None };
     let outer = walks.iter().map(|walk| match walk.walk {
         Walk::Linear => straight(walk.stride * period as isize),
@@ -299,7 +326,11 @@ fn repeated_piece(walks: &[AxisWalk<'_>], period: usize, times: usize, low: usiz
 }
 
 impl Nest {
-    fn new<'p>(operands: &[Operand<'_>], pieces: impl Iterator<Item = &'p Piece>, blocking: Blocking) -> Self {
+    fn new<'p>(
+        operands: &[Operand<'_>],
+        pieces: impl Iterator<Item = &'p Piece>,
+        blocking: Blocking,
+    ) -> Self {
         let mut nest = Self {
             loops: SmallVec::new(),
             bases: operands.iter().map(|operand| operand.base).collect(),
@@ -334,7 +365,8 @@ impl Nest {
             });
             if merges {
                 let inner = self.loops.remove(k);
-                self.loops[k - 1] = Loop { extent: self.loops[k - 1].extent * inner.extent, ..inner };
+                self.loops[k - 1] =
+                    Loop { extent: self.loops[k - 1].extent * inner.extent, ..inner };
             }
         }
     }
@@ -353,7 +385,12 @@ impl Nest {
             if let Some((k, near)) = near {
                 let weight = near.steps[operand].weight();
                 let longer = best.is_none_or(|b| near.extent > outer[b].extent);
-                if inner.steps[operand].table.is_none() && here > 1 && weight < here && weight <= 8 && longer {
+                if inner.steps[operand].table.is_none()
+                    && here > 1
+                    && weight < here
+                    && weight <= 8
+                    && longer
+                {
                     best = Some(k);
                 }
             }
@@ -371,7 +408,9 @@ impl Nest {
     }
 
     fn set_block(&mut self, blocking: Blocking) {
-        let extent = |from_end: usize| self.loops.len().checked_sub(from_end).map_or(1, |k| self.loops[k].extent);
+        let extent = |from_end: usize| {
+            self.loops.len().checked_sub(from_end).map_or(1, |k| self.loops[k].extent)
+        };
         let (columns, rows) = (extent(1), extent(2));
         self.block = if self.crossed {
             let c = columns.min(SIDE.max(SIDE * SIDE / rows.min(SIDE)));

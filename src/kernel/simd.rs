@@ -126,7 +126,8 @@ pub(crate) unsafe fn stream_line<T>(line: &[MaybeUninit<T>], to: *mut MaybeUnini
     let (from, to) = (line.as_ptr().cast::<u8>(), to.cast::<u8>());
     // SAFETY: the caller's promise.
     unsafe {
-        let (low, high) = (_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.add(LINE / 2).cast()));
+        let (low, high) =
+            (_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.add(LINE / 2).cast()));
         _mm256_stream_si256(to.cast(), low);
         _mm256_stream_si256(to.add(LINE / 2).cast(), high);
     }

@@ -29,22 +29,28 @@ pub(crate) fn walk(
     }
     let mut counters: SmallVec<[usize; 4]> = smallvec![0; outer.len()];
     loop {
-        for_each_tile(nest, [rows.extent, columns.extent], lead, |row, row_count, column, column_count| {
-            let places: PerOperand<Place<'_>> = (0..operands)
-                .map(|k| {
-                    let (row_base, row_steps) = part(&rows.steps[k], tables, row, row_count);
-                    let (column_base, column_steps) = part(&columns.steps[k], tables, column, column_count);
-                    Place {
-                        base: bases[k].wrapping_add(row_base).wrapping_add(column_base),
-                        rows: row_steps,
-                        columns: column_steps,
-                        relocate: relocates[k],
-                    }
-                })
-                .collect();
-            let dense = row_count > 1 && column_count < SHORT_ROW;
-            visit(&Tile { rows: row_count, columns: column_count, dense, places: &places })
-        })?;
+        for_each_tile(
+            nest,
+            [rows.extent, columns.extent],
+            lead,
+            |row, row_count, column, column_count| {
+                let places: PerOperand<Place<'_>> = (0..operands)
+                    .map(|k| {
+                        let (row_base, row_steps) = part(&rows.steps[k], tables, row, row_count);
+                        let (column_base, column_steps) =
+                            part(&columns.steps[k], tables, column, column_count);
+                        Place {
+                            base: bases[k].wrapping_add(row_base).wrapping_add(column_base),
+                            rows: row_steps,
+                            columns: column_steps,
+                            relocate: relocates[k],
+                        }
+                    })
+                    .collect();
+                let dense = row_count > 1 && column_count < SHORT_ROW;
+                visit(&Tile { rows: row_count, columns: column_count, dense, places: &places })
+            },
+        )?;
         let Some(k) = (0..outer.len()).rev().find(|&k| counters[k] + 1 < outer[k].extent) else {
             return Ok(());
         };
@@ -104,12 +110,25 @@ fn add(bases: &mut [isize], l: &Loop, tables: &[Cow<'_, [usize]>], digit: usize,
 
 /// Digits `start..start + count` of a loop: what to add to the base, and the steps from there.
 #[inline]
-fn part<'t>(step: &Step, tables: &'t [Cow<'_, [usize]>], start: usize, count: usize) -> (isize, Steps<'t>) {
+fn part<'t>(
+    step: &Step,
+    tables: &'t [Cow<'_, [usize]>],
+    start: usize,
+    count: usize,
+) -> (isize, Steps<'t>) {
     match step.table {
-        None => (step.stride.wrapping_mul(start as isize), Steps { stride: step.stride, table: None }),
+        None => {
+            (step.stride.wrapping_mul(start as isize), Steps { stride: step.stride, table: None })
+        }
         Some(table) => {
             let first = table.start + start;
-            (0, Steps { stride: step.stride, table: Some(&tables[table.index][first..first + count]) })
+            (
+                0,
+                Steps {
+                    stride: step.stride,
+                    table: Some(&tables[table.index][first..first + count]),
+                },
+            )
         }
     }
 }

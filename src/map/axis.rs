@@ -6,6 +6,9 @@ use num_traits::Euclid;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+/// Longest axis for which a table of positions is made. Beyond it a link serves.
+pub(super) const TABLE_LIMIT: usize = 1 << 20;
+
 /// How the positions along an axis follow its digits `0..extent`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Walk {

@@ -31,13 +31,18 @@ impl AddressMap {
         self.rest().first().unwrap_or(&self.top).span()
     }
 
-    /// Whether the addresses are consecutive in row-major order.
+    /// Whether the addresses are consecutive in row-major order: `start, start + 1, ..`.
+    ///
+    /// Always so where the answer is yes. A map of several links may be so and the answer no.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.rest.is_none() && self.top.is_contiguous()
     }
 
     /// Offset and strides, if the map is nothing else.
+    ///
+    /// They always give the addresses of the map. A map of several links has none, even where some
+    /// would do.
     pub fn as_strided(&self) -> Option<Strided> {
         let axes = self.top.as_linear().filter(|_| self.rest.is_none())?;
         Some(Strided {

@@ -2,7 +2,7 @@
 
 use super::axis::{AxisMap, Walk};
 use crate::error::{Error, Result};
-use crate::shape::{Index, Shape};
+use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Range;
@@ -52,7 +52,10 @@ impl Layout {
     ///
     /// [`Error::ShapeOverflow`] if there are too many elements, [`Error::ZeroPeriod`] for a cycle of
     /// period 0, [`Error::Length`] for a table of another length than its axis,
-    /// [`Error::AddressOverflow`] or [`Error::NegativeAddress`] if an index maps to no valid address.
+    /// [`Error::NegativeAddress`] if an index maps below 0, and [`Error::AddressOverflow`] if one maps to
+    /// `isize::MAX` or beyond, or if the term of a single axis does not fit in `isize`: its stride times
+    /// its last digit, the last position of its cycle or the largest entry of its table, visited or not.
+    /// An empty layout has no addresses and none of these two errors.
     pub fn new(offset: isize, axes: impl IntoIterator<Item = AxisMap>) -> Result<Self> {
         let axes: SmallVec<[AxisMap; 4]> = axes.into_iter().collect();
         for (k, axis) in axes.iter().enumerate() {
@@ -77,7 +80,7 @@ impl Layout {
         for axis in axes {
             let reach = axis.stride as i128 * raw_reach(&axis) as i128;
             if isize::try_from(reach).is_err() {
-                let (address, shape) = (constant + reach, shape.to_vec());
+                let (address, shape) = (constant.saturating_add(reach), shape.to_vec());
                 return Err(Error::AddressOverflow { address, shape });
             }
             let (axis, extra) = axis.into_normal();
@@ -166,17 +169,18 @@ impl Layout {
 
     /// Axis `axis`, if there is one.
     pub fn axis(&self, axis: usize) -> Option<AxisMap> {
-        let Axis { extent, stride } = *self.axes.get(axis)?;
-        Some(AxisMap { extent, stride, walk: self.walk(axis).clone() })
+        (axis < self.rank()).then(|| self.axis_map(axis))
+    }
+
+    /// An axis that exists.
+    pub(super) fn axis_map(&self, axis: usize) -> AxisMap {
+        let Axis { extent, stride } = self.axes[axis];
+        AxisMap { extent, stride, walk: self.walk(axis).clone() }
     }
 
     /// All axes, outermost first.
     pub fn axes(&self) -> impl ExactSizeIterator<Item = AxisMap> + '_ {
-        (0..self.rank()).map(|k| AxisMap {
-            extent: self.axes[k].extent,
-            stride: self.axes[k].stride,
-            walk: self.walk(k).clone(),
-        })
+        (0..self.rank()).map(|axis| self.axis_map(axis))
     }
 
     /// Walk of an axis that exists.
@@ -272,8 +276,7 @@ impl Layout {
         for (k, axis) in self.axes.iter().enumerate() {
             let last = match self.walk(k) {
                 Walk::Linear => axis.extent - 1,
-                walk => AxisMap { extent: axis.extent, stride: axis.stride, walk: walk.clone() }
-                    .last_position(),
+                _ => self.axis_map(k).last_position(),
             };
             let reach = axis.stride * last as isize;
             lowest += reach.min(0);
@@ -320,11 +323,6 @@ impl Layout {
             axes: axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect(),
             walks: if linear { None } else { Some(axes.into_iter().map(|a| a.walk).collect()) },
         }
-    }
-
-    /// Index of row-major position `position`.
-    pub(crate) fn unravel(&self, position: usize) -> Index {
-        self.shape().unravel(position)
     }
 }
 

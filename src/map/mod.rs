@@ -38,7 +38,9 @@ use std::sync::Arc;
 ///
 /// The address of one layout is a row-major position in the next; the last one gives the address in
 /// storage. Layouts that strides can express together are merged, so most maps have one link.
-/// Equality is sound always, and complete for maps of one link.
+///
+/// Equal maps are the same function. The reverse holds for maps of one link; several links can cut the
+/// same function in different places, and such maps differ.
 #[derive(PartialEq, Eq, Hash)]
 pub struct AddressMap {
     top: Layout,
@@ -71,18 +73,28 @@ impl AddressMap {
         Layout { offset: 0, axes, walks: None }.into()
     }
 
-    /// The map with all addresses `by` lower, which none of them is.
+    /// The map with all addresses `by` lower.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NegativeAddress`](crate::Error::NegativeAddress) if an address of the last link is lower
+    /// than `by`.
     pub(crate) fn moved_down(mut self, by: usize) -> Result<Self> {
-        if self.count() > 0 {
-            let lowest = self.top.span().start;
-            if lowest < by || self.rest.is_some() {
-                return Err(crate::Error::NegativeAddress {
-                    lowest: lowest as isize - by as isize,
-                    offset: self.top.offset,
-                    shape: self.shape().to_vec(),
-                });
-            }
-            self.top.offset -= by as isize;
+        let (shape, lowest) = (self.shape(), self.span().start);
+        if self.count() == 0 {
+            return Ok(self);
+        }
+        let last = match &mut self.rest {
+            None => &mut self.top,
+            Some(rest) => &mut Arc::make_mut(rest)[0],
+        };
+        last.offset -= by as isize;
+        if lowest < by {
+            return Err(crate::Error::NegativeAddress {
+                lowest: lowest as isize - by as isize,
+                offset: last.offset,
+                shape: shape.to_vec(),
+            });
         }
         Ok(self)
     }

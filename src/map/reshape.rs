@@ -1,9 +1,8 @@
 //! Reshape, and the merging of links that strides can express together.
 
 use super::AddressMap;
-use super::axis::{AxisMap, Walk};
+use super::axis::{AxisMap, TABLE_LIMIT, Walk};
 use super::layout::Layout;
-use super::transform::TABLE_LIMIT;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -39,7 +38,7 @@ impl AddressMap {
         }
         let given = known.count()?;
         let count = self.count();
-        if missing > 1 || given == 0 || count % given != 0 {
+        if missing > 1 || given == 0 || !count.is_multiple_of(given) {
             return Err(Error::Infer { from: self.shape().to_vec(), to: known.to_vec(), missing });
         }
         self.reshape(to.iter().map(|extent| extent.unwrap_or(count / given)).collect::<Shape>())
@@ -82,11 +81,11 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if the range reaches beyond the rank.
+    /// [`Error::AxisRange`] if the range runs backwards or beyond the rank.
     pub fn merge_axes(self, axes: Range<usize>) -> Result<Self> {
         let shape = self.shape();
         if axes.end > shape.rank() || axes.start > axes.end {
-            return Err(Error::Axis { axis: axes.end.max(axes.start), rank: shape.rank() });
+            return Err(Error::AxisRange { axes, rank: shape.rank() });
         }
         let merged = Shape::from(&shape[axes.clone()]).count()?;
         self.reshape(
@@ -151,13 +150,14 @@ impl AddressMap {
 /// exact as long as no digit leaves its extent, since then nothing carries. A digit on an axis that
 /// is not linear must come from one axis of `top` alone.
 fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
-    let start = below.unravel(top.offset());
+    let shape = below.shape();
+    let start = shape.unravel(top.offset());
     let mut lowest: SmallVec<[i128; 4]> = start.iter().map(|&digit| digit as i128).collect();
     let mut highest = lowest.clone();
     let mut carried: SmallVec<[Option<usize>; 4]> = below.axes.iter().map(|_| None).collect();
     let mut steps = SmallVec::<[_; 4]>::new();
     for (k, axis) in top.axes().enumerate() {
-        let digits = below.unravel(axis.stride.unsigned_abs());
+        let digits = shape.unravel(axis.stride.unsigned_abs());
         let last = axis.last_position() as i128;
         let mut touched = 0;
         for (j, &digit) in digits.iter().enumerate().filter(|(_, digit)| **digit != 0) {
@@ -193,7 +193,9 @@ fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
         let sign = axis.stride.signum();
         let crooked = (0..below.rank()).find(|&j| digits[j] != 0 && below.walk(j) != &Walk::Linear);
         let (axis, extra) = match crooked {
-            Some(j) => take_positions(&below.axis(j)?, start[j], sign * digits[j] as isize, &axis)?,
+            Some(j) => {
+                take_positions(&below.axis_map(j), start[j], sign * digits[j] as isize, &axis)?
+            }
             None => {
                 let stride: i128 = digits
                     .iter()

@@ -1,6 +1,7 @@
 //! Selectors: what to take of one axis.
 
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 /// What to take of one axis.
@@ -62,15 +63,15 @@ impl Select {
 }
 
 /// The part of an axis that a selector takes, checked against its extent.
-pub(super) enum Taken {
+pub(super) enum Taken<'a> {
     Digit(usize),
     Range { start: usize, step: isize, count: usize },
-    List(Vec<usize>),
+    List(Cow<'a, [usize]>),
 }
 
 impl Select {
     /// Holds a selector against an axis.
-    pub(super) fn resolve(&self, axis: usize, extent: usize) -> Result<Taken> {
+    pub(super) fn resolve(&self, axis: usize, extent: usize) -> Result<Taken<'_>> {
         let inside = |index: i128| {
             usize::try_from(index).ok().filter(|&index| index < extent).ok_or(Error::Index {
                 axis,
@@ -106,20 +107,24 @@ impl Select {
             }
             Self::List(list) => {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
-                Taken::List(list.clone())
+                Taken::List(Cow::Borrowed(list))
             }
             #[cfg(feature = "sparse")]
             Self::Set(set) => {
-                if let Some(last) = set.max() {
-                    inside(last as i128)?;
+                let (Some(first), Some(last)) = (set.min(), set.max()) else {
+                    return Ok(Taken::Range { start: 0, step: 1, count: 0 });
+                };
+                let last = inside(last as i128)?;
+                let (start, count) = (first as usize, set.len() as usize);
+                if last - start == count - 1 {
+                    return Ok(Taken::Range { start, step: 1, count });
                 }
-                let count = usize::try_from(set.len()).unwrap_or(usize::MAX);
                 let mut list = Vec::new();
                 list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory {
                     bytes: count.saturating_mul(size_of::<usize>()),
                 })?;
                 list.extend(set.iter().map(|index| index as usize));
-                Taken::List(list)
+                Taken::List(Cow::Owned(list))
             }
         })
     }

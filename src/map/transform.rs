@@ -1,15 +1,12 @@
-//! View operations on maps: each changes the top link and leaves the others alone.
+//! Views that reorder axes or take a part: each changes the top link and leaves the others alone.
 
 use super::AddressMap;
-use super::axis::{AxisMap, Normal, Walk};
+use super::axis::{AxisMap, Normal, TABLE_LIMIT, Walk};
 use super::layout::{Axes, Axis, Layout};
 use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
-use crate::shape::{Align, Shape};
+use crate::shape::Shape;
 use smallvec::SmallVec;
-
-/// Longest axis for which a table of positions is made. Beyond it a link serves.
-pub(super) const TABLE_LIMIT: usize = 1 << 20;
 
 impl AddressMap {
     /// Reorders axes: axis `k` of the result is axis `order[k]`.
@@ -90,7 +87,7 @@ impl AddressMap {
                 found: selectors.len(),
             });
         }
-        let mut taken: SmallVec<[Taken; 4]> = SmallVec::new();
+        let mut taken: SmallVec<[Taken<'_>; 4]> = SmallVec::new();
         for (k, selector) in selectors.iter().enumerate() {
             taken.push(selector.resolve(k, self.top.axes[k].extent)?);
         }
@@ -113,9 +110,8 @@ impl AddressMap {
                     self.top.take_range(axis, start, step, count)?
                 }
                 Taken::List(list) => {
-                    if let Some(old) = self.top.axis(axis) {
-                        self.top.replace(axis, old.list(&list)?);
-                    }
+                    let listed = self.top.axis_map(axis).list(&list)?;
+                    self.top.replace(axis, listed);
                 }
             }
         }
@@ -125,7 +121,7 @@ impl AddressMap {
         Ok(self.settled())
     }
 
-    fn select_of_empty(self, taken: &[Taken]) -> Result<Self> {
+    fn select_of_empty(self, taken: &[Taken<'_>]) -> Result<Self> {
         let mut extents: Vec<usize> = Vec::with_capacity(self.rank());
         for (k, axis) in self.top.axes.iter().enumerate() {
             match taken.get(k) {
@@ -172,148 +168,6 @@ impl AddressMap {
         }
         self.top.take_range(axis, extent - 1, -1, extent)?;
         Ok(self.settled())
-    }
-
-    /// Repeats the block until the shape is `to`: axes are right-aligned, every target extent is a
-    /// multiple of the source's, new leading axes repeat the whole.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Broadcast`] where that is impossible (extent 0 goes to 0 only, and nothing else goes
-    /// to 0), [`Error::ShapeOverflow`] if the result has too many elements.
-    pub fn broadcast(mut self, to: impl Into<Shape>) -> Result<Self> {
-        let to = to.into();
-        let from = self.shape();
-        let mismatch = |axis| Error::Broadcast { from: from.to_vec(), to: to.to_vec(), axis };
-        let Some(new) = to.rank().checked_sub(from.rank()) else {
-            return Err(mismatch(0));
-        };
-        for (axis, &target) in to.iter().enumerate() {
-            let source = if axis < new { 1 } else { from[axis - new] };
-            let fits = if source == 0 {
-                target == 0
-            } else {
-                target != 0 && target.is_multiple_of(source)
-            };
-            if !fits {
-                return Err(mismatch(axis));
-            }
-        }
-        if to.count()? == 0 {
-            return Ok(Layout::empty(&to).into());
-        }
-        for axis in (0..from.rank()).filter(|&axis| to[new + axis] != from[axis]) {
-            let times = to[new + axis] / from[axis];
-            let repeated = self.top.axis(axis).and_then(|old| old.repeated(times));
-            if let Some(normal) = repeated {
-                self.top.replace(axis, normal);
-            } else {
-                let extent = from[axis];
-                // Earlier axes are repeated already.
-                let longer = map_shape(&self.shape(), axis, extent * times);
-                self = self.rearranged(
-                    axis,
-                    |map| map.broadcast(longer),
-                    move |i| i % extent,
-                    extent * times,
-                )?;
-            }
-        }
-        for axis in 0..new {
-            self.top.insert(axis, Axis { extent: to[axis], stride: 0 });
-        }
-        Ok(self.settled())
-    }
-
-    /// NumPy's stretch to a joint shape: missing axes and extents of 1 repeat, others stay.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Broadcast`] if another extent differs.
-    pub fn stretch(mut self, to: &Shape, align: Align) -> Result<Self> {
-        let from = self.shape();
-        if &from == to {
-            return Ok(self);
-        }
-        let mismatch = |axis| Error::Broadcast { from: from.to_vec(), to: to.to_vec(), axis };
-        let missing = to.rank().checked_sub(from.rank()).ok_or_else(|| mismatch(0))?;
-        let leading = if align == Align::Right { missing } else { 0 };
-        for axis in 0..missing {
-            let at = if align == Align::Right { axis } else { from.rank() + axis };
-            self.top.insert(at, Axis { extent: 1, stride: 0 });
-        }
-        for (axis, &target) in to.iter().enumerate() {
-            let axis_now = &mut self.top.axes[axis];
-            if axis_now.extent != target {
-                if axis_now.extent != 1 {
-                    debug_assert!(axis >= leading);
-                    return Err(mismatch(axis));
-                }
-                *axis_now = Axis { extent: target, stride: 0 };
-            }
-        }
-        if to.count()? == 0 {
-            return Ok(Layout::empty(to).into());
-        }
-        Ok(self)
-    }
-
-    /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift an axis (NumPy's `roll`).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Rank`] if there is not one shift an axis, [`Error::OutOfMemory`] if a table of
-    /// positions cannot be kept.
-    pub fn rotate(mut self, shifts: &[isize]) -> Result<Self> {
-        if shifts.len() != self.rank() {
-            return Err(Error::Rank { what: "shifts", expected: self.rank(), found: shifts.len() });
-        }
-        if self.count() == 0 {
-            return Ok(self);
-        }
-        for (axis, &shift) in shifts.iter().enumerate() {
-            let extent = self.top.axes[axis].extent;
-            let shift = (shift as i128).rem_euclid(extent as i128) as usize;
-            if shift == 0 {
-                continue;
-            }
-            let rotated = self.top.axis(axis).and_then(|old| old.rotated(shift));
-            if let Some(normal) = rotated {
-                self.top.replace(axis, normal);
-            } else {
-                let single = single_shift(self.rank(), axis, shift as isize);
-                let digit = move |i| (i + extent - shift) % extent;
-                self = self.rearranged(axis, |map| map.rotate(&single), digit, extent)?;
-            }
-        }
-        Ok(self.settled())
-    }
-
-    /// An axis whose walk does not close in the simple forms: a table of digits if the axis is short,
-    /// otherwise a link whose axes are linear, on which `operation` closes.
-    fn rearranged(
-        mut self,
-        axis: usize,
-        operation: impl FnOnce(Self) -> Result<Self>,
-        digit: impl Fn(usize) -> usize,
-        extent: usize,
-    ) -> Result<Self> {
-        if extent > TABLE_LIMIT {
-            return operation(self.relinked()?);
-        }
-        let digits: Vec<usize> = (0..extent).map(digit).collect();
-        if let Some(old) = self.top.axis(axis) {
-            self.top.replace(axis, old.list(&digits)?);
-        }
-        Ok(self)
-    }
-
-    /// The same view with a row-major link on top.
-    pub(super) fn relinked(mut self) -> Result<Self> {
-        let top = Layout::row_major(&self.shape())?;
-        let below = std::mem::replace(&mut self.top, top).coalesced();
-        self.push_link(below);
-        Ok(self)
     }
 
     /// Adds an axis of extent 1 before axis `axis`.
@@ -423,14 +277,6 @@ impl AddressMap {
     }
 }
 
-fn map_shape(from: &Shape, axis: usize, extent: usize) -> Shape {
-    from.iter().enumerate().map(|(k, &old)| if k == axis { extent } else { old }).collect()
-}
-
-fn single_shift(rank: usize, axis: usize, shift: isize) -> Vec<isize> {
-    (0..rank).map(|k| if k == axis { shift } else { 0 }).collect()
-}
-
 impl Layout {
     /// `start, start + step, ..` of an axis of a layout that is not empty.
     #[inline]
@@ -442,14 +288,13 @@ impl Layout {
             *old = Axis { extent: count, stride };
             return Ok(());
         }
-        if let Some(old) = self.axis(axis) {
-            self.replace(axis, old.range(start, step, count)?);
-        }
+        let taken = self.axis_map(axis).range(start, step, count)?;
+        self.replace(axis, taken);
         Ok(())
     }
 
     /// Puts an axis in normal form in the place of another and moves its constant into the offset.
-    fn replace(&mut self, axis: usize, (new, constant): Normal) {
+    pub(super) fn replace(&mut self, axis: usize, (new, constant): Normal) {
         self.offset = (self.offset as i128 + constant) as isize;
         self.axes[axis] = Axis { extent: new.extent, stride: new.stride };
         self.put_walk(axis, new.walk);
@@ -467,7 +312,7 @@ impl Layout {
     }
 
     #[inline]
-    fn insert(&mut self, at: usize, axis: Axis) {
+    pub(super) fn insert(&mut self, at: usize, axis: Axis) {
         if let Some(walks) = &mut self.walks {
             let mut list = walks.to_vec();
             list.insert(at, Walk::Linear);

@@ -133,15 +133,19 @@ impl<W: Writer> Tensor<W> {
             return Err(Error::OutOfSpan { span: span.clone(), len });
         }
         let apart = source.end <= dest.start || dest.end <= source.start;
-        if let Some(slice) = storage.as_mut_slice().filter(|_| apart && from.rest().is_empty() && to.rest().is_empty())
+        if let Some(slice) = storage
+            .as_mut_slice()
+            .filter(|_| apart && from.rest().is_empty() && to.rest().is_empty())
         {
             let cut = source.start.max(dest.start).min(slice.len());
             let (low, high) = slice.split_at_mut(cut);
-            let (source_part, dest_part) = if source.start < dest.start { (&*low, high) } else { (&*high, low) };
+            let (source_part, dest_part) =
+                if source.start < dest.start { (&*low, high) } else { (&*high, low) };
             let start = |span: &std::ops::Range<usize>| if span.start >= cut { cut } else { 0 };
             let source_map = from.clone().moved_down(start(&source))?;
             let dest_map = to.clone().moved_down(start(&dest))?;
-            return Tensor::with_map(dest_map, dest_part)?.assign(Tensor::with_map(source_map, source_part)?);
+            return Tensor::with_map(dest_map, dest_part)?
+                .assign(Tensor::with_map(source_map, source_part)?);
         }
         let copy = Tensor::with_map(from.clone(), &*storage)?.to_tensor()?;
         Tensor::with_map(to.clone(), storage)?.assign(copy)

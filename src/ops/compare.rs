@@ -53,7 +53,9 @@ impl<S: Reader> Tensor<S> {
         S::Elem: Real,
     {
         let close = move |(a, b): (S::Elem, S::Elem)| {
-            a == b || a.minus(b).magnitude() <= absolute.plus(relative.times(b.magnitude())) && b.is_finite()
+            a == b
+                || a.minus(b).magnitude() <= absolute.plus(relative.times(b.magnitude()))
+                    && b.is_finite()
         };
         let pairs = zip_with((self, other), close);
         let shape = pairs.shape()?;

@@ -178,10 +178,10 @@ impl<R: Reader> Concat<R> {
         let mut ends = Vec::with_capacity(parts.len());
         let mut end = 0_usize;
         for part in &parts {
-            end = end
-                .checked_add(part.len())
-                .filter(|&end| end <= isize::MAX as usize)
-                .ok_or_else(|| Error::ShapeOverflow { shape: parts.iter().map(Reader::len).collect() })?;
+            end =
+                end.checked_add(part.len()).filter(|&end| end <= isize::MAX as usize).ok_or_else(
+                    || Error::ShapeOverflow { shape: parts.iter().map(Reader::len).collect() },
+                )?;
             ends.push(end);
         }
         Ok(Self { parts, ends })

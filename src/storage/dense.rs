@@ -169,7 +169,12 @@ impl<S: Writer> Writer for SubBuffer<S> {
         self.storage.as_mut_slice()?.get_mut(self.range.clone())
     }
 
-    fn write_run(&mut self, start: usize, step: isize, from: &[S::Elem]) -> Result<(), StorageError> {
+    fn write_run(
+        &mut self,
+        start: usize,
+        step: isize,
+        from: &[S::Elem],
+    ) -> Result<(), StorageError> {
         self.storage.write_run(self.whole(start), step, from).map_err(|e| self.localise(e))
     }
 }

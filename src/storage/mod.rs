@@ -92,7 +92,12 @@ pub trait Reader: Send + Sync {
     /// # Errors
     ///
     /// What the storage reports; `out` is then partly written.
-    fn read_run(&self, start: usize, step: isize, out: &mut [Self::Elem]) -> Result<(), StorageError> {
+    fn read_run(
+        &self,
+        start: usize,
+        step: isize,
+        out: &mut [Self::Elem],
+    ) -> Result<(), StorageError> {
         for (k, slot) in out.iter_mut().enumerate() {
             *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
         }
@@ -164,7 +169,12 @@ pub trait Writer: Reader {
     /// # Errors
     ///
     /// What the storage reports; the run is then partly written.
-    fn write_run(&mut self, start: usize, step: isize, from: &[Self::Elem]) -> Result<(), StorageError> {
+    fn write_run(
+        &mut self,
+        start: usize,
+        step: isize,
+        from: &[Self::Elem],
+    ) -> Result<(), StorageError> {
         for (k, &value) in from.iter().enumerate() {
             self.try_write(start.wrapping_add_signed(step.wrapping_mul(k as isize)), value)?;
         }

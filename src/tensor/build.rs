@@ -214,7 +214,11 @@ fn rows<R: Nested>(rows: impl IntoIterator<Item = R>, data: &mut Vec<R::Elem>) -
         let first = inner.get_or_insert_with(|| shape.clone());
         if *first != shape {
             let length = |shape: &Shape| shape.first().copied().unwrap_or(0);
-            return Err(Error::Ragged { row: count, expected: length(first), found: length(&shape) });
+            return Err(Error::Ragged {
+                row: count,
+                expected: length(first),
+                found: length(&shape),
+            });
         }
         count += 1;
     }

@@ -77,7 +77,11 @@ impl<S: Reader> Reader for Flat<S> {
 }
 
 fn check(address: usize, len: usize) -> Result<(), StorageError> {
-    if address < len { Ok(()) } else { Err(StorageError::new(address, format!("beyond the {len} elements"))) }
+    if address < len {
+        Ok(())
+    } else {
+        Err(StorageError::new(address, format!("beyond the {len} elements")))
+    }
 }
 
 /// Tensors one after another along `axis`, as one view of all their storages. Copies nothing.
@@ -112,7 +116,9 @@ pub fn concat<S: Reader>(
         if shape[1..] != expected[1..] || shape.rank() != expected.rank() {
             return Err(Error::Destination { expected: expected.to_vec(), found: shape.to_vec() });
         }
-        total = total.checked_add(shape[0]).ok_or_else(|| Error::ShapeOverflow { shape: shape.to_vec() })?;
+        total = total
+            .checked_add(shape[0])
+            .ok_or_else(|| Error::ShapeOverflow { shape: shape.to_vec() })?;
         parts.push(front.flat());
     }
     let first = first.ok_or(Error::Axis { axis, rank: 0 })?;
@@ -133,8 +139,12 @@ pub fn concat<S: Reader>(
 /// assert_eq!(stack(1, [t.view(), t.view()])?.to_vec()?, [1, 1, 2, 2]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn stack<S: Reader>(axis: usize, tensors: impl IntoIterator<Item = Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
-    let deeper: Result<Vec<_>> = tensors.into_iter().map(|tensor| tensor.insert_axis(axis)).collect();
+pub fn stack<S: Reader>(
+    axis: usize,
+    tensors: impl IntoIterator<Item = Tensor<S>>,
+) -> Result<Tensor<Concat<Flat<S>>>> {
+    let deeper: Result<Vec<_>> =
+        tensors.into_iter().map(|tensor| tensor.insert_axis(axis)).collect();
     concat(axis, deeper?)
 }
 
@@ -153,17 +163,35 @@ pub fn stack<S: Reader>(axis: usize, tensors: impl IntoIterator<Item = Tensor<S>
 /// assert_eq!(pad(t, &[(1, 2)], 0)?.to_vec()?, [0, 1, 2, 0, 0]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn pad<S: Reader>(tensor: Tensor<S>, widths: &[(usize, usize)], value: S::Elem) -> Result<Tensor<Padded<S>>> {
+pub fn pad<S: Reader>(
+    tensor: Tensor<S>,
+    widths: &[(usize, usize)],
+    value: S::Elem,
+) -> Result<Tensor<Padded<S>>> {
     let inner = tensor.shape();
     if widths.len() != inner.rank() {
-        return Err(Error::Rank { what: "pairs of widths", expected: inner.rank(), found: widths.len() });
+        return Err(Error::Rank {
+            what: "pairs of widths",
+            expected: inner.rank(),
+            found: widths.len(),
+        });
     }
-    let outer: Option<Vec<usize>> =
-        inner.iter().zip(widths).map(|(&n, &(before, after))| n.checked_add(before)?.checked_add(after)).collect();
+    let outer: Option<Vec<usize>> = inner
+        .iter()
+        .zip(widths)
+        .map(|(&n, &(before, after))| n.checked_add(before)?.checked_add(after))
+        .collect();
     let shape = Shape::from(outer.ok_or_else(|| Error::ShapeOverflow { shape: inner.to_vec() })?);
     let len = shape.count()?;
     let before = widths.iter().map(|&(before, _)| before).collect();
-    let storage = Padded { inner: tensor.flat(), inner_shape: inner, shape: shape.clone(), before, value, len };
+    let storage = Padded {
+        inner: tensor.flat(),
+        inner_shape: inner,
+        shape: shape.clone(),
+        before,
+        value,
+        len,
+    };
     Tensor::new(shape, storage)
 }
 
@@ -182,7 +210,9 @@ impl<S: Reader> Padded<S> {
     /// Row-major position within the border, if `address` lies there.
     fn inside(&self, address: usize) -> Option<usize> {
         let mut index = self.shape.unravel(address);
-        for ((digit, before), &extent) in index.iter_mut().zip(&self.before).zip(self.inner_shape.iter()) {
+        for ((digit, before), &extent) in
+            index.iter_mut().zip(&self.before).zip(self.inner_shape.iter())
+        {
             *digit = digit.checked_sub(*before).filter(|&digit| digit < extent)?;
         }
         Some(self.inner_shape.ravel(&index))

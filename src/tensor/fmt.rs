@@ -41,7 +41,11 @@ where
     }
 }
 
-fn render<S: Reader>(t: &Tensor<S>, f: &mut Formatter<'_>, show: impl Fn(S::Elem) -> String) -> fmt::Result {
+fn render<S: Reader>(
+    t: &Tensor<S>,
+    f: &mut Formatter<'_>,
+    show: impl Fn(S::Elem) -> String,
+) -> fmt::Result {
     let shape = t.shape();
     if shape.contains(&0) {
         return f.write_str("[]");
@@ -77,7 +81,12 @@ fn visit(digits: &[Vec<Option<usize>>], index: &mut Index, f: &mut dyn FnMut(&[u
 
 type Cell<'c> = dyn Fn(&mut Formatter<'_>, &[usize]) -> fmt::Result + 'c;
 
-fn nest(f: &mut Formatter<'_>, digits: &[Vec<Option<usize>>], index: &mut Index, cell: &Cell<'_>) -> fmt::Result {
+fn nest(
+    f: &mut Formatter<'_>,
+    digits: &[Vec<Option<usize>>],
+    index: &mut Index,
+    cell: &Cell<'_>,
+) -> fmt::Result {
     let Some((first, rest)) = digits.split_first() else {
         return cell(f, index);
     };

@@ -181,7 +181,10 @@ impl<S> Tensor<S> {
     }
 
     #[inline]
-    pub(crate) fn rewrite(self, f: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+    pub(crate) fn rewrite(
+        self,
+        f: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Self> {
         Ok(Self { map: f(self.map)?, storage: self.storage })
     }
 }

@@ -186,7 +186,7 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if the range reaches beyond the rank.
+        /// [`Error::AxisRange`](crate::Error::AxisRange) if the range runs backwards or beyond the rank.
         pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.merge_axes(axes.clone()))
         }
@@ -265,7 +265,11 @@ impl<S> super::Tensor<S> {
     /// assert_eq!((left.to_vec()?, right.to_vec()?), (vec![1], vec![2, 3, 4]));
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn split_at(&self, axis: usize, at: usize) -> crate::Result<(super::Tensor<&S>, super::Tensor<&S>)> {
+    pub fn split_at(
+        &self,
+        axis: usize,
+        at: usize,
+    ) -> crate::Result<(super::Tensor<&S>, super::Tensor<&S>)> {
         let extent = self.shape().get(axis).copied().unwrap_or(0);
         let left = self.view().slice(axis, 0..at)?;
         Ok((left, self.view().slice(axis, at..extent.max(at))?))

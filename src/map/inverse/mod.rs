@@ -81,3 +81,59 @@ impl Iterator for Scan {
         found.map(|position| self.map.shape().unravel(position))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::{AxisMap, Layout, Walk};
+
+    /// Layouts of rank up to 3 with all mixtures of overlapping, repeated, falling and cyclic axes.
+    fn layouts() -> Vec<Layout> {
+        let mut axes = Vec::new();
+        for stride in [-3, -1, 0, 1, 2, 4, 6] {
+            axes.extend([AxisMap::linear(1, stride), AxisMap::linear(3, stride)]);
+            let walk = Walk::Cyclic { period: 3, shift: 2, step: 1 };
+            axes.push(AxisMap { extent: 4, stride, walk });
+        }
+        let mut layouts = vec![Layout::new(5, []), Layout::new(0, [AxisMap::linear(0, 1)])];
+        for a in &axes {
+            layouts.push(Layout::new(20, [a.clone()]));
+            for b in &axes {
+                layouts.push(Layout::new(20, [a.clone(), b.clone()]));
+                let middle = AxisMap::linear(2, 3);
+                layouts.push(Layout::new(20, [a.clone(), middle, b.clone()]));
+            }
+        }
+        layouts.into_iter().flatten().collect()
+    }
+
+    /// The quick way, the search and the scan give the same indexes in the same order.
+    #[test]
+    fn all_methods_agree() {
+        for layout in layouts() {
+            let map = AddressMap::from(layout.clone());
+            for address in 0..60 {
+                let scan = Scan { map: map.clone(), address, next: 0 };
+                let expected: Vec<Index> = scan.collect();
+                let boxes = Boxes::new(&layout, &[address]).map(Iterator::collect);
+                assert_eq!(boxes, Some(expected.clone()), "{layout:?} {address}");
+                if map.count() > 0 {
+                    let search: Vec<Index> = Search::new(&layout, address).collect();
+                    assert_eq!(search, expected, "{layout:?} {address}");
+                }
+            }
+        }
+    }
+
+    /// Where boxes are too many, or too hard to find, they are given up.
+    #[test]
+    fn boxes_are_bounded() {
+        let side = KEPT + 1;
+        let overlap = |strides: [isize; 2]| {
+            Layout::new(0, strides.map(|stride| AxisMap::linear(side, stride))).unwrap()
+        };
+        assert!(Boxes::new(&overlap([1, 1]), &[side - 2]).is_some());
+        assert!(Boxes::new(&overlap([1, 1]), &[side - 1]).is_none());
+        assert!(Boxes::new(&overlap([1, 1]), &[side - 2, 0]).is_none());
+    }
+}

@@ -1,0 +1,10 @@
+//! Adds expressions of different element types. Cast one: `.. + (&b * 2).cast::<f64>()`.
+
+use lensor::prelude::*;
+
+fn main() -> Result<(), Error> {
+    let a = Tensor::from_vec([2], vec![1.0_f64, 2.0])?;
+    let b = Tensor::from_vec([2], vec![1_i32, 2])?;
+    let _ = &a * 2.0 + &b * 2;
+    Ok(())
+}

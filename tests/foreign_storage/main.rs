@@ -1,0 +1,7 @@
+//! Storage and closures of others: they lie, fail and panic, and the library gives values or errors.
+
+mod fails;
+mod kernels;
+mod lies;
+mod long;
+mod panics;

@@ -1,0 +1,235 @@
+//! The layers of the library, read from its source: who may know whom, and where the dangerous and the
+//! conditional parts stand.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each module may import, itself aside. `lib.rs` puts them together and may name all.
+const LAYERS: [(&str, &[&str]); 11] = [
+    ("error", &[]),
+    ("shape", &["error"]),
+    ("dtype", &["error"]),
+    ("map", &["error", "shape"]),
+    ("storage", &["error", "dtype"]),
+    ("tensor", &["error", "shape", "map", "storage", "dtype"]),
+    ("kernel", &["error"]),
+    ("expr", &["error", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
+    ("ops", &["error", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"]),
+    ("interop", &["error", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
+    ("arbitrary", &["error", "shape", "map", "tensor"]),
+];
+
+/// Modules of the names that the crate exports at its root.
+const ROOT: [(&str, &str); 19] = [
+    ("Error", "error"),
+    ("Result", "error"),
+    ("StorageError", "error"),
+    ("Shape", "shape"),
+    ("Align", "shape"),
+    ("Index", "shape"),
+    ("AddressMap", "map"),
+    ("Select", "map"),
+    ("Reader", "storage"),
+    ("Writer", "storage"),
+    ("Stored", "storage"),
+    ("BoxReader", "storage"),
+    ("Tensor", "tensor"),
+    ("Lazy", "expr"),
+    ("BoxExpr", "expr"),
+    ("Expr", "expr"),
+    ("Elementwise", "expr"),
+    ("choose", "expr"),
+    ("zip_with", "expr"),
+];
+
+/// Where memory is touched without checks.
+const UNSAFE: [&str; 5] =
+    ["kernel/inner", "kernel/simd", "kernel/mod.rs", "storage/mapped", "interop/npy/map.rs"];
+
+/// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
+/// modules.
+const CONDITIONAL: [&str; 6] =
+    ["lib.rs", "dtype", "kernel/join.rs", "expr/operators", "map/select.rs", "arbitrary"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every Rust file below a folder, with its path relative to it.
+fn sources(folder: &str) -> BTreeMap<String, String> {
+    fn visit(folder: &Path, base: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                visit(&path, base, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let name = path.strip_prefix(base).unwrap().to_string_lossy().into_owned();
+                found.insert(name, fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let (base, mut found) = (root().join(folder), BTreeMap::new());
+    visit(&base, &base, &mut found);
+    found
+}
+
+/// The lines of a file that are code, without the comments at their ends, up to its unit tests.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .take_while(|(_, line)| *line != "#[cfg(test)]")
+        .map(|(number, line)| (number + 1, line.split("//").next().unwrap_or_default()))
+}
+
+/// The module of a file: the first part of its path.
+fn module(file: &str) -> &str {
+    file.split(['/', '.']).next().unwrap_or_default()
+}
+
+/// What a line names of the crate: the word after every `crate::`.
+fn named(line: &str) -> impl Iterator<Item = &str> {
+    line.split("crate::").skip(1).map(|rest| {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        &rest[..end]
+    })
+}
+
+#[test]
+fn every_module_keeps_to_its_layer() {
+    let mut broken = Vec::new();
+    for (file, text) in sources("src").iter().filter(|(file, _)| *file != "lib.rs") {
+        let own = module(file);
+        let Some((_, allowed)) = LAYERS.iter().find(|(module, _)| *module == own) else {
+            broken.push(format!("{file}: there is no layer for `{own}`"));
+            continue;
+        };
+        for (number, line) in code(text) {
+            for name in named(line) {
+                let target =
+                    ROOT.iter().find(|(word, _)| *word == name).map_or(name, |found| found.1);
+                if target.is_empty() {
+                    broken.push(format!("{file}:{number}: imports several modules in one line"));
+                } else if target != own && !allowed.contains(&target) {
+                    broken.push(format!("{file}:{number}: `{own}` must not know `{target}`"));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// `pub(crate) use crate::..` would smuggle a lower layer through a higher one, except where `expr` shows
+/// the traits of kernels that its own types implement.
+#[test]
+fn layers_do_not_pass_others_on() {
+    for (file, text) in sources("src").iter().filter(|(file, _)| *file != "lib.rs") {
+        for (number, line) in code(text).filter(|(_, line)| line.trim_start().starts_with("pub")) {
+            let passes = line.contains(" use crate::") && !line.contains("use crate::kernel::");
+            assert!(!passes || module(file) == "expr", "{file}:{number}: {line}");
+        }
+    }
+}
+
+#[test]
+fn memory_is_touched_in_few_places() {
+    let mut blocks_in_kernel = 0;
+    for (file, text) in &sources("src") {
+        let unsafe_lines: Vec<(usize, &str)> = code(text)
+            .filter(|(_, line)| {
+                let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+                words.into_iter().any(|word| word == "unsafe")
+            })
+            .collect();
+        let listed = UNSAFE.iter().any(|place| file.starts_with(place));
+        assert!(listed || unsafe_lines.is_empty(), "{file}: {unsafe_lines:?}");
+        if file == "kernel/mod.rs" {
+            blocks_in_kernel = unsafe_lines.len();
+        }
+    }
+    assert_eq!(blocks_in_kernel, 1, "kernel/mod.rs makes one unsafe call");
+}
+
+/// The lints that keep it so are in the manifest.
+#[test]
+fn the_manifest_denies_unsafe_code() {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    for lint in [
+        "unsafe_code = \"deny\"",
+        "unsafe_op_in_unsafe_fn = \"deny\"",
+        "missing_docs = \"deny\"",
+        "undocumented_unsafe_blocks = \"deny\"",
+    ] {
+        assert!(manifest.contains(lint), "{lint}");
+    }
+}
+
+#[test]
+fn features_decide_on_whole_modules() {
+    for (file, text) in &sources("src") {
+        if CONDITIONAL.iter().any(|place| file.starts_with(place)) {
+            continue;
+        }
+        let lines: Vec<(usize, &str)> = code(text).collect();
+        for (k, (number, line)) in lines.iter().enumerate() {
+            if line.contains("feature =") && line.contains("cfg") {
+                let next = lines[k + 1..].iter().map(|(_, line)| line.trim());
+                let item = next.clone().find(|line| !line.starts_with("#[")).unwrap_or_default();
+                let whole =
+                    ["mod ", "pub mod ", "pub(crate) mod ", "use ", "pub use ", "pub(crate) use "];
+                let decides = whole.iter().any(|start| item.starts_with(start));
+                assert!(decides && line.trim().starts_with("#[cfg("), "{file}:{number}: {item}");
+            }
+        }
+    }
+}
+
+/// A file of more than 400 lines says why in its header.
+#[test]
+fn files_are_short_or_say_why_not() {
+    let mut long = Vec::new();
+    for folder in ["src", "tests", "benches", "examples"] {
+        for (file, text) in &sources(folder) {
+            let header: Vec<&str> =
+                text.lines().take_while(|line| line.starts_with("//!")).collect();
+            let count = text.lines().count();
+            if count > 400 && !header.join(" ").contains("onger than 400 lines because") {
+                long.push(format!("{folder}/{file}: {count} lines"));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+/// Nothing a caller can reach unwraps: no `unwrap`, `expect`, `todo` or `unimplemented` outside tests and
+/// examples, and `panic` only where its documentation says so.
+#[test]
+fn the_library_does_not_unwrap() {
+    for (file, text) in &sources("src") {
+        for (number, line) in code(text) {
+            for word in [".unwrap()", ".expect(\"", "todo!(", "unimplemented!(", "unreachable!("] {
+                assert!(!line.contains(word), "{file}:{number}: {line}");
+            }
+            if line.contains("panic!(") {
+                let before: Vec<&str> = text.lines().take(number).collect();
+                let doc = before.iter().rev().take(25).any(|line| line.contains("# Panics"));
+                assert!(doc, "{file}:{number}: a panic that is not documented");
+            }
+        }
+    }
+}
+
+/// Notes to oneself carry the number of an issue or are not left behind.
+#[test]
+fn nothing_is_left_to_do() {
+    for folder in ["src", "tests", "benches", "examples"] {
+        for (file, text) in sources(folder).iter().filter(|(file, _)| *file != "layering.rs") {
+            for (number, line) in text.lines().enumerate() {
+                let note = ["TODO", "FIXME", "XXX", "cfg(any())"]
+                    .iter()
+                    .find(|word| line.contains(**word));
+                assert!(note.is_none(), "{folder}/{file}:{}: {line}", number + 1);
+            }
+        }
+    }
+}
