@@ -536,13 +536,16 @@ unsafe fn squares<T: Copy, const N: usize>(
     square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
-    for row in (0..rows).step_by(N) {
+    // Two squares at a time take whole cache lines of the source.
+    for first in (0..rows).step_by(2 * N) {
         for column in (0..columns).step_by(N) {
-            // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
-            unsafe {
-                let source = source.add(row).offset(along * column as isize);
-                let target = out.pointer.offset(out.stride * row as isize).add(column);
-                square(source, along, target, out.stride);
+            for row in (first..rows.min(first + 2 * N)).step_by(N) {
+                // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
+                unsafe {
+                    let source = source.add(row).offset(along * column as isize);
+                    let target = out.pointer.offset(out.stride * row as isize).add(column);
+                    square(source, along, target, out.stride);
+                }
             }
         }
     }
