@@ -21,6 +21,8 @@ mod explain;
 mod leaf;
 mod locate;
 mod operators;
+mod pieces;
+mod update;
 
 pub use apply::{Apply, IntoOperands, Op, Operands, zip_with};
 pub use boxed::{BoxExpr, Boxed};
@@ -29,6 +31,7 @@ pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
 pub use leaf::Scalar;
 pub use operators::*;
+pub(crate) use pieces::for_each_piece;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -346,7 +349,9 @@ impl<E: Expr> Expr for Lazy<E> {
     }
 }
 
-/// Views of several operands at their joint shape, with `align` saying which ends meet.
+type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
+
+/// Views of two operands at their joint shape, with `align` saying which ends meet.
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -361,11 +366,7 @@ impl<E: Expr> Expr for Lazy<E> {
 /// # Errors
 ///
 /// [`Error::Operands`] if the shapes do not align.
-pub fn align<A: IntoExpr, B: IntoExpr>(
-    align: Align,
-    a: A,
-    b: B,
-) -> Result<(Lazy<A::Expr>, Lazy<B::Expr>)> {
+pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
     let (a, b) = (a.into_expr(), b.into_expr());
     let (shape_a, shape_b) = (a.shape()?, b.shape()?);
     let joint = shape_a.join(&shape_b, align, 2)?;

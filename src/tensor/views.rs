@@ -274,4 +274,36 @@ impl<S> super::Tensor<S> {
         let left = self.view().slice(axis, 0..at)?;
         Ok((left, self.view().slice(axis, at..extent.max(at))?))
     }
+
+    /// The parts of a view between the indexes `at` of an axis, one more than there are indexes. Copies
+    /// nothing; the inverse of [`concat`](super::concat). Follows NumPy's `split`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
+    /// [`Error::Index`](crate::Error::Index) if an index exceeds the extent or is less than the one
+    /// before.
+    ///
+    /// ```
+    /// # use lensor::Tensor;
+    /// let t = Tensor::from_vec([5], vec![1, 2, 3, 4, 5])?;
+    /// let parts: Vec<_> = t.split(0, &[1, 3])?.iter().map(Tensor::to_vec).collect::<Result<_, _>>()?;
+    /// assert_eq!(parts, [vec![1], vec![2, 3], vec![4, 5]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn split(&self, axis: usize, at: &[usize]) -> crate::Result<Vec<super::Tensor<&S>>> {
+        let shape = self.shape();
+        let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
+        let mut start = 0;
+        let mut parts = Vec::with_capacity(at.len() + 1);
+        for &end in at.iter().chain([&extent]) {
+            if end < start || end > extent {
+                // Of a list that falls, what is wrong is the index that follows a larger one.
+                return Err(crate::Error::Index { axis, index: end as i128, extent });
+            }
+            parts.push(self.view().slice(axis, start..end)?);
+            start = end;
+        }
+        Ok(parts)
+    }
 }
