@@ -146,14 +146,14 @@ fn unsupported_types_are_refused_by_name() {
 fn written_files_are_those_of_numpy() {
     for name in ["f8_le_c", "rank0", "rank1", "empty"] {
         let mut written = Vec::new();
-        npy::write(&mut written, &npy::open::<f64>(fixture(name)).unwrap()).unwrap();
+        npy::write(&mut written, npy::open::<f64>(fixture(name)).unwrap()).unwrap();
         assert_eq!(written, std::fs::read(fixture(name)).unwrap(), "{name}");
     }
     let mut written = Vec::new();
-    npy::write(&mut written, &npy::open::<bool>(fixture("bool_f")).unwrap()).unwrap();
+    npy::write(&mut written, npy::open::<bool>(fixture("bool_f")).unwrap()).unwrap();
     assert_eq!(written, std::fs::read(fixture("bool_c")).unwrap());
     let mut written = Vec::new();
-    npy::write(&mut written, &npy::open::<i16>(fixture("rank5_f")).unwrap()).unwrap();
+    npy::write(&mut written, npy::open::<i16>(fixture("rank5_f")).unwrap()).unwrap();
     assert_eq!(written, std::fs::read(fixture("rank5")).unwrap());
 }
 
@@ -178,8 +178,8 @@ fn a_missing_file_is_an_io_error() {
 fn a_saved_file_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.npy");
-    npy::save(&path, &Tensor::from_vec([1000], vec![1_i64; 1000]).unwrap()).unwrap();
-    npy::save(&path, &Tensor::from_vec([2], vec![3_u8, 4]).unwrap()).unwrap();
+    npy::save(&path, Tensor::from_vec([1000], vec![1_i64; 1000]).unwrap()).unwrap();
+    npy::save(&path, Tensor::from_vec([2], vec![3_u8, 4]).unwrap()).unwrap();
     assert_eq!(npy::open::<u8>(&path).unwrap().to_vec().unwrap(), [3, 4]);
 }
 
@@ -361,9 +361,7 @@ fn a_header_beyond_the_limit_is_not_made() {
 /// Results larger than one piece are written in pieces, and an error names an index of the whole.
 #[test]
 fn large_expressions_are_written_piece_by_piece() {
-    for shape in
-        [vec![9_000_000], vec![3, 5, 700_001], vec![2, 1, 4_500_000], vec![900, 3, 3000]]
-    {
+    for shape in [vec![9_000_000], vec![3, 5, 700_001], vec![2, 1, 4_500_000], vec![900, 3, 3000]] {
         let t = Tensor::from_fn(&shape[..], |k| (k % 251) as u8).unwrap();
         let e = t.view().flip(shape.len() - 1).unwrap() + 1;
         let mut file = Vec::new();

@@ -20,25 +20,28 @@ mod eval;
 mod explain;
 mod leaf;
 mod locate;
+mod operands;
 mod operators;
 mod pieces;
 mod update;
 
-pub use apply::{Apply, IntoOperands, Op, Operands, zip_with};
+pub use apply::{Apply, Op};
 pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
 pub use leaf::Scalar;
+pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub(crate) use pieces::for_each_piece;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::apply::{ApplyCursor, ApplyRow, Function};
+    pub use super::apply::{ApplyCursor, ApplyRow};
     pub use super::boxed::{BoxedCursor, BoxedRow};
     pub use super::leaf::{LeafCursor, LeafRow};
+    pub use super::operands::Function;
     pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
 }
 
@@ -237,6 +240,18 @@ pub struct Lazy<E>(pub(crate) E);
 
 impl<E: Expr> Lazy<E> {
     crate::tensor::views::view_operations!();
+
+    /// Anything that can stand as an operand, a scalar for example, as an expression.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let half: BoxExpr<f64> = Lazy::new(0.5).boxed();
+    /// assert_eq!((half + 1.0).eval()?.item()?, 1.5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn new<X: IntoExpr<Expr = E>>(operand: X) -> Self {
+        Self(operand.into_expr())
+    }
 
     /// Joint shape of the operands.
     ///
