@@ -232,7 +232,7 @@ impl<'a, T> Target<'a, T> {
     }
 }
 
-/// The part of an output that is one tile's. All its addresses were checked by [`Target::new`].
+/// The part of an output that is one tile's. All its addresses were checked by `Target::new`.
 #[derive(Debug)]
 pub struct Dest<'a, T> {
     pointer: *mut MaybeUninit<T>,
