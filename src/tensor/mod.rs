@@ -90,7 +90,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// ```
     /// use lensor::{Error, Tensor};
-    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
     /// assert_eq!(t.get(&[1, 0])?, 3);
     /// let error = t.get(&[0, 2]).unwrap_err();
     /// assert_eq!(error, Error::Index { axis: 1, index: 2, extent: 2 });
