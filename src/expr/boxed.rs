@@ -202,7 +202,7 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
     fn row(&self, row: usize, columns: usize) -> BoxedRow<'_, T> {
         let (elements, fault) =
             self.0.as_ref().map_or((&[][..], true), |worker| worker.row(row, columns));
-        BoxedRow { elements: LeafRow(&elements[..columns]), fault }
+        BoxedRow { elements: LeafRow::new(&elements[..columns]), fault }
     }
 
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {

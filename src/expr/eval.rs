@@ -418,7 +418,7 @@ where
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
-        let old = LeafRow(&self.old[row * columns..][..columns]);
+        let old = LeafRow::new(&self.old[row * columns..][..columns]);
         ApplyRow::new(self.op, (old, self.operand.row(row, columns)))
     }
 

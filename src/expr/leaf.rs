@@ -4,7 +4,7 @@ use super::{Access, Expr, IntoExpr, Leaf, Pairs, sealed::Sealed};
 use crate::dtype::Divisor;
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
-use crate::kernel::{Cursor, Dest, Fault, Place, Row, Stop, Tile};
+use crate::kernel::{Cursor, Dest, Fault, PART, Place, Row, Stop, Tile};
 use crate::map::{AddressMap, Layout};
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -72,8 +72,12 @@ pub struct LeafCursor<'a, S: Reader> {
 
 #[derive(Debug, Clone, Copy)]
 enum Bound {
+    /// Rows of the slice as they lie.
     Direct { base: usize, stride: isize },
+    /// Rows in scratch memory.
     Scratch { stride: usize },
+    /// Rows of one element each, which scratch memory holds [`PART`] times over.
+    Uniform,
 }
 
 impl<S: Reader> fmt::Debug for LeafCursor<'_, S> {
@@ -98,6 +102,21 @@ impl<S: Reader> LeafCursor<'_, S> {
         let inside = low >= 0 && high < slice.len() as i128;
         let stride = if rows == 1 { 0 } else { place.rows.stride };
         inside.then_some(Bound::Direct { base: base as usize, stride })
+    }
+
+    /// Repeats the one element of each row.
+    fn repeat(&mut self, slice: &[S::Elem], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
+        self.scratch.clear();
+        for row in 0..rows {
+            let address = place.base.wrapping_add(place.rows.at(row));
+            let element = usize::try_from(address).ok().and_then(|address| slice.get(address));
+            let Some(&element) = element else {
+                return Err(inner::out_of_span(address as i128, address as i128, slice.len()).into());
+            };
+            self.scratch.resize((row + 1) * PART, element);
+        }
+        self.bound = Bound::Uniform;
+        Ok(())
     }
 
     /// Packs a tile into scratch memory.
@@ -198,6 +217,9 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
         let place = &tile.places[*next];
         *next += 1;
         if let Some(slice) = self.slice {
+            if place.columns.is(0) && !tile.dense && tile.columns > PART {
+                return self.repeat(slice, place, tile.rows);
+            }
             let flat = !tile.dense || place.rows.is(tile.columns as isize);
             if let Some(bound) =
                 Self::direct(slice, place, [tile.rows, tile.columns]).filter(|_| flat)
@@ -211,13 +233,15 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> LeafRow<'_, S::Elem> {
-        LeafRow(match (self.bound, self.slice) {
+        let elements = match (self.bound, self.slice) {
             (Bound::Direct { base, stride }, Some(slice)) => {
                 &slice[base.wrapping_add_signed(stride * row as isize)..][..columns]
             }
+            (Bound::Uniform, _) => &self.scratch[row * PART..][..PART],
             (Bound::Scratch { stride }, _) => &self.scratch[row * stride..][..columns],
             (Bound::Direct { .. }, None) => &self.scratch[..columns],
-        })
+        };
+        LeafRow { elements, uniform: matches!(self.bound, Bound::Uniform) }
     }
 
     #[inline(always)]
@@ -251,9 +275,21 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
     }
 }
 
-/// A row of elements in memory.
+/// A row of elements in memory, or of one element that is repeated.
 #[derive(Debug)]
-pub struct LeafRow<'r, T>(pub(crate) &'r [T]);
+pub struct LeafRow<'r, T> {
+    elements: &'r [T],
+    /// Whether the elements are copies of one, of which any part of the row can be had.
+    uniform: bool,
+}
+
+impl<'r, T> LeafRow<'r, T> {
+    /// A row of these elements.
+    #[inline(always)]
+    pub(super) fn new(elements: &'r [T]) -> Self {
+        Self { elements, uniform: false }
+    }
+}
 
 impl<T: Copy> Row for LeafRow<'_, T> {
     type Elem = T;
@@ -261,22 +297,23 @@ impl<T: Copy> Row for LeafRow<'_, T> {
 
     #[inline(always)]
     fn part(&self, start: usize, columns: usize) -> Self {
-        Self(&self.0[start..start + columns])
+        let start = if self.uniform { 0 } else { start };
+        Self { elements: &self.elements[start..start + columns], uniform: self.uniform }
     }
 
     #[inline(always)]
     fn prefetch(&self, column: usize) {
-        crate::kernel::prefetch(self.0, column);
+        crate::kernel::prefetch(self.elements, column, PART);
     }
 
     #[inline(always)]
     fn get(&self, column: usize) -> T {
-        self.0[column]
+        self.elements[column]
     }
 
     #[inline(always)]
     fn checked(&self, column: usize) -> (T, bool) {
-        (self.0[column], false)
+        (self.elements[column], false)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::plan::{Nest, Plan};
 use super::simd::{self, Level, level};
-use super::{Cursor, Filled, Place, Row, Steps, Tile};
+use super::{Cursor, Filled, PART, Place, Row, Steps, Tile};
 use crate::error::{Error, Result};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -95,8 +95,14 @@ fn fill_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
     for row in 0..out.rows {
         let columns = out.columns;
         let lanes = cursor.row(row, columns);
-        let out = &mut out.row(row)[..columns];
-        fault |= fill_part(&lanes, out);
+        let mut parts = out.row(row)[..columns].chunks_exact_mut(PART);
+        let mut column = 0;
+        for part in &mut parts {
+            fault |= fill_part(&lanes.part(column, PART), part);
+            column += PART;
+        }
+        let rest = parts.into_remainder();
+        fault |= fill_part(&lanes.part(column, rest.len()), rest);
     }
     fault
 }
@@ -105,55 +111,46 @@ fn fill_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
 pub(crate) fn fill_streaming<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
     match level() {
         Level::Baseline => fill_rows(cursor, out),
+        // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
-            // SAFETY: the level says that AVX2 and FMA were detected.
-            unsafe {
-                match size_of::<C::Elem>() {
-                    8 => stream_rows::<C, 8>(cursor, out),
-                    4 => stream_rows::<C, 16>(cursor, out),
-                    2 => stream_rows::<C, 32>(cursor, out),
-                    1 => stream_rows::<C, 64>(cursor, out),
-                    _ => fill_avx2(cursor, out),
-                }
-            }
-        }
+        Level::Avx2 | Level::Avx512 => unsafe { stream_rows(cursor, out) },
     }
 }
 
-/// Evaluates rows a cache line of `N` elements at a time.
+/// Evaluates rows part by part and moves each part on past the caches, asking for the memory of a later
+/// one in between.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn stream_rows<C: Cursor, const N: usize>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
-    /// Cache lines between what is evaluated and what is asked for.
-    const AHEAD: usize = 24;
+fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
+    /// Parts between what is evaluated and what is asked for.
+    const AHEAD: usize = 4;
     let mut fault = false;
     for row in 0..out.rows {
         let columns = out.columns;
         let lanes = cursor.row(row, columns);
         let out = &mut out.row(row)[..columns];
-        let head = out.as_ptr().align_offset(simd::LINE).min(columns);
+        let head = out.as_ptr().align_offset(simd::LINE).min(columns).min(PART);
         let (first, rest) = out.split_at_mut(head);
         fault |= fill_part(&lanes.part(0, head), first);
-        let mut lines = rest.chunks_exact_mut(N);
+        let mut parts = rest.chunks_exact_mut(PART);
         let mut column = head;
-        for to in &mut lines {
-            let lanes_of_line = lanes.part(column, N);
-            let mut line = [const { MaybeUninit::uninit() }; N];
-            fault |= fill_part(&lanes_of_line, &mut line);
-            lanes.prefetch(column + AHEAD * N);
-            // SAFETY: AVX2 is enabled here; `to` is a chunk of `N` elements, which make up a line, at a
-            // multiple of the line from where the memory is aligned.
-            unsafe { simd::stream_line(&line, to.as_mut_ptr()) };
-            column += N;
+        for to in &mut parts {
+            let mut part = [const { MaybeUninit::uninit() }; PART];
+            fault |= fill_part(&lanes.part(column, PART), &mut part);
+            if columns >= 2 * AHEAD * PART {
+                lanes.prefetch(column + AHEAD * PART);
+            }
+            simd::stream_lines(&part, to);
+            column += PART;
         }
-        let tail = lines.into_remainder();
+        let tail = parts.into_remainder();
         fault |= fill_part(&lanes.part(column, tail.len()), tail);
     }
     fault
 }
 
-/// Evaluates a part of a row.
+/// Evaluates a part of a row. That a whole part has a constant length makes its loop one of vector
+/// instructions without a remainder; a shorter constant would be unrolled before it is vectorised.
 #[inline(always)]
 fn fill_part<R: Row>(lanes: &R, out: &mut [MaybeUninit<R::Elem>]) -> bool {
     let mut fault = false;
@@ -504,12 +501,14 @@ unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_
     // columns stay under those of `out`, for which the caller and `RowsMut` vouch.
     unsafe {
         let source = from.as_ptr().offset(place.base);
-        let (whole_rows, whole_columns) = if across != 1 {
-            (0, 0)
-        } else if size_of::<T>() >= 8 {
-            squares::<T, 4>(source, along, out)
-        } else {
-            squares::<T, 8>(source, along, out)
+        let (whole_rows, whole_columns) = match size_of::<T>() {
+            _ if across != 1 => (0, 0),
+            #[cfg(target_arch = "x86_64")]
+            8 if level() != Level::Baseline => squares::<T, 4>(source, along, out, simd::transpose_4x4),
+            #[cfg(target_arch = "x86_64")]
+            4 if level() != Level::Baseline => squares::<T, 8>(source, along, out, simd::transpose_8x8),
+            8.. => squares::<T, 4>(source, along, out, square::<T, 4>),
+            _ => squares::<T, 8>(source, along, out, square::<T, 8>),
         };
         for column in 0..columns {
             let first = if column < whole_columns { whole_rows } else { 0 };
@@ -523,16 +522,18 @@ unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_
     }
 }
 
-/// Transposes whole `N` by `N` squares; returns the rows and columns done.
+/// Transposes whole `N` by `N` squares with `square`; returns the rows and columns done.
 ///
 /// # Safety
 ///
-/// `source` can be read at `row + along * column` for all rows and columns of `out`.
+/// `source` can be read at `row + along * column` for all rows and columns of `out`, and `square` may be
+/// called for one square of both sides.
 #[inline(always)]
 unsafe fn squares<T: Copy, const N: usize>(
     source: *const T,
     along: isize,
     out: &mut RowsMut<'_, T>,
+    square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
     for row in (0..rows).step_by(N) {
@@ -541,21 +542,39 @@ unsafe fn squares<T: Copy, const N: usize>(
             unsafe {
                 let source = source.add(row).offset(along * column as isize);
                 let target = out.pointer.offset(out.stride * row as isize).add(column);
-                let mut square = [[*source; N]; N];
-                for j in 0..N {
-                    for (i, line) in square.iter_mut().enumerate() {
-                        line[j] = *source.offset(along * j as isize).add(i);
-                    }
-                }
-                for (i, line) in square.iter().enumerate() {
-                    for (j, &value) in line.iter().enumerate() {
-                        (*target.offset(out.stride * i as isize).add(j)).write(value);
-                    }
-                }
+                square(source, along, target, out.stride);
             }
         }
     }
     (rows, columns)
+}
+
+/// One square through registers.
+///
+/// # Safety
+///
+/// `source` can be read at `i + along * j` and `target` written at `stride * i + j`, for `i, j < N`.
+#[inline(always)]
+unsafe fn square<T: Copy, const N: usize>(
+    source: *const T,
+    along: isize,
+    target: *mut MaybeUninit<T>,
+    stride: isize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut square = [[*source; N]; N];
+        for j in 0..N {
+            for (i, line) in square.iter_mut().enumerate() {
+                line[j] = *source.offset(along * j as isize).add(i);
+            }
+        }
+        for (i, line) in square.iter().enumerate() {
+            for (j, &value) in line.iter().enumerate() {
+                (*target.offset(stride * i as isize).add(j)).write(value);
+            }
+        }
+    }
 }
 
 /// A vector of `count` elements that `fill` writes.

@@ -26,6 +26,8 @@ pub(crate) const PARALLEL: usize = 1 << 17;
 const GRAIN: usize = 1 << 15;
 /// Elements of a tile that goes through scratch memory.
 pub(crate) const TILE: usize = 2048;
+/// Elements of a row that are evaluated at once: rows are read in parts of at most as many.
+pub(crate) const PART: usize = 64;
 /// Rows shorter than this are batched.
 const SHORT_ROW: usize = 64;
 /// Outputs from this size on, in bytes, are written past the caches where that can be.
@@ -168,7 +170,7 @@ pub trait Row: Sized {
     /// Whether an element may have no value.
     const FAULTS: bool;
 
-    /// The part of `columns` elements from `start` on.
+    /// The part of at most [`PART`] elements from `start` on; elements are read from parts only.
     fn part(&self, start: usize, columns: usize) -> Self;
 
     /// Asks for the memory of element `column` and its neighbours, if there is any.

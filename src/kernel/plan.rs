@@ -73,6 +73,8 @@ pub(crate) struct Nest {
     pub(crate) block: [usize; 2],
     /// Whether some operand has its smallest stride along the rows.
     pub(crate) crossed: bool,
+    /// Whether tiles follow one another along the rows rather than down the columns.
+    pub(crate) row_by_row: bool,
 }
 
 /// The nests that together visit every element once.
@@ -336,6 +338,7 @@ impl Nest {
             bases: operands.iter().map(|operand| operand.base).collect(),
             block: [1, 1],
             crossed: false,
+            row_by_row: true,
         };
         for piece in pieces {
             for (base, more) in nest.bases.iter_mut().zip(&piece.bases) {
@@ -404,7 +407,20 @@ impl Nest {
             }
             self.loops.insert(self.loops.len() - 1, rows);
             self.crossed = true;
+            self.row_by_row = self.mostly_along();
         }
+    }
+
+    /// Whether more operands lie along the columns of a crossed nest than across them.
+    ///
+    /// Each tile touches a page for every one of its rows in the former and for every one of its columns
+    /// in the latter; neighbouring tiles should share the pages of the more.
+    fn mostly_along(&self) -> bool {
+        let [.., rows, columns] = &self.loops[..] else { return true };
+        let weights = rows.steps.iter().zip(&columns.steps).map(|(r, c)| (r.weight(), c.weight()));
+        let across = weights.clone().filter(|(row, column)| row < column).count();
+        let along = weights.filter(|(row, column)| row > column && *column > 0).count();
+        along > across
     }
 
     fn set_block(&mut self, blocking: Blocking) {

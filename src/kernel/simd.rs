@@ -29,54 +29,43 @@ pub(crate) fn level() -> Level {
     Level::Baseline
 }
 
-/// Copies `from` to `to` past the caches where whole vectors of `to` are aligned.
+/// Copies `from` to `to`, of the same length, past the caches where that can be.
 ///
-/// The slices have the same length. The stores are ordered by [`fence`].
+/// The stores are ordered by [`fence`].
 pub(crate) fn stream<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::is_x86_feature_detected!("avx") && from.len() == to.len() {
-        // SAFETY: AVX was detected and the lengths compared in the line above.
-        unsafe { stream_avx(from, to) };
-        return;
+    match level() {
+        Level::Baseline => to.copy_from_slice(from),
+        // SAFETY: the level says that AVX2 was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { stream_avx(from, to) },
     }
-    to.copy_from_slice(from);
 }
 
-/// Parts of a row that are copied alternately: each is a stream of its own to the prefetchers, which
-/// stop at the end of a page.
-#[cfg(target_arch = "x86_64")]
-const PARTS: usize = 4;
-/// Cache lines of a part before it is another one's turn.
-#[cfg(target_arch = "x86_64")]
-const TURN: usize = 4;
-
-/// # Safety
-///
-/// The CPU has AVX, and the lengths are equal.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
-unsafe fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch, _mm256_loadu_si256, _mm256_stream_si256};
-    const AHEAD: usize = 8 * LINE;
+fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
+    /// Parts that are copied alternately: each is a stream of its own to the prefetchers, which stop at
+    /// the end of a page.
+    const PARTS: usize = 4;
+    /// Cache lines of a part before it is another one's turn.
+    const TURN: usize = 4;
     let bytes = size_of_val(from);
     let (source, dest) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
-    let head = dest.align_offset(LINE).min(bytes);
+    let head = dest.align_offset(LINE);
+    if from.len() != to.len() || head > bytes {
+        return to.copy_from_slice(from);
+    }
     let lines = (bytes - head) / LINE;
     let part = lines / PARTS;
     let tail = head + lines * LINE;
-    // SAFETY: source and destination hold `bytes` bytes each, as the lengths are equal, and do not
-    // overlap (one is borrowed mutably). All lines lie in `head..tail` and `tail <= bytes`; `dest + head`
-    // is aligned to a line if there is a line at all. Bytes are moved as they are, initialised or not.
-    // Prefetching an address never faults.
+    // SAFETY: source and dest hold `bytes` bytes each, as the lengths are equal, and do not overlap (one
+    // is borrowed mutably). All lines lie in `head..tail` and `tail <= bytes`; `dest + head` is aligned to
+    // a line. Bytes are copied as such, initialised or not.
     unsafe {
         let move_lines = |first: usize, count: usize| {
-            for line in first..first + count {
-                let at = head + line * LINE;
-                _mm_prefetch::<_MM_HINT_T0>(source.wrapping_add(at + AHEAD).cast());
-                let low = _mm256_loadu_si256(source.add(at).cast());
-                let high = _mm256_loadu_si256(source.add(at + LINE / 2).cast());
-                _mm256_stream_si256(dest.add(at).cast(), low);
-                _mm256_stream_si256(dest.add(at + LINE / 2).cast(), high);
+            for at in (head + first * LINE..head + (first + count) * LINE).step_by(LINE) {
+                prefetch_byte(source.wrapping_add(at + 8 * LINE));
+                stream_line(source.add(at), dest.add(at));
             }
         };
         dest.copy_from_nonoverlapping(source, head);
@@ -90,6 +79,152 @@ unsafe fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]
     }
 }
 
+/// [`stream`] for a few lines that were just computed: nothing to fetch ahead, nothing unaligned.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+pub(crate) fn stream_lines<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
+    let bytes = size_of_val(from);
+    let (source, dest) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
+    if dest.align_offset(LINE) != 0 || !bytes.is_multiple_of(LINE) || from.len() != to.len() {
+        return to.copy_from_slice(from);
+    }
+    for at in (0..bytes).step_by(LINE) {
+        // SAFETY: both sides hold `bytes` bytes, a multiple of a line, and `dest` is aligned to one: all
+        // checked above.
+        unsafe { stream_line(source.add(at), dest.add(at)) };
+    }
+}
+
+/// Moves one cache line past the caches.
+///
+/// In assembly because elements may have bytes that are not initialised, which no vector type may hold.
+///
+/// # Safety
+///
+/// `from` can be read and `to` written for a line, and `to` is aligned to one.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+unsafe fn stream_line(from: *const u8, to: *mut u8) {
+    // SAFETY: the caller's promise; the registers used are declared.
+    unsafe {
+        std::arch::asm!(
+            "vmovups {low}, [{from}]",
+            "vmovups {high}, [{from} + 32]",
+            "vmovntps [{to}], {low}",
+            "vmovntps [{to} + 32], {high}",
+            from = in(reg) from, to = in(reg) to,
+            low = out(ymm_reg) _, high = out(ymm_reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Transposes a square of 4 by 4 elements of 8 bytes: `target[stride * i + j] = source[i + along * j]`.
+///
+/// # Safety
+///
+/// The elements named can be read and written and have 8 bytes each.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+pub(crate) unsafe fn transpose_4x4<T>(source: *const T, along: isize, target: *mut MaybeUninit<T>, stride: isize) {
+    let (along, stride) = (along * 8, stride * 8);
+    // SAFETY: the caller's promise; the registers used are declared.
+    unsafe {
+        std::arch::asm!(
+            "vmovups {a}, [{source}]",
+            "vmovups {b}, [{source} + {along}]",
+            "vmovups {c}, [{source} + 2*{along}]",
+            "vmovups {d}, [{source} + {along3}]",
+            "vunpcklpd {e}, {a}, {b}",
+            "vunpckhpd {f}, {a}, {b}",
+            "vunpcklpd {a}, {c}, {d}",
+            "vunpckhpd {b}, {c}, {d}",
+            "vperm2f128 {c}, {e}, {a}, 0x20",
+            "vperm2f128 {d}, {f}, {b}, 0x20",
+            "vperm2f128 {e}, {e}, {a}, 0x31",
+            "vperm2f128 {f}, {f}, {b}, 0x31",
+            "vmovups [{target}], {c}",
+            "vmovups [{target} + {stride}], {d}",
+            "vmovups [{target} + 2*{stride}], {e}",
+            "vmovups [{target} + {stride3}], {f}",
+            source = in(reg) source, along = in(reg) along, along3 = in(reg) 3 * along,
+            target = in(reg) target, stride = in(reg) stride, stride3 = in(reg) 3 * stride,
+            a = out(ymm_reg) _, b = out(ymm_reg) _, c = out(ymm_reg) _,
+            d = out(ymm_reg) _, e = out(ymm_reg) _, f = out(ymm_reg) _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Transposes a square of 8 by 8 elements of 4 bytes: `target[stride * i + j] = source[i + along * j]`.
+///
+/// # Safety
+///
+/// The elements named can be read and written and have 4 bytes each.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+pub(crate) unsafe fn transpose_8x8<T>(source: *const T, along: isize, target: *mut MaybeUninit<T>, stride: isize) {
+    let (along, stride) = (along * 4, stride * 4);
+    // SAFETY: the caller's promise; the registers used are declared.
+    unsafe {
+        std::arch::asm!(
+            "vmovups ymm0, [{source}]",
+            "vmovups ymm1, [{source} + {along}]",
+            "vmovups ymm2, [{source} + 2*{along}]",
+            "vmovups ymm3, [{source} + {along3}]",
+            "lea {source}, [{source} + 4*{along}]",
+            "vmovups ymm4, [{source}]",
+            "vmovups ymm5, [{source} + {along}]",
+            "vmovups ymm6, [{source} + 2*{along}]",
+            "vmovups ymm7, [{source} + {along3}]",
+            "vunpcklps ymm8, ymm0, ymm1",
+            "vunpckhps ymm9, ymm0, ymm1",
+            "vunpcklps ymm10, ymm2, ymm3",
+            "vunpckhps ymm11, ymm2, ymm3",
+            "vunpcklps ymm12, ymm4, ymm5",
+            "vunpckhps ymm13, ymm4, ymm5",
+            "vunpcklps ymm14, ymm6, ymm7",
+            "vunpckhps ymm15, ymm6, ymm7",
+            "vunpcklpd ymm0, ymm8, ymm10",
+            "vunpckhpd ymm1, ymm8, ymm10",
+            "vunpcklpd ymm2, ymm9, ymm11",
+            "vunpckhpd ymm3, ymm9, ymm11",
+            "vunpcklpd ymm4, ymm12, ymm14",
+            "vunpckhpd ymm5, ymm12, ymm14",
+            "vunpcklpd ymm6, ymm13, ymm15",
+            "vunpckhpd ymm7, ymm13, ymm15",
+            "vperm2f128 ymm8, ymm0, ymm4, 0x20",
+            "vperm2f128 ymm9, ymm1, ymm5, 0x20",
+            "vperm2f128 ymm10, ymm2, ymm6, 0x20",
+            "vperm2f128 ymm11, ymm3, ymm7, 0x20",
+            "vperm2f128 ymm12, ymm0, ymm4, 0x31",
+            "vperm2f128 ymm13, ymm1, ymm5, 0x31",
+            "vperm2f128 ymm14, ymm2, ymm6, 0x31",
+            "vperm2f128 ymm15, ymm3, ymm7, 0x31",
+            "vmovups [{target}], ymm8",
+            "vmovups [{target} + {stride}], ymm9",
+            "vmovups [{target} + 2*{stride}], ymm10",
+            "vmovups [{target} + {stride3}], ymm11",
+            "lea {target}, [{target} + 4*{stride}]",
+            "vmovups [{target}], ymm12",
+            "vmovups [{target} + {stride}], ymm13",
+            "vmovups [{target} + 2*{stride}], ymm14",
+            "vmovups [{target} + {stride3}], ymm15",
+            source = inout(reg) source => _, along = in(reg) along, along3 = in(reg) 3 * along,
+            target = inout(reg) target => _, stride = in(reg) stride, stride3 = in(reg) 3 * stride,
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
+            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
+            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
+            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
 /// Makes streamed stores visible to other threads that are told so.
 pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]
@@ -99,36 +234,27 @@ pub(crate) fn fence() {
     }
 }
 
-/// Asks for the cache line of element `index`, which may lie beyond the slice.
+/// Asks for the cache lines of `count` elements from `start` on, which may lie beyond the slice.
 #[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+pub(crate) fn prefetch<T>(slice: &[T], start: usize, count: usize) {
+    let first = slice.as_ptr().wrapping_add(start).cast::<u8>();
+    for line in (0..count * size_of::<T>()).step_by(LINE) {
+        prefetch_byte(first.wrapping_add(line));
+    }
+}
+
+/// Asks for the cache line at any address, valid or not.
+#[inline(always)]
+fn prefetch_byte(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching an address never faults.
+    // SAFETY: a prefetch never faults, and it is part of the baseline of x86-64.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(index).cast());
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
-
-/// Stores one cache line past the caches.
-///
-/// # Safety
-///
-/// The CPU has AVX; `to` is aligned to a line, can be written for the length of one, and `line` is as
-/// long.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub(crate) unsafe fn stream_line<T>(line: &[MaybeUninit<T>], to: *mut MaybeUninit<T>) {
-    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
-    let (from, to) = (line.as_ptr().cast::<u8>(), to.cast::<u8>());
-    // SAFETY: the caller's promise.
-    unsafe {
-        let (low, high) =
-            (_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.add(LINE / 2).cast()));
-        _mm256_stream_si256(to.cast(), low);
-        _mm256_stream_si256(to.add(LINE / 2).cast(), high);
-    }
-}

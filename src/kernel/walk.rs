@@ -85,14 +85,27 @@ fn for_each_tile(
         while column_start < columns {
             let first = if column_start == 0 { lead } else { 0 };
             let column_end = columns.min((column_start + column_group).saturating_add(first));
-            let mut column = column_start;
-            while column < column_end {
+            let row_tiles = (row_start..row_end).step_by(row_block);
+            let row_tiles = row_tiles.map(|row| (row, row_block.min(row_end - row)));
+            let tile_end = |column: usize| {
                 let block = if column == 0 && lead != 0 { lead } else { column_block };
-                let column_count = block.min(column_end - column);
-                for row in (row_start..row_end).step_by(row_block) {
-                    visit(row, row_block.min(row_end - row), column, column_count)?;
+                column_end.min(column + block)
+            };
+            let column_tiles = std::iter::successors(Some(column_start), |&c| Some(tile_end(c)))
+                .take_while(|&column| column < column_end)
+                .map(|column| (column, tile_end(column) - column));
+            if nest.row_by_row {
+                for (row, row_count) in row_tiles {
+                    for (column, column_count) in column_tiles.clone() {
+                        visit(row, row_count, column, column_count)?;
+                    }
                 }
-                column += column_count;
+            } else {
+                for (column, column_count) in column_tiles {
+                    for (row, row_count) in row_tiles.clone() {
+                        visit(row, row_count, column, column_count)?;
+                    }
+                }
             }
             column_start = column_end;
         }
