@@ -307,7 +307,7 @@ fn factors(u: &mut Unstructured, mut count: usize, odd: bool) -> arbitrary::Resu
     let mut factors = Vec::new();
     for _ in 0..u.int_in_range(0..=3)? {
         let factor = u.int_in_range(1..=6)?;
-        if count % factor == 0 {
+        if count.is_multiple_of(factor) {
             factors.push(factor);
             count /= factor;
         }
