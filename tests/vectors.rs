@@ -256,7 +256,7 @@ fn array<T: Number>(value: &Value) -> lensor::Result<Tensor<Vec<T>>> {
     let data = match value.get("gen") {
         Some(seed) => {
             let seed = seed.as_u64().expect("a seed");
-            let number = |i: u64| ((i * 2654435761 + seed * 40503) % (1 << 32) >> 7) % 1001;
+            let number = |i: u64| (((i * 2654435761 + seed * 40503) % (1 << 32)) >> 7) % 1001;
             (0..shape.count()? as u64).map(|i| T::generated(number(i) as i64 - 500)).collect()
         }
         None => value["data"].as_array().expect("data").iter().map(T::of).collect(),
@@ -315,7 +315,7 @@ fn build<'a, T: Number>(
             return Ok(input.1.view().boxed());
         }
         Value::Array(parts) => parts,
-        number => return Ok(T::of(number).boxed()),
+        number => return Ok(Lazy::new(T::of(number)).boxed()),
     };
     let x = || build(&parts[1], inputs);
     let y = || build(&parts[2], inputs);

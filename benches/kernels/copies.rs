@@ -55,7 +55,7 @@ fn copy<T>(
     });
 }
 
-pub fn run(bench: &mut Bench) {
+pub(crate) fn run(bench: &mut Bench) {
     let n = bench.side();
     let data: Vec<f64> = (0..n * n).map(|i| i as f64).collect();
     let t = Tensor::from_vec([n, n], data.clone()).expect("an input");

@@ -4,7 +4,7 @@ use crate::report::{Bench, Case, check};
 use lensor::prelude::*;
 use ndarray::{Array1, Array2, Array3, Axis, Zip};
 
-pub fn run(bench: &mut Bench) {
+pub(crate) fn run(bench: &mut Bench) {
     let n = bench.side();
     outer_sum(bench, n);
     polynomial(bench, "(a*2+b)*c-d/2/f64", 1.0, n * n);

@@ -4,19 +4,19 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// A workload in several implementations that write to outputs of their own.
-pub struct Case<'a> {
-    pub name: &'a str,
+pub(crate) struct Case<'a> {
+    pub(crate) name: &'a str,
     /// What memcpy has to move in the same time.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// Ratio to reach on one thread.
-    pub reach: f64,
-    pub ours: &'a mut (dyn FnMut() + Send),
-    pub naive: &'a mut (dyn FnMut() + Send),
-    pub ndarray: Option<&'a mut (dyn FnMut() + Send)>,
+    pub(crate) reach: f64,
+    pub(crate) ours: &'a mut (dyn FnMut() + Send),
+    pub(crate) naive: &'a mut (dyn FnMut() + Send),
+    pub(crate) ndarray: Option<&'a mut (dyn FnMut() + Send)>,
 }
 
-pub struct Bench {
-    pub quick: bool,
+pub(crate) struct Bench {
+    pub(crate) quick: bool,
     json: bool,
     filter: Option<String>,
     from: Vec<u8>,
@@ -25,21 +25,21 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new(quick: bool, json: bool, filter: Option<String>) -> Self {
+    pub(crate) fn new(quick: bool, json: bool, filter: Option<String>) -> Self {
         Self { quick, json, filter, from: Vec::new(), to: Vec::new(), header: false }
     }
 
     /// Side of the large squares.
-    pub fn side(&self) -> usize {
+    pub(crate) fn side(&self) -> usize {
         if self.quick { 256 } else { 4096 }
     }
 
-    pub fn wants(&self, name: &str) -> bool {
+    pub(crate) fn wants(&self, name: &str) -> bool {
         self.filter.as_ref().is_none_or(|filter| name.contains(filter.as_str()))
     }
 
     /// Times all contestants of a case with one and with two threads.
-    pub fn run(&mut self, case: Case<'_>) {
+    pub(crate) fn run(&mut self, case: Case<'_>) {
         let half = case.bytes / 2;
         if self.from.len() < half {
             self.from = vec![1; half];
@@ -97,7 +97,7 @@ impl Bench {
     }
 
     /// Times contestants that take nanoseconds; ours first.
-    pub fn small(
+    pub(crate) fn small(
         &mut self,
         name: &str,
         reach: f64,
@@ -166,13 +166,13 @@ fn interleave(contestants: &mut [&mut (dyn FnMut() + Send)], rounds: usize) -> V
     times
 }
 
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
 /// Panics unless two results are the same; called before anything is timed.
-pub fn check<T: PartialEq + std::fmt::Debug>(name: &str, found: &[T], expected: &[T]) {
+pub(crate) fn check<T: PartialEq + std::fmt::Debug>(name: &str, found: &[T], expected: &[T]) {
     assert_eq!(found.len(), expected.len(), "{name}");
     if let Some(k) = found.iter().zip(expected).position(|(a, b)| a != b) {
         panic!("{name}: element {k} is {:?}, expected {:?}", found[k], expected[k]);

@@ -5,7 +5,7 @@ use lensor::Tensor;
 use ndarray::{ArrayD, IxDyn, SliceInfoElem, Zip};
 use std::hint::black_box;
 
-pub fn run(bench: &mut Bench) {
+pub(crate) fn run(bench: &mut Bench) {
     let t = Tensor::from_vec([2, 2], vec![1.0, 2.0, 3.0, 4.0]).expect("an input");
     let u = Tensor::from_vec([2, 2], vec![10.0, 20.0, 30.0, 40.0]).expect("an input");
     let nd = ArrayD::from_shape_vec(IxDyn(&[2, 2]), vec![1.0, 2.0, 3.0, 4.0]).expect("an input");

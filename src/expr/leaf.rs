@@ -111,7 +111,9 @@ impl<S: Reader> LeafCursor<'_, S> {
             let address = place.base.wrapping_add(place.rows.at(row));
             let element = usize::try_from(address).ok().and_then(|address| slice.get(address));
             let Some(&element) = element else {
-                return Err(inner::out_of_span(address as i128, address as i128, slice.len()).into());
+                return Err(
+                    inner::out_of_span(address as i128, address as i128, slice.len()).into()
+                );
             };
             self.scratch.resize((row + 1) * PART, element);
         }

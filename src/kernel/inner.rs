@@ -229,7 +229,7 @@ impl<'a, T> Target<'a, T> {
     }
 }
 
-/// The part of an output that is one tile's. All its addresses were checked by [`Target::new`].
+/// The part of an output that is one tile's. All its addresses were checked by `Target::new`.
 #[derive(Debug)]
 pub struct Dest<'a, T> {
     pointer: *mut MaybeUninit<T>,
@@ -617,9 +617,13 @@ unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_
         let (whole_rows, whole_columns) = match size_of::<T>() {
             _ if across != 1 => (0, 0),
             #[cfg(target_arch = "x86_64")]
-            8 if level() != Level::Baseline => squares::<T, 4>(source, along, out, simd::transpose_4x4),
+            8 if level() != Level::Baseline => {
+                squares::<T, 4>(source, along, out, simd::transpose_4x4)
+            }
             #[cfg(target_arch = "x86_64")]
-            4 if level() != Level::Baseline => squares::<T, 8>(source, along, out, simd::transpose_8x8),
+            4 if level() != Level::Baseline => {
+                squares::<T, 8>(source, along, out, simd::transpose_8x8)
+            }
             8.. => squares::<T, 4>(source, along, out, square::<T, 4>),
             _ => squares::<T, 8>(source, along, out, square::<T, 8>),
         };
