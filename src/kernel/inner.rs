@@ -472,13 +472,18 @@ fn lies_across(place: &Place<'_>, rows: usize) -> bool {
 ///
 /// As [`pack_rows`]; the place has no tables and `out` has `N` columns.
 #[inline(always)]
-unsafe fn short_rows<T: Copy, const N: usize>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
+unsafe fn short_rows<T: Copy, const N: usize>(
+    from: &[T],
+    place: &Place<'_>,
+    out: &mut RowsMut<'_, T>,
+) {
     let (across, along) = (place.rows.stride, place.columns.stride);
     // SAFETY: all addresses of the place lie in `from`, and `out` has that many rows of `N` columns.
     unsafe {
         let source = from.as_ptr().offset(place.base);
         for row in 0..out.rows as isize {
-            let (source, target) = (source.offset(across * row), out.pointer.offset(out.stride * row));
+            let (source, target) =
+                (source.offset(across * row), out.pointer.offset(out.stride * row));
             for column in 0..N {
                 (*target.add(column)).write(*source.offset(along * column as isize));
             }
@@ -504,7 +509,8 @@ unsafe fn pack_row<T: Copy>(
         let first = from.as_ptr();
         match (columns.table, columns.stride) {
             (None, 1) if out.len() <= 32 => strided_row::<T, 1>(first.offset(base), out),
-            (None, 1) => out.copy_from_slice(std::slice::from_raw_parts(first.offset(base).cast(), out.len())),
+            (None, 1) => out
+                .copy_from_slice(std::slice::from_raw_parts(first.offset(base).cast(), out.len())),
             (None, 0) => out.fill(MaybeUninit::new(*first.offset(base))),
             (None, -1) => strided_row::<T, -1>(first.offset(base), out),
             (None, 2) => strided_row::<T, 2>(first.offset(base), out),
@@ -566,14 +572,16 @@ unsafe fn pack_streaming_avx2<T: Copy>(from: &[T], place: &Place<'_>, out: &mut 
         };
         let out = out.row(row);
         let head = out.as_ptr().align_offset(simd::LINE).min(out.len()).min(PART);
-        let mut pack_part = |column: usize, to: &mut [MaybeUninit<T>]| {
+        let pack_part = |column: usize, to: &mut [MaybeUninit<T>]| {
             if to.is_empty() {
                 return;
             }
             let (base, steps) = part_at(column);
             let across = place.rows.stride.wrapping_add(column as isize);
             // SAFETY: the steps are a part of those that the caller vouches for.
-            unsafe { pack_row(from, base, &steps, if steps.table.is_some() { across } else { 0 }, to) };
+            unsafe {
+                pack_row(from, base, &steps, if steps.table.is_some() { across } else { 0 }, to)
+            };
         };
         let (first, rest) = out.split_at_mut(head);
         pack_part(0, first);

@@ -419,12 +419,17 @@ impl Nest {
     /// both as one; the others follow tables. Tiles of few elements would cost more to set up than to do.
     fn lengthen_rows(&mut self, tables: &mut Vec<Cow<'_, [usize]>>) {
         let depth = self.loops.len();
-        if !self.crossed || depth < 3 || self.loops[depth - 2].extent * self.loops[depth - 1].extent >= TILE {
+        if !self.crossed
+            || depth < 3
+            || self.loops[depth - 2].extent * self.loops[depth - 1].extent >= TILE
+        {
             return;
         }
         let (rows, columns) = (&self.loops[depth - 2], &self.loops[depth - 1]);
         let length = rows.extent as isize;
-        let continues = |l: &Loop, k: usize| rows.steps[k].stride.checked_mul(length) == Some(l.steps[k].stride);
+        let continues = |l: &Loop, k: usize| {
+            rows.steps[k].stride.checked_mul(length) == Some(l.steps[k].stride)
+        };
         let across = |k: usize| rows.steps[k].weight() < columns.steps[k].weight();
         let Some(other) = (0..depth - 2).rev().find(|&which| {
             let l = &self.loops[which];
