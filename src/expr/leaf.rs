@@ -111,7 +111,9 @@ impl<S: Reader> LeafCursor<'_, S> {
             let address = place.base.wrapping_add(place.rows.at(row));
             let element = usize::try_from(address).ok().and_then(|address| slice.get(address));
             let Some(&element) = element else {
-                return Err(inner::out_of_span(address as i128, address as i128, slice.len()).into());
+                return Err(
+                    inner::out_of_span(address as i128, address as i128, slice.len()).into()
+                );
             };
             self.scratch.resize((row + 1) * PART, element);
         }
@@ -254,10 +256,12 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
         if let Some(copied) = inner::copy_rows(slice, place, dest) {
             return Some(copied.map_err(Stop::from));
         }
-        if !dest.streams() {
-            if let Some(mut rows) = dest.rows() {
-                return Some(inner::pack(slice, place, &mut rows).map_err(Stop::from));
+        if dest.streams() {
+            if let Some(packed) = inner::pack_streaming(slice, place, dest) {
+                return Some(packed.map_err(Stop::from));
             }
+        } else if let Some(mut rows) = dest.rows() {
+            return Some(inner::pack(slice, place, &mut rows).map_err(Stop::from));
         }
         let plain = Tile { dense: false, ..*tile };
         if let Err(stop) = self.pack(&plain, 1) {

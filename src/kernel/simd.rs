@@ -129,7 +129,12 @@ unsafe fn stream_line(from: *const u8, to: *mut u8) {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx")]
-pub(crate) unsafe fn transpose_4x4<T>(source: *const T, along: isize, target: *mut MaybeUninit<T>, stride: isize) {
+pub(crate) unsafe fn transpose_4x4<T>(
+    source: *const T,
+    along: isize,
+    target: *mut MaybeUninit<T>,
+    stride: isize,
+) {
     let (along, stride) = (along * 8, stride * 8);
     // SAFETY: the caller's promise; the registers used are declared.
     unsafe {
@@ -167,7 +172,12 @@ pub(crate) unsafe fn transpose_4x4<T>(source: *const T, along: isize, target: *m
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx")]
-pub(crate) unsafe fn transpose_8x8<T>(source: *const T, along: isize, target: *mut MaybeUninit<T>, stride: isize) {
+pub(crate) unsafe fn transpose_8x8<T>(
+    source: *const T,
+    along: isize,
+    target: *mut MaybeUninit<T>,
+    stride: isize,
+) {
     let (along, stride) = (along * 4, stride * 4);
     // SAFETY: the caller's promise; the registers used are declared.
     unsafe {
