@@ -71,21 +71,21 @@ pub(crate) fn evaluate_into<E: Expr>(
     let evaluated = match small(e, shape, map, out) {
         Some(done) => done.map(Some),
         None => {
-            let columns = if is_slice(e) { usize::MAX } else { TILE };
+            let columns = if copies_rows(e, map) { usize::MAX } else { TILE };
             run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
         }
     };
     evaluated.map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
 }
 
-/// Whether `e` is a single tensor in memory.
-fn is_slice<E: Expr>(e: &E) -> bool {
-    let (mut leaves, mut slices) = (0, 0);
+/// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may
+/// they be long, as everything else goes through scratch memory a tile at a time.
+fn copies_rows<E: Expr>(e: &E, map: &AddressMap) -> bool {
+    let mut direct = E::IS_LEAF;
     e.leaves(&mut |leaf| {
-        leaves += 1;
-        slices += usize::from(leaf.access == super::Access::Slice);
+        direct &= leaf.access == super::Access::Slice && leaf.map.rest().is_empty();
     });
-    leaves == 1 && slices == 1
+    direct && map.top().plain_axes().last().is_some_and(|axis| axis.stride == 1)
 }
 
 /// The short way for small evaluations: one tile, straight from the strides.

@@ -8,14 +8,6 @@ use crate::map::{self, AddressMap};
 use itertools::Itertools;
 use std::fmt;
 
-/// Stands in for the crate of this name.
-#[cfg(not(feature = "rayon"))]
-mod rayon {
-    pub(super) fn current_num_threads() -> usize {
-        1
-    }
-}
-
 /// How an expression would be evaluated, in a few lines. Print it with `{}`.
 ///
 /// ```
@@ -58,9 +50,9 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
     let operands = prepared.operands(&links);
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
-    let copy = matches!(leaves[..], [(_, Access::Slice)]);
+    let copy = E::IS_LEAF && matches!(leaves[..], [(_, Access::Slice)]);
     let columns = if copy { usize::MAX } else { TILE };
-    let plan = plan::plan(&prepared.shape, &operands, Blocking { elements: TILE, columns });
+    let plan = plan::plan(&prepared.shape, &operands, Blocking { elements: TILE, columns })?;
 
     let count = out.count();
     let element = short_name::<E::Elem>();
@@ -82,7 +74,7 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
         lines.push(format!("operand {}: {how}{linked}, {elem_bytes} {bytes} an element", k + 1));
     }
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
-    let threads = if largest < kernel::PARALLEL { 1 } else { rayon::current_num_threads() };
+    let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
     let read = leaves
         .iter()
         .zip(&prepared.maps[1..])

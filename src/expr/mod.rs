@@ -24,6 +24,7 @@ mod operands;
 mod operators;
 mod pairs;
 mod pieces;
+mod scalar;
 mod update;
 
 pub use apply::{Apply, Op};
@@ -31,11 +32,11 @@ pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
-pub use leaf::Scalar;
 pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub(crate) use pieces::for_each_piece;
+pub use scalar::Scalar;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -76,6 +77,10 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     type Ref<'a>: Expr<Elem = Self::Elem>
     where
         Self: 'a;
+
+    /// Whether this is a tensor and nothing else.
+    #[doc(hidden)]
+    const IS_LEAF: bool = false;
 
     /// Borrows every leaf.
     fn by_ref(&self) -> Self::Ref<'_>;
@@ -257,6 +262,7 @@ impl<S: Reader> Tensor<S> {
 impl<E: Expr> sealed::Sealed for Lazy<E> {}
 
 impl<E: Expr> Expr for Lazy<E> {
+    const IS_LEAF: bool = E::IS_LEAF;
     type Elem = E::Elem;
     type Cursor<'a>
         = E::Cursor<'a>

@@ -15,10 +15,21 @@ pub(crate) fn task_size(count: usize, threshold: usize, grain: usize) -> usize {
     if count < threshold {
         return usize::MAX;
     }
-    match rayon::current_num_threads() {
+    match threads() {
         0 | 1 => usize::MAX,
         threads => (count / (4 * threads)).max(grain),
     }
+}
+
+/// Threads that share in an evaluation that is large enough.
+#[cfg(feature = "rayon")]
+pub(crate) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+#[cfg(not(feature = "rayon"))]
+pub(crate) fn threads() -> usize {
+    1
 }
 
 #[cfg(not(feature = "rayon"))]

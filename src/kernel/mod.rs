@@ -12,6 +12,7 @@ mod walk;
 
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
+pub(crate) use join::threads;
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use simd::prefetch;
 pub(crate) use walk::walk;
@@ -170,7 +171,7 @@ pub trait Row: Sized {
     /// Whether an element may have no value.
     const FAULTS: bool;
 
-    /// The part of at most [`PART`] elements from `start` on; elements are read from parts only.
+    /// The part of at most 64 elements (`PART`) from `start` on; elements are read from parts only.
     fn part(&self, start: usize, columns: usize) -> Self;
 
     /// Asks for the memory of element `column` and its neighbours, if there is any.
@@ -210,11 +211,11 @@ pub(crate) fn evaluate<T: Send>(
     block: Blocking,
     out: &mut [MaybeUninit<T>],
 ) -> Result<Option<Filled>, Stop> {
-    let plan = plan(extents, operands, block);
+    let plan = plan(extents, operands, block)?;
     let injective = operands.first().is_some_and(|output| is_nested(extents, output));
     let target = inner::Target::new(out, &plan)?;
     let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
-    let stream = injective && target.bytes() >= STREAM_BYTES;
+    let stream = injective && simd::streams() && target.bytes() >= STREAM_BYTES;
     let mut written = 0;
     for nest in &plan.nests {
         let count = nest.count();
@@ -264,29 +265,28 @@ fn run<T: Send>(
     stream: bool,
     task: usize,
 ) -> Result<(), Stop> {
-    if nest.count() > task {
-        if let Some((low, high)) = nest.split() {
-            let (a, b) = join::join(
-                || run(source, plan, &low, relocates, target, stream, task),
-                || run(source, plan, &high, relocates, target, stream, task),
-            );
-            return a.and(b);
-        }
+    let halves = if nest.count() > task { nest.split() } else { None };
+    if let Some((low, high)) = halves {
+        let (a, b) = join::join(
+            || run(source, plan, &low, relocates, target, stream, task),
+            || run(source, plan, &high, relocates, target, stream, task),
+        );
+        return a.and(b);
     }
     let mut tiles = source.open();
     let lead = if stream { target.lead(nest) } else { 0 };
-    walk(nest, &plan.tables, relocates, lead, &mut |tile| {
+    let walked = walk(nest, &plan.tables, relocates, lead, &mut |tile| {
         // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
         // than one: `task` is finite only where `is_nested` found the output injective, and the halves
         // of a nest share no index. Within a task one destination is alive at a time.
         #[allow(unsafe_code, reason = "the one call that makes a destination")]
         let mut dest = unsafe { target.dest(tile, stream) };
         tiles.fill(tile, &mut dest)
-    })?;
+    });
     if stream {
         simd::fence();
     }
-    Ok(())
+    walked
 }
 
 /// Evaluates `source` tile by tile in order of `operands[0]`, handing on the places and the elements.
@@ -296,7 +296,7 @@ pub(crate) fn evaluate_blocks<T>(
     operands: &[Operand<'_>],
     mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    let plan = plan(extents, operands, Blocking { elements: TILE, columns: TILE });
+    let plan = plan(extents, operands, Blocking { elements: TILE, columns: TILE })?;
     let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
     let mut tiles = source.open();
     for nest in &plan.nests {

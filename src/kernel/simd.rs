@@ -29,6 +29,11 @@ pub(crate) fn level() -> Level {
     Level::Baseline
 }
 
+/// Whether there are stores past the caches.
+pub(crate) fn streams() -> bool {
+    level() != Level::Baseline
+}
+
 /// Copies `from` to `to`, of the same length, past the caches where that can be.
 ///
 /// The stores are ordered by [`fence`].

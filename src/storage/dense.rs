@@ -21,6 +21,12 @@ macro_rules! slices {
             }
 
             #[inline]
+            fn try_read(&self, address: usize) -> Result<T, StorageError> {
+                let slice: &[T] = self;
+                slice.get(address).copied().ok_or_else(|| beyond(address, slice.len()))
+            }
+
+            #[inline]
             fn as_slice(&self) -> Option<&[T]> {
                 Some(self)
             }
@@ -30,6 +36,14 @@ macro_rules! slices {
             #[inline]
             fn write(&mut self, address: usize, value: T) {
                 self[address] = value;
+            }
+
+            #[inline]
+            fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
+                let slice: &mut [T] = self;
+                let len = slice.len();
+                *slice.get_mut(address).ok_or_else(|| beyond(address, len))? = value;
+                Ok(())
             }
 
             #[inline]
@@ -43,6 +57,11 @@ slices! {
     [T: Copy + Send + Sync] [T];
     [T: Copy + Send + Sync] Vec<T>;
     [T: Copy + Send + Sync, const N: usize] [T; N];
+}
+
+#[cold]
+fn beyond(address: usize, len: usize) -> StorageError {
+    StorageError::new(address, format!("beyond the {len} elements"))
 }
 
 /// A range of addresses of another storage, which become `0..len()`.
@@ -141,7 +160,9 @@ impl<S: Reader> Stored for SubBuffer<S> {
 
     fn rank(&self, address: usize) -> usize {
         let end = self.range.start + address.min(self.range.len());
-        self.storage.stored().map_or(0, |stored| stored.rank(end) - stored.rank(self.range.start))
+        self.storage
+            .stored()
+            .map_or(0, |stored| stored.rank(end).saturating_sub(stored.rank(self.range.start)))
     }
 
     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [S::Elem]) -> usize {
@@ -149,9 +170,11 @@ impl<S: Reader> Stored for SubBuffer<S> {
             return 0;
         };
         let room = addresses.len().min(values.len()).min(self.count().saturating_sub(from));
-        let first = stored.rank(self.range.start) + from;
-        let copied = stored.entries(first, &mut addresses[..room], &mut values[..room]);
-        addresses[..copied].iter_mut().for_each(|address| *address -= self.range.start);
+        let first = stored.rank(self.range.start).saturating_add(from);
+        let copied = stored.entries(first, &mut addresses[..room], &mut values[..room]).min(room);
+        for address in &mut addresses[..copied] {
+            *address = address.wrapping_sub(self.range.start);
+        }
         copied
     }
 }

@@ -172,6 +172,11 @@ pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>> {
     Ok(data)
 }
 
+fn reserve<T>(data: &mut Vec<T>, count: usize) -> Result<()> {
+    let bytes = data.len().saturating_add(count).saturating_mul(size_of::<T>());
+    data.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes })
+}
+
 /// Nested arrays or `Vec`s of elements.
 pub trait Nested {
     /// Type of the elements.
@@ -191,6 +196,7 @@ macro_rules! nested {
             type Elem = $type;
 
             fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
+                reserve(data, N)?;
                 data.extend(self);
                 Ok(Shape::from([N]))
             }
@@ -201,6 +207,7 @@ macro_rules! nested {
 
             fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
                 let extent = self.len();
+                reserve(data, extent)?;
                 data.extend(self);
                 Ok(Shape::from([extent]))
             }

@@ -1,0 +1,159 @@
+//! Outputs and the parts of them that tiles write.
+
+use super::{RowsMut, as_slots, out_of_span};
+use crate::error::Result;
+use crate::kernel::plan::{Nest, Plan};
+use crate::kernel::{Place, Tile, simd};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// The whole output of an evaluation, shared by its tasks.
+pub(crate) struct Target<'a, T> {
+    pointer: *mut MaybeUninit<T>,
+    len: usize,
+    memory: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+// SAFETY: a `Target` gives access to elements only through `dest`, whose contract says that no two
+// threads write the same one.
+unsafe impl<T: Send> Sync for Target<'_, T> {}
+
+impl<'a, T> Target<'a, T> {
+    /// The output, if all addresses that `plan` writes lie in it.
+    pub(crate) fn new(out: &'a mut [MaybeUninit<T>], plan: &Plan<'_>) -> Result<Self> {
+        for nest in &plan.nests {
+            let (low, high) = plan.span(nest);
+            if low < 0 || high >= out.len() as i128 {
+                return Err(out_of_span(low, high, out.len()));
+            }
+        }
+        Ok(Self { pointer: out.as_mut_ptr(), len: out.len(), memory: PhantomData })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.len.saturating_mul(size_of::<T>())
+    }
+
+    /// Columns up to the first cache line, if all rows of the output start alike.
+    pub(crate) fn lead(&self, nest: &Nest) -> usize {
+        const LINE: usize = 64;
+        let size = size_of::<T>();
+        let alike = |stride: isize| (stride.unsigned_abs() * size).is_multiple_of(LINE);
+        let Some((columns, outer)) = nest.loops.split_last() else { return 0 };
+        let unit = columns.steps[0].table.is_none() && columns.steps[0].stride == 1;
+        if size == 0 || !unit || !outer.iter().all(|l| alike(l.steps[0].stride)) {
+            return 0;
+        }
+        let start = self.pointer.wrapping_offset(nest.bases[0]).addr() % LINE;
+        let lead = if start == 0 { 0 } else { (LINE - start) / size };
+        if lead < columns.extent { lead } else { 0 }
+    }
+
+    /// The part of the output that is one tile's.
+    ///
+    /// # Safety
+    ///
+    /// No other destination that is alive, in this thread or another, shares an element with it.
+    pub(crate) unsafe fn dest<'t>(&'t self, tile: &Tile<'t>, stream: bool) -> Dest<'t, T> {
+        Dest {
+            pointer: self.pointer,
+            place: tile.places[0],
+            rows: tile.rows,
+            columns: tile.columns,
+            stream,
+            memory: PhantomData,
+        }
+    }
+}
+
+/// The part of an output that is one tile's. All its addresses were checked by `Target::new`.
+#[derive(Debug)]
+pub struct Dest<'a, T> {
+    pointer: *mut MaybeUninit<T>,
+    place: Place<'a>,
+    rows: usize,
+    pub(super) columns: usize,
+    pub(super) stream: bool,
+    memory: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+impl<T: Copy> Dest<'_, T> {
+    /// Whether the elements should be written past the caches.
+    #[inline(always)]
+    pub(crate) fn streams(&self) -> bool {
+        self.stream
+    }
+
+    /// The rows, if each is contiguous.
+    #[inline(always)]
+    pub(crate) fn rows(&mut self) -> Option<RowsMut<'_, T>> {
+        let strided = self.place.rows.table.is_none() || self.rows == 1;
+        if !(strided
+            && (self.place.columns.is(1)
+                || (self.columns == 1 && self.place.columns.table.is_none())))
+        {
+            return None;
+        }
+        let stride = if self.rows == 1 { 0 } else { self.place.rows.stride };
+        if self.rows > 1 && stride.unsigned_abs() < self.columns {
+            return None;
+        }
+        let base = self.place.base.wrapping_add(self.place.rows.at(0));
+        // SAFETY: all addresses of the tile lie in the memory, see `Target::new`; the rows do not
+        // overlap, as their distance is at least their length.
+        let pointer = unsafe { self.pointer.offset(base) };
+        Some(RowsMut {
+            pointer,
+            stride,
+            rows: self.rows,
+            columns: self.columns,
+            memory: PhantomData,
+        })
+    }
+
+    /// Reads the old elements of the tile, row after row; for updates of initialised outputs only.
+    pub(crate) fn get(&self, block: &mut Vec<T>) {
+        block.clear();
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                // SAFETY: all addresses of the tile lie in the memory, see `Target::new`. Updates are
+                // evaluated on outputs made from `&mut [T]` by `slots`, so the elements are initialised.
+                block.push(unsafe {
+                    (*self.pointer.offset(self.place.at(row, column))).assume_init()
+                });
+            }
+        }
+    }
+
+    /// Copies a block of rows that follow one another `stride` apart.
+    pub(crate) fn put(&mut self, block: &[T], stride: usize) {
+        let block = as_slots(block);
+        let (stream, rows, columns) = (self.stream, self.rows, self.columns);
+        if let Some(mut out) = self.rows() {
+            for row in 0..rows {
+                let from = &block[row * stride..][..columns];
+                if stream {
+                    simd::stream(from, out.row(row));
+                } else {
+                    out.row(row).copy_from_slice(from);
+                }
+            }
+            return;
+        }
+        for row in 0..rows {
+            let from = &block[row * stride..][..columns];
+            let base = self.place.base.wrapping_add(self.place.rows.at(row));
+            for (column, value) in from.iter().enumerate() {
+                // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, and this
+                // destination is the only one alive that holds them.
+                unsafe {
+                    *self.pointer.offset(base.wrapping_add(self.place.columns.at(column))) = *value
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Inner loops: the places where memory is read and written without bounds checks.
+//!
+//! The obligation is one: for every run, the lowest and the highest address that is reached lie
+//! inside the very slice obtained for that run. Each function that relies on it checks it itself.
+#![allow(unsafe_code, reason = "strided loops and parallel outputs need raw pointers")]
+
+mod dest;
+mod fill;
+mod pack;
+mod transpose;
+
+pub use dest::Dest;
+pub(crate) use dest::Target;
+pub(crate) use fill::{fill, fill_streaming};
+pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
+
+use super::{Cursor, Filled};
+use crate::error::{Error, Result};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// Rows of memory to write, each contiguous.
+pub(crate) struct RowsMut<'a, T> {
+    pointer: *mut MaybeUninit<T>,
+    stride: isize,
+    rows: usize,
+    columns: usize,
+    memory: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+impl<'a, T> RowsMut<'a, T> {
+    /// Rows of `columns` elements, `stride` apart, if they fit into `memory`.
+    #[inline]
+    pub(crate) fn new(
+        memory: &'a mut [MaybeUninit<T>],
+        rows: usize,
+        columns: usize,
+        stride: usize,
+    ) -> Option<Self> {
+        let needed = rows.checked_sub(1)?.checked_mul(stride)?.checked_add(columns)?;
+        if needed > memory.len() || (stride < columns && rows > 1) {
+            return None;
+        }
+        let pointer = memory.as_mut_ptr();
+        Some(Self { pointer, stride: stride as isize, rows, columns, memory: PhantomData })
+    }
+
+    /// Row `row`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such row.
+    #[inline(always)]
+    pub(crate) fn row(&mut self, row: usize) -> &mut [MaybeUninit<T>] {
+        assert!(row < self.rows, "row {row} of {}", self.rows);
+        // SAFETY: the row was asserted to exist; the constructors checked that all rows lie in the
+        // memory that `self` borrows mutably, and rows share no element with one another.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.pointer.offset(self.stride * row as isize),
+                self.columns,
+            )
+        }
+    }
+
+    /// The same rows as one, if they follow one another.
+    #[inline(always)]
+    pub(crate) fn flat(self) -> Option<Self> {
+        if self.rows == 1 || self.stride == self.columns as isize {
+            Some(Self { rows: 1, columns: self.rows * self.columns, stride: 0, ..self })
+        } else {
+            None
+        }
+    }
+}
+
+/// Initialised memory as slots to write. What is written through them is initialised too, as slots
+/// of this crate are only ever filled with elements.
+pub(crate) fn slots<T>(memory: &mut [T]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`; the callers in this crate write elements only.
+    unsafe { &mut *(std::ptr::from_mut(memory) as *mut [MaybeUninit<T>]) }
+}
+
+/// Elements as slots that can only be read.
+fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and shared slots cannot be written.
+    unsafe { &*(std::ptr::from_ref(elements) as *const [MaybeUninit<T>]) }
+}
+
+#[cold]
+pub(crate) fn out_of_span(low: i128, high: i128, len: usize) -> Error {
+    let span = usize::try_from(low).unwrap_or(0)..usize::try_from(high + 1).unwrap_or(usize::MAX);
+    Error::OutOfSpan { span, len }
+}
+
+/// A vector of `count` elements that `fill` writes.
+///
+/// # Errors
+///
+/// What `fill` reports, and [`Error::OutOfMemory`].
+pub(crate) fn collect<T>(
+    count: usize,
+    fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled>,
+) -> Result<Vec<T>> {
+    let mut data = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    data.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    let _proof: Filled = fill(&mut data.spare_capacity_mut()[..count])?;
+    // SAFETY: the capacity is at least `count`, and the proof says that all slots were written.
+    unsafe { data.set_len(count) };
+    Ok(data)
+}
+
+/// Scratch memory for a tile that does not go to its destination directly.
+#[derive(Debug)]
+pub(crate) struct Scratch<T> {
+    slots: Vec<MaybeUninit<T>>,
+    /// How many slots, from the first, hold elements.
+    filled: usize,
+}
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), filled: 0 }
+    }
+}
+
+impl<T: Copy> Scratch<T> {
+    /// Fills a block with the rows of a bound cursor; also says whether an element had a fault.
+    pub(crate) fn fill<C: Cursor<Elem = T>>(
+        &mut self,
+        cursor: &C,
+        [rows, columns]: [usize; 2],
+    ) -> (&[T], bool) {
+        let count = rows * columns;
+        if self.slots.len() < count {
+            self.slots.resize(count, MaybeUninit::uninit());
+        }
+        self.filled = 0;
+        let Some(mut out) = RowsMut::new(&mut self.slots[..count], rows, columns, columns) else {
+            return (&[], false);
+        };
+        let fault = fill(cursor, &mut out);
+        self.filled = count;
+        (self.filled(), fault)
+    }
+
+    /// The elements of the block filled last.
+    pub(crate) fn filled(&self) -> &[T] {
+        // SAFETY: `filled` is set only after `fill` wrote every column of every row of that many slots.
+        unsafe { &*(std::ptr::from_ref(&self.slots[..self.filled]) as *const [T]) }
+    }
+}

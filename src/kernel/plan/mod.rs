@@ -1,0 +1,165 @@
+//! From extents and strides to loop nests. Pure: it sees numbers only.
+//!
+//! 1. Axes of extent 1 go away.
+//! 2. An axis that some operand repeats becomes two loops, repeats and period; a rotated axis is cut
+//!    where it wraps. So every operand is affine, or given by a table, in every nest.
+//! 3. Loops are ordered by the stride of the output and merged where all operands allow.
+//! 4. Where the smallest stride of an operand is not innermost, that loop moves next to the innermost
+//!    one and both are blocked, so that the operand can be packed through a small square.
+//! 5. Rows that are short are batched to blocks of a useful size.
+
+mod nest;
+mod pieces;
+#[cfg(test)]
+mod tests;
+
+use crate::error::Result;
+use pieces::Piece;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// One number an operand; operand 0 is the output.
+pub(crate) type PerOperand<T> = SmallVec<[T; 4]>;
+
+/// How an operand moves along one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Walk<'a> {
+    Linear,
+    Cyclic { period: usize, shift: usize, step: usize },
+    Listed(&'a [usize]),
+}
+
+/// Stride and walk of an operand along one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AxisWalk<'a> {
+    pub(crate) stride: isize,
+    pub(crate) walk: Walk<'a>,
+}
+
+/// Addresses of one operand: a base and one walk an axis.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand<'a> {
+    pub(crate) base: isize,
+    pub(crate) axes: SmallVec<[AxisWalk<'a>; 4]>,
+    pub(crate) relocate: Option<&'a dyn Relocate>,
+}
+
+/// Maps addresses further, where the strides of an operand lead to positions in another layout.
+pub(crate) trait Relocate: Sync + std::fmt::Debug {
+    /// Replaces every position by the address it stands for.
+    fn relocate(&self, positions: &mut [usize]);
+}
+
+/// Steps of one operand along one loop: a stride, times the entries of a table if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) stride: isize,
+    pub(crate) table: Option<TableRef>,
+}
+
+/// A part of one of the tables of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TableRef {
+    pub(crate) index: usize,
+    pub(crate) start: usize,
+}
+
+/// One loop of a nest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Loop {
+    pub(crate) extent: usize,
+    pub(crate) steps: PerOperand<Step>,
+}
+
+/// Loops, outermost first, in which every operand is affine or follows tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Nest {
+    pub(crate) loops: SmallVec<[Loop; 4]>,
+    pub(crate) bases: PerOperand<isize>,
+    /// Largest rows and columns of a tile, along the two innermost loops.
+    pub(crate) block: [usize; 2],
+    /// Whether some operand has its smallest stride along the rows.
+    pub(crate) crossed: bool,
+    /// Whether tiles follow one another along the rows rather than down the columns.
+    pub(crate) row_by_row: bool,
+}
+
+/// The nests that together visit every element once.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) nests: Vec<Nest>,
+    pub(crate) tables: Vec<Cow<'a, [usize]>>,
+}
+
+/// Sides of the blocks, in elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Blocking {
+    /// Most elements of a tile.
+    pub(crate) elements: usize,
+    /// Longest row, where rows need not be short enough for a cache.
+    pub(crate) columns: usize,
+}
+
+/// Most cuts of one axis before a table of positions serves instead.
+const MOST_CUTS: usize = 8;
+/// Most nests of a plan.
+const MOST_NESTS: usize = 64;
+
+/// Plans loops over `extents` for `operands`, the output first.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
+pub(crate) fn plan<'a>(
+    extents: &[usize],
+    operands: &[Operand<'a>],
+    blocking: Blocking,
+) -> Result<Plan<'a>> {
+    let mut plan = Plan { nests: Vec::new(), tables: Vec::new() };
+    if extents.contains(&0) {
+        return Ok(plan);
+    }
+    let longer: Vec<usize> = (0..extents.len()).filter(|&axis| extents[axis] > 1).collect();
+    let mut pieces = Vec::with_capacity(longer.len());
+    for &axis in &longer {
+        pieces.push(plan.pieces(axis, extents[axis], operands, MOST_CUTS)?);
+    }
+    while pieces.iter().map(Vec::len).product::<usize>() > MOST_NESTS {
+        let most = (0..pieces.len()).max_by_key(|&k| pieces[k].len()).unwrap_or(0);
+        pieces[most] = plan.pieces(longer[most], extents[longer[most]], operands, 0)?;
+    }
+    let mut choice = vec![0; pieces.len()];
+    loop {
+        let chosen = choice.iter().zip(&pieces).map(|(&k, list)| &list[k]);
+        let nest = Nest::new(operands, chosen, &mut plan.tables, blocking);
+        plan.nests.push(nest);
+        let Some(axis) =
+            (0..choice.len()).rev().find(|&axis| choice[axis] + 1 < pieces[axis].len())
+        else {
+            return Ok(plan);
+        };
+        choice[axis] += 1;
+        choice[axis + 1..].fill(0);
+    }
+}
+
+impl Plan<'_> {
+    /// Lowest and highest address of the output in one nest.
+    pub(crate) fn span(&self, nest: &Nest) -> (i128, i128) {
+        let (mut low, mut high) = (nest.bases[0] as i128, nest.bases[0] as i128);
+        for l in &nest.loops {
+            let step = l.steps[0];
+            let (first, last) = match step.table {
+                None => (0, l.extent - 1),
+                Some(t) => {
+                    let table = &self.tables[t.index][t.start..t.start + l.extent];
+                    table.iter().fold((usize::MAX, 0), |(low, high), &p| (low.min(p), high.max(p)))
+                }
+            };
+            let (a, b) = (step.stride as i128 * first as i128, step.stride as i128 * last as i128);
+            low += a.min(b);
+            high += a.max(b);
+        }
+        (low, high)
+    }
+}

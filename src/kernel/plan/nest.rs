@@ -1,0 +1,216 @@
+//! Ordering, merging, crossing and blocking the loops of a nest, and cutting it for threads.
+
+use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, TableRef};
+use crate::kernel::TILE;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// Side of a block of a crossed nest.
+const SIDE: usize = 64;
+
+impl Nest {
+    pub(super) fn new<'p>(
+        operands: &[Operand<'_>],
+        pieces: impl Iterator<Item = &'p Piece>,
+        tables: &mut Vec<Cow<'_, [usize]>>,
+        blocking: Blocking,
+    ) -> Self {
+        let mut nest = Self {
+            loops: SmallVec::new(),
+            bases: operands.iter().map(|operand| operand.base).collect(),
+            block: [1, 1],
+            crossed: false,
+            row_by_row: true,
+        };
+        for piece in pieces {
+            for (base, more) in nest.bases.iter_mut().zip(&piece.bases) {
+                *base += more;
+            }
+            nest.loops.extend(piece.loops.iter().cloned());
+        }
+        // A loop over one digit of a table still has an entry to add, which a tile does.
+        nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
+        nest.loops.sort_by_key(|l| std::cmp::Reverse(l.cost()));
+        nest.coalesce();
+        nest.cross();
+        nest.lengthen_rows(tables);
+        nest.set_block(blocking);
+        nest
+    }
+
+    /// Merges neighbouring loops that every operand walks as if they were one.
+    fn coalesce(&mut self) {
+        let mut k = self.loops.len();
+        while k >= 2 {
+            k -= 1;
+            let (outer, inner) = (&self.loops[k - 1], &self.loops[k]);
+            let length = inner.extent as isize;
+            let merges = outer.steps.iter().zip(&inner.steps).all(|(outer, inner)| {
+                let straight = outer.table.is_none() && inner.table.is_none();
+                straight && inner.stride.checked_mul(length) == Some(outer.stride)
+            });
+            if merges {
+                let inner = self.loops.remove(k);
+                self.loops[k - 1] =
+                    Loop { extent: self.loops[k - 1].extent * inner.extent, ..inner };
+            }
+        }
+    }
+
+    /// Moves the loop along which some operand has its smallest stride next to the innermost one.
+    fn cross(&mut self) {
+        let Some((inner, outer)) = self.loops.split_last() else { return };
+        let mut best: Option<usize> = None;
+        for operand in 1..self.bases.len() {
+            let here = inner.steps[operand].weight();
+            let near = outer
+                .iter()
+                .enumerate()
+                .filter(|(_, l)| l.steps[operand].table.is_none() && l.steps[operand].stride != 0)
+                .min_by_key(|(_, l)| l.steps[operand].weight());
+            if let Some((k, near)) = near {
+                let weight = near.steps[operand].weight();
+                let longer = best.is_none_or(|b| near.extent > outer[b].extent);
+                if inner.steps[operand].table.is_none()
+                    && here > 1
+                    && weight < here
+                    && weight <= 8
+                    && longer
+                {
+                    best = Some(k);
+                }
+            }
+        }
+        if let Some(k) = best {
+            let rows = self.loops.remove(k);
+            // The remaining loops go by the smallest stride of any operand, so that neighbours in
+            // any of them are visited soon after one another.
+            if let Some((_, outer)) = self.loops.split_last_mut() {
+                outer.sort_by_key(|l| std::cmp::Reverse(l.nearest()));
+            }
+            self.loops.insert(self.loops.len() - 1, rows);
+            self.crossed = true;
+            self.row_by_row = self.mostly_along();
+        }
+    }
+
+    /// Merges a further loop into short rows of a crossed nest, if the operand that lies across walks
+    /// both as one; the others follow tables. Tiles of few elements would cost more to set up than to do.
+    fn lengthen_rows(&mut self, tables: &mut Vec<Cow<'_, [usize]>>) {
+        let depth = self.loops.len();
+        if !self.crossed
+            || depth < 3
+            || self.loops[depth - 2].extent * self.loops[depth - 1].extent >= TILE
+        {
+            return;
+        }
+        let (rows, columns) = (&self.loops[depth - 2], &self.loops[depth - 1]);
+        let length = rows.extent as isize;
+        let continues = |l: &Loop, k: usize| {
+            rows.steps[k].stride.checked_mul(length) == Some(l.steps[k].stride)
+        };
+        let across = |k: usize| rows.steps[k].weight() < columns.steps[k].weight();
+        let Some(other) = (0..depth - 2).rev().find(|&which| {
+            let l = &self.loops[which];
+            let plain = |k: usize| {
+                let steps = [l.steps[k], rows.steps[k]];
+                steps.iter().all(|step| step.table.is_none() && step.stride >= 0)
+            };
+            let whole = l.extent * rows.extent <= TILE;
+            whole && (0..self.bases.len()).all(|k| plain(k) && (!across(k) || continues(l, k)))
+        }) else {
+            return;
+        };
+        let outer = &self.loops[other];
+        let mut steps = PerOperand::new();
+        for (k, (far, near)) in outer.steps.iter().zip(&rows.steps).enumerate() {
+            steps.push(if continues(outer, k) {
+                *near
+            } else {
+                let entry = |i: usize| {
+                    i / rows.extent * far.stride as usize + i % rows.extent * near.stride as usize
+                };
+                tables.push(Cow::Owned((0..outer.extent * rows.extent).map(entry).collect()));
+                Step { stride: 1, table: Some(TableRef { index: tables.len() - 1, start: 0 }) }
+            });
+        }
+        self.loops[depth - 2] = Loop { extent: outer.extent * rows.extent, steps };
+        self.loops.remove(other);
+    }
+
+    /// Whether more operands lie along the columns of a crossed nest than across them.
+    ///
+    /// Each tile touches a page for every one of its rows in the former and for every one of its columns
+    /// in the latter; neighbouring tiles should share the pages of the more.
+    fn mostly_along(&self) -> bool {
+        let [.., rows, columns] = &self.loops[..] else { return true };
+        let weights = rows.steps.iter().zip(&columns.steps).map(|(r, c)| (r.weight(), c.weight()));
+        let across = weights.clone().filter(|(row, column)| row < column).count();
+        let along = weights.filter(|(row, column)| row > column && *column > 0).count();
+        along > across
+    }
+
+    fn set_block(&mut self, blocking: Blocking) {
+        let extent = |from_end: usize| {
+            self.loops.len().checked_sub(from_end).map_or(1, |k| self.loops[k].extent)
+        };
+        let (columns, rows) = (extent(1), extent(2));
+        self.block = if self.crossed {
+            let c = columns.min(SIDE.max(SIDE * SIDE / rows.min(SIDE)));
+            [rows.min(SIDE * SIDE / c.min(SIDE * SIDE)).max(1), c]
+        } else {
+            let c = columns.min(blocking.columns);
+            [if c < columns { 1 } else { rows.min((blocking.elements / c).max(1)) }, c]
+        };
+    }
+
+    /// Number of elements.
+    pub(crate) fn count(&self) -> usize {
+        self.loops.iter().map(|l| l.extent).product()
+    }
+
+    /// Two nests that share the elements, cut along the outermost loop that is long enough.
+    pub(crate) fn split(&self) -> Option<(Self, Self)> {
+        let depth = self.loops.len();
+        let grain = |k: usize| match depth - k {
+            1 => self.block[1].min(SIDE),
+            2 => self.block[0],
+            _ => 1,
+        };
+        let k = (0..depth).find(|&k| self.loops[k].extent >= 2 * grain(k))?;
+        let half = (self.loops[k].extent / 2).next_multiple_of(grain(k));
+        let (mut low, mut high) = (self.clone(), self.clone());
+        low.loops[k].extent = half;
+        high.loops[k].extent -= half;
+        for (step, base) in high.loops[k].steps.iter_mut().zip(&mut high.bases) {
+            match &mut step.table {
+                Some(table) => table.start += half,
+                None => *base += step.stride * half as isize,
+            }
+        }
+        Some((low, high))
+    }
+}
+
+impl Step {
+    /// Distance of neighbours; a table jumps about.
+    fn weight(&self) -> usize {
+        match self.table {
+            Some(_) => self.stride.unsigned_abs().saturating_mul(2),
+            None => self.stride.unsigned_abs(),
+        }
+    }
+}
+
+impl Loop {
+    /// Order of loops: by the distance in the output, then by the distances in the other operands.
+    fn cost(&self) -> (usize, usize) {
+        let others = self.steps.iter().skip(1).map(Step::weight).fold(0, usize::saturating_add);
+        (self.steps.first().map_or(0, Step::weight), others)
+    }
+
+    /// Smallest distance in any operand that moves.
+    fn nearest(&self) -> usize {
+        self.steps.iter().map(Step::weight).filter(|&weight| weight > 0).min().unwrap_or(0)
+    }
+}

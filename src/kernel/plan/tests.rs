@@ -1,0 +1,166 @@
+//! Table tests: given these extents and strides, expect that nest.
+
+use super::*;
+
+const BLOCKING: Blocking = Blocking { elements: 2048, columns: 2048 };
+
+fn planned<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Blocking) -> Plan<'a> {
+    plan(extents, operands, blocking).expect("memory for tables")
+}
+
+fn linear(base: isize, strides: &[isize]) -> Operand<'static> {
+    let axes = strides.iter().map(|&stride| AxisWalk { stride, walk: Walk::Linear }).collect();
+    Operand { base, axes, relocate: None }
+}
+
+fn with_walk<'a>(strides: &[isize], axis: usize, walk: Walk<'a>) -> Operand<'a> {
+    let linear = linear(0, strides);
+    let mut operand = Operand { base: linear.base, axes: linear.axes, relocate: None };
+    operand.axes[axis].walk = walk;
+    operand
+}
+
+/// Extents and strides of the loops of a nest, outermost first.
+fn loops(nest: &Nest) -> Vec<(usize, Vec<isize>)> {
+    nest.loops
+        .iter()
+        .map(|l| (l.extent, l.steps.iter().map(|step| step.stride).collect()))
+        .collect()
+}
+
+/// The output addresses of all elements, with the leaf's, in the order they are visited.
+fn visited(plan: &Plan<'_>) -> Vec<(isize, isize)> {
+    let mut all = Vec::new();
+    for nest in &plan.nests {
+        crate::kernel::walk(nest, &plan.tables, &[None, None], 0, &mut |tile| {
+            for row in 0..tile.rows {
+                for column in 0..tile.columns {
+                    all.push((tile.places[0].at(row, column), tile.places[1].at(row, column)));
+                }
+            }
+            Ok(())
+        })
+        .expect("nothing fails");
+    }
+    all
+}
+
+#[test]
+fn contiguous_axes_become_one_loop() {
+    let plan = planned(&[4, 5, 6], &[linear(0, &[30, 6, 1]), linear(7, &[30, 6, 1])], BLOCKING);
+    assert_eq!(loops(&plan.nests[0]), [(120, vec![1, 1])]);
+    assert_eq!(plan.nests[0].bases.as_slice(), [0, 7]);
+}
+
+#[test]
+fn axes_of_extent_one_go_away() {
+    let plan = planned(&[1, 8, 1], &[linear(0, &[0, 1, 0]), linear(0, &[0, 3, 0])], BLOCKING);
+    assert_eq!(loops(&plan.nests[0]), [(8, vec![1, 3])]);
+}
+
+#[test]
+fn an_empty_axis_leaves_nothing_to_do() {
+    assert!(planned(&[3, 0], &[linear(0, &[0, 0])], BLOCKING).nests.is_empty());
+}
+
+#[test]
+fn rank_zero_is_one_element() {
+    let plan = planned(&[], &[linear(3, &[]), linear(5, &[])], BLOCKING);
+    assert_eq!(visited(&plan), [(3, 5)]);
+}
+
+#[test]
+fn loops_follow_the_output_whatever_its_sign() {
+    let plan = planned(&[10, 20], &[linear(0, &[1, 10]), linear(0, &[-1, -10])], BLOCKING);
+    assert_eq!(loops(&plan.nests[0]), [(200, vec![1, -1])]);
+}
+
+#[test]
+fn a_transposed_operand_is_crossed_and_blocked() {
+    let plan = planned(&[512, 512], &[linear(0, &[512, 1]), linear(0, &[1, 512])], BLOCKING);
+    let nest = &plan.nests[0];
+    assert!(nest.crossed);
+    assert_eq!(nest.block, [64, 64]);
+    assert_eq!(loops(nest), [(512, vec![512, 1]), (512, vec![1, 512])]);
+}
+
+#[test]
+fn a_broadcast_operand_does_not_cross() {
+    let plan = planned(&[512, 512], &[linear(0, &[512, 1]), linear(0, &[1, 0])], BLOCKING);
+    assert!(!plan.nests[0].crossed);
+}
+
+#[test]
+fn short_rows_are_batched() {
+    let plan = planned(&[1000, 3], &[linear(0, &[3, 1]), linear(0, &[3, -1])], BLOCKING);
+    assert_eq!(plan.nests[0].block, [682, 3]);
+}
+
+#[test]
+fn short_rows_of_a_crossed_nest_take_in_a_further_loop() {
+    // An output [4, 8, 32] of a source whose first two axes follow one another.
+    let plan =
+        planned(&[4, 8, 32], &[linear(0, &[1024, 32, 1]), linear(0, &[8, 1, 5000])], BLOCKING);
+    let nest = &plan.nests[0];
+    assert_eq!(nest.loops.iter().map(|l| l.extent).collect::<Vec<_>>(), [32, 32]);
+    assert_eq!(visited(&plan).len(), 1024);
+}
+
+#[test]
+fn a_rotated_axis_is_cut_where_it_wraps() {
+    let rotated = with_walk(&[1], 0, Walk::Cyclic { period: 10, shift: 7, step: 1 });
+    let plan = planned(&[10], &[linear(0, &[1]), rotated], BLOCKING);
+    assert_eq!(plan.nests.iter().map(Nest::count).collect::<Vec<_>>(), [3, 7]);
+    let expected: Vec<_> = (0..10).map(|i| (i, (i + 7) % 10)).collect();
+    assert_eq!(visited(&plan), expected);
+}
+
+#[test]
+fn a_repeated_axis_becomes_repeats_and_period() {
+    let tiled = with_walk(&[1], 0, Walk::Cyclic { period: 4, shift: 0, step: 1 });
+    let plan = planned(&[12], &[linear(0, &[1]), tiled], BLOCKING);
+    assert_eq!(loops(&plan.nests[0]), [(3, vec![4, 0]), (4, vec![1, 1])]);
+}
+
+#[test]
+fn incommensurate_cycles_become_tables() {
+    let cycle = with_walk(&[1], 0, Walk::Cyclic { period: 7, shift: 3, step: 3 });
+    let plan = planned(&[100], &[linear(0, &[1]), cycle], BLOCKING);
+    assert_eq!((plan.nests.len(), plan.tables.len()), (1, 1));
+    let expected: Vec<_> = (0..100).map(|i| (i, (3 + 3 * i) % 7)).collect();
+    assert_eq!(visited(&plan), expected);
+}
+
+#[test]
+fn a_listed_axis_keeps_its_table() {
+    let listed = with_walk(&[2], 0, Walk::Listed(&[3, 1, 1]));
+    let plan = planned(&[3], &[linear(0, &[1]), listed], BLOCKING);
+    assert_eq!(visited(&plan), [(0, 6), (1, 2), (2, 2)]);
+}
+
+#[test]
+fn both_halves_of_a_split_make_up_the_nest() {
+    let whole = planned(&[100, 50], &[linear(0, &[50, 1]), linear(0, &[1, 100])], BLOCKING);
+    let (low, high) = whole.nests[0].split().expect("long enough");
+    let halves = Plan { nests: vec![low, high], tables: Vec::new() };
+    let sorted = |plan: &Plan<'_>| {
+        let mut all = visited(plan);
+        all.sort_unstable();
+        all
+    };
+    assert_eq!(sorted(&halves), sorted(&whole));
+}
+
+#[test]
+fn the_span_of_a_nest_is_what_the_output_reaches() {
+    let backwards = linear(9, &[-3, 1]);
+    let plan = planned(&[4, 3], &[backwards, linear(0, &[0, 0])], BLOCKING);
+    assert_eq!(plan.span(&plan.nests[0]), (0, 11));
+}
+
+#[test]
+fn strides_that_nest_are_injective() {
+    assert!(crate::kernel::is_nested(&[4, 5], &linear(0, &[5, -1])));
+    assert!(!crate::kernel::is_nested(&[4, 5], &linear(0, &[4, 1])));
+    assert!(crate::kernel::is_nested(&[4, 0], &linear(0, &[0, 0])));
+}
