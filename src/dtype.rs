@@ -12,11 +12,21 @@ pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use real::Real;
 
-/// An element type that has a name in files.
+mod sealed {
+    /// The table of element types is closed: files are parsed by what it says of their sizes.
+    #[allow(unnameable_types, reason = "this is what seals the trait")]
+    pub trait Sealed {}
+}
+
+/// An element type that has a name in files: those of the table, see [`DType`]. Sealed.
 ///
-/// Views, closures and storage take any `Copy` type; an `Element` can also be converted, printed
-/// and written to `.npy` files.
-pub trait Element: Copy + Send + Sync + PartialEq + Debug + 'static {
+/// Views, closures and storage take any `Copy` type; an `Element` can also be written to `.npy` files.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not one of the element types that files know",
+    note = "files hold `bool`, integers of 8 to 64 bits, `f32` and `f64`, and with features `f16` and complex numbers",
+    note = "views, expressions and closures take any `Copy` type"
+)]
+pub trait Element: Copy + Send + Sync + PartialEq + Debug + sealed::Sealed + 'static {
     /// The name of the type at run time.
     const DTYPE: DType;
 }
@@ -86,6 +96,8 @@ macro_rules! define {
             }
         }
 
+        $(impl sealed::Sealed for $type {})*
+        $(#[cfg(feature = $feature)] impl sealed::Sealed for $other {})*
         $(impl Element for $type { const DTYPE: DType = DType::$variant; })*
         $(#[cfg(feature = $feature)] impl Element for $other { const DTYPE: DType = DType::$more; })*
     };
@@ -130,9 +142,14 @@ pub trait DTypeVisitor {
     fn visit<T: FileElement>(self) -> Self::Output;
 }
 
-/// An element that files hold as plain bytes.
+/// An element that files hold as plain bytes. Sealed, as [`Element`] is.
 ///
 /// Every bit pattern is a value, but for `bool`, whose bytes are checked.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not one of the element types that files know",
+    note = "files hold `bool`, integers of 8 to 64 bits, `f32` and `f64`, and with features `f16` and complex numbers",
+    note = "`char` can be kept as `u32`, `usize` as `u64`: convert with `map` or `cast`"
+)]
 pub trait FileElement: Element {
     /// The element in bytes, all of whose patterns are values.
     type Bytes: bytemuck::Pod + Send + Sync;
@@ -150,6 +167,14 @@ pub trait FileElement: Element {
     /// The bytes with every number in them turned from one byte order to the other.
     fn swap(bytes: Self::Bytes) -> Self::Bytes;
 }
+
+/// An element whose bytes in a file are the element, whatever they are: all of [`FileElement`] but
+/// `bool`.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` cannot be mapped into memory",
+    note = "every pattern of bits must be a value: read the file by `npy::open`, which checks, or map integers"
+)]
+pub trait MapElement: FileElement<Bytes = Self> + bytemuck::Pod {}
 
 impl FileElement for bool {
     type Bytes = u8;
@@ -173,6 +198,9 @@ impl FileElement for bool {
 
 macro_rules! file_elements {
     ($($(#[$cfg:meta])? $type:ty: $swap:expr;)*) => { $(
+        $(#[$cfg])?
+        impl MapElement for $type {}
+
         $(#[$cfg])?
         impl FileElement for $type {
             type Bytes = $type;

@@ -61,6 +61,23 @@ pub enum Error {
         /// Shape of what was assigned.
         found: Vec<usize>,
     },
+    /// Tensors to be joined differ in an extent that they must share.
+    #[error(
+        "cannot {} along {}axis {axis}: tensor {tensor} has shape {shape:?}, tensor 1 has {first:?}",
+        if *stack { "stack" } else { "concatenate" }, if *stack { "a new " } else { "" }
+    )]
+    Join {
+        /// Position of the tensor, from 1.
+        tensor: usize,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// Shape of the first tensor.
+        first: Vec<usize>,
+        /// The axis along which to join.
+        axis: usize,
+        /// Whether that axis is a new one.
+        stack: bool,
+    },
     /// `order` is not a permutation of the axes.
     #[error("{order:?} is not a permutation of {rank} axes")]
     Permutation {

@@ -1,7 +1,150 @@
 //! Lazy, invertible tensor views over any storage, computed by fused kernels.
+//!
+//! A [`Tensor`] is two things: an address map, which says where in storage every index lies, and a
+//! storage, which gives the element at an address. A view changes the map. An expression is a tree of
+//! operators over views, and is computed when it is asked for, in one pass.
+//!
+//! # Views
+//!
+//! A view operation takes a tensor and gives a tensor over the same storage; no element is read. Call it
+//! on [`Tensor::view`] to keep the original, on [`Tensor::view_mut`] to write through the result.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+//!
+//! let turned = t.view().transpose(&[1, 0])?.flip(0)?;
+//! assert_eq!(turned.shape(), [3, 2]);
+//! assert_eq!(turned.to_vec()?, [2, 5, 1, 4, 0, 3]);
+//!
+//! // An integer drops its axis; ranges, steps and lists keep it.
+//! assert_eq!(t.view().select((1, ..2))?.to_vec()?, [3, 4]);
+//! assert_eq!(t.view().select((.., [2, 0, 2]))?.shape(), [2, 3]);
+//!
+//! // Rotations, repeats and reshapes are views as well, in any order and number.
+//! let tiled = t.view().rotate(&[0, 1])?.broadcast([4, 6])?.reshape([3, 8])?;
+//! assert_eq!(tiled.select((1,))?.to_vec()?, [4, 5, 3, 4, 2, 0, 1, 2]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! The map of a view runs both ways: [`AddressMap::to_local`] gives the address of an index,
+//! [`AddressMap::to_global`] every index that shows an address.
+//!
+//! ```
+//! # use lensor::prelude::*;
+//! let twice = Tensor::from_vec([3], vec![7, 8, 9])?.broadcast([6])?;
+//! assert_eq!(twice.address_map().to_local(&[4])?, 1);
+//! let shown: Vec<_> = twice.address_map().to_global(1).map(|index| index[0]).collect();
+//! assert_eq!(shown, [1, 4]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Storage
+//!
+//! Storage is a `Vec`, a slice, an array, an `Arc` of one, one of [`storage`], a mapped file, or a type of
+//! your own: [`Reader`] has two required methods, [`Writer`] one more.
+//!
+//! ```
+//! use lensor::{Reader, Tensor};
+//! struct Squares(usize);
+//! impl Reader for Squares {
+//!     type Elem = u64;
+//!     fn len(&self) -> usize { self.0 }
+//!     fn read(&self, address: usize) -> u64 { (address * address) as u64 }
+//! }
+//! let t = Tensor::new([2, 3], Squares(6))?;
+//! assert_eq!((t.flip(1)? + 1).eval()?.to_vec()?, [5, 2, 1, 26, 17, 10]);
+//! # Ok::<(), lensor::Error>(())
+//! ```
+//!
+//! # Expressions
+//!
+//! Operators and [`Elementwise`] methods take tensors, `&Tensor`s, expressions and scalars, align them by
+//! NumPy's rule and return a [`Lazy`] expression. [`Lazy::eval`] computes it without temporaries. A view
+//! of an expression is a view of its operands, so only what is asked for is computed.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! let counts = Tensor::from_nested([[3, 1, 4], [1, 5, 9]])?;
+//! let prices = Tensor::from_vec([2, 1], vec![10, 20])?;
+//!
+//! let revenue = &counts * &prices + 1;
+//! assert_eq!(revenue.eval()?.to_vec()?, [31, 11, 41, 21, 101, 181]);
+//! assert_eq!(revenue.select((.., 0))?.eval()?.to_vec()?, [31, 21]);
+//!
+//! // Element types never change in silence.
+//! let roots = (&counts).cast::<f64>().sqrt().floor().cast::<u8>();
+//! assert_eq!(choose(roots.greater(1), &counts, 0).eval()?.to_vec()?, [0, 0, 4, 0, 5, 9]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Integers wrap around in debug and release builds alike; an integer division by zero is an error. No
+//! result depends on the number of threads or on what the processor supports. [`Lazy::explain`] says how
+//! an expression would be evaluated.
+//!
+//! # Assignment
+//!
+//! ```
+//! use lensor::prelude::*;
+//! let mut table = Tensor::full([3, 3], 0)?;
+//! table.view_mut().diagonal(0, 1)?.assign(&Tensor::from_vec([3], vec![1, 2, 3])?)?;
+//! table.view_mut().select((0,))?.try_add_assign(10)?; // `+=` panics where this returns an error
+//! assert_eq!(table.to_vec()?, [11, 10, 10, 0, 2, 0, 0, 0, 3]);
+//!
+//! // Source and destination in one storage: as if the old elements had been copied first.
+//! table.update(|old| Ok(old.transpose(&[1, 0])?.boxed()))?;
+//! assert_eq!(table.select((.., 0))?.to_vec()?, [11, 10, 10]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Errors
+//!
+//! What data can cause is an [`Error`] that carries the numbers involved; what panics says so under
+//! `# Panics`. An operator cannot return an error, so an expression carries it until it is asked for its
+//! shape, a view or its elements.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! let a = Tensor::from_vec([2, 2], vec![8, 6, 4, 2])?;
+//! let error = (&a / &(&a - 4)).eval().unwrap_err();
+//! assert_eq!(error, Error::Arithmetic { index: vec![1, 0] });
+//!
+//! let sum = &a + Tensor::from_vec([3], vec![1, 2, 3])?;
+//! assert_eq!(
+//!     sum.shape().unwrap_err().to_string(),
+//!     "operands could not be broadcast: argument 2 has shape [3], the result so far is [2, 2], \
+//!      axis 1: 3 vs 2"
+//! );
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! The messages of the compiler that users meet are explained in [`compile_errors`].
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `mmap` | yes | storage and `.npy` files mapped into memory |
+//! | `rayon` | yes | large evaluations use all threads |
+//! | `sparse` | yes | selection by bitmaps |
+//! | `complex` | no | complex elements |
+//! | `half` | no | `f16` and `bf16` elements |
+//! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
+//! | `conformance` | no | `storage::conformance`: laws for storage of your own |
+//!
+//! Features only add; none changes a result.
+//!
+//! # Safety
+//!
+//! The interface is safe, but for the functions that map files into memory: what other processes do to
+//! such a file is beyond any check, so those are `unsafe` and say what is asked. [`Reader`] and [`Writer`]
+//! are safe traits: an implementation that breaks its promises gives wrong numbers, never undefined
+//! behaviour, as kernels hold every run of addresses against the very slice they are about to use.
 
 #[cfg(feature = "quickcheck")]
 pub mod arbitrary;
+#[doc = include_str!("compile_errors.md")]
+pub mod compile_errors {}
 pub mod dtype;
 pub mod error;
 pub mod expr;
@@ -26,3 +169,8 @@ pub mod prelude {
         Align, BoxExpr, Elementwise, Error, Expr, Lazy, Select, Shape, Tensor, choose, zip_with,
     };
 }
+
+/// The programs of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

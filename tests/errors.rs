@@ -387,3 +387,14 @@ fn errors_are_values() {
     assert_ne!(error, Tensor::new([2], Broken(2)).unwrap().get(&[1]).unwrap_err());
     assert!(!error.to_string().contains('\n'));
 }
+
+/// Numbers keep the methods that Rust gives them, with the prelude in scope.
+#[test]
+fn numbers_keep_their_own_methods() {
+    assert_eq!((4, 1, 5.clamp(1, 3)), (4, 1, 3));
+    assert_eq!((3.0_f64.max(4.0), 2.0_f32.sqrt().floor(), (-1_i8).abs()), (4.0, 1.0, 1));
+    let t = Tensor::from_vec([2], vec![1, 5]).unwrap();
+    assert_eq!((&t).max(3).to_vec(), Ok(vec![3, 5]));
+    assert_eq!((&t + 1).clamp(3, 4).to_vec(), Ok(vec![3, 4]));
+    assert_eq!(choose((&t).less(2), 0, &t).to_vec(), Ok(vec![0, 5]));
+}

@@ -1,8 +1,8 @@
 //! Elements in bytes and in mapped files: any offset, both byte orders, and what a map cannot promise.
 #![allow(unsafe_code, reason = "maps files in directories of its own")]
 
-use bytemuck::{AnyBitPattern, NoUninit};
-use lensor::dtype::{ByteOrder, DType, FileElement};
+use bytemuck::NoUninit;
+use lensor::dtype::{ByteOrder, DType, MapElement};
 use lensor::interop::npy;
 use lensor::storage::{Encoded, Mapped, MappedMut, read_elements, read_elements_at};
 use lensor::{Error, Reader, Tensor, Writer};
@@ -34,7 +34,7 @@ impl Own {
 
 fn map<T>(file: &File, offset: u64, len: usize, order: ByteOrder) -> lensor::Result<Mapped<T>>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern,
+    T: MapElement,
 {
     // SAFETY: every file here is in a directory of its own and written by nobody meanwhile.
     unsafe { Mapped::map(file, offset, len, order) }
@@ -47,7 +47,7 @@ fn map_mut<T>(
     order: ByteOrder,
 ) -> lensor::Result<MappedMut<T>>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+    T: MapElement,
 {
     // SAFETY: as in `map`, and mapped once at a time.
     unsafe { MappedMut::map_mut(file, offset, len, order) }
@@ -104,7 +104,7 @@ fn every_method_agrees<R: Reader<Elem: NoUninit>>(storage: &R, expected: &[Vec<u
     assert_eq!(storage.read_at(&[0, usize::MAX], &mut out[..2]).unwrap_err().address, usize::MAX);
 }
 
-fn all_offsets<T: FileElement<Bytes = T> + AnyBitPattern + NoUninit>() {
+fn all_offsets<T: MapElement>() {
     let (size, align) = (size_of::<T>(), align_of::<T>());
     let number = if T::DTYPE.kind() == 'c' { size / 2 } else { size };
     for offset in 0..=64 {
@@ -284,7 +284,7 @@ fn fixture(name: &str) -> PathBuf {
 
 fn mapped_npy<T>(path: impl AsRef<Path>) -> lensor::Result<Tensor<Mapped<T>>>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern,
+    T: MapElement,
 {
     // SAFETY: fixtures and own files are not changed while the tests run.
     unsafe { npy::map(path) }

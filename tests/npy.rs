@@ -2,7 +2,7 @@
 
 use lensor::dtype::{ByteOrder, DType, DTypeVisitor, Element, FileElement};
 use lensor::interop::npy::{self, Header};
-use lensor::{Error, Reader, Result, Shape, Tensor};
+use lensor::{Elementwise, Error, Reader, Result, Shape, Tensor};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -146,14 +146,14 @@ fn unsupported_types_are_refused_by_name() {
 fn written_files_are_those_of_numpy() {
     for name in ["f8_le_c", "rank0", "rank1", "empty"] {
         let mut written = Vec::new();
-        npy::write(&mut written, &npy::open::<f64>(fixture(name)).unwrap()).unwrap();
+        npy::write(&mut written, npy::open::<f64>(fixture(name)).unwrap()).unwrap();
         assert_eq!(written, std::fs::read(fixture(name)).unwrap(), "{name}");
     }
     let mut written = Vec::new();
-    npy::write(&mut written, &npy::open::<bool>(fixture("bool_f")).unwrap()).unwrap();
+    npy::write(&mut written, npy::open::<bool>(fixture("bool_f")).unwrap()).unwrap();
     assert_eq!(written, std::fs::read(fixture("bool_c")).unwrap());
     let mut written = Vec::new();
-    npy::write(&mut written, &npy::open::<i16>(fixture("rank5_f")).unwrap()).unwrap();
+    npy::write(&mut written, npy::open::<i16>(fixture("rank5_f")).unwrap()).unwrap();
     assert_eq!(written, std::fs::read(fixture("rank5")).unwrap());
 }
 
@@ -178,8 +178,8 @@ fn a_missing_file_is_an_io_error() {
 fn a_saved_file_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.npy");
-    npy::save(&path, &Tensor::from_vec([1000], vec![1_i64; 1000]).unwrap()).unwrap();
-    npy::save(&path, &Tensor::from_vec([2], vec![3_u8, 4]).unwrap()).unwrap();
+    npy::save(&path, Tensor::from_vec([1000], vec![1_i64; 1000]).unwrap()).unwrap();
+    npy::save(&path, Tensor::from_vec([2], vec![3_u8, 4]).unwrap()).unwrap();
     assert_eq!(npy::open::<u8>(&path).unwrap().to_vec().unwrap(), [3, 4]);
 }
 
@@ -356,4 +356,38 @@ fn a_header_beyond_the_limit_is_not_made() {
     let shape = Shape::from(vec![1; 10_000]);
     let header = Header::new(f64::DTYPE, ByteOrder::NATIVE, true, shape).unwrap();
     assert_eq!(Header::parse(&header.to_bytes().unwrap()), Ok(header));
+}
+
+/// Results larger than one piece are written in pieces, and an error names an index of the whole.
+#[test]
+fn large_expressions_are_written_piece_by_piece() {
+    for shape in [vec![9_000_000], vec![3, 5, 700_001], vec![2, 1, 4_500_000], vec![900, 3, 3000]] {
+        let t = Tensor::from_fn(&shape[..], |k| (k % 251) as u8).unwrap();
+        let e = t.view().flip(shape.len() - 1).unwrap() + 1;
+        let mut file = Vec::new();
+        npy::write(&mut file, &e).unwrap();
+        let back = npy::read::<u8>(&file[..]).unwrap();
+        assert_eq!(*back.shape(), shape[..]);
+        assert_eq!(back.into_storage(), e.to_vec().unwrap());
+
+        let misfit = t.len() - 7;
+        let numbers =
+            Tensor::from_fn(&shape[..], move |k| if k == misfit { 300 } else { 1 }).unwrap();
+        let e = (&numbers).cast::<u8>();
+        let whole = e.eval().map(drop);
+        let last = shape.iter().map(|extent| extent - 1).sum::<usize>();
+        let Err(Error::Cast { index, .. }) = &whole else { panic!("{whole:?}") };
+        assert_eq!(index.iter().sum::<usize>(), last - 6); // the last axis is long
+        assert_eq!(npy::write(std::io::sink(), e), whole);
+    }
+}
+
+/// An expression that carries an error leaves the file alone.
+#[test]
+fn a_faulty_expression_touches_no_file() {
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    std::fs::write(&path, "kept").unwrap();
+    let (a, b) = (Tensor::from(vec![1, 2]), Tensor::from(vec![1, 2, 3]));
+    assert!(matches!(npy::save(&path, &a + &b), Err(Error::Operands { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"kept");
 }

@@ -315,7 +315,7 @@ fn build<'a, T: Number>(
             return Ok(input.1.view().boxed());
         }
         Value::Array(parts) => parts,
-        number => return Ok(T::of(number).boxed()),
+        number => return Ok(Lazy::new(T::of(number)).boxed()),
     };
     let x = || build(&parts[1], inputs);
     let y = || build(&parts[2], inputs);

@@ -73,7 +73,7 @@ pub(crate) fn swapped(photo: &Pixels, found: &Tensor<Vec<u8>>) {
 }
 
 pub(crate) fn downsampled(photo: &Pixels, found: &Tensor<Vec<u8>>) {
-    let step = COARSE as usize;
+    let step = COARSE;
     let extents = [photo.height.div_ceil(step), photo.width.div_ceil(step)];
     photo.compare(found, extents, |row, column| photo.at(row * step, column * step));
 }

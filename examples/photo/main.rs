@@ -29,7 +29,7 @@ const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 /// Weights of red, green and blue in luminance (ITU-R BT.709), here of the encoded intensities.
 const WEIGHTS: [f32; 3] = [0.2126, 0.7152, 0.0722];
 /// Every how many pixels the downsampled view takes one.
-const COARSE: isize = 8;
+const COARSE: usize = 8;
 /// How often the tiled view repeats a small picture along an axis.
 const TILES: usize = 4;
 
@@ -58,7 +58,7 @@ fn run(out: &mut impl Write) -> Result<(), Box<dyn AnyError>> {
     let rotated = photo.clone().rotate(&[height as isize / 4, width as isize / 3, 0])?;
     let swapped = photo.clone().select((.., .., [2, 1, 0]))?;
     let downsampled = every(&photo, COARSE)?;
-    let small = every(&photo, TILES as isize)?;
+    let small = every(&photo, TILES)?;
     let (rows, columns) = (small.shape()[0], small.shape()[1]);
     let tiled = small.broadcast([rows * TILES, columns * TILES, 3])?;
 
@@ -87,7 +87,7 @@ fn run(out: &mut impl Write) -> Result<(), Box<dyn AnyError>> {
         mirrored.boxed(),
         rotated.boxed(),
         swapped.boxed(),
-        enlarged(downsampled, COARSE as usize)?.boxed(),
+        enlarged(downsampled, COARSE)?.boxed(),
         tiled.boxed(),
         luminance.insert_axis(2)?.boxed(),
         displayable(&normalised)?.boxed(),
@@ -114,7 +114,7 @@ fn at<E: Display>(path: &Path) -> impl Fn(E) -> String {
 }
 
 /// Every `step`-th row and column.
-fn every<S: Reader + Clone>(photo: &Tensor<S>, step: isize) -> Result<Tensor<S>, Error> {
+fn every<S: Reader + Clone>(photo: &Tensor<S>, step: usize) -> Result<Tensor<S>, Error> {
     photo.clone().select((Select::every(step), Select::every(step)))
 }
 

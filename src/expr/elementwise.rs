@@ -1,8 +1,12 @@
-//! Elementwise functions as methods of everything that can stand as an operand.
+//! Elementwise functions as methods of tensors and expressions.
+//!
+//! Longer than 400 lines because it is one table of functions.
 
-use super::{Apply, IntoExpr, Lazy, Op, Pairs};
+use super::{Apply, Expr, IntoExpr, Lazy, Op, Pairs};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -20,9 +24,17 @@ type Ternary<Op, X, A, B> = Lazy<
     >,
 >;
 
+type Chosen<C, A, B> = Lazy<
+    Apply<
+        ChooseOp,
+        (<C as IntoExpr>::Expr, <A as IntoExpr>::Expr, <<A as IntoExpr>::Elem as Pairs<B>>::Expr),
+    >,
+>;
+
 macro_rules! unary_methods {
     ($($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*) => { $(
         $(#[$doc])*
+        #[allow(clippy::wrong_self_convention, reason = "an expression takes its operands")]
         fn $method(self) -> Unary<$Op, Self>
         where
             Self::Elem: $Bound,
@@ -161,7 +173,14 @@ macro_rules! table {
 /// # Ok::<(), lensor::Error>(())
 /// ```
 ///
+/// Tensors and expressions have these methods, owned or borrowed. Plain numbers do not, though they can
+/// stand as operands: `3.max(4)` stays what Rust makes of it, with this trait in scope or not.
+///
 /// [`Tensor::view`]: crate::Tensor::view
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no elementwise functions",
+    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+)]
 pub trait Elementwise: IntoExpr + Sized {
     table!(unary_methods binary_methods);
 
@@ -247,7 +266,10 @@ pub trait Elementwise: IntoExpr + Sized {
     }
 }
 
-impl<X: IntoExpr> Elementwise for X {}
+impl<S: Reader> Elementwise for Tensor<S> {}
+impl<S: Reader> Elementwise for &Tensor<S> {}
+impl<E: Expr> Elementwise for Lazy<E> {}
+impl<E: Expr> Elementwise for &Lazy<E> {}
 
 table!(unary_ops binary_ops);
 
@@ -261,11 +283,7 @@ table!(unary_ops binary_ops);
 /// assert_eq!(e.eval()?.to_vec()?, [0, 0, 5]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn choose<C, A, B>(
-    condition: C,
-    a: A,
-    b: B,
-) -> Lazy<Apply<ChooseOp, (C::Expr, A::Expr, <A::Elem as Pairs<B>>::Expr)>>
+pub fn choose<C, A, B>(condition: C, a: A, b: B) -> Chosen<C, A, B>
 where
     C: IntoExpr<Elem = bool>,
     A: IntoExpr,

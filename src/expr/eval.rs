@@ -1,13 +1,12 @@
 //! Evaluation: from an expression to operands, a plan and elements.
 
-use super::apply::{ApplyRow, Op};
-use super::leaf::{LeafRow, Links};
+use super::leaf::Links;
 use super::{Expr, locate};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, Scratch, slots};
 use crate::kernel::{
-    self, AxisWalk, Blocking, Cursor, Dest, Fault, Filled, Operand, PerOperand, Place, Source,
-    Steps, Stop, TILE, Tile, TileSource, Walk,
+    self, AxisWalk, Blocking, Cursor, Dest, Filled, Operand, PerOperand, Place, Source, Steps,
+    Stop, TILE, Tile, TileSource, Walk,
 };
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
@@ -35,10 +34,10 @@ pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
 pub(super) fn assign<E: Expr, W: Writer<Elem = E::Elem>>(e: &E, out: &mut Tensor<W>) -> Result<()> {
     let shape = destination(e, out)?;
     let (map, storage) = out.parts_mut();
-    if map.rest().is_empty() {
-        if let Some(slice) = storage.as_mut_slice() {
-            return evaluate_into(e, &shape, map, slots(slice)).map(drop);
-        }
+    if map.rest().is_empty()
+        && let Some(slice) = storage.as_mut_slice()
+    {
+        return evaluate_into(e, &shape, map, slots(slice)).map(drop);
     }
     for_each_block(e, &shape, map, |place, [rows, columns], block| {
         let mut block = block.chunks(columns.max(1));
@@ -49,70 +48,8 @@ pub(super) fn assign<E: Expr, W: Writer<Elem = E::Elem>>(e: &E, out: &mut Tensor
     })
 }
 
-/// Replaces every element `a` of `out` by `op(a, b)`, `b` from `e` stretched to the shape of `out`.
-pub(super) fn update_with<F, E, W>(op: F, out: &mut Tensor<W>, e: E) -> Result<()>
-where
-    W: Writer<Elem = E::Elem>,
-    E: Expr,
-    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
-{
-    let shape = destination(&e, out)?;
-    let (map, storage) = out.parts_mut();
-    if map.rest().is_empty() {
-        if let Some(slice) = storage.as_mut_slice() {
-            let source = Update { op: &op, operand: &e };
-            let stop = run(
-                &source,
-                &e,
-                &shape,
-                map,
-                slots(slice),
-                Blocking { elements: TILE, columns: TILE },
-            );
-            return stop.map(drop).map_err(|stop| update_error(&op, &e, &shape, stop));
-        }
-    }
-    let mut old: Vec<E::Elem> = Vec::new();
-    let visited = for_each_block(&e, &shape, map, |place, [rows, columns], block| {
-        let mut block = block.chunks(columns.max(1));
-        for row in 0..rows {
-            let failed = |source| Stop::Storage { leaf: 0, source };
-            let from = block.next().unwrap_or_default();
-            old.clear();
-            old.extend_from_slice(from);
-            let addresses = row_addresses(place, row, columns);
-            storage.read_at(&addresses, &mut old).map_err(failed)?;
-            for (a, &b) in old.iter_mut().zip(from) {
-                if op.is_fault(&(*a, b)) {
-                    return Err(Stop::Fault);
-                }
-                *a = op.call((*a, b));
-            }
-            storage.write_at(&addresses, &old).map_err(failed)?;
-        }
-        Ok(())
-    });
-    match visited {
-        // A fault of `e` itself was located already; one of `op` is located by its right operand.
-        Err(Error::Arithmetic { index }) if index.is_empty() && !shape.is_empty() => {
-            Err(update_error(&op, &e, &shape, Stop::Fault))
-        }
-        other => other,
-    }
-}
-
-fn update_error<F, E>(op: &F, e: &E, shape: &Shape, stop: Stop) -> Error
-where
-    E: Expr,
-    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
-{
-    // Only the right operand decides whether an update has a fault, and it is unchanged.
-    let fault = |b: E::Elem| op.fault((b, b));
-    locate::explain_stop(e, shape, &AddressMap::default(), stop, &fault)
-}
-
 /// The shape to evaluate for an assignment, if `out` can take it.
-fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
+pub(super) fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
     let (expected, found) = (out.shape(), e.shape()?);
     if found != expected
         && !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected)
@@ -212,7 +149,7 @@ fn small<E: Expr>(
 }
 
 /// Plans and runs `source`, which reads the leaves of `e`.
-fn run<E: Expr>(
+pub(super) fn run<E: Expr>(
     source: &dyn Source<E::Elem>,
     e: &E,
     shape: &Shape,
@@ -232,12 +169,22 @@ pub(crate) fn for_each_block<E: Expr>(
     map: &AddressMap,
     visit: impl FnMut(&Place<'_>, [usize; 2], &[E::Elem]) -> Result<(), Stop>,
 ) -> Result<()> {
-    let prepared = Prepared::new(e, shape, map);
-    let links = prepared.links();
-    match kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&links), visit) {
+    match visit_blocks(e, shape, map, visit) {
         Ok(()) | Err(Stop::Done) => Ok(()),
         Err(stop) => Err(locate::explain_stop(e, shape, map, stop, &|_| None)),
     }
+}
+
+/// As [`for_each_block`], with the reason of a stop still to be explained.
+pub(super) fn visit_blocks<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    visit: impl FnMut(&Place<'_>, [usize; 2], &[E::Elem]) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let prepared = Prepared::new(e, shape, map);
+    let links = prepared.links();
+    kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&links), visit)
 }
 
 /// Maps of the output and all leaves at one shape.
@@ -358,7 +305,7 @@ impl<C: Cursor> TileSource<C::Elem> for Worker<C> {
 
 /// Evaluates a bound tile, directly to its destination if that is a block of plain rows.
 #[inline]
-fn fill_bound<C: Cursor>(
+pub(super) fn fill_bound<C: Cursor>(
     cursor: &C,
     scratch: &mut Scratch<C::Elem>,
     tile: &Tile<'_>,
@@ -378,78 +325,8 @@ fn fill_bound<C: Cursor>(
     if fault { Err(Stop::Fault) } else { Ok(()) }
 }
 
-/// An update in place: the old elements of a tile are its first operand.
-struct Update<'e, F, E> {
-    op: &'e F,
-    operand: &'e E,
-}
-
-impl<F, E> Source<E::Elem> for Update<'_, F, E>
-where
-    E: Expr,
-    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
-{
-    fn open(&self) -> Box<dyn TileSource<E::Elem> + '_> {
-        let cursor = UpdateCursor { op: self.op, old: Vec::new(), operand: self.operand.cursor() };
-        Box::new(Updater { cursor, scratch: Scratch::default() })
-    }
-}
-
-struct UpdateCursor<'e, F, C: Cursor> {
-    op: &'e F,
-    old: Vec<C::Elem>,
-    operand: C,
-}
-
-impl<F, C> Cursor for UpdateCursor<'_, F, C>
-where
-    C: Cursor,
-    F: Op<(C::Elem, C::Elem), Out = C::Elem>,
-{
-    type Elem = C::Elem;
-    type Row<'r>
-        = ApplyRow<'r, F, (LeafRow<'r, C::Elem>, C::Row<'r>)>
-    where
-        Self: 'r;
-
-    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.operand.bind(tile, next)
-    }
-
-    #[inline(always)]
-    fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
-        let old = LeafRow::new(&self.old[row * columns..][..columns]);
-        ApplyRow::new(self.op, (old, self.operand.row(row, columns)))
-    }
-
-    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
-        self.operand.fault(tile, next)
-    }
-}
-
-struct Updater<'e, F, C: Cursor> {
-    cursor: UpdateCursor<'e, F, C>,
-    scratch: Scratch<C::Elem>,
-}
-
-impl<F, C> TileSource<C::Elem> for Updater<'_, F, C>
-where
-    C: Cursor,
-    F: Op<(C::Elem, C::Elem), Out = C::Elem>,
-{
-    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Result<(), Stop> {
-        dest.get(&mut self.cursor.old);
-        self.cursor.bind(tile, &mut 1)?;
-        fill_bound(&self.cursor, &mut self.scratch, tile, dest)
-    }
-
-    fn block(&mut self, _tile: &Tile<'_>) -> Result<&[C::Elem], Stop> {
-        Ok(&[])
-    }
-}
-
 /// Addresses of one row of a tile.
-fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Vec<usize> {
+pub(super) fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Vec<usize> {
     let mut addresses: Vec<usize> =
         (0..columns).map(|column| place.at(row, column) as usize).collect();
     if let Some(relocate) = place.relocate {

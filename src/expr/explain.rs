@@ -4,9 +4,17 @@ use super::eval::Prepared;
 use super::{Access, Expr};
 use crate::error::Result;
 use crate::kernel::{self, Blocking, TILE, plan};
-use crate::map::AddressMap;
+use crate::map::{self, AddressMap};
 use itertools::Itertools;
 use std::fmt;
+
+/// Stands in for the crate of this name.
+#[cfg(not(feature = "rayon"))]
+mod rayon {
+    pub(super) fn current_num_threads() -> usize {
+        1
+    }
+}
 
 /// How an expression would be evaluated, in a few lines. Print it with `{}`.
 ///
@@ -18,18 +26,27 @@ use std::fmt;
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation(Vec<String>);
+pub struct Explanation {
+    lines: Vec<String>,
+    threads: usize,
+}
 
 impl Explanation {
-    /// The lines.
+    /// The lines: shape, loops, one for each operand, threads, bytes. Bytes are counted once where
+    /// operands repeat elements. The wording is for people and may change.
     pub fn lines(&self) -> &[String] {
-        &self.0
+        &self.lines
+    }
+
+    /// Most threads that would take part: 1 for small results, or without the feature `rayon`.
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 }
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.iter().format("\n"))
+        write!(f, "{}", self.lines.iter().format("\n"))
     }
 }
 
@@ -61,14 +78,35 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
         let links = prepared.maps[k + 1].rest().len();
         let linked =
             if links > 0 { format!(", through {} links", links + 1) } else { String::new() };
-        lines.push(format!("operand {}: {how}{linked}, {elem_bytes} bytes an element", k + 1));
+        let bytes = if elem_bytes == 1 { "byte" } else { "bytes" };
+        lines.push(format!("operand {}: {how}{linked}, {elem_bytes} {bytes} an element", k + 1));
     }
-    let parallel = count >= kernel::PARALLEL && cfg!(feature = "rayon");
-    let read: usize = leaves.iter().map(|(bytes, _)| bytes * count).sum();
-    let written = size_of::<E::Elem>() * count;
-    lines.push(format!("threads: {}", if parallel { "all" } else { "one" }));
+    let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
+    let threads = if largest < kernel::PARALLEL { 1 } else { rayon::current_num_threads() };
+    let read = leaves
+        .iter()
+        .zip(&prepared.maps[1..])
+        .map(|(&(elem_bytes, _), map)| elem_bytes.saturating_mul(distinct(map)));
+    let read = read.fold(0_usize, usize::saturating_add);
+    let written = size_of::<E::Elem>().saturating_mul(count);
+    lines.push(format!("threads: {threads}"));
     lines.push(format!("bytes: {read} read, {written} written"));
-    Ok(Explanation(lines))
+    Ok(Explanation { lines, threads })
+}
+
+/// How many addresses a map reaches, or a few more where windows overlap.
+fn distinct(map: &AddressMap) -> usize {
+    let top = map.top();
+    let along = (0..top.rank()).map(|axis| {
+        let own = top.plain_axes()[axis];
+        match top.walk(axis) {
+            _ if own.extent > 0 && own.stride == 0 => 1,
+            map::Walk::Cyclic { period, .. } => own.extent.min(*period),
+            map::Walk::Linear | map::Walk::Listed(_) => own.extent,
+        }
+    });
+    let span = map.span();
+    along.fold(1, usize::saturating_mul).min(span.end - span.start)
 }
 
 fn short_name<T>() -> &'static str {

@@ -256,10 +256,12 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
         if let Some(copied) = inner::copy_rows(slice, place, dest) {
             return Some(copied.map_err(Stop::from));
         }
-        if !dest.streams() {
-            if let Some(mut rows) = dest.rows() {
-                return Some(inner::pack(slice, place, &mut rows).map_err(Stop::from));
+        if dest.streams() {
+            if let Some(packed) = inner::pack_streaming(slice, place, dest) {
+                return Some(packed.map_err(Stop::from));
             }
+        } else if let Some(mut rows) = dest.rows() {
+            return Some(inner::pack(slice, place, &mut rows).map_err(Stop::from));
         }
         let plain = Tile { dense: false, ..*tile };
         if let Err(stop) = self.pack(&plain, 1) {

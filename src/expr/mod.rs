@@ -20,22 +20,30 @@ mod eval;
 mod explain;
 mod leaf;
 mod locate;
+mod operands;
 mod operators;
+mod pairs;
+mod pieces;
+mod update;
 
-pub use apply::{Apply, IntoOperands, Op, Operands, zip_with};
+pub use apply::{Apply, Op};
 pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
 pub use leaf::Scalar;
+pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
+pub use pairs::{IntoExpr, Pairs};
+pub(crate) use pieces::for_each_piece;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::apply::{ApplyCursor, ApplyRow, Function};
+    pub use super::apply::{ApplyCursor, ApplyRow};
     pub use super::boxed::{BoxedCursor, BoxedRow};
     pub use super::leaf::{LeafCursor, LeafRow};
+    pub use super::operands::Function;
     pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
 }
 
@@ -125,115 +133,24 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// What can stand as an operand: an expression, a reference to a tensor or expression, or a scalar.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an operand",
-    note = "operands are tensors, `&Tensor`, expressions, `&` expressions and scalars"
-)]
-pub trait IntoExpr {
-    /// Type of the elements.
-    type Elem: Copy + Send + Sync;
-    /// The expression it becomes.
-    type Expr: Expr<Elem = Self::Elem>;
-
-    /// The operand as an expression.
-    fn into_expr(self) -> Self::Expr;
-}
-
-impl<E: Expr> IntoExpr for E {
-    type Elem = E::Elem;
-    type Expr = E;
-
-    fn into_expr(self) -> E {
-        self
-    }
-}
-
-impl<'a, E: Expr> IntoExpr for &'a Lazy<E> {
-    type Elem = E::Elem;
-    type Expr = E::Ref<'a>;
-
-    fn into_expr(self) -> E::Ref<'a> {
-        self.0.by_ref()
-    }
-}
-
-impl<'a, S: Reader> IntoExpr for &'a Tensor<S> {
-    type Elem = S::Elem;
-    type Expr = Tensor<&'a S>;
-
-    fn into_expr(self) -> Tensor<&'a S> {
-        self.view()
-    }
-}
-
-/// What can stand on the right of an operator whose left side has elements `Self`.
-///
-/// It is the left element type that decides, so a literal takes that type.
-#[diagnostic::on_unimplemented(
-    message = "`{R}` cannot stand beside elements of type `{Self}`",
-    note = "both sides must have the same element type: cast one first, for example `x.cast::<{Self}>()`",
-    note = "the right side may be a tensor, `&Tensor`, an expression or a scalar"
-)]
-pub trait Pairs<R>: Copy + Send + Sync {
-    /// The expression the right side becomes.
-    type Expr: Expr<Elem = Self>;
-
-    /// The expression the right side becomes if it divides: a scalar may be divided by faster.
-    type Divisor: Expr;
-
-    /// The right side as an expression.
-    fn pair(right: R) -> Self::Expr;
-
-    /// The right side as a divisor.
-    fn divisor(right: R) -> Self::Divisor;
-}
-
-impl<T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<E> for T {
-    type Expr = E;
-    type Divisor = E;
-
-    fn pair(right: E) -> E {
-        right
-    }
-
-    fn divisor(right: E) -> E {
-        right
-    }
-}
-
-impl<'a, T: Copy + Send + Sync, S: Reader<Elem = T>> Pairs<&'a Tensor<S>> for T {
-    type Expr = Tensor<&'a S>;
-    type Divisor = Tensor<&'a S>;
-
-    fn pair(right: &'a Tensor<S>) -> Tensor<&'a S> {
-        right.view()
-    }
-
-    fn divisor(right: &'a Tensor<S>) -> Tensor<&'a S> {
-        right.view()
-    }
-}
-
-impl<'a, T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<&'a Lazy<E>> for T {
-    type Expr = E::Ref<'a>;
-    type Divisor = E::Ref<'a>;
-
-    fn pair(right: &'a Lazy<E>) -> E::Ref<'a> {
-        right.0.by_ref()
-    }
-
-    fn divisor(right: &'a Lazy<E>) -> E::Ref<'a> {
-        right.0.by_ref()
-    }
-}
-
 /// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one.
 #[derive(Debug, Clone)]
 pub struct Lazy<E>(pub(crate) E);
 
 impl<E: Expr> Lazy<E> {
     crate::tensor::views::view_operations!();
+
+    /// Anything that can stand as an operand, a scalar for example, as an expression.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let half: BoxExpr<f64> = Lazy::new(0.5).boxed();
+    /// assert_eq!((half + 1.0).eval()?.item()?, 1.5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn new<X: IntoExpr<Expr = E>>(operand: X) -> Self {
+        Self(operand.into_expr())
+    }
 
     /// Joint shape of the operands.
     ///
@@ -251,6 +168,14 @@ impl<E: Expr> Lazy<E> {
     /// The error that the expression carries, if its operands do not align; [`Error::Cast`] and
     /// [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage fails;
     /// [`Error::OutOfMemory`] if the result cannot be kept.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([2], vec![1.0, 2.0])?;
+    /// let e = (&t + 1.0) * &t;
+    /// assert_eq!(e.eval()?.to_vec()?, [2.0, 6.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
         eval::eval(&self.0)
     }
@@ -262,6 +187,15 @@ impl<E: Expr> Lazy<E> {
     /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if
     /// two indexes of the destination share an address. After an error the destination is partly
     /// written.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([2], vec![1, 2])?;
+    /// let mut out = Tensor::full([2, 2], 0)?;
+    /// (&t * 10).assign_to(&mut out.view_mut().select((1,))?)?;
+    /// assert_eq!(out.to_vec()?, [0, 0, 10, 20]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: crate::Writer<Elem = E::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
         eval::assign(&self.0, out)
     }
@@ -280,6 +214,14 @@ impl<E: Expr> Lazy<E> {
     /// # Errors
     ///
     /// The error that the expression carries.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let a = Tensor::from_vec([2, 3], vec![0_u8; 6])?;
+    /// let text = ((&a).cast::<f32>() / 255.0).explain()?.to_string();
+    /// assert!(text.ends_with("bytes: 6 read, 24 written"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn explain(&self) -> Result<Explanation> {
         explain::explain(&self.0)
     }
@@ -346,7 +288,9 @@ impl<E: Expr> Expr for Lazy<E> {
     }
 }
 
-/// Views of several operands at their joint shape, with `align` saying which ends meet.
+type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
+
+/// Views of two operands at their joint shape, with `align` saying which ends meet.
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -361,11 +305,7 @@ impl<E: Expr> Expr for Lazy<E> {
 /// # Errors
 ///
 /// [`Error::Operands`] if the shapes do not align.
-pub fn align<A: IntoExpr, B: IntoExpr>(
-    align: Align,
-    a: A,
-    b: B,
-) -> Result<(Lazy<A::Expr>, Lazy<B::Expr>)> {
+pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
     let (a, b) = (a.into_expr(), b.into_expr());
     let (shape_a, shape_b) = (a.shape()?, b.shape()?);
     let joint = shape_a.join(&shape_b, align, 2)?;

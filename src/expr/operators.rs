@@ -276,7 +276,7 @@ macro_rules! assignments {
             ///
             /// # Errors
             ///
-            /// [`Error::Broadcast`](crate::Error::Broadcast) if `b` does not stretch to this shape,
+            /// [`Error::Destination`](crate::Error::Destination) if `b` does not stretch to this shape,
             /// [`Error::NotInjective`](crate::Error::NotInjective) if two indexes of this view share an
             /// address, [`Error::Arithmetic`](crate::Error::Arithmetic) for an integer division by zero,
             /// [`Error::Storage`](crate::Error::Storage) if a storage fails. After an error this tensor is
@@ -285,7 +285,7 @@ macro_rules! assignments {
             where
                 W::Elem: $Bound + Pairs<R>,
             {
-                super::eval::update_with($Op, self, W::Elem::pair(b))
+                super::update::update_with($Op, self, W::Elem::pair(b))
             }
         }
 

@@ -229,7 +229,7 @@ impl<'a, T> Target<'a, T> {
     }
 }
 
-/// The part of an output that is one tile's. All its addresses were checked by [`Target::new`].
+/// The part of an output that is one tile's. All its addresses were checked by `Target::new`.
 #[derive(Debug)]
 pub struct Dest<'a, T> {
     pointer: *mut MaybeUninit<T>,
@@ -437,42 +437,163 @@ unsafe fn pack_avx512<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<
 /// Every address of `place` within the rows and columns of `out` lies in `from`.
 #[inline(always)]
 unsafe fn pack_rows<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
-    let strided = place.rows.table.is_none() && place.columns.table.is_none();
-    let (across, along) = (place.rows.stride, place.columns.stride);
-    if strided && out.rows >= 4 && along.unsigned_abs() > across.unsigned_abs() && across != 0 {
-        // SAFETY: the caller's promise is the one asked for.
-        return unsafe { transpose(from, place, out) };
+    // SAFETY: the caller's promise is the one asked for; each row's base is that of its first column.
+    unsafe {
+        match out.columns {
+            _ if lies_across(place, out.rows) => return transpose(from, place, out),
+            1 if is_strided(place) => return short_rows::<T, 1>(from, place, out),
+            2 if is_strided(place) => return short_rows::<T, 2>(from, place, out),
+            3 if is_strided(place) => return short_rows::<T, 3>(from, place, out),
+            4 if is_strided(place) => return short_rows::<T, 4>(from, place, out),
+            _ => {}
+        }
+        for row in 0..out.rows {
+            let base = place.base.wrapping_add(place.rows.at(row));
+            pack_row(from, base, &place.columns, place.rows.stride, out.row(row));
+        }
     }
-    for row in 0..out.rows {
-        let columns = out.columns;
-        let base = place.base.wrapping_add(place.rows.at(row));
-        // SAFETY: the caller promises that the first column and all others lie in `from`; the loops
-        // below visit no others.
-        unsafe {
-            let source = from.as_ptr().offset(if place.columns.table.is_none() { base } else { 0 });
-            let out = out.row(row);
-            match (place.columns.table, along) {
-                (None, 1) if columns <= 32 => strided_row::<T, 1>(source, out),
-                (None, 1) => {
-                    out.copy_from_slice(std::slice::from_raw_parts(source.cast(), columns))
+}
+
+#[inline(always)]
+fn is_strided(place: &Place<'_>) -> bool {
+    place.rows.table.is_none() && place.columns.table.is_none()
+}
+
+/// Whether neighbours in the source are nearer across the rows than along them.
+#[inline(always)]
+fn lies_across(place: &Place<'_>, rows: usize) -> bool {
+    let (across, along) = (place.rows.stride.unsigned_abs(), place.columns.stride.unsigned_abs());
+    is_strided(place) && rows >= 4 && along > across && across != 0
+}
+
+/// Rows of `N` elements, pixels for example: the loop runs over the rows.
+///
+/// # Safety
+///
+/// As [`pack_rows`]; the place has no tables and `out` has `N` columns.
+#[inline(always)]
+unsafe fn short_rows<T: Copy, const N: usize>(
+    from: &[T],
+    place: &Place<'_>,
+    out: &mut RowsMut<'_, T>,
+) {
+    let (across, along) = (place.rows.stride, place.columns.stride);
+    // SAFETY: all addresses of the place lie in `from`, and `out` has that many rows of `N` columns.
+    unsafe {
+        let source = from.as_ptr().offset(place.base);
+        for row in 0..out.rows as isize {
+            let (source, target) =
+                (source.offset(across * row), out.pointer.offset(out.stride * row));
+            for column in 0..N {
+                (*target.add(column)).write(*source.offset(along * column as isize));
+            }
+        }
+    }
+}
+
+/// One row: `columns` are the steps from `base` on, and the next row is probably `across` away.
+///
+/// # Safety
+///
+/// Every address that the steps reach lies in `from`.
+#[inline(always)]
+unsafe fn pack_row<T: Copy>(
+    from: &[T],
+    base: isize,
+    columns: &Steps<'_>,
+    across: isize,
+    out: &mut [MaybeUninit<T>],
+) {
+    // SAFETY: the caller's promise; the first step is 0 where there is no table, so `base` is an address.
+    unsafe {
+        let first = from.as_ptr();
+        match (columns.table, columns.stride) {
+            (None, 1) if out.len() <= 32 => strided_row::<T, 1>(first.offset(base), out),
+            (None, 1) => out
+                .copy_from_slice(std::slice::from_raw_parts(first.offset(base).cast(), out.len())),
+            (None, 0) => out.fill(MaybeUninit::new(*first.offset(base))),
+            (None, -1) => strided_row::<T, -1>(first.offset(base), out),
+            (None, 2) => strided_row::<T, 2>(first.offset(base), out),
+            (None, 3) => strided_row::<T, 3>(first.offset(base), out),
+            (None, 4) => strided_row::<T, 4>(first.offset(base), out),
+            (None, stride) => {
+                for (column, slot) in out.iter_mut().enumerate() {
+                    slot.write(*first.offset(base + stride * column as isize));
                 }
-                (None, 0) => out.fill(MaybeUninit::new(*source)),
-                (None, -1) => strided_row::<T, -1>(source, out),
-                (None, 2) => strided_row::<T, 2>(source, out),
-                (None, 3) => strided_row::<T, 3>(source, out),
-                (None, 4) => strided_row::<T, 4>(source, out),
-                (None, stride) => {
-                    for (column, slot) in out.iter_mut().enumerate() {
-                        slot.write(*source.offset(stride * column as isize));
-                    }
-                }
-                (Some(table), stride) => {
-                    for (slot, &position) in out.iter_mut().zip(table) {
-                        slot.write(*source.offset(base + stride * position as isize));
-                    }
+            }
+            (Some(table), stride) => {
+                // Hardware prefetchers see no pattern within the row, but the next one is known.
+                simd::prefetch(from, base.wrapping_add(across) as usize, out.len());
+                for (slot, &position) in out.iter_mut().zip(table) {
+                    slot.write(*first.offset(base + stride * position as isize));
                 }
             }
         }
+    }
+}
+
+/// [`pack`] for rows that are written past the caches, part by part. Returns `None` for places that are
+/// better transposed in scratch memory first, and for destinations without contiguous rows.
+pub(crate) fn pack_streaming<T: Copy>(
+    from: &[T],
+    place: &Place<'_>,
+    dest: &mut Dest<'_, T>,
+) -> Option<Result<()>> {
+    let mut out = dest.rows()?;
+    if lies_across(place, out.rows) || out.columns < PART || level() == Level::Baseline {
+        return None;
+    }
+    let (low, high) = span(place, out.rows, out.columns);
+    if low < 0 || high >= from.len() as i128 {
+        return Some(Err(out_of_span(low, high, from.len())));
+    }
+    // SAFETY: the span of all addresses of the place was just held against this slice; the level says
+    // that AVX2 was detected.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        pack_streaming_avx2(from, place, &mut out)
+    };
+    Some(Ok(()))
+}
+
+/// # Safety
+///
+/// Every address of `place` within the rows and columns of `out` lies in `from`.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn pack_streaming_avx2<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
+    for row in 0..out.rows {
+        let base = place.base.wrapping_add(place.rows.at(row));
+        let columns = place.columns;
+        // Where a part begins, and its steps from there.
+        let part_at = |column: usize| match columns.table {
+            Some(table) => (base, Steps { table: Some(&table[column..]), ..columns }),
+            None => (base.wrapping_add(columns.at(column)), columns),
+        };
+        let out = out.row(row);
+        let head = out.as_ptr().align_offset(simd::LINE).min(out.len()).min(PART);
+        let pack_part = |column: usize, to: &mut [MaybeUninit<T>]| {
+            if to.is_empty() {
+                return;
+            }
+            let (base, steps) = part_at(column);
+            let across = place.rows.stride.wrapping_add(column as isize);
+            // SAFETY: the steps are a part of those that the caller vouches for.
+            unsafe {
+                pack_row(from, base, &steps, if steps.table.is_some() { across } else { 0 }, to)
+            };
+        };
+        let (first, rest) = out.split_at_mut(head);
+        pack_part(0, first);
+        let mut column = head;
+        let mut parts = rest.chunks_exact_mut(PART);
+        for to in &mut parts {
+            let mut part = [const { MaybeUninit::uninit() }; PART];
+            pack_part(column, &mut part);
+            simd::stream_lines(&part, to);
+            column += PART;
+        }
+        pack_part(column, parts.into_remainder());
     }
 }
 
@@ -540,13 +661,16 @@ unsafe fn squares<T: Copy, const N: usize>(
     square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
-    for row in (0..rows).step_by(N) {
+    // Two squares at a time take whole cache lines of the source.
+    for first in (0..rows).step_by(2 * N) {
         for column in (0..columns).step_by(N) {
-            // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
-            unsafe {
-                let source = source.add(row).offset(along * column as isize);
-                let target = out.pointer.offset(out.stride * row as isize).add(column);
-                square(source, along, target, out.stride);
+            for row in (first..rows.min(first + 2 * N)).step_by(N) {
+                // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
+                unsafe {
+                    let source = source.add(row).offset(along * column as isize);
+                    let target = out.pointer.offset(out.stride * row as isize).add(column);
+                    square(source, along, target, out.stride);
+                }
             }
         }
     }

@@ -8,6 +8,7 @@
 //!    one and both are blocked, so that the operand can be packed through a small square.
 //! 5. Rows that are short are batched to blocks of a useful size.
 
+use super::TILE;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -120,7 +121,8 @@ pub(crate) fn plan<'a>(
     let mut choice = vec![0; pieces.len()];
     loop {
         let chosen = choice.iter().zip(&pieces).map(|(&k, list)| &list[k]);
-        plan.nests.push(Nest::new(operands, chosen, blocking));
+        let nest = Nest::new(operands, chosen, &mut plan.tables, blocking);
+        plan.nests.push(nest);
         let Some(axis) =
             (0..choice.len()).rev().find(|&axis| choice[axis] + 1 < pieces[axis].len())
         else {
@@ -331,6 +333,7 @@ impl Nest {
     fn new<'p>(
         operands: &[Operand<'_>],
         pieces: impl Iterator<Item = &'p Piece>,
+        tables: &mut Vec<Cow<'_, [usize]>>,
         blocking: Blocking,
     ) -> Self {
         let mut nest = Self {
@@ -351,6 +354,7 @@ impl Nest {
         nest.loops.sort_by_key(|l| std::cmp::Reverse(l.cost()));
         nest.coalesce();
         nest.cross();
+        nest.lengthen_rows(tables);
         nest.set_block(blocking);
         nest
     }
@@ -409,6 +413,50 @@ impl Nest {
             self.crossed = true;
             self.row_by_row = self.mostly_along();
         }
+    }
+
+    /// Merges a further loop into short rows of a crossed nest, if the operand that lies across walks
+    /// both as one; the others follow tables. Tiles of few elements would cost more to set up than to do.
+    fn lengthen_rows(&mut self, tables: &mut Vec<Cow<'_, [usize]>>) {
+        let depth = self.loops.len();
+        if !self.crossed
+            || depth < 3
+            || self.loops[depth - 2].extent * self.loops[depth - 1].extent >= TILE
+        {
+            return;
+        }
+        let (rows, columns) = (&self.loops[depth - 2], &self.loops[depth - 1]);
+        let length = rows.extent as isize;
+        let continues = |l: &Loop, k: usize| {
+            rows.steps[k].stride.checked_mul(length) == Some(l.steps[k].stride)
+        };
+        let across = |k: usize| rows.steps[k].weight() < columns.steps[k].weight();
+        let Some(other) = (0..depth - 2).rev().find(|&which| {
+            let l = &self.loops[which];
+            let plain = |k: usize| {
+                let steps = [l.steps[k], rows.steps[k]];
+                steps.iter().all(|step| step.table.is_none() && step.stride >= 0)
+            };
+            let whole = l.extent * rows.extent <= TILE;
+            whole && (0..self.bases.len()).all(|k| plain(k) && (!across(k) || continues(l, k)))
+        }) else {
+            return;
+        };
+        let outer = &self.loops[other];
+        let mut steps = PerOperand::new();
+        for (k, (far, near)) in outer.steps.iter().zip(&rows.steps).enumerate() {
+            steps.push(if continues(outer, k) {
+                *near
+            } else {
+                let entry = |i: usize| {
+                    i / rows.extent * far.stride as usize + i % rows.extent * near.stride as usize
+                };
+                tables.push(Cow::Owned((0..outer.extent * rows.extent).map(entry).collect()));
+                Step { stride: 1, table: Some(TableRef { index: tables.len() - 1, start: 0 }) }
+            });
+        }
+        self.loops[depth - 2] = Loop { extent: outer.extent * rows.extent, steps };
+        self.loops.remove(other);
     }
 
     /// Whether more operands lie along the columns of a crossed nest than across them.

@@ -27,7 +27,7 @@ pub use facts::Strided;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;
 pub use layout::Layout;
-pub use select::{IntoSelectors, Select};
+pub use select::{IntoSelectors, Select, Step};
 
 use crate::error::Result;
 use crate::shape::Shape;

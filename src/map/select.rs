@@ -53,7 +53,16 @@ impl Select {
     }
 
     /// Every `step`-th index, from the end if `step` is negative.
-    pub fn every(step: isize) -> Self {
+    ///
+    /// ```
+    /// use lensor::{Select, Tensor};
+    /// let t = Tensor::from_vec([5], vec![0, 1, 2, 3, 4])?;
+    /// assert_eq!(t.view().select((Select::every(2_usize),))?.to_vec()?, [0, 2, 4]);
+    /// assert_eq!(t.select((Select::every(-3),))?.to_vec()?, [4, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn every(step: impl Step) -> Self {
+        let step = step.step();
         if step < 0 {
             Self::Range { start: -1, stop: None, step }
         } else {
@@ -130,8 +139,19 @@ impl Select {
     }
 }
 
+/// An integer that can be the step of a range: `i32`, `isize` or `usize`.
+pub trait Step {
+    /// The step; one beyond `isize` is the largest, which takes no second index either.
+    fn step(self) -> isize;
+}
+
 macro_rules! from_integers {
     ($($integer:ty)*) => { $(
+        impl Step for $integer {
+            fn step(self) -> isize {
+                clamp(self as i128)
+            }
+        }
         impl From<$integer> for Select {
             /// An integer beyond `isize` selects nothing valid and is reported as out of bounds.
             fn from(index: $integer) -> Self {

@@ -61,6 +61,14 @@ impl<W: Writer> Tensor<W> {
     ///
     /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the
     /// storage fails.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::full([2, 3], 0)?;
+    /// t.view_mut().select((.., 1))?.fill(7)?;
+    /// assert_eq!(t.to_vec()?, [0, 7, 0, 0, 7, 0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn fill(&mut self, value: W::Elem) -> Result<()> {
         Lazy(crate::expr::Scalar(value)).assign_to(self)
     }

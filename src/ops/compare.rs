@@ -1,6 +1,8 @@
 //! Comparison of tensors.
 
 use crate::dtype::{Arithmetic, Real, Signed};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Stop, for_each_block, zip_with};
 use crate::map::AddressMap;

@@ -2,9 +2,8 @@
 
 use super::stream::check_present;
 use super::{Reader, Writer};
-use crate::dtype::{ByteOrder, FileElement};
+use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::{Error, Result, StorageError};
-use bytemuck::{AnyBitPattern, NoUninit};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -15,7 +14,7 @@ use std::marker::PhantomData;
 /// slice where they are aligned and in the machine's byte order; elsewhere they are read unaligned
 /// and swapped.
 ///
-/// Every bit pattern of `T` must be a value, which [`AnyBitPattern`] asserts. `bool` has bytes that
+/// Every bit pattern of `T` must be a value, which [`MapElement`] asserts. `bool` has bytes that
 /// are no value, so it is not read in place but copied, with a check:
 ///
 /// ```compile_fail
@@ -98,7 +97,7 @@ impl<T, B> fmt::Debug for Encoded<T, B> {
     }
 }
 
-impl<T: FileElement<Bytes = T> + AnyBitPattern, B: AsRef<[u8]>> Encoded<T, B> {
+impl<T: MapElement, B: AsRef<[u8]>> Encoded<T, B> {
     /// All elements as one slice, with the reason where that is impossible.
     ///
     /// # Errors
@@ -146,7 +145,7 @@ impl<T: FileElement<Bytes = T> + AnyBitPattern, B: AsRef<[u8]>> Encoded<T, B> {
 
 impl<T, B> Reader for Encoded<T, B>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern,
+    T: MapElement,
     B: AsRef<[u8]> + Send + Sync,
 {
     type Elem = T;
@@ -205,7 +204,7 @@ where
 
 impl<T, B> Encoded<T, B>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+    T: MapElement,
     B: AsRef<[u8]> + AsMut<[u8]>,
 {
     /// All elements as one slice to write to, with the reason where that is impossible.
@@ -230,7 +229,7 @@ where
 
 impl<T, B> Writer for Encoded<T, B>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+    T: MapElement,
     B: AsRef<[u8]> + AsMut<[u8]> + Send + Sync,
 {
     /// # Panics

@@ -3,9 +3,8 @@
 
 use super::Encoded;
 use super::stream::check_present;
-use crate::dtype::{ByteOrder, FileElement};
+use crate::dtype::{ByteOrder, MapElement};
 use crate::error::{Error, Result};
-use bytemuck::{AnyBitPattern, NoUninit};
 use memmap2::{Mmap, MmapMut, MmapOptions};
 use std::fs::File;
 
@@ -47,7 +46,7 @@ pub type Mapped<T> = Encoded<T, Mmap>;
 /// ```
 pub type MappedMut<T> = Encoded<T, MmapMut>;
 
-impl<T: FileElement<Bytes = T> + AnyBitPattern> Encoded<T, Mmap> {
+impl<T: MapElement> Encoded<T, Mmap> {
     /// Maps `len` elements of `file` from `offset_bytes` on. Reads nothing yet.
     ///
     /// # Errors
@@ -74,7 +73,7 @@ impl<T: FileElement<Bytes = T> + AnyBitPattern> Encoded<T, Mmap> {
     }
 }
 
-impl<T: FileElement<Bytes = T> + AnyBitPattern + NoUninit> Encoded<T, MmapMut> {
+impl<T: MapElement> Encoded<T, MmapMut> {
     /// Maps `len` elements of `file`, opened for reading and writing, from `offset_bytes` on.
     ///
     /// # Errors

@@ -34,6 +34,12 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`], and [`Error::OutOfMemory`] if the elements cannot be kept.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// assert_eq!(Tensor::full([2], 1.5)?.to_vec()?, [1.5, 1.5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn full(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
@@ -88,6 +94,12 @@ impl<T: Copy + Send + Sync> Tensor<Constant<T>> {
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// assert_eq!(Tensor::constant([1 << 20, 1 << 20], 7)?.get(&[5, 9])?, 7);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn constant(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
@@ -124,6 +136,13 @@ impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Tensor<FromFn<F>> {
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_fn([2, 3], |k| k * k)?;
+    /// assert_eq!(t.select((1,))?.to_vec()?, [9, 16, 25]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn from_fn(shape: impl Into<Shape>, f: F) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;

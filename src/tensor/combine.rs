@@ -86,13 +86,14 @@ fn check(address: usize, len: usize) -> Result<(), StorageError> {
 
 /// Tensors one after another along `axis`, as one view of all their storages. Copies nothing.
 ///
-/// The other extents are the same for all. Tensors of different storage are first made of one type,
-/// by [`Tensor::erase`].
+/// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
+/// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
+/// [`Tensor::split`] takes the result apart. Follows NumPy's `concatenate`.
 ///
 /// # Errors
 ///
-/// [`Error::Axis`] if there is no such axis (or no tensor at all), [`Error::Destination`] if another
-/// extent differs, [`Error::ShapeOverflow`] if there are too many elements.
+/// [`Error::Axis`] if there is no such axis (or no tensor at all), [`Error::Join`] with the first
+/// tensor of which another extent differs, [`Error::ShapeOverflow`] if there are too many elements.
 ///
 /// ```
 /// use lensor::tensor::concat;
@@ -100,37 +101,30 @@ fn check(address: usize, len: usize) -> Result<(), StorageError> {
 /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
 /// let b = Tensor::from_nested([[5], [6]])?;
 /// assert_eq!(concat(1, [a.view(), b.view()])?.to_vec()?, [1, 2, 5, 3, 4, 6]);
+/// assert_eq!(
+///     concat(0, [a, b]).unwrap_err().to_string(),
+///     "cannot concatenate along axis 0: tensor 2 has shape [2, 1], tensor 1 has [2, 2]"
+/// );
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn concat<S: Reader>(
     axis: usize,
     tensors: impl IntoIterator<Item = Tensor<S>>,
 ) -> Result<Tensor<Concat<Flat<S>>>> {
-    let mut parts = Vec::new();
-    let mut first: Option<Shape> = None;
-    let mut total = 0_usize;
-    for tensor in tensors {
-        let front = tensor.move_axis(axis, 0)?;
-        let shape = front.shape();
-        let expected = first.get_or_insert_with(|| shape.clone());
-        if shape[1..] != expected[1..] || shape.rank() != expected.rank() {
-            return Err(Error::Destination { expected: expected.to_vec(), found: shape.to_vec() });
-        }
-        total = total
-            .checked_add(shape[0])
-            .ok_or_else(|| Error::ShapeOverflow { shape: shape.to_vec() })?;
-        parts.push(front.flat());
-    }
-    let first = first.ok_or(Error::Axis { axis, rank: 0 })?;
-    let shape: Shape = std::iter::once(total).chain(first[1..].iter().copied()).collect();
-    Tensor::new(shape, Concat::new(parts)?)?.move_axis(0, axis)
+    let tensors: Vec<_> = tensors.into_iter().collect();
+    check_join(axis, &tensors, false)?;
+    join(axis, tensors)
 }
 
 /// Tensors of one shape along a new axis `axis`, as one view of all their storages. Copies nothing.
 ///
+/// `n` tensors of shape `(s0, .., sk)` become one of rank one more, with extent `n` at `axis`. Tensors of
+/// different storage are first made of one type, by [`Tensor::erase`]. Follows NumPy's `stack`.
+///
 /// # Errors
 ///
-/// As [`concat()`].
+/// [`Error::Axis`] if `axis` exceeds the rank (or there is no tensor at all), [`Error::Join`] with the
+/// first tensor of another shape, [`Error::ShapeOverflow`] if there are too many elements.
 ///
 /// ```
 /// use lensor::tensor::stack;
@@ -143,13 +137,55 @@ pub fn stack<S: Reader>(
     axis: usize,
     tensors: impl IntoIterator<Item = Tensor<S>>,
 ) -> Result<Tensor<Concat<Flat<S>>>> {
+    let tensors: Vec<_> = tensors.into_iter().collect();
+    check_join(axis, &tensors, true)?;
     let deeper: Result<Vec<_>> =
         tensors.into_iter().map(|tensor| tensor.insert_axis(axis)).collect();
-    concat(axis, deeper?)
+    join(axis, deeper?)
+}
+
+/// Compares shapes with the first, but for the axis along which they are joined.
+fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> {
+    let first = tensors.first().ok_or(Error::Axis { axis, rank: 0 })?.shape();
+    if axis >= first.rank() + usize::from(stack) {
+        return Err(Error::Axis { axis, rank: first.rank() });
+    }
+    for (k, tensor) in tensors.iter().enumerate() {
+        let shape = tensor.shape();
+        let joined = |k: usize| k == axis && !stack;
+        let fits = shape.rank() == first.rank()
+            && (0..first.rank()).all(|k| joined(k) || shape[k] == first[k]);
+        if !fits {
+            let (shape, first) = (shape.to_vec(), first.to_vec());
+            return Err(Error::Join { tensor: k + 1, shape, first, axis, stack });
+        }
+    }
+    Ok(())
+}
+
+/// Tensors whose shapes differ at `axis` alone, one after another: they are laid end to end with that
+/// axis in front, which then moves back.
+fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
+    let mut shape = Shape::default();
+    let mut parts = Vec::with_capacity(tensors.len());
+    let mut total = 0_usize;
+    for tensor in tensors {
+        let front = tensor.move_axis(axis, 0)?;
+        shape = front.shape();
+        total = total
+            .checked_add(shape[0])
+            .ok_or_else(|| Error::ShapeOverflow { shape: shape.to_vec() })?;
+        parts.push(front.flat());
+    }
+    let shape: Shape = std::iter::once(total).chain(shape.iter().skip(1).copied()).collect();
+    Tensor::new(shape, Concat::new(parts)?)?.move_axis(0, axis)
 }
 
 /// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
 /// Copies nothing.
+///
+/// Extent `n` becomes `before + n + after`. The border is computed as it is read, one element at a time.
+/// Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
 ///

@@ -83,6 +83,14 @@ impl<S> Tensor<S> {
     ///
     /// [`Error::Axis`] if the axis does not exist, [`Error::ShapeOverflow`] if the lanes are empty and
     /// too many.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let lanes: Vec<_> = t.lanes(0)?.map(|lane| lane.to_vec()).collect::<Result<_, _>>()?;
+    /// assert_eq!(lanes, [[1, 3], [2, 4]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn lanes(&self, axis: usize) -> Result<AxisIter<'_, S>> {
         let rank = self.rank();
         let last = rank.checked_sub(1).ok_or(Error::Axis { axis, rank })?;

@@ -42,6 +42,14 @@ impl<S: Reader> Tensor<S> {
     ///
     /// [`Error::Length`] if `storage` has fewer elements than `shape` (more are fine),
     /// [`Error::ShapeOverflow`] if the shape has too many.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let bytes = [1_u8, 2, 3, 4, 5, 6];
+    /// let t = Tensor::new([2, 3], &bytes)?;
+    /// assert_eq!(t.get(&[1, 0])?, 4);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn new(shape: impl Into<Shape>, storage: S) -> Result<Self> {
         let shape = shape.into();
@@ -58,6 +66,13 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::OutOfSpan`] if the map reaches beyond the storage.
+    ///
+    /// ```
+    /// use lensor::{AddressMap, Shape, Tensor};
+    /// let every_other = AddressMap::row_major(&Shape::from([3, 2]))?.slice(1, 1..2)?;
+    /// assert_eq!(Tensor::with_map(every_other, vec![1, 2, 3, 4, 5, 6])?.to_vec()?, [2, 4, 6]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn with_map(map: AddressMap, storage: S) -> Result<Self> {
         let (span, len) = (map.span(), storage.len());
         if span.end > len {
@@ -72,6 +87,15 @@ impl<S: Reader> Tensor<S> {
     ///
     /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
     /// [`Error::Storage`] if the storage fails.
+    ///
+    /// ```
+    /// use lensor::{Error, Tensor};
+    /// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
+    /// assert_eq!(t.get(&[1, 0])?, 3);
+    /// let error = t.get(&[0, 2]).unwrap_err();
+    /// assert_eq!(error, Error::Index { axis: 1, index: 2, extent: 2 });
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn get(&self, index: &[usize]) -> Result<S::Elem> {
         let address = self.map.to_local(index)?;
@@ -100,6 +124,14 @@ impl<S: Reader> Tensor<S> {
     }
 
     /// Boxes the storage, so that tensors of different storage have one type. The box clones.
+    ///
+    /// ```
+    /// use lensor::{Tensor, storage::Constant};
+    /// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::new([2], Constant::new(7, 2))?);
+    /// let both = [a.erase(), b.erase()];
+    /// assert_eq!(both[1].to_vec()?, [7, 7]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn erase<'a>(self) -> Tensor<BoxReader<'a, S::Elem>>
     where
         S: Clone + 'a,
@@ -196,6 +228,14 @@ impl<S: Writer> Tensor<S> {
     ///
     /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
     /// [`Error::Storage`] if the storage fails.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::full([2, 2], 0)?;
+    /// t.view_mut().transpose(&[1, 0])?.set(&[1, 0], 5)?;
+    /// assert_eq!(t.to_vec()?, [0, 5, 0, 0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn set(&mut self, index: &[usize], value: S::Elem) -> Result<()> {
         let address = self.map.to_local(index)?;
         self.storage

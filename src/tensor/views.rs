@@ -28,6 +28,13 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Axis`](crate::Error::Axis) if one does not exist.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+        /// assert_eq!(t.swap_axes(0, 1)?.to_vec()?, [0, 3, 1, 4, 2, 5]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn swap_axes(self, a: usize, b: usize) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.swap_axes(a, b))
         }
@@ -37,6 +44,13 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Axis`](crate::Error::Axis) if one does not exist.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::full([2, 3, 4], 0)?;
+        /// assert_eq!(t.move_axis(2, 0)?.shape(), [4, 2, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn move_axis(self, from: usize, to: usize) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.move_axis(from, to))
         }
@@ -91,6 +105,13 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Axis`](crate::Error::Axis) if it does not exist.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+        /// assert_eq!(t.flip(1)?.to_vec()?, [2, 1, 0, 5, 4, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn flip(self, axis: usize) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.flip(axis))
         }
@@ -157,6 +178,13 @@ macro_rules! view_operations {
         ///
         /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
         /// [`Error::Infer`](crate::Error::Infer) if the missing extent is not determined.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+        /// assert_eq!(t.reshape_infer(&[Some(3), None])?.shape(), [3, 2]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn reshape_infer(self, to: &[Option<usize>]) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.reshape_infer(to))
         }
@@ -167,6 +195,14 @@ macro_rules! view_operations {
         ///
         /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
         /// [`Error::NeedsLink`](crate::Error::NeedsLink) where strides do not suffice.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+        /// assert_eq!(t.view().reshape_strided([6])?.shape(), [6]);
+        /// assert!(t.transpose(&[1, 0])?.reshape_strided([6]).is_err());
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn reshape_strided(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
             let to = to.into();
             self.rewrite(&mut |map| map.reshape_strided(to.clone()))
@@ -178,6 +214,13 @@ macro_rules! view_operations {
         ///
         /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
         /// [`Error::Reshape`](crate::Error::Reshape) if the extents do not multiply to its own.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::full([2, 6], 0)?;
+        /// assert_eq!(t.split_axis(1, &[3, 2])?.shape(), [2, 3, 2]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn split_axis(self, axis: usize, extents: &[usize]) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.split_axis(axis, extents))
         }
@@ -187,6 +230,13 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::AxisRange`](crate::Error::AxisRange) if the range runs backwards or beyond the rank.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::full([2, 3, 4], 0)?;
+        /// assert_eq!(t.merge_axes(0..2)?.shape(), [6, 4]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.merge_axes(axes.clone()))
         }
@@ -196,6 +246,13 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Axis`](crate::Error::Axis) if `axis` exceeds the rank.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+        /// assert_eq!(t.insert_axis(1)?.shape(), [2, 1, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn insert_axis(self, axis: usize) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.insert_axis(axis))
         }
@@ -206,6 +263,13 @@ macro_rules! view_operations {
         ///
         /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
         /// [`Error::Reshape`](crate::Error::Reshape) if its extent is not 1.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::full([2, 1, 3], 0)?;
+        /// assert_eq!(t.remove_axis(1)?.shape(), [2, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn remove_axis(self, axis: usize) -> $crate::Result<Self> {
             self.rewrite(&mut |map| map.remove_axis(axis))
         }
@@ -273,5 +337,37 @@ impl<S> super::Tensor<S> {
         let extent = self.shape().get(axis).copied().unwrap_or(0);
         let left = self.view().slice(axis, 0..at)?;
         Ok((left, self.view().slice(axis, at..extent.max(at))?))
+    }
+
+    /// The parts of a view between the indexes `at` of an axis, one more than there are indexes. Copies
+    /// nothing; the inverse of [`concat`](super::concat). Follows NumPy's `split`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
+    /// [`Error::Index`](crate::Error::Index) if an index exceeds the extent or is less than the one
+    /// before.
+    ///
+    /// ```
+    /// # use lensor::Tensor;
+    /// let t = Tensor::from_vec([5], vec![1, 2, 3, 4, 5])?;
+    /// let parts: Vec<_> = t.split(0, &[1, 3])?.iter().map(Tensor::to_vec).collect::<Result<_, _>>()?;
+    /// assert_eq!(parts, [vec![1], vec![2, 3], vec![4, 5]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn split(&self, axis: usize, at: &[usize]) -> crate::Result<Vec<super::Tensor<&S>>> {
+        let shape = self.shape();
+        let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
+        let mut start = 0;
+        let mut parts = Vec::with_capacity(at.len() + 1);
+        for &end in at.iter().chain([&extent]) {
+            if end < start || end > extent {
+                // Of a list that falls, what is wrong is the index that follows a larger one.
+                return Err(crate::Error::Index { axis, index: end as i128, extent });
+            }
+            parts.push(self.view().slice(axis, start..end)?);
+            start = end;
+        }
+        Ok(parts)
     }
 }

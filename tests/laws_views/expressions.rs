@@ -184,3 +184,20 @@ quickcheck! {
         (1..=3).all(|k| text.contains(&format!("operand {k}:"))) && !text.contains("operand 4:")
     }
 }
+
+/// Bytes are counted once where an operand repeats its elements, and threads are a number.
+#[test]
+fn an_explanation_counts_distinct_bytes() {
+    let photo = Tensor::from_vec([4, 5, 3], vec![0_u8; 60]).unwrap().cast::<f32>();
+    let mean = Tensor::from_vec([3], vec![0.5_f32; 3]).unwrap();
+    let e = photo - &mean;
+    let explanation = e.explain().unwrap();
+    let text = explanation.to_string();
+    assert!(text.contains(&format!("bytes: {} read, {} written", 60 + 3 * 4, 60 * 4)), "{text}");
+    assert!(text.contains("1 byte an element") && text.contains("threads: 1"), "{text}");
+    assert_eq!(explanation.threads(), 1);
+
+    let windows = Tensor::from_vec([1000], vec![0_u8; 1000]).unwrap().windows(0, 3).unwrap();
+    let text = windows.explain().unwrap().to_string();
+    assert!(text.contains("bytes: 1000 read, 2994 written"), "{text}");
+}

@@ -97,6 +97,29 @@ quickcheck! {
         )
     }
 
+    /// The parts between any indexes put together again are the view, and an index out of order is
+    /// refused.
+    fn a_split_joins_to_the_whole(viewed: Viewed<i32>, axis: usize, cuts: Vec<usize>) -> TestResult {
+        let (t, model) = (viewed.tensor(), dense(&viewed));
+        if t.rank() == 0 {
+            return TestResult::from_bool(t.split(0, &[]).map(drop) == Err(Error::Axis { axis: 0, rank: 0 }));
+        }
+        let axis = axis % t.rank();
+        let extent = model.shape[axis];
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (extent + 1)).collect();
+        cuts.sort_unstable();
+        let parts = t.split(axis, &cuts).unwrap();
+        let whole = parts.len() == cuts.len() + 1
+            && reads_as(&concat(axis, parts).unwrap(), &model, |x| x);
+        let beyond = Err(Error::Index { axis, index: extent as i128 + 1, extent });
+        let falling = Err(Error::Index { axis, index: 0, extent });
+        TestResult::from_bool(
+            whole
+                && t.split(axis, &[extent + 1]).map(drop) == beyond
+                && (extent == 0 || t.split(axis, &[extent, 0]).map(drop) == falling),
+        )
+    }
+
     /// A concatenation is its parts one after another along any axis, parts of any views and storage.
     fn a_concatenation_is_its_parts(viewed: Viewed<i32>, axis: usize, times: u8) -> TestResult {
         let (t, model) = (viewed.tensor(), dense(&viewed));
@@ -158,16 +181,28 @@ fn parts_of_different_shapes_do_not_join() {
     let t = |shape: [usize; 2]| Tensor::from_vec(shape, vec![0; shape[0] * shape[1]]).unwrap();
     assert_eq!(
         concat(1, [t([2, 3]), t([4, 3])]).unwrap_err(),
-        Error::Destination { expected: vec![2, 3], found: vec![4, 3] }
+        Error::Join { tensor: 2, shape: vec![4, 3], first: vec![2, 3], axis: 1, stack: false }
     );
     assert_eq!(
-        concat(0, [t([2, 3]), t([3, 2])]).unwrap_err(),
-        Error::Destination { expected: vec![2, 3], found: vec![3, 2] }
+        concat(0, [t([2, 3]), t([1, 3]), t([3, 2])]).unwrap_err(),
+        Error::Join { tensor: 3, shape: vec![3, 2], first: vec![2, 3], axis: 0, stack: false }
+    );
+    let flat = t([1, 3]).reshape([3]).unwrap();
+    assert_eq!(
+        concat(1, [t([2, 3]), flat]).unwrap_err(),
+        Error::Join { tensor: 2, shape: vec![3], first: vec![2, 3], axis: 1, stack: false }
+    );
+    let error = stack(0, [t([2, 3]), t([3, 2])]).unwrap_err();
+    assert_eq!(
+        error,
+        Error::Join { tensor: 2, shape: vec![3, 2], first: vec![2, 3], axis: 0, stack: true }
     );
     assert_eq!(
-        stack(0, [t([2, 3]), t([3, 2])]).unwrap_err(),
-        Error::Destination { expected: vec![2, 3], found: vec![3, 2] }
+        error.to_string(),
+        "cannot stack along a new axis 0: tensor 2 has shape [3, 2], tensor 1 has [2, 3]"
     );
+    assert_eq!(stack(3, [t([2, 3])]).unwrap_err(), Error::Axis { axis: 3, rank: 2 });
+    assert_eq!(concat(2, [t([2, 3])]).unwrap_err(), Error::Axis { axis: 2, rank: 2 });
     assert_eq!(
         concat(0, Vec::<Tensor<Vec<i32>>>::new()).unwrap_err(),
         Error::Axis { axis: 0, rank: 0 }

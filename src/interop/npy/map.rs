@@ -5,12 +5,11 @@
 )]
 
 use super::Header;
-use crate::dtype::{ByteOrder, FileElement};
+use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::Result;
 use crate::shape::Shape;
 use crate::storage::{Mapped, MappedMut};
 use crate::tensor::Tensor;
-use bytemuck::{AnyBitPattern, NoUninit};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -39,7 +38,7 @@ use std::path::Path;
 /// ```
 pub unsafe fn map<T>(path: impl AsRef<Path>) -> Result<Tensor<Mapped<T>>>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern,
+    T: MapElement,
 {
     let file = File::open(path)?;
     let header = checked::<T>(&file)?;
@@ -60,7 +59,7 @@ where
 /// map it a second time.
 pub unsafe fn map_mut<T>(path: impl AsRef<Path>) -> Result<Tensor<MappedMut<T>>>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+    T: MapElement,
 {
     let file = File::options().read(true).write(true).open(path)?;
     let header = checked::<T>(&file)?;
@@ -97,7 +96,7 @@ pub unsafe fn create_mut<T>(
     shape: impl Into<Shape>,
 ) -> Result<Tensor<MappedMut<T>>>
 where
-    T: FileElement<Bytes = T> + AnyBitPattern + NoUninit,
+    T: MapElement,
 {
     let header = Header::new(T::DTYPE, ByteOrder::NATIVE, false, shape)?;
     let mut file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;

@@ -6,7 +6,7 @@
 //! | | copies into memory | copies nothing |
 //! |---|---|---|
 //! | from bytes or a stream | [`read`], [`read_next`] | [`from_bytes`] |
-//! | from a path | [`open`] | [`map`](map()), [`map_mut`] (feature `mmap`) |
+//! | from a path | [`open`] | `map`, `map_mut` (feature `mmap`) |
 //!
 //! A file may come from a stranger. Whatever it holds, these functions return an error rather than
 //! panic, abort, or allocate more than twice the bytes that are there.

@@ -3,48 +3,52 @@
 use super::Header;
 use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::Result;
-use crate::storage::{Reader, reserve};
-use crate::tensor::Tensor;
+use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
+use crate::storage::reserve;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+/// Bytes that are evaluated at once: enough for all threads to have work.
+const PIECE_BYTES: usize = 1 << 22;
 /// Bytes that are written at once.
 const BLOCK_BYTES: usize = 1 << 16;
 
-/// Writes a tensor, or a view of any storage, in row-major order and the machine's byte order.
+/// Writes a tensor, a view of any storage or an expression, in row-major order and the machine's byte
+/// order.
 ///
-/// The bytes are those that NumPy's `save` writes for the same array.
+/// The bytes are those that NumPy's `save` writes for the same array. Elements are computed and written
+/// piece by piece, in a few megabytes of memory however many there are.
 ///
 /// # Errors
 ///
-/// [`Error::Storage`](crate::Error::Storage) if the storage fails,
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Io`](crate::Error::Io) if the sink
-/// does; it then holds a part.
-pub fn write<S>(mut sink: impl Write, tensor: &Tensor<S>) -> Result<()>
+/// The error that an expression carries, before anything is written; what its evaluation reports (see
+/// [`Lazy::eval`]), [`Error::OutOfMemory`](crate::Error::OutOfMemory), and
+/// [`Error::Io`](crate::Error::Io) if the sink fails: it then holds a part.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::interop::npy;
+/// let t = Tensor::from_vec([2], vec![1.5, 2.5])?;
+/// let mut file = Vec::new();
+/// npy::write(&mut file, &t * 2.0)?;
+/// assert_eq!(npy::read::<f64>(&file[..])?.to_vec()?, [3.0, 5.0]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn write<X>(sink: impl Write, array: X) -> Result<()>
 where
-    S: Reader,
-    S::Elem: FileElement,
+    X: IntoExpr<Elem: FileElement>,
 {
-    let header = Header::new(S::Elem::DTYPE, ByteOrder::NATIVE, false, tensor.shape())?;
-    let elements = tensor.to_vec()?;
-    sink.write_all(&header.to_bytes()?)?;
-    let block_len = BLOCK_BYTES / size_of::<S::Elem>();
-    let mut block = Vec::new();
-    reserve(&mut block, elements.len().min(block_len))?;
-    for elements in elements.chunks(block_len) {
-        block.clear();
-        block.extend(elements.iter().map(|element| element.into_bytes()));
-        sink.write_all(bytemuck::cast_slice(&block))?;
-    }
-    Ok(())
+    let array = Lazy(array.into_expr());
+    let header = header(&array)?;
+    write_with(&header, sink, &array)
 }
 
-/// Writes a tensor to a new file, replacing one of the same name.
+/// Writes a tensor, a view of any storage or an expression to a new file, replacing one of the same name.
 ///
 /// # Errors
 ///
-/// As for [`write`](write()).
+/// As for [`write`](write()). The file is not touched if the expression carries an error.
 ///
 /// ```
 /// use lensor::{Tensor, interop::npy};
@@ -54,10 +58,33 @@ where
 /// assert_eq!(npy::open_header(&path)?.shape(), &[2, 1][..]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn save<S>(path: impl AsRef<Path>, tensor: &Tensor<S>) -> Result<()>
+pub fn save<X>(path: impl AsRef<Path>, array: X) -> Result<()>
 where
-    S: Reader,
-    S::Elem: FileElement,
+    X: IntoExpr<Elem: FileElement>,
 {
-    write(File::create(path)?, tensor)
+    let array = Lazy(array.into_expr());
+    let header = header(&array)?;
+    write_with(&header, File::create(path)?, &array)
+}
+
+fn header<E: Expr<Elem: FileElement>>(array: &Lazy<E>) -> Result<Header> {
+    Header::new(E::Elem::DTYPE, ByteOrder::NATIVE, false, array.shape()?)
+}
+
+fn write_with<E>(header: &Header, mut sink: impl Write, array: &Lazy<E>) -> Result<()>
+where
+    E: Expr<Elem: FileElement>,
+{
+    sink.write_all(&header.to_bytes()?)?;
+    let element_bytes = size_of::<E::Elem>();
+    let mut block = Vec::new();
+    reserve(&mut block, header.count().min(BLOCK_BYTES / element_bytes))?;
+    for_each_piece(array, PIECE_BYTES / element_bytes, |piece| {
+        for elements in piece.chunks(BLOCK_BYTES / element_bytes) {
+            block.clear();
+            block.extend(elements.iter().map(|element| element.into_bytes()));
+            sink.write_all(bytemuck::cast_slice(&block))?;
+        }
+        Ok(())
+    })
 }

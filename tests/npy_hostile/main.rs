@@ -1,73 +1,13 @@
 //! `.npy` files from strangers: an error for every one, no panic, no abort, bounded memory.
-#![allow(unsafe_code, reason = "a counting allocator")]
 
 use lensor::dtype::{DType, FileElement};
 use lensor::interop::npy::{self, Header};
 use lensor::{Error, Tensor};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::io::Read;
 
-/// Counts the bytes each thread holds and the most it held, and refuses blocks above a limit.
-struct Counting;
+mod memory;
 
-thread_local! {
-    static HELD: Cell<usize> = const { Cell::new(0) };
-    static PEAK: Cell<usize> = const { Cell::new(0) };
-    static LIMIT: Cell<usize> = const { Cell::new(usize::MAX) };
-}
-
-/// Whether a block of `allocated` bytes may replace one of `freed`.
-fn count(freed: usize, allocated: usize) -> bool {
-    let allowed = allocated <= LIMIT.get();
-    if allowed {
-        let held = HELD.get().saturating_sub(freed) + allocated;
-        HELD.set(held);
-        PEAK.set(PEAK.get().max(held));
-    }
-    allowed
-}
-
-// SAFETY: every call is handed on to the system's allocator as it is, or refused with null.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !count(0, layout.size()) {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: the caller's contract is that of the system's allocator.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count(layout.size(), 0);
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !count(layout.size(), size) {
-            return std::ptr::null_mut();
-        }
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// What may be held besides twice the bytes present: a block, a header of the largest size, an error.
-const CONSTANT: usize = 3 << 16;
-
-/// Runs `read` and checks how much memory it held.
-fn bounded<T>(present: usize, read: impl FnOnce() -> T) -> T {
-    let before = HELD.get();
-    PEAK.set(before);
-    let result = read();
-    let held = PEAK.get() - before;
-    assert!(held <= 2 * present + CONSTANT, "held {held} bytes for {present}");
-    result
-}
+use memory::{LIMIT, bounded};
 
 /// Reads bytes in every way, from memory and from a file; all agree on the error.
 fn refused<T: FileElement>(bytes: &[u8]) -> Error {
@@ -114,7 +54,7 @@ fn malformed(text: &str, position: usize, wanted: &str) {
 
 fn valid() -> Vec<u8> {
     let mut bytes = Vec::new();
-    npy::write(&mut bytes, &Tensor::from_vec([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap())
+    npy::write(&mut bytes, Tensor::from_vec([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap())
         .unwrap();
     bytes
 }

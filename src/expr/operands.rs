@@ -1,0 +1,211 @@
+//! Tuples of operands, and closures over them.
+
+use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op};
+use crate::error::Result;
+use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
+use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
+use std::fmt;
+
+/// A tuple of one to six expressions.
+pub trait Operands: Send + Sync {
+    /// Tuple of the element types.
+    type Elems: Copy;
+    /// The operands at work.
+    type Cursors<'a>: Cursor<Elem = Self::Elems>
+    where
+        Self: 'a;
+    /// The same operands, borrowed.
+    type Ref<'a>: Operands<Elems = Self::Elems>
+    where
+        Self: 'a;
+
+    /// Borrows every operand.
+    fn by_ref(&self) -> Self::Ref<'_>;
+
+    /// Joint shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`](crate::Error::Operands), with the position of the first that does not align.
+    fn shape(&self) -> Result<Shape>;
+
+    /// Calls `visit` with every leaf of every operand.
+    #[doc(hidden)]
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
+
+    /// Changes the map of every leaf of every operand.
+    #[doc(hidden)]
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// Workers for all operands.
+    #[doc(hidden)]
+    fn cursors(&self) -> Self::Cursors<'_>;
+
+    /// Boxes within boxes, at the deepest.
+    #[doc(hidden)]
+    fn depth(&self) -> usize;
+}
+
+/// A tuple of what can stand as operands.
+pub trait IntoOperands {
+    /// Tuple of the element types.
+    type Elems: Copy;
+    /// Tuple of expressions.
+    type Operands: Operands<Elems = Self::Elems>;
+
+    /// The tuple as expressions.
+    fn into_operands(self) -> Self::Operands;
+}
+
+macro_rules! operand_tuples {
+    ($($name:ident $k:tt),*) => {
+        impl<$($name: Expr),*> Operands for ($($name,)*) {
+            type Elems = ($($name::Elem,)*);
+            type Cursors<'a> = ($($name::Cursor<'a>,)*) where $($name: 'a),*;
+            type Ref<'a> = ($($name::Ref<'a>,)*) where $($name: 'a),*;
+
+            fn by_ref(&self) -> Self::Ref<'_> {
+                ($(self.$k.by_ref(),)*)
+            }
+
+            #[inline]
+            fn shape(&self) -> Result<Shape> {
+                let shape = Shape::default();
+                $(let shape = shape.join(&self.$k.shape()?, Align::Right, $k + 1)?;)*
+                Ok(shape)
+            }
+
+            #[inline]
+            fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+                $(self.$k.leaves(visit);)*
+            }
+
+            fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+                Ok(($(self.$k.rewrite(change)?,)*))
+            }
+
+            #[inline]
+            fn cursors(&self) -> Self::Cursors<'_> {
+                ($(self.$k.cursor(),)*)
+            }
+
+            fn depth(&self) -> usize {
+                [$(self.$k.depth()),*].into_iter().max().unwrap_or(0)
+            }
+        }
+
+        impl<$($name: IntoExpr),*> IntoOperands for ($($name,)*) {
+            type Elems = ($($name::Elem,)*);
+            type Operands = ($($name::Expr,)*);
+
+            fn into_operands(self) -> Self::Operands {
+                ($(self.$k.into_expr(),)*)
+            }
+        }
+
+        impl<$($name: Cursor),*> Cursor for ($($name,)*) {
+            type Elem = ($($name::Elem,)*);
+            type Row<'r> = ($($name::Row<'r>,)*) where Self: 'r;
+
+            #[inline(always)]
+            fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+                $(self.$k.bind(tile, next)?;)*
+                Ok(())
+            }
+
+            #[inline(always)]
+            fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
+                ($(self.$k.row(row, columns),)*)
+            }
+
+            fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+                $(if let Some(fault) = self.$k.fault(tile, next)? {
+                    return Ok(Some(fault));
+                })*
+                Ok(None)
+            }
+        }
+
+        impl<$($name: Row),*> Row for ($($name,)*) {
+            type Elem = ($($name::Elem,)*);
+            const FAULTS: bool = $($name::FAULTS)||*;
+
+            #[inline(always)]
+            fn part(&self, start: usize, columns: usize) -> Self {
+                ($(self.$k.part(start, columns),)*)
+            }
+
+            #[inline(always)]
+            fn prefetch(&self, column: usize) {
+                $(self.$k.prefetch(column);)*
+            }
+
+            #[inline(always)]
+            fn get(&self, column: usize) -> Self::Elem {
+                ($(self.$k.get(column),)*)
+            }
+
+            #[inline(always)]
+            #[allow(non_snake_case, reason = "type names stand for values")]
+            fn checked(&self, column: usize) -> (Self::Elem, bool) {
+                $(let $name = self.$k.checked(column);)*
+                (($($name.0,)*), $($name.1)|*)
+            }
+        }
+    };
+}
+operand_tuples!(A 0);
+operand_tuples!(A 0, B 1);
+operand_tuples!(A 0, B 1, C 2);
+operand_tuples!(A 0, B 1, C 2, D 3);
+operand_tuples!(A 0, B 1, C 2, D 3, E 4);
+operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
+
+/// A closure over the tuple of operands.
+pub struct Function<F>(F);
+
+impl<F> fmt::Debug for Function<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Function")
+    }
+}
+
+impl<F: Clone> Clone for Function<F> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F> {
+    type Out = U;
+
+    #[inline(always)]
+    fn call(&self, x: X) -> U {
+        (self.0)(x)
+    }
+}
+
+/// Any function of one to six operands, elementwise; the closure takes one tuple.
+///
+/// A panic in the closure reaches the caller of the evaluation.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::expr::zip_with;
+/// let a = Tensor::from_vec([3], vec![1, 2, 3])?;
+/// let b = Tensor::from_vec([3], vec![3.0, 2.0, 1.0])?;
+/// let e = zip_with((&a, &b, 10.0), |(a, b, c)| if a > 1 { b } else { c });
+/// assert_eq!(e.eval()?.to_vec()?, [10.0, 2.0, 1.0]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn zip_with<A, U, F>(operands: A, f: F) -> Lazy<Apply<Function<F>, A::Operands>>
+where
+    A: IntoOperands,
+    U: Copy + Send + Sync,
+    F: Fn(A::Elems) -> U + Send + Sync,
+{
+    Lazy(Apply::new(Function(f), operands.into_operands()))
+}
