@@ -116,6 +116,9 @@ fn memory_may_end_anywhere() {
 fn building() {
     every_shortage("full", 1, || Tensor::full([SIDE, SIDE], 1_u8));
     every_shortage("from_index", 1, || Tensor::from_index([SIDE, SIDE], |i| i[0] ^ i[1]));
+    let rows = vec![vec![1_u64; SIDE]; SIDE];
+    let refused = short_of_memory(0, false, || Tensor::from_nested(rows));
+    assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "from_nested");
     every_shortage("iota", 1, || {
         Tensor::<lensor::storage::Progression<u64>>::iota([COUNT])?.to_vec()
     });
@@ -203,6 +206,9 @@ fn views() {
         flat()?.select(&selectors)?.select(&selectors)?.flip(0)?.rotate(&[3])?.get(&[COUNT / 2])
     });
     every_shortage("listed", 2, || flat()?.select(&selectors)?.to_vec());
+    every_shortage("explained list", 1, || {
+        Ok((flat()?.select(&selectors)? + 1).explain()?.lines().len())
+    });
     every_shortage("fused list", 2, || (flat()?.select(&selectors)? + 1).eval());
     let listed = || flat()?.select(&selectors);
     every_shortage("list and link", 2, || {
@@ -248,6 +254,7 @@ fn files() {
     every_shortage("npy from_bytes", 1, || npy::from_bytes::<u64, _>(&file[..])?.to_vec());
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("square.npy");
+    npy::save(&path, &t).unwrap();
     every_shortage("npy save", 0, || npy::save(&path, &t));
     every_shortage("npy open", 1, || npy::open::<u64>(&path));
 }
