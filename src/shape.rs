@@ -20,8 +20,32 @@ pub type Index = SmallVec<[usize; 4]>;
 /// assert_eq!(shape[1], 3);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub struct Shape(Index);
+
+impl Clone for Shape {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self(Index::from_slice(&self.0))
+    }
+}
+
+/// `f` of `0..count`, without a check for space at each step where there are few.
+#[inline(always)]
+pub(crate) fn collect_inline<T: Copy>(
+    count: usize,
+    zero: T,
+    mut f: impl FnMut(usize) -> T,
+) -> SmallVec<[T; 4]> {
+    if count > 4 {
+        return (0..count).map(f).collect();
+    }
+    let mut buffer = [zero; 4];
+    for (k, slot) in buffer.iter_mut().enumerate().take(count) {
+        *slot = f(k);
+    }
+    SmallVec::from_buf_and_len(buffer, count)
+}
 
 impl Shape {
     /// Number of axes.
@@ -73,11 +97,14 @@ impl Shape {
     /// ```
     #[inline]
     pub fn join(&self, other: &Self, align: Align, argument: usize) -> Result<Self> {
-        if self == other {
+        if self == other || other.rank() == 0 {
             return Ok(self.clone());
         }
+        if self.rank() == 0 {
+            return Ok(other.clone());
+        }
         let rank = self.rank().max(other.rank());
-        let mut joint = Index::with_capacity(rank);
+        let mut joint = Index::new();
         for axis in 0..rank {
             let (a, b) = (align.extent(self, axis, rank), align.extent(other, axis, rank));
             joint.push(match (a, b) {
@@ -207,6 +234,13 @@ impl fmt::Debug for Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.extents(), f)
+    }
+}
+
+impl From<Index> for Shape {
+    #[inline]
+    fn from(extents: Index) -> Self {
+        Self(extents)
     }
 }
 

@@ -105,6 +105,11 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     }
 
     #[inline]
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.shape.as_ref().is_ok_and(|own| own == shape)
+    }
+
+    #[inline]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         self.operands.leaves(visit);
     }

@@ -149,6 +149,10 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
         self.shape.clone()
     }
 
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.shape.as_ref().is_ok_and(|own| own == shape)
+    }
+
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         for leaf in &self.leaves {
             visit(Leaf { map: &leaf.map, elem_bytes: leaf.elem_bytes, access: leaf.access });

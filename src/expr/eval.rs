@@ -27,7 +27,7 @@ pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
         let filled = evaluate_into(e, &shape, &map, out)?;
         filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
     })?;
-    Tensor::with_map(map, data)
+    Ok(Tensor::of_parts(map, data))
 }
 
 /// Elements of `e`, stretched to the shape of `out`, into `out`.
@@ -50,11 +50,12 @@ pub(super) fn assign<E: Expr, W: Writer<Elem = E::Elem>>(e: &E, out: &mut Tensor
 
 /// The shape to evaluate for an assignment, if `out` can take it.
 pub(super) fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
-    let (expected, found) = (out.shape(), e.shape()?);
-    if found != expected
-        && !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected)
-    {
-        return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
+    let expected = out.shape();
+    if !e.is_shaped(&expected) {
+        let found = e.shape()?;
+        if !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected) {
+            return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
+        }
     }
     out.address_map().check_injective()?;
     Ok(expected)

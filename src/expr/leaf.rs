@@ -35,6 +35,13 @@ impl<S: Reader> Expr for Tensor<S> {
     }
 
     #[inline]
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        let axes = self.address_map().top().plain_axes();
+        axes.len() == shape.rank()
+            && axes.iter().zip(shape.iter()).all(|(axis, extent)| axis.extent == *extent)
+    }
+
+    #[inline]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         let access = match (self.storage().as_slice(), self.storage().stored()) {
             (Some(_), _) => Access::Slice,
@@ -345,6 +352,11 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
     #[inline]
     fn shape(&self) -> Result<Shape> {
         Ok(Shape::default())
+    }
+
+    #[inline]
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        shape.rank() == 0
     }
 
     #[inline]

@@ -87,6 +87,10 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
     fn shape(&self) -> Result<Shape>;
 
+    /// Whether the joint shape is known to be `shape`.
+    #[doc(hidden)]
+    fn is_shaped(&self, shape: &Shape) -> bool;
+
     /// Calls `visit` with every leaf that has a map, in the order of binding.
     #[doc(hidden)]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
@@ -271,6 +275,12 @@ impl<E: Expr> Expr for Lazy<E> {
         self.0.shape()
     }
 
+    #[inline]
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.0.is_shaped(shape)
+    }
+
+    #[inline]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         self.0.leaves(visit);
     }

@@ -65,7 +65,12 @@ impl AddressMap {
     ///
     /// [`Error::NotInjective`] with the first axis such that two indexes that differ up to that axis
     /// only share an address.
+    #[inline]
     pub fn check_injective(&self) -> Result<()> {
+        if self.is_contiguous() { Ok(()) } else { self.search_injective() }
+    }
+
+    fn search_injective(&self) -> Result<()> {
         if self.count() <= 1 {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use super::axis::{AxisMap, Walk};
 use crate::error::{Error, Result};
-use crate::shape::Shape;
+use crate::shape::{Shape, collect_inline};
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Range;
@@ -130,7 +130,9 @@ impl Layout {
             return Ok(Self::empty(shape));
         }
         let mut stride = 1;
-        let mut axes: Axes = shape.iter().map(|&extent| Axis { extent, stride: 0 }).collect();
+        let mut axes: Axes = collect_inline(shape.rank(), Axis { extent: 0, stride: 0 }, |k| {
+            Axis { extent: shape[k], stride: 0 }
+        });
         for axis in axes.iter_mut().rev().filter(|axis| axis.extent > 1) {
             axis.stride = stride;
             stride *= axis.extent as isize;
@@ -152,7 +154,7 @@ impl Layout {
     /// Extents of the axes.
     #[inline]
     pub fn shape(&self) -> Shape {
-        self.axes.iter().map(|axis| axis.extent).collect()
+        collect_inline(self.axes.len(), 0, |k| self.axes[k].extent).into()
     }
 
     /// Number of indexes.

@@ -207,6 +207,12 @@ impl<S> Tensor<S> {
         Tensor { map: self.map.clone(), storage: &mut self.storage }
     }
 
+    /// A tensor whose map is known to fit its storage.
+    #[inline]
+    pub(crate) fn of_parts(map: AddressMap, storage: S) -> Self {
+        Self { map, storage }
+    }
+
     /// Map and mutable storage at once.
     pub(crate) fn parts_mut(&mut self) -> (&AddressMap, &mut S) {
         (&self.map, &mut self.storage)
