@@ -53,10 +53,10 @@ impl<T: Copy> Liar<T> {
     /// How many of `len` are claimed now.
     fn amount(&self, len: usize) -> usize {
         match self.answer() {
-            Answer::Other(byte @ 248..) => len + usize::from(byte),
+            Answer::Other(byte @ 248..) => len.saturating_add(byte.into()),
             Answer::Other(247) => usize::MAX,
             Answer::Other(246) => isize::MAX as usize,
-            Answer::Other(byte) => len * usize::from(byte - 172) / 74,
+            Answer::Other(byte) => len / 74 * usize::from(byte - 172),
             Answer::Nothing => 0,
             Answer::Truth | Answer::Error => len,
         }
