@@ -21,6 +21,9 @@ use crate::storage::{BoxReader, Reader, Writer};
 /// View operations take the tensor by value and keep the storage, so call them on [`Tensor::view`] to
 /// keep the original.
 ///
+/// [`concat()`], [`stack`] and [`pad`] make one view of several tensors, or of one with a border;
+/// [`Tensor::split`] and [`Tensor::split_at`] take one apart.
+///
 /// ```
 /// use lensor::Tensor;
 /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
