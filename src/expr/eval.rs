@@ -85,7 +85,9 @@ fn copies_rows<E: Expr>(e: &E, map: &AddressMap) -> bool {
     e.leaves(&mut |leaf| {
         direct &= leaf.access == super::Access::Slice && leaf.map.rest().is_empty();
     });
-    direct && map.top().plain_axes().last().is_some_and(|axis| axis.stride == 1)
+    let top = map.top();
+    let last = top.plain_axes().last().map(|axis| (axis.stride, top.walk(top.rank() - 1)));
+    direct && last.is_some_and(|(stride, walk)| stride == 1 && !matches!(walk, map::Walk::Listed(_)))
 }
 
 /// The short way for small evaluations: one tile, straight from the strides.

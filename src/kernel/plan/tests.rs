@@ -8,14 +8,13 @@ fn planned<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Blocking) 
     plan(extents, operands, blocking).expect("memory for tables")
 }
 
-fn linear(base: isize, strides: &[isize]) -> Operand<'static> {
+fn linear<'a>(base: isize, strides: &[isize]) -> Operand<'a> {
     let axes = strides.iter().map(|&stride| AxisWalk { stride, walk: Walk::Linear }).collect();
     Operand { base, axes, relocate: None }
 }
 
 fn with_walk<'a>(strides: &[isize], axis: usize, walk: Walk<'a>) -> Operand<'a> {
-    let linear = linear(0, strides);
-    let mut operand = Operand { base: linear.base, axes: linear.axes, relocate: None };
+    let mut operand = linear(0, strides);
     operand.axes[axis].walk = walk;
     operand
 }
@@ -140,7 +139,7 @@ fn a_listed_axis_keeps_its_table() {
 
 #[test]
 fn both_halves_of_a_split_make_up_the_nest() {
-    let whole = planned(&[100, 50], &[linear(0, &[50, 1]), linear(0, &[1, 100])], BLOCKING);
+    let whole = planned(&[200, 50], &[linear(0, &[50, 1]), linear(0, &[1, 200])], BLOCKING);
     let (low, high) = whole.nests[0].split().expect("long enough");
     let halves = Plan { nests: vec![low, high], tables: Vec::new() };
     let sorted = |plan: &Plan<'_>| {
