@@ -87,7 +87,7 @@ fn copies_rows<E: Expr>(e: &E, map: &AddressMap) -> bool {
     });
     let top = map.top();
     let last = top.plain_axes().last().map(|axis| (axis.stride, top.walk(top.rank() - 1)));
-    direct && last.is_some_and(|(stride, walk)| stride == 1 && !matches!(walk, map::Walk::Listed(_)))
+    direct && last.is_some_and(|(stride, walk)| stride == 1 && matches!(walk, map::Walk::Linear))
 }
 
 /// The short way for small evaluations: one tile, straight from the strides.
