@@ -56,7 +56,7 @@ impl<T: Copy> Liar<T> {
             Answer::Other(byte @ 248..) => len.saturating_add(byte.into()),
             Answer::Other(247) => usize::MAX,
             Answer::Other(246) => isize::MAX as usize,
-            Answer::Other(byte) => len / 74 * usize::from(byte - 172),
+            Answer::Other(byte) => (len as u128 * u128::from(byte - 172) / 74) as usize,
             Answer::Nothing => 0,
             Answer::Truth | Answer::Error => len,
         }
