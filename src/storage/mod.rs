@@ -98,6 +98,13 @@ pub trait Reader: Send + Sync {
         step: isize,
         out: &mut [Self::Elem],
     ) -> Result<(), StorageError> {
+        if step == 1 {
+            // A loop that compilers know to turn into vector instructions.
+            for (k, slot) in out.iter_mut().enumerate() {
+                *slot = self.try_read(start.wrapping_add(k))?;
+            }
+            return Ok(());
+        }
         for (k, slot) in out.iter_mut().enumerate() {
             *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
         }
