@@ -146,7 +146,7 @@ fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> Strin
         (Access::Read | Access::Stored, ..) => "packed because it is not in memory".to_string(),
         (_, Some(_), _) => "packed because its indexes are listed".to_string(),
         (_, None, 1) => return format!("direct, {kind}"),
-        (_, None, 0) => "packed because it is repeated".to_string(),
+        (_, None, 0) => return format!("held, one element a row, {kind}"),
         (_, None, stride) => format!("packed because its innermost stride is {stride}"),
     };
     if copy && access == Access::Slice {

@@ -1,0 +1,84 @@
+//! What `explain` says, line by line.
+
+use lensor::prelude::*;
+
+fn numbers(shape: [usize; 2]) -> Tensor<Vec<f64>> {
+    Tensor::full(shape, 0.0).unwrap()
+}
+
+/// The number of threads is that of the machine.
+fn explained(e: &Lazy<impl Expr>) -> String {
+    let lines: Vec<String> = e.explain().unwrap().lines().to_vec();
+    lines.into_iter().filter(|line| !line.starts_with("threads")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn contiguous_operands_are_direct() {
+    let (a, b) = (numbers([64, 100]), numbers([64, 100]));
+    insta::assert_snapshot!(explained(&(&a * 2.0 + &b)), @r#"
+    f64 [64, 100], 2 operands of 6400 elements
+    loops: 6400
+    operand 1: direct, in memory, 8 bytes an element
+    operand 2: direct, in memory, 8 bytes an element
+    bytes: 102400 read, 51200 written
+    "#);
+}
+
+#[test]
+fn a_transposed_operand_is_packed_in_blocks() {
+    let (a, b) = (numbers([512, 512]), numbers([512, 512]));
+    insta::assert_snapshot!(explained(&(&a + b.view().transpose(&[1, 0]).unwrap())), @r#"
+    f64 [512, 512], 2 operands of 262144 elements
+    loops: 512 x 512, in blocks of 64 x 64
+    operand 1: direct, in memory, 8 bytes an element
+    operand 2: packed because its innermost stride is 512, in memory, 8 bytes an element
+    bytes: 4194304 read, 2097152 written
+    "#);
+}
+
+#[test]
+fn a_rotated_view_is_several_nests() {
+    let a = numbers([100, 200]);
+    insta::assert_snapshot!(explained(&a.view().rotate(&[30, 50]).unwrap().lazy()), @r#"
+    f64 [100, 200], 1 operand of 20000 elements
+    loops: 4 nests, the first 30 x 50, 30 rows of 50 at a time
+    operand 1: direct, in memory, 8 bytes an element
+    bytes: 160000 read, 160000 written
+    "#);
+}
+
+#[test]
+fn a_reshape_of_a_transposed_view_is_cancelled() {
+    let a = numbers([100, 200]);
+    let view = a.view().transpose(&[1, 0]).unwrap().reshape([20_000]).unwrap();
+    insta::assert_snapshot!(explained(&view.lazy()), @r#"
+    f64 [20000], 1 operand of 20000 elements
+    evaluated as [200, 100]: a reshape is cancelled
+    loops: 200 x 100, in blocks of 64 x 64
+    operand 1: copied element by element because its innermost stride is 200, 8 bytes an element
+    bytes: 160000 read, 160000 written
+    "#);
+}
+
+#[test]
+fn broadcast_operands_are_repeated() {
+    let (a, b) = (numbers([300, 1]), numbers([1, 400]));
+    insta::assert_snapshot!(explained(&(&a + &b)), @r#"
+    f64 [300, 400], 2 operands of 120000 elements
+    loops: 300 x 400, 5 rows of 400 at a time
+    operand 1: held, one element a row, in memory, 8 bytes an element
+    operand 2: direct, in memory, 8 bytes an element
+    bytes: 5600 read, 960000 written
+    "#);
+}
+
+#[test]
+fn nothing_to_do_is_said() {
+    let a = numbers([0, 3]);
+    insta::assert_snapshot!(explained(&(&a + 1.0)), @r#"
+    f64 [0, 3], 1 operand of 0 elements
+    loops: none, there are no elements
+    operand 1: direct, in memory, 8 bytes an element
+    bytes: 0 read, 0 written
+    "#);
+}
