@@ -215,7 +215,9 @@ pub(crate) fn evaluate<T: Send>(
     let injective = operands.first().is_some_and(|output| is_nested(extents, output));
     let target = inner::Target::new(out, &plan)?;
     let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
-    let stream = injective && simd::streams() && target.bytes() >= STREAM_BYTES;
+    let bytes = extents.iter().product::<usize>().saturating_mul(size_of::<T>());
+    let small_elements = size_of::<T>() <= simd::LINE;
+    let stream = injective && small_elements && simd::streams() && bytes >= STREAM_BYTES;
     let mut written = 0;
     for nest in &plan.nests {
         let count = nest.count();
@@ -255,6 +257,17 @@ pub(crate) fn fill_tile<C: Cursor>(
     }
 }
 
+/// Orders streamed stores before whatever comes after a task, also where that is an error or a panic.
+struct FenceOnDrop(bool);
+
+impl Drop for FenceOnDrop {
+    fn drop(&mut self) {
+        if self.0 {
+            simd::fence();
+        }
+    }
+}
+
 /// Runs one nest, in halves as long as they are larger than `task`.
 fn run<T: Send>(
     source: &dyn Source<T>,
@@ -275,18 +288,15 @@ fn run<T: Send>(
     }
     let mut tiles = source.open();
     let lead = if stream { target.lead(nest) } else { 0 };
-    let walked = walk(nest, &plan.tables, relocates, lead, &mut |tile| {
+    let _fence = FenceOnDrop(stream);
+    walk(nest, &plan.tables, relocates, lead, &mut |tile| {
         // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
         // than one: `task` is finite only where `is_nested` found the output injective, and the halves
         // of a nest share no index. Within a task one destination is alive at a time.
         #[allow(unsafe_code, reason = "the one call that makes a destination")]
         let mut dest = unsafe { target.dest(tile, stream) };
         tiles.fill(tile, &mut dest)
-    });
-    if stream {
-        simd::fence();
-    }
-    walked
+    })
 }
 
 /// Evaluates `source` tile by tile in order of `operands[0]`, handing on the places and the elements.

@@ -16,7 +16,8 @@ pub(crate) enum Level {
 /// The best level of this machine; the standard library caches the detection.
 #[inline(always)]
 pub(crate) fn level() -> Level {
-    #[cfg(target_arch = "x86_64")]
+    // The assembly below takes pointers of 64 bits, which the x32 targets do not have.
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
     {
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
             let wide = std::is_x86_feature_detected!("avx512f")

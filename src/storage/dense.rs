@@ -103,6 +103,16 @@ impl<S: Reader> SubBuffer<S> {
         if address < self.range.len() { self.range.start + address } else { usize::MAX }
     }
 
+    /// Refuses a run that leaves this part: the whole storage goes on beyond it.
+    fn check_run(&self, start: usize, step: isize, count: usize) -> Result<(), StorageError> {
+        let last = start as i128 + step as i128 * (count as i128 - 1);
+        let outside = |address: i128| !(0..self.range.len() as i128).contains(&address);
+        if count > 0 && (outside(start as i128) || outside(last)) {
+            return Err(beyond(start, self.range.len()));
+        }
+        Ok(())
+    }
+
     /// An error of the whole storage in the addresses of this part.
     fn localise(&self, mut error: StorageError) -> StorageError {
         error.address = error.address.wrapping_sub(self.range.start);
@@ -130,6 +140,7 @@ impl<S: Reader> Reader for SubBuffer<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
+        self.check_run(start, step, out.len())?;
         self.storage.read_run(self.whole(start), step, out).map_err(|e| self.localise(e))
     }
 
@@ -198,6 +209,7 @@ impl<S: Writer> Writer for SubBuffer<S> {
         step: isize,
         from: &[S::Elem],
     ) -> Result<(), StorageError> {
+        self.check_run(start, step, from.len())?;
         self.storage.write_run(self.whole(start), step, from).map_err(|e| self.localise(e))
     }
 }

@@ -34,10 +34,6 @@ impl<'a, T> Target<'a, T> {
         self.len
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.len.saturating_mul(size_of::<T>())
-    }
-
     /// Columns up to the first cache line, if all rows of the output start alike.
     pub(crate) fn lead(&self, nest: &Nest) -> usize {
         const LINE: usize = 64;

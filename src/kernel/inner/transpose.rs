@@ -29,6 +29,8 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
             4 if level() != Level::Baseline => {
                 squares::<T, 8>(source, along, out, simd::transpose_8x8)
             }
+            // Squares of large elements would need much of the stack.
+            257.. => (0, 0),
             8.. => squares::<T, 4>(source, along, out, square::<T, 4>),
             _ => squares::<T, 8>(source, along, out, square::<T, 8>),
         };

@@ -1,0 +1,93 @@
+//! Outputs that are large enough to be written past the caches hold what small ones would.
+
+use lensor::prelude::*;
+
+/// Side of squares of 8-byte elements that are streamed: 18 MiB, and no power of two.
+const N: usize = 1531;
+
+fn square() -> Tensor<Vec<u64>> {
+    Tensor::from_vec([N, N], (0..(N * N) as u64).collect()).unwrap()
+}
+
+/// Holds a view against a function from the row-major position to the expected address.
+fn check(view: &Tensor<&Vec<u64>>, source: impl Fn(usize) -> usize) {
+    let copy = view.to_vec().unwrap();
+    for (k, &element) in copy.iter().enumerate() {
+        assert_eq!(element, source(k) as u64, "element {k} of {:?}", view.shape());
+    }
+}
+
+#[test]
+fn copies_of_views_hold_their_elements() {
+    let t = square();
+    let columns = N.div_ceil(3);
+    let list: Vec<usize> = (0..N).map(|k| k * 911 % N).collect();
+    let v = || t.view();
+    check(&v(), |k| k);
+    check(&v().transpose(&[1, 0]).unwrap(), |k| k % N * N + k / N);
+    check(&v().flip(1).unwrap(), |k| k / N * N + N - 1 - k % N);
+    check(&v().rotate(&[100, 33]).unwrap(), |k| (k / N + N - 100) % N * N + (k % N + N - 33) % N);
+    check(&v().select((list.clone(),)).unwrap(), |k| list[k / N] * N + k % N);
+    check(&v().select((.., list.clone())).unwrap(), |k| k / N * N + list[k % N]);
+    check(&v().broadcast([3, N, N]).unwrap().select((.., .., Select::every(3))).unwrap(), |k| {
+        k / columns % N * N + k % columns * 3
+    });
+    check(&v().transpose(&[1, 0]).unwrap().reshape([N * N]).unwrap(), |k| k % N * N + k / N);
+}
+
+#[test]
+fn permuted_small_axes_hold_their_elements() {
+    let shape = [16, 16, 16, 16, 8, 9];
+    let count: usize = shape.iter().product();
+    let t = Tensor::from_vec(shape, (0..count as u32).collect()).unwrap();
+    let order = [5, 3, 1, 4, 2, 0];
+    let copy = t.view().transpose(&order).unwrap().to_tensor().unwrap();
+    let mut inverse = [0; 6];
+    order.iter().enumerate().for_each(|(k, &axis)| inverse[axis] = k);
+    assert_eq!(copy.transpose(&inverse).unwrap().to_vec().unwrap(), *t.storage());
+}
+
+#[test]
+fn expressions_hold_their_elements() {
+    let t = square();
+    let turned = t.view().transpose(&[1, 0]).unwrap();
+    let (column, row) = (t.view().select((.., [7])).unwrap(), t.view().select((5,)).unwrap());
+    let sum = (&t * 3 + &turned - &column + &row).to_vec().unwrap();
+    for (k, &element) in sum.iter().enumerate() {
+        let (i, j) = ((k / N) as u64, (k % N) as u64);
+        let n = N as u64;
+        let expected = (i * n + j) * 3 + (j * n + i);
+        let expected = expected.wrapping_sub(i * n + 7).wrapping_add(5 * n + j);
+        assert_eq!(element, expected, "element {k}");
+    }
+    let bytes = t.view().map(|x| x as u8).broadcast([8, N, N]).unwrap().to_vec().unwrap();
+    assert!(bytes.iter().enumerate().all(|(k, &byte)| byte == (k % (N * N)) as u8));
+}
+
+#[test]
+fn a_window_of_an_output_is_written_and_nothing_else() {
+    let t = square();
+    for offset in [0, 1, 3, 6] {
+        let mut out = Tensor::full([N + 2, N + 7], 9_u64).unwrap();
+        let window = (1..N + 1, offset..N + offset);
+        let turned = t.view().transpose(&[1, 0]).unwrap();
+        out.view_mut().select(window.clone()).unwrap().assign(turned.view()).unwrap();
+        assert_eq!(out.view().select(window.clone()).unwrap(), turned, "offset {offset}");
+        let mut inside = out.view_mut().select(window).unwrap();
+        inside += &t;
+        inside.fill(9).unwrap();
+        assert!(out.storage().iter().all(|&x| x == 9), "offset {offset}");
+    }
+}
+
+#[test]
+fn a_panic_leaves_whole_elements() {
+    let t = square();
+    let mut out = Tensor::full([N, N], u64::MAX).unwrap();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        t.view().map(|x| if x == 2_000_000 { panic!("late") } else { x }).assign_to(&mut out)
+    }));
+    assert!(caught.is_err());
+    let whole = |(k, &x): (usize, &u64)| x == k as u64 || x == u64::MAX;
+    assert!(out.storage().iter().enumerate().all(whole));
+}
