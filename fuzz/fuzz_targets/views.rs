@@ -14,7 +14,7 @@ use model::{Model, Refusal};
 use std::collections::BTreeSet;
 
 /// Views with more elements are left alone: the model is slow.
-const MOST: usize = 400;
+const MOST: usize = 150;
 
 /// A view of the buffer, and the address of every element as found by copying.
 #[derive(Debug, Clone)]
