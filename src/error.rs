@@ -53,6 +53,24 @@ pub enum Error {
         /// Whether the shapes were aligned at their first axes.
         left: bool,
     },
+    /// A reduction without a result for no elements, over an axis without elements.
+    #[error("no {what} of nothing: axis {axis} of shape {shape:?} is reduced and has extent 0")]
+    EmptyReduction {
+        /// What was asked for.
+        what: &'static str,
+        /// The axis.
+        axis: usize,
+        /// Shape of the operand.
+        shape: Vec<usize>,
+    },
+    /// A result that does not fit its type.
+    #[error("the result at {index:?} does not fit {target}")]
+    Overflow {
+        /// Index of the result.
+        index: Vec<usize>,
+        /// Name of the type.
+        target: &'static str,
+    },
     /// Source and destination of an assignment have different shapes.
     #[error("cannot assign shape {found:?} to a destination of shape {expected:?}")]
     Destination {

@@ -2,3 +2,4 @@
 
 mod assign;
 mod compare;
+pub mod reduce;

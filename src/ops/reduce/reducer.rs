@@ -1,0 +1,137 @@
+//! What a reduction is made of.
+
+/// The pieces of a fold: how to begin, take one more element, join two parts, and end.
+///
+/// Six items make a reducer, and with it come any axes, masks, segments, windows, scans, sparse operands
+/// and threads. The provided methods describe the same fold, faster: over a block at once, over columns,
+/// over many copies of one element.
+///
+/// Positions are those of elements in row-major order of what is reduced to one result, from 0.
+///
+/// # Required of implementations
+///
+/// `first` then `step` over a run gives the state of that run, and `combine` the state of two
+/// neighbouring runs, the earlier one being `state`. A violation gives wrong results, nothing worse.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::reduce::{Reduce, Reducer};
+///
+/// /// The distance between the smallest and the largest element.
+/// struct Spread;
+/// impl Reducer<i32> for Spread {
+///     type State = (i32, i32);
+///     type Out = i32;
+///     fn empty(&self) -> Option<(i32, i32)> {
+///         None
+///     }
+///     fn first(&self, x: i32) -> (i32, i32) {
+///         (x, x)
+///     }
+///     fn step(&self, (low, high): &mut (i32, i32), x: i32) {
+///         (*low, *high) = (x.min(*low), x.max(*high));
+///     }
+///     fn combine(&self, state: &mut (i32, i32), later: (i32, i32)) {
+///         *state = (state.0.min(later.0), state.1.max(later.1));
+///     }
+///     fn finish(&self, (low, high): (i32, i32)) -> i32 {
+///         high - low
+///     }
+/// }
+/// let t = Tensor::from_nested([[3, 1, 4], [1, 5, 9]])?;
+/// assert_eq!(t.reduce(1, Spread).eval()?.to_vec()?, [3, 8]);
+/// # Ok::<(), Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot reduce elements of type `{T}`",
+    note = "sums, means and the like are defined for numbers only; convert with `.cast()` first"
+)]
+pub trait Reducer<T: Copy>: Send + Sync {
+    /// What is known of a run of elements.
+    type State: Clone + Send + Sync;
+    /// Type of the results.
+    type Out: Copy + Send + Sync;
+
+    /// Whether the result is the same in any order of the elements. A reducer that is not commutative
+    /// reduces one axis at a time.
+    const COMMUTATIVE: bool = true;
+    /// Whether runs can be folded apart and joined by [`Self::combine`]. Otherwise elements are taken one
+    /// after another.
+    const ASSOCIATIVE: bool = true;
+    /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins.
+    const POSITIONS: bool = false;
+
+    /// The state of no elements; `None` if there is no result then, as for a maximum.
+    fn empty(&self) -> Option<Self::State>;
+
+    /// The state of one element.
+    fn first(&self, x: T) -> Self::State;
+
+    /// Takes one more element.
+    fn step(&self, state: &mut Self::State, x: T);
+
+    /// Joins the state of the run that follows.
+    fn combine(&self, state: &mut Self::State, later: Self::State);
+
+    /// The result.
+    fn finish(&self, state: Self::State) -> Self::Out;
+
+    /// Whether the result does not fit its type, as a sum of integers may not.
+    fn overflows(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// [`Self::first`] where the position matters.
+    #[inline(always)]
+    fn first_at(&self, x: T, _position: usize) -> Self::State {
+        self.first(x)
+    }
+
+    /// [`Self::step`] where the position matters.
+    #[inline(always)]
+    fn step_at(&self, state: &mut Self::State, x: T, _position: usize) {
+        self.step(state, x);
+    }
+
+    /// The state of `count >= 1` copies of `x`, the first of them at `position`. Sparse operands have
+    /// many equal elements; the default doubles what it has where it may, and steps otherwise.
+    fn repeat(&self, x: T, position: usize, count: usize) -> Self::State {
+        if Self::POSITIONS || !Self::ASSOCIATIVE {
+            let mut state = self.first_at(x, position);
+            (1..count).for_each(|k| self.step_at(&mut state, x, position + k));
+            return state;
+        }
+        let mut state = self.first(x);
+        for bit in (0..count.ilog2()).rev() {
+            let twin = state.clone();
+            self.combine(&mut state, twin);
+            if count >> bit & 1 == 1 {
+                self.step(&mut state, x);
+            }
+        }
+        state
+    }
+
+    /// The state of a run of at least one element, the first of them at `position`.
+    #[inline]
+    fn fold(&self, run: &[T], position: usize) -> Self::State {
+        let mut state = self.first_at(run[0], position);
+        for (k, &x) in run.iter().enumerate().skip(1) {
+            self.step_at(&mut state, x, position + k);
+        }
+        state
+    }
+
+    /// The states of all columns of a block of at least one row. All rows are of one length; the elements
+    /// of row `k` have position `position + k`.
+    #[inline]
+    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
+        states.clear();
+        states.extend(rows[0].iter().map(|&x| self.first_at(x, position)));
+        for (k, row) in rows.iter().enumerate().skip(1) {
+            for (state, &x) in states.iter_mut().zip(*row) {
+                self.step_at(state, x, position + k);
+            }
+        }
+    }
+}
