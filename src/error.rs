@@ -54,7 +54,9 @@ pub enum Error {
         left: bool,
     },
     /// A reduction without a result for no elements, over an axis without elements.
-    #[error("there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0")]
+    #[error(
+        "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
+    )]
     EmptyReduction {
         /// The axis.
         axis: usize,
@@ -68,7 +70,9 @@ pub enum Error {
         index: Vec<usize>,
     },
     /// Several axes at once for a fold that depends on the order of the elements.
-    #[error("axes {axes:?} cannot be reduced at once: the result depends on the order of the elements")]
+    #[error(
+        "axes {axes:?} cannot be reduced at once: the result depends on the order of the elements"
+    )]
     Order {
         /// The axes.
         axes: Vec<usize>,

@@ -34,12 +34,7 @@ struct Item {
 }
 
 impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
-    pub(super) fn new(
-        e: &'e E,
-        shape: &Shape,
-        reduced: &[bool],
-        reducer: &'e R,
-    ) -> Result<Self> {
+    pub(super) fn new(e: &'e E, shape: &Shape, reduced: &[bool], reducer: &'e R) -> Result<Self> {
         let last = shape.rank() - 1;
         let axes = |wanted: bool| (0..last).filter(move |&axis| reduced[axis] == wanted);
         let order: Vec<usize> = axes(false).chain(axes(true)).chain([last]).collect();
@@ -57,7 +52,8 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
         let parallel = total >= PARALLEL && threads() > 1;
         let tasks = if parallel { 2 * threads() } else { 1 };
         let fitting = if self.rows.open().crosses() { NARROW / 4 } else { COLUMNS };
-        let columns = width.div_ceil(tasks.div_ceil(self.groups)).max(NARROW).min(fitting).min(width);
+        let columns =
+            width.div_ceil(tasks.div_ceil(self.groups)).max(NARROW).min(fitting).min(width);
         let per_group = width.div_ceil(columns);
         let items = self.groups * per_group;
         let item = |number: usize| {

@@ -30,12 +30,7 @@ pub(super) struct Along<'e, E: Expr + 'e, R> {
 impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
     /// A leaf is a number of whole steps of one axis, with all axes within it, so that it is a block of
     /// every operand.
-    pub(super) fn new(
-        e: &'e E,
-        shape: &Shape,
-        reduced: &[bool],
-        reducer: &'e R,
-    ) -> Result<Self> {
+    pub(super) fn new(e: &'e E, shape: &Shape, reduced: &[bool], reducer: &'e R) -> Result<Self> {
         let axes = |wanted: bool| (0..shape.rank()).filter(move |&axis| reduced[axis] == wanted);
         let order: Vec<usize> = axes(false).chain(axes(true)).collect();
         let gone: Vec<usize> = axes(true).map(|axis| shape[axis]).collect();
@@ -65,7 +60,8 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         if total < PARALLEL || threads < 2 || self.results >= 4 * threads {
             let least = GRAIN.div_ceil(elements);
             let parallel = total >= PARALLEL && threads > 1;
-            let task = if parallel { (self.results / (4 * threads)).max(least) } else { usize::MAX };
+            let task =
+                if parallel { (self.results / (4 * threads)).max(least) } else { usize::MAX };
             return in_tasks(0..self.results, task, &|results| self.serial(results));
         }
         let grain = (leaves / (4 * threads)).max(GRAIN / self.leaf);
@@ -176,7 +172,8 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         leaves: Range<usize>,
         visit: &mut impl FnMut(usize, &[E::Elem]),
     ) -> Result<(), Stop> {
-        let (line, within) = (leaves.start / self.leaves_per_line, leaves.start % self.leaves_per_line);
+        let (line, within) =
+            (leaves.start / self.leaves_per_line, leaves.start % self.leaves_per_line);
         let start = within * self.leaf;
         let end = (start + leaves.len() * self.leaf).min(self.line);
         let mut all = |run: &[E::Elem]| {

@@ -68,7 +68,8 @@ fn across(shape: &Shape, reduced: &[bool]) -> bool {
     let (Some(&last), Some(false)) = (shape.last(), reduced.last()) else {
         return false;
     };
-    let gone: usize = shape.iter().zip(reduced).filter(|(_, gone)| **gone).map(|(n, _)| n).product();
+    let gone: usize =
+        shape.iter().zip(reduced).filter(|(_, gone)| **gone).map(|(n, _)| n).product();
     last >= SIDE_BY_SIDE || (gone < SHORT && last >= 2)
 }
 

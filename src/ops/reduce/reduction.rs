@@ -1,12 +1,25 @@
 //! A reduction that is not computed yet.
 
 use super::fold;
-use super::{Axes, Reducer};
+use super::{Axes, Filtered, Mapped, Reducer};
 use crate::error::Result;
-use crate::expr::Expr;
+use crate::expr::{Apply, Expr, IntoExpr, Op};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
+
+/// Brings operands together as a tuple.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pair;
+
+impl<X: Copy + Send + Sync> Op<X> for Pair {
+    type Out = X;
+
+    #[inline(always)]
+    fn call(&self, x: X) -> X {
+        x
+    }
+}
 
 /// A fold of an expression along some axes, not yet computed.
 ///
@@ -29,6 +42,51 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     #[must_use]
     pub fn keepdims(self) -> Self {
         Self { keepdims: true, ..self }
+    }
+
+    /// Takes only the elements beside which `mask` is true. The others are skipped, whatever they are.
+    ///
+    /// The mask is stretched as operators do.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// let first_column = Tensor::from_vec([2], vec![true, false])?;
+    /// assert_eq!(t.sum(..).filter(&first_column).eval()?.item()?, 4);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn filter<M: IntoExpr<Elem = bool>>(
+        self,
+        mask: M,
+    ) -> Reduction<Apply<Pair, (E, M::Expr)>, Filtered<R>> {
+        Reduction {
+            e: Apply::new(Pair, (self.e, mask.into_expr())),
+            axes: self.axes,
+            reducer: Filtered(self.reducer),
+            keepdims: self.keepdims,
+        }
+    }
+
+    /// Sends every result through a function, in the same pass.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [6.0, 8.0]])?;
+    /// let lengths = (&t * &t).sum(1).map(f64::sqrt);
+    /// assert_eq!(lengths.eval()?.to_vec()?, [5.0, 10.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn map<U, F>(self, function: F) -> Reduction<E, Mapped<R, F>>
+    where
+        U: Copy + Send + Sync,
+        F: Fn(R::Out) -> U + Send + Sync,
+    {
+        Reduction {
+            e: self.e,
+            axes: self.axes,
+            reducer: Mapped { reducer: self.reducer, function },
+            keepdims: self.keepdims,
+        }
     }
 
     /// Shape of the result.
