@@ -49,7 +49,7 @@ use crate::tensor::Tensor;
 /// Reductions as methods of tensors and expressions.
 ///
 /// Axes are `..` for all, `1` for one, `[0, 2]` for several, `[]` for none. Nothing is computed before
-/// [`Reduction::eval`].
+/// [`Reduction::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
 pub trait Reduce: IntoExpr + Sized {
     /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of them.
     ///
@@ -428,7 +428,7 @@ pub trait Reduce: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Reduce for Tensor<S> {}
 impl<S: Reader> Reduce for &Tensor<S> {}
+impl<S: Reader + ?Sized> Reduce for Tensor<&S> {}
 impl<E: Expr> Reduce for Lazy<E> {}
 impl<E: Expr> Reduce for &Lazy<E> {}
