@@ -281,6 +281,12 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
     }
 
     #[inline]
+    fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[S::Elem]> {
+        let row = self.row(row, columns);
+        (!row.uniform).then_some(row.elements)
+    }
+
+    #[inline]
     fn slice(&self) -> Option<&[S::Elem]> {
         self.slice
     }

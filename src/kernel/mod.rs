@@ -14,7 +14,7 @@ pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::{prefetch, wide};
+pub(crate) use simd::{Loop, prefetch, wide};
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};
@@ -156,6 +156,13 @@ pub trait Cursor {
         _tile: &Tile<'_>,
         _dest: &mut Dest<'_, Self::Elem>,
     ) -> Option<Result<(), Stop>> {
+        None
+    }
+
+    /// A row of the tile bound last, if it is in memory already.
+    #[doc(hidden)]
+    #[inline]
+    fn row_in_memory(&self, _row: usize, _columns: usize) -> Option<&[Self::Elem]> {
         None
     }
 

@@ -30,12 +30,28 @@ pub(crate) fn level() -> Level {
     Level::Baseline
 }
 
-/// Runs a loop compiled for the best instruction set of this machine, which takes what is inlined into
-/// it along.
+/// A loop to be compiled for several instruction sets. Whatever it calls must be inlined into it.
+pub(crate) trait Loop {
+    type Out;
+
+    /// Implementations are `#[inline(always)]`, which closures cannot be.
+    fn run(self) -> Self::Out;
+}
+
+impl<A, F: FnOnce() -> A> Loop for F {
+    type Out = A;
+
+    #[inline(always)]
+    fn run(self) -> A {
+        self()
+    }
+}
+
+/// Runs a loop as compiled for the best instruction set of this machine.
 #[inline(always)]
-pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
+pub(crate) fn wide<L: Loop>(run: L) -> L::Out {
     match level() {
-        Level::Baseline => run(),
+        Level::Baseline => run.run(),
         // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { wide_avx2(run) },
@@ -44,8 +60,8 @@ pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn wide_avx2<A>(run: impl FnOnce() -> A) -> A {
-    run()
+fn wide_avx2<L: Loop>(run: L) -> L::Out {
+    run.run()
 }
 
 /// Whether there are stores past the caches.

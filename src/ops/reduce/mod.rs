@@ -429,6 +429,5 @@ pub trait Reduce: IntoExpr + Sized {
 }
 
 impl<S: Reader> Reduce for &Tensor<S> {}
-impl<S: Reader + ?Sized> Reduce for Tensor<&S> {}
 impl<E: Expr> Reduce for Lazy<E> {}
 impl<E: Expr> Reduce for &Lazy<E> {}

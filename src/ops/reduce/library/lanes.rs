@@ -28,7 +28,22 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = step(*lane, x);
     }
-    let mut width = LANES / 2;
+    in_halves(&mut lanes, join)
+}
+
+/// The sum of all lanes, in pairs.
+#[inline(always)]
+pub(super) fn joined(mut lanes: [f64; LANES]) -> f64 {
+    in_halves(&mut lanes, |a, b| a + b)
+}
+
+/// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the loop before is vectorised, for the worse.
+#[inline(never)]
+pub(super) fn in_halves<A: Copy, const N: usize>(
+    lanes: &mut [A; N],
+    join: impl Fn(A, A) -> A,
+) -> A {
+    let mut width = N / 2;
     while width > 0 {
         for k in 0..width {
             lanes[k] = join(lanes[k], lanes[k + width]);

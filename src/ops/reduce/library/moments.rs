@@ -1,7 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::Reducer;
-use super::lanes::{in_columns, in_lanes};
+use super::lanes::{LANES, in_columns, in_lanes, joined};
 use crate::dtype::Measure;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
@@ -159,19 +159,31 @@ macro_rules! spread {
                 Moments { count: count as f64, mean, squares: mean - mean }
             }
 
-            /// The mean of the run, then the distances from it.
+            /// Distances from the first element, in one pass: as it is one of them, no more than a
+            /// factor of the length of the run can be lost to cancellation.
             #[inline(always)]
             fn fold(&self, run: &[T], _position: usize) -> Moments {
+                let base = run[0].to_f64();
+                let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
+                let (chunks, tail) = run.as_chunks::<LANES>();
+                for chunk in chunks {
+                    for k in 0..LANES {
+                        let apart = chunk[k].to_f64() - base;
+                        sums[k] += apart;
+                        squares[k] += apart * apart;
+                    }
+                }
+                for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
+                    let apart = x.to_f64() - base;
+                    *sum += apart;
+                    *square += apart * apart;
+                }
+                let [sum, square] = [sums, squares].map(joined);
                 let count = run.len() as f64;
-                let mean = sum(run, |x| x) / count;
-                let squares = sum(run, |x| (x - mean) * (x - mean));
-                // What rounding of the mean left over.
-                let rest = sum(run, |x| x - mean);
-                Moments { count, mean, squares: squares - rest * rest / count }
+                Moments { count, mean: base + sum / count, squares: square - sum * sum / count }
             }
 
-            /// Distances from the first row, in one pass: it is one of the elements, so no more than a
-            /// factor of the number of rows can be lost to cancellation.
+            /// As [`Self::fold`], from the first row.
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<Moments>) {
                 let width = rows[0].len();
