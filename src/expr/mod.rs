@@ -33,6 +33,7 @@ pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
+pub(crate) use explain::bytes_read;
 pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};

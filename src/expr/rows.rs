@@ -58,6 +58,17 @@ impl<E: Expr> Rows<E> {
         self.links
     }
 
+    /// How blocks are had, in words.
+    pub(crate) fn explain(&self) -> &'static str {
+        let reader = self.open();
+        match &self.strided {
+            _ if reader.direct => "read where it lies",
+            Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
+            Some(_) => "evaluated a few thousand elements at a time",
+            None => "evaluated piece by piece, as a map is more than strides",
+        }
+    }
+
     /// A reader of blocks, for one task.
     pub(crate) fn open(&self) -> RowReader<'_, E> {
         let cursor = self.e.cursor();

@@ -119,6 +119,18 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
         })
     }
 
+    /// What is folded, and how it is read, in words.
+    pub(super) fn explain(&self) -> [String; 2] {
+        let width = self.rows.shape().last().copied().unwrap_or(1);
+        let folds = format!(
+            "across rows: {} results of {} rows, in leaves of {} rows",
+            self.groups * width,
+            self.height,
+            LEAF.min(self.height)
+        );
+        [folds, format!("operand: {}", self.rows.explain())]
+    }
+
     /// The states of some columns.
     fn item(&self, item: &Item, grain: usize) -> Result<Vec<R::State>, Stop> {
         if !R::ASSOCIATIVE {

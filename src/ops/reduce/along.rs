@@ -113,6 +113,17 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
             .collect()
     }
 
+    /// What is folded, and how it is read, in words.
+    pub(super) fn explain(&self) -> [String; 2] {
+        let folds = format!(
+            "along rows: {} results of {} elements, in leaves of {}",
+            self.results,
+            self.line * self.lines_per_result,
+            self.leaf
+        );
+        [folds, format!("operand: {}", self.rows.explain())]
+    }
+
     /// Some results, on this thread.
     fn serial(&self, results: Range<usize>) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves_per_line * self.lines_per_result;

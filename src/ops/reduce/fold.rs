@@ -63,6 +63,24 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
     })
 }
 
+/// How [`fold`] would go about it, in words.
+pub(super) fn explain<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    reduced: &[bool],
+    reducer: &R,
+) -> Result<Vec<String>> {
+    if shape.contains(&0) {
+        return Ok(vec!["there are no elements".into()]);
+    }
+    let lines = if across(shape, reduced) {
+        Across::new(e, shape, reduced, reducer)?.explain()
+    } else {
+        Along::new(e, shape, reduced, reducer)?.explain()
+    };
+    Ok(lines.into())
+}
+
 /// Whether results are made side by side.
 fn across(shape: &Shape, reduced: &[bool]) -> bool {
     let (Some(&last), Some(false)) = (shape.last(), reduced.last()) else {

@@ -3,9 +3,11 @@
 use super::fold;
 use super::{Axes, Filtered, Mapped, Reducer};
 use crate::error::Result;
-use crate::expr::{Apply, Expr, IntoExpr, Op};
+use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
+use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
 use crate::shape::Shape;
+use crate::storage::Writer;
 use crate::tensor::Tensor;
 
 /// Brings operands together as a tuple.
@@ -20,6 +22,9 @@ impl<X: Copy + Send + Sync> Op<X> for Pair {
         x
     }
 }
+
+/// An expression and another operand, brought together.
+pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
 
 /// A fold of an expression along some axes, not yet computed.
 ///
@@ -55,10 +60,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// assert_eq!(t.sum(..).filter(&first_column).eval()?.item()?, 4);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn filter<M: IntoExpr<Elem = bool>>(
-        self,
-        mask: M,
-    ) -> Reduction<Apply<Pair, (E, M::Expr)>, Filtered<R>> {
+    pub fn filter<M: IntoExpr<Elem = bool>>(self, mask: M) -> Reduction<Paired<E, M>, Filtered<R>> {
         Reduction {
             e: Apply::new(Pair, (self.e, mask.into_expr())),
             axes: self.axes,
@@ -119,5 +121,43 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         let reduced = self.axes.mask(shape.rank())?;
         let results = fold::fold(&self.e, &shape, &reduced, &self.reducer)?;
         Ok(Tensor::of_parts(AddressMap::row_major(&self.shape()?)?, results))
+    }
+
+    /// Computes the results into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::eval`] reports, and what assigning the results reports.
+    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        out.assign(self.eval()?)
+    }
+
+    /// Says in a few lines how the reduction would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::full([64, 100], 1.0)?;
+    /// let text = t.sum(0).explain()?.to_string();
+    /// assert!(text.contains("across rows: 100 results of 64 rows"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        let (shape, results) = (self.e.shape()?, self.shape()?);
+        let reduced = self.axes.mask(shape.rank())?;
+        let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
+        let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
+        let count = shape.count()?;
+        let mut lines =
+            vec![format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}")];
+        lines.extend(fold::explain(&self.e, &shape, &reduced, &self.reducer)?);
+        let threads = if count < PARALLEL { 1 } else { threads() };
+        let written = results.count()?.saturating_mul(size_of::<R::Out>());
+        lines.push(format!("threads: {threads}"));
+        lines.push(format!("bytes: {} read, {written} written", bytes_read(&self.e)));
+        Ok(Explanation::new(lines, threads))
     }
 }

@@ -133,7 +133,7 @@ macro_rules! spread {
             fn first(&self, x: T) -> Moments {
                 // An infinite element has no distance from itself.
                 let mean = x.to_f64();
-                Moments { count: 1.0, mean, squares: mean - mean }
+                Moments { count: 1.0, mean, squares: 0.0 * mean }
             }
 
             /// Welford's update.
@@ -156,7 +156,7 @@ macro_rules! spread {
 
             fn repeat(&self, x: T, _position: usize, count: usize) -> Moments {
                 let mean = x.to_f64();
-                Moments { count: count as f64, mean, squares: mean - mean }
+                Moments { count: count as f64, mean, squares: 0.0 * mean }
             }
 
             /// Distances from the first element, in one pass: as it is one of them, no more than a
@@ -238,8 +238,10 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
 
     #[inline(always)]
     fn first(&self, (x, y): (T, T)) -> CoMoments {
-        let means @ [x, y] = [x.to_f64(), y.to_f64()];
-        CoMoments { count: 1.0, means, products: (x - x) * (y - y) }
+        // An infinite element has no distance from itself.
+        let means = [x.to_f64(), y.to_f64()];
+        let [x, y] = means.map(|mean| 0.0 * mean);
+        CoMoments { count: 1.0, means, products: x * y }
     }
 
     #[inline(always)]
