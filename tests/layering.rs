@@ -44,8 +44,17 @@ const ROOT: [(&str, &str); 19] = [
 ];
 
 /// Where memory is touched without checks.
-const UNSAFE: [&str; 5] =
-    ["kernel/inner", "kernel/simd", "kernel/mod.rs", "storage/mapped", "interop/npy/map.rs"];
+///
+/// `storage/sparse/mod.rs` has a constructor that is unsafe to call, as it checks nothing, and no unsafe
+/// block.
+const UNSAFE: [&str; 6] = [
+    "kernel/inner",
+    "kernel/simd",
+    "kernel/mod.rs",
+    "storage/mapped",
+    "storage/sparse/mod.rs",
+    "interop/npy/map.rs",
+];
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.

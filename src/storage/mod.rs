@@ -11,6 +11,8 @@ mod dense;
 mod encoded;
 #[cfg(feature = "mmap")]
 mod mapped;
+#[cfg(feature = "sparse")]
+mod sparse;
 mod stream;
 
 pub use computed::{Concat, Constant, FromFn, Indexed, Progression};
@@ -18,6 +20,8 @@ pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut};
+#[cfg(feature = "sparse")]
+pub use sparse::{Duplicates, Sparse};
 pub(crate) use stream::{fill, reserve};
 pub use stream::{read_elements, read_elements_at};
 

@@ -4,6 +4,8 @@ mod build;
 mod combine;
 mod fmt;
 mod iter;
+#[cfg(feature = "sparse")]
+mod sparse;
 pub(crate) mod views;
 
 pub use build::Nested;
