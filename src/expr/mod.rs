@@ -38,6 +38,7 @@ pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub(crate) use pieces::for_each_piece;
 pub use scalar::Scalar;
+pub use sparse::zip_stored;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]

@@ -42,7 +42,11 @@ impl<'l> Union<'l> {
             4 => self.merge::<4>(),
             _ => self.merge_many(),
         }
-        (!self.positions.is_empty()).then_some((&self.positions, &self.shares))
+        let count = self.positions.len();
+        for share in &mut self.shares {
+            share.whole = share.ordinals.len() == count;
+        }
+        (count > 0).then_some((&self.positions, &self.shares))
     }
 
     /// Of a single list just the next part.
@@ -114,4 +118,65 @@ impl<'l> Union<'l> {
 #[inline(always)]
 fn head(list: &[usize], at: usize) -> usize {
     list.get(at).copied().unwrap_or(END)
+}
+
+/// The positions that all sparse operands share: those of an operand are the union of the positions of its
+/// leaves.
+pub(crate) struct Shared<'l> {
+    union: Union<'l>,
+    /// Operand of every leaf, if it is sparse.
+    operands: &'l [Option<usize>],
+    /// How many sparse operands there are.
+    count: usize,
+    positions: Vec<usize>,
+    shares: Vec<Share>,
+}
+
+impl<'l> Shared<'l> {
+    pub(crate) fn new(lists: &'l [Positions<'_>], operands: &'l [Option<usize>]) -> Self {
+        let part = |(list, operand): (&Positions<'_>, &Option<usize>)| match operand {
+            Some(_) => 0..list.len(),
+            None => 0..0,
+        };
+        let parts: Vec<_> = lists.iter().zip(operands).map(part).collect();
+        let union = Union::new(lists, &parts);
+        let count = operands.iter().flatten().max().map_or(0, |last| last + 1);
+        let shares = union.shares.clone();
+        Self { union, operands, count, positions: Vec::new(), shares }
+    }
+
+    /// The next block that is not empty, if there is one.
+    pub(crate) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
+        if self.count == 1 {
+            return self.union.next_block();
+        }
+        loop {
+            let (positions, shares) = self.union.next_block()?;
+            // Which operands have an entry at each position.
+            let mut found = [0_u8; BLOCK];
+            for (share, operand) in shares.iter().zip(self.operands) {
+                let Some(operand) = operand else { continue };
+                for k in 0..share.ordinals.len() {
+                    found[usize::from(share.slots[k]) % BLOCK] |= 1 << operand;
+                }
+            }
+            let all = u8::MAX >> (u8::BITS as usize - self.count.clamp(1, 8));
+            let mut places = [u16::MAX; BLOCK];
+            self.positions.clear();
+            for (k, &position) in positions.iter().enumerate().filter(|(k, _)| found[*k] == all) {
+                places[k] = self.positions.len() as u16;
+                self.positions.push(position);
+            }
+            for (own, share) in self.shares.iter_mut().zip(shares) {
+                own.ordinals = share.ordinals.clone();
+                own.whole = share.whole && self.positions.len() == positions.len();
+                for k in 0..share.ordinals.len() {
+                    own.slots[k] = places[usize::from(share.slots[k]) % BLOCK];
+                }
+            }
+            if !self.positions.is_empty() {
+                return Some((&self.positions, &self.shares));
+            }
+        }
+    }
 }

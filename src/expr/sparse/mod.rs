@@ -1,12 +1,18 @@
 //! Sparse evaluation: only where operands store entries, and once for everything else.
 
+mod assign;
 mod cursor;
+mod dense;
 mod leaf;
 mod merge;
+mod zip;
 
+pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Share, StoredCursor};
+pub(super) use dense::{assign_sparsely, eval_sparsely};
 pub(in crate::expr) use leaf::Opened;
+pub use zip::zip_stored;
 
 use super::{Access, Expr, Lazy, locate};
 use crate::error::{Error, Result};
@@ -19,6 +25,11 @@ use crate::tensor::Tensor;
 use merge::Union;
 
 impl<E: Expr> Lazy<E> {
+    /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
+    pub fn is_sparse(&self) -> bool {
+        all_stored(&self.0)
+    }
+
     /// Computes an expression of sparse operands into a new sparse tensor, without visiting an element
     /// that no operand stores.
     ///
@@ -58,16 +69,27 @@ impl<E: Expr> Lazy<E> {
 fn eval<E: Expr>(e: &E) -> Result<Tensor<Sparse<E::Elem>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
-    let (mut stored, mut dense) = (0_usize, false);
-    e.leaves(&mut |leaf| match leaf.access {
-        Access::Stored { count } => stored = stored.saturating_add(count),
-        _ => dense = true,
-    });
-    if dense {
-        return Err(Error::WouldDensify { stored, dense: map.count() });
+    let stored = stored_count(e);
+    if !stored.1 {
+        return Err(Error::WouldDensify { stored: stored.0, dense: map.count() });
     }
     let storage = evaluate(e, &shape, map.count())?;
     Ok(Tensor::of_parts(map, storage))
+}
+
+/// Whether all leaves are sparse.
+pub(super) fn all_stored<E: Expr>(e: &E) -> bool {
+    stored_count(e).1
+}
+
+/// Entries that all leaves store, and whether there are no other leaves.
+fn stored_count<E: Expr>(e: &E) -> (usize, bool) {
+    let (mut stored, mut sparse) = (0_usize, true);
+    e.leaves(&mut |leaf| match leaf.access {
+        Access::Stored { count } => stored = stored.saturating_add(count),
+        _ => sparse = false,
+    });
+    (stored, sparse)
 }
 
 /// The entries and the fill value of an expression of sparse leaves.
@@ -164,4 +186,12 @@ fn candidates<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Vec<usize>, S
         positions.insert(gap, gap);
     }
     Ok(positions)
+}
+
+/// Appends elements to a vector that may have to grow.
+fn extend<T: Copy>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
+    let bytes = out.len().saturating_add(more.len()).saturating_mul(size_of::<T>());
+    out.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+    out.extend_from_slice(more);
+    Ok(())
 }
