@@ -126,28 +126,31 @@ pub(crate) struct Shared<'l> {
     union: Union<'l>,
     /// Operand of every leaf, if it is sparse.
     operands: &'l [Option<usize>],
-    /// How many sparse operands there are.
-    count: usize,
+    /// A bit for every sparse operand.
+    all: u8,
+    /// Whether the union of all lists is what is asked for.
+    only: bool,
     positions: Vec<usize>,
     shares: Vec<Share>,
 }
 
 impl<'l> Shared<'l> {
     pub(crate) fn new(lists: &'l [Positions<'_>], operands: &'l [Option<usize>]) -> Self {
-        let part = |(list, operand): (&Positions<'_>, &Option<usize>)| match operand {
-            Some(_) => 0..list.len(),
-            None => 0..0,
-        };
-        let parts: Vec<_> = lists.iter().zip(operands).map(part).collect();
+        let parts: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
         let union = Union::new(lists, &parts);
-        let count = operands.iter().flatten().max().map_or(0, |last| last + 1);
+        let all = operands.iter().flatten().fold(0, |all, operand| all | 1 << operand);
+        // Sparse leaves beside dense ones in one operand do not decide where to evaluate.
+        let decide = |(list, operand): (&Positions<'_>, &Option<usize>)| {
+            operand.is_some() || list.is_empty()
+        };
+        let only = all == 1 && lists.iter().zip(operands).all(decide);
         let shares = union.shares.clone();
-        Self { union, operands, count, positions: Vec::new(), shares }
+        Self { union, operands, all, only, positions: Vec::new(), shares }
     }
 
     /// The next block that is not empty, if there is one.
     pub(crate) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
-        if self.count == 1 {
+        if self.only {
             return self.union.next_block();
         }
         loop {
@@ -160,10 +163,11 @@ impl<'l> Shared<'l> {
                     found[usize::from(share.slots[k]) % BLOCK] |= 1 << operand;
                 }
             }
-            let all = u8::MAX >> (u8::BITS as usize - self.count.clamp(1, 8));
             let mut places = [u16::MAX; BLOCK];
             self.positions.clear();
-            for (k, &position) in positions.iter().enumerate().filter(|(k, _)| found[*k] == all) {
+            for (k, &position) in
+                positions.iter().enumerate().filter(|(k, _)| found[*k] == self.all)
+            {
                 places[k] = self.positions.len() as u16;
                 self.positions.push(position);
             }
