@@ -20,7 +20,7 @@ use crate::kernel::inner::Scratch;
 use crate::kernel::{Cursor, Row, Stop};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
-use crate::storage::{Sparse, reserve};
+use crate::storage::{Sparse, grow, reserve};
 use crate::tensor::Tensor;
 use merge::Union;
 
@@ -98,6 +98,26 @@ pub(super) fn evaluate<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Spar
     evaluated.map_err(|stop| explain(e, shape, len, stop))
 }
 
+/// Calls `visit` with row-major positions and elements of an expression where its operands store entries,
+/// ascending, block by block; returns the value of all other elements.
+///
+/// # Errors
+///
+/// As [`Lazy::eval_sparse`], and what `visit` returns.
+pub(crate) fn for_each_stored<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    visit: impl FnMut(&[usize], &[E::Elem]) -> Result<(), Stop>,
+) -> Result<E::Elem> {
+    let len = shape.count()?;
+    let (stored, sparse) = stored_count(e);
+    if !sparse {
+        return Err(Error::WouldDensify { stored, dense: len });
+    }
+    let visited = Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, visit));
+    visited.map_err(|stop| explain(e, shape, len, stop))
+}
+
 /// An expression with its entries taken up.
 struct Evaluation<'e, E: Expr + 'e> {
     cursor: E::Cursor<'e>,
@@ -120,27 +140,39 @@ impl<'e, E: Expr> Evaluation<'e, E> {
     }
 
     fn run(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
-        let (fill, fault) = self.fill()?;
-        let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
         let most = self.lists.iter().map(|list| list.len()).fold(0, usize::saturating_add).min(len);
         let (mut positions, mut values) = (Vec::new(), Vec::new());
         reserve(&mut positions, most)?;
         reserve(&mut values, most)?;
+        let fill = self.for_each_block(len, |block, results| {
+            positions.extend_from_slice(block);
+            values.extend_from_slice(results);
+            Ok(())
+        })?;
+        Ok(Sparse::of_sorted(len, fill, positions, values))
+    }
+
+    /// Calls `visit` with positions and elements, block by block; returns the fill value.
+    fn for_each_block(
+        &mut self,
+        len: usize,
+        mut visit: impl FnMut(&[usize], &[E::Elem]) -> Result<(), Stop>,
+    ) -> Result<E::Elem, Stop> {
+        let (fill, fault) = self.fill()?;
+        let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
         let mut scratch = Scratch::default();
         let mut union = Union::new(&self.lists, &parts);
+        let mut count = 0;
         while let Some((block, shares)) = union.next_block() {
             self.cursor.bind_stored(&Block { positions: block, shares }, &mut 0)?;
             let (results, fault) = scratch.fill(&self.cursor, [1, block.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
-            positions.extend_from_slice(block);
-            values.extend_from_slice(results);
+            count += block.len();
+            visit(block, results)?;
         }
-        if fault && positions.len() < len {
-            return Err(Stop::Fault);
-        }
-        Ok(Sparse::of_sorted(len, fill, positions, values))
+        if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }
     }
 }
 
@@ -190,8 +222,7 @@ fn candidates<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Vec<usize>, S
 
 /// Appends elements to a vector that may have to grow.
 fn extend<T: Copy>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
-    let bytes = out.len().saturating_add(more.len()).saturating_mul(size_of::<T>());
-    out.try_reserve(more.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+    grow(out, more.len())?;
     out.extend_from_slice(more);
     Ok(())
 }

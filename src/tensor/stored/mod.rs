@@ -11,7 +11,7 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Layout};
-use crate::storage::{Reader, Sparse, Stored, reserve, sort_entries};
+use crate::storage::{Reader, Sparse, Stored, grow, reserve, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -168,10 +168,4 @@ fn searched<'a, T: Copy>(link: &Layout, entries: &Entries<'_, T>) -> Result<Entr
     }
     sort_entries(&mut positions, &mut values)?;
     Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
-}
-
-/// Room for `more` elements and, if there was none, for many others.
-fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
-    out.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
 }
