@@ -276,6 +276,22 @@ pub enum Error {
         /// The address it maps to.
         local: usize,
     },
+    /// Entries that do not make sparse storage.
+    #[error("invalid sparse structure at entry {at}: {what}")]
+    InvalidSparse {
+        /// Ordinal of the first such entry, as they were given.
+        at: usize,
+        /// What is wrong with it.
+        what: SparseFlaw,
+    },
+    /// A dense result where none was asked for.
+    #[error("{stored} stored entries would become {dense} dense elements: ask for that by `eval`")]
+    WouldDensify {
+        /// Entries that the sparse operands store.
+        stored: usize,
+        /// Elements of the dense result.
+        dense: usize,
+    },
     /// Memory for the result could not be had.
     #[error("could not allocate {bytes} bytes")]
     OutOfMemory {
@@ -373,6 +389,52 @@ pub enum Error {
     /// The operating system reported an error.
     #[error("{0}")]
     Io(IoError),
+}
+
+/// What is wrong with an entry of a sparse structure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SparseFlaw {
+    /// Its address lies outside.
+    #[error("address {address} is beyond the length {len}")]
+    Beyond {
+        /// The address.
+        address: usize,
+        /// Length of the storage.
+        len: usize,
+    },
+    /// A digit of its index lies outside.
+    #[error("index {index} is out of bounds: axis {axis} has extent {extent}")]
+    Index {
+        /// The axis.
+        axis: usize,
+        /// The digit.
+        index: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// Its address is not above the one before.
+    #[error("address {address} follows {previous}")]
+    Order {
+        /// Address of the entry before.
+        previous: usize,
+        /// The address.
+        address: usize,
+    },
+    /// Its address was given before, and duplicates are refused.
+    #[error("address {address} was given before")]
+    Duplicate {
+        /// The address.
+        address: usize,
+    },
+    /// There is one without the other.
+    #[error("there are {addresses} addresses and {values} values")]
+    Counts {
+        /// Number of addresses.
+        addresses: usize,
+        /// Number of values.
+        values: usize,
+    },
 }
 
 /// A storage could not read or write one element.

@@ -161,7 +161,7 @@ pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::reduce::{self, Reduce};
 pub use shape::{Align, Index, Shape};
-pub use storage::{BoxReader, Reader, Stored, Writer};
+pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;
 
 /// What most programs need: `use lensor::prelude::*`.

@@ -3,3 +3,4 @@
 mod assign;
 mod compare;
 pub mod reduce;
+mod sparse;
