@@ -38,6 +38,7 @@ mod reduction;
 mod tree;
 
 pub use axes::Axes;
+pub(crate) use fold::undefined;
 pub use library::*;
 pub use modes::{Accumulate, Modes, Order};
 pub use reducer::{Reducer, Undefined};

@@ -6,8 +6,9 @@ use crate::error::Result;
 use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
 use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
+use crate::ops::sparse::reduce::reduce_stored;
 use crate::shape::Shape;
-use crate::storage::Writer;
+use crate::storage::{Sparse, Writer};
 use crate::tensor::Tensor;
 
 /// Brings operands together as a tuple.
@@ -108,6 +109,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         })
     }
 
+    /// The shape of the operand, and which axes of it are reduced.
+    fn checked(&self) -> Result<(Shape, Vec<bool>)> {
+        let shape = self.e.shape()?;
+        let reduced = self.axes.mask(shape.rank())?;
+        fold::check_order::<E::Elem, R>(&shape, &reduced)?;
+        Ok((shape, reduced))
+    }
+
     /// Computes the results, in row-major order, into a new tensor.
     ///
     /// # Errors
@@ -117,10 +126,44 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// is not commutative; [`Error::Overflow`](crate::Error::Overflow) for a result that does not fit its
     /// type; and what evaluating the operand reports.
     pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
-        let shape = self.e.shape()?;
-        let reduced = self.axes.mask(shape.rank())?;
+        let (shape, reduced) = self.checked()?;
+        if fold::is_sparse(&self.e) {
+            return self.eval_sparse()?.to_tensor();
+        }
         let results = fold::fold(&self.e, &shape, &reduced, &self.reducer)?;
         Ok(Tensor::of_parts(AddressMap::row_major(&self.shape()?)?, results))
+    }
+
+    /// Computes the results of sparse operands into a new sparse tensor, in time and memory that grow with
+    /// their entries, not with their elements.
+    ///
+    /// Entries stand where some reduced element is stored; the fill value is the result of fill values
+    /// alone, each of which counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldDensify`](crate::Error::WouldDensify) if an operand is not sparse, and what
+    /// [`Self::eval`] reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::Duplicates;
+    /// let side = 1_usize << 20;
+    /// let t = Tensor::from_coordinates(
+    ///     [side, side],
+    ///     1_i64,
+    ///     &[[3, 5], [3, 8], [7, 0]],
+    ///     vec![10, 20, 30],
+    ///     Duplicates::Refuse,
+    /// )?;
+    /// let sums = t.sum(1).eval_sparse()?;
+    /// assert_eq!(sums.storage().fill(), side as i64);
+    /// assert_eq!(sums.get(&[3])?, side as i64 + 9 + 19);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
+        let (_, reduced) = self.checked()?;
+        reduce_stored(&self.e, &reduced, self.keepdims, &self.reducer)
     }
 
     /// Computes the results into an existing tensor or view of any storage with a writer.
