@@ -35,7 +35,7 @@ pub use explain::Explanation;
 pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
-pub(crate) use pieces::for_each_piece;
+pub(crate) use pieces::{Boxes, for_each_piece, moved, selectors};
 pub use scalar::Scalar;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
@@ -114,6 +114,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn depth(&self) -> usize {
         0
+    }
+
+    /// Map and memory, if this is a tensor whose elements lie in memory.
+    #[doc(hidden)]
+    fn memory(&self) -> Option<(&AddressMap, &[Self::Elem])> {
+        None
     }
 }
 
@@ -301,6 +307,10 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn depth(&self) -> usize {
         self.0.depth()
+    }
+
+    fn memory(&self) -> Option<(&AddressMap, &[E::Elem])> {
+        self.0.memory()
     }
 }
 

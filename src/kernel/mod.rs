@@ -12,7 +12,7 @@ mod walk;
 
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
-pub(crate) use join::threads;
+pub(crate) use join::{join, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use simd::prefetch;
 pub(crate) use walk::walk;
@@ -280,7 +280,7 @@ fn run<T: Send>(
 ) -> Result<(), Stop> {
     let halves = if nest.count() > task { nest.split() } else { None };
     if let Some((low, high)) = halves {
-        let (a, b) = join::join(
+        let (a, b) = join(
             || run(source, plan, &low, relocates, target, stream, task),
             || run(source, plan, &high, relocates, target, stream, task),
         );

@@ -1,0 +1,2 @@
+//! Lanes.
+pub(crate) mod driver;
