@@ -6,11 +6,13 @@ mod arithmetic;
 mod byte_order;
 mod cast;
 mod real;
+mod sortable;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use real::Real;
+pub use sortable::{Radix, SortKey, Sortable, WidePair};
 
 mod sealed {
     /// The table of element types is closed: files are parsed by what it says of their sizes.
