@@ -12,7 +12,7 @@ use std::fmt::Debug;
     message = "elements of type `{Self}` have no order of their own",
     note = "integers, floats, `bool` and `char` have; sort others by a comparison with `sort_by`, or by a key with `sort_by_key`"
 )]
-pub trait Sortable: Copy + Send + Sync + Zeroable + sealed::Sealed + 'static {
+pub trait Sortable: Copy + PartialEq + Send + Sync + Zeroable + sealed::Sealed + 'static {
     /// Type of the keys.
     type Key: SortKey;
 

@@ -1,12 +1,11 @@
 //! Lanes of a view, changed where they are.
 
-use super::SortOrder;
-use super::driver::update_lanes;
-use super::sort;
+use super::driver::{Old, update_lanes, zip_lanes};
+use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::expr::{IntoExpr, Lazy};
+use crate::shape::Align;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
@@ -47,7 +46,12 @@ impl<W: Writer> Tensor<W> {
     /// assert_eq!(t.to_vec()?, [-3, 2, -2, 1]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn sort_in_place_by_key<K, F>(&mut self, axis: usize, order: SortOrder, key: F) -> Result<()>
+    pub fn sort_in_place_by_key<K, F>(
+        &mut self,
+        axis: usize,
+        order: SortOrder,
+        key: F,
+    ) -> Result<()>
     where
         K: Sortable,
         F: Fn(W::Elem) -> K + Sync,
@@ -81,6 +85,71 @@ impl<W: Writer> Tensor<W> {
         update_lanes(axis, self, |(), lane| {
             lane.sort_by(&compare);
             Ok(())
+        })
+    }
+
+    /// Arranges every lane of this view along `axis` around its element of rank `k`, see
+    /// [`Lanes::partition`](super::Lanes::partition).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::sort_in_place`], and [`Error::Index`] if `k` is not less than the extent.
+    ///
+    /// ```
+    /// use lensor::{lanes::SortOrder::Ascending, Tensor};
+    /// let mut t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
+    /// t.partition_in_place(0, 2, Ascending)?;
+    /// assert_eq!(t.to_vec()?, [1, 2, 3, 5, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn partition_in_place(&mut self, axis: usize, k: usize, order: SortOrder) -> Result<()>
+    where
+        W::Elem: Sortable,
+    {
+        select::check_rank(axis, k, &self.shape())?;
+        in_place(self, axis, |ranked, lane, out| {
+            select::partition_lane(ranked, lane, out, k, order.keys(), |position| lane[position])
+        })
+    }
+
+    /// Writes `values` to `indices` of every lane of this view along `axis`, one after another: of two
+    /// values for one element the later one stays. Follows NumPy's `put_along_axis`.
+    ///
+    /// Along `axis` the extent of `indices` is free. Their other axes stretch to those of this view, and
+    /// `values` to all of `indices`; a scalar will do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::sort_in_place`], [`Error::Lanes`] or [`Error::Destination`] if the shapes do not go
+    /// together, [`Error::Index`] if an index lies outside, and what the evaluation of the operands
+    /// reports. After an error this view is partly written.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// let indices = Tensor::from_vec([2, 1], vec![2, 0])?;
+    /// t.put_along(1, &indices, 9)?;
+    /// assert_eq!(t.to_vec()?, [1, 2, 9, 9, 5, 6]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn put_along<I, X>(&mut self, axis: usize, indices: I, values: X) -> Result<()>
+    where
+        I: IntoExpr<Elem = usize>,
+        X: IntoExpr<Elem = W::Elem>,
+    {
+        let (indices, values) = (Lazy(indices.into_expr()), Lazy(values.into_expr()));
+        let shape = along::places(&self.shape(), &indices.shape()?, axis)?;
+        let own = values.shape()?;
+        if shape.join(&own, Align::Right, 2).as_ref() != Ok(&shape) {
+            return Err(Error::Destination { expected: shape.to_vec(), found: own.to_vec() });
+        }
+        if shape.count()? == 0 {
+            return Ok(());
+        }
+        along::check_inside(self.shape()[axis], &indices, axis)?;
+        let (indices, values) = (indices.broadcast(&shape)?, values.broadcast(&shape)?);
+        zip_lanes((&indices, &values), axis, self, Old::Kept, |(), indices, values, lane| {
+            along::put(indices, values, lane, axis)
         })
     }
 }
