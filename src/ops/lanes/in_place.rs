@@ -4,7 +4,7 @@ use super::driver::{Old, update_lanes, zip_lanes};
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
-use crate::expr::{IntoExpr, Lazy};
+use crate::expr::{IntoExpr, Lazy, Pairs, zip_with};
 use crate::shape::Align;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -132,12 +132,12 @@ impl<W: Writer> Tensor<W> {
     /// assert_eq!(t.to_vec()?, [1, 2, 9, 9, 5, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn put_along<I, X>(&mut self, axis: usize, indices: I, values: X) -> Result<()>
+    pub fn put_along<I, R>(&mut self, axis: usize, indices: I, values: R) -> Result<()>
     where
         I: IntoExpr<Elem = usize>,
-        X: IntoExpr<Elem = W::Elem>,
+        W::Elem: Pairs<R>,
     {
-        let (indices, values) = (Lazy(indices.into_expr()), Lazy(values.into_expr()));
+        let (indices, values) = (Lazy(indices.into_expr()), Lazy(W::Elem::pair(values)));
         let shape = along::places(&self.shape(), &indices.shape()?, axis)?;
         let own = values.shape()?;
         if shape.join(&own, Align::Right, 2).as_ref() != Ok(&shape) {
@@ -147,7 +147,9 @@ impl<W: Writer> Tensor<W> {
             return Ok(());
         }
         along::check_inside(self.shape()[axis], &indices, axis)?;
-        let (indices, values) = (indices.broadcast(&shape)?, values.broadcast(&shape)?);
+        // A scalar has no axes of its own, but beside an operand that has them it is one of that shape.
+        let values = zip_with((Tensor::constant(&shape[..], ())?, values), |((), value)| value);
+        let indices = indices.broadcast(&shape)?;
         zip_lanes((&indices, &values), axis, self, Old::Kept, |(), indices, values, lane| {
             along::put(indices, values, lane, axis)
         })

@@ -39,7 +39,7 @@ pub use search::{Side, Unique};
 
 use crate::dtype::{Cast, Real, Sortable};
 use crate::error::{Error, Result};
-use crate::expr::{Elementwise, Expr, IntoExpr, Lazy};
+use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Pairs};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -340,14 +340,15 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!((&sorted).search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn search_sorted<N>(self, needles: N, side: Side) -> Result<Tensor<Vec<usize>>>
+    fn search_sorted<R>(self, needles: R, side: Side) -> Result<Tensor<Vec<usize>>>
     where
-        Self::Elem: Sortable,
-        N: IntoExpr<Elem = Self::Elem>,
+        Self::Elem: Sortable + Pairs<R>,
     {
         let source = Lazy(self.into_expr());
         let sorted = search::elements(&source)?;
-        Lazy(needles.into_expr()).map(|x| search::position(&sorted, x, side)).eval()
+        Lazy(<Self::Elem as Pairs<R>>::pair(needles))
+            .map(|x| search::position(&sorted, x, side))
+            .eval()
     }
 
     /// As [`Self::search_sorted`], lane by lane along `axis`: each needle in the sorted lane at the same
@@ -365,17 +366,16 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!((&sorted).search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn search_sorted_along<N>(
+    fn search_sorted_along<R>(
         self,
         axis: usize,
-        needles: N,
+        needles: R,
         side: Side,
     ) -> Result<Tensor<Vec<usize>>>
     where
-        Self::Elem: Sortable,
-        N: IntoExpr<Elem = Self::Elem>,
+        Self::Elem: Sortable + Pairs<R>,
     {
-        let operands = (Lazy(self.into_expr()), Lazy(needles.into_expr()));
+        let operands = (Lazy(self.into_expr()), Lazy(<Self::Elem as Pairs<R>>::pair(needles)));
         let (shape, operands) = along::together(operands.0, operands.1, axis)?;
         let mut out = zeroed(shape)?;
         let Some((sorted, needles)) = operands else { return Ok(out) };
