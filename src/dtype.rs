@@ -12,7 +12,7 @@ pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use real::Real;
-pub use sortable::{Radix, SortKey, Sortable, WidePair};
+pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};
 
 mod sealed {
     /// The table of element types is closed: files are parsed by what it says of their sizes.

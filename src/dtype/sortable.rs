@@ -52,6 +52,22 @@ pub trait Radix: Copy + Ord + Debug + Send + Sync + sealed::Sealed + 'static {
 
     /// Byte `k`, the lowest one first.
     fn byte(self, k: usize) -> usize;
+
+    /// Items that are words which processors sort.
+    fn words(_items: &mut [Self]) -> Words<'_> {
+        Words::Other
+    }
+}
+
+/// Items to sort, where they are words of a processor.
+#[derive(Debug)]
+pub enum Words<'a> {
+    /// Words of 32 bits.
+    U32(&'a mut [u32]),
+    /// Words of 64 bits.
+    U64(&'a mut [u64]),
+    /// Something else.
+    Other,
 }
 
 mod sealed {
@@ -61,7 +77,7 @@ mod sealed {
 }
 
 macro_rules! radixes {
-    ($($type:ty)*) => { $(
+    ($($type:ty $(=> $words:path)?;)*) => { $(
         impl Radix for $type {
             const BYTES: usize = size_of::<$type>();
 
@@ -69,10 +85,15 @@ macro_rules! radixes {
             fn byte(self, k: usize) -> usize {
                 (self >> (8 * k)) as usize & 0xff
             }
+            $(
+                fn words(items: &mut [Self]) -> Words<'_> {
+                    $words(items)
+                }
+            )?
         }
     )* };
 }
-radixes! { u8 u16 u32 u64 u128 }
+radixes! { u8; u16; u32 => Words::U32; u64 => Words::U64; u128; }
 
 macro_rules! keys {
     ($($type:ty => $Pair:ty, $position_bits:literal;)*) => { $(

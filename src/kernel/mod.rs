@@ -14,7 +14,7 @@ pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::prefetch;
+pub(crate) use simd::{SPARE, prefetch, sort_u32, sort_u64};
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};

@@ -1,6 +1,10 @@
 //! Instruction sets: which there are, and stores past the caches.
 #![allow(unsafe_code, reason = "vector instructions take pointers and need a detected feature")]
 
+#[cfg(target_arch = "x86_64")]
+mod sort;
+
+pub(crate) use sort::{SPARE, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
 
 /// Instruction sets that kernels are compiled for.
@@ -28,6 +32,20 @@ pub(crate) fn level() -> Level {
         }
     }
     Level::Baseline
+}
+
+/// Keys are not sorted in registers here, see the module for those that have them.
+#[cfg(not(target_arch = "x86_64"))]
+mod sort {
+    pub(crate) const SPARE: usize = 0;
+
+    pub(crate) fn sort_u32(_: &mut [u32], _: &mut [u32]) -> bool {
+        false
+    }
+
+    pub(crate) fn sort_u64(_: &mut [u64], _: &mut [u64]) -> bool {
+        false
+    }
 }
 
 /// Whether there are stores past the caches.
