@@ -14,7 +14,7 @@ pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::{Loop, prefetch, wide};
+pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};
@@ -293,7 +293,7 @@ fn run<T: Send>(
 ) -> Result<(), Stop> {
     let halves = if nest.count() > task { nest.split() } else { None };
     if let Some((low, high)) = halves {
-        let (a, b) = join::join(
+        let (a, b) = join(
             || run(source, plan, &low, relocates, target, stream, task),
             || run(source, plan, &high, relocates, target, stream, task),
         );

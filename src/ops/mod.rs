@@ -2,5 +2,6 @@
 
 mod assign;
 mod compare;
+pub mod lanes;
 pub mod reduce;
 mod sparse;
