@@ -77,6 +77,12 @@ pub enum Error {
         /// The axes.
         axes: Vec<usize>,
     },
+    /// An exclusive scan, whose first result is that of no elements, by a reducer that has none.
+    #[error("an exclusive scan of axis {axis} begins with the result of no elements, and there is none")]
+    NoIdentity {
+        /// The axis.
+        axis: usize,
+    },
     /// A result that does not fit its type.
     #[error("the result at {index:?} does not fit {target}")]
     Overflow {

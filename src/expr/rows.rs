@@ -112,6 +112,7 @@ pub(crate) struct RowReader<'r, E: Expr> {
 }
 
 /// Rows of equal length.
+#[derive(Clone, Copy)]
 pub(crate) struct Block<'b, T> {
     data: &'b [T],
     /// Where each row starts; one after another if absent.

@@ -1,5 +1,7 @@
 //! Verbs on tensors that compute: copies, assignments, comparisons.
 
+mod along;
 mod assign;
 mod compare;
 pub mod reduce;
+pub mod scan;
