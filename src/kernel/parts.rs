@@ -1,7 +1,11 @@
 //! Outputs that are written in parts: each from one end to the other, and once.
 
-use super::{FenceOnDrop, Filled, STREAM_BYTES, simd};
+use super::inner::as_slots;
+use super::{FenceOnDrop, Filled, PART, STREAM_BYTES, simd};
 use std::mem::MaybeUninit;
+
+/// Elements up to which a run is moved in one go.
+const FEW: usize = 4 * PART;
 
 /// Pieces of an output that one task writes, in order or in the opposite order.
 pub(crate) struct Part<'a, T> {
@@ -34,6 +38,33 @@ impl<'a, T: Copy> Part<'a, T> {
         }
     }
 
+    /// Writes the next elements as far as they fill cache lines, and removes them.
+    #[inline]
+    pub(crate) fn drain(&mut self, results: &mut Vec<T>) {
+        let mut taken = 0;
+        while taken < results.len() {
+            if self.current.is_empty() {
+                let Some(piece) = self.pieces.next() else { break };
+                self.current = piece;
+                continue;
+            }
+            let mut count = (results.len() - taken).min(self.current.len());
+            if self.stream && count < self.current.len() {
+                let end = self.current.as_ptr().wrapping_add(count).addr() % simd::LINE;
+                let over = end.div_ceil(size_of::<T>());
+                if over >= count {
+                    break;
+                }
+                count -= over;
+            }
+            let (slots, left) = std::mem::take(&mut self.current).split_at_mut(count);
+            self.write(&results[taken..taken + count], slots);
+            self.current = left;
+            taken += count;
+        }
+        results.drain(..taken);
+    }
+
     /// Writes the last elements that are still to be written.
     pub(crate) fn put_back(&mut self, mut from: &[T]) {
         while !from.is_empty() {
@@ -52,10 +83,11 @@ impl<'a, T: Copy> Part<'a, T> {
 
     #[inline]
     fn write(&self, from: &[T], to: &mut [MaybeUninit<T>]) {
-        if self.stream {
-            simd::stream(super::inner::as_slots(from), to);
-        } else {
-            to.copy_from_slice(super::inner::as_slots(from));
+        let from = as_slots(from);
+        match self.stream {
+            true if from.len() <= FEW => simd::stream_few(from, to),
+            true => simd::stream(from, to),
+            false => to.copy_from_slice(from),
         }
     }
 

@@ -65,6 +65,17 @@ pub(crate) fn stream<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]
     }
 }
 
+/// As [`stream`], for a few elements that were just computed.
+#[inline]
+pub(crate) fn stream_few<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
+    match level() {
+        Level::Baseline => to.copy_from_slice(from),
+        // SAFETY: the level says that AVX2 was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { stream_lines(from, to) },
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {

@@ -1,23 +1,25 @@
 //! The states of all beginnings of a lane.
 //!
-//! A lane is cut into blocks. Within a block elements are taken one after another; what came before the
-//! block is joined to each of its states. So eight blocks advance at a time and no addition waits for the
-//! one before, rounding errors grow with the length of a block plus the number of blocks instead of their
-//! product, and a long lane can be cut between any two blocks.
+//! A lane is cut into blocks, and a block into groups of four. The states within a group are found by
+//! `x0`, `x0 + x1`, `(x0 + x1) + x2`, `(x0 + x1) + (x2 + x3)`; to these are joined the groups before in the
+//! block, joined to the blocks before. So few operations wait for one another, rounding errors grow with
+//! the number of groups in a block plus the number of blocks instead of the number of elements, and a long
+//! lane can be cut between any two blocks.
 
 use crate::expr::Stop;
-use crate::kernel::{self, Part};
+use crate::kernel::{self, PART, Part};
 use crate::ops::along::{Job, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
+use smallvec::SmallVec;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Elements of a block.
 const BLOCK: usize = 128;
-/// Blocks that advance together.
-const CHAINS: usize = 8;
-const GROUP: usize = BLOCK * CHAINS;
-/// Results that are collected before they are written.
-const BATCH: usize = 2048;
+/// Elements of a group.
+const GROUP: usize = 4;
+/// Elements between the one that is used and those that are asked for.
+const AHEAD: usize = 1024;
 
 /// A scan at work.
 pub(super) struct Running<'s, R, S> {
@@ -27,20 +29,6 @@ pub(super) struct Running<'s, R, S> {
     pub(super) reverse: bool,
     /// For every job, the states of its lanes before it; empty if no lane is cut.
     pub(super) carries: Vec<Vec<S>>,
-}
-
-/// Memory of a task.
-pub(super) struct Memory<T, S, U> {
-    turned: Vec<T>,
-    states: Vec<S>,
-    carry: Vec<S>,
-    results: Vec<U>,
-}
-
-impl<T, S, U> Default for Memory<T, S, U> {
-    fn default() -> Self {
-        Self { turned: Vec::new(), states: Vec::new(), carry: Vec::new(), results: Vec::new() }
-    }
 }
 
 /// The positions along the axis of what a scan takes one after another.
@@ -65,6 +53,40 @@ impl Places {
     }
 }
 
+/// Memory of a task.
+pub(super) struct Memory<T, S, U> {
+    turned: Vec<T>,
+    lanes: Lanes<S>,
+    results: Vec<U>,
+}
+
+/// What is known of lanes side by side: a state of each, or none of any.
+struct Lanes<S> {
+    /// Of the blocks before.
+    blocks: Vec<S>,
+    /// Of the groups before in the block.
+    groups: Vec<S>,
+    /// Of all that comes before the group.
+    before: Vec<S>,
+    /// Of the group, or the first two elements of it.
+    group: Vec<S>,
+    /// Of the other elements of the group.
+    pair: Vec<S>,
+}
+
+impl<T, S, U> Default for Memory<T, S, U> {
+    fn default() -> Self {
+        let lanes = Lanes {
+            blocks: Vec::new(),
+            groups: Vec::new(),
+            before: Vec::new(),
+            group: Vec::new(),
+            pair: Vec::new(),
+        };
+        Self { turned: Vec::new(), lanes, results: Vec::new() }
+    }
+}
+
 impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State> {
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
@@ -74,11 +96,15 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
     }
 
     fn grain(&self) -> Option<usize> {
-        (R::ASSOCIATIVE && !self.reverse).then_some(GROUP)
+        (R::ASSOCIATIVE && !self.reverse).then_some(BLOCK)
     }
 
     fn backward(&self) -> bool {
         self.reverse
+    }
+
+    fn width(&self) -> usize {
+        512
     }
 
     fn lane(
@@ -88,34 +114,38 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         job: &Job<'_>,
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
-        let Memory { turned, states, results, .. } = memory;
+        let Memory { turned, results, .. } = memory;
         let mut carry = self.carries.get(job.number).and_then(|carry| carry.first().cloned());
-        let step = (lane.best() / GROUP).max(1) * GROUP;
+        let step = (lane.best() / BLOCK).max(1) * BLOCK;
         let mut first = job.results.start;
         while first < job.results.end {
             let places = Places { extent: self.extent, reverse: self.reverse, first };
             let end = first.saturating_add(step).min(job.results.end);
-            results.clear();
+            let mut write = |results: &mut Vec<R::Out>| {
+                if self.reverse {
+                    results.reverse();
+                    out.put_back(results);
+                    results.clear();
+                } else {
+                    out.drain(results);
+                }
+            };
             let overflow = if self.reverse {
                 let run = lane.run(self.extent - end..self.extent - first)?;
                 turned.clear();
                 turned.extend(run.iter().rev());
-                kernel::wide(|| self.advance(turned, places, &mut carry, states, results))
+                kernel::wide(|| self.advance(turned, places, &mut carry, results, &mut write))
             } else {
                 let run = lane.run(first..end)?;
-                kernel::wide(|| self.advance(run, places, &mut carry, states, results))
+                kernel::wide(|| self.advance(run, places, &mut carry, results, &mut write))
             };
             if let Some(k) = overflow {
                 job.overflows(places.position(k), 0);
             }
-            if self.reverse {
-                results.reverse();
-                out.put_back(results);
-            } else {
-                out.put(results);
-            }
             first = end;
         }
+        out.put(results);
+        results.clear();
         Ok(())
     }
 
@@ -126,50 +156,57 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         job: &Job<'_>,
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
-        let Memory { states, carry, results, .. } = memory;
+        let Memory { lanes, results, .. } = memory;
         let together = (table.best() / job.width).max(1);
         let (extent, reverse) = (self.extent, self.reverse);
-        states.clear();
-        results.clear();
-        carry.clear();
-        carry.extend(self.carries.get(job.number).into_iter().flatten().cloned());
+        lanes.clear();
+        lanes.blocks.extend(self.carries.get(job.number).into_iter().flatten().cloned());
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);
             let panel = table.rows(if reverse { extent - end..extent - first } else { first..end })?;
-            for k in first..end {
-                let row = panel.row(if reverse { end - 1 - k } else { k - first });
-                let place = Places { extent, reverse, first: k };
-                let overflow = kernel::wide(|| self.row(row, place, carry, states, results));
-                if let Some(lane) = overflow {
-                    job.overflows(place.position(0), lane);
+            let row = |k: usize| panel.row(if reverse { end - 1 - k } else { k - first });
+            kernel::wide(|| {
+                for k in first..end {
+                    let position = Places { extent, reverse, first: k }.position(0);
+                    let (now, next) = (row(k), row((k + 1).min(end - 1)));
+                    let mut start = 0;
+                    self.turn(k, lanes);
+                    for part in now.chunks(2 * PART) {
+                        kernel::prefetch(next, start, part.len());
+                        if let Some(lane) = self.row(part, start, k, position, lanes, results) {
+                            job.overflows(position, start + lane);
+                        }
+                        if !reverse {
+                            out.drain(results);
+                        }
+                        start += part.len();
+                    }
+                    if reverse {
+                        out.put_back(results);
+                        results.clear();
+                    }
                 }
-                if reverse {
-                    out.put_back(results);
-                    results.clear();
-                } else if results.len() >= BATCH {
-                    out.put(results);
-                    results.clear();
-                }
-            }
+            });
             first = end;
         }
         out.put(results);
+        results.clear();
         Ok(())
     }
 }
 
 impl<R, S: Clone> Running<'_, R, S> {
-    /// Takes the next elements of a lane and adds their results; tells which is the first that does not
-    /// fit its type.
+    /// Takes the next blocks of a lane and adds their results, written part by part; tells which is the
+    /// first that does not fit its type.
     #[inline(always)]
     fn advance<T: Copy>(
         &self,
         run: &[T],
         places: Places,
         carry: &mut Option<S>,
-        states: &mut Vec<S>,
         results: &mut Vec<R::Out>,
+        write: &mut impl FnMut(&mut Vec<R::Out>),
     ) -> Option<usize>
     where
         R: Reducer<T, State = S>,
@@ -177,160 +214,321 @@ impl<R, S: Clone> Running<'_, R, S> {
         let mut overflow = None;
         if !R::ASSOCIATIVE {
             for (k, &x) in run.iter().enumerate() {
-                let before = carry.clone();
+                let before = self.exclusive.then(|| carry.clone().or_else(|| self.reducer.empty()));
                 let position = places.position(k);
                 match carry {
                     Some(state) => self.reducer.step_at(state, x, position),
                     None => *carry = Some(self.reducer.first_at(x, position)),
                 }
-                let state = if self.exclusive { before.or_else(|| self.reducer.empty()) } else { carry.clone() };
+                let state = before.unwrap_or_else(|| carry.clone());
                 overflow = overflow.or(self.emit(state.into_iter(), results).map(|_| k));
             }
+            write(results);
             return overflow;
         }
-        let Some(&seed) = run.first() else { return None };
-        if states.len() < GROUP {
-            states.resize(GROUP, self.reducer.first_at(seed, places.position(0)));
-        }
-        let Some(states) = states.first_chunk_mut::<GROUP>() else { return None };
         let mut done = 0;
-        while done < run.len() {
-            let places = places.after(done);
-            let count = match run[done..].first_chunk::<GROUP>() {
-                Some(group) => {
-                    self.chains(group, places, states);
-                    GROUP
+        for block in run.chunks(BLOCK) {
+            let mut groups = None;
+            for part in block.chunks(PART) {
+                kernel::prefetch(run, done + AHEAD, PART);
+                let before = groups.clone();
+                let places = places.after(done);
+                if self.part(part, places, carry.as_ref(), &mut groups, results) {
+                    let fails = |count: &usize| {
+                        let mut groups = before.clone();
+                        self.part(&part[..*count], places, carry.as_ref(), &mut groups, &mut Vec::new())
+                    };
+                    let first = (1..part.len()).find(fails).unwrap_or(part.len());
+                    overflow = overflow.or(Some(done + first - 1));
                 }
-                None => self.chain(&run[done..], places, states),
-            };
-            for block in states[..count].chunks(BLOCK) {
-                let first = self.block(block, carry.as_ref(), results);
-                overflow = overflow.or(first.map(|k| done + k));
-                done += block.len();
-                if let Some(last) = block.last() {
-                    *carry = Some(carry.as_ref().map_or_else(|| last.clone(), |c| self.joined(c, last)));
-                }
+                write(results);
+                done += part.len();
             }
+            *carry = self.sum(carry.as_ref(), groups.as_ref());
         }
         overflow
     }
 
-    /// The states within each block of a group.
+    /// Takes the next groups of a block and adds their results; tells whether one does not fit its type.
     #[inline(always)]
-    fn chains<T: Copy>(&self, run: &[T; GROUP], places: Places, states: &mut [S; GROUP])
+    fn part<T: Copy>(
+        &self,
+        part: &[T],
+        places: Places,
+        carry: Option<&S>,
+        groups: &mut Option<S>,
+        results: &mut Vec<R::Out>,
+    ) -> bool
     where
         R: Reducer<T, State = S>,
     {
-        let first = |c: usize| self.reducer.first_at(run[c * BLOCK], places.position(c * BLOCK));
-        let mut chains: [S; CHAINS] = std::array::from_fn(first);
-        for (c, state) in chains.iter().enumerate() {
-            states[c * BLOCK] = state.clone();
+        let Some(&seed) = part.first() else { return false };
+        let start = results.len();
+        let seed = self.reducer.finish(self.reducer.first_at(seed, places.position(0)));
+        results.resize(start + part.len(), seed);
+        let (fours, rest) = part.as_chunks::<GROUP>();
+        let (results, last) = results[start..].as_chunks_mut::<GROUP>();
+        let (mut overflow, mut done) = (false, 0);
+        for (four, results) in fours.iter().zip(results) {
+            let states = self.group(four, places.after(done));
+            let before = self.sum(carry, groups.as_ref());
+            *groups = self.sum(groups.as_ref(), states.last());
+            overflow |= self.finish_group(before, states, results);
+            done += GROUP;
         }
-        for k in 1..BLOCK {
-            for (c, state) in chains.iter_mut().enumerate() {
-                let k = c * BLOCK + k;
-                self.reducer.step_at(state, run[k], places.position(k));
-                states[k] = state.clone();
-            }
+        if !rest.is_empty() {
+            let states = self.few(rest, places.after(done));
+            let before = self.sum(carry, groups.as_ref());
+            overflow |= self.finish(before.as_ref(), &states, last);
+            *groups = self.sum(groups.as_ref(), states.last());
         }
+        overflow
     }
 
-    /// As [`Self::chains`] for the next block of fewer elements than a group; tells how many it has.
+    /// The states within a group.
     #[inline(always)]
-    fn chain<T: Copy>(&self, run: &[T], places: Places, states: &mut [S; GROUP]) -> usize
+    fn group<T: Copy>(&self, x: &[T; GROUP], places: Places) -> [S; GROUP]
     where
         R: Reducer<T, State = S>,
     {
-        let run = &run[..run.len().min(BLOCK)];
-        let mut state = self.reducer.first_at(run[0], places.position(0));
-        for (k, (slot, &x)) in states.iter_mut().zip(run).enumerate() {
-            if k > 0 {
-                self.reducer.step_at(&mut state, x, places.position(k));
-            }
-            *slot = state.clone();
-        }
-        run.len()
+        let one = self.reducer.first_at(x[0], places.position(0));
+        let mut two = one.clone();
+        self.reducer.step_at(&mut two, x[1], places.position(1));
+        let mut pair = self.reducer.first_at(x[2], places.position(2));
+        let three = self.joined(&two, &pair);
+        self.reducer.step_at(&mut pair, x[3], places.position(3));
+        let four = self.joined(&two, &pair);
+        [one, two, three, four]
     }
 
-    /// The results of a block, whose states are joined to the one before.
-    #[inline(always)]
-    fn block<T: Copy>(&self, block: &[S], carry: Option<&S>, results: &mut Vec<R::Out>) -> Option<usize>
+    /// The states within a group of fewer elements.
+    fn few<T: Copy>(&self, x: &[T], places: Places) -> SmallVec<[S; GROUP]>
     where
         R: Reducer<T, State = S>,
     {
-        let mut states = block;
-        let mut skipped = 0;
-        if self.exclusive {
-            let before = carry.cloned().or_else(|| self.reducer.empty());
-            if self.emit(before.into_iter(), results).is_some() {
-                return Some(0);
-            }
-            (states, skipped) = (&block[..block.len() - 1], 1);
+        let mut states: SmallVec<[S; GROUP]> = SmallVec::new();
+        for (k, &x) in x.iter().enumerate() {
+            let first = || self.reducer.first_at(x, places.position(k));
+            let state = match states.last() {
+                None => first(),
+                Some(two) if k == 2 => self.joined(two, &first()),
+                Some(one) => {
+                    let mut two = one.clone();
+                    self.reducer.step_at(&mut two, x, places.position(k));
+                    two
+                }
+            };
+            states.push(state);
         }
-        let overflow = match carry {
-            Some(carry) => self.emit(states.iter().map(|state| self.joined(carry, state)), results),
-            None => self.emit(states.iter().cloned(), results),
+        states
+    }
+
+    /// The state of a block.
+    #[inline(always)]
+    fn total<T: Copy>(&self, block: &[T], places: Places) -> Option<S>
+    where
+        R: Reducer<T, State = S>,
+    {
+        let (fours, rest) = block.as_chunks::<GROUP>();
+        let mut groups: Option<S> = None;
+        for (k, four) in fours.iter().enumerate() {
+            let states = self.group(four, places.after(k * GROUP));
+            groups = self.sum(groups.as_ref(), states.last());
+        }
+        let last = self.few(rest, places.after(fours.len() * GROUP));
+        self.sum(groups.as_ref(), last.last())
+    }
+
+    /// The results of the states of a group, given what comes before it; tells whether one does not fit
+    /// its type. In variables throughout: what is stored piece by piece cannot be loaded as one vector at
+    /// once.
+    #[inline(always)]
+    fn finish_group<T: Copy>(&self, before: Option<S>, states: [S; GROUP], results: &mut [R::Out; GROUP]) -> bool
+    where
+        R: Reducer<T, State = S>,
+    {
+        let [one, two, three, four] = match &before {
+            Some(before) => states.map(|state| self.joined(before, &state)),
+            None => states,
         };
-        overflow.map(|k| k + skipped)
+        let states = if !self.exclusive {
+            [one, two, three, four]
+        } else if let Some(before) = before.or_else(|| self.reducer.empty()) {
+            [before, one, two, three]
+        } else {
+            return true;
+        };
+        let mut overflow = false;
+        *results = states.map(|state| {
+            overflow |= self.reducer.overflows(&state);
+            self.reducer.finish(state)
+        });
+        overflow
     }
 
-    /// Takes the next element of lanes side by side and adds their results; tells which is the first that
-    /// does not fit its type.
+    /// As [`Self::finish_group`] for fewer elements.
+    fn finish<T: Copy>(&self, before: Option<&S>, states: &[S], results: &mut [R::Out]) -> bool
+    where
+        R: Reducer<T, State = S>,
+    {
+        let mut overflow = false;
+        let mut put = |state: S, result: &mut R::Out| {
+            overflow |= self.reducer.overflows(&state);
+            *result = self.reducer.finish(state);
+        };
+        let mut results = results.iter_mut();
+        if self.exclusive
+            && let Some(before) = before.cloned().or_else(|| self.reducer.empty())
+            && let Some(first) = results.next()
+        {
+            put(before, first);
+        }
+        match before {
+            Some(before) => {
+                states.iter().zip(results).for_each(|(state, out)| put(self.joined(before, state), out));
+            }
+            None => states.iter().zip(results).for_each(|(state, out)| put(state.clone(), out)),
+        }
+        overflow
+    }
+
+    /// Takes the next element of some lanes side by side, the one of number `k`, and adds their results;
+    /// tells which is the first that does not fit its type.
     #[inline(always)]
     fn row<T: Copy>(
         &self,
         row: &[T],
-        place: Places,
-        carry: &mut Vec<S>,
-        states: &mut Vec<S>,
+        start: usize,
+        k: usize,
+        position: usize,
+        lanes: &mut Lanes<S>,
         results: &mut Vec<R::Out>,
     ) -> Option<usize>
     where
         R: Reducer<T, State = S>,
     {
-        let before = if self.exclusive { self.results(row.len(), carry, states, results) } else { None };
-        let position = place.position(0);
-        if states.is_empty() {
-            states.extend(row.iter().map(|&x| self.reducer.first_at(x, position)));
-        } else {
-            for (state, &x) in states.iter_mut().zip(row) {
-                self.reducer.step_at(state, x, position);
-            }
+        let at = start..start + row.len();
+        let phase = if R::ASSOCIATIVE { k % GROUP } else { 0 };
+        if self.exclusive {
+            let overflow = self.across(lanes, at.clone(), phase == 3, results);
+            self.step(row, at, phase, position, lanes);
+            return overflow;
         }
-        let after = if self.exclusive { None } else { self.results(row.len(), carry, states, results) };
-        if R::ASSOCIATIVE && place.first % BLOCK == BLOCK - 1 {
-            if carry.is_empty() {
-                std::mem::swap(carry, states);
-            } else {
-                for (carry, state) in carry.iter_mut().zip(states.iter()) {
-                    self.reducer.combine(carry, state.clone());
-                }
-            }
-            states.clear();
-        }
-        before.or(after)
+        self.step(row, at.clone(), phase, position, lanes);
+        self.across(lanes, at, phase == 2, results)
     }
 
-    /// The results of lanes side by side.
+    /// Takes the next element of some lanes side by side.
     #[inline(always)]
-    fn results<T: Copy>(&self, width: usize, carry: &[S], states: &[S], results: &mut Vec<R::Out>) -> Option<usize>
+    fn step<T: Copy>(&self, row: &[T], at: Range<usize>, phase: usize, position: usize, lanes: &mut Lanes<S>)
     where
         R: Reducer<T, State = S>,
     {
-        match (carry, states) {
-            ([], []) => {
-                let empty = self.reducer.empty();
-                self.emit((0..width).filter_map(|_| empty.clone()), results)
+        let states = if phase < 2 { &mut lanes.group } else { &mut lanes.pair };
+        match states.get_mut(at.clone()) {
+            Some(states) => {
+                for (state, &x) in states.iter_mut().zip(row) {
+                    self.reducer.step_at(state, x, position);
+                }
             }
-            ([], states) | (states, []) => self.emit(states.iter().cloned(), results),
-            (carry, states) => {
-                let pairs = carry.iter().zip(states);
-                self.emit(pairs.map(|(carry, state)| self.joined(carry, state)), results)
+            None => states.extend(row.iter().map(|&x| self.reducer.first_at(x, position))),
+        }
+        if phase == 3 {
+            for (state, pair) in lanes.group[at.clone()].iter_mut().zip(&lanes.pair[at]) {
+                self.reducer.combine(state, pair.clone());
             }
         }
     }
 
-    /// The state of a run, given that of the one before it.
+    /// Begins a group of lanes side by side with the element of number `k`.
+    #[inline(always)]
+    fn turn<T: Copy>(&self, k: usize, lanes: &mut Lanes<S>)
+    where
+        R: Reducer<T, State = S>,
+    {
+        if !R::ASSOCIATIVE || !k.is_multiple_of(GROUP) {
+            return;
+        }
+        let Lanes { blocks, groups, before, group, pair } = lanes;
+        self.append(groups, group);
+        pair.clear();
+        if k.is_multiple_of(BLOCK) {
+            self.append(blocks, groups);
+        }
+        before.clear();
+        match (blocks.as_slice(), groups.as_slice()) {
+            ([], states) | (states, []) => before.extend_from_slice(states),
+            (blocks, groups) => {
+                before.extend(blocks.iter().zip(groups).map(|(block, group)| self.joined(block, group)));
+            }
+        }
+    }
+
+    /// Joins later states, which are forgotten, to earlier ones.
+    #[inline(always)]
+    fn append<T: Copy>(&self, earlier: &mut Vec<S>, later: &mut Vec<S>)
+    where
+        R: Reducer<T, State = S>,
+    {
+        if earlier.is_empty() {
+            std::mem::swap(earlier, later);
+        }
+        for (earlier, later) in earlier.iter_mut().zip(later.drain(..)) {
+            self.reducer.combine(earlier, later);
+        }
+    }
+
+    /// The results of some lanes side by side.
+    #[inline(always)]
+    fn across<T: Copy>(
+        &self,
+        lanes: &Lanes<S>,
+        at: Range<usize>,
+        paired: bool,
+        results: &mut Vec<R::Out>,
+    ) -> Option<usize>
+    where
+        R: Reducer<T, State = S>,
+    {
+        let (before, group) = (lanes.before.get(at.clone()), lanes.group.get(at.clone()));
+        let pair = lanes.pair.get(at.clone()).filter(|_| paired);
+        match (before, group, pair) {
+            (None, None, _) => {
+                let empty = self.reducer.empty();
+                self.emit(at.filter_map(|_| empty.clone()), results)
+            }
+            (Some(states), None, _) | (None, Some(states), None) => {
+                self.emit(states.iter().cloned(), results)
+            }
+            (Some(before), Some(group), None) => {
+                let pairs = before.iter().zip(group);
+                self.emit(pairs.map(|(before, state)| self.joined(before, state)), results)
+            }
+            (None, Some(group), Some(pair)) => {
+                let pairs = group.iter().zip(pair);
+                self.emit(pairs.map(|(group, pair)| self.joined(group, pair)), results)
+            }
+            (Some(before), Some(group), Some(pair)) => {
+                let all = before.iter().zip(group.iter().zip(pair));
+                let all = all.map(|(before, (group, pair))| self.joined(before, &self.joined(group, pair)));
+                self.emit(all, results)
+            }
+        }
+    }
+
+    /// The state of two neighbouring runs, either of which may be empty.
+    #[inline(always)]
+    fn sum<T: Copy>(&self, before: Option<&S>, state: Option<&S>) -> Option<S>
+    where
+        R: Reducer<T, State = S>,
+    {
+        match (before, state) {
+            (Some(before), Some(state)) => Some(self.joined(before, state)),
+            (before, state) => before.or(state).cloned(),
+        }
+    }
+
+    /// The state of two neighbouring runs.
     #[inline(always)]
     fn joined<T: Copy>(&self, before: &S, state: &S) -> S
     where
@@ -353,6 +551,13 @@ impl<R, S: Clone> Running<'_, R, S> {
             self.reducer.finish(state)
         }));
         if overflow { states.into_iter().position(|state| self.reducer.overflows(&state)) } else { None }
+    }
+}
+
+impl<S> Lanes<S> {
+    fn clear(&mut self) {
+        let Self { blocks, groups, before, group, pair } = self;
+        [blocks, groups, before, group, pair].into_iter().for_each(Vec::clear);
     }
 }
 
@@ -387,20 +592,24 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
 
     fn lane(
         &self,
-        memory: &mut Self::Memory,
+        _memory: &mut Self::Memory,
         lane: &mut impl Lane<T>,
         job: &Job<'_>,
         _out: &mut Part<'_, ()>,
     ) -> Result<(), Stop> {
-        let step = (lane.best() / GROUP).max(1) * GROUP;
+        let step = (lane.best() / BLOCK).max(1) * BLOCK;
         let mut totals = Vec::new();
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(step).min(job.results.end);
             let run = lane.run(first..end)?;
-            let places = Places { extent: self.scan.extent, reverse: false, first };
-            kernel::wide(|| self.totals(run, places, &mut memory.states, &mut totals));
-            first = end;
+            kernel::wide(|| {
+                for block in run.chunks(BLOCK) {
+                    let places = Places { extent: self.scan.extent, reverse: false, first };
+                    totals.extend(self.scan.total(block, places));
+                    first += block.len();
+                }
+            });
         }
         self.keep(job.number, totals);
         Ok(())
@@ -414,56 +623,24 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         _out: &mut Part<'_, ()>,
     ) -> Result<(), Stop> {
         let together = (table.best() / job.width).max(1);
-        let states = &mut memory.states;
+        let lanes = &mut memory.lanes;
         let mut totals = Vec::new();
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);
             let panel = table.rows(first..end)?;
-            for k in first..end {
-                let row = panel.row(k - first);
-                if states.is_empty() {
-                    states.extend(row.iter().map(|&x| self.scan.reducer.first_at(x, k)));
-                } else {
-                    for (state, &x) in states.iter_mut().zip(row) {
-                        self.scan.reducer.step_at(state, x, k);
-                    }
+            kernel::wide(|| {
+                for k in first..end {
+                    self.scan.turn(k, lanes);
+                    totals.append(&mut lanes.blocks);
+                    self.scan.step(panel.row(k - first), 0..job.width, k % GROUP, k, lanes);
                 }
-                if k % BLOCK == BLOCK - 1 {
-                    totals.append(states);
-                }
-            }
+            });
             first = end;
         }
-        totals.append(states);
+        self.scan.append(&mut lanes.groups, &mut lanes.group);
+        totals.append(&mut lanes.groups);
         self.keep(job.number, totals);
         Ok(())
-    }
-}
-
-impl<R, S: Clone> Totals<'_, '_, R, S> {
-    /// Adds the states of the next blocks of a lane.
-    #[inline(always)]
-    fn totals<T: Copy>(&self, run: &[T], places: Places, states: &mut Vec<S>, totals: &mut Vec<S>)
-    where
-        R: Reducer<T, State = S>,
-    {
-        if states.len() < GROUP {
-            states.resize(GROUP, self.scan.reducer.first_at(run[0], places.position(0)));
-        }
-        let Some(states) = states.first_chunk_mut::<GROUP>() else { return };
-        let mut done = 0;
-        while done < run.len() {
-            let places = places.after(done);
-            let count = match run[done..].first_chunk::<GROUP>() {
-                Some(group) => {
-                    self.scan.chains(group, places, states);
-                    GROUP
-                }
-                None => self.scan.chain(&run[done..], places, states),
-            };
-            totals.extend(states[..count].chunks(BLOCK).filter_map(|block| block.last().cloned()));
-            done += count;
-        }
     }
 }
