@@ -16,7 +16,7 @@ pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
 pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::{prefetch, wide};
+pub(crate) use simd::{Wide, prefetch, run_wide, wide};
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};

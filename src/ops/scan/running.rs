@@ -7,8 +7,8 @@
 //! lane can be cut between any two blocks.
 
 use crate::expr::Stop;
-use crate::kernel::{self, PART, Part};
-use crate::ops::along::{Job, Lane, Sweep, Table};
+use crate::kernel::{self, PART, Part, Wide, run_wide};
+use crate::ops::along::{Job, Lane, Panel, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -121,24 +121,15 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         while first < job.results.end {
             let places = Places { extent: self.extent, reverse: self.reverse, first };
             let end = first.saturating_add(step).min(job.results.end);
-            let mut write = |results: &mut Vec<R::Out>| {
-                if self.reverse {
-                    results.reverse();
-                    out.put_back(results);
-                    results.clear();
-                } else {
-                    out.drain(results);
-                }
-            };
-            let overflow = if self.reverse {
-                let run = lane.run(self.extent - end..self.extent - first)?;
+            let run = if self.reverse {
                 turned.clear();
-                turned.extend(run.iter().rev());
-                kernel::wide(|| self.advance(turned, places, &mut carry, results, &mut write))
+                turned.extend(lane.run(self.extent - end..self.extent - first)?.iter().rev());
+                turned.as_slice()
             } else {
-                let run = lane.run(first..end)?;
-                kernel::wide(|| self.advance(run, places, &mut carry, results, &mut write))
+                lane.run(first..end)?
             };
+            let (carry, results, out) = (&mut carry, &mut *results, &mut *out);
+            let overflow = run_wide(Advance { scan: self, run, places, carry, results, out });
             if let Some(k) = overflow {
                 job.overflows(places.position(k), 0);
             }
@@ -165,34 +156,84 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);
             let panel = table.rows(if reverse { extent - end..extent - first } else { first..end })?;
-            let row = |k: usize| panel.row(if reverse { end - 1 - k } else { k - first });
-            kernel::wide(|| {
-                for k in first..end {
-                    let position = Places { extent, reverse, first: k }.position(0);
-                    let (now, next) = (row(k), row((k + 1).min(end - 1)));
-                    let mut start = 0;
-                    self.turn(k, lanes);
-                    for part in now.chunks(2 * PART) {
-                        kernel::prefetch(next, start, part.len());
-                        if let Some(lane) = self.row(part, start, k, position, lanes, results) {
-                            job.overflows(position, start + lane);
-                        }
-                        if !reverse {
-                            out.drain(results);
-                        }
-                        start += part.len();
-                    }
-                    if reverse {
-                        out.put_back(results);
-                        results.clear();
-                    }
-                }
-            });
+            let (results, out) = (&mut *results, &mut *out);
+            run_wide(Cross { scan: self, panel, rows: first..end, job, lanes, results, out });
             first = end;
         }
         out.put(results);
         results.clear();
         Ok(())
+    }
+}
+
+/// The next blocks of a lane.
+struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
+    scan: &'a Running<'r, R, R::State>,
+    run: &'a [T],
+    places: Places,
+    carry: &'a mut Option<R::State>,
+    results: &'a mut Vec<R::Out>,
+    out: &'a mut Part<'o, R::Out>,
+}
+
+impl<T: Copy, R: Reducer<T>> Wide for Advance<'_, '_, '_, T, R> {
+    /// The first result that does not fit its type.
+    type Out = Option<usize>;
+
+    #[inline(always)]
+    fn run(self) -> Option<usize> {
+        let Self { scan, run, places, carry, results, out } = self;
+        scan.advance(run, places, carry, results, &mut |results| {
+            if scan.reverse {
+                results.reverse();
+                out.put_back(results);
+                results.clear();
+            } else {
+                out.drain(results);
+            }
+        })
+    }
+}
+
+/// The next rows of lanes side by side.
+struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
+    scan: &'a Running<'r, R, R::State>,
+    panel: Panel<'a, T>,
+    rows: Range<usize>,
+    job: &'a Job<'a>,
+    lanes: &'a mut Lanes<R::State>,
+    results: &'a mut Vec<R::Out>,
+    out: &'a mut Part<'o, R::Out>,
+}
+
+impl<T: Copy, R: Reducer<T>> Wide for Cross<'_, '_, '_, T, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { scan, panel, rows, job, lanes, results, out } = self;
+        let (extent, reverse) = (scan.extent, scan.reverse);
+        let row = |k: usize| panel.row(if reverse { rows.end - 1 - k } else { k - rows.start });
+        for k in rows.clone() {
+            let position = Places { extent, reverse, first: k }.position(0);
+            let (now, next) = (row(k), row((k + 1).min(rows.end - 1)));
+            scan.turn(k, lanes);
+            let mut start = 0;
+            for part in now.chunks(2 * PART) {
+                kernel::prefetch(next, start, part.len());
+                if let Some(lane) = scan.row(part, start, k, position, lanes, results) {
+                    job.overflows(position, start + lane);
+                }
+                if !reverse {
+                    out.drain(results);
+                }
+                start += part.len();
+            }
+            if reverse {
+                out.put_back(results);
+                results.clear();
+            }
+        }
     }
 }
 
