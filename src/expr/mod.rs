@@ -37,7 +37,7 @@ pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub(crate) use pieces::for_each_piece;
-pub(crate) use rows::{RowReader, Rows, explain_stop};
+pub(crate) use rows::{Block, RowReader, Rows, explain_stop};
 pub use scalar::Scalar;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.

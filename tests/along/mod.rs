@@ -2,7 +2,7 @@
 //! the reducers of these tests.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use lensor::reduce::Reducer;
+use lensor::reduce::{Reducer, Undefined};
 use lensor::{Result, Shape};
 use std::fmt::Debug;
 
@@ -218,7 +218,7 @@ impl Reducer<i32> for Small {
         state as i8
     }
 
-    fn overflows(&self, state: &i64) -> bool {
-        i8::try_from(*state).is_err()
+    fn undefined(&self, state: &i64) -> Option<Undefined> {
+        i8::try_from(*state).is_err().then_some(Undefined::Overflow)
     }
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Expr, Rows, Stop, explain_stop};
 use crate::kernel::{self, GRAIN, PARALLEL, Part, fill_parts, inner, threads};
 use crate::map::AddressMap;
+use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -77,15 +78,26 @@ pub(crate) struct Job<'a> {
     /// Row-major position of the first result of the first lane, and the distance of the next.
     first: usize,
     step: usize,
-    overflow: &'a AtomicUsize,
+    gaps: &'a Gaps,
 }
 
 impl Job<'_> {
-    /// Notes that a result does not fit its type.
+    /// Notes that a result does not exist.
     #[cold]
-    pub(crate) fn overflows(&self, result: usize, lane: usize) {
-        self.overflow.fetch_min(self.first + result * self.step + lane, Ordering::Relaxed);
+    pub(crate) fn undefined(&self, result: usize, lane: usize, reason: Undefined) {
+        let first = match reason {
+            Undefined::Overflow => &self.gaps.overflow,
+            Undefined::Empty => &self.gaps.empty,
+        };
+        first.fetch_min(self.first + result * self.step + lane, Ordering::Relaxed);
     }
+}
+
+/// Row-major positions of the first results that do not exist, if they are any.
+#[derive(Debug)]
+struct Gaps {
+    overflow: AtomicUsize,
+    empty: AtomicUsize,
 }
 
 /// An expression seen along one of its axes.
@@ -212,20 +224,23 @@ impl<'e, E: Expr> Along<'e, E> {
     ) -> Result<Option<kernel::Filled>> {
         let results = sweep.results();
         let tasks = self.tasks(sweep);
-        let overflow = AtomicUsize::new(usize::MAX);
+        let gaps = Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
         let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
             in_halves(parts, 0, tasks.parallel, &|number, part| {
-                part.task(|part| self.task(sweep, &tasks.task(number), &overflow, part))
+                part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))
             })
         })
         .map_err(|stop| explain_stop(self.e, &self.shape, stop))?;
-        match overflow.into_inner() {
-            usize::MAX => Ok(filled),
-            position => Err(Error::Overflow {
-                index: self.shape_of(results).unravel(position).to_vec(),
-                target: std::any::type_name::<W::Out>(),
-            }),
+        let (overflow, empty) = (gaps.overflow.into_inner(), gaps.empty.into_inner());
+        if overflow.min(empty) == usize::MAX {
+            return Ok(filled);
         }
+        let index = self.shape_of(results).unravel(overflow.min(empty)).to_vec();
+        Err(if overflow < empty {
+            Error::Overflow { index, target: std::any::type_name::<W::Out>() }
+        } else {
+            Error::NothingLeft { index }
+        })
     }
 
     /// How the work is shared out.
@@ -266,7 +281,7 @@ impl<'e, E: Expr> Along<'e, E> {
         &self,
         sweep: &W,
         task: &Task,
-        overflow: &AtomicUsize,
+        gaps: &Gaps,
         out: &mut Part<'_, W::Out>,
     ) -> Result<(), Stop> {
         let (results, extent) = (sweep.results(), self.extent());
@@ -281,7 +296,7 @@ impl<'e, E: Expr> Along<'e, E> {
                 width: task.columns.len(),
                 first: (outer * results * self.inner + inner) * self.width + task.columns.start,
                 step: self.inner * self.width,
-                overflow,
+                gaps,
             }
         };
         let slab = extent * task.columns.len();

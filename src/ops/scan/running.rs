@@ -9,7 +9,7 @@
 use crate::expr::Stop;
 use crate::kernel::{self, PART, Part, Wide, run_wide};
 use crate::ops::along::{Job, Lane, Panel, Sweep, Table};
-use crate::ops::reduce::Reducer;
+use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -20,6 +20,9 @@ const BLOCK: usize = 128;
 const GROUP: usize = 4;
 /// Elements between the one that is used and those that are asked for.
 const AHEAD: usize = 1024;
+
+/// The first of some results that does not exist, and why.
+type Gap = Option<(usize, Undefined)>;
 
 /// A scan at work.
 pub(super) struct Running<'s, R, S> {
@@ -129,9 +132,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
                 lane.run(first..end)?
             };
             let (carry, results, out) = (&mut carry, &mut *results, &mut *out);
-            let overflow = run_wide(Advance { scan: self, run, places, carry, results, out });
-            if let Some(k) = overflow {
-                job.overflows(places.position(k), 0);
+            let gap = run_wide(Advance { scan: self, run, places, carry, results, out });
+            if let Some((k, reason)) = gap {
+                job.undefined(places.position(k), 0, reason);
             }
             first = end;
         }
@@ -177,11 +180,10 @@ struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
 }
 
 impl<T: Copy, R: Reducer<T>> Wide for Advance<'_, '_, '_, T, R> {
-    /// The first result that does not fit its type.
-    type Out = Option<usize>;
+    type Out = Gap;
 
     #[inline(always)]
-    fn run(self) -> Option<usize> {
+    fn run(self) -> Gap {
         let Self { scan, run, places, carry, results, out } = self;
         scan.advance(run, places, carry, results, &mut |results| {
             if scan.reverse {
@@ -221,8 +223,8 @@ impl<T: Copy, R: Reducer<T>> Wide for Cross<'_, '_, '_, T, R> {
             let mut start = 0;
             for part in now.chunks(2 * PART) {
                 kernel::prefetch(next, start, part.len());
-                if let Some(lane) = scan.row(part, start, k, position, lanes, results) {
-                    job.overflows(position, start + lane);
+                if let Some((lane, reason)) = scan.row(part, start, k, position, lanes, results) {
+                    job.undefined(position, start + lane, reason);
                 }
                 if !reverse {
                     out.drain(results);
@@ -239,7 +241,7 @@ impl<T: Copy, R: Reducer<T>> Wide for Cross<'_, '_, '_, T, R> {
 
 impl<R, S: Clone> Running<'_, R, S> {
     /// Takes the next blocks of a lane and adds their results, written part by part; tells which is the
-    /// first that does not fit its type.
+    /// first that has none.
     #[inline(always)]
     fn advance<T: Copy>(
         &self,
@@ -248,11 +250,11 @@ impl<R, S: Clone> Running<'_, R, S> {
         carry: &mut Option<S>,
         results: &mut Vec<R::Out>,
         write: &mut impl FnMut(&mut Vec<R::Out>),
-    ) -> Option<usize>
+    ) -> Gap
     where
         R: Reducer<T, State = S>,
     {
-        let mut overflow = None;
+        let mut gap: Gap = None;
         if !R::ASSOCIATIVE {
             for (k, &x) in run.iter().enumerate() {
                 let before = self.exclusive.then(|| carry.clone().or_else(|| self.reducer.empty()));
@@ -262,10 +264,11 @@ impl<R, S: Clone> Running<'_, R, S> {
                     None => *carry = Some(self.reducer.first_at(x, position)),
                 }
                 let state = before.unwrap_or_else(|| carry.clone());
-                overflow = overflow.or(self.emit(state.into_iter(), results).map(|_| k));
+                let found = self.emit(state.into_iter(), results);
+                gap = gap.or(found.map(|(_, reason)| (k, reason)));
             }
             write(results);
-            return overflow;
+            return gap;
         }
         let mut done = 0;
         for block in run.chunks(BLOCK) {
@@ -274,23 +277,22 @@ impl<R, S: Clone> Running<'_, R, S> {
                 kernel::prefetch(run, done + AHEAD, PART);
                 let before = groups.clone();
                 let places = places.after(done);
-                if self.part(part, places, carry.as_ref(), &mut groups, results) {
-                    let fails = |count: &usize| {
-                        let mut groups = before.clone();
-                        self.part(&part[..*count], places, carry.as_ref(), &mut groups, &mut Vec::new())
-                    };
-                    let first = (1..part.len()).find(fails).unwrap_or(part.len());
-                    overflow = overflow.or(Some(done + first - 1));
+                if self.part(part, places, carry.as_ref(), &mut groups, results).is_some() && gap.is_none() {
+                    gap = (1..=part.len()).find_map(|count| {
+                        let (part, mut groups) = (&part[..count], before.clone());
+                        let reason = self.part(part, places, carry.as_ref(), &mut groups, &mut Vec::new());
+                        reason.map(|reason| (done + count - 1, reason))
+                    });
                 }
                 write(results);
                 done += part.len();
             }
             *carry = self.sum(carry.as_ref(), groups.as_ref());
         }
-        overflow
+        gap
     }
 
-    /// Takes the next groups of a block and adds their results; tells whether one does not fit its type.
+    /// Takes the next groups of a block and adds their results; tells why one has none, if so.
     #[inline(always)]
     fn part<T: Copy>(
         &self,
@@ -299,31 +301,31 @@ impl<R, S: Clone> Running<'_, R, S> {
         carry: Option<&S>,
         groups: &mut Option<S>,
         results: &mut Vec<R::Out>,
-    ) -> bool
+    ) -> Option<Undefined>
     where
         R: Reducer<T, State = S>,
     {
-        let Some(&seed) = part.first() else { return false };
+        let seed = *part.first()?;
         let start = results.len();
         let seed = self.reducer.finish(self.reducer.first_at(seed, places.position(0)));
         results.resize(start + part.len(), seed);
         let (fours, rest) = part.as_chunks::<GROUP>();
         let (results, last) = results[start..].as_chunks_mut::<GROUP>();
-        let (mut overflow, mut done) = (false, 0);
+        let (mut gap, mut done) = (None, 0);
         for (four, results) in fours.iter().zip(results) {
             let states = self.group(four, places.after(done));
             let before = self.sum(carry, groups.as_ref());
             *groups = self.sum(groups.as_ref(), states.last());
-            overflow |= self.finish_group(before, states, results);
+            gap = gap.or(self.finish_group(before, states, results));
             done += GROUP;
         }
         if !rest.is_empty() {
             let states = self.few(rest, places.after(done));
             let before = self.sum(carry, groups.as_ref());
-            overflow |= self.finish(before.as_ref(), &states, last);
+            gap = gap.or(self.finish(before.as_ref(), &states, last));
             *groups = self.sum(groups.as_ref(), states.last());
         }
-        overflow
+        gap
     }
 
     /// The states within a group.
@@ -380,11 +382,11 @@ impl<R, S: Clone> Running<'_, R, S> {
         self.sum(groups.as_ref(), last.last())
     }
 
-    /// The results of the states of a group, given what comes before it; tells whether one does not fit
-    /// its type. In variables throughout: what is stored piece by piece cannot be loaded as one vector at
+    /// The results of the states of a group, given what comes before it; tells why one has
+    /// none, if so. In variables throughout: what is stored piece by piece cannot be loaded as one vector at
     /// once.
     #[inline(always)]
-    fn finish_group<T: Copy>(&self, before: Option<S>, states: [S; GROUP], results: &mut [R::Out; GROUP]) -> bool
+    fn finish_group<T: Copy>(&self, before: Option<S>, states: [S; GROUP], results: &mut [R::Out; GROUP]) -> Option<Undefined>
     where
         R: Reducer<T, State = S>,
     {
@@ -397,24 +399,24 @@ impl<R, S: Clone> Running<'_, R, S> {
         } else if let Some(before) = before.or_else(|| self.reducer.empty()) {
             [before, one, two, three]
         } else {
-            return true;
+            return Some(Undefined::Empty);
         };
-        let mut overflow = false;
+        let mut gap = None;
         *results = states.map(|state| {
-            overflow |= self.reducer.overflows(&state);
+            gap = gap.or(self.reducer.undefined(&state));
             self.reducer.finish(state)
         });
-        overflow
+        gap
     }
 
     /// As [`Self::finish_group`] for fewer elements.
-    fn finish<T: Copy>(&self, before: Option<&S>, states: &[S], results: &mut [R::Out]) -> bool
+    fn finish<T: Copy>(&self, before: Option<&S>, states: &[S], results: &mut [R::Out]) -> Option<Undefined>
     where
         R: Reducer<T, State = S>,
     {
-        let mut overflow = false;
+        let mut gap = None;
         let mut put = |state: S, result: &mut R::Out| {
-            overflow |= self.reducer.overflows(&state);
+            gap = gap.or(self.reducer.undefined(&state));
             *result = self.reducer.finish(state);
         };
         let mut results = results.iter_mut();
@@ -430,11 +432,11 @@ impl<R, S: Clone> Running<'_, R, S> {
             }
             None => states.iter().zip(results).for_each(|(state, out)| put(state.clone(), out)),
         }
-        overflow
+        gap
     }
 
     /// Takes the next element of some lanes side by side, the one of number `k`, and adds their results;
-    /// tells which is the first that does not fit its type.
+    /// tells which is the first that has none.
     #[inline(always)]
     fn row<T: Copy>(
         &self,
@@ -444,16 +446,16 @@ impl<R, S: Clone> Running<'_, R, S> {
         position: usize,
         lanes: &mut Lanes<S>,
         results: &mut Vec<R::Out>,
-    ) -> Option<usize>
+    ) -> Gap
     where
         R: Reducer<T, State = S>,
     {
         let at = start..start + row.len();
         let phase = if R::ASSOCIATIVE { k % GROUP } else { 0 };
         if self.exclusive {
-            let overflow = self.across(lanes, at.clone(), phase == 3, results);
+            let gap = self.across(lanes, at.clone(), phase == 3, results);
             self.step(row, at, phase, position, lanes);
-            return overflow;
+            return gap;
         }
         self.step(row, at.clone(), phase, position, lanes);
         self.across(lanes, at, phase == 2, results)
@@ -527,7 +529,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         at: Range<usize>,
         paired: bool,
         results: &mut Vec<R::Out>,
-    ) -> Option<usize>
+    ) -> Gap
     where
         R: Reducer<T, State = S>,
     {
@@ -580,18 +582,19 @@ impl<R, S: Clone> Running<'_, R, S> {
         joined
     }
 
-    /// Adds the results of some states; tells which is the first that does not fit its type.
+    /// Adds the results of some states; tells which is the first that has none, and why.
     #[inline(always)]
-    fn emit<T: Copy>(&self, states: impl Iterator<Item = S> + Clone, results: &mut Vec<R::Out>) -> Option<usize>
+    fn emit<T: Copy>(&self, states: impl Iterator<Item = S> + Clone, results: &mut Vec<R::Out>) -> Gap
     where
         R: Reducer<T, State = S>,
     {
-        let mut overflow = false;
+        let mut gap = None;
         results.extend(states.clone().map(|state| {
-            overflow |= self.reducer.overflows(&state);
+            gap = gap.or(self.reducer.undefined(&state));
             self.reducer.finish(state)
         }));
-        if overflow { states.into_iter().position(|state| self.reducer.overflows(&state)) } else { None }
+        let reason = gap?;
+        Some((states.into_iter().position(|state| self.reducer.undefined(&state).is_some())?, reason))
     }
 }
 
