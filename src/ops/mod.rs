@@ -4,4 +4,5 @@ mod along;
 mod assign;
 mod compare;
 pub mod reduce;
+pub mod rolling;
 pub mod scan;

@@ -5,8 +5,10 @@
 //! side by side and advance together, a row at a time, so that loops run across them.
 
 mod source;
+mod states;
 
 pub(crate) use source::{Lane, Panel, Table};
+pub(crate) use states::{BLOCK, GROUP, Gap, States};
 use source::{ReadLane, ReadTable};
 
 use crate::error::{Error, Result};
@@ -71,8 +73,6 @@ pub(crate) struct Job<'a> {
     pub(crate) number: usize,
     /// Results of every lane.
     pub(crate) results: Range<usize>,
-    /// Whether these are all results of the lanes.
-    pub(crate) whole: bool,
     /// Lanes side by side.
     pub(crate) width: usize,
     /// Row-major position of the first result of the first lane, and the distance of the next.
@@ -292,7 +292,6 @@ impl<'e, E: Expr> Along<'e, E> {
             Job {
                 number: task.number,
                 results: task.results.clone(),
-                whole: task.results.len() == results,
                 width: task.columns.len(),
                 first: (outer * results * self.inner + inner) * self.width + task.columns.start,
                 step: self.inner * self.width,

@@ -1,11 +1,21 @@
 //! Scans: what a fold gives after each element along an axis.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::scan::Scan;
+//! let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+//! assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1, 2, 4, 6]);
+//! assert_eq!(t.cumsum(1).reverse().eval()?.to_vec()?, [3, 2, 7, 4]);
+//! assert_eq!((&t * 10).cumsum(1).exclusive().eval()?.to_vec()?, [0, 10, 0, 30]);
+//! # Ok::<(), Error>(())
+//! ```
 
 mod running;
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy};
 use crate::ops::along::Along;
-use crate::ops::reduce::Reducer;
+use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
@@ -13,17 +23,96 @@ use running::{Running, Totals};
 use std::sync::{Mutex, PoisonError};
 
 /// Scans as methods of tensors and expressions.
+///
+/// The result has the shape of the operand. Nothing is computed before [`LazyScan::eval`]. A tensor is
+/// borrowed; `t.lazy()` gives it away.
 pub trait Scan: IntoExpr + Sized {
-    /// Folds along `axis` and keeps what the fold gives after each element.
+    /// What any reducer gives after each element along `axis`.
     ///
-    /// The result has the shape of the operand. [`LazyScan`] says how it is computed.
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Mean;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1.0, 3.0, 5.0, 7.0]);
+    /// assert_eq!(t.scan(0, Mean).eval()?.to_vec()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyScan<Self::Expr, R> {
         LazyScan { e: self.into_expr(), axis, reducer, exclusive: false, reverse: false }
     }
+
+    /// Running sums along `axis`. Integers are summed exactly and given in 64 bits; a sum that does not fit
+    /// is [`Error::Overflow`]. [`CompensatedSum`](crate::reduce::CompensatedSum) and
+    /// [`WrappingSum`](crate::reduce::WrappingSum) scan as well.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1_i32, 2, 3, i32::MAX]);
+    /// assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 3, 6, 2_147_483_653]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cumsum(self, axis: usize) -> LazyScan<Self::Expr, Sum>
+    where
+        Sum: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Sum)
+    }
+
+    /// Running products along `axis`. Integers are given in 64 bits; a product that does not fit is
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.cumprod(0).eval()?.to_vec()?, [1_i64, 2, 6, 24]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cumprod(self, axis: usize) -> LazyScan<Self::Expr, Product>
+    where
+        Product: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Product)
+    }
+
+    /// Smallest elements so far along `axis`; NaN from the first one on.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![3, 4, 1, 2]);
+    /// assert_eq!(t.cummin(0).eval()?.to_vec()?, [3, 3, 1, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cummin(self, axis: usize) -> LazyScan<Self::Expr, Min>
+    where
+        Min: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Min)
+    }
+
+    /// Largest elements so far along `axis`; NaN from the first one on.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1.0, 4.0, f64::NAN, 5.0]);
+    /// let found = t.cummax(0).eval()?.to_vec()?;
+    /// assert_eq!(found[..2], [1.0, 4.0]);
+    /// assert!(found[2].is_nan() && found[3].is_nan());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cummax(self, axis: usize) -> LazyScan<Self::Expr, Max>
+    where
+        Max: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Max)
+    }
 }
 
-impl<S: Reader> Scan for Tensor<S> {}
 impl<S: Reader> Scan for &Tensor<S> {}
+impl<S: Reader + ?Sized> Scan for Tensor<&S> {}
 impl<E: Expr> Scan for Lazy<E> {}
 impl<E: Expr> Scan for &Lazy<E> {}
 
@@ -32,8 +121,10 @@ impl<E: Expr> Scan for &Lazy<E> {}
 /// It is no expression itself: its result is a new tensor, to which views and operators apply. The operand
 /// is computed block by block, so the scan of an expression needs no memory for it.
 ///
-/// Each lane is folded in blocks of 128 elements; what came before a block is joined to every state in it
-/// by [`Reducer::combine`]. The result has the same bits for any number of threads and any view.
+/// Lanes are folded in groups and blocks of a fixed size, whose states are joined by
+/// [`Reducer::combine`]: the error of a running sum grows with the number of blocks, not of elements. How
+/// elements are grouped depends on the extent of the axis alone, so results have the same bits with any
+/// number of threads and for any view.
 #[derive(Debug, Clone)]
 pub struct LazyScan<E, R> {
     e: E,
@@ -45,12 +136,31 @@ pub struct LazyScan<E, R> {
 
 impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// Leaves each element out of its own result, which is that of the elements before it.
+    ///
+    /// The first result is that of no elements, so a reducer without one is
+    /// [`Error::NoIdentity`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0, 1, 3, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn exclusive(self) -> Self {
         Self { exclusive: true, ..self }
     }
 
     /// Goes from the last element to the first.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.cumsum(0).reverse().eval()?.to_vec()?, [10, 9, 7, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn reverse(self) -> Self {
         Self { reverse: true, ..self }
@@ -66,12 +176,35 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     }
 
     /// Computes the results, in row-major order, into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports; [`Error::NoIdentity`] for an exclusive scan by a reducer without a
+    /// result for no elements; [`Error::Overflow`] for the first result that does not fit its type,
+    /// [`Error::NothingLeft`] for the first of elements that were all left out; what evaluating the
+    /// operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
     pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
         let along = Along::new(&self.e, self.axis)?;
         along.eval(&self.running(&along)?)
     }
 
     /// Computes the results into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
+    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
+    /// error the destination may be partly written.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1.0, 2.0]);
+    /// let mut out = Tensor::full([2, 2], 0.0)?;
+    /// t.cumsum(0).assign_to(&mut out.view_mut().select((.., 1))?)?;
+    /// assert_eq!(out.to_vec()?, [0.0, 1.0, 0.0, 3.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         let along = Along::new(&self.e, self.axis)?;
         along.assign(&self.running(&along)?, out)

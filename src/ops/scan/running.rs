@@ -8,21 +8,14 @@
 
 use crate::expr::Stop;
 use crate::kernel::{self, PART, Part, Wide, run_wide};
-use crate::ops::along::{Job, Lane, Panel, Sweep, Table};
+use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Elements of a block.
-const BLOCK: usize = 128;
-/// Elements of a group.
-const GROUP: usize = 4;
 /// Elements between the one that is used and those that are asked for.
 const AHEAD: usize = 1024;
-
-/// The first of some results that does not exist, and why.
-type Gap = Option<(usize, Undefined)>;
 
 /// A scan at work.
 pub(super) struct Running<'s, R, S> {
@@ -264,7 +257,7 @@ impl<R, S: Clone> Running<'_, R, S> {
                     None => *carry = Some(self.reducer.first_at(x, position)),
                 }
                 let state = before.unwrap_or_else(|| carry.clone());
-                let found = self.emit(state.into_iter(), results);
+                let found = self.reducer.emit(state.into_iter(), results);
                 gap = gap.or(found.map(|(_, reason)| (k, reason)));
             }
             write(results);
@@ -287,7 +280,7 @@ impl<R, S: Clone> Running<'_, R, S> {
                 write(results);
                 done += part.len();
             }
-            *carry = self.sum(carry.as_ref(), groups.as_ref());
+            *carry = self.reducer.sum(carry.as_ref(), groups.as_ref());
         }
         gap
     }
@@ -313,35 +306,19 @@ impl<R, S: Clone> Running<'_, R, S> {
         let (results, last) = results[start..].as_chunks_mut::<GROUP>();
         let (mut gap, mut done) = (None, 0);
         for (four, results) in fours.iter().zip(results) {
-            let states = self.group(four, places.after(done));
-            let before = self.sum(carry, groups.as_ref());
-            *groups = self.sum(groups.as_ref(), states.last());
+            let states = self.reducer.beginnings(four, |k| places.position(done + k));
+            let before = self.reducer.sum(carry, groups.as_ref());
+            *groups = self.reducer.sum(groups.as_ref(), states.last());
             gap = gap.or(self.finish_group(before, states, results));
             done += GROUP;
         }
         if !rest.is_empty() {
             let states = self.few(rest, places.after(done));
-            let before = self.sum(carry, groups.as_ref());
+            let before = self.reducer.sum(carry, groups.as_ref());
             gap = gap.or(self.finish(before.as_ref(), &states, last));
-            *groups = self.sum(groups.as_ref(), states.last());
+            *groups = self.reducer.sum(groups.as_ref(), states.last());
         }
         gap
-    }
-
-    /// The states within a group.
-    #[inline(always)]
-    fn group<T: Copy>(&self, x: &[T; GROUP], places: Places) -> [S; GROUP]
-    where
-        R: Reducer<T, State = S>,
-    {
-        let one = self.reducer.first_at(x[0], places.position(0));
-        let mut two = one.clone();
-        self.reducer.step_at(&mut two, x[1], places.position(1));
-        let mut pair = self.reducer.first_at(x[2], places.position(2));
-        let three = self.joined(&two, &pair);
-        self.reducer.step_at(&mut pair, x[3], places.position(3));
-        let four = self.joined(&two, &pair);
-        [one, two, three, four]
     }
 
     /// The states within a group of fewer elements.
@@ -354,7 +331,7 @@ impl<R, S: Clone> Running<'_, R, S> {
             let first = || self.reducer.first_at(x, places.position(k));
             let state = match states.last() {
                 None => first(),
-                Some(two) if k == 2 => self.joined(two, &first()),
+                Some(two) if k == 2 => self.reducer.joined(two, &first()),
                 Some(one) => {
                     let mut two = one.clone();
                     self.reducer.step_at(&mut two, x, places.position(k));
@@ -375,11 +352,11 @@ impl<R, S: Clone> Running<'_, R, S> {
         let (fours, rest) = block.as_chunks::<GROUP>();
         let mut groups: Option<S> = None;
         for (k, four) in fours.iter().enumerate() {
-            let states = self.group(four, places.after(k * GROUP));
-            groups = self.sum(groups.as_ref(), states.last());
+            let states = self.reducer.beginnings(four, |j| places.position(k * GROUP + j));
+            groups = self.reducer.sum(groups.as_ref(), states.last());
         }
         let last = self.few(rest, places.after(fours.len() * GROUP));
-        self.sum(groups.as_ref(), last.last())
+        self.reducer.sum(groups.as_ref(), last.last())
     }
 
     /// The results of the states of a group, given what comes before it; tells why one has
@@ -391,7 +368,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         R: Reducer<T, State = S>,
     {
         let [one, two, three, four] = match &before {
-            Some(before) => states.map(|state| self.joined(before, &state)),
+            Some(before) => states.map(|state| self.reducer.joined(before, &state)),
             None => states,
         };
         let states = if !self.exclusive {
@@ -428,7 +405,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         }
         match before {
             Some(before) => {
-                states.iter().zip(results).for_each(|(state, out)| put(self.joined(before, state), out));
+                states.iter().zip(results).for_each(|(state, out)| put(self.reducer.joined(before, state), out));
             }
             None => states.iter().zip(results).for_each(|(state, out)| put(state.clone(), out)),
         }
@@ -502,7 +479,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         match (blocks.as_slice(), groups.as_slice()) {
             ([], states) | (states, []) => before.extend_from_slice(states),
             (blocks, groups) => {
-                before.extend(blocks.iter().zip(groups).map(|(block, group)| self.joined(block, group)));
+                before.extend(blocks.iter().zip(groups).map(|(block, group)| self.reducer.joined(block, group)));
             }
         }
     }
@@ -538,63 +515,25 @@ impl<R, S: Clone> Running<'_, R, S> {
         match (before, group, pair) {
             (None, None, _) => {
                 let empty = self.reducer.empty();
-                self.emit(at.filter_map(|_| empty.clone()), results)
+                self.reducer.emit(at.filter_map(|_| empty.clone()), results)
             }
             (Some(states), None, _) | (None, Some(states), None) => {
-                self.emit(states.iter().cloned(), results)
+                self.reducer.emit(states.iter().cloned(), results)
             }
             (Some(before), Some(group), None) => {
                 let pairs = before.iter().zip(group);
-                self.emit(pairs.map(|(before, state)| self.joined(before, state)), results)
+                self.reducer.emit(pairs.map(|(before, state)| self.reducer.joined(before, state)), results)
             }
             (None, Some(group), Some(pair)) => {
                 let pairs = group.iter().zip(pair);
-                self.emit(pairs.map(|(group, pair)| self.joined(group, pair)), results)
+                self.reducer.emit(pairs.map(|(group, pair)| self.reducer.joined(group, pair)), results)
             }
             (Some(before), Some(group), Some(pair)) => {
                 let all = before.iter().zip(group.iter().zip(pair));
-                let all = all.map(|(before, (group, pair))| self.joined(before, &self.joined(group, pair)));
-                self.emit(all, results)
+                let all = all.map(|(before, (group, pair))| self.reducer.joined(before, &self.reducer.joined(group, pair)));
+                self.reducer.emit(all, results)
             }
         }
-    }
-
-    /// The state of two neighbouring runs, either of which may be empty.
-    #[inline(always)]
-    fn sum<T: Copy>(&self, before: Option<&S>, state: Option<&S>) -> Option<S>
-    where
-        R: Reducer<T, State = S>,
-    {
-        match (before, state) {
-            (Some(before), Some(state)) => Some(self.joined(before, state)),
-            (before, state) => before.or(state).cloned(),
-        }
-    }
-
-    /// The state of two neighbouring runs.
-    #[inline(always)]
-    fn joined<T: Copy>(&self, before: &S, state: &S) -> S
-    where
-        R: Reducer<T, State = S>,
-    {
-        let mut joined = before.clone();
-        self.reducer.combine(&mut joined, state.clone());
-        joined
-    }
-
-    /// Adds the results of some states; tells which is the first that has none, and why.
-    #[inline(always)]
-    fn emit<T: Copy>(&self, states: impl Iterator<Item = S> + Clone, results: &mut Vec<R::Out>) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
-        let mut gap = None;
-        results.extend(states.clone().map(|state| {
-            gap = gap.or(self.reducer.undefined(&state));
-            self.reducer.finish(state)
-        }));
-        let reason = gap?;
-        Some((states.into_iter().position(|state| self.reducer.undefined(&state).is_some())?, reason))
     }
 }
 
