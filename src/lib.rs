@@ -160,7 +160,7 @@ pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{rolling, scan};
+pub use ops::{diff, rolling, scan, segments};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, Writer};
 pub use tensor::Tensor;

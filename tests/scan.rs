@@ -5,7 +5,8 @@ mod along;
 use along::{Compose, InOrder, Largest, Small, Total, each_lane, folded, in_pools, result};
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
-use lensor::reduce::Reducer;
+use lensor::reduce::{CompensatedSum, Min, Reducer, SkipNan, Undefined, WrappingSum};
+use lensor::diff::Diff;
 use lensor::scan::{LazyScan, Scan};
 use quickcheck::{QuickCheck, TestResult};
 
@@ -75,7 +76,7 @@ fn every_scan_is_a_fold_of_each_beginning() {
 /// Lanes and rows long enough for several blocks, groups and jobs.
 #[test]
 fn long_lanes_are_scanned_as_short_ones() {
-    for shape in [vec![5000], vec![3, 2500], vec![2500, 3], vec![300_000], vec![70_000, 2], vec![2, 140, 1030], vec![140, 5000]] {
+    for shape in [vec![5000], vec![3, 2500], vec![2500, 3], vec![150_000], vec![70_000, 2], vec![2, 70, 1000], vec![30, 5000]] {
         let count = shape.iter().product::<usize>();
         let data: Vec<i32> = (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
         let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
@@ -158,6 +159,49 @@ fn an_overflow_names_the_first_result() {
     assert_eq!(error.to_string(), "the result at [1, 2] does not fit i8");
 }
 
+/// The last positive element.
+struct Positive;
+
+impl Reducer<i32> for Positive {
+    type State = Option<i32>;
+    type Out = i32;
+
+    fn empty(&self) -> Option<Option<i32>> {
+        Some(None)
+    }
+
+    fn first(&self, x: i32) -> Option<i32> {
+        (x > 0).then_some(x)
+    }
+
+    fn step(&self, state: &mut Option<i32>, x: i32) {
+        self.combine(state, self.first(x));
+    }
+
+    fn combine(&self, state: &mut Option<i32>, later: Option<i32>) {
+        *state = later.or(*state);
+    }
+
+    fn undefined(&self, state: &Option<i32>) -> Option<Undefined> {
+        state.is_none().then_some(Undefined::Empty)
+    }
+
+    fn finish(&self, state: Option<i32>) -> i32 {
+        state.unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_result_of_nothing_is_named() {
+    let t = Tensor::from_nested([[1, 0, 2], [0, 0, 3]]).unwrap();
+    let error = t.scan(1, Positive).eval().unwrap_err();
+    assert_eq!(error, Error::NothingLeft { index: vec![1, 0] });
+    assert_eq!(t.scan(0, Positive).eval().unwrap_err(), Error::NothingLeft { index: vec![0, 1] });
+    assert_eq!(t.scan(1, Positive).exclusive().eval().unwrap_err(), Error::NothingLeft { index: vec![0, 0] });
+    let right = t.view().slice(1, 2..3).unwrap();
+    assert_eq!(right.scan(0, Positive).eval().unwrap().to_vec().unwrap(), [2, 3]);
+}
+
 #[test]
 fn errors_name_what_is_wrong() {
     let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 0]).unwrap();
@@ -170,4 +214,47 @@ fn errors_name_what_is_wrong() {
     );
     let error = (1 / &t).scan(0, Compose).eval().unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![1, 1] });
+}
+
+#[test]
+fn differences_are_those_of_neighbours() {
+    fn law(viewed: Viewed<i32>, order: usize) -> bool {
+        let order = order % 13;
+        let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+        (0..shape.rank()).all(|axis| {
+            let results = shape[axis].saturating_sub(order);
+            let lane = |lane: &[i32]| {
+                let once = |lane: Vec<i32>, _| -> Vec<i32> {
+                    lane.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect()
+                };
+                (0..order).fold(lane.to_vec(), once)
+            };
+            let (shape, expected) = each_lane(&shape, &data, axis, results, lane);
+            let found = t.diff(axis, order).unwrap().eval().unwrap();
+            found.shape() == shape && found.storage() == &expected
+        })
+    }
+    QuickCheck::new().quickcheck(law as fn(Viewed<i32>, usize) -> bool);
+    let t = Tensor::from(vec![1, 2]);
+    assert_eq!(t.diff(1, 1).err().unwrap(), Error::Axis { axis: 1, rank: 1 });
+    assert_eq!(t.diff(0, usize::MAX).unwrap().shape().unwrap(), [0]);
+}
+
+#[test]
+fn named_scans() {
+    let t = Tensor::from_nested([[3, 1, 2], [-4, 5, 1]]).unwrap();
+    assert_eq!(t.cumsum(1).eval().unwrap().to_vec().unwrap(), [3_i64, 4, 6, -4, 1, 2]);
+    assert_eq!(t.cumprod(0).eval().unwrap().to_vec().unwrap(), [3_i64, 1, 2, -12, 5, 2]);
+    assert_eq!(t.cummin(1).eval().unwrap().to_vec().unwrap(), [3, 1, 1, -4, -4, -4]);
+    assert_eq!(t.cummax(1).reverse().eval().unwrap().to_vec().unwrap(), [3, 2, 2, 5, 5, 1]);
+    let large = Tensor::from(vec![i64::MAX, -1, 1, 1]);
+    let error = large.cumsum(0).eval().unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![3], target: "i64" });
+    let wrapped = large.scan(0, WrappingSum).eval().unwrap();
+    assert_eq!(wrapped.storage()[3], i64::MIN);
+    let t = Tensor::from(vec![1.0, 1e100, 1.0, -1e100]);
+    let sums = t.scan(0, CompensatedSum).eval().unwrap();
+    assert_eq!(sums.to_vec().unwrap(), [1.0, 1e100, 1e100, 2.0]);
+    let t = Tensor::from(vec![2.0, f64::NAN, 1.0]);
+    assert_eq!(t.scan(0, SkipNan(Min)).eval().unwrap().to_vec().unwrap(), [2.0, 2.0, 1.0]);
 }

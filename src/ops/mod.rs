@@ -3,6 +3,8 @@
 mod along;
 mod assign;
 mod compare;
+pub mod diff;
 pub mod reduce;
 pub mod rolling;
 pub mod scan;
+pub mod segments;

@@ -40,6 +40,7 @@ pub use axes::Axes;
 pub use library::*;
 pub use reducer::{Reducer, Undefined};
 pub use reduction::{Pair, Reduction};
+pub(crate) use tree::Pairwise;
 
 use crate::dtype::Arithmetic;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
