@@ -1,6 +1,10 @@
 //! Instruction sets: which there are, and stores past the caches.
 #![allow(unsafe_code, reason = "vector instructions take pointers and need a detected feature")]
 
+#[cfg(target_arch = "x86_64")]
+mod sort;
+
+pub(crate) use sort::{SPARE, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
 
 /// Instruction sets that kernels are compiled for.
@@ -30,12 +34,28 @@ pub(crate) fn level() -> Level {
     Level::Baseline
 }
 
-/// Runs a loop compiled for the best instruction set of this machine, which takes what is inlined into
-/// it along.
+/// A loop to be compiled for several instruction sets. Whatever it calls must be inlined into it.
+pub(crate) trait Loop {
+    type Out;
+
+    /// Implementations are `#[inline(always)]`, which closures cannot be.
+    fn run(self) -> Self::Out;
+}
+
+impl<A, F: FnOnce() -> A> Loop for F {
+    type Out = A;
+
+    #[inline(always)]
+    fn run(self) -> A {
+        self()
+    }
+}
+
+/// Runs a loop as compiled for the best instruction set of this machine.
 #[inline(always)]
-pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
+pub(crate) fn wide<L: Loop>(run: L) -> L::Out {
     match level() {
-        Level::Baseline => run(),
+        Level::Baseline => run.run(),
         // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { wide_avx2(run) },
@@ -44,8 +64,22 @@ pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn wide_avx2<A>(run: impl FnOnce() -> A) -> A {
-    run()
+fn wide_avx2<L: Loop>(run: L) -> L::Out {
+    run.run()
+}
+
+/// Keys are not sorted in registers here, see the module for those that have them.
+#[cfg(not(target_arch = "x86_64"))]
+mod sort {
+    pub(crate) const SPARE: usize = 0;
+
+    pub(crate) fn sort_u32(_: &mut [u32], _: &mut [u32]) -> bool {
+        false
+    }
+
+    pub(crate) fn sort_u64(_: &mut [u64], _: &mut [u64]) -> bool {
+        false
+    }
 }
 
 /// Whether there are stores past the caches.
@@ -74,31 +108,6 @@ pub(crate) fn stream_few<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { stream_fresh(from, to) },
     }
-}
-
-/// Work that is compiled for each instruction set: [`wide`], for loops too long to be inlined otherwise.
-pub(crate) trait Wide {
-    type Out;
-
-    /// To be marked `inline(always)`.
-    fn run(self) -> Self::Out;
-}
-
-/// Runs work compiled for the best instruction set of this machine.
-#[inline(always)]
-pub(crate) fn run_wide<W: Wide>(work: W) -> W::Out {
-    match level() {
-        Level::Baseline => work.run(),
-        // SAFETY: the level says that AVX2 and FMA were detected.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { run_avx2(work) },
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn run_avx2<W: Wide>(work: W) -> W::Out {
-    work.run()
 }
 
 /// Moves whole lines past the caches and copies what comes before and after them. A line is loaded in

@@ -326,10 +326,12 @@ impl<'e, E: Expr> Along<'e, E> {
                 }
             } else {
                 let rows = items.start * extent..items.end * extent;
+                let count = rows.len();
                 let block = reader.read(rows, task.columns.clone())?;
+                let rows: Vec<&[E::Elem]> = (0..count).map(|row| block.row(row)).collect();
                 for k in 0..items.len() {
                     let k = turned(k, items.len());
-                    let mut table = Panel { block, first: k * extent };
+                    let mut table = &rows[k * extent..][..extent];
                     sweep.table(&mut memory, &mut table, &job(first + k), out)?;
                 }
             }

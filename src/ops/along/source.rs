@@ -1,6 +1,7 @@
 //! Where lanes are read from: a block that holds them whole, or the operand, part by part.
 
-use crate::expr::{Block, Expr, RowReader, Stop};
+use crate::expr::{Expr, RowReader, Stop};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// One lane.
@@ -22,16 +23,13 @@ pub(crate) trait Table<T> {
 }
 
 /// Rows of lanes side by side.
-#[derive(Clone, Copy)]
-pub(crate) struct Panel<'b, T> {
-    pub(super) block: Block<'b, T>,
-    pub(super) first: usize,
-}
+#[derive(Debug, Clone)]
+pub(crate) struct Panel<'b, T>(pub(super) Cow<'b, [&'b [T]]>);
 
 impl<'b, T> Panel<'b, T> {
     #[inline]
     pub(crate) fn row(&self, row: usize) -> &'b [T] {
-        self.block.row(self.first + row)
+        self.0[row]
     }
 }
 
@@ -46,13 +44,13 @@ impl<T> Lane<T> for &[T] {
     }
 }
 
-impl<T: Copy> Table<T> for Panel<'_, T> {
+impl<T> Table<T> for &[&[T]] {
     fn best(&self) -> usize {
         usize::MAX
     }
 
     fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {
-        Ok(Panel { block: self.block, first: self.first + rows.start })
+        Ok(Panel(Cow::Borrowed(&self[rows])))
     }
 }
 
@@ -88,8 +86,8 @@ impl<E: Expr> Table<E::Elem> for ReadTable<'_, '_, E> {
     }
 
     fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, E::Elem>, Stop> {
-        let rows = self.first + rows.start..self.first + rows.end;
-        let block = self.reader.read(rows, self.columns.clone())?;
-        Ok(Panel { block, first: 0 })
+        let (first, count) = (self.first + rows.start, rows.len());
+        let block = self.reader.read(first..first + count, self.columns.clone())?;
+        Ok(Panel((0..count).map(|row| block.row(row)).collect()))
     }
 }

@@ -9,7 +9,7 @@
 
 use super::edge::{Edge, Extent, Order, runs};
 use crate::expr::Stop;
-use crate::kernel::{self, PART, Part, Wide, run_wide};
+use crate::kernel::{self, PART, Part, Loop};
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use std::ops::Range;
@@ -326,7 +326,7 @@ impl<R> Sliding<'_, R> {
         ends.clear();
         if number > 0 {
             let run = self.run(lane, block(number - 1), elements)?;
-            run_wide(Ends { reducer: self.reducer, run, ends });
+            kernel::wide(Ends { reducer: self.reducer, run, ends });
         }
         let together = (lane.best() / window).max(1);
         while number <= last_block {
@@ -338,7 +338,7 @@ impl<R> Sliding<'_, R> {
                 let base = (number + k) * window;
                 let places = first.max(base) - base..last.min(base + window - 1) - base + 1;
                 let blocks = Blocks { reducer: self.reducer, block, after, places: places.clone(), beginnings, ends, results, out };
-                if let Some((k, reason)) = run_wide(blocks) {
+                if let Some((k, reason)) = kernel::wide(blocks) {
                     job.undefined(job.results.start + base + places.start + k - first, 0, reason);
                 }
             }
@@ -455,7 +455,7 @@ where
     ends: &'a mut Vec<R::State>,
 }
 
-impl<T: Copy, R: Reducer<T>> Wide for Ends<'_, T, R> {
+impl<T: Copy, R: Reducer<T>> Loop for Ends<'_, T, R> {
     type Out = ();
 
     #[inline(always)]
@@ -503,7 +503,7 @@ struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
     out: &'a mut Part<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Wide for Blocks<'_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Loop for Blocks<'_, '_, T, R> {
     type Out = Gap;
 
     #[inline(always)]

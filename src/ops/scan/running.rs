@@ -7,7 +7,7 @@
 //! lane can be cut between any two blocks.
 
 use crate::expr::Stop;
-use crate::kernel::{self, PART, Part, Wide, run_wide};
+use crate::kernel::{self, PART, Part, Loop};
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
@@ -125,7 +125,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
                 lane.run(first..end)?
             };
             let (carry, results, out) = (&mut carry, &mut *results, &mut *out);
-            let gap = run_wide(Advance { scan: self, run, places, carry, results, out });
+            let gap = kernel::wide(Advance { scan: self, run, places, carry, results, out });
             if let Some((k, reason)) = gap {
                 job.undefined(places.position(k), 0, reason);
             }
@@ -153,7 +153,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
             let end = first.saturating_add(together).min(job.results.end);
             let panel = table.rows(if reverse { extent - end..extent - first } else { first..end })?;
             let (results, out) = (&mut *results, &mut *out);
-            run_wide(Cross { scan: self, panel, rows: first..end, job, lanes, results, out });
+            kernel::wide(Cross { scan: self, panel: &panel, rows: first..end, job, lanes, results, out });
             first = end;
         }
         out.put(results);
@@ -172,7 +172,7 @@ struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     out: &'a mut Part<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Wide for Advance<'_, '_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
     type Out = Gap;
 
     #[inline(always)]
@@ -193,7 +193,7 @@ impl<T: Copy, R: Reducer<T>> Wide for Advance<'_, '_, '_, T, R> {
 /// The next rows of lanes side by side.
 struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     scan: &'a Running<'r, R, R::State>,
-    panel: Panel<'a, T>,
+    panel: &'a Panel<'a, T>,
     rows: Range<usize>,
     job: &'a Job<'a>,
     lanes: &'a mut Lanes<R::State>,
@@ -201,7 +201,7 @@ struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     out: &'a mut Part<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Wide for Cross<'_, '_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
     type Out = ();
 
     #[inline(always)]
