@@ -2,13 +2,13 @@
 
 mod along;
 
-use along::{Compose, InOrder, Largest, Small, Total, each_lane, folded, in_pools, result};
+use along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools};
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
 use lensor::reduce::{CompensatedSum, Min, Reducer, SkipNan, Undefined, WrappingSum};
 use lensor::diff::Diff;
 use lensor::scan::{LazyScan, Scan};
-use quickcheck::{QuickCheck, TestResult};
+use quickcheck::QuickCheck;
 
 /// Results of a scan of one lane, one fold for each.
 fn scanned<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T], exclusive: bool, reverse: bool) -> Vec<R::Out> {

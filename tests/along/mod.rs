@@ -7,7 +7,7 @@ use lensor::{Result, Shape};
 use std::fmt::Debug;
 
 /// What `f` makes of every lane along `axis`, at its place.
-pub fn each_lane<T: Copy, U: Copy>(
+pub(crate) fn each_lane<T: Copy, U: Copy>(
     shape: &[usize],
     data: &[T],
     axis: usize,
@@ -32,7 +32,7 @@ pub fn each_lane<T: Copy, U: Copy>(
 
 /// Runs `f` in pools of 1, 2, 3 and 16 threads; all results are the same.
 #[track_caller]
-pub fn in_pools<T: Send + PartialEq + Debug>(f: impl Fn() -> Result<T> + Sync) -> T {
+pub(crate) fn in_pools<T: Send + PartialEq + Debug>(f: impl Fn() -> Result<T> + Sync) -> T {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let first = pool(1).install(&f).unwrap();
     for threads in [2, 3, 16] {
@@ -42,7 +42,7 @@ pub fn in_pools<T: Send + PartialEq + Debug>(f: impl Fn() -> Result<T> + Sync) -
 }
 
 /// The state of a fold over all of `lane`, step by step.
-pub fn folded<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T]) -> Option<R::State> {
+pub(crate) fn folded<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T]) -> Option<R::State> {
     let mut state = None;
     for (k, &x) in lane.iter().enumerate() {
         match &mut state {
@@ -54,13 +54,13 @@ pub fn folded<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T]) -> Option<R::Stat
 }
 
 /// The result of a fold over all of `lane`, step by step.
-pub fn result<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T]) -> R::Out {
+pub(crate) fn result<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T]) -> R::Out {
     reducer.finish(folded(reducer, lane).unwrap())
 }
 
 /// Composes the functions `y -> 3 y + x`: the order matters, how it is grouped does not.
 #[derive(Debug, Clone, Copy)]
-pub struct Compose;
+pub(crate) struct Compose;
 
 impl Reducer<i32> for Compose {
     type State = (u64, u64);
@@ -93,7 +93,7 @@ impl Reducer<i32> for Compose {
 
 /// The same numbers, which this reducer cannot join.
 #[derive(Debug, Clone, Copy)]
-pub struct InOrder;
+pub(crate) struct InOrder;
 
 impl Reducer<i32> for InOrder {
     type State = u64;
@@ -124,7 +124,7 @@ impl Reducer<i32> for InOrder {
 
 /// Position and value of the first of the largest elements.
 #[derive(Debug, Clone, Copy)]
-pub struct Largest;
+pub(crate) struct Largest;
 
 impl Reducer<i32> for Largest {
     type State = (usize, i32);
@@ -163,7 +163,7 @@ impl Reducer<i32> for Largest {
 
 /// A sum of `f64`, as plain as can be.
 #[derive(Debug, Clone, Copy)]
-pub struct Total;
+pub(crate) struct Total;
 
 impl Reducer<f64> for Total {
     type State = f64;
@@ -192,7 +192,7 @@ impl Reducer<f64> for Total {
 
 /// A sum that has to fit `i8`.
 #[derive(Debug, Clone, Copy)]
-pub struct Small;
+pub(crate) struct Small;
 
 impl Reducer<i32> for Small {
     type State = i64;
