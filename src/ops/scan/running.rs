@@ -100,7 +100,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
     }
 
     fn width(&self) -> usize {
-        512
+        4096
     }
 
     fn lane(
