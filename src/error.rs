@@ -78,7 +78,9 @@ pub enum Error {
         axes: Vec<usize>,
     },
     /// An exclusive scan, whose first result is that of no elements, by a reducer that has none.
-    #[error("an exclusive scan of axis {axis} begins with the result of no elements, and there is none")]
+    #[error(
+        "an exclusive scan of axis {axis} begins with the result of no elements, and there is none"
+    )]
     NoIdentity {
         /// The axis.
         axis: usize,

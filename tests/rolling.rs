@@ -34,7 +34,15 @@ fn windows<T: Copy>(lane: &[T], window: usize, alignment: usize, edge: Edge) -> 
         Edge::Cut => lane.get(usize::try_from(k).ok()?).copied(),
         Edge::Clamp => Some(lane[k.clamp(0, n - 1) as usize]),
         Edge::Wrap => Some(lane[k.rem_euclid(n) as usize]),
-        _ => Some(lane[if k < 0 { -k } else if k >= n { 2 * (n - 1) - k } else { k } as usize]),
+        _ => Some(
+            lane[if k < 0 {
+                -k
+            } else if k >= n {
+                2 * (n - 1) - k
+            } else {
+                k
+            } as usize],
+        ),
     };
     (0..n)
         .map(|k| {
@@ -51,9 +59,9 @@ where
     R::Out: PartialEq + std::fmt::Debug,
 {
     let (t, (shape, data)) = (viewed.tensor(), viewed.model());
-    for (axis, alignment, edge) in (0..shape.rank())
-        .flat_map(|axis| (0..3).flat_map(move |alignment| EDGES.map(|edge| (axis, alignment, edge))))
-    {
+    for (axis, alignment, edge) in (0..shape.rank()).flat_map(|axis| {
+        (0..3).flat_map(move |alignment| EDGES.map(|edge| (axis, alignment, edge)))
+    }) {
         let rolling = aligned(t.rolling(axis, window).edge(edge), alignment).fold(reducer);
         let extent = shape[axis];
         if window > extent && edge != Edge::Cut {
@@ -97,20 +105,35 @@ fn long_windows_fold_as_short_ones() {
         (vec![400, 700], 100),
     ] {
         let count = shape.iter().product::<usize>();
-        let data: Vec<i32> = (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
+        let data: Vec<i32> =
+            (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
         let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
         let axis = if shape.len() == 3 { 1 } else { 0 };
-        for (alignment, edge) in [(0, Edge::Full), (1, Edge::Cut), (0, Edge::Wrap), (1, Edge::Reflect), (2, Edge::Clamp)] {
+        for (alignment, edge) in
+            [(0, Edge::Full), (1, Edge::Cut), (0, Edge::Wrap), (1, Edge::Reflect), (2, Edge::Clamp)]
+        {
             let results = if edge == Edge::Full { shape[axis] - window + 1 } else { shape[axis] };
             let lane = |lane: &[i32]| -> Vec<i64> {
                 // A window at a time would take too long: differences of sums of beginnings.
                 let n = lane.len() as isize;
-                let start = if edge == Edge::Full { 0 } else { -(before(alignment, window) as isize) };
+                let start =
+                    if edge == Edge::Full { 0 } else { -(before(alignment, window) as isize) };
                 let element = |k: isize| match edge {
-                    Edge::Full | Edge::Cut => usize::try_from(k).ok().and_then(|k| lane.get(k)).map_or(0, |&x| i64::from(x)),
+                    Edge::Full | Edge::Cut => usize::try_from(k)
+                        .ok()
+                        .and_then(|k| lane.get(k))
+                        .map_or(0, |&x| i64::from(x)),
                     Edge::Clamp => i64::from(lane[k.clamp(0, n - 1) as usize]),
                     Edge::Wrap => i64::from(lane[k.rem_euclid(n) as usize]),
-                    _ => i64::from(lane[if k < 0 { -k } else if k >= n { 2 * (n - 1) - k } else { k } as usize]),
+                    _ => i64::from(
+                        lane[if k < 0 {
+                            -k
+                        } else if k >= n {
+                            2 * (n - 1) - k
+                        } else {
+                            k
+                        } as usize],
+                    ),
                 };
                 let mut sums = vec![0];
                 for k in start..start + (results + window) as isize {
@@ -128,16 +151,21 @@ fn long_windows_fold_as_short_ones() {
 
 #[test]
 fn means_have_the_same_bits_and_do_not_drift() {
-    let data: Vec<f64> = (0..200_000).map(|k| if k % 1999 == 0 { 1e12 } else { (k as f64).sin() }).collect();
+    let data: Vec<f64> =
+        (0..200_000).map(|k| if k % 1999 == 0 { 1e12 } else { (k as f64).sin() }).collect();
     let t = Tensor::from(data.clone());
     let means = t.rolling(0, 500).mean();
-    let bits = in_pools(|| Ok(means.eval()?.storage().iter().map(|x| x.to_bits()).collect::<Vec<_>>()));
+    let bits =
+        in_pools(|| Ok(means.eval()?.storage().iter().map(|x| x.to_bits()).collect::<Vec<_>>()));
     let fused = ((&t * 2.0) / 2.0).rolling(0, 500).mean().eval().unwrap().to_vec().unwrap();
     assert!(fused.iter().zip(&bits).all(|(x, bits)| x.to_bits() == *bits));
     for (k, window) in data.windows(500).enumerate().filter(|(k, _)| k % 97 == 0) {
         let size: f64 = window.iter().map(|x| x.abs()).sum();
         let exact: f64 = window.iter().sum::<f64>() / 500.0;
-        assert!((f64::from_bits(bits[k]) - exact).abs() <= 500.0 * f64::EPSILON * size / 500.0, "{k}");
+        assert!(
+            (f64::from_bits(bits[k]) - exact).abs() <= 500.0 * f64::EPSILON * size / 500.0,
+            "{k}"
+        );
     }
 }
 
@@ -154,7 +182,10 @@ fn special_values_stay_in_their_windows() {
             (data[5], data[12], data[13]) = (f64::NAN, f64::INFINITY, f64::NEG_INFINITY);
             let t = Tensor::from(data.clone());
             let found = t.rolling(0, window).sum().eval().unwrap().to_vec().unwrap();
-            let (low, high) = (t.rolling(0, window).min().eval().unwrap(), t.rolling(0, window).max().eval().unwrap());
+            let (low, high) = (
+                t.rolling(0, window).min().eval().unwrap(),
+                t.rolling(0, window).max().eval().unwrap(),
+            );
             for (k, window) in data.windows(window).enumerate() {
                 assert!(same(found[k], window.iter().sum()), "{k}");
                 let nan = window.iter().any(|x| x.is_nan());
@@ -191,7 +222,8 @@ fn several_reducers_share_the_windows() {
     let t = Tensor::from(vec![1.0, 5.0, 2.0, 4.0]);
     let found = t.rolling(0, 2).fold((Min, Max, Mean)).eval().unwrap().to_vec().unwrap();
     assert_eq!(found, [(1.0, 5.0, 3.0), (2.0, 5.0, 3.5), (2.0, 4.0, 3.0)]);
-    let spread = t.rolling(0, 2).fold(StandardDeviation { ddof: 0 }).eval().unwrap().to_vec().unwrap();
+    let spread =
+        t.rolling(0, 2).fold(StandardDeviation { ddof: 0 }).eval().unwrap().to_vec().unwrap();
     assert_eq!(spread, [2.0, 1.5, 1.0]);
 }
 

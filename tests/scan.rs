@@ -4,14 +4,19 @@ mod along;
 
 use along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools};
 use lensor::arbitrary::Viewed;
+use lensor::diff::Diff;
 use lensor::prelude::*;
 use lensor::reduce::{CompensatedSum, Min, Reducer, SkipNan, Undefined, WrappingSum};
-use lensor::diff::Diff;
 use lensor::scan::{LazyScan, Scan};
 use quickcheck::QuickCheck;
 
 /// Results of a scan of one lane, one fold for each.
-fn scanned<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T], exclusive: bool, reverse: bool) -> Vec<R::Out> {
+fn scanned<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    lane: &[T],
+    exclusive: bool,
+    reverse: bool,
+) -> Vec<R::Out> {
     let n = lane.len();
     let part = |k: usize| match (exclusive, reverse) {
         (false, false) => 0..k + 1,
@@ -37,7 +42,11 @@ fn scanned<T: Copy, R: Reducer<T>>(reducer: &R, lane: &[T], exclusive: bool, rev
         .collect()
 }
 
-fn options<E: Expr, R: Reducer<E::Elem>>(scan: LazyScan<E, R>, exclusive: bool, reverse: bool) -> LazyScan<E, R> {
+fn options<E: Expr, R: Reducer<E::Elem>>(
+    scan: LazyScan<E, R>,
+    exclusive: bool,
+    reverse: bool,
+) -> LazyScan<E, R> {
     let scan = if exclusive { scan.exclusive() } else { scan };
     if reverse { scan.reverse() } else { scan }
 }
@@ -50,16 +59,18 @@ where
 {
     let (t, (shape, data)) = (viewed.tensor(), viewed.model());
     (0..shape.rank()).all(|axis| {
-        [(false, false), (false, true), (true, false), (true, true)].into_iter().all(|(exclusive, reverse)| {
-            if exclusive && reducer.empty().is_none() {
-                return options((&t).scan(axis, reducer), true, reverse).eval().is_err();
-            }
-            let lane = |lane: &[i32]| scanned(&reducer, lane, exclusive, reverse);
-            let (shape, expected) = each_lane(&shape, &data, axis, shape[axis], lane);
-            let found = options((&t).scan(axis, reducer), exclusive, reverse).eval().unwrap();
-            assert_eq!(found.storage(), &expected, "{axis} {exclusive} {reverse}");
-            found.shape() == shape
-        })
+        [(false, false), (false, true), (true, false), (true, true)].into_iter().all(
+            |(exclusive, reverse)| {
+                if exclusive && reducer.empty().is_none() {
+                    return options((&t).scan(axis, reducer), true, reverse).eval().is_err();
+                }
+                let lane = |lane: &[i32]| scanned(&reducer, lane, exclusive, reverse);
+                let (shape, expected) = each_lane(&shape, &data, axis, shape[axis], lane);
+                let found = options((&t).scan(axis, reducer), exclusive, reverse).eval().unwrap();
+                assert_eq!(found.storage(), &expected, "{axis} {exclusive} {reverse}");
+                found.shape() == shape
+            },
+        )
     })
 }
 
@@ -76,15 +87,26 @@ fn every_scan_is_a_fold_of_each_beginning() {
 /// Lanes and rows long enough for several blocks, groups and jobs.
 #[test]
 fn long_lanes_are_scanned_as_short_ones() {
-    for shape in [vec![5000], vec![3, 2500], vec![2500, 3], vec![150_000], vec![70_000, 2], vec![2, 70, 1000], vec![30, 5000]] {
+    for shape in [
+        vec![5000],
+        vec![3, 2500],
+        vec![2500, 3],
+        vec![150_000],
+        vec![70_000, 2],
+        vec![2, 70, 1000],
+        vec![30, 5000],
+    ] {
         let count = shape.iter().product::<usize>();
-        let data: Vec<i32> = (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
+        let data: Vec<i32> =
+            (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
         let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
         for axis in 0..shape.len() {
-            for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)]
+            {
                 let running = |lane: &[i32]| {
                     let n = lane.len();
-                    let order: Vec<usize> = if reverse { (0..n).rev().collect() } else { (0..n).collect() };
+                    let order: Vec<usize> =
+                        if reverse { (0..n).rev().collect() } else { (0..n).collect() };
                     let mut results = vec![0; n];
                     let mut state = (1, 0);
                     for k in order {
@@ -95,7 +117,9 @@ fn long_lanes_are_scanned_as_short_ones() {
                     results
                 };
                 let (_, expected) = each_lane(&shape, &data, axis, shape[axis], running);
-                let found = in_pools(|| options((&t).scan(axis, Compose), exclusive, reverse).eval()?.to_vec());
+                let found = in_pools(|| {
+                    options((&t).scan(axis, Compose), exclusive, reverse).eval()?.to_vec()
+                });
                 assert!(found == expected, "{shape:?} {axis} {exclusive} {reverse}");
             }
         }
@@ -106,17 +130,25 @@ fn long_lanes_are_scanned_as_short_ones() {
 #[test]
 fn sums_of_floats_have_the_same_bits() {
     let (rows, columns) = (1500, 700);
-    let t = Tensor::from_index([rows, columns], |index| ((index[0] * 37 + index[1] * 101) as f64).sin()).unwrap();
-    let bits = |t: Tensor<Vec<f64>>| -> Vec<u64> { t.storage().iter().map(|x| x.to_bits()).collect() };
+    let t = Tensor::from_index([rows, columns], |index| {
+        ((index[0] * 37 + index[1] * 101) as f64).sin()
+    })
+    .unwrap();
+    let bits =
+        |t: Tensor<Vec<f64>>| -> Vec<u64> { t.storage().iter().map(|x| x.to_bits()).collect() };
     for axis in 0..2 {
         let found = in_pools(|| Ok(bits((&t).scan(axis, Total).eval()?)));
         let turned = t.view().transpose(&[1, 0]).unwrap();
         let across = (&turned).scan(1 - axis, Total).eval().unwrap();
-        assert!(found == bits(across.transpose(&[1, 0]).unwrap().to_tensor().unwrap()), "a view shows");
+        assert!(
+            found == bits(across.transpose(&[1, 0]).unwrap().to_tensor().unwrap()),
+            "a view shows"
+        );
         let fused = ((&t * 2.0) / 2.0).scan(axis, Total).eval().unwrap();
         assert!(found == bits(fused), "an expression shows");
         let column = t.view().slice(1 - axis, 5..6).unwrap().scan(axis, Total).eval().unwrap();
-        let (_, all) = each_lane(&[rows, columns], &found, axis, 1, |lane| vec![lane[lane.len() - 1]]);
+        let (_, all) =
+            each_lane(&[rows, columns], &found, axis, 1, |lane| vec![lane[lane.len() - 1]]);
         assert_eq!(all[5], column.to_vec().unwrap().last().unwrap().to_bits());
     }
     let lane = Tensor::from_index([1_000_000], |index| (index[0] as f64).cos()).unwrap();
@@ -197,7 +229,10 @@ fn a_result_of_nothing_is_named() {
     let error = t.scan(1, Positive).eval().unwrap_err();
     assert_eq!(error, Error::NothingLeft { index: vec![1, 0] });
     assert_eq!(t.scan(0, Positive).eval().unwrap_err(), Error::NothingLeft { index: vec![0, 1] });
-    assert_eq!(t.scan(1, Positive).exclusive().eval().unwrap_err(), Error::NothingLeft { index: vec![0, 0] });
+    assert_eq!(
+        t.scan(1, Positive).exclusive().eval().unwrap_err(),
+        Error::NothingLeft { index: vec![0, 0] }
+    );
     let right = t.view().slice(1, 2..3).unwrap();
     assert_eq!(right.scan(0, Positive).eval().unwrap().to_vec().unwrap(), [2, 3]);
 }

@@ -59,10 +59,15 @@ fn every_group_folds_as_its_elements() {
         let groups = groups % 7 + 1;
         (0..shape.rank()).all(|axis| {
             let number = |k: usize| numbers.get(k % numbers.len().max(1)).copied().unwrap_or(3);
-            let keys: Vec<usize> = (0..shape[axis]).map(|k| usize::from(number(k)) % groups).collect();
+            let keys: Vec<usize> =
+                (0..shape[axis]).map(|k| usize::from(number(k)) % groups).collect();
             let lane = |lane: &[i32]| {
                 let of = |group| -> Vec<i32> {
-                    keys.iter().zip(lane).filter(|(key, _)| **key == group).map(|(_, &x)| x).collect()
+                    keys.iter()
+                        .zip(lane)
+                        .filter(|(key, _)| **key == group)
+                        .map(|(_, &x)| x)
+                        .collect()
                 };
                 (0..groups).map(|group| result(&Compose, &of(group))).collect()
             };
@@ -72,7 +77,8 @@ fn every_group_folds_as_its_elements() {
             let kept = lensor::Select::List(unique.clone());
             let mut selectors = vec![lensor::Select::All; axis];
             selectors.push(kept);
-            let same = found.view().select(selectors).unwrap().to_tensor().unwrap() == some.eval().unwrap();
+            let same = found.view().select(selectors).unwrap().to_tensor().unwrap()
+                == some.eval().unwrap();
             found.storage() == &expected && found.shape() == shape && same
         })
     }
@@ -83,7 +89,8 @@ fn every_group_folds_as_its_elements() {
 fn long_segments_fold_as_short_ones() {
     for shape in [vec![300_000], vec![3, 50_000], vec![50_000, 3], vec![900, 1100]] {
         let count = shape.iter().product::<usize>();
-        let data: Vec<i32> = (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
+        let data: Vec<i32> =
+            (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
         let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
         for axis in 0..shape.len() {
             let n = shape[axis];
@@ -111,7 +118,8 @@ fn long_segments_fold_as_short_ones() {
 
 #[test]
 fn sums_of_floats_have_the_same_bits() {
-    let t = Tensor::from_index([40_000, 9], |index| ((index[0] * 37 + index[1]) as f64).sin()).unwrap();
+    let t =
+        Tensor::from_index([40_000, 9], |index| ((index[0] * 37 + index[1]) as f64).sin()).unwrap();
     for axis in 0..2 {
         let offsets = [0, 3, 9];
         let sums = |t: &Tensor<Vec<f64>>| -> lensor::Result<Vec<u64>> {

@@ -156,7 +156,10 @@ fn rolling_mean(bench: &mut Bench, data: &[f64], window: usize) {
     t.rolling(0, window).mean().assign_to(&mut ours).expect("means");
     loops(&mut naive);
     for (found, expected) in ours.storage().iter().zip(&naive) {
-        assert!((found - expected).abs() <= 1e-12 * expected.abs(), "{name}: {found}, expected {expected}");
+        assert!(
+            (found - expected).abs() <= 1e-12 * expected.abs(),
+            "{name}: {found}, expected {expected}"
+        );
     }
     bench.run(Case {
         name,

@@ -106,9 +106,8 @@ pub(crate) fn fill_parts<T: Copy, E>(
     pieces: impl Iterator<Item = (usize, usize)>,
     run: impl FnOnce(&mut [Part<'_, T>]) -> Result<(), E>,
 ) -> Result<Option<Filled>, E> {
-    let stream = simd::streams()
-        && size_of::<T>() <= simd::LINE
-        && size_of_val(out) >= STREAM_BYTES;
+    let stream =
+        simd::streams() && size_of::<T>() <= simd::LINE && size_of_val(out) >= STREAM_BYTES;
     let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = Vec::new();
     lists.resize_with(count, Vec::new);
     let mut rest = out;

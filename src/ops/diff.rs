@@ -49,7 +49,12 @@ impl<S: Reader + ?Sized> Diff for Tensor<&S> {}
 impl<E: Expr> Diff for Lazy<E> {}
 impl<E: Expr> Diff for &Lazy<E> {}
 
-fn differences<'a, E>(e: Lazy<E>, axis: usize, extent: usize, n: usize) -> Result<BoxExpr<'a, E::Elem>>
+fn differences<'a, E>(
+    e: Lazy<E>,
+    axis: usize,
+    extent: usize,
+    n: usize,
+) -> Result<BoxExpr<'a, E::Elem>>
 where
     E: Expr<Elem: Arithmetic + 'a> + Clone + 'a,
 {

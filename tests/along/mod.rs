@@ -80,10 +80,8 @@ impl Reducer<i32> for Compose {
     }
 
     fn combine(&self, state: &mut (u64, u64), later: (u64, u64)) {
-        *state = (
-            state.0.wrapping_mul(later.0),
-            state.1.wrapping_mul(later.0).wrapping_add(later.1),
-        );
+        *state =
+            (state.0.wrapping_mul(later.0), state.1.wrapping_mul(later.0).wrapping_add(later.1));
     }
 
     fn finish(&self, state: (u64, u64)) -> u64 {

@@ -8,8 +8,8 @@ mod source;
 mod states;
 
 pub(crate) use source::{Lane, Panel, Table};
-pub(crate) use states::{BLOCK, GROUP, Gap, States};
 use source::{ReadLane, ReadTable};
+pub(crate) use states::{BLOCK, GROUP, Gap, States};
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Rows, Stop, explain_stop};
@@ -224,7 +224,8 @@ impl<'e, E: Expr> Along<'e, E> {
     ) -> Result<Option<kernel::Filled>> {
         let results = sweep.results();
         let tasks = self.tasks(sweep);
-        let gaps = Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
+        let gaps =
+            Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
         let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
             in_halves(parts, 0, tasks.parallel, &|number, part| {
                 part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))

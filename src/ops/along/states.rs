@@ -22,7 +22,11 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
 
     /// The state of two neighbouring runs, either of which may be empty.
     #[inline(always)]
-    fn sum(&self, before: Option<&Self::State>, state: Option<&Self::State>) -> Option<Self::State> {
+    fn sum(
+        &self,
+        before: Option<&Self::State>,
+        state: Option<&Self::State>,
+    ) -> Option<Self::State> {
         match (before, state) {
             (Some(before), Some(state)) => Some(self.joined(before, state)),
             (before, state) => before.or(state).cloned(),
@@ -31,7 +35,11 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
 
     /// The states of all beginnings of a group.
     #[inline(always)]
-    fn beginnings(&self, x: &[T; GROUP], position: impl Fn(usize) -> usize) -> [Self::State; GROUP] {
+    fn beginnings(
+        &self,
+        x: &[T; GROUP],
+        position: impl Fn(usize) -> usize,
+    ) -> [Self::State; GROUP] {
         let one = self.first_at(x[0], position(0));
         let mut two = one.clone();
         self.step_at(&mut two, x[1], position(1));

@@ -99,7 +99,9 @@ mod tests {
             };
             runs(edge, 3, 2, range).map(run).concat()
         };
-        for (edge, all) in [(Edge::Clamp, "aaabccc"), (Edge::Wrap, "bcabcab"), (Edge::Reflect, "cbabcba")] {
+        for (edge, all) in
+            [(Edge::Clamp, "aaabccc"), (Edge::Wrap, "bcabcab"), (Edge::Reflect, "cbabcba")]
+        {
             for start in 0..7 {
                 for end in start..=7 {
                     assert_eq!(read(edge, start..end), all[start..end], "{edge:?} {start} {end}");

@@ -235,7 +235,11 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     /// assert_eq!(sums.eval()?.to_vec()?, [-1, 3, 6, 9]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn at_least(self, count: usize, otherwise: R::Out) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>> {
+    pub fn at_least(
+        self,
+        count: usize,
+        otherwise: R::Out,
+    ) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>> {
         let reducer = AtLeast::new(self.reducer, count, otherwise, |_| true);
         LazyRolling { e: self.e, extent: self.extent, reducer }
     }
@@ -251,7 +255,11 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     /// # Ok::<(), Error>(())
     /// ```
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
-    pub fn skip_nan(self, count: usize, otherwise: R::Out) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>>
+    pub fn skip_nan(
+        self,
+        count: usize,
+        otherwise: R::Out,
+    ) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>>
     where
         E::Elem: PartialEq,
     {

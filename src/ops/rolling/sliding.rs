@@ -9,7 +9,7 @@
 
 use super::edge::{Edge, Extent, Order, runs};
 use crate::expr::Stop;
-use crate::kernel::{self, PART, Part, Loop};
+use crate::kernel::{self, Loop, PART, Part};
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use std::ops::Range;
@@ -54,16 +54,8 @@ impl<T, S, U> Default for Memory<T, S, U> {
 impl<'s, R> Sliding<'s, R> {
     pub(super) fn new(reducer: &'s R, windows: Extent, extent: usize, results: usize) -> Self {
         let Extent { window, before, edge, .. } = windows;
-        let one = Self {
-            reducer,
-            edge,
-            results,
-            extent,
-            extended: extent,
-            padding: 0,
-            window,
-            shift: 0,
-        };
+        let one =
+            Self { reducer, edge, results, extent, extended: extent, padding: 0, window, shift: 0 };
         match edge {
             Edge::Full => one,
             Edge::Cut => {
@@ -260,8 +252,7 @@ impl<R> Sliding<'_, R> {
             let length = run.len() + 1 - count;
             let rows: Vec<&[T]> = (0..length).map(|k| &run[k..k + count]).collect();
             kernel::wide(|| self.reducer.fold_columns(&rows, 0, states));
-            let gap = self.reducer.emit(states.drain(..).collect::<Vec<_>>().into_iter(), results);
-            if let Some((k, reason)) = gap {
+            if let Some((k, reason)) = self.reducer.emit(states.iter().cloned(), results) {
                 job.undefined(number + k, 0, reason);
             }
             out.drain(results);
@@ -331,13 +322,23 @@ impl<R> Sliding<'_, R> {
         let together = (lane.best() / window).max(1);
         while number <= last_block {
             let count = together.min(last_block - number + 1);
-            let run = self.run(lane, block(number).start..block(number + count - 1).end, elements)?;
+            let run =
+                self.run(lane, block(number).start..block(number + count - 1).end, elements)?;
             for k in 0..count {
                 let start = (k * window).min(run.len());
                 let (block, after) = run[start..].split_at((run.len() - start).min(window));
                 let base = (number + k) * window;
                 let places = first.max(base) - base..last.min(base + window - 1) - base + 1;
-                let blocks = Blocks { reducer: self.reducer, block, after, places: places.clone(), beginnings, ends, results, out };
+                let blocks = Blocks {
+                    reducer: self.reducer,
+                    block,
+                    after,
+                    places: places.clone(),
+                    beginnings,
+                    ends,
+                    results,
+                    out,
+                };
                 if let Some((k, reason)) = kernel::wide(blocks) {
                     job.undefined(job.results.start + base + places.start + k - first, 0, reason);
                 }
@@ -398,7 +399,7 @@ impl<R> Sliding<'_, R> {
     {
         if states.is_empty() {
             states.extend(row.iter().map(|&x| self.reducer.first(x)));
-        }  else {
+        } else {
             for (state, &x) in states.iter_mut().zip(row) {
                 self.reducer.step(state, x);
             }
@@ -407,7 +408,12 @@ impl<R> Sliding<'_, R> {
 
     /// The results of windows that consist of ends and beginnings, of which either may be missing.
     #[inline(always)]
-    fn meet<T: Copy>(&self, ends: &[R::State], beginnings: &[R::State], results: &mut Vec<R::Out>) -> Gap
+    fn meet<T: Copy>(
+        &self,
+        ends: &[R::State],
+        beginnings: &[R::State],
+        results: &mut Vec<R::Out>,
+    ) -> Gap
     where
         R: Reducer<T>,
     {
@@ -415,7 +421,8 @@ impl<R> Sliding<'_, R> {
             ([], states) | (states, []) => self.reducer.emit(states.iter().cloned(), results),
             (ends, beginnings) => {
                 let pairs = ends.iter().zip(beginnings);
-                self.reducer.emit(pairs.map(|(end, start)| self.reducer.joined(end, start)), results)
+                self.reducer
+                    .emit(pairs.map(|(end, start)| self.reducer.joined(end, start)), results)
             }
         }
     }
@@ -461,7 +468,8 @@ impl<T: Copy, R: Reducer<T>> Loop for Ends<'_, T, R> {
     #[inline(always)]
     fn run(self) {
         let Self { reducer, run, ends } = self;
-        ends.clear();
+        // All are written below: what is there already serves as well.
+        ends.truncate(run.len());
         let Some(&seed) = run.last() else { return };
         ends.resize(run.len(), reducer.first(seed));
         let mut blocks = None;
@@ -547,7 +555,7 @@ impl<T: Copy, R: Reducer<T>> Loop for Blocks<'_, '_, T, R> {
 /// The states of all beginnings of a block.
 #[inline(always)]
 fn begin<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec<R::State>) {
-    states.clear();
+    states.truncate(run.len());
     let Some(&seed) = run.first() else { return };
     states.resize(run.len(), reducer.first(seed));
     let mut blocks = None;

@@ -226,7 +226,11 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     }
 
     /// The states before each job, if lanes are cut into several.
-    fn carries(&self, along: &Along<'_, E>, scan: &Running<'_, R, R::State>) -> Result<Vec<Vec<R::State>>> {
+    fn carries(
+        &self,
+        along: &Along<'_, E>,
+        scan: &Running<'_, R, R::State>,
+    ) -> Result<Vec<Vec<R::State>>> {
         let tasks = along.tasks(scan);
         let [items, lengths, columns] = tasks.cuts();
         if lengths < 2 {
@@ -236,7 +240,9 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
         along.visit(&totals)?;
         let found = totals.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut carries = vec![Vec::new(); found.len()];
-        for first in (0..items).flat_map(|item| (0..columns).map(move |column| item * lengths * columns + column)) {
+        for first in (0..items)
+            .flat_map(|item| (0..columns).map(move |column| item * lengths * columns + column))
+        {
             let mut carry: Vec<R::State> = Vec::new();
             for number in (0..lengths).map(|k| first + k * columns) {
                 carries[number].clone_from(&carry);

@@ -7,7 +7,7 @@
 //! lane can be cut between any two blocks.
 
 use crate::expr::Stop;
-use crate::kernel::{self, PART, Part, Loop};
+use crate::kernel::{self, Loop, PART, Part};
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
@@ -151,9 +151,18 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);
-            let panel = table.rows(if reverse { extent - end..extent - first } else { first..end })?;
+            let panel =
+                table.rows(if reverse { extent - end..extent - first } else { first..end })?;
             let (results, out) = (&mut *results, &mut *out);
-            kernel::wide(Cross { scan: self, panel: &panel, rows: first..end, job, lanes, results, out });
+            kernel::wide(Cross {
+                scan: self,
+                panel: &panel,
+                rows: first..end,
+                job,
+                lanes,
+                results,
+                out,
+            });
             first = end;
         }
         out.put(results);
@@ -270,10 +279,13 @@ impl<R, S: Clone> Running<'_, R, S> {
                 kernel::prefetch(run, done + AHEAD, PART);
                 let before = groups.clone();
                 let places = places.after(done);
-                if self.part(part, places, carry.as_ref(), &mut groups, results).is_some() && gap.is_none() {
+                if self.part(part, places, carry.as_ref(), &mut groups, results).is_some()
+                    && gap.is_none()
+                {
                     gap = (1..=part.len()).find_map(|count| {
                         let (part, mut groups) = (&part[..count], before.clone());
-                        let reason = self.part(part, places, carry.as_ref(), &mut groups, &mut Vec::new());
+                        let reason =
+                            self.part(part, places, carry.as_ref(), &mut groups, &mut Vec::new());
                         reason.map(|reason| (done + count - 1, reason))
                     });
                 }
@@ -363,7 +375,12 @@ impl<R, S: Clone> Running<'_, R, S> {
     /// none, if so. In variables throughout: what is stored piece by piece cannot be loaded as one vector at
     /// once.
     #[inline(always)]
-    fn finish_group<T: Copy>(&self, before: Option<S>, states: [S; GROUP], results: &mut [R::Out; GROUP]) -> Option<Undefined>
+    fn finish_group<T: Copy>(
+        &self,
+        before: Option<S>,
+        states: [S; GROUP],
+        results: &mut [R::Out; GROUP],
+    ) -> Option<Undefined>
     where
         R: Reducer<T, State = S>,
     {
@@ -387,7 +404,12 @@ impl<R, S: Clone> Running<'_, R, S> {
     }
 
     /// As [`Self::finish_group`] for fewer elements.
-    fn finish<T: Copy>(&self, before: Option<&S>, states: &[S], results: &mut [R::Out]) -> Option<Undefined>
+    fn finish<T: Copy>(
+        &self,
+        before: Option<&S>,
+        states: &[S],
+        results: &mut [R::Out],
+    ) -> Option<Undefined>
     where
         R: Reducer<T, State = S>,
     {
@@ -405,7 +427,10 @@ impl<R, S: Clone> Running<'_, R, S> {
         }
         match before {
             Some(before) => {
-                states.iter().zip(results).for_each(|(state, out)| put(self.reducer.joined(before, state), out));
+                states
+                    .iter()
+                    .zip(results)
+                    .for_each(|(state, out)| put(self.reducer.joined(before, state), out));
             }
             None => states.iter().zip(results).for_each(|(state, out)| put(state.clone(), out)),
         }
@@ -440,8 +465,14 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// Takes the next element of some lanes side by side.
     #[inline(always)]
-    fn step<T: Copy>(&self, row: &[T], at: Range<usize>, phase: usize, position: usize, lanes: &mut Lanes<S>)
-    where
+    fn step<T: Copy>(
+        &self,
+        row: &[T],
+        at: Range<usize>,
+        phase: usize,
+        position: usize,
+        lanes: &mut Lanes<S>,
+    ) where
         R: Reducer<T, State = S>,
     {
         let states = if phase < 2 { &mut lanes.group } else { &mut lanes.pair };
@@ -479,7 +510,12 @@ impl<R, S: Clone> Running<'_, R, S> {
         match (blocks.as_slice(), groups.as_slice()) {
             ([], states) | (states, []) => before.extend_from_slice(states),
             (blocks, groups) => {
-                before.extend(blocks.iter().zip(groups).map(|(block, group)| self.reducer.joined(block, group)));
+                before.extend(
+                    blocks
+                        .iter()
+                        .zip(groups)
+                        .map(|(block, group)| self.reducer.joined(block, group)),
+                );
             }
         }
     }
@@ -522,15 +558,19 @@ impl<R, S: Clone> Running<'_, R, S> {
             }
             (Some(before), Some(group), None) => {
                 let pairs = before.iter().zip(group);
-                self.reducer.emit(pairs.map(|(before, state)| self.reducer.joined(before, state)), results)
+                self.reducer
+                    .emit(pairs.map(|(before, state)| self.reducer.joined(before, state)), results)
             }
             (None, Some(group), Some(pair)) => {
                 let pairs = group.iter().zip(pair);
-                self.reducer.emit(pairs.map(|(group, pair)| self.reducer.joined(group, pair)), results)
+                self.reducer
+                    .emit(pairs.map(|(group, pair)| self.reducer.joined(group, pair)), results)
             }
             (Some(before), Some(group), Some(pair)) => {
                 let all = before.iter().zip(group.iter().zip(pair));
-                let all = all.map(|(before, (group, pair))| self.reducer.joined(before, &self.reducer.joined(group, pair)));
+                let all = all.map(|(before, (group, pair))| {
+                    self.reducer.joined(before, &self.reducer.joined(group, pair))
+                });
                 self.reducer.emit(all, results)
             }
         }
