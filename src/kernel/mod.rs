@@ -6,6 +6,7 @@
 
 pub(crate) mod inner;
 mod join;
+mod parts;
 pub(crate) mod plan;
 mod simd;
 mod walk;
@@ -13,6 +14,7 @@ mod walk;
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
+pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};
 pub(crate) use walk::walk;

@@ -1,7 +1,12 @@
 //! Verbs on tensors that compute: copies, assignments, comparisons.
 
+mod along;
 mod assign;
 mod compare;
+pub mod diff;
 pub mod lanes;
 pub mod reduce;
+pub mod rolling;
+pub mod scan;
+pub mod segments;
 mod sparse;
