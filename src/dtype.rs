@@ -5,11 +5,13 @@ use std::fmt::Debug;
 mod arithmetic;
 mod byte_order;
 mod cast;
+mod ranged;
 mod real;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
+pub use ranged::Ranged;
 pub use real::Real;
 
 mod sealed {

@@ -146,6 +146,18 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
+    /// A range of numbers without a count.
+    #[error("a range from {start} to {stop} by {step} {what}")]
+    Range {
+        /// First number, rendered.
+        start: String,
+        /// Where it would end.
+        stop: String,
+        /// Distance of neighbours.
+        step: String,
+        /// What is wrong with them.
+        what: &'static str,
+    },
     /// A range with step 0.
     #[error("a range on axis {axis} has step 0")]
     ZeroStep {

@@ -51,6 +51,11 @@ impl<S: Reader> Expr for Tensor<S> {
         visit(Leaf { map: self.address_map(), elem_bytes: size_of::<S::Elem>(), access });
     }
 
+    #[inline]
+    fn in_memory(&self) -> Option<(&[S::Elem], &AddressMap)> {
+        Some((self.storage().as_slice()?, self.address_map()))
+    }
+
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
         Tensor::rewrite(self, change)
     }

@@ -100,6 +100,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
 
+    /// The elements and the map of an expression that is a tensor in memory and nothing else.
+    #[doc(hidden)]
+    fn in_memory(&self) -> Option<(&[Self::Elem], &AddressMap)> {
+        None
+    }
+
     /// Changes the map of every leaf.
     #[doc(hidden)]
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self>
@@ -289,6 +295,11 @@ impl<E: Expr> Expr for Lazy<E> {
     #[inline]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         self.0.leaves(visit);
+    }
+
+    #[inline]
+    fn in_memory(&self) -> Option<(&[E::Elem], &AddressMap)> {
+        self.0.in_memory()
     }
 
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {

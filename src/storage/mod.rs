@@ -13,7 +13,7 @@ mod encoded;
 mod mapped;
 mod stream;
 
-pub use computed::{Concat, Constant, FromFn, Indexed, Progression};
+pub use computed::{Concat, Constant, FromFn, Impulse, Indexed, Progression};
 pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
