@@ -53,6 +53,21 @@ pub enum Error {
         /// Whether the shapes were aligned at their first axes.
         left: bool,
     },
+    /// Axes of two operands that are summed over together differ in extent.
+    #[error(
+        "cannot multiply shapes {left:?} and {right:?}: axis {left_axis} of the first has extent {}, axis {right_axis} of the second {}",
+        left.get(*left_axis).copied().unwrap_or(1), right.get(*right_axis).copied().unwrap_or(1)
+    )]
+    Contraction {
+        /// Shape of the first operand.
+        left: Vec<usize>,
+        /// Shape of the second.
+        right: Vec<usize>,
+        /// Axis of the first.
+        left_axis: usize,
+        /// Axis of the second.
+        right_axis: usize,
+    },
     /// A reduction without a result for no elements, over an axis without elements.
     #[error("no {what} of nothing: axis {axis} of shape {shape:?} is reduced and has extent 0")]
     EmptyReduction {

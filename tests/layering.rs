@@ -44,13 +44,26 @@ const ROOT: [(&str, &str); 19] = [
 ];
 
 /// Where memory is touched without checks.
-const UNSAFE: [&str; 5] =
-    ["kernel/inner", "kernel/simd", "kernel/mod.rs", "storage/mapped", "interop/npy/map.rs"];
+const UNSAFE: [&str; 6] = [
+    "kernel/inner",
+    "kernel/simd",
+    "kernel/gemm",
+    "kernel/mod.rs",
+    "storage/mapped",
+    "interop/npy/map.rs",
+];
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 6] =
-    ["lib.rs", "dtype", "kernel/join.rs", "expr/operators", "map/select.rs", "arbitrary"];
+const CONDITIONAL: [&str; 7] = [
+    "lib.rs",
+    "dtype",
+    "kernel/join.rs",
+    "kernel/gemm",
+    "expr/operators",
+    "map/select.rs",
+    "arbitrary",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -120,9 +120,12 @@ impl<S: Reader> LeafCursor<'_, S> {
     fn repeat(&mut self, slice: &[S::Elem], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
         self.scratch.clear();
         for row in 0..rows {
-            let address = place.base.wrapping_add(place.rows.at(row));
-            let element = usize::try_from(address).ok().and_then(|address| slice.get(address));
-            let Some(&element) = element else {
+            let mut address = [place.base.wrapping_add(place.rows.at(row)) as usize];
+            if let Some(relocate) = place.relocate {
+                relocate.relocate(&mut address);
+            }
+            let [address] = address;
+            let Some(&element) = slice.get(address) else {
                 return Err(
                     inner::out_of_span(address as i128, address as i128, slice.len()).into()
                 );

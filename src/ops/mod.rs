@@ -3,4 +3,5 @@
 mod assign;
 mod compare;
 pub mod generate;
+pub mod linalg;
 pub mod reduce;
