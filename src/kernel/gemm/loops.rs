@@ -1,7 +1,7 @@
 //! Products by loops of our own: of small or narrow matrices, and of elements that no library knows.
 //!
-//! A tile of the product is summed up in registers, along rows of the second matrix. Every element is the
-//! sum of its products in order, whatever the tile it falls into.
+//! A tile of the product is summed up in registers, along rows of the second matrix: every element is the
+//! sum of its products in order. Where there are hardly any columns, it is a dot product in lanes.
 
 use super::Matrix;
 use crate::error::{Error, Result};
@@ -15,20 +15,38 @@ const PACKED_ROWS: usize = 16;
 /// Memory for a panel, kept from product to product.
 pub(crate) type Scratch<T> = Vec<T>;
 
-/// The product of two matrices whose rows are contiguous, row-major; `step(sum, x, y)` is `sum + x * y`.
+/// Fewest rows of a tile, and columns of a panel.
+pub(crate) const NARROW: usize = 4;
+/// Sums that a dot product keeps at once.
+const LANES: usize = 32;
+
+/// How elements are multiplied and added up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ring<T, Step, Plus> {
+    pub(crate) zero: T,
+    /// `sum + x * y` of `(sum, x, y)`.
+    pub(crate) step: Step,
+    pub(crate) plus: Plus,
+}
+
+/// The product of two matrices whose rows are contiguous, row-major.
 ///
 /// # Errors
 ///
 /// [`Error::OutOfSpan`] if the sides do not fit one another and `out`, [`Error::OutOfMemory`].
 #[inline]
-pub(crate) fn multiply<T: Copy>(
+pub(crate) fn multiply<T, Step, Plus>(
     a: &Matrix<'_, T>,
     b: &Matrix<'_, T>,
     out: &mut [MaybeUninit<T>],
     scratch: &mut Scratch<T>,
-    zero: T,
-    step: impl Fn(T, T, T) -> T + Copy,
-) -> Result<Filled> {
+    Ring { zero, step, plus }: Ring<T, Step, Plus>,
+) -> Result<Filled>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
     let ([m, k], [inner, n]) = (a.sides, b.sides);
     let fits = k == inner && m.checked_mul(n) == Some(out.len());
     if !(fits && a.has_plain_rows() && b.has_plain_rows()) {
@@ -37,9 +55,9 @@ pub(crate) fn multiply<T: Copy>(
     if out.is_empty() {
         return Ok(Filled(()));
     }
-    let product = Product { a, b, zero, step };
+    let product = Product { a, b, zero, step, plus };
     match level() {
-        Level::Baseline => product.by_width::<4>(out, scratch)?,
+        Level::Baseline => product.run(out, scratch)?,
         // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2(&product, out, scratch)? },
@@ -50,49 +68,87 @@ pub(crate) fn multiply<T: Copy>(
     Ok(Filled(()))
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn avx2<T: Copy, F: Fn(T, T, T) -> T + Copy>(
-    product: &Product<'_, T, F>,
-    out: &mut [MaybeUninit<T>],
-    scratch: &mut Scratch<T>,
-) -> Result<()> {
-    product.by_width::<4>(out, scratch)
+macro_rules! compiled_for {
+    ($($name:ident $features:literal;)*) => { $(
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $name<T, Step, Plus>(
+            product: &Product<'_, T, Step, Plus>,
+            out: &mut [MaybeUninit<T>],
+            scratch: &mut Scratch<T>,
+        ) -> Result<()>
+        where
+            T: Copy,
+            Step: Fn(T, T, T) -> T + Copy,
+            Plus: Fn(T, T) -> T + Copy,
+        {
+            product.run(out, scratch)
+        }
+    )* };
+}
+compiled_for! {
+    avx2 "avx2,fma";
+    avx512 "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw";
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-fn avx512<T: Copy, F: Fn(T, T, T) -> T + Copy>(
-    product: &Product<'_, T, F>,
-    out: &mut [MaybeUninit<T>],
-    scratch: &mut Scratch<T>,
-) -> Result<()> {
-    product.by_width::<8>(out, scratch)
-}
-
-struct Product<'a, T, F> {
+struct Product<'a, T, Step, Plus> {
     a: &'a Matrix<'a, T>,
     b: &'a Matrix<'a, T>,
     zero: T,
-    step: F,
+    step: Step,
+    plus: Plus,
 }
 
-impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Product<'_, T, F> {
-    /// Tiles as wide as a cache line, or wider where there are too few rows to do at once.
+impl<T, Step, Plus> Product<'_, T, Step, Plus>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
+    /// Tiles as wide as a cache line, or wider where there are too few rows to do at once; where there are
+    /// hardly any columns, each by itself.
     #[inline(always)]
-    fn by_width<const R: usize>(
-        &self,
-        out: &mut [MaybeUninit<T>],
-        scratch: &mut Scratch<T>,
-    ) -> Result<()> {
-        if self.a.sides[0] < R && self.b.sides[1] >= 64 {
-            return self.panels::<1, 64>(out, scratch);
-        }
+    fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let (m, n) = (self.a.sides[0], self.b.sides[1]);
         match size_of::<T>() {
-            ..4 => self.panels::<R, 32>(out, scratch),
-            4 => self.panels::<R, 16>(out, scratch),
-            _ => self.panels::<R, 8>(out, scratch),
+            _ if n < NARROW && m >= NARROW => self.columns(out, scratch),
+            _ if m < NARROW && n >= 64 => self.panels::<1, 64>(out, scratch),
+            _ => self.panels::<NARROW, 8>(out, scratch),
         }
+    }
+
+    /// Row by row and column by column, in lanes that are joined at the end.
+    #[inline(always)]
+    fn columns(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+        self.reserve(scratch, k.saturating_mul(n))?;
+        for p in 0..k {
+            for (column, &element) in self.b.row(p).iter().enumerate() {
+                scratch[column * k + p] = element;
+            }
+        }
+        for row in 0..m {
+            let factors = self.a.row(row);
+            for column in 0..n {
+                out[row * n + column].write(self.dot(factors, &scratch[column * k..][..k]));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn dot(&self, x: &[T], y: &[T]) -> T {
+        let step = self.step;
+        let mut sums = [self.zero; LANES];
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+        for (x, y) in x.iter().zip(y) {
+            sums = std::array::from_fn(|lane| step(sums[lane], x[lane], y[lane]));
+        }
+        let mut rest = sums;
+        for (sum, (&x, &y)) in rest.iter_mut().zip(x_rest.iter().zip(y_rest)) {
+            *sum = step(*sum, x, y);
+        }
+        rest.into_iter().reduce(self.plus).unwrap_or(self.zero)
     }
 
     /// Panel after panel of `W` columns, tile after tile of `R` rows in each.
@@ -103,50 +159,55 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Product<'_, T, F> {
         scratch: &mut Scratch<T>,
     ) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
-        let stride = self.b.strides[0];
+        let stride = self.b.strides[0] as usize;
+        let none = [self.zero; W];
         for first in (0..n).step_by(W) {
             let width = W.min(n - first);
-            let in_place = width == W && m < PACKED_ROWS && stride >= W as isize;
-            if in_place {
+            if width == W && m < PACKED_ROWS && self.b.strides[0] > 0 {
                 let start = self.b.base as usize + first;
-                let lines = || {
-                    let rows = self.b.data[start..].chunks(stride as usize);
-                    rows.filter_map(|row| row.first_chunk::<W>())
+                let line = |p: usize| {
+                    self.b.data[start + p * stride..].first_chunk::<W>().unwrap_or(&none)
                 };
-                self.tiles::<R, W, _>(lines, out, first, width);
+                self.tiles::<R, W>(line, out, first, width);
             } else {
-                self.pack(scratch, first, width, W, k)?;
-                self.tiles::<R, W, _>(|| scratch.as_chunks::<W>().0.iter(), out, first, width);
+                self.pack::<W>(scratch, first, width)?;
+                let panel = &scratch.as_chunks::<W>().0[..k];
+                self.tiles::<R, W>(|p| &panel[p], out, first, width);
             }
         }
         Ok(())
     }
 
-    /// Brings a panel together, filled up to its full width.
-    fn pack(
-        &self,
-        scratch: &mut Scratch<T>,
-        first: usize,
-        width: usize,
-        full: usize,
-        rows: usize,
-    ) -> Result<()> {
-        scratch.clear();
-        let count = rows.saturating_mul(full);
-        let bytes = count.saturating_mul(size_of::<T>());
-        scratch.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes })?;
-        for row in 0..rows {
-            scratch.extend_from_slice(&self.b.row(row)[first..][..width]);
-            scratch.resize((row + 1) * full, self.zero);
+    fn reserve(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
+        if scratch.len() < count {
+            let bytes = count.saturating_mul(size_of::<T>());
+            scratch.try_reserve(count - scratch.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+            scratch.resize(count, self.zero);
         }
         Ok(())
     }
 
-    /// All tiles of one panel, whose lines the iterator gives anew for each.
+    /// Brings a panel together. What lies beyond its width is never looked at.
     #[inline(always)]
-    fn tiles<'p, const R: usize, const W: usize, I: Iterator<Item = &'p [T; W]>>(
+    fn pack<const W: usize>(
         &self,
-        lines: impl Fn() -> I,
+        scratch: &mut Scratch<T>,
+        first: usize,
+        width: usize,
+    ) -> Result<()> {
+        self.reserve(scratch, self.b.sides[0].saturating_mul(W))?;
+        for (row, line) in scratch.as_chunks_mut::<W>().0[..self.b.sides[0]].iter_mut().enumerate()
+        {
+            line[..width].copy_from_slice(&self.b.row(row)[first..][..width]);
+        }
+        Ok(())
+    }
+
+    /// All tiles of the panel whose lines `line` gives.
+    #[inline(always)]
+    fn tiles<'p, const R: usize, const W: usize>(
+        &self,
+        line: impl Fn(usize) -> &'p [T; W],
         out: &mut [MaybeUninit<T>],
         first: usize,
         width: usize,
@@ -156,10 +217,10 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Product<'_, T, F> {
         let (m, n) = (self.a.sides[0], self.b.sides[1]);
         let whole = m - m % R;
         for row in (0..whole).step_by(R) {
-            self.tile::<R, W>(lines(), row, &mut out[row * n + first..], width);
+            self.tile::<R, W>(&line, row, &mut out[row * n + first..], width);
         }
         for row in whole..m {
-            self.tile::<1, W>(lines(), row, &mut out[row * n + first..], width);
+            self.tile::<1, W>(&line, row, &mut out[row * n + first..], width);
         }
     }
 
@@ -167,27 +228,28 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Product<'_, T, F> {
     #[inline(always)]
     fn tile<'p, const R: usize, const W: usize>(
         &self,
-        lines: impl Iterator<Item = &'p [T; W]>,
+        line: impl Fn(usize) -> &'p [T; W],
         row: usize,
         out: &mut [MaybeUninit<T>],
         width: usize,
     ) where
         T: 'p,
     {
-        let (k, n) = (self.a.sides[1], self.b.sides[1]);
+        let (k, n, step) = (self.a.sides[1], self.b.sides[1], self.step);
         let factors: [&[T]; R] = std::array::from_fn(|r| &self.a.row(row + r)[..k]);
         let mut sums = [[self.zero; W]; R];
-        for (p, line) in (0..k).zip(lines) {
-            for (sums, factors) in sums.iter_mut().zip(&factors) {
-                let factor = factors[p];
-                for (sum, &element) in sums.iter_mut().zip(line) {
-                    *sum = (self.step)(*sum, factor, element);
-                }
-            }
+        for p in 0..k {
+            let line = *line(p);
+            sums = std::array::from_fn(|r| {
+                let (sums, factor) = (sums[r], factors[r][p]);
+                std::array::from_fn(|w| step(sums[w], factor, line[w]))
+            });
         }
-        for (r, sums) in sums.iter().enumerate() {
-            for (slot, &sum) in out[r * n..][..width].iter_mut().zip(sums) {
-                slot.write(sum);
+        for (r, sums) in sums.into_iter().enumerate() {
+            let sums = sums.map(MaybeUninit::new);
+            match out[r * n..].first_chunk_mut::<W>() {
+                Some(whole) if width == W => *whole = sums,
+                _ => out[r * n..][..width].copy_from_slice(&sums[..width]),
             }
         }
     }

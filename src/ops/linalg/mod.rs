@@ -12,11 +12,11 @@
 //! ```
 //!
 //! Operands that lie in memory under strides alone are multiplied where they lie; others are evaluated or
-//! copied first, once. Large products of floats and complex numbers are those of the crate
-//! `matrixmultiply`, which adds and multiplies in one rounding where the processor can: they are the same
-//! for any number of threads, any view and any features, but their last bits may differ from one kind of
-//! processor to another. All other products, those of at most 32 x 32 x 32 floats and with a side below 4
-//! among them, add up in order and are the same everywhere. Integers wrap.
+//! copied first, once. Integers wrap. Large products of floats and complex numbers are those of the crate
+//! `matrixmultiply`, which rounds a product and its sum at once where the processor can: they are the same
+//! for any view, any number of threads and any features, but not to the last bit on any processor. All
+//! others are the same everywhere: those of at most 16 x 16 x 16 numbers, those with fewer than 4 rows or
+//! columns, and those of other elements.
 
 mod stack;
 

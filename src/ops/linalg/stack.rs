@@ -3,20 +3,19 @@
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
-use crate::kernel::gemm::{self, Matrix, Scratch};
+use crate::kernel::gemm::{self, Matrix, Ring, Scratch};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
-use crate::shape::{Align, Index, Shape};
+use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Products of at most as many elements by elements are summed up by loops of our own.
-const SMALL: usize = 32 * 32 * 32;
-/// So are those with fewer rows or columns.
-const NARROW: usize = 4;
+/// Products of at most as many multiplications are summed up by loops of our own, and all with few rows
+/// or columns.
+const SMALL: usize = 16 * 16 * 16;
 /// Fewest multiplications of a parallel task.
 const GRAIN: usize = 1 << 18;
 /// Fewest rows of a matrix that are a task of their own: each task reads the whole second matrix.
@@ -65,11 +64,14 @@ impl<'a, T: Copy + Send + Sync> Stack<'a, T> {
         })
     }
 
-    fn matrix(&self, index: &Index) -> Result<Matrix<'_, T>> {
-        let steps = index.iter().zip(&self.front);
-        let base = steps.fold(self.offset, |base, (&digit, &stride)| {
-            base.wrapping_add(stride.wrapping_mul(digit as isize))
-        });
+    /// Matrix number `batch`, in row-major order of the axes in front.
+    #[inline]
+    fn matrix(&self, front: &[usize], batch: usize) -> Result<Matrix<'_, T>> {
+        let (mut position, mut base) = (batch, self.offset);
+        for (&extent, &stride) in front.iter().zip(&self.front).rev() {
+            base = base.wrapping_add(stride.wrapping_mul((position % extent) as isize));
+            position /= extent;
+        }
         Matrix::new(&self.data, base, self.sides, self.strides)
     }
 }
@@ -103,7 +105,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         };
         let ((front_a, [m, k]), (front_b, [_, n])) = (split(&left), split(&right));
         let front = front_a.join(&front_b, Align::Right, 2)?;
-        let narrow = m < NARROW || n < NARROW;
+        let narrow = m < gemm::NARROW || n < gemm::NARROW;
         let small = narrow || m.saturating_mul(k).saturating_mul(n) <= SMALL;
         let foreign = gemm::is_foreign::<T>() && !small;
         let fits =
@@ -194,19 +196,22 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         rows: Range<usize>,
         out: &mut [MaybeUninit<T>],
     ) -> Result<Filled> {
-        let zero = T::one().minus(T::one());
+        let ring = Ring {
+            zero: T::one().minus(T::one()),
+            step: |sum: T, x: T, y: T| sum.plus(x.times(y)),
+            plus: T::plus,
+        };
         let each = rows.len() * self.b.sides[1];
         let mut scratch = Scratch::new();
         kernel::fill_chunks(out, each, batches, |batch, out| {
-            let index = self.front.unravel(batch);
-            let a = self.a.matrix(&index)?.rows(rows.start, rows.end);
-            let b = self.b.matrix(&index)?;
+            let a = self.a.matrix(&self.front, batch)?.rows(rows.start, rows.end);
+            let b = self.b.matrix(&self.front, batch)?;
             if self.foreign
                 && let Some(filled) = gemm::foreign(&a, &b, out)?
             {
                 return Ok(filled);
             }
-            gemm::multiply(&a, &b, out, &mut scratch, zero, |sum, x, y| sum.plus(x.times(y)))
+            gemm::multiply(&a, &b, out, &mut scratch, ring)
         })
     }
 }
