@@ -195,6 +195,16 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
+    /// Coordinates along an axis, not one for each of its elements.
+    #[error("axis {axis} has extent {extent} and {found} coordinates")]
+    Coordinates {
+        /// Axis of the view.
+        axis: usize,
+        /// Extent of the axis.
+        extent: usize,
+        /// Number of coordinates.
+        found: usize,
+    },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
     Reshape {

@@ -159,7 +159,7 @@ pub mod tensor;
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
-pub use ops::{generate, linalg, reduce};
+pub use ops::{generate, linalg, reduce, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, Writer};
 pub use tensor::Tensor;

@@ -1,13 +1,13 @@
 //! Tuples of operands, and closures over them.
 
 use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use std::fmt;
 
-/// A tuple of one to six expressions.
+/// A tuple of one to six expressions, or an array of expressions of one type.
 pub trait Operands: Send + Sync {
     /// Tuple of the element types.
     type Elems: Copy;
@@ -49,7 +49,7 @@ pub trait Operands: Send + Sync {
     fn depth(&self) -> usize;
 }
 
-/// A tuple of what can stand as operands.
+/// A tuple or an array of what can stand as operands.
 pub trait IntoOperands {
     /// Tuple of the element types.
     type Elems: Copy;
@@ -164,6 +164,117 @@ operand_tuples!(A 0, B 1, C 2, D 3);
 operand_tuples!(A 0, B 1, C 2, D 3, E 4);
 operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
 
+/// Several expressions of one type: views of one operand, for example.
+impl<E: Expr, const N: usize> Operands for [E; N] {
+    type Elems = [E::Elem; N];
+    type Cursors<'a>
+        = [E::Cursor<'a>; N]
+    where
+        E: 'a;
+    type Ref<'a>
+        = [E::Ref<'a>; N]
+    where
+        E: 'a;
+
+    fn by_ref(&self) -> Self::Ref<'_> {
+        self.each_ref().map(E::by_ref)
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        let mut joint = Shape::default();
+        for (k, operand) in self.iter().enumerate() {
+            joint = joint.join(&operand.shape()?, Align::Right, k + 1)?;
+        }
+        Ok(joint)
+    }
+
+    #[inline]
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        self.iter().for_each(|operand| operand.leaves(visit));
+    }
+
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        let rewritten: Result<Vec<E>> =
+            self.into_iter().map(|operand| operand.rewrite(change)).collect();
+        rewritten?.try_into().map_err(|operands: Vec<E>| Error::Rank {
+            what: "operands",
+            expected: N,
+            found: operands.len(),
+        })
+    }
+
+    #[inline]
+    fn cursors(&self) -> Self::Cursors<'_> {
+        self.each_ref().map(E::cursor)
+    }
+
+    fn depth(&self) -> usize {
+        self.iter().map(E::depth).max().unwrap_or(0)
+    }
+}
+
+impl<X: IntoExpr, const N: usize> IntoOperands for [X; N] {
+    type Elems = [X::Elem; N];
+    type Operands = [X::Expr; N];
+
+    fn into_operands(self) -> Self::Operands {
+        self.map(X::into_expr)
+    }
+}
+
+impl<C: Cursor, const N: usize> Cursor for [C; N] {
+    type Elem = [C::Elem; N];
+    type Row<'r>
+        = [C::Row<'r>; N]
+    where
+        Self: 'r;
+
+    #[inline(always)]
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.iter_mut().try_for_each(|cursor| cursor.bind(tile, next))
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
+        self.each_ref().map(|cursor| cursor.row(row, columns))
+    }
+
+    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        for cursor in self {
+            if let Some(fault) = cursor.fault(tile, next)? {
+                return Ok(Some(fault));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R: Row, const N: usize> Row for [R; N] {
+    type Elem = [R::Elem; N];
+    const FAULTS: bool = R::FAULTS;
+
+    #[inline(always)]
+    fn part(&self, start: usize, columns: usize) -> Self {
+        self.each_ref().map(|row| row.part(start, columns))
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, column: usize) {
+        self.iter().for_each(|row| row.prefetch(column));
+    }
+
+    #[inline(always)]
+    fn get(&self, column: usize) -> Self::Elem {
+        self.each_ref().map(|row| row.get(column))
+    }
+
+    #[inline(always)]
+    fn checked(&self, column: usize) -> (Self::Elem, bool) {
+        let checked = self.each_ref().map(|row| row.checked(column));
+        (checked.map(|(element, _)| element), checked.iter().any(|(_, fault)| *fault))
+    }
+}
+
 /// A closure over the tuple of operands.
 pub struct Function<F>(F);
 
@@ -188,7 +299,8 @@ impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F
     }
 }
 
-/// Any function of one to six operands, elementwise; the closure takes one tuple.
+/// Any function of one to six operands, elementwise; the closure takes one tuple. Operands of one type may
+/// be any number: an array of them, of which the closure takes one array.
 ///
 /// A panic in the closure reaches the caller of the evaluation.
 ///
@@ -199,6 +311,9 @@ impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F
 /// let b = Tensor::from_vec([3], vec![3.0, 2.0, 1.0])?;
 /// let e = zip_with((&a, &b, 10.0), |(a, b, c)| if a > 1 { b } else { c });
 /// assert_eq!(e.eval()?.to_vec()?, [10.0, 2.0, 1.0]);
+///
+/// let sums = zip_with([&a, &a, &a], |[x, y, z]| x + y + z);
+/// assert_eq!(sums.eval()?.to_vec()?, [3, 6, 9]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn zip_with<A, U, F>(operands: A, f: F) -> Lazy<Apply<Function<F>, A::Operands>>

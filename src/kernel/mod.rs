@@ -7,6 +7,7 @@
 pub(crate) mod gemm;
 pub(crate) mod inner;
 mod join;
+mod parts;
 pub(crate) mod plan;
 mod simd;
 mod walk;
@@ -14,6 +15,7 @@ mod walk;
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::threads;
+pub(crate) use parts::{Line, Planes, fill_chunks, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use simd::prefetch;
 pub(crate) use walk::walk;
@@ -231,46 +233,6 @@ pub(crate) fn evaluate<T: Send>(
 
 /// Proof that every slot of an output was written.
 pub(crate) struct Filled(());
-
-/// Has `fill` write the chunks of `each` slots, one for every item, which together are the whole output.
-///
-/// # Errors
-///
-/// What `fill` reports, and [`Error::OutOfSpan`] if there are more slots or fewer.
-pub(crate) fn fill_chunks<T, I>(
-    out: &mut [MaybeUninit<T>],
-    each: usize,
-    items: impl ExactSizeIterator<Item = I>,
-    mut fill: impl FnMut(I, &mut [MaybeUninit<T>]) -> Result<Filled>,
-) -> Result<Filled> {
-    let len = out.len();
-    if items.len().checked_mul(each) != Some(len) {
-        return Err(Error::OutOfSpan { span: 0..items.len().saturating_mul(each), len });
-    }
-    if each > 0 {
-        for (item, chunk) in items.zip(out.chunks_exact_mut(each)) {
-            let _proof: Filled = fill(item, chunk)?;
-        }
-    }
-    Ok(Filled(()))
-}
-
-/// Has the two parts of an output on either side of `at` written, at once where there are threads.
-///
-/// # Errors
-///
-/// What `low` reports, otherwise what `high` does.
-pub(crate) fn fill_parts<T: Send>(
-    out: &mut [MaybeUninit<T>],
-    at: usize,
-    low: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
-    high: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
-) -> Result<Filled> {
-    let (first, second) = out.split_at_mut(at);
-    let (a, b) =
-        join::join(move || low(first).map(|_proof| ()), move || high(second).map(|_proof| ()));
-    a.and(b).map(Filled)
-}
 
 /// Evaluates one tile whose rows follow one another in `out` and fill it.
 ///

@@ -5,3 +5,4 @@ mod compare;
 pub mod generate;
 pub mod linalg;
 pub mod reduce;
+pub mod stencil;

@@ -224,8 +224,9 @@ where
         }
     }
 
-    /// One tile: `R` rows from `row` on.
+    /// One tile: `R` rows from `row` on. The sums pass by value, as in memory they would stay there.
     #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "every row has an element `p`")]
     fn tile<'p, const R: usize, const W: usize>(
         &self,
         line: impl Fn(usize) -> &'p [T; W],

@@ -7,12 +7,14 @@
 mod dest;
 mod fill;
 mod pack;
+mod taps;
 mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::Target;
 pub(crate) use fill::{fill, fill_streaming};
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
+pub(crate) use taps::Taps;
 
 use super::{Cursor, Filled};
 use crate::error::{Error, Result};

@@ -182,8 +182,8 @@ impl<E: Expr> Linalg for &Lazy<E> where E::Elem: Arithmetic + 'static {}
 /// Operands of `matmul` as stacks of matrices, and the shape of their product.
 fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
     let (left, right) = (a.shape()?, b.shape()?);
-    for shape in [&left, &right].into_iter().filter(|shape| shape.rank() == 0) {
-        return Err(Error::Axis { axis: 0, rank: shape.rank() });
+    if left.rank() == 0 || right.rank() == 0 {
+        return Err(Error::Axis { axis: 0, rank: 0 });
     }
     check(&left, &right, left.rank() - 1, right.rank().saturating_sub(2))?;
     let (row, column) = (left.rank() == 1, right.rank() == 1);
