@@ -1,6 +1,6 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
-use super::field::{Slab, contiguous};
+use super::field::{Slab, contiguous, first_error};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
@@ -97,6 +97,9 @@ where
     if found != rank {
         return Err(Error::Rank { what: "extents of the kernel", expected: rank, found });
     }
+    for (axis, (&n, &k)) in operand.shape()?.iter().zip(kernel.shape()?.iter()).enumerate() {
+        mode.extent(axis, n, k)?;
+    }
     // Slabs are cut along the first axis and computed along the last.
     let missing = 2_usize.saturating_sub(rank);
     for _ in 0..missing {
@@ -181,16 +184,18 @@ where
         if let Some(&first) = known.first() {
             let sources: Vec<usize> = known.iter().filter_map(|&k| source(k)).collect();
             let straight = sources.windows(2).all(|pair| pair[1] == pair[0] + 1);
-            let from = sources[0]..sources[0] + sources.len();
             let operand = Lazy(self.operand.0.by_ref());
-            let part =
-                if straight { operand.slice(0, from)? } else { operand.select((sources,))? };
+            let part = if straight {
+                operand.slice(0, sources[0]..sources[0] + sources.len())?
+            } else {
+                operand.select((sources,))?
+            };
             let mut middle = slab.view_mut().slice(0, first..first + known.len())?;
             for axis in 1..self.shape.rank() {
                 let start = self.before[axis];
                 middle = middle.slice(axis, start..start + self.shape[axis])?;
             }
-            part.assign_to(&mut middle)?;
+            part.assign_to(&mut middle).map_err(|error| first_error(self.operand, error))?;
         }
         let mut data = slab.into_storage();
         if self.edge != Edge::Zero {

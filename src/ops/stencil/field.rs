@@ -3,7 +3,7 @@
 use super::rule::{Order, Rule, Spacing, Tap, curvature, difference, weighted};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
+use crate::expr::{Expr, Lazy, for_each_piece};
 use crate::kernel::{Filled, Line, Planes, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -25,6 +25,12 @@ pub(super) struct Slab<'a, T: Clone> {
 pub(super) fn contiguous<E: Expr>(operand: &Lazy<E>) -> Option<&[E::Elem]> {
     let (data, map) = operand.in_memory()?;
     data.get(map.span()).filter(|data| map.is_contiguous() && data.len() == map.count())
+}
+
+/// The first error of an operand in row-major order, for one that a part of it reported.
+#[cold]
+pub(super) fn first_error<E: Expr>(operand: &Lazy<E>, error: Error) -> Error {
+    for_each_piece(operand, BLOCK, |_| Ok(())).err().unwrap_or(error)
 }
 
 /// Derivatives of an operand, each along one axis, as planes of one new tensor: shape `(planes, ..)`.
@@ -84,7 +90,8 @@ fn slab<'a, T: Real, E: Expr<Elem = T>>(
     // At either end, values are those of the nearest three elements.
     let first = items.start.min(extent - 1).saturating_sub(Rule::<T>::REACH);
     let end = (items.end + Rule::<T>::REACH).min(extent);
-    let data = Lazy(operand.0.by_ref()).slice(0, first..end)?.eval()?.into_storage();
+    let part = Lazy(operand.0.by_ref()).slice(0, first..end)?.eval();
+    let data = part.map_err(|error| first_error(operand, error))?.into_storage();
     Ok(Slab { data: Cow::Owned(data), first })
 }
 
