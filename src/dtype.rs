@@ -5,14 +5,20 @@ use std::fmt::Debug;
 mod arithmetic;
 mod byte_order;
 mod cast;
+mod measure;
 mod ranged;
 mod real;
+mod same_bits;
+mod sortable;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
+pub use measure::Measure;
 pub use ranged::Ranged;
 pub use real::Real;
+pub use same_bits::SameBits;
+pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};
 
 mod sealed {
     /// The table of element types is closed: files are parsed by what it says of their sizes.

@@ -69,14 +69,28 @@ pub enum Error {
         right_axis: usize,
     },
     /// A reduction without a result for no elements, over an axis without elements.
-    #[error("no {what} of nothing: axis {axis} of shape {shape:?} is reduced and has extent 0")]
+    #[error(
+        "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
+    )]
     EmptyReduction {
-        /// What was asked for.
-        what: &'static str,
         /// The axis.
         axis: usize,
         /// Shape of the operand.
         shape: Vec<usize>,
+    },
+    /// A reduction without a result for no elements, all of which were left out.
+    #[error("there is no result at {index:?}: all elements were left out")]
+    NothingLeft {
+        /// Index of the result.
+        index: Vec<usize>,
+    },
+    /// Several axes at once for a fold that depends on the order of the elements.
+    #[error(
+        "axes {axes:?} cannot be reduced at once: the result depends on the order of the elements"
+    )]
+    Order {
+        /// The axes.
+        axes: Vec<usize>,
     },
     /// A result that does not fit its type.
     #[error("the result at {index:?} does not fit {target}")]
@@ -85,6 +99,52 @@ pub enum Error {
         index: Vec<usize>,
         /// Name of the type.
         target: &'static str,
+    },
+    /// Operands whose lanes should go together differ in another axis, or in rank.
+    #[error(
+        "lanes along axis {axis} do not go together: shape {shape:?} and shape {other:?} differ elsewhere"
+    )]
+    Lanes {
+        /// The axis.
+        axis: usize,
+        /// Shape of the first operand.
+        shape: Vec<usize>,
+        /// Shape of the other.
+        other: Vec<usize>,
+    },
+    /// More elements asked for than a lane has.
+    #[error("cannot take {count} elements along axis {axis} of extent {extent}")]
+    LaneTooShort {
+        /// The axis.
+        axis: usize,
+        /// Number of elements asked for.
+        count: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A quantile outside 0 to 1.
+    #[error("quantile {quantile} does not lie between 0 and 1")]
+    Quantile {
+        /// What was given.
+        quantile: f64,
+    },
+    /// Edges of bins that do not ascend, or too few of them.
+    #[error("bins need two or more ascending edges: {}", edges_reason(*count, *wrong))]
+    Edges {
+        /// Number of edges.
+        count: usize,
+        /// First edge that is less than the one before, or NaN.
+        wrong: Option<usize>,
+    },
+    /// A range that cannot be cut into bins.
+    #[error("cannot cut the range from {low} to {high} into {count} bins")]
+    BinRange {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Number of bins.
+        count: usize,
     },
     /// Source and destination of an assignment have different shapes.
     #[error("cannot assign shape {found:?} to a destination of shape {expected:?}")]
@@ -299,6 +359,22 @@ pub enum Error {
         /// The address it maps to.
         local: usize,
     },
+    /// Entries that do not make sparse storage.
+    #[error("invalid sparse structure at entry {at}: {what}")]
+    InvalidSparse {
+        /// Ordinal of the first such entry, as they were given.
+        at: usize,
+        /// What is wrong with it.
+        what: SparseFlaw,
+    },
+    /// A dense result where none was asked for.
+    #[error("{stored} stored entries would become {dense} dense elements: ask for that by `eval`")]
+    WouldDensify {
+        /// Entries that the sparse operands store.
+        stored: usize,
+        /// Elements of the dense result.
+        dense: usize,
+    },
     /// Memory for the result could not be had.
     #[error("could not allocate {bytes} bytes")]
     OutOfMemory {
@@ -398,6 +474,52 @@ pub enum Error {
     Io(IoError),
 }
 
+/// What is wrong with an entry of a sparse structure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SparseFlaw {
+    /// Its address lies outside.
+    #[error("address {address} is beyond the length {len}")]
+    Beyond {
+        /// The address.
+        address: usize,
+        /// Length of the storage.
+        len: usize,
+    },
+    /// A digit of its index lies outside.
+    #[error("index {index} is out of bounds: axis {axis} has extent {extent}")]
+    Index {
+        /// The axis.
+        axis: usize,
+        /// The digit.
+        index: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// Its address is not above the one before.
+    #[error("address {address} follows {previous}")]
+    Order {
+        /// Address of the entry before.
+        previous: usize,
+        /// The address.
+        address: usize,
+    },
+    /// Its address was given before, and duplicates are refused.
+    #[error("address {address} was given before")]
+    Duplicate {
+        /// The address.
+        address: usize,
+    },
+    /// There is one without the other.
+    #[error("there are {addresses} addresses and {values} values")]
+    Counts {
+        /// Number of addresses.
+        addresses: usize,
+        /// Number of values.
+        values: usize,
+    },
+}
+
 /// A storage could not read or write one element.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("storage failed at address {address}: {source}")]
@@ -478,6 +600,13 @@ fn stretch_reason(from: &[usize], to: &[usize], axis: usize, left: bool) -> Stri
 fn aligned(shape: &[usize], other: &[usize], axis: usize, left: bool) -> usize {
     let missing = if left { 0 } else { other.len().saturating_sub(shape.len()) };
     axis.checked_sub(missing).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+}
+
+fn edges_reason(count: usize, wrong: Option<usize>) -> String {
+    match wrong {
+        Some(edge) => format!("edge {edge} of {count} is NaN or less than the one before"),
+        None => format!("found {count}"),
+    }
 }
 
 fn count(shape: &[usize]) -> String {

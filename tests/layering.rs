@@ -21,7 +21,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
 ];
 
 /// Modules of the names that the crate exports at its root.
-const ROOT: [(&str, &str); 19] = [
+const ROOT: [(&str, &str); 20] = [
     ("Error", "error"),
     ("Result", "error"),
     ("StorageError", "error"),
@@ -33,6 +33,7 @@ const ROOT: [(&str, &str); 19] = [
     ("Reader", "storage"),
     ("Writer", "storage"),
     ("Stored", "storage"),
+    ("StoredMut", "storage"),
     ("BoxReader", "storage"),
     ("Tensor", "tensor"),
     ("Lazy", "expr"),
@@ -44,12 +45,16 @@ const ROOT: [(&str, &str); 19] = [
 ];
 
 /// Where memory is touched without checks.
-const UNSAFE: [&str; 6] = [
+///
+/// `storage/sparse/mod.rs` has a constructor that is unsafe to call, as it checks nothing, and no unsafe
+/// block.
+const UNSAFE: [&str; 7] = [
     "kernel/inner",
     "kernel/simd",
     "kernel/gemm",
     "kernel/mod.rs",
     "storage/mapped",
+    "storage/sparse/mod.rs",
     "interop/npy/map.rs",
 ];
 

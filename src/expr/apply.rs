@@ -63,6 +63,10 @@ impl<F, A: Operands> Apply<F, A> {
         let shape = operands.shape();
         Self { function, operands, shape }
     }
+
+    pub(super) fn operands(&self) -> &A {
+        &self.operands
+    }
 }
 
 impl<F, A: fmt::Debug> fmt::Debug for Apply<F, A> {
@@ -131,8 +135,8 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
 
 /// A function and its operands at work.
 pub struct ApplyCursor<'a, F, C> {
-    function: &'a F,
-    operands: C,
+    pub(super) function: &'a F,
+    pub(super) operands: C,
 }
 
 impl<F, C> fmt::Debug for ApplyCursor<'_, F, C> {

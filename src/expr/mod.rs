@@ -14,6 +14,7 @@
 //! ```
 
 mod apply;
+mod arrays;
 mod boxed;
 mod elementwise;
 mod eval;
@@ -24,7 +25,9 @@ mod operands;
 mod operators;
 mod pairs;
 mod pieces;
+mod rows;
 mod scalar;
+mod sparse;
 mod update;
 
 pub use apply::{Apply, Op};
@@ -32,11 +35,15 @@ pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
+pub(crate) use explain::bytes_read;
 pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
-pub(crate) use pieces::for_each_piece;
+pub(crate) use pieces::{Boxes, for_each_piece, moved, selectors};
+pub(crate) use rows::{RowReader, Rows, explain_stop};
 pub use scalar::Scalar;
+pub(crate) use sparse::for_each_stored;
+pub use sparse::zip_stored;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -45,6 +52,7 @@ pub mod machinery {
     pub use super::boxed::{BoxedCursor, BoxedRow};
     pub use super::leaf::{LeafCursor, LeafRow};
     pub use super::operands::Function;
+    pub use super::sparse::{Block, Share, StoredCursor};
     pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
 }
 
@@ -53,11 +61,11 @@ pub(crate) use crate::kernel::Stop;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::kernel::Cursor;
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use sparse::StoredCursor;
 
 /// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
 ///
@@ -70,7 +78,7 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// Type of the elements.
     type Elem: Copy + Send + Sync;
     /// The expression at work.
-    type Cursor<'a>: Cursor<Elem = Self::Elem>
+    type Cursor<'a>: StoredCursor<'a, Elem = Self::Elem>
     where
         Self: 'a;
     /// The same expression over borrowed storage, for use more than once.
@@ -121,6 +129,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     fn depth(&self) -> usize {
         0
     }
+
+    /// Map and memory, if this is a tensor whose elements lie in memory.
+    #[doc(hidden)]
+    fn memory(&self) -> Option<(&AddressMap, &[Self::Elem])> {
+        None
+    }
 }
 
 /// What an evaluation knows of a leaf besides its elements.
@@ -131,6 +145,16 @@ pub struct Leaf<'a> {
     pub(crate) access: Access,
 }
 
+impl Leaf<'_> {
+    /// Entries that the storage holds, if it is sparse.
+    pub(crate) fn stored(&self) -> usize {
+        match self.access {
+            Access::Stored { count } => count,
+            _ => 0,
+        }
+    }
+}
+
 /// How the elements of a leaf are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -138,8 +162,11 @@ pub(crate) enum Access {
     Slice,
     /// They are read block by block.
     Read,
-    /// As [`Self::Read`], and most of them equal a fill value.
-    Stored,
+    /// As [`Self::Read`], and all but some of them equal a fill value.
+    Stored {
+        /// How many do not.
+        count: usize,
+    },
 }
 
 pub(crate) mod sealed {
@@ -312,6 +339,10 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn depth(&self) -> usize {
         self.0.depth()
+    }
+
+    fn memory(&self) -> Option<(&AddressMap, &[E::Elem])> {
+        self.0.memory()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tuples of operands, and closures over them.
 
+use super::sparse::StoredCursor;
 use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
@@ -12,7 +13,7 @@ pub trait Operands: Send + Sync {
     /// Tuple of the element types.
     type Elems: Copy;
     /// The operands at work.
-    type Cursors<'a>: Cursor<Elem = Self::Elems>
+    type Cursors<'a>: StoredCursor<'a, Elem = Self::Elems>
     where
         Self: 'a;
     /// The same operands, borrowed.
@@ -33,6 +34,10 @@ pub trait Operands: Send + Sync {
     /// Calls `visit` with every leaf of every operand.
     #[doc(hidden)]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
+
+    /// Number of leaves of every operand.
+    #[doc(hidden)]
+    fn leaf_counts(&self) -> Vec<usize>;
 
     /// Changes the map of every leaf of every operand.
     #[doc(hidden)]
@@ -81,6 +86,15 @@ macro_rules! operand_tuples {
             #[inline]
             fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
                 $(self.$k.leaves(visit);)*
+            }
+
+            fn leaf_counts(&self) -> Vec<usize> {
+                let count = |leaves: &dyn Fn(&mut dyn FnMut(Leaf<'_>))| {
+                    let mut count = 0;
+                    leaves(&mut |_| count += 1);
+                    count
+                };
+                vec![$(count(&|visit| self.$k.leaves(visit))),*]
             }
 
             fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
@@ -164,117 +178,6 @@ operand_tuples!(A 0, B 1, C 2, D 3);
 operand_tuples!(A 0, B 1, C 2, D 3, E 4);
 operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
 
-/// Several expressions of one type: views of one operand, for example.
-impl<E: Expr, const N: usize> Operands for [E; N] {
-    type Elems = [E::Elem; N];
-    type Cursors<'a>
-        = [E::Cursor<'a>; N]
-    where
-        E: 'a;
-    type Ref<'a>
-        = [E::Ref<'a>; N]
-    where
-        E: 'a;
-
-    fn by_ref(&self) -> Self::Ref<'_> {
-        self.each_ref().map(E::by_ref)
-    }
-
-    fn shape(&self) -> Result<Shape> {
-        let mut joint = Shape::default();
-        for (k, operand) in self.iter().enumerate() {
-            joint = joint.join(&operand.shape()?, Align::Right, k + 1)?;
-        }
-        Ok(joint)
-    }
-
-    #[inline]
-    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
-        self.iter().for_each(|operand| operand.leaves(visit));
-    }
-
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        let rewritten: Result<Vec<E>> =
-            self.into_iter().map(|operand| operand.rewrite(change)).collect();
-        rewritten?.try_into().map_err(|operands: Vec<E>| Error::Rank {
-            what: "operands",
-            expected: N,
-            found: operands.len(),
-        })
-    }
-
-    #[inline]
-    fn cursors(&self) -> Self::Cursors<'_> {
-        self.each_ref().map(E::cursor)
-    }
-
-    fn depth(&self) -> usize {
-        self.iter().map(E::depth).max().unwrap_or(0)
-    }
-}
-
-impl<X: IntoExpr, const N: usize> IntoOperands for [X; N] {
-    type Elems = [X::Elem; N];
-    type Operands = [X::Expr; N];
-
-    fn into_operands(self) -> Self::Operands {
-        self.map(X::into_expr)
-    }
-}
-
-impl<C: Cursor, const N: usize> Cursor for [C; N] {
-    type Elem = [C::Elem; N];
-    type Row<'r>
-        = [C::Row<'r>; N]
-    where
-        Self: 'r;
-
-    #[inline(always)]
-    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.iter_mut().try_for_each(|cursor| cursor.bind(tile, next))
-    }
-
-    #[inline(always)]
-    fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
-        self.each_ref().map(|cursor| cursor.row(row, columns))
-    }
-
-    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
-        for cursor in self {
-            if let Some(fault) = cursor.fault(tile, next)? {
-                return Ok(Some(fault));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl<R: Row, const N: usize> Row for [R; N] {
-    type Elem = [R::Elem; N];
-    const FAULTS: bool = R::FAULTS;
-
-    #[inline(always)]
-    fn part(&self, start: usize, columns: usize) -> Self {
-        self.each_ref().map(|row| row.part(start, columns))
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, column: usize) {
-        self.iter().for_each(|row| row.prefetch(column));
-    }
-
-    #[inline(always)]
-    fn get(&self, column: usize) -> Self::Elem {
-        self.each_ref().map(|row| row.get(column))
-    }
-
-    #[inline(always)]
-    fn checked(&self, column: usize) -> (Self::Elem, bool) {
-        let checked = self.each_ref().map(|row| row.checked(column));
-        (checked.map(|(element, _)| element), checked.iter().any(|(_, fault)| *fault))
-    }
-}
-
 /// A closure over the tuple of operands.
 pub struct Function<F>(F);
 
@@ -287,6 +190,12 @@ impl<F> fmt::Debug for Function<F> {
 impl<F: Clone> Clone for Function<F> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+impl<F> Function<F> {
+    pub(super) fn new(f: F) -> Self {
+        Self(f)
     }
 }
 

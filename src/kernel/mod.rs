@@ -10,14 +10,16 @@ mod join;
 mod parts;
 pub(crate) mod plan;
 mod simd;
+mod taps;
 mod walk;
 
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
-pub(crate) use join::threads;
+pub(crate) use join::{join, threads};
 pub(crate) use parts::{Line, Planes, fill_chunks, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::prefetch;
+pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};
+pub(crate) use taps::Taps;
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};
@@ -27,7 +29,7 @@ use std::mem::MaybeUninit;
 /// Elements for which more than one thread is worth its start.
 pub(crate) const PARALLEL: usize = 1 << 17;
 /// Fewest elements of a parallel task.
-const GRAIN: usize = 1 << 15;
+pub(crate) const GRAIN: usize = 1 << 15;
 /// Elements of a tile that goes through scratch memory.
 pub(crate) const TILE: usize = 2048;
 /// Elements of a row that are evaluated at once: rows are read in parts of at most as many.
@@ -162,6 +164,19 @@ pub trait Cursor {
         None
     }
 
+    /// A row of the tile bound last, if it is in memory already.
+    #[doc(hidden)]
+    #[inline]
+    fn row_in_memory(&self, _row: usize, _columns: usize) -> Option<&[Self::Elem]> {
+        None
+    }
+
+    /// The memory that the elements lie in, if this is a leaf in memory and nothing else.
+    #[doc(hidden)]
+    fn slice(&self) -> Option<&[Self::Elem]> {
+        None
+    }
+
     /// The fault of the only element of `tile`, if it has one.
     #[doc(hidden)]
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
@@ -283,7 +298,7 @@ fn run<T: Send>(
 ) -> Result<(), Stop> {
     let halves = if nest.count() > task { nest.split() } else { None };
     if let Some((low, high)) = halves {
-        let (a, b) = join::join(
+        let (a, b) = join(
             || run(source, plan, &low, relocates, target, stream, task),
             || run(source, plan, &high, relocates, target, stream, task),
         );

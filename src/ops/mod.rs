@@ -3,6 +3,8 @@
 mod assign;
 mod compare;
 pub mod generate;
+pub mod lanes;
 pub mod linalg;
 pub mod reduce;
+mod sparse;
 pub mod stencil;

@@ -11,6 +11,7 @@ mod dense;
 mod encoded;
 #[cfg(feature = "mmap")]
 mod mapped;
+mod sparse;
 mod stream;
 
 pub use computed::{Concat, Constant, FromFn, Impulse, Indexed, Progression};
@@ -18,7 +19,9 @@ pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut};
-pub(crate) use stream::{fill, reserve};
+pub(crate) use sparse::sort_entries;
+pub use sparse::{Duplicates, Sparse};
+pub(crate) use stream::{fill, grow, reserve};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
@@ -145,6 +148,30 @@ pub trait Stored: Send + Sync {
 
     /// Copies entries from ordinal `from` on until a slice is full; returns how many.
     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [Self::Elem]) -> usize;
+
+    /// Addresses and values of all entries, if they lie in memory so. Override it if they do.
+    fn as_slices(&self) -> Option<(&[usize], &[Self::Elem])> {
+        None
+    }
+}
+
+/// Sparse storage whose entries can be replaced. An assignment to sparse storage goes through it, so that
+/// elements equal to the fill value take no entry.
+pub trait StoredMut: Stored {
+    /// Whether an element is the fill value, so that it needs no entry.
+    fn is_fill(&self, value: Self::Elem) -> bool;
+
+    /// Changes the value of every address without an entry.
+    fn set_fill(&mut self, fill: Self::Elem);
+
+    /// Puts other entries in the place of those with the given ordinals. Their addresses ascend, and lie
+    /// between those of the entries before and after.
+    fn splice(
+        &mut self,
+        ordinals: std::ops::Range<usize>,
+        addresses: Vec<usize>,
+        values: Vec<Self::Elem>,
+    );
 }
 
 /// Storage that can be written one element at a time.
@@ -168,6 +195,11 @@ pub trait Writer: Reader {
 
     /// All elements in memory order, if they lie in memory. Override it if they do.
     fn as_mut_slice(&mut self) -> Option<&mut [Self::Elem]> {
+        None
+    }
+
+    /// The entries that differ from a fill value, to be replaced, if the storage is sparse.
+    fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = Self::Elem>> {
         None
     }
 
@@ -278,6 +310,11 @@ macro_rules! forward_writer {
             #[inline]
             fn as_mut_slice(&mut self) -> Option<&mut [Self::Elem]> {
                 (**self).as_mut_slice()
+            }
+
+            #[inline]
+            fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = Self::Elem>> {
+                (**self).stored_mut()
             }
 
             #[inline]

@@ -4,6 +4,8 @@ mod build;
 mod combine;
 mod fmt;
 mod iter;
+mod sparse;
+pub(crate) mod stored;
 pub(crate) mod views;
 
 pub use build::Nested;

@@ -5,8 +5,7 @@
 
 use super::Matrix;
 use crate::error::{Error, Result};
-use crate::kernel::Filled;
-use crate::kernel::simd::{Level, level};
+use crate::kernel::{Filled, Loop, wide};
 use std::mem::MaybeUninit;
 
 /// Rows of a product from which on it pays to bring a panel of the second matrix together.
@@ -56,39 +55,28 @@ where
         return Ok(Filled(()));
     }
     let product = Product { a, b, zero, step, plus };
-    match level() {
-        Level::Baseline => product.run(out, scratch)?,
-        // SAFETY: the level says that AVX2 and FMA were detected.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2(&product, out, scratch)? },
-        // SAFETY: the level says that these parts of AVX-512 were detected.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512(&product, out, scratch)? },
-    }
+    wide(Run { product, out, scratch })?;
     Ok(Filled(()))
 }
 
-macro_rules! compiled_for {
-    ($($name:ident $features:literal;)*) => { $(
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $features)]
-        fn $name<T, Step, Plus>(
-            product: &Product<'_, T, Step, Plus>,
-            out: &mut [MaybeUninit<T>],
-            scratch: &mut Scratch<T>,
-        ) -> Result<()>
-        where
-            T: Copy,
-            Step: Fn(T, T, T) -> T + Copy,
-            Plus: Fn(T, T) -> T + Copy,
-        {
-            product.run(out, scratch)
-        }
-    )* };
+struct Run<'a, T, Step, Plus> {
+    product: Product<'a, T, Step, Plus>,
+    out: &'a mut [MaybeUninit<T>],
+    scratch: &'a mut Scratch<T>,
 }
-compiled_for! {
-    avx2 "avx2,fma";
-    avx512 "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw";
+
+impl<T, Step, Plus> Loop for Run<'_, T, Step, Plus>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
+    type Out = Result<()>;
+
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        self.product.run(self.out, self.scratch)
+    }
 }
 
 struct Product<'a, T, Step, Plus> {

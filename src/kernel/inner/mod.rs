@@ -7,14 +7,12 @@
 mod dest;
 mod fill;
 mod pack;
-mod taps;
 mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::Target;
 pub(crate) use fill::{fill, fill_streaming};
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
-pub(crate) use taps::Taps;
 
 use super::{Cursor, Filled};
 use crate::error::{Error, Result};
@@ -100,10 +98,10 @@ pub(crate) fn out_of_span(low: i128, high: i128, len: usize) -> Error {
 /// # Errors
 ///
 /// What `fill` reports, and [`Error::OutOfMemory`].
-pub(crate) fn collect<T>(
+pub(crate) fn collect<T, E: From<Error>>(
     count: usize,
-    fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled>,
-) -> Result<Vec<T>> {
+    fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E>,
+) -> Result<Vec<T>, E> {
     let mut data = Vec::new();
     let bytes = count.saturating_mul(size_of::<T>());
     data.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;

@@ -1,7 +1,6 @@
 //! Weighted sums of neighbours along a row.
 
-use crate::kernel::Filled;
-use crate::kernel::simd::{Level, level};
+use super::{Filled, Loop, wide};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
@@ -21,15 +20,7 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
     ///
     /// Panics if a line is too short.
     pub(crate) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Filled {
-        match level() {
-            Level::Baseline => self.run(out),
-            // SAFETY: the level says that AVX2 and FMA were detected.
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { avx2(self, out) },
-            // SAFETY: the level says that these parts of AVX-512 were detected.
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => unsafe { avx512(self, out) },
-        }
+        wide(Sums { taps: self, out });
         Filled(())
     }
 
@@ -65,14 +56,16 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn avx2<T: Copy, F: Fn(T, T, T) -> T + Copy>(taps: &Taps<'_, T, F>, out: &mut [MaybeUninit<T>]) {
-    taps.run(out);
+struct Sums<'a, T, F> {
+    taps: &'a Taps<'a, T, F>,
+    out: &'a mut [MaybeUninit<T>],
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-fn avx512<T: Copy, F: Fn(T, T, T) -> T + Copy>(taps: &Taps<'_, T, F>, out: &mut [MaybeUninit<T>]) {
-    taps.run(out);
+impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Loop for Sums<'_, T, F> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.taps.run(self.out);
+    }
 }

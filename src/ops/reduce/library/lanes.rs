@@ -1,0 +1,91 @@
+//! Loops that many reducers share: a run in lanes, columns a few rows at a time.
+
+/// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
+pub(super) const LANES: usize = 32;
+
+/// Folds a run of at least one element in [`LANES`] lanes, which are joined in pairs.
+#[inline(always)]
+pub(super) fn in_lanes<T: Copy, A: Copy>(
+    run: &[T],
+    first: impl Fn(T) -> A,
+    step: impl Fn(A, T) -> A,
+    join: impl Fn(A, A) -> A,
+) -> A {
+    let Some((head, rest)) = run.split_first_chunk::<LANES>() else {
+        let start = first(run[0]);
+        return run[1..].iter().fold(start, |state, &x| step(state, x));
+    };
+    let mut lanes = [first(head[0]); LANES];
+    for (lane, &x) in lanes.iter_mut().zip(head) {
+        *lane = first(x);
+    }
+    let (chunks, tail) = rest.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane = step(*lane, x);
+        }
+    }
+    for (lane, &x) in lanes.iter_mut().zip(tail) {
+        *lane = step(*lane, x);
+    }
+    in_halves(&mut lanes, join)
+}
+
+/// The sum of all lanes, in pairs.
+#[inline(always)]
+pub(super) fn joined(mut lanes: [f64; LANES]) -> f64 {
+    in_halves(&mut lanes, |a, b| a + b)
+}
+
+/// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the loop before is vectorised, for the worse.
+#[inline(never)]
+pub(super) fn in_halves<A: Copy, const N: usize>(
+    lanes: &mut [A; N],
+    join: impl Fn(A, A) -> A,
+) -> A {
+    let mut width = N / 2;
+    while width > 0 {
+        for k in 0..width {
+            lanes[k] = join(lanes[k], lanes[k + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// Folds columns: `first` of the first row, then eight rows a pass, joined in pairs by `join`.
+#[inline(always)]
+pub(super) fn in_columns<T: Copy, A: Copy>(
+    rows: &[&[T]],
+    out: &mut Vec<A>,
+    first: impl Fn(T) -> A,
+    join: impl Fn(A, A) -> A,
+) {
+    let width = rows[0].len();
+    out.clear();
+    let (eights, rest) = rows.as_chunks::<8>();
+    for rows in eights {
+        let [a, b, c, d, e, f, g, h] = rows.map(|row| &row[..width]);
+        let eight = |k: usize| {
+            let low = join(join(first(a[k]), first(b[k])), join(first(c[k]), first(d[k])));
+            let high = join(join(first(e[k]), first(f[k])), join(first(g[k]), first(h[k])));
+            join(low, high)
+        };
+        if out.is_empty() {
+            out.extend((0..width).map(eight));
+        } else {
+            for (k, slot) in out[..width].iter_mut().enumerate() {
+                *slot = join(*slot, eight(k));
+            }
+        }
+    }
+    for row in rest {
+        if out.is_empty() {
+            out.extend(row.iter().map(|&x| first(x)));
+        } else {
+            for (slot, &x) in out.iter_mut().zip(*row) {
+                *slot = join(*slot, first(x));
+            }
+        }
+    }
+}

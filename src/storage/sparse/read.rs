@@ -1,0 +1,150 @@
+//! Reading sparse storage: runs and lists of addresses meet the entries in one sweep.
+
+use super::Sparse;
+use crate::error::StorageError;
+use crate::storage::{Reader, Stored};
+
+/// Entries in reach of a run for each element of it from which on elements are searched one by one.
+const SPARSE_RUN: usize = 16;
+
+impl<T: Copy + Send + Sync> Reader for Sparse<T> {
+    type Elem = T;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// # Panics
+    ///
+    /// Panics if `address >= self.len()`.
+    fn read(&self, address: usize) -> T {
+        match self.get(address) {
+            Some(element) => element,
+            None => panic!("address {address} is beyond the {} elements", self.len),
+        }
+    }
+
+    fn try_read(&self, address: usize) -> Result<T, StorageError> {
+        self.get(address).ok_or_else(|| beyond(address, self.len))
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [T]) -> Result<(), StorageError> {
+        let Some(steps) = out.len().checked_sub(1) else {
+            return Ok(());
+        };
+        let last = start as i128 + step as i128 * steps as i128;
+        let outside = |address: i128| !(0..self.len as i128).contains(&address);
+        if outside(start as i128) || outside(last) {
+            let inside =
+                if outside(start as i128) { 0 } else { steps_inside(self.len, start, step) };
+            return Err(beyond(start.wrapping_add_signed(step * inside as isize), self.len));
+        }
+        let (low, high) = (start.min(last as usize), start.max(last as usize));
+        let ordinals = self.ordinals(low..high + 1);
+        if step == 0 || ordinals.len() / SPARSE_RUN > out.len() {
+            for (k, slot) in out.iter_mut().enumerate() {
+                *slot = self.try_read(start.wrapping_add_signed(step * k as isize))?;
+            }
+            return Ok(());
+        }
+        out.fill(self.fill);
+        let (every, entries) = (step.unsigned_abs(), ordinals.clone());
+        for (&address, &value) in self.addresses[entries].iter().zip(&self.values[ordinals]) {
+            let away = address.abs_diff(start);
+            if every == 1 || away.is_multiple_of(every) {
+                out[away / every] = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// Addresses that ascend are met in one sweep; where they fall, the search starts again.
+    fn read_at(&self, addresses: &[usize], out: &mut [T]) -> Result<(), StorageError> {
+        let mut ordinal = 0;
+        let mut previous = 0;
+        for (slot, &address) in out.iter_mut().zip(addresses) {
+            if address < previous {
+                ordinal = 0;
+            }
+            previous = address;
+            ordinal += gallop(&self.addresses[ordinal..], address);
+            *slot = match self.addresses.get(ordinal) {
+                Some(&entry) if entry == address => self.values[ordinal],
+                _ if address < self.len => self.fill,
+                _ => return Err(beyond(address, self.len)),
+            };
+        }
+        Ok(())
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = T>> {
+        Some(self)
+    }
+}
+
+impl<T: Copy + Send + Sync> Stored for Sparse<T> {
+    type Elem = T;
+
+    fn fill(&self) -> T {
+        self.fill
+    }
+
+    fn count(&self) -> usize {
+        self.addresses.len()
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        self.addresses.partition_point(|&entry| entry < address)
+    }
+
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [T]) -> usize {
+        let from = from.min(self.addresses.len());
+        let count = addresses.len().min(values.len()).min(self.addresses.len() - from);
+        addresses[..count].copy_from_slice(&self.addresses[from..][..count]);
+        values[..count].copy_from_slice(&self.values[from..][..count]);
+        count
+    }
+
+    fn as_slices(&self) -> Option<(&[usize], &[T])> {
+        Some((&self.addresses, &self.values))
+    }
+}
+
+/// How many of ascending numbers lie below `limit`; quick if they are few.
+fn gallop(numbers: &[usize], limit: usize) -> usize {
+    let mut bound = 1;
+    while bound < numbers.len() && numbers[bound - 1] < limit {
+        bound *= 2;
+    }
+    let start = bound / 2;
+    let end = bound.min(numbers.len());
+    start.min(end) + numbers[start.min(end)..end].partition_point(|&number| number < limit)
+}
+
+/// Steps of a run from inside up to the first that leaves.
+fn steps_inside(len: usize, start: usize, step: isize) -> usize {
+    let room = if step > 0 { len - 1 - start } else { start };
+    room / step.unsigned_abs().max(1) + 1
+}
+
+#[cold]
+pub(super) fn beyond(address: usize, len: usize) -> StorageError {
+    StorageError::new(address, format!("beyond the {len} elements"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gallop;
+
+    #[test]
+    fn galloping_counts_the_numbers_below() {
+        for len in 0..20 {
+            let numbers: Vec<usize> = (0..len).map(|k| 2 * k).collect();
+            for limit in 0..2 * len + 3 {
+                let expected = numbers.iter().filter(|&&number| number < limit).count();
+                assert_eq!(gallop(&numbers, limit), expected, "{len} {limit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Sparse tensors from coordinates.
+
+use super::Tensor;
+use crate::error::{Error, Result, SparseFlaw};
+use crate::shape::Shape;
+use crate::storage::{Duplicates, Sparse, reserve};
+
+impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
+    /// A sparse tensor without entries: `fill` at every index. Takes no memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::sparse([1 << 20, 1 << 20], 0.0)?;
+    /// t.set(&[5, 7], 1.5)?;
+    /// assert_eq!((t.get(&[5, 7])?, t.storage().stored_len()), (1.5, 1));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn sparse(shape: impl Into<Shape>, fill: T) -> Result<Self> {
+        let shape = shape.into();
+        let count = shape.count()?;
+        Self::new(shape, Sparse::new(count, fill))
+    }
+
+    /// A sparse tensor of `values` at `indexes`, in any order, and `fill` elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] for an index that has not one digit an axis, [`Error::InvalidSparse`] for one that
+    /// lies outside, for another number of values than indexes and, if duplicates are refused, for the
+    /// second entry of an index; [`Error::ShapeOverflow`] and [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::{Tensor, storage::Duplicates};
+    /// let indexes = [[1, 2], [0, 0], [1, 2]];
+    /// let t = Tensor::from_coordinates([2, 3], 0, &indexes, vec![5, 6, 7], Duplicates::sum())?;
+    /// assert_eq!(t.to_vec()?, [6, 0, 0, 0, 0, 12]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_coordinates(
+        shape: impl Into<Shape>,
+        fill: T,
+        indexes: &[impl AsRef<[usize]>],
+        values: Vec<T>,
+        duplicates: Duplicates<T>,
+    ) -> Result<Self> {
+        let shape = shape.into();
+        let count = shape.count()?;
+        let mut addresses = Vec::new();
+        reserve(&mut addresses, indexes.len())?;
+        for (at, index) in indexes.iter().enumerate() {
+            let (index, expected) = (index.as_ref(), shape.rank());
+            if index.len() != expected {
+                let (what, found) = ("digits of an index", index.len());
+                return Err(Error::Rank { what, expected, found });
+            }
+            let mut address = 0;
+            for (axis, (&index, &extent)) in index.iter().zip(shape.iter()).enumerate() {
+                check_digit(at, axis, index, extent)?;
+                address = address * extent + index;
+            }
+            addresses.push(address);
+        }
+        Self::new(shape, Sparse::from_coordinates(count, fill, addresses, values, duplicates)?)
+    }
+
+    /// [`Self::from_coordinates`] from one list an axis, such as rows and columns: entry `k` has index
+    /// `[lists[0][k], lists[1][k], ..]`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] unless there is one list an axis, [`Error::InvalidSparse`] if one is not as long as
+    /// `values`, and otherwise as [`Self::from_coordinates`].
+    ///
+    /// ```
+    /// use lensor::{Tensor, storage::Duplicates};
+    /// let (rows, columns) = ([1, 0], [2, 0]);
+    /// let lists = [&rows[..], &columns];
+    /// let t = Tensor::from_coordinate_lists([2, 3], 0, &lists, vec![5, 6], Duplicates::Refuse)?;
+    /// assert_eq!(t.to_vec()?, [6, 0, 0, 0, 0, 5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_coordinate_lists(
+        shape: impl Into<Shape>,
+        fill: T,
+        lists: &[&[usize]],
+        values: Vec<T>,
+        duplicates: Duplicates<T>,
+    ) -> Result<Self> {
+        let shape = shape.into();
+        let (count, expected) = (shape.count()?, shape.rank());
+        if lists.len() != expected {
+            return Err(Error::Rank { what: "coordinate lists", expected, found: lists.len() });
+        }
+        let mut addresses = Vec::new();
+        reserve(&mut addresses, values.len())?;
+        addresses.resize(values.len(), 0);
+        for (axis, (list, &extent)) in lists.iter().zip(shape.iter()).enumerate() {
+            if list.len() != values.len() {
+                let what = SparseFlaw::Counts { addresses: list.len(), values: values.len() };
+                return Err(Error::InvalidSparse { at: list.len().min(values.len()), what });
+            }
+            for (at, (address, &index)) in addresses.iter_mut().zip(*list).enumerate() {
+                check_digit(at, axis, index, extent)?;
+                *address = *address * extent + index;
+            }
+        }
+        Self::new(shape, Sparse::from_coordinates(count, fill, addresses, values, duplicates)?)
+    }
+}
+
+#[inline]
+fn check_digit(at: usize, axis: usize, index: usize, extent: usize) -> Result<()> {
+    if index < extent {
+        return Ok(());
+    }
+    Err(Error::InvalidSparse { at, what: SparseFlaw::Index { axis, index, extent } })
+}
