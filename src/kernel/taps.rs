@@ -26,10 +26,10 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
 
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>]) {
-        let (wide, rest) = out.as_chunks_mut::<64>();
-        let done = wide.len() * 64;
+        let (wide, rest) = out.as_chunks_mut::<32>();
+        let done = wide.len() * 32;
         for (k, slots) in wide.iter_mut().enumerate() {
-            self.part(k * 64, slots);
+            self.part(k * 32, slots);
         }
         let (narrow, rest) = rest.as_chunks_mut::<8>();
         let last = done + narrow.len() * 8;
@@ -41,14 +41,14 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
         }
     }
 
-    /// Sums of constant length, which stay in registers.
+    /// Sums of constant length, which pass by value and stay in registers.
     #[inline(always)]
     fn part<const W: usize>(&self, first: usize, slots: &mut [MaybeUninit<T>; W]) {
         let mut sums = [self.zero; W];
         for (weights, line) in self.taps {
             for (&weight, at) in weights.iter().zip(first..) {
-                for (sum, &element) in sums.iter_mut().zip(&line[at..at + W]) {
-                    *sum = (self.step)(*sum, weight, element);
+                if let Some(elements) = line[at..].first_chunk::<W>() {
+                    sums = std::array::from_fn(|k| (self.step)(sums[k], weight, elements[k]));
                 }
             }
         }

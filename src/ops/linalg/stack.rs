@@ -135,9 +135,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         if *shape != expected {
             return Err(Error::Destination { expected: expected.to_vec(), found: shape.to_vec() });
         }
-        let (map, storage) = out.parts_mut();
-        let part = storage.as_mut_slice().and_then(|slice| slice.get_mut(map.span()));
-        match part.filter(|part| map.is_contiguous() && part.len() == map.count()) {
+        match out.contiguous_mut() {
             Some(part) => self.fill(inner::slots(part)).map(drop),
             None => out.assign(self.eval(shape)?),
         }

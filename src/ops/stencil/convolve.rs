@@ -7,8 +7,10 @@ use crate::expr::{Expr, Lazy};
 use crate::kernel::{Filled, Line, Planes, Taps, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
+use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// What lies beyond the border of an operand, of `a b c d` for example.
@@ -83,8 +85,8 @@ const SLAB: usize = 1 << 16;
 
 /// Weighted sums of neighbours.
 pub(super) fn correlate<E, K>(
-    mut operand: Lazy<E>,
-    mut kernel: Lazy<K>,
+    operand: Lazy<E>,
+    kernel: Lazy<K>,
     mode: Mode,
 ) -> Result<Tensor<Vec<E::Elem>>>
 where
@@ -92,84 +94,111 @@ where
     E::Elem: Arithmetic,
     K: Expr<Elem = E::Elem>,
 {
-    let (rank, found) = (operand.shape()?.rank(), kernel.shape()?.rank());
-    if found != rank {
-        return Err(Error::Rank { what: "extents of the kernel", expected: rank, found });
-    }
-    for (axis, (&n, &k)) in operand.shape()?.iter().zip(kernel.shape()?.iter()).enumerate() {
-        mode.extent(axis, n, k)?;
-    }
-    // Slabs are cut along the first axis and computed along the last.
-    let missing = 2_usize.saturating_sub(rank);
-    for _ in 0..missing {
-        (operand, kernel) = (operand.insert_axis(0)?, kernel.insert_axis(0)?);
-    }
-    let mut result = in_slabs(&operand, &kernel, mode)?;
-    for _ in 0..missing {
-        result = result.remove_axis(0)?;
-    }
-    Ok(result)
+    Sums::new(operand, kernel, mode)?.eval()
 }
 
-fn in_slabs<E, K>(operand: &Lazy<E>, kernel: &Lazy<K>, mode: Mode) -> Result<Tensor<Vec<E::Elem>>>
+/// [`correlate`] into an existing tensor.
+pub(super) fn correlate_to<E, K, W>(
+    operand: Lazy<E>,
+    kernel: Lazy<K>,
+    mode: Mode,
+    out: &mut Tensor<W>,
+) -> Result<()>
 where
     E: Expr,
     E::Elem: Arithmetic,
     K: Expr<Elem = E::Elem>,
+    W: Writer<Elem = E::Elem>,
 {
-    let (shape, sides) = (operand.shape()?, kernel.shape()?);
-    let rank = shape.rank();
-    let (mut before, mut extents) = (Vec::new(), Vec::new());
-    for axis in 0..rank {
-        let [reach, extent] = mode.extent(axis, shape[axis], sides[axis])?;
-        before.push(reach);
-        extents.push(extent);
+    let sums = Sums::new(operand, kernel, mode)?;
+    let expected = out.shape();
+    if expected != sums.result {
+        let (expected, found) = (expected.to_vec(), sums.result.to_vec());
+        return Err(Error::Destination { expected, found });
     }
-    let map = AddressMap::row_major(&Shape::from(&extents[..]))?;
-    let weights = kernel.eval()?.into_storage();
-    let border = Border {
-        operand,
-        shape: &shape,
-        sides: &sides,
-        extents: &extents,
-        before: &before,
-        edge: mode.edge(),
-    };
-    let count = map.count();
-    let data = inner::collect(count, |out| {
-        let each: usize = extents[1..].iter().product();
-        let block = (SLAB / each.max(1)).max(4 * sides[0]);
-        let planes = Planes { count: 1, items: extents[0], each, block };
-        planes.fill(out, &|items| border.slab(items), &|slab, [_, item], line| {
-            border.write(slab, item, &weights, line)
-        })
-    })?;
-    Ok(Tensor::of_parts(map, data))
+    match out.contiguous_mut() {
+        Some(part) => sums.fill(inner::slots(part)).map(drop),
+        None => out.assign(sums.eval()?),
+    }
 }
 
-/// An operand with a border wide enough for a kernel.
-struct Border<'a, E> {
-    operand: &'a Lazy<E>,
-    shape: &'a Shape,
-    sides: &'a Shape,
+/// An operand, the border that a kernel needs around it, and the kernel; of rank 2 or more, as slabs are cut
+/// along the first axis and computed along the last.
+struct Sums<E: Expr> {
+    operand: Lazy<E>,
+    weights: Vec<E::Elem>,
+    shape: Shape,
+    sides: Shape,
     /// Extents of the result.
-    extents: &'a [usize],
+    extents: Vec<usize>,
     /// Width of the border before the first element.
-    before: &'a [usize],
+    before: Vec<usize>,
     edge: Edge,
+    /// Shape of the result, at the rank of the operand as given.
+    result: Shape,
 }
 
-impl<E: Expr> Border<'_, E>
+impl<E: Expr> Sums<E>
 where
     E::Elem: Arithmetic,
 {
+    fn new<K: Expr<Elem = E::Elem>>(
+        mut operand: Lazy<E>,
+        kernel: Lazy<K>,
+        mode: Mode,
+    ) -> Result<Self> {
+        let (shape, sides) = (operand.shape()?, kernel.shape()?);
+        let rank = shape.rank();
+        if sides.rank() != rank {
+            let what = "extents of the kernel";
+            return Err(Error::Rank { what, expected: rank, found: sides.rank() });
+        }
+        let missing = 2_usize.saturating_sub(rank);
+        let (mut before, mut extents) = (vec![0; missing], vec![1; missing]);
+        for axis in 0..rank {
+            let [reach, extent] = mode.extent(axis, shape[axis], sides[axis])?;
+            before.push(reach);
+            extents.push(extent);
+        }
+        for _ in 0..missing {
+            operand = operand.insert_axis(0)?;
+        }
+        let longer = |shape: Shape| -> Shape {
+            std::iter::repeat_n(1, missing).chain(shape.iter().copied()).collect()
+        };
+        Ok(Self {
+            operand,
+            weights: kernel.eval()?.into_storage(),
+            shape: longer(shape),
+            sides: longer(sides),
+            result: Shape::from(&extents[missing..]),
+            extents,
+            before,
+            edge: mode.edge(),
+        })
+    }
+
+    fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
+        let map = AddressMap::row_major(&self.result)?;
+        let data = inner::collect(map.count(), |out| self.fill(out))?;
+        Ok(Tensor::of_parts(map, data))
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
+        let each: usize = self.extents[1..].iter().product();
+        let block = (SLAB / each.max(1)).max(4 * self.sides[0]);
+        let planes = Planes { count: 1, items: self.extents[0], each, block };
+        let open = |items| self.slab(items);
+        planes.fill(out, &open, &|slab, [_, item], line| self.write(slab, item, line))
+    }
+
     /// What some indexes of the result need, with its border.
     fn slab(&self, items: Range<usize>) -> Result<Slab<'_, E::Elem>> {
         let zero = E::Elem::one().minus(E::Elem::one());
         let wide = |axis: usize| self.extents[axis] + self.sides[axis] - 1;
         let rows = items.len() + self.sides[0] - 1;
         if (0..self.shape.rank()).all(|axis| wide(axis) == self.shape[axis])
-            && let Some(data) = contiguous(self.operand)
+            && let Some(data) = contiguous(&self.operand)
         {
             return Ok(Slab { data: Cow::Borrowed(data), first: 0 });
         }
@@ -194,7 +223,7 @@ where
                 let start = self.before[axis];
                 middle = middle.slice(axis, start..start + self.shape[axis])?;
             }
-            part.assign_to(&mut middle).map_err(|error| first_error(self.operand, error))?;
+            part.assign_to(&mut middle).map_err(|error| first_error(&self.operand, error))?;
         }
         let mut data = slab.into_storage();
         if self.edge != Edge::Zero {
@@ -228,7 +257,6 @@ where
         &self,
         slab: &Slab<'_, E::Elem>,
         item: usize,
-        weights: &[E::Elem],
         mut out: Line<'_, E::Elem>,
     ) -> Result<Filled> {
         let last = self.shape.rank() - 1;
@@ -250,7 +278,7 @@ where
             let start = offset(&index);
             let taps: Vec<_> = starts
                 .iter()
-                .zip(weights.chunks_exact(window))
+                .zip(self.weights.chunks_exact(window))
                 .map(|(&from, weights)| {
                     (weights, &slab.data[start + from..][..columns + window - 1])
                 })

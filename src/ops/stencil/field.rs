@@ -9,6 +9,7 @@ use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Elements of a block: few enough that all planes find them in the cache.
@@ -33,30 +34,44 @@ pub(super) fn first_error<E: Expr>(operand: &Lazy<E>, error: Error) -> Error {
     for_each_piece(operand, BLOCK, |_| Ok(())).err().unwrap_or(error)
 }
 
-/// Derivatives of an operand, each along one axis, as planes of one new tensor: shape `(planes, ..)`.
-pub(super) fn derivatives<T, E>(
-    operand: &Lazy<E>,
-    planes: &[(usize, Order)],
-    spacing: &[Spacing<T>],
-) -> Result<Tensor<Vec<T>>>
-where
-    T: Real,
-    E: Expr<Elem = T>,
-{
-    let shape = operand.shape()?;
-    let rank = shape.rank();
-    if spacing.len() != rank {
-        return Err(Error::Rank { what: "spacings", expected: rank, found: spacing.len() });
+/// Derivatives of an operand, each along one axis.
+pub(super) struct Derivatives<'a, T, E> {
+    operand: &'a Lazy<E>,
+    shape: Shape,
+    rules: Vec<(usize, Rule<T>)>,
+}
+
+impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
+    pub(super) fn new(
+        operand: &'a Lazy<E>,
+        planes: &[(usize, Order)],
+        spacing: &[Spacing<T>],
+    ) -> Result<Self> {
+        let shape = operand.shape()?;
+        let rank = shape.rank();
+        if spacing.len() != rank {
+            return Err(Error::Rank { what: "spacings", expected: rank, found: spacing.len() });
+        }
+        let mut rules = Vec::with_capacity(planes.len());
+        for &(axis, order) in planes {
+            let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
+            rules.push((axis, Rule::new(axis, extent, order, &spacing[axis])?));
+        }
+        Ok(Self { operand, shape, rules })
     }
-    let mut rules = Vec::with_capacity(planes.len());
-    for &(axis, order) in planes {
-        let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
-        rules.push((axis, Rule::new(axis, extent, order, &spacing[axis])?));
+
+    /// One plane after another: shape `(planes, ..)`.
+    pub(super) fn eval(&self) -> Result<Tensor<Vec<T>>> {
+        let planes = [self.rules.len()];
+        let shape: Shape = planes.into_iter().chain(self.shape.iter().copied()).collect();
+        let map = AddressMap::row_major(&shape)?;
+        let data = inner::collect(map.count(), |out| self.fill(out))?;
+        Ok(Tensor::of_parts(map, data))
     }
-    let result: Shape = [planes.len()].into_iter().chain(shape.iter().copied()).collect();
-    let map = AddressMap::row_major(&result)?;
-    let count = map.count();
-    let data = inner::collect(count, |out| {
+
+    /// The same, into as many slots.
+    pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        let (operand, shape) = (self.operand, &self.shape);
         // The last axis runs within a line, so a vector is one item.
         let (items, each) = match &shape[..] {
             [] | [_] => (1, shape.count()?),
@@ -67,18 +82,17 @@ where
         let block = (BLOCK / each.max(1)).max(least);
         let open = |items: Range<usize>| match slice {
             Some(data) => Ok(Slab { data: Cow::Borrowed(data), first: 0 }),
-            None if rank == 1 => {
+            None if shape.rank() == 1 => {
                 Ok(Slab { data: Cow::Owned(operand.eval()?.into_storage()), first: 0 })
             }
             None => slab(operand, items, shape[0]),
         };
         let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], line: Line<'_, T>| {
-            let (axis, rule) = &rules[plane];
-            Field { slab, shape: &shape, axis: *axis, rule }.write(item, line)
+            let (axis, rule) = &self.rules[plane];
+            Field { slab, shape, axis: *axis, rule }.write(item, line)
         };
-        Planes { count: planes.len(), items, each, block }.fill(out, &open, &fill)
-    })?;
-    Ok(Tensor::of_parts(map, data))
+        Planes { count: self.rules.len(), items, each, block }.fill(out, &open, &fill)
+    }
 }
 
 /// What a block of the first axis needs of an operand, evaluated.

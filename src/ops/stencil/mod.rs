@@ -1,5 +1,7 @@
 //! Functions of neighbours: derivatives, convolution, and stencils of one's own.
 //!
+//! Longer than 400 lines because it is one table of documented methods.
+//!
 //! ```
 //! use lensor::prelude::*;
 //! use lensor::stencil::{EdgeOrder, Stencil};
@@ -25,9 +27,10 @@ pub use rule::{EdgeOrder, Spacing};
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy, zip_with};
-use crate::storage::Reader;
+use crate::kernel::inner;
+use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
-use field::derivatives;
+use field::Derivatives;
 use rule::Order;
 
 /// Functions of neighbours as methods of tensors and expressions.
@@ -123,7 +126,53 @@ pub trait Stencil: IntoExpr + Sized {
         let operand = Lazy(self.into_expr());
         let rank = operand.shape()?.rank();
         let planes: Vec<_> = (0..rank).map(|axis| (axis, Order::First(edges))).collect();
-        derivatives(&operand, &planes, spacing)?.move_axis(0, rank)
+        Derivatives::new(&operand, &planes, spacing)?.eval()?.move_axis(0, rank)
+    }
+
+    /// As [`Self::gradient`], into an existing tensor or view of any storage with a writer.
+    ///
+    /// No memory is taken where the components lie contiguous, one after another: in a tensor of shape
+    /// `(n + 1, s0, .., sn)` whose first axis was moved to the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::gradient`], and [`Error::Destination`] if `out` has another shape,
+    /// [`Error::NotInjective`] if two of its indexes share an address.
+    ///
+    /// ```
+    /// use lensor::stencil::{EdgeOrder, Stencil};
+    /// use lensor::Tensor;
+    /// let plane = Tensor::from_nested([[0.0, 3.0], [2.0, 5.0]])?;
+    /// let mut out = Tensor::full([2, 2, 2], 0.0)?;
+    /// let mut last = out.view_mut().move_axis(0, 2)?;
+    /// plane.gradient_to(&[1.0.into(), 1.0.into()], EdgeOrder::First, &mut last)?;
+    /// assert_eq!(out.to_vec()?, [2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn gradient_to<W: Writer<Elem = Self::Elem>>(
+        self,
+        spacing: &[Spacing<Self::Elem>],
+        edges: EdgeOrder,
+        out: &mut Tensor<W>,
+    ) -> Result<()>
+    where
+        Self::Elem: Real,
+    {
+        let operand = Lazy(self.into_expr());
+        let shape = operand.shape()?;
+        let rank = shape.rank();
+        let planes: Vec<_> = (0..rank).map(|axis| (axis, Order::First(edges))).collect();
+        let gradient = Derivatives::new(&operand, &planes, spacing)?;
+        let expected = out.shape();
+        let found: Vec<usize> = shape.iter().copied().chain([rank]).collect();
+        if expected[..] != found {
+            return Err(Error::Destination { expected: expected.to_vec(), found });
+        }
+        let mut planes = out.view_mut().move_axis(rank, 0)?;
+        match planes.contiguous_mut() {
+            Some(part) => gradient.fill(inner::slots(part)).map(drop),
+            None => planes.assign(gradient.eval()?),
+        }
     }
 
     /// The second derivatives along all pairs of axes: shape `(s0, .., sn)` becomes
@@ -158,16 +207,17 @@ pub trait Stencil: IntoExpr + Sized {
         let shape = operand.shape()?;
         let rank = shape.rank();
         let second: Vec<_> = (0..rank).map(|axis| (axis, Order::Second)).collect();
-        let diagonal = derivatives(&operand, &second, spacing)?;
+        let diagonal = Derivatives::new(&operand, &second, spacing)?.eval()?;
         let zero = Self::Elem::one().minus(Self::Elem::one());
         let planes = [rank, rank].into_iter().chain(shape.iter().copied());
         let mut all = Tensor::full(planes.collect::<crate::Shape>(), zero)?;
         all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
         for row in 0..rank {
-            let slope = derivatives(&operand, &[(row, Order::First(edges))], spacing)?;
+            let along = |axis: usize| [(axis, Order::First(edges))];
+            let slope = Derivatives::new(&operand, &along(row), spacing)?.eval()?;
             let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();
             for column in row + 1..rank {
-                let mixed = derivatives(&slope, &[(column, Order::First(edges))], spacing)?;
+                let mixed = Derivatives::new(&slope, &along(column), spacing)?.eval()?;
                 for [i, j] in [[row, column], [column, row]] {
                     all.view_mut().slice(0, i..i + 1)?.slice(1, j..j + 1)?.assign(&mixed)?;
                 }
@@ -198,7 +248,7 @@ pub trait Stencil: IntoExpr + Sized {
         let zero = Self::Elem::one().minus(Self::Elem::one());
         let mut sum = Tensor::full(&shape, zero)?;
         for axis in 0..shape.rank() {
-            let term = derivatives(&operand, &[(axis, Order::Second)], spacing)?;
+            let term = Derivatives::new(&operand, &[(axis, Order::Second)], spacing)?.eval()?;
             sum.try_add_assign(term.slice(0, 0..1)?.remove_axis(0)?)?;
         }
         Ok(sum)
@@ -287,11 +337,35 @@ pub trait Stencil: IntoExpr + Sized {
         Self::Elem: Arithmetic,
         K: IntoExpr<Elem = Self::Elem>,
     {
-        let mut kernel = Lazy(kernel.into_expr());
-        for axis in 0..kernel.shape()?.rank() {
-            kernel = kernel.flip(axis)?;
-        }
+        let kernel = turned(Lazy(kernel.into_expr()))?;
         convolve::correlate(Lazy(self.into_expr()), kernel, mode)
+    }
+
+    /// As [`Self::convolve`], into an existing tensor or view of any storage with a writer. No memory is
+    /// taken for the result where that is contiguous.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::convolve`], and [`Error::Destination`] if `out` has another shape,
+    /// [`Error::NotInjective`] if two of its indexes share an address.
+    ///
+    /// ```
+    /// use lensor::stencil::{Mode, Stencil};
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![1, 2, 3]);
+    /// let mut out = Tensor::full([2], 0)?;
+    /// t.convolve_to(&Tensor::from(vec![1, 1]), Mode::Valid, &mut out)?;
+    /// assert_eq!(out.to_vec()?, [3, 5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn convolve_to<K, W>(self, kernel: K, mode: Mode, out: &mut Tensor<W>) -> Result<()>
+    where
+        Self::Elem: Arithmetic,
+        K: IntoExpr<Elem = Self::Elem>,
+        W: Writer<Elem = Self::Elem>,
+    {
+        let kernel = turned(Lazy(kernel.into_expr()))?;
+        convolve::correlate_to(Lazy(self.into_expr()), kernel, mode, out)
     }
 
     /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel turned around
@@ -333,5 +407,13 @@ where
     E::Elem: Real,
 {
     let spacing = vec![spacing.clone(); operand.shape()?.rank()];
-    derivatives(operand, &[(axis, order)], &spacing)?.remove_axis(0)
+    Derivatives::new(operand, &[(axis, order)], &spacing)?.eval()?.remove_axis(0)
+}
+
+/// A kernel turned around along every axis.
+fn turned<E: Expr>(mut kernel: Lazy<E>) -> Result<Lazy<E>> {
+    for axis in 0..kernel.shape()?.rank() {
+        kernel = kernel.flip(axis)?;
+    }
+    Ok(kernel)
 }
