@@ -60,7 +60,7 @@ const UNSAFE: [&str; 7] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 7] = [
+const CONDITIONAL: [&str; 8] = [
     "lib.rs",
     "dtype",
     "kernel/join.rs",
@@ -68,6 +68,7 @@ const CONDITIONAL: [&str; 7] = [
     "expr/operators",
     "map/select.rs",
     "arbitrary",
+    "ops/reduce/library/sums.rs",
 ];
 
 fn root() -> PathBuf {
