@@ -168,7 +168,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         if large && batches.len() > 1 {
             let half = batches.len() / 2;
             let (start, middle, end) = (batches.start, batches.start + half, batches.end);
-            return kernel::fill_parts(
+            return kernel::fill_halves(
                 out,
                 half * rows.len() * n,
                 |out| self.part(start..middle, rows.clone(), task, out),
@@ -178,7 +178,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         if large && rows.len() >= 2 * GRAIN_ROWS {
             let half = (rows.len() / 2).next_multiple_of(GRAIN_ROWS);
             let (start, middle, end) = (rows.start, rows.start + half, rows.end);
-            return kernel::fill_parts(
+            return kernel::fill_halves(
                 out,
                 half * n,
                 |out| self.part(batches.clone(), start..middle, task, out),

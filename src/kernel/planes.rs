@@ -34,7 +34,7 @@ pub(crate) fn fill_chunks<T, I>(
 /// # Errors
 ///
 /// What `low` reports, otherwise what `high` does.
-pub(crate) fn fill_parts<T: Send>(
+pub(crate) fn fill_halves<T: Send>(
     out: &mut [MaybeUninit<T>],
     at: usize,
     low: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
