@@ -92,6 +92,56 @@ pub enum Error {
         /// The axes.
         axes: Vec<usize>,
     },
+    /// An exclusive scan, whose first result is that of no elements, by a reducer that has none.
+    #[error(
+        "an exclusive scan of axis {axis} begins with the result of no elements, and there is none"
+    )]
+    NoIdentity {
+        /// The axis.
+        axis: usize,
+    },
+    /// Offsets of segments that fall or lie beyond the axis.
+    #[error("offset {at} of axis {axis} is {offset}, expected {least} to {extent}")]
+    InvalidOffsets {
+        /// Position of the first such offset in the list.
+        at: usize,
+        /// The offset.
+        offset: usize,
+        /// The offset before it.
+        least: usize,
+        /// The axis.
+        axis: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A segment without elements, for which the reducer has no result.
+    #[error("segment {segment} of axis {axis} has no elements, and there is no result for none")]
+    EmptySegment {
+        /// Number of the first such segment.
+        segment: usize,
+        /// The axis.
+        axis: usize,
+    },
+    /// A list that has not one key for each element along an axis.
+    #[error("axis {axis} has extent {extent} and needs as many keys, found {found}")]
+    Keys {
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        extent: usize,
+        /// Number of keys.
+        found: usize,
+    },
+    /// A key of no group.
+    #[error("key {key} at {at} is of no group: there are {groups}")]
+    Key {
+        /// Position of the first such key in the list.
+        at: usize,
+        /// The key.
+        key: usize,
+        /// Number of groups.
+        groups: usize,
+    },
     /// A result that does not fit its type.
     #[error("the result at {index:?} does not fit {target}")]
     Overflow {

@@ -7,6 +7,7 @@
 pub(crate) mod gemm;
 pub(crate) mod inner;
 mod join;
+mod parts;
 pub(crate) mod plan;
 mod planes;
 mod simd;
@@ -16,6 +17,7 @@ mod walk;
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
+pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
 pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};

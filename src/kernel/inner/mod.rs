@@ -82,7 +82,7 @@ pub(crate) fn slots<T>(memory: &mut [T]) -> &mut [MaybeUninit<T>] {
 }
 
 /// Elements as slots that can only be read.
-fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
+pub(super) fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
     // SAFETY: `MaybeUninit<T>` has the layout of `T`, and shared slots cannot be written.
     unsafe { &*(std::ptr::from_ref(elements) as *const [MaybeUninit<T>]) }
 }
