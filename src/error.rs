@@ -53,6 +53,21 @@ pub enum Error {
         /// Whether the shapes were aligned at their first axes.
         left: bool,
     },
+    /// Axes of two operands that are summed over together differ in extent.
+    #[error(
+        "cannot multiply shapes {left:?} and {right:?}: axis {left_axis} of the first has extent {}, axis {right_axis} of the second {}",
+        left.get(*left_axis).copied().unwrap_or(1), right.get(*right_axis).copied().unwrap_or(1)
+    )]
+    Contraction {
+        /// Shape of the first operand.
+        left: Vec<usize>,
+        /// Shape of the second.
+        right: Vec<usize>,
+        /// Axis of the first.
+        left_axis: usize,
+        /// Axis of the second.
+        right_axis: usize,
+    },
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
         "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
@@ -256,6 +271,18 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
+    /// A range of numbers without a count.
+    #[error("a range from {start} to {stop} by {step} {what}")]
+    Range {
+        /// First number, rendered.
+        start: String,
+        /// Where it would end.
+        stop: String,
+        /// Distance of neighbours.
+        step: String,
+        /// What is wrong with them.
+        what: &'static str,
+    },
     /// A range with step 0.
     #[error("a range on axis {axis} has step 0")]
     ZeroStep {
@@ -277,6 +304,16 @@ pub enum Error {
         window: usize,
         /// Extent of the axis.
         extent: usize,
+    },
+    /// Coordinates along an axis, not one for each of its elements.
+    #[error("axis {axis} has extent {extent} and {found} coordinates")]
+    Coordinates {
+        /// Axis of the view.
+        axis: usize,
+        /// Extent of the axis.
+        extent: usize,
+        /// Number of coordinates.
+        found: usize,
     },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
