@@ -7,12 +7,14 @@ mod byte_order;
 mod cast;
 mod real;
 mod same_bits;
+mod text;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use real::Real;
 pub use same_bits::SameBits;
+pub use text::TextElement;
 
 mod sealed {
     /// The table of element types is closed: files are parsed by what it says of their sizes.
@@ -152,7 +154,7 @@ pub trait DTypeVisitor {
     note = "files hold `bool`, integers of 8 to 64 bits, `f32` and `f64`, and with features `f16` and complex numbers",
     note = "`char` can be kept as `u32`, `usize` as `u64`: convert with `map` or `cast`"
 )]
-pub trait FileElement: Element {
+pub trait FileElement: TextElement {
     /// The element in bytes, all of whose patterns are values.
     type Bytes: bytemuck::Pod + Send + Sync;
 
