@@ -388,6 +388,14 @@ pub enum Error {
         /// Line where the reading ended.
         line: usize,
     },
+    /// A dense tensor where entries are looked at.
+    #[error("{what} needs entries, argument {argument} is not sparse")]
+    NotSparse {
+        /// What looks at entries.
+        what: &'static str,
+        /// Position of the argument, from 1.
+        argument: usize,
+    },
     /// A sparse tensor whose fill value is not zero where only entries are looked at.
     #[error("{what} needs a fill value of zero, argument {argument} has another")]
     FillNotZero {

@@ -134,25 +134,3 @@ pub(super) fn sparse<T: TextElement>(
     let count = shape.count()?;
     Tensor::new(shape, Sparse::from_coordinates(count, T::ZERO, addresses, values, merge)?)
 }
-
-// SHIM
-pub(super) fn to_sparse<S: crate::storage::Reader>(
-    t: &Tensor<S>,
-) -> Result<Tensor<Sparse<S::Elem>>> {
-    let stored = t.storage().stored().ok_or(Error::ZeroStep { axis: 0 })?;
-    let n = stored.count();
-    let (mut a, mut v) = (vec![0; n], vec![stored.fill(); n]);
-    stored.entries(0, &mut a, &mut v);
-    let shape = t.shape();
-    let (mut aa, mut vv) = (vec![], vec![]);
-    for (a, v) in a.into_iter().zip(v) {
-        for g in t.address_map().to_global(a) {
-            aa.push(shape.ravel(&g));
-            vv.push(v);
-        }
-    }
-    Tensor::new(
-        &shape,
-        Sparse::from_coordinates(shape.count()?, stored.fill(), aa, vv, Duplicates::Last)?,
-    )
-}

@@ -16,6 +16,8 @@ mod check;
 mod facts;
 mod inverse;
 mod layout;
+#[cfg(feature = "sparse")]
+mod nested;
 mod numbers;
 mod repeat;
 mod reshape;
@@ -27,6 +29,8 @@ pub use facts::Strided;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;
 pub use layout::Layout;
+#[cfg(feature = "sparse")]
+pub(crate) use nested::{Digits, Level, Nested, Repeat};
 pub use select::{IntoSelectors, Select, Step};
 
 use crate::error::Result;

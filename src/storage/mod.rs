@@ -21,6 +21,8 @@ pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut};
 #[cfg(feature = "sparse")]
+pub(crate) use sparse::sort_entries;
+#[cfg(feature = "sparse")]
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use stream::{fill, reserve};
 pub use stream::{read_elements, read_elements_at};
@@ -149,6 +151,11 @@ pub trait Stored: Send + Sync {
 
     /// Copies entries from ordinal `from` on until a slice is full; returns how many.
     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [Self::Elem]) -> usize;
+
+    /// Addresses and values of all entries, if they lie in memory so. Override it if they do.
+    fn as_slices(&self) -> Option<(&[usize], &[Self::Elem])> {
+        None
+    }
 }
 
 /// Storage that can be written one element at a time.

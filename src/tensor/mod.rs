@@ -6,6 +6,8 @@ mod fmt;
 mod iter;
 #[cfg(feature = "sparse")]
 mod sparse;
+#[cfg(feature = "sparse")]
+pub(crate) mod stored;
 pub(crate) mod views;
 
 pub use build::Nested;

@@ -92,13 +92,16 @@ fn what_cannot_be_written() {
     assert_eq!(error.to_string(), "expected a tensor of rank 2, found shape [4]");
     let error = mtx::write_array(Vec::new(), Tensor::full([2, 1, 1], 1).unwrap()).unwrap_err();
     assert_eq!(error, Error::ExpectedRank { expected: 2, shape: vec![2, 1, 1] });
+    let error = mtx::write(Vec::new(), &Tensor::full([2, 2], 1).unwrap()).unwrap_err();
+    assert_eq!(error, Error::NotSparse { what: "a coordinate file", argument: 1 });
+    assert_eq!(error.to_string(), "a coordinate file needs entries, argument 1 is not sparse");
     for fill in [1.0, -0.0, f64::NAN] {
         let filled = Tensor::new([2, 2], Sparse::new(4, fill)).unwrap();
         let error = mtx::write(Vec::new(), &filled).unwrap_err();
-        assert_eq!(error, Error::FillNotZero { what: "a Matrix Market file", argument: 1 });
+        assert_eq!(error, Error::FillNotZero { what: "a coordinate file", argument: 1 });
         assert_eq!(
             error.to_string(),
-            "a Matrix Market file needs a fill value of zero, argument 1 has another"
+            "a coordinate file needs a fill value of zero, argument 1 has another"
         );
     }
 }

@@ -24,8 +24,8 @@ const BLOCK_BYTES: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// [`Error::ExpectedRank`] unless there are two axes,
-/// [`Error::OutOfMemory`], and [`Error::Io`] if the sink fails: it then holds a part.
+/// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotSparse`] for dense storage (see
+/// [`write_array`]), [`Error::FillNotZero`], [`Error::OutOfMemory`], and [`Error::Io`] if the sink fails: it then holds a part.
 ///
 /// ```
 /// use lensor::interop::mtx;
@@ -86,11 +86,12 @@ where
     if let Err(expected) = check_kind(Format::Coordinate, field, symmetry) {
         return Err(Error::ElementType { expected, found: S::Elem::DTYPE.name().into() });
     }
-    let entries = crate::interop::text::to_sparse(matrix)?;
-    if !entries.storage().fill().same_bits(TextElement::ZERO) {
-        return Err(Error::FillNotZero { what: "a Matrix Market file", argument: 1 });
+    let what = "a coordinate file";
+    let entries = matrix.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
+    if !entries.fill().same_bits(TextElement::ZERO) {
+        return Err(Error::FillNotZero { what, argument: 1 });
     }
-    let listed = listed(entries.storage(), extents, symmetry)?;
+    let listed = listed(&entries, extents, symmetry)?;
     let mut text = banner(Format::Coordinate, field, symmetry);
     text.push_str(&format!("{} {} {}\n", extents[0], extents[1], listed.len()));
     for ([row, column], value) in listed {

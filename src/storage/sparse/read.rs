@@ -52,9 +52,7 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         let (every, entries) = (step.unsigned_abs(), ordinals.clone());
         for (&address, &value) in self.addresses[entries].iter().zip(&self.values[ordinals]) {
             let away = address.abs_diff(start);
-            if every == 1 {
-                out[away] = value;
-            } else if away % every == 0 {
+            if every == 1 || away.is_multiple_of(every) {
                 out[away / every] = value;
             }
         }
@@ -106,6 +104,10 @@ impl<T: Copy + Send + Sync> Stored for Sparse<T> {
         addresses[..count].copy_from_slice(&self.addresses[from..][..count]);
         values[..count].copy_from_slice(&self.values[from..][..count]);
         count
+    }
+
+    fn as_slices(&self) -> Option<(&[usize], &[T])> {
+        Some((&self.addresses, &self.values))
     }
 }
 

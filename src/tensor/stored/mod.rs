@@ -1,0 +1,161 @@
+//! The stored entries of sparse tensors, in row-major order of any view.
+//!
+//! Entries run backwards through the links of the map, the one next to storage first: addresses of a link
+//! become row-major positions, which are the addresses of the link above. What is read for one link are
+//! entries and what is written are results; the view itself is never visited.
+
+mod decode;
+mod order;
+mod repeat;
+
+use super::Tensor;
+use crate::error::{Error, Result, SparseFlaw};
+use crate::map::{AddressMap, Layout};
+use crate::storage::{Reader, Sparse, Stored, reserve, sort_entries};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Entries in ascending order of address or position.
+pub(crate) struct Entries<'a, T: Copy> {
+    pub(crate) positions: Cow<'a, [usize]>,
+    pub(crate) values: Cow<'a, [T]>,
+}
+
+impl<S: Reader> Tensor<S> {
+    /// The stored entries of this view: sparse storage whose addresses are row-major positions of the
+    /// view, `None` if the storage is not sparse.
+    ///
+    /// Takes time and memory in proportion to the entries stored and found, however many elements the
+    /// view has. Entries that the view does not reach are left out, repeated ones come several times.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if the entries cannot be kept, [`Error::InvalidSparse`] if the storage
+    /// gives fewer entries than it says.
+    ///
+    /// ```
+    /// use lensor::{Tensor, storage::Duplicates};
+    /// let indexes = [[0, 2], [1, 0]];
+    /// let t = Tensor::from_coordinates([2, 3], 0, &indexes, vec![5, 6], Duplicates::Refuse)?;
+    /// let flipped = t.view().transpose(&[1, 0])?.flip(0)?;
+    /// let entries = flipped.stored_entries()?.unwrap();
+    /// assert!(entries.iter().eq([(0, 5), (5, 6)])); // [0, 0] and [2, 1] of 3 x 2
+    ///
+    /// let huge = t.broadcast([1 << 30, 1 << 10, 2, 3])?.select((9, 9))?;
+    /// assert_eq!(huge.stored_entries()?.unwrap().addresses(), [2, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn stored_entries(&self) -> Result<Option<Sparse<S::Elem>>> {
+        let Some(stored) = self.storage().stored() else {
+            return Ok(None);
+        };
+        let entries = entries_of(self.address_map(), stored)?;
+        let (positions, values) = (entries.positions.into_owned(), entries.values.into_owned());
+        Ok(Some(Sparse::of_sorted(self.len(), stored.fill(), positions, values)))
+    }
+}
+
+/// The stored entries that a map shows, by row-major position.
+pub(crate) fn entries_of<'a, T: Copy>(
+    map: &AddressMap,
+    stored: &'a dyn Stored<Elem = T>,
+) -> Result<Entries<'a, T>> {
+    let mut entries = read(stored, map.span())?;
+    let links: Vec<&Layout> = map.links().collect();
+    for (k, link) in links.iter().enumerate().rev() {
+        // Only what the link above reads is of use.
+        let window = if k == 0 { 0..map.count() } else { links[k - 1].span() };
+        entries = through(link, entries, window)?;
+    }
+    Ok(entries)
+}
+
+/// The entries with addresses in `span`.
+fn read<'a, T: Copy>(
+    stored: &'a dyn Stored<Elem = T>,
+    span: Range<usize>,
+) -> Result<Entries<'a, T>> {
+    if let Some((addresses, values)) = stored.as_slices() {
+        let start = addresses.partition_point(|&address| address < span.start);
+        let count = addresses[start..].partition_point(|&address| address < span.end);
+        let found = addresses.get(start..start + count).zip(values.get(start..start + count));
+        let (positions, values) = found.unwrap_or_default();
+        return Ok(Entries { positions: Cow::Borrowed(positions), values: Cow::Borrowed(values) });
+    }
+    let first = stored.rank(span.start);
+    let count = if span.is_empty() { 0 } else { stored.rank(span.end).saturating_sub(first) };
+    let (mut positions, mut values) = (Vec::new(), Vec::new());
+    reserve(&mut positions, count)?;
+    reserve(&mut values, count)?;
+    positions.resize(count, 0);
+    values.resize(count, stored.fill());
+    let found = stored.entries(first, &mut positions, &mut values);
+    if found != count {
+        let what = SparseFlaw::Counts { addresses: count, values: found };
+        return Err(Error::InvalidSparse { at: first.saturating_add(found), what });
+    }
+    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+}
+
+/// Entries by address of a link as entries by row-major position of it, those of `window` at least.
+fn through<'a, T: Copy>(
+    link: &Layout,
+    entries: Entries<'a, T>,
+    window: Range<usize>,
+) -> Result<Entries<'a, T>> {
+    if entries.positions.is_empty() || link.count() == 0 || window.is_empty() {
+        return Ok(Entries { positions: Cow::Borrowed(&[]), values: Cow::Borrowed(&[]) });
+    }
+    if link.is_contiguous() {
+        return Ok(shifted(entries, link.offset(), link.count()));
+    }
+    let link = link.coalesced();
+    let Some(nested) = link.nested() else {
+        return searched(&link, &entries);
+    };
+    let (mut positions, mut values) = order::ordered(&nested, &link.shape(), &entries)?;
+    for (k, &repeat) in nested.repeats.iter().enumerate() {
+        // What later repeats can still add to a position.
+        let later = nested.repeats.get(k + 1).map_or(0, |next| next.block);
+        repeat::repeat(repeat, later, &window, &mut positions, &mut values)?;
+    }
+    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+}
+
+/// Entries of the addresses `offset..offset + count`, from 0 on.
+fn shifted<T: Copy>(entries: Entries<'_, T>, offset: usize, count: usize) -> Entries<'_, T> {
+    let Entries { positions, values } = entries;
+    let start = positions.partition_point(|&address| address < offset);
+    let end = start + positions[start..].partition_point(|&address| address - offset < count);
+    let values = match values {
+        Cow::Borrowed(values) => Cow::Borrowed(&values[start..end]),
+        Cow::Owned(values) => Cow::Owned(values[start..end].to_vec()),
+    };
+    let positions = match positions {
+        Cow::Borrowed(positions) if offset == 0 => Cow::Borrowed(&positions[start..end]),
+        _ => positions[start..end].iter().map(|address| address.wrapping_sub(offset)).collect(),
+    };
+    Entries { positions, values }
+}
+
+/// The general way, where an address may be reached by several sums: one entry after another.
+fn searched<'a, T: Copy>(link: &Layout, entries: &Entries<'_, T>) -> Result<Entries<'a, T>> {
+    let (map, shape) = (AddressMap::from(link.clone()), link.shape());
+    let (mut positions, mut values) = (Vec::new(), Vec::new());
+    for (&address, &value) in entries.positions.iter().zip(&*entries.values) {
+        for index in map.to_global(address) {
+            grow(&mut positions, 1)?;
+            grow(&mut values, 1)?;
+            positions.push(shape.ravel(&index));
+            values.push(value);
+        }
+    }
+    sort_entries(&mut positions, &mut values)?;
+    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+}
+
+/// Room for `more` elements and, if there was none, for many others.
+fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
+    out.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
+}

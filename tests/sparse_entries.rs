@@ -1,0 +1,126 @@
+//! The stored entries of a view are those of its dense copy, in row-major order.
+
+use lensor::arbitrary::{Chain, Viewed};
+use lensor::prelude::*;
+use lensor::storage::{Duplicates, Sparse};
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+
+fn check<A: quickcheck::Testable>(property: A) {
+    QuickCheck::new().tests(3000).quickcheck(property);
+}
+
+/// A view of elements of which most are 0.
+#[derive(Debug, Clone)]
+struct Few(Viewed<u8>);
+
+impl Arbitrary for Few {
+    fn arbitrary(g: &mut Gen) -> Self {
+        loop {
+            let chain = Chain::arbitrary(g);
+            let keep = usize::arbitrary(g) % 10 + 1;
+            let count = chain.shape().count().unwrap();
+            let data = (0..count).map(|k| {
+                let stored = usize::arbitrary(g) % 10 < keep;
+                if stored { k as u8 | 1 } else { 0 }
+            });
+            if let Ok(viewed) = Viewed::new(chain, data.collect()) {
+                return Self(viewed);
+            }
+        }
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
+        Box::new(self.0.shrink().map(Self))
+    }
+}
+
+fn sparse(viewed: &Viewed<u8>) -> Tensor<Sparse<u8>> {
+    let storage = Sparse::from_dense(viewed.data(), 0).unwrap();
+    Tensor::with_map(viewed.chain().map(), storage).unwrap()
+}
+
+/// Every view: what `stored_entries` gives is what differs from the fill in a dense copy.
+#[test]
+fn stored_entries_are_those_of_the_dense_copy() {
+    fn law(few: Few) -> bool {
+        let (shape, data) = few.0.model();
+        let entries = sparse(&few.0).stored_entries().unwrap().unwrap();
+        let expected = data.iter().enumerate().filter(|(_, x)| **x != 0).map(|(k, x)| (k, *x));
+        entries.iter().eq(expected) && entries.get(shape.count().unwrap()).is_none()
+    }
+    check(law as fn(Few) -> bool);
+}
+
+/// Reading element by element agrees with the dense copy as well.
+#[test]
+fn a_view_of_sparse_storage_reads_as_its_dense_copy() {
+    fn law(few: Few) -> bool {
+        let (shape, data) = few.0.model();
+        let t = sparse(&few.0);
+        t.shape() == shape && t.to_vec().unwrap() == data
+    }
+    check(law as fn(Few) -> bool);
+}
+
+/// A view of 2^40 elements takes the memory of its entries.
+#[test]
+fn virtual_views_take_no_more_than_their_entries() {
+    let side = 1 << 20;
+    let indexes = [[0, 5], [7, 0], [side - 1, side - 1]];
+    let t = Tensor::from_coordinates([side, side], 0, &indexes, vec![1, 2, 3], Duplicates::Refuse)
+        .unwrap();
+    let entries = |t: Tensor<&Sparse<i32>>| -> Vec<(usize, i32)> {
+        t.stored_entries().unwrap().unwrap().iter().collect()
+    };
+    let transposed = t.view().transpose(&[1, 0]).unwrap();
+    let last = side * side - 1;
+    assert_eq!(entries(transposed.clone()), [(7, 2), (5 * side, 1), (last, 3)]);
+    let turned = t.view().rotate(&[1, -1]).unwrap().reshape([side * side]).unwrap();
+    let expected = [(side - 2, 3), (side + 4, 1), (8 * side + side - 1, 2)];
+    assert_eq!(entries(turned), expected);
+    let block = transposed.reshape([1 << 35, 32]).unwrap().flip(0).unwrap();
+    let row = |position: usize| ((1 << 35) - 1 - position / 32) * 32 + position % 32;
+    assert_eq!(entries(block), [(row(last), 3), (row(5 * side), 1), (row(7), 2)]);
+    // Every element repeated 2^20 times, of which a thousand are looked at.
+    let column = t.view().select((.., 5)).unwrap().insert_axis(1).unwrap();
+    let repeated = column.broadcast([side, side]).unwrap().reshape([side * side]).unwrap();
+    let part = repeated.slice(0, side - 3..side + 3).unwrap();
+    assert_eq!(entries(part), [(0, 1), (1, 1), (2, 1)]);
+}
+
+/// Transposes of large matrices, flips and lists of columns, against positions sorted by comparison.
+#[test]
+fn many_entries_are_ordered_like_few() {
+    let (rows, columns) = (300, 500);
+    let numbers = (0..20_000_usize).map(|k| k * 7919 % (rows * columns)).collect::<Vec<_>>();
+    let values = numbers.clone();
+    let s = Sparse::from_coordinates(rows * columns, usize::MAX, numbers, values, Duplicates::Last);
+    let t = Tensor::new([rows, columns], s.unwrap()).unwrap();
+    let odd: Vec<usize> = (0..columns).rev().map(|k| k * 3 % columns).collect();
+    for view in [
+        t.view().transpose(&[1, 0]).unwrap(),
+        t.view().flip(0).unwrap(),
+        t.view().flip(1).unwrap(),
+        t.view().flip(0).unwrap().flip(1).unwrap(),
+        t.view().rotate(&[0, 77]).unwrap(),
+        t.view().rotate(&[77, 0]).unwrap(),
+        t.view().rotate(&[3, 77]).unwrap().transpose(&[1, 0]).unwrap(),
+        t.view().select((.., odd.clone())).unwrap(),
+        t.view().select((Select::every(3_usize), Select::every(-2))).unwrap(),
+        t.view().reshape([30, 10, 50, 10]).unwrap().transpose(&[2, 0, 3, 1]).unwrap(),
+        t.view().reshape([30, 10, 500]).unwrap().transpose(&[1, 0, 2]).unwrap(),
+    ] {
+        let shape = view.shape();
+        let mut expected: Vec<(usize, usize)> = Vec::new();
+        for (address, value) in t.storage().iter() {
+            let globals = view.address_map().to_global(address);
+            expected.extend(globals.map(|index| (ravel(&shape, &index), value)));
+        }
+        expected.sort_unstable();
+        assert!(view.stored_entries().unwrap().unwrap().iter().eq(expected), "{view:?}");
+    }
+}
+
+fn ravel(shape: &[usize], index: &[usize]) -> usize {
+    index.iter().zip(shape).fold(0, |position, (digit, extent)| position * extent + digit)
+}
