@@ -4,6 +4,8 @@
 pub mod mtx;
 pub mod npy;
 #[cfg(feature = "sparse")]
+pub mod sprs;
+#[cfg(feature = "sparse")]
 mod text;
 #[cfg(feature = "sparse")]
 pub mod tns;
