@@ -131,8 +131,8 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
 
 /// A function and its operands at work.
 pub struct ApplyCursor<'a, F, C> {
-    function: &'a F,
-    operands: C,
+    pub(super) function: &'a F,
+    pub(super) operands: C,
 }
 
 impl<F, C> fmt::Debug for ApplyCursor<'_, F, C> {

@@ -1,6 +1,7 @@
 //! Expressions whose type is erased: cut points that are evaluated block by block.
 
 use super::leaf::LeafRow;
+use super::sparse::{Block, Positions, StoredCursor};
 use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::inner::Scratch;
@@ -83,25 +84,23 @@ pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
 
 /// The type-erased side of an expression.
 trait Node<T>: Send + Sync {
-    fn open(&self) -> Box<dyn BlockCursor<T> + '_>;
+    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, T> + 'a>;
 }
 
 impl<E: Expr> Node<E::Elem> for E {
-    fn open(&self) -> Box<dyn BlockCursor<E::Elem> + '_> {
-        Box::new(Worker {
-            cursor: self.cursor(),
-            scratch: Scratch::default(),
-            sides: [0, 0],
-            fault: false,
-        })
+    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, E::Elem> + 'a> {
+        Box::new(Worker::new(self.cursor()))
     }
 }
 
 /// An expression at work that evaluates whole tiles.
-trait BlockCursor<T> {
+trait BlockCursor<'a, T> {
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop>;
     fn row(&self, row: usize, columns: usize) -> (&[T], bool);
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop>;
+    fn fork(&self) -> Box<dyn BlockCursor<'a, T> + 'a>;
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop>;
 }
 
 struct Worker<C: Cursor> {
@@ -111,7 +110,13 @@ struct Worker<C: Cursor> {
     fault: bool,
 }
 
-impl<C: Cursor> BlockCursor<C::Elem> for Worker<C> {
+impl<C: Cursor> Worker<C> {
+    fn new(cursor: C) -> Self {
+        Self { cursor, scratch: Scratch::default(), sides: [0, 0], fault: false }
+    }
+}
+
+impl<'a, C: StoredCursor<'a> + 'a> BlockCursor<'a, C::Elem> for Worker<C> {
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         self.cursor.bind(tile, next)?;
         self.sides = tile.sides();
@@ -125,6 +130,21 @@ impl<C: Cursor> BlockCursor<C::Elem> for Worker<C> {
 
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
         self.cursor.fault(tile, next)
+    }
+
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        self.cursor.open(maps, lists)
+    }
+
+    fn fork(&self) -> Box<dyn BlockCursor<'a, C::Elem> + 'a> {
+        Box::new(Self::new(self.cursor.fork()))
+    }
+
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.cursor.bind_stored(block, next)?;
+        self.sides = [1, block.positions.len()];
+        self.fault = self.scratch.fill(&self.cursor, self.sides).1;
+        Ok(())
     }
 }
 
@@ -179,7 +199,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
 }
 
 /// A boxed expression at work.
-pub struct BoxedCursor<'a, T>(Option<Box<dyn BlockCursor<T> + 'a>>);
+pub struct BoxedCursor<'a, T>(Option<Box<dyn BlockCursor<'a, T> + 'a>>);
 
 impl<T> fmt::Debug for BoxedCursor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,6 +231,20 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
 
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
         self.0.as_mut().ok_or_else(too_deep)?.fault(tile, next)
+    }
+}
+
+impl<'a, T: Copy> StoredCursor<'a> for BoxedCursor<'a, T> {
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        self.0.as_mut().ok_or_else(too_deep)?.open(maps, lists)
+    }
+
+    fn fork(&self) -> Self {
+        Self(self.0.as_ref().map(|worker| worker.fork()))
+    }
+
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.0.as_mut().ok_or_else(too_deep)?.bind_stored(block, next)
     }
 }
 

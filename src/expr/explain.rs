@@ -136,14 +136,16 @@ fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> Strin
     let kind = match access {
         Access::Slice => "in memory",
         Access::Read => "read by its storage",
-        Access::Stored => "sparse, read by its storage",
+        Access::Stored { .. } => "sparse, read by its storage",
     };
     let Some(inner) = plan.nests.first().and_then(|nest| nest.loops.last()) else {
         return format!("direct, {kind}");
     };
     let step = inner.steps[k];
     let why = match (access, step.table, step.stride) {
-        (Access::Read | Access::Stored, ..) => "packed because it is not in memory".to_string(),
+        (Access::Read | Access::Stored { .. }, ..) => {
+            "packed because it is not in memory".to_string()
+        }
         (_, Some(_), _) => "packed because its indexes are listed".to_string(),
         (_, None, 1) => return format!("direct, {kind}"),
         (_, None, 0) => return format!("held, one element a row, {kind}"),

@@ -1,5 +1,6 @@
 //! The leaves of expressions, and the one place where storage meets map.
 
+use super::sparse::Opened;
 use super::{Access, Expr, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
@@ -46,7 +47,7 @@ impl<S: Reader> Expr for Tensor<S> {
         let access = match (self.storage().as_slice(), self.storage().stored()) {
             (Some(_), _) => Access::Slice,
             (None, None) => Access::Read,
-            (None, Some(_)) => Access::Stored,
+            (None, Some(stored)) => Access::Stored { count: stored.count() },
         };
         visit(Leaf { map: self.address_map(), elem_bytes: size_of::<S::Elem>(), access });
     }
@@ -63,26 +64,31 @@ impl<S: Reader> Expr for Tensor<S> {
             bound: Bound::Scratch { stride: 0 },
             scratch: Vec::new(),
             addresses: Vec::new(),
+            opened: None,
         }
     }
 }
 
 /// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.
 pub struct LeafCursor<'a, S: Reader> {
-    storage: &'a S,
+    pub(super) storage: &'a S,
     /// What the storage said once; a safe trait may answer differently the second time.
-    slice: Option<&'a [S::Elem]>,
-    bound: Bound,
-    scratch: Vec<S::Elem>,
-    addresses: Vec<usize>,
+    pub(super) slice: Option<&'a [S::Elem]>,
+    pub(super) bound: Bound,
+    pub(super) scratch: Vec<S::Elem>,
+    pub(super) addresses: Vec<usize>,
+    /// What this leaf is in a sparse evaluation, if it is part of one.
+    pub(super) opened: Option<Opened<'a, S::Elem>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Bound {
+pub(super) enum Bound {
     /// Rows of the slice as they lie.
     Direct { base: usize, stride: isize },
     /// Rows in scratch memory.
     Scratch { stride: usize },
+    /// One row of the stored values of a sparse evaluation.
+    Values { start: usize },
     /// Rows of one element each, which scratch memory holds [`PART`] times over.
     Uniform,
 }
@@ -248,6 +254,10 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
             }
             (Bound::Uniform, _) => &self.scratch[row * PART..][..PART],
             (Bound::Scratch { stride }, _) => &self.scratch[row * stride..][..columns],
+            (Bound::Values { start }, _) => match &self.opened {
+                Some(Opened::Stored { values, .. }) => &values[start..][..columns],
+                _ => &self.scratch[..columns],
+            },
             (Bound::Direct { .. }, None) => &self.scratch[..columns],
         };
         LeafRow { elements, uniform: matches!(self.bound, Bound::Uniform) }

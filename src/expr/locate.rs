@@ -19,6 +19,20 @@ pub(super) fn explain_stop<E: Expr>(
     stop: Stop,
     extra: &dyn Fn(E::Elem) -> Option<Fault>,
 ) -> Error {
+    match shape.indexes() {
+        Ok(indexes) => explain_at(e, indexes, out, stop, extra),
+        Err(error) => error,
+    }
+}
+
+/// As [`explain_stop`], where a fault is known to be at one of `indexes`, which ascend.
+pub(super) fn explain_at<E: Expr>(
+    e: &E,
+    indexes: impl Iterator<Item = Index>,
+    out: &AddressMap,
+    stop: Stop,
+    extra: &dyn Fn(E::Elem) -> Option<Fault>,
+) -> Error {
     match stop {
         Stop::Error(error) => error,
         Stop::Storage { leaf, source } => {
@@ -28,14 +42,14 @@ pub(super) fn explain_stop<E: Expr>(
             let global = maps.get(leaf).and_then(|map| map.to_global(source.address).next());
             Error::Storage { index: global.map(|index| index.to_vec()), source }
         }
-        Stop::Fault | Stop::Done => match find(e, shape, extra) {
+        Stop::Fault | Stop::Done => match find(e, indexes, extra) {
             Ok(Some((index, Fault::Division))) => Error::Arithmetic { index },
             Ok(Some((index, Fault::Cast { value, target }))) => {
                 Error::Cast { index, value, target }
             }
             Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
             Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
-            Err(stop) => explain_stop(e, shape, out, stop, extra),
+            Err(stop) => explain_at(e, std::iter::empty(), out, stop, extra),
         },
     }
 }
@@ -44,7 +58,7 @@ type Found = Option<(Vec<usize>, Fault)>;
 
 fn find<E: Expr>(
     e: &E,
-    shape: &Shape,
+    indexes: impl Iterator<Item = Index>,
     extra: &dyn Fn(E::Elem) -> Option<Fault>,
 ) -> Result<Found, Stop> {
     let mut maps: PerOperand<&AddressMap> = PerOperand::new();
@@ -52,7 +66,7 @@ fn find<E: Expr>(
     let links: PerOperand<Links<'_>> = maps.iter().map(|map| Links(map.rest())).collect();
     let still = Steps { stride: 0, table: None };
     let mut cursor = e.cursor();
-    for index in shape.indexes()? {
+    for index in indexes {
         let mut places: PerOperand<Place<'_>> = PerOperand::new();
         places.push(Place { base: 0, rows: still, columns: still, relocate: None });
         for (map, links) in maps.iter().zip(&links) {

@@ -25,6 +25,7 @@ mod operators;
 mod pairs;
 mod pieces;
 mod scalar;
+mod sparse;
 mod update;
 
 pub use apply::{Apply, Op};
@@ -45,6 +46,7 @@ pub mod machinery {
     pub use super::boxed::{BoxedCursor, BoxedRow};
     pub use super::leaf::{LeafCursor, LeafRow};
     pub use super::operands::Function;
+    pub use super::sparse::{Block, Share, StoredCursor};
     pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
 }
 
@@ -53,11 +55,11 @@ pub(crate) use crate::kernel::Stop;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::kernel::Cursor;
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use sparse::StoredCursor;
 
 /// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
 ///
@@ -70,7 +72,7 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// Type of the elements.
     type Elem: Copy + Send + Sync;
     /// The expression at work.
-    type Cursor<'a>: Cursor<Elem = Self::Elem>
+    type Cursor<'a>: StoredCursor<'a, Elem = Self::Elem>
     where
         Self: 'a;
     /// The same expression over borrowed storage, for use more than once.
@@ -132,8 +134,11 @@ pub(crate) enum Access {
     Slice,
     /// They are read block by block.
     Read,
-    /// As [`Self::Read`], and most of them equal a fill value.
-    Stored,
+    /// As [`Self::Read`], and all but some of them equal a fill value.
+    Stored {
+        /// How many do not.
+        count: usize,
+    },
 }
 
 pub(crate) mod sealed {

@@ -1,5 +1,6 @@
 //! Tuples of operands, and closures over them.
 
+use super::sparse::StoredCursor;
 use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op};
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
@@ -12,7 +13,7 @@ pub trait Operands: Send + Sync {
     /// Tuple of the element types.
     type Elems: Copy;
     /// The operands at work.
-    type Cursors<'a>: Cursor<Elem = Self::Elems>
+    type Cursors<'a>: StoredCursor<'a, Elem = Self::Elems>
     where
         Self: 'a;
     /// The same operands, borrowed.

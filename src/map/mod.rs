@@ -16,7 +16,6 @@ mod check;
 mod facts;
 mod inverse;
 mod layout;
-#[cfg(feature = "sparse")]
 mod nested;
 mod numbers;
 mod repeat;
@@ -29,7 +28,6 @@ pub use facts::Strided;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;
 pub use layout::Layout;
-#[cfg(feature = "sparse")]
 pub(crate) use nested::{Digits, Level, Nested, Repeat};
 pub use select::{IntoSelectors, Select, Step};
 
@@ -161,6 +159,33 @@ impl AddressMap {
     #[inline]
     pub(crate) fn descend(&self, address: usize) -> usize {
         self.rest().iter().rev().fold(address, |position, link| link.address_at(position))
+    }
+
+    /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
+    pub(crate) fn addresses_at(&self, positions: &[usize], addresses: &mut Vec<usize>) {
+        let first = addresses.len();
+        let row = self.top.axes.last().map_or(1, |axis| axis.extent.max(1));
+        let step = match self.top.walk(self.rank().saturating_sub(1)) {
+            _ if self.rank() == 0 => Some(0),
+            Walk::Linear => Some(self.top.axes[self.rank() - 1].stride),
+            _ => None,
+        };
+        let (mut start, mut end, mut base) = (0, 0, 0);
+        for &position in positions {
+            let Some(step) = step else {
+                addresses.push(self.top.address_at(position));
+                continue;
+            };
+            if position < start || position >= end {
+                start = position - position % row;
+                end = start + row;
+                base = self.top.address_at(start);
+            }
+            addresses.push(base.wrapping_add_signed(step * (position - start) as isize));
+        }
+        for address in &mut addresses[first..] {
+            *address = self.descend(*address);
+        }
     }
 
     /// Every index of the view that reads `address`, ascending: none if the view skips it, several

@@ -11,7 +11,6 @@ mod dense;
 mod encoded;
 #[cfg(feature = "mmap")]
 mod mapped;
-#[cfg(feature = "sparse")]
 mod sparse;
 mod stream;
 
@@ -20,9 +19,7 @@ pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut};
-#[cfg(feature = "sparse")]
 pub(crate) use sparse::sort_entries;
-#[cfg(feature = "sparse")]
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use stream::{fill, reserve};
 pub use stream::{read_elements, read_elements_at};

@@ -4,9 +4,7 @@ mod build;
 mod combine;
 mod fmt;
 mod iter;
-#[cfg(feature = "sparse")]
 mod sparse;
-#[cfg(feature = "sparse")]
 pub(crate) mod stored;
 pub(crate) mod views;
 

@@ -1,0 +1,114 @@
+//! Expressions at work on stored entries: a leaf is a row of packed values instead of a tile.
+
+use crate::expr::apply::ApplyCursor;
+use crate::expr::scalar::Scalar;
+use crate::expr::{Op, Stop};
+use crate::kernel::Cursor;
+use crate::map::AddressMap;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Ascending row-major positions of the stored entries of one leaf.
+pub(crate) type Positions<'a> = Cow<'a, [usize]>;
+
+/// Most positions of a block.
+pub(crate) const BLOCK: usize = 1024;
+
+/// A cursor that can be bound to stored entries as well as to tiles.
+pub trait StoredCursor<'a>: Cursor + Sized {
+    /// Takes up the stored entries of every leaf and adds their positions to `lists`: leaf `lists.len()`
+    /// is the next one, and has the map of that number. A leaf that is not sparse has no entries and is
+    /// read where others have them.
+    #[doc(hidden)]
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
+
+    /// The same leaves with the same entries, for another thread.
+    #[doc(hidden)]
+    fn fork(&self) -> Self;
+
+    /// Resolves the leaves for a block of positions, which becomes one row; `next` is the first leaf.
+    #[doc(hidden)]
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop>;
+}
+
+/// Positions to evaluate, and what each leaf has of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'b> {
+    pub(crate) positions: &'b [usize],
+    pub(crate) shares: &'b [Share],
+}
+
+/// The entries of one leaf in a block.
+#[derive(Debug, Clone)]
+pub struct Share {
+    pub(crate) ordinals: Range<usize>,
+    /// For each of these entries its place among the positions of the block.
+    pub(crate) slots: [u16; BLOCK],
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { ordinals: 0..0, slots: [0; BLOCK] }
+    }
+}
+
+impl<'a, T: Copy> StoredCursor<'a> for Scalar<T> {
+    fn open(&mut self, _: &[AddressMap], _: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn fork(&self) -> Self {
+        *self
+    }
+
+    #[inline]
+    fn bind_stored(&mut self, _block: &Block<'_>, _next: &mut usize) -> Result<(), Stop> {
+        Ok(())
+    }
+}
+
+impl<'a, F: Op<C::Elem>, C: StoredCursor<'a>> StoredCursor<'a> for ApplyCursor<'_, F, C> {
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        self.operands.open(maps, lists)
+    }
+
+    fn fork(&self) -> Self {
+        Self { function: self.function, operands: self.operands.fork() }
+    }
+
+    #[inline]
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.operands.bind_stored(block, next)
+    }
+}
+
+macro_rules! operand_tuples {
+    ($($name:ident $k:tt),*) => {
+        impl<'a, $($name: StoredCursor<'a>),*> StoredCursor<'a> for ($($name,)*) {
+            fn open(
+                &mut self,
+                maps: &[AddressMap],
+                lists: &mut Vec<Positions<'a>>,
+            ) -> Result<(), Stop> {
+                $(self.$k.open(maps, lists)?;)*
+                Ok(())
+            }
+
+            fn fork(&self) -> Self {
+                ($(self.$k.fork(),)*)
+            }
+
+            #[inline]
+            fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+                $(self.$k.bind_stored(block, next)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+operand_tuples!(A 0);
+operand_tuples!(A 0, B 1);
+operand_tuples!(A 0, B 1, C 2);
+operand_tuples!(A 0, B 1, C 2, D 3);
+operand_tuples!(A 0, B 1, C 2, D 3, E 4);
+operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);

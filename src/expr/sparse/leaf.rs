@@ -1,0 +1,104 @@
+//! Leaves of sparse evaluations.
+
+use super::cursor::{Block, Positions, StoredCursor};
+use crate::expr::Stop;
+use crate::expr::leaf::{Bound, LeafCursor};
+use crate::map::AddressMap;
+use crate::storage::Reader;
+use crate::tensor::stored::entries_of;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What a leaf is in a sparse evaluation.
+#[derive(Clone)]
+pub(in crate::expr) enum Opened<'a, T: Copy> {
+    /// Stored values, and one value for everything else.
+    Stored { values: Arc<Cow<'a, [T]>>, fill: T },
+    /// Elements of any other storage, by the map that finds them.
+    Dense(Arc<AddressMap>),
+}
+
+impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        let map = &maps[lists.len()];
+        let (positions, opened) = match self.storage.stored() {
+            Some(stored) if self.slice.is_none() => {
+                let entries = entries_of(map, stored)?;
+                let values = Arc::new(entries.values);
+                (entries.positions, Opened::Stored { values, fill: stored.fill() })
+            }
+            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.clone()))),
+        };
+        lists.push(positions);
+        self.opened = Some(opened);
+        Ok(())
+    }
+
+    fn fork(&self) -> Self {
+        Self {
+            storage: self.storage,
+            slice: self.slice,
+            bound: Bound::Scratch { stride: 0 },
+            scratch: Vec::new(),
+            addresses: Vec::new(),
+            opened: self.opened.clone(),
+        }
+    }
+
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+        let leaf = *next;
+        *next += 1;
+        let (share, count) = (&block.shares[leaf], block.positions.len());
+        match &self.opened {
+            Some(Opened::Stored { values, .. }) if share.ordinals.len() == count => {
+                if values.get(share.ordinals.clone()).is_some() {
+                    self.bound = Bound::Values { start: share.ordinals.start };
+                    return Ok(());
+                }
+            }
+            Some(Opened::Stored { values, fill }) => {
+                self.scratch.clear();
+                self.scratch.resize(count, *fill);
+                let scratch = &mut self.scratch[..];
+                let values = values.get(share.ordinals.clone()).unwrap_or_default();
+                for (&slot, &value) in share.slots.iter().zip(values) {
+                    if let Some(place) = scratch.get_mut(usize::from(slot)) {
+                        *place = value;
+                    }
+                }
+            }
+            Some(Opened::Dense(map)) => {
+                self.addresses.clear();
+                map.addresses_at(block.positions, &mut self.addresses);
+                let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
+                    return Ok(());
+                };
+                let failed = |source| Stop::Storage { leaf: leaf + 1, source };
+                match self.slice {
+                    Some(slice) => {
+                        self.scratch.clear();
+                        for &address in &self.addresses {
+                            let element =
+                                slice.get(address).ok_or_else(|| beyond(address, slice.len()))?;
+                            self.scratch.push(*element);
+                        }
+                    }
+                    None => {
+                        let seed = storage.try_read(first).map_err(failed)?;
+                        self.scratch.clear();
+                        self.scratch.resize(count, seed);
+                        storage.read_at(&self.addresses, &mut self.scratch).map_err(failed)?;
+                    }
+                }
+            }
+            None => {}
+        }
+        self.bound = Bound::Scratch { stride: count };
+        Ok(())
+    }
+}
+
+#[cold]
+fn beyond(address: usize, len: usize) -> Stop {
+    crate::kernel::inner::out_of_span(address as i128, address as i128, len).into()
+}

@@ -1,0 +1,167 @@
+//! Sparse evaluation: only where operands store entries, and once for everything else.
+
+mod cursor;
+mod leaf;
+mod merge;
+
+pub(crate) use cursor::Positions;
+pub use cursor::{Block, Share, StoredCursor};
+pub(in crate::expr) use leaf::Opened;
+
+use super::{Access, Expr, Lazy, locate};
+use crate::error::{Error, Result};
+use crate::kernel::inner::Scratch;
+use crate::kernel::{Cursor, Row, Stop};
+use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
+use crate::storage::{Sparse, reserve};
+use crate::tensor::Tensor;
+use merge::Union;
+
+impl<E: Expr> Lazy<E> {
+    /// Computes an expression of sparse operands into a new sparse tensor, without visiting an element
+    /// that no operand stores.
+    ///
+    /// Entries stand where some operand has one under its view; the fill value is the expression of the
+    /// fill values of the operands. That is exact for every operator, IEEE included: with fills 0 and NaN,
+    /// a product has fill NaN. Any number of operands is merged in one pass. Scalars and
+    /// [constants](crate::storage::Constant) count as sparse. Entries that happen to equal the new fill
+    /// value stay, until [`Sparse::prune`] drops them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldDensify`] if an operand is not sparse, as the result is then dense: ask for that by
+    /// [`Self::eval`], or keep to stored entries by [`zip_stored`](super::zip_stored). Otherwise as
+    /// [`Self::eval`]; a fill value without a result, such as a division by zero, is an error if some
+    /// element has it.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::Duplicates;
+    /// let sparse = |indexes: &[[usize; 2]], values| {
+    ///     Tensor::from_coordinates([1 << 20, 1 << 20], 1, indexes, values, Duplicates::Refuse)
+    /// };
+    /// let a = sparse(&[[0, 5], [7, 0]], vec![10, 20])?;
+    /// let b = sparse(&[[5, 0], [9, 9]], vec![3, 4])?;
+    /// let sum = (&a + b.transpose(&[1, 0])? * 2).eval_sparse()?;
+    /// assert_eq!(sum.storage().fill(), 3); // 1 + 1 * 2
+    /// let row = sum.view().select((0, 4..7))?;
+    /// assert_eq!(row.to_vec()?, [3, 16, 3]); // 10 + 3 * 2
+    /// assert_eq!(sum.storage().stored_len(), 3);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn eval_sparse(&self) -> Result<Tensor<Sparse<E::Elem>>> {
+        eval(&self.0)
+    }
+}
+
+fn eval<E: Expr>(e: &E) -> Result<Tensor<Sparse<E::Elem>>> {
+    let shape = e.shape()?;
+    let map = AddressMap::row_major(&shape)?;
+    let (mut stored, mut dense) = (0_usize, false);
+    e.leaves(&mut |leaf| match leaf.access {
+        Access::Stored { count } => stored = stored.saturating_add(count),
+        _ => dense = true,
+    });
+    if dense {
+        return Err(Error::WouldDensify { stored, dense: map.count() });
+    }
+    let storage = evaluate(e, &shape, map.count())?;
+    Ok(Tensor::of_parts(map, storage))
+}
+
+/// The entries and the fill value of an expression of sparse leaves.
+pub(super) fn evaluate<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Sparse<E::Elem>> {
+    let evaluated = Evaluation::open(e, shape).and_then(|evaluation| evaluation.run(len));
+    evaluated.map_err(|stop| explain(e, shape, len, stop))
+}
+
+/// An expression with its entries taken up.
+struct Evaluation<'e, E: Expr + 'e> {
+    cursor: E::Cursor<'e>,
+    lists: Vec<Positions<'e>>,
+}
+
+impl<'e, E: Expr> Evaluation<'e, E> {
+    fn open(e: &'e E, shape: &Shape) -> Result<Self, Stop> {
+        let maps = stretched(e, shape)?;
+        let (mut cursor, mut lists) = (e.cursor(), Vec::with_capacity(maps.len()));
+        cursor.open(&maps, &mut lists)?;
+        Ok(Self { cursor, lists })
+    }
+
+    /// The value of elements that no leaf stores, and whether it has a fault.
+    fn fill(&mut self) -> Result<(E::Elem, bool), Stop> {
+        let shares = vec![Share::default(); self.lists.len()];
+        self.cursor.bind_stored(&Block { positions: &[0], shares: &shares }, &mut 0)?;
+        Ok(self.cursor.row(0, 1).part(0, 1).checked(0))
+    }
+
+    fn run(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
+        let (fill, fault) = self.fill()?;
+        let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
+        let most = self.lists.iter().map(|list| list.len()).fold(0, usize::saturating_add).min(len);
+        let (mut positions, mut values) = (Vec::new(), Vec::new());
+        reserve(&mut positions, most)?;
+        reserve(&mut values, most)?;
+        let mut scratch = Scratch::default();
+        let mut union = Union::new(&self.lists, &parts);
+        while let Some((block, shares)) = union.next_block() {
+            self.cursor.bind_stored(&Block { positions: block, shares }, &mut 0)?;
+            let (results, fault) = scratch.fill(&self.cursor, [1, block.len()]);
+            if fault {
+                return Err(Stop::Fault);
+            }
+            positions.extend_from_slice(block);
+            values.extend_from_slice(results);
+        }
+        if fault && positions.len() < len {
+            return Err(Stop::Fault);
+        }
+        Ok(Sparse::of_sorted(len, fill, positions, values))
+    }
+}
+
+/// Maps of all leaves at the joint shape.
+fn stretched<E: Expr>(e: &E, shape: &Shape) -> Result<Vec<AddressMap>> {
+    let mut maps = Vec::new();
+    e.leaves(&mut |leaf| maps.push(leaf.map.clone().stretch(shape, Align::Right)));
+    maps.into_iter().collect()
+}
+
+/// The error for a stopped evaluation: of a fault the first index that has it, be it an entry or the first
+/// element without one.
+fn explain<E: Expr>(e: &E, shape: &Shape, len: usize, stop: Stop) -> Error {
+    let map = match AddressMap::row_major(shape) {
+        Ok(map) => map,
+        Err(error) => return error,
+    };
+    let positions = match &stop {
+        Stop::Fault => candidates(e, shape, len),
+        _ => Ok(Vec::new()),
+    };
+    let positions = match positions {
+        Ok(positions) => positions,
+        Err(other) => return locate::explain_stop(e, shape, &map, other, &|_| None),
+    };
+    let indexes = positions.iter().map(|&position| shape.unravel(position));
+    locate::explain_at(e, indexes, &map, stop, &|_| None)
+}
+
+/// Ascending positions of which one has the first fault: all entries, and the first element without one.
+fn candidates<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Vec<usize>, Stop> {
+    let evaluation = Evaluation::open(e, shape)?;
+    let parts: Vec<_> = evaluation.lists.iter().map(|list| 0..list.len()).collect();
+    let mut union = Union::new(&evaluation.lists, &parts);
+    let mut positions = Vec::new();
+    while let Some((block, _)) = union.next_block() {
+        positions.extend_from_slice(block);
+    }
+    let stored = positions.len();
+    let gap = positions.iter().enumerate().position(|(k, &position)| k != position);
+    let gap = gap.unwrap_or(stored);
+    if gap < len {
+        positions.insert(gap, gap);
+    }
+    Ok(positions)
+}
