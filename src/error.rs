@@ -54,14 +54,28 @@ pub enum Error {
         left: bool,
     },
     /// A reduction without a result for no elements, over an axis without elements.
-    #[error("no {what} of nothing: axis {axis} of shape {shape:?} is reduced and has extent 0")]
+    #[error(
+        "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
+    )]
     EmptyReduction {
-        /// What was asked for.
-        what: &'static str,
         /// The axis.
         axis: usize,
         /// Shape of the operand.
         shape: Vec<usize>,
+    },
+    /// A reduction without a result for no elements, all of which were left out.
+    #[error("there is no result at {index:?}: all elements were left out")]
+    NothingLeft {
+        /// Index of the result.
+        index: Vec<usize>,
+    },
+    /// Several axes at once for a fold that depends on the order of the elements.
+    #[error(
+        "axes {axes:?} cannot be reduced at once: the result depends on the order of the elements"
+    )]
+    Order {
+        /// The axes.
+        axes: Vec<usize>,
     },
     /// A result that does not fit its type.
     #[error("the result at {index:?} does not fit {target}")]

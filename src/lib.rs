@@ -159,7 +159,7 @@ pub mod tensor;
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
-pub use ops::reduce;
+pub use ops::reduce::{self, Reduce};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, Writer};
 pub use tensor::Tensor;
@@ -167,7 +167,8 @@ pub use tensor::Tensor;
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
     pub use crate::{
-        Align, BoxExpr, Elementwise, Error, Expr, Lazy, Select, Shape, Tensor, choose, zip_with,
+        Align, BoxExpr, Elementwise, Error, Expr, Lazy, Reduce, Select, Shape, Tensor, choose,
+        zip_with,
     };
 }
 

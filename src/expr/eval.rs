@@ -68,14 +68,24 @@ pub(crate) fn evaluate_into<E: Expr>(
     map: &AddressMap,
     out: &mut [MaybeUninit<E::Elem>],
 ) -> Result<Option<Filled>> {
-    let evaluated = match small(e, shape, map, out) {
+    evaluate_raw(e, shape, map, out)
+        .map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
+}
+
+/// As [`evaluate_into`], with the reason of a stop still to be explained.
+pub(super) fn evaluate_raw<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<E::Elem>],
+) -> Result<Option<Filled>, Stop> {
+    match small(e, shape, map, out) {
         Some(done) => done.map(Some),
         None => {
             let columns = if copies_rows(e, map) { usize::MAX } else { TILE };
             run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
         }
-    };
-    evaluated.map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
+    }
 }
 
 /// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may

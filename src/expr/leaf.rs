@@ -290,6 +290,11 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
         Some(Ok(()))
     }
 
+    #[inline]
+    fn slice(&self) -> Option<&[S::Elem]> {
+        self.slice
+    }
+
     fn fault(&mut self, _tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
         *next += 1;
         Ok(None)

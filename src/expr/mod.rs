@@ -24,6 +24,7 @@ mod operands;
 mod operators;
 mod pairs;
 mod pieces;
+mod rows;
 mod scalar;
 mod sparse;
 mod update;
@@ -37,6 +38,7 @@ pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub(crate) use pieces::for_each_piece;
+pub(crate) use rows::{RowReader, Rows, explain_stop};
 pub use scalar::Scalar;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.

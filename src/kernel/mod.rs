@@ -12,9 +12,9 @@ mod walk;
 
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
-pub(crate) use join::threads;
+pub(crate) use join::{join, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::prefetch;
+pub(crate) use simd::{prefetch, wide};
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};
@@ -24,7 +24,7 @@ use std::mem::MaybeUninit;
 /// Elements for which more than one thread is worth its start.
 pub(crate) const PARALLEL: usize = 1 << 17;
 /// Fewest elements of a parallel task.
-const GRAIN: usize = 1 << 15;
+pub(crate) const GRAIN: usize = 1 << 15;
 /// Elements of a tile that goes through scratch memory.
 pub(crate) const TILE: usize = 2048;
 /// Elements of a row that are evaluated at once: rows are read in parts of at most as many.
@@ -156,6 +156,12 @@ pub trait Cursor {
         _tile: &Tile<'_>,
         _dest: &mut Dest<'_, Self::Elem>,
     ) -> Option<Result<(), Stop>> {
+        None
+    }
+
+    /// The memory that the elements lie in, if this is a leaf in memory and nothing else.
+    #[doc(hidden)]
+    fn slice(&self) -> Option<&[Self::Elem]> {
         None
     }
 

@@ -30,6 +30,24 @@ pub(crate) fn level() -> Level {
     Level::Baseline
 }
 
+/// Runs a loop compiled for the best instruction set of this machine, which takes what is inlined into
+/// it along.
+#[inline(always)]
+pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
+    match level() {
+        Level::Baseline => run(),
+        // SAFETY: the level says that AVX2 and FMA were detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { wide_avx2(run) },
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn wide_avx2<A>(run: impl FnOnce() -> A) -> A {
+    run()
+}
+
 /// Whether there are stores past the caches.
 pub(crate) fn streams() -> bool {
     level() != Level::Baseline

@@ -98,10 +98,10 @@ pub(crate) fn out_of_span(low: i128, high: i128, len: usize) -> Error {
 /// # Errors
 ///
 /// What `fill` reports, and [`Error::OutOfMemory`].
-pub(crate) fn collect<T>(
+pub(crate) fn collect<T, E: From<Error>>(
     count: usize,
-    fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled>,
-) -> Result<Vec<T>> {
+    fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E>,
+) -> Result<Vec<T>, E> {
     let mut data = Vec::new();
     let bytes = count.saturating_mul(size_of::<T>());
     data.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;

@@ -1,7 +1,434 @@
 //! Reductions: folds along axes, made of pieces.
+//!
+//! A [`Reducer`] is a fold in pieces; [`Reduce`] has the ones that most programs need as methods, and
+//! [`Reduce::reduce`] takes any other. A [`Reduction`] is lazy: it is computed by [`Reduction::eval`], block
+//! by block, fused with the expression it folds.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::reduce::{ArgMax, Mean};
+//! let t = Tensor::from_nested([[1.0, 2.0, 6.0], [3.0, 5.0, 4.0]])?;
+//!
+//! assert_eq!((&t * 2.0).sum(1).eval()?.to_vec()?, [18.0, 24.0]);
+//! let centred = &t - t.view().mean(1).keepdims().eval()?;
+//! assert_eq!(centred.eval()?.to_vec()?, [-2.0, -1.0, 3.0, -1.0, 1.0, 0.0]);
+//!
+//! // Several in one pass, of those elements only where a mask is true.
+//! let of_large = (&t).reduce(0, (Mean, ArgMax)).filter((&t).greater(1.5)).eval()?;
+//! assert_eq!(of_large.to_vec()?, [(3.0, 1), (3.5, 1), (5.0, 0)]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Bits
+//!
+//! How elements are grouped depends on the shape of the operand and the axes alone: results have the same
+//! bits with any number of threads, with and without `rayon`, and for any view that has the same elements
+//! in the same order.
+//!
+//! Longer than 400 lines because it is one table of methods.
 
+mod across;
+mod along;
 mod axes;
+mod fold;
+mod library;
 mod reducer;
+mod reduction;
+mod tree;
 
 pub use axes::Axes;
-pub use reducer::Reducer;
+pub use library::*;
+pub use reducer::{Reducer, Undefined};
+pub use reduction::{Pair, Reduction};
+
+use crate::dtype::Arithmetic;
+use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+
+/// Reductions as methods of tensors and expressions.
+///
+/// Axes are `..` for all, `1` for one, `[0, 2]` for several, `[]` for none. Nothing is computed before
+/// [`Reduction::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+pub trait Reduce: IntoExpr + Sized {
+    /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of them.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::{Max, Min};
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(t.reduce(0, (Min, Max)).eval()?.to_vec()?, [(1, 3), (2, 4)]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn reduce<R: Reducer<Self::Elem>>(
+        self,
+        axes: impl Into<Axes>,
+        reducer: R,
+    ) -> Reduction<Self::Expr, R> {
+        Reduction::new(self.into_expr(), axes.into(), reducer)
+    }
+
+    /// The sum, added in pairs. Integers are summed exactly; see [`Sum`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(0).eval()?.to_vec()?, [4, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sum(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Sum>
+    where
+        Sum: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Sum)
+    }
+
+    /// The product. Integers must fit 64 bits; see [`Product`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// assert_eq!(t.prod(1).eval()?.to_vec()?, [2, 12]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn prod(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Product>
+    where
+        Product: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Product)
+    }
+
+    /// The arithmetic mean; see [`Mean`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 5.0]])?;
+    /// assert_eq!(t.mean(0).eval()?.to_vec()?, [2.0, 3.5]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn mean(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Mean>
+    where
+        Mean: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Mean)
+    }
+
+    /// The smallest element, NaN if there is one.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
+    /// assert_eq!(t.min_over(1).eval()?.to_vec()?, [1, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn min_over(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Min>
+    where
+        Min: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Min)
+    }
+
+    /// The largest element, NaN if there is one.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
+    /// assert_eq!(t.max_over(1).eval()?.to_vec()?, [3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn max_over(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Max>
+    where
+        Max: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Max)
+    }
+
+    /// Position of the first smallest element in row-major order of the reduced axes, or of the first NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
+    /// assert_eq!(t.argmin(1).eval()?.to_vec()?, [1, 0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn argmin(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, ArgMin>
+    where
+        ArgMin: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, ArgMin)
+    }
+
+    /// Position of the first largest element in row-major order of the reduced axes, or of the first NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
+    /// assert_eq!(t.argmax(1).eval()?.to_vec()?, [0, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn argmax(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, ArgMax>
+    where
+        ArgMax: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, ArgMax)
+    }
+
+    /// Whether any element is neither `false` nor 0.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[0, 0], [2, 0]])?;
+    /// assert_eq!(t.any(1).eval()?.to_vec()?, [false, true]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn any(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Any>
+    where
+        Any: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Any)
+    }
+
+    /// Whether no element is `false` or 0.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 0], [2, 3]])?;
+    /// assert_eq!(t.all(1).eval()?.to_vec()?, [false, true]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn all(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, All>
+    where
+        All: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, All)
+    }
+
+    /// How many elements are neither `false` nor 0.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 0], [2, 3]])?;
+    /// assert_eq!(t.count_nonzero(1).eval()?.to_vec()?, [1, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn count_nonzero(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, CountNonzero>
+    where
+        CountNonzero: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, CountNonzero)
+    }
+
+    /// The Euclidean norm: the square root of the sum of squares.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [5.0, 12.0]])?;
+    /// assert_eq!(t.norm(1).eval()?.to_vec()?, [5.0, 13.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn norm(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Norm>
+    where
+        Norm: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Norm)
+    }
+
+    /// The logarithm of the sum of exponentials.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1000.0, 1000.0], [0.0, f64::NEG_INFINITY]])?;
+    /// assert_eq!(t.logsumexp(1).eval()?.to_vec()?, [1000.0 + 2f64.ln(), 0.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn logsumexp(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, LogSumExp>
+    where
+        LogSumExp: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, LogSumExp)
+    }
+
+    /// As [`Self::sum`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 4.0]])?;
+    /// assert_eq!(t.nan_sum(1).eval()?.to_vec()?, [1.0, 7.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_sum(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Sum>>
+    where
+        SkipNan<Sum>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(Sum))
+    }
+
+    /// As [`Self::prod`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[2.0, f64::NAN], [3.0, 4.0]])?;
+    /// assert_eq!(t.nan_prod(1).eval()?.to_vec()?, [2.0, 12.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_prod(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Product>>
+    where
+        SkipNan<Product>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(Product))
+    }
+
+    /// As [`Self::mean`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
+    /// assert_eq!(t.nan_mean(1).eval()?.to_vec()?, [1.0, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_mean(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Mean>>
+    where
+        SkipNan<Mean>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(Mean))
+    }
+
+    /// As [`Self::min_over`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
+    /// assert_eq!(t.nan_min(1).eval()?.to_vec()?, [1.0, 3.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_min(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Min>>
+    where
+        SkipNan<Min>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(Min))
+    }
+
+    /// As [`Self::max_over`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
+    /// assert_eq!(t.nan_max(1).eval()?.to_vec()?, [1.0, 5.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_max(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Max>>
+    where
+        SkipNan<Max>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(Max))
+    }
+
+    /// As [`Self::argmin`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[f64::NAN, 1.0], [3.0, 5.0]])?;
+    /// assert_eq!(t.nan_argmin(1).eval()?.to_vec()?, [1, 0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_argmin(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<ArgMin>>
+    where
+        SkipNan<ArgMin>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(ArgMin))
+    }
+
+    /// As [`Self::argmax`], of the elements that are not NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[f64::NAN, 1.0], [3.0, 5.0]])?;
+    /// assert_eq!(t.nan_argmax(1).eval()?.to_vec()?, [1, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_argmax(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<ArgMax>>
+    where
+        SkipNan<ArgMax>: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, SkipNan(ArgMax))
+    }
+
+    /// The variance: the sum of squared distances from the mean over `n - ddof`; see [`Variance`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
+    /// assert_eq!(t.variance(1, 0).eval()?.to_vec()?, [1.0, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn variance(self, axes: impl Into<Axes>, ddof: usize) -> Reduction<Self::Expr, Variance>
+    where
+        Variance: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, Variance { ddof })
+    }
+
+    /// The standard deviation: the square root of [`Self::variance`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
+    /// assert_eq!(t.std(1, 0).eval()?.to_vec()?, [1.0, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn std(self, axes: impl Into<Axes>, ddof: usize) -> Reduction<Self::Expr, StandardDeviation>
+    where
+        StandardDeviation: Reducer<Self::Elem>,
+    {
+        self.reduce(axes, StandardDeviation { ddof })
+    }
+
+    /// The sum of products with another operand of the same element type, stretched as operators do.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+    /// let weights = Tensor::from_vec([2], vec![10.0, 1.0])?;
+    /// assert_eq!(t.dot(&weights, 1).eval()?.to_vec()?, [12.0, 34.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn dot<X: IntoExpr<Elem = Self::Elem>>(
+        self,
+        other: X,
+        axes: impl Into<Axes>,
+    ) -> Reduction<Apply<MulOp, (Self::Expr, X::Expr)>, Sum>
+    where
+        Self::Elem: Arithmetic,
+        Sum: Reducer<Self::Elem>,
+    {
+        let products = Apply::new(MulOp, (self.into_expr(), other.into_expr()));
+        Reduction::new(products, axes.into(), Sum)
+    }
+
+    /// The covariance with another operand; see [`Covariance`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let x = Tensor::from(vec![1.0_f64, 2.0, 3.0]);
+    /// let y = Tensor::from(vec![2.0, 4.0, 9.0]);
+    /// assert_eq!(x.covariance(&y, .., 1).eval()?.item()?, 3.5);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn covariance<X: IntoExpr<Elem = Self::Elem>>(
+        self,
+        other: X,
+        axes: impl Into<Axes>,
+        ddof: usize,
+    ) -> Reduction<Apply<Pair, (Self::Expr, X::Expr)>, Covariance>
+    where
+        Covariance: Reducer<(Self::Elem, Self::Elem)>,
+    {
+        let pairs = Apply::new(Pair, (self.into_expr(), other.into_expr()));
+        Reduction::new(pairs, axes.into(), Covariance { ddof })
+    }
+}
+
+impl<S: Reader> Reduce for &Tensor<S> {}
+impl<S: Reader + ?Sized> Reduce for Tensor<&S> {}
+impl<E: Expr> Reduce for Lazy<E> {}
+impl<E: Expr> Reduce for &Lazy<E> {}

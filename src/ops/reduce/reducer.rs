@@ -1,5 +1,14 @@
 //! What a reduction is made of.
 
+/// Why a state has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undefined {
+    /// The result does not fit its type, as a sum of integers may not.
+    Overflow,
+    /// All elements were left out, and there is no result for none.
+    Empty,
+}
+
 /// The pieces of a fold: how to begin, take one more element, join two parts, and end.
 ///
 /// Six items make a reducer, and with it come any axes, masks, segments, windows, scans, sparse operands
@@ -76,9 +85,9 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// The result.
     fn finish(&self, state: Self::State) -> Self::Out;
 
-    /// Whether the result does not fit its type, as a sum of integers may not.
-    fn overflows(&self, _state: &Self::State) -> bool {
-        false
+    /// Why there is no result, if there is none. Asked before [`Self::finish`].
+    fn undefined(&self, _state: &Self::State) -> Option<Undefined> {
+        None
     }
 
     /// [`Self::first`] where the position matters.

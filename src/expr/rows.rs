@@ -1,0 +1,319 @@
+//! Rows of an expression, a block at a time: what folds are fed with.
+//!
+//! Rows are numbered in row-major order of all axes but the last, whose elements are the columns. A
+//! block of some rows and columns is had in one of three ways: from the memory of a tensor as it lies,
+//! by evaluating tiles straight from strides, or, where maps are more than strides, by a plan of its
+//! own.
+
+use super::eval::evaluate_raw;
+use super::{Expr, Leaf, locate};
+use crate::error::{Error, Result};
+use crate::kernel::inner::{self, Scratch, slots};
+use crate::kernel::{Cursor, Place, Steps, Stop, TILE, Tile};
+use crate::map::{AddressMap, Select};
+use crate::shape::{Align, Shape};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// An expression seen as rows.
+pub(crate) struct Rows<E> {
+    e: E,
+    shape: Shape,
+    /// Links below the first, of all leaves.
+    links: usize,
+    /// Strides of every leaf, if strides are all there is.
+    strided: Option<Vec<Strided>>,
+}
+
+/// Where a leaf lies: its offset and a stride for every axis of the joint shape.
+struct Strided {
+    base: isize,
+    strides: SmallVec<[isize; 4]>,
+}
+
+impl<E: Expr> Rows<E> {
+    /// The rows of `e` after `view`, which gives every leaf the same shape.
+    pub(crate) fn new(
+        e: E,
+        mut view: impl FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Self> {
+        let joint = e.shape()?;
+        let shape = view(AddressMap::row_major(&joint)?)?.shape();
+        let mut links = 0;
+        let e = e.rewrite(&mut |map| {
+            let map = view(map.stretch(&joint, Align::Right)?)?;
+            links += map.rest().len();
+            Ok(map)
+        })?;
+        let strided = strided(&e);
+        Ok(Self { e, shape, links, strided })
+    }
+
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// How many links the maps of all leaves have below their first.
+    pub(crate) fn links(&self) -> usize {
+        self.links
+    }
+
+    /// A reader of blocks, for one task.
+    pub(crate) fn open(&self) -> RowReader<'_, E> {
+        let cursor = self.e.cursor();
+        let columns = self.shape.rank() - 1;
+        let direct = self.strided.as_ref().is_some_and(|leaves| match leaves.as_slice() {
+            [leaf] => leaf.strides[columns] == 1 || self.shape[columns] == 1,
+            _ => false,
+        });
+        RowReader {
+            rows: self,
+            direct: direct && cursor.slice().is_some(),
+            cursor,
+            starts: Vec::new(),
+            scratch: Scratch::default(),
+            block: Vec::new(),
+        }
+    }
+}
+
+/// Why the evaluation of `e` at `shape` stopped.
+pub(crate) fn explain_stop<E: Expr>(e: &E, shape: &Shape, stop: Stop) -> Error {
+    match AddressMap::row_major(shape) {
+        Ok(map) => locate::explain_stop(e, shape, &map, stop, &|_| None),
+        Err(error) => error,
+    }
+}
+
+fn strided<E: Expr>(e: &E) -> Option<Vec<Strided>> {
+    let mut leaves = Some(Vec::new());
+    e.leaves(&mut |leaf: Leaf<'_>| {
+        let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
+        match (axes, &mut leaves) {
+            (Some(axes), Some(leaves)) => leaves.push(Strided {
+                base: leaf.map.top().offset() as isize,
+                strides: axes.iter().map(|axis| axis.stride).collect(),
+            }),
+            _ => leaves = None,
+        }
+    });
+    leaves
+}
+
+/// Reads blocks of rows, one after another.
+pub(crate) struct RowReader<'r, E: Expr> {
+    rows: &'r Rows<E>,
+    cursor: E::Cursor<'r>,
+    /// Whether the rows lie in the memory of the only leaf.
+    direct: bool,
+    starts: Vec<usize>,
+    scratch: Scratch<E::Elem>,
+    block: Vec<E::Elem>,
+}
+
+/// Rows of equal length.
+pub(crate) struct Block<'b, T> {
+    data: &'b [T],
+    /// Where each row starts; one after another if absent.
+    starts: Option<&'b [usize]>,
+    columns: usize,
+}
+
+impl<'b, T> Block<'b, T> {
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &'b [T] {
+        let start = self.starts.map_or(row * self.columns, |starts| starts[row]);
+        &self.data[start..][..self.columns]
+    }
+
+    /// All rows as one, if they are in scratch memory.
+    pub(crate) fn flat(&self) -> Option<&'b [T]> {
+        self.starts.is_none().then_some(self.data)
+    }
+}
+
+impl<E: Expr> RowReader<'_, E> {
+    /// How many elements a block should have.
+    pub(crate) fn block_size(&self) -> usize {
+        match &self.rows.strided {
+            _ if self.direct => 8 * TILE,
+            Some(_) => 2 * TILE,
+            None => 16 * TILE,
+        }
+    }
+
+    /// Whether some operand lies closer together across rows than along them, so that blocks of
+    /// several rows cost less.
+    pub(crate) fn crosses(&self) -> bool {
+        let Some(leaves) = &self.rows.strided else {
+            return true;
+        };
+        leaves.iter().any(|leaf| {
+            let [.., across, along] = leaf.strides.as_slice() else {
+                return false;
+            };
+            *across != 0 && across.unsigned_abs() < along.unsigned_abs()
+        })
+    }
+
+    /// The elements of some rows and columns.
+    pub(crate) fn read(
+        &mut self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) -> Result<Block<'_, E::Elem>, Stop> {
+        let width = columns.len();
+        if let (true, Some([leaf])) = (self.direct, self.rows.strided.as_deref()) {
+            let slice = self.cursor.slice().unwrap_or_default();
+            self.starts.clear();
+            let mut runs = Runs::new(&self.rows.shape, rows);
+            while let Some((run, index)) = runs.next() {
+                let (base, step) = leaf.place(&index, columns.start);
+                for k in 0..run {
+                    let start = base.wrapping_add(step.wrapping_mul(k as isize));
+                    let end = (start as usize).checked_add(width);
+                    if end.is_none_or(|end| end > slice.len()) {
+                        let low = start as i128;
+                        let high = low + width as i128 - 1;
+                        return Err(inner::out_of_span(low, high, slice.len()).into());
+                    }
+                    self.starts.push(start as usize);
+                }
+            }
+            return Ok(Block { data: slice, starts: Some(&self.starts), columns: width });
+        }
+        let count = rows.len() * width;
+        let mut runs = Runs::new(&self.rows.shape, rows.clone());
+        if let Some((run, index)) = runs.next()
+            && run == rows.len()
+            && self.rows.strided.is_some()
+        {
+            let data = self.tile(run, &index, columns)?;
+            return Ok(Block { data, starts: None, columns: width });
+        }
+        let mut done = 0;
+        let mut runs = Runs::new(&self.rows.shape, rows);
+        while let Some((run, index)) = runs.next() {
+            self.append(run, &index, columns.clone(), done, count)?;
+            done += run * width;
+        }
+        Ok(Block { data: &self.block[..count], starts: None, columns: width })
+    }
+
+    /// Evaluates a tile of neighbouring rows.
+    fn tile(
+        &mut self,
+        run: usize,
+        index: &[usize],
+        columns: Range<usize>,
+    ) -> Result<&[E::Elem], Stop> {
+        let straight = |stride| Steps { stride, table: None };
+        let still = Place { base: 0, rows: straight(0), columns: straight(1), relocate: None };
+        let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
+        places.push(still);
+        for leaf in self.rows.strided.iter().flatten() {
+            let (base, step) = leaf.place(index, columns.start);
+            let along = leaf.strides.last().copied().unwrap_or(0);
+            places.push(Place { base, rows: straight(step), columns: straight(along), ..still });
+        }
+        let width = columns.len();
+        let dense = run > 1 && width < crate::kernel::PART;
+        let tile = Tile { rows: run, columns: width, dense, places: &places };
+        self.cursor.bind(&tile, &mut 1)?;
+        match self.scratch.fill(&self.cursor, tile.sides()) {
+            (_, true) => Err(Stop::Fault),
+            (block, false) => Ok(block),
+        }
+    }
+
+    /// Evaluates neighbouring rows to their part of a block of `count` elements.
+    fn append(
+        &mut self,
+        run: usize,
+        index: &[usize],
+        columns: Range<usize>,
+        done: usize,
+        count: usize,
+    ) -> Result<(), Stop> {
+        let part = run * columns.len();
+        if self.rows.strided.is_some() {
+            self.tile(run, index, columns)?;
+            self.block.truncate(done);
+            self.block.extend_from_slice(self.scratch.filled());
+            return Ok(());
+        }
+        let range = |range: Range<usize>| Select::range(range.start as isize..range.end as isize);
+        let mut selectors: Vec<Select> = Vec::with_capacity(index.len() + 1);
+        if let Some((&first, outer)) = index.split_last() {
+            selectors.extend(outer.iter().map(|&digit| Select::Index(digit as isize)));
+            selectors.push(range(first..first + run));
+        }
+        selectors.push(range(columns));
+        let select = |map: AddressMap| map.select(selectors.clone());
+        let piece = self.rows.e.by_ref().rewrite(&mut |map| select(map))?;
+        let shape = select(AddressMap::row_major(&self.rows.shape)?)?.shape();
+        let map = AddressMap::row_major(&shape)?;
+        if self.block.len() < count {
+            // The first elements stand in for those that are still to come.
+            let first: Vec<E::Elem> = inner::collect(part, |out| {
+                let filled = evaluate_raw(&piece, &shape, &map, out)?;
+                filled.ok_or_else(|| Stop::from(inner::out_of_span(0, part as i128 - 1, part)))
+            })?;
+            self.block.truncate(done);
+            self.block.extend_from_slice(&first);
+            if let Some(&element) = first.first() {
+                self.block.resize(count, element);
+            }
+            return Ok(());
+        }
+        evaluate_raw(&piece, &shape, &map, slots(&mut self.block[done..done + part]))?;
+        Ok(())
+    }
+}
+
+impl Strided {
+    /// Where the row of this index is at a column, and the step to the next row.
+    fn place(&self, index: &[usize], column: usize) -> (isize, isize) {
+        let (outer, along) = self.strides.split_at(index.len());
+        let along = along.first().copied().unwrap_or(0);
+        let mut base = self.base.wrapping_add(along.wrapping_mul(column as isize));
+        for (&digit, &stride) in index.iter().zip(outer) {
+            base = base.wrapping_add(stride.wrapping_mul(digit as isize));
+        }
+        (base, outer.last().copied().unwrap_or(0))
+    }
+}
+
+/// Cuts a range of rows where the last of their axes begins anew.
+struct Runs<'s> {
+    outer: &'s [usize],
+    next: usize,
+    end: usize,
+}
+
+impl<'s> Runs<'s> {
+    fn new(shape: &'s Shape, rows: Range<usize>) -> Self {
+        let (_, outer) = shape.extents().split_last().unwrap_or((&1, &[]));
+        Self { outer, next: rows.start, end: rows.end }
+    }
+
+    /// The number of rows of the next run, and the digits of its first.
+    fn next(&mut self) -> Option<(usize, SmallVec<[usize; 4]>)> {
+        if self.next >= self.end {
+            return None;
+        }
+        let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.outer.len());
+        let mut rest = self.next;
+        for (digit, &extent) in index.iter_mut().zip(self.outer).rev() {
+            *digit = rest % extent;
+            rest /= extent;
+        }
+        let left = match (self.outer.last(), index.last()) {
+            (Some(extent), Some(digit)) => extent - digit,
+            _ => 1,
+        };
+        let run = left.min(self.end - self.next);
+        self.next += run;
+        Some((run, index))
+    }
+}

@@ -1,0 +1,157 @@
+//! The engine: from an expression and axes to leaves of a fixed size, and from their states to results.
+//!
+//! How elements are grouped depends on shapes and axes only, so results have the same bits for every
+//! thread count and for every view that has the same elements in the same order.
+//!
+//! Axes are put in one of two orders. If the last axis is kept, and wide enough, results are made side
+//! by side: a leaf is a group of rows, folded across. Otherwise reduced axes come last: a leaf is a run
+//! of each row, folded along. States of leaves are joined in pairs.
+
+use super::across::Across;
+use super::along::Along;
+use super::{Reducer, Undefined};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Rows, Stop, explain_stop};
+use crate::kernel;
+use crate::shape::Shape;
+use std::ops::Range;
+
+/// Fewest neighbouring results that are made side by side.
+const SIDE_BY_SIDE: usize = 8;
+/// Rows below this length are folded side by side where there are many.
+const SHORT: usize = 16;
+
+/// Results in row-major order of the kept axes of `e`; `reduced` tells which axes are not kept.
+pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    reduced: &[bool],
+    reducer: &R,
+) -> Result<Vec<R::Out>> {
+    let extents = |wanted: bool| -> Vec<usize> {
+        let axes = shape.iter().zip(reduced).filter(|(_, reduced)| **reduced == wanted);
+        axes.map(|(&extent, _)| extent).collect()
+    };
+    let (kept, gone) = (extents(false), extents(true));
+    let results = Shape::from(kept.as_slice()).count()?;
+    if gone.contains(&0) {
+        let Some(state) = reducer.empty() else {
+            let axis = (0..shape.rank()).find(|&axis| reduced[axis] && shape[axis] == 0);
+            let axis = axis.unwrap_or_default();
+            return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
+        };
+        return copies(reducer.finish(state), results);
+    }
+    if results == 0 {
+        return Ok(Vec::new());
+    }
+    let long_axes = || (0..shape.rank()).filter(|&axis| reduced[axis] && shape[axis] > 1);
+    if !R::COMMUTATIVE && long_axes().count() > 1 {
+        return Err(Error::Order { axes: long_axes().collect() });
+    }
+    let folded = if across(shape, reduced) {
+        Across::new(e, shape, reduced, reducer)?.results()
+    } else {
+        Along::new(e, shape, reduced, reducer)?.results()
+    };
+    folded.map_err(|stop| match stop {
+        Failure::Stop(stop) => explain_stop(e, shape, stop),
+        Failure::Undefined(why, number) => {
+            let index = Shape::from(kept.as_slice()).unravel(number).to_vec();
+            undefined::<R::Out>(why, index)
+        }
+    })
+}
+
+/// Whether results are made side by side.
+fn across(shape: &Shape, reduced: &[bool]) -> bool {
+    let (Some(&last), Some(false)) = (shape.last(), reduced.last()) else {
+        return false;
+    };
+    let gone: usize =
+        shape.iter().zip(reduced).filter(|(_, gone)| **gone).map(|(n, _)| n).product();
+    last >= SIDE_BY_SIDE || (gone < SHORT && last >= 2)
+}
+
+/// Why there are no results.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Stop(Stop),
+    /// The result of this number is none.
+    Undefined(Undefined, usize),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+/// The error for a result of type `T` that there is none of.
+pub(crate) fn undefined<T>(why: Undefined, index: Vec<usize>) -> Error {
+    match why {
+        Undefined::Overflow => Error::Overflow { index, target: std::any::type_name::<T>() },
+        Undefined::Empty => Error::NothingLeft { index },
+    }
+}
+
+fn copies<T: Copy>(value: T, count: usize) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    all.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    all.resize(count, value);
+    Ok(all)
+}
+
+/// The result of a state, the one of this number.
+pub(super) fn finish<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    state: R::State,
+    number: usize,
+) -> Result<R::Out, Failure> {
+    match reducer.undefined(&state) {
+        Some(why) => Err(Failure::Undefined(why, number)),
+        None => Ok(reducer.finish(state)),
+    }
+}
+
+/// The elements of `e` with its axes in this order and, if that takes no link, the last of them merged
+/// to one of `merged` elements.
+pub(super) fn rows<'e, E: Expr>(
+    e: &'e E,
+    shape: &Shape,
+    order: &[usize],
+    merged: usize,
+) -> Result<Rows<E::Ref<'e>>> {
+    let plain = Rows::new(e.by_ref(), |map| {
+        let map = map.transpose(order)?;
+        if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
+    })?;
+    if merged < 2 {
+        return Ok(plain);
+    }
+    let mut extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let last = extents.drain(extents.len() - merged..).product();
+    extents.push(last);
+    let flat = Rows::new(e.by_ref(), |map| map.transpose(order)?.reshape(extents.as_slice()))?;
+    Ok(if flat.links() <= plain.links() { flat } else { plain })
+}
+
+/// Results of all ranges of at most `task` of `count` items, one after another.
+pub(super) fn in_tasks<T: Send>(
+    items: Range<usize>,
+    task: usize,
+    run: &(impl Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
+) -> Result<Vec<T>, Failure> {
+    if items.len() <= task.max(1) {
+        return run(items);
+    }
+    let middle = items.start + items.len() / 2;
+    let (low, high) = kernel::join(
+        || in_tasks(items.start..middle, task, run),
+        || in_tasks(middle..items.end, task, run),
+    );
+    let (mut results, more) = (low?, high?);
+    results.extend(more);
+    Ok(results)
+}

@@ -1,0 +1,182 @@
+//! Reducers made of others: of some elements only, or with one more step at the end.
+
+use super::super::{Reducer, Undefined};
+
+/// A reducer whose results go through a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Mapped<R, F> {
+    pub(in super::super) reducer: R,
+    pub(in super::super) function: F,
+}
+
+impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + Sync> Reducer<T>
+    for Mapped<R, F>
+{
+    type State = R::State;
+    type Out = U;
+    const COMMUTATIVE: bool = R::COMMUTATIVE;
+    const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const POSITIONS: bool = R::POSITIONS;
+
+    fn empty(&self) -> Option<R::State> {
+        self.reducer.empty()
+    }
+
+    #[inline(always)]
+    fn first(&self, x: T) -> R::State {
+        self.reducer.first(x)
+    }
+
+    #[inline(always)]
+    fn step(&self, state: &mut R::State, x: T) {
+        self.reducer.step(state, x);
+    }
+
+    #[inline(always)]
+    fn combine(&self, state: &mut R::State, later: R::State) {
+        self.reducer.combine(state, later);
+    }
+
+    fn finish(&self, state: R::State) -> U {
+        (self.function)(self.reducer.finish(state))
+    }
+
+    fn undefined(&self, state: &R::State) -> Option<Undefined> {
+        self.reducer.undefined(state)
+    }
+
+    #[inline(always)]
+    fn first_at(&self, x: T, position: usize) -> R::State {
+        self.reducer.first_at(x, position)
+    }
+
+    #[inline(always)]
+    fn step_at(&self, state: &mut R::State, x: T, position: usize) {
+        self.reducer.step_at(state, x, position);
+    }
+
+    fn repeat(&self, x: T, position: usize, count: usize) -> R::State {
+        self.reducer.repeat(x, position, count)
+    }
+
+    #[inline(always)]
+    fn fold(&self, run: &[T], position: usize) -> R::State {
+        self.reducer.fold(run, position)
+    }
+
+    #[inline(always)]
+    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<R::State>) {
+        self.reducer.fold_columns(rows, position, states);
+    }
+}
+
+/// A reducer that takes the elements beside a `true` only; the others are skipped, not multiplied by 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Filtered<R>(pub R);
+
+/// A reducer that skips NaN. Where all elements are NaN, the result is that of one NaN, unless there is a
+/// result for no elements.
+#[derive(Debug, Clone, Copy)]
+pub struct SkipNan<R>(pub R);
+
+/// The state of the elements that were taken, or of one that was not while none was.
+#[derive(Debug, Clone)]
+pub enum Taken<S> {
+    /// Of those that were taken.
+    Some(S),
+    /// Of the first, which was skipped.
+    None(S),
+}
+
+/// Reducers of a selection of elements: `take` gives an element and whether it counts.
+macro_rules! selecting {
+    ($Reducer:ident [$($generics:tt)*] $item:ty => $element:ty, $take:expr, $lone:expr) => {
+        impl<$($generics)*, R: Reducer<$element>> Reducer<$item> for $Reducer<R> {
+            type State = Taken<R::State>;
+            type Out = R::Out;
+            const COMMUTATIVE: bool = R::COMMUTATIVE;
+            const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+            const POSITIONS: bool = R::POSITIONS;
+
+            fn empty(&self) -> Option<Self::State> {
+                self.0.empty().map(Taken::Some)
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $item) -> Self::State {
+                self.first_at(x, 0)
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut Self::State, x: $item) {
+                match ($take(x), &mut *state) {
+                    ((x, true), Taken::Some(state)) => self.0.step(state, x),
+                    ((x, true), Taken::None(_)) => *state = Taken::Some(self.0.first(x)),
+                    _ => {}
+                }
+            }
+
+            fn combine(&self, state: &mut Self::State, later: Self::State) {
+                match (&mut *state, later) {
+                    (Taken::Some(state), Taken::Some(later)) => self.0.combine(state, later),
+                    (Taken::None(_), later @ Taken::Some(_)) => *state = later,
+                    (_, Taken::None(_)) => {}
+                }
+            }
+
+            fn undefined(&self, state: &Self::State) -> Option<Undefined> {
+                match state {
+                    Taken::Some(state) => self.0.undefined(state),
+                    Taken::None(_) => (self.0.empty().is_none() && !$lone).then_some(Undefined::Empty),
+                }
+            }
+
+            fn finish(&self, state: Self::State) -> R::Out {
+                self.0.finish(match state {
+                    Taken::Some(state) => state,
+                    Taken::None(state) => self.0.empty().unwrap_or(state),
+                })
+            }
+
+            #[inline(always)]
+            fn first_at(&self, x: $item, position: usize) -> Self::State {
+                let (x, counts) = $take(x);
+                let state = self.0.first_at(x, position);
+                if counts { Taken::Some(state) } else { Taken::None(state) }
+            }
+
+            #[inline(always)]
+            fn step_at(&self, state: &mut Self::State, x: $item, position: usize) {
+                match ($take(x), &mut *state) {
+                    ((x, true), Taken::Some(state)) => self.0.step_at(state, x, position),
+                    ((x, true), Taken::None(_)) => *state = Taken::Some(self.0.first_at(x, position)),
+                    _ => {}
+                }
+            }
+
+            fn repeat(&self, x: $item, position: usize, count: usize) -> Self::State {
+                let (x, counts) = $take(x);
+                let state = self.0.repeat(x, position, count);
+                if counts { Taken::Some(state) } else { Taken::None(state) }
+            }
+
+            /// The elements that count, side by side, as one run: which ones they are is the same however
+            /// the operand lies in memory.
+            fn fold(&self, run: &[$item], position: usize) -> Self::State {
+                let mut state = self.first_at(run[0], position);
+                if R::POSITIONS || !R::ASSOCIATIVE {
+                    for (k, &x) in run.iter().enumerate().skip(1) {
+                        self.step_at(&mut state, x, position + k);
+                    }
+                    return state;
+                }
+                let taken = run.iter().map(|&x| $take(x)).filter(|(_, counts)| *counts);
+                let taken: Vec<$element> = taken.map(|(x, _)| x).collect();
+                if taken.is_empty() { state } else { Taken::Some(self.0.fold(&taken, position)) }
+            }
+        }
+    };
+}
+
+selecting!(Filtered[T: Copy] (T, bool) => T, |(x, counts): (T, bool)| (x, counts), false);
+selecting!(SkipNan[T: Copy + PartialOrd] T => T, |x: T| (x, x.partial_cmp(&x).is_some()), true);

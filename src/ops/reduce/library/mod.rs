@@ -1,0 +1,28 @@
+//! Reducers that most programs need.
+
+mod adapters;
+mod extrema;
+mod lanes;
+mod logic;
+mod moments;
+mod norms;
+mod sums;
+mod tuples;
+
+pub use adapters::{Filtered, Mapped, SkipNan};
+pub use extrema::{ArgMax, ArgMin, Max, Min};
+pub use logic::{All, Any, CountNonzero};
+pub use moments::{Covariance, Mean, StandardDeviation, Variance};
+pub use norms::{LogSumExp, Norm, NormL1, NormMax};
+pub use sums::{CompensatedSum, NaiveSum, Product, Sum, WrappingProduct, WrappingSum};
+pub use tuples::Separate;
+
+/// What the states of reducers are, named so that their types can be written down. Not for use.
+#[doc(hidden)]
+pub mod states {
+    pub use super::adapters::Taken;
+    pub use super::extrema::Found;
+    pub use super::moments::{CoMoments, Moments, Total};
+    pub use super::norms::{Exponentials, Squares};
+    pub use super::sums::{CheckedProduct, Compensated};
+}

@@ -1,0 +1,361 @@
+//! Sums and products.
+
+use super::super::{Reducer, Undefined};
+use super::lanes::{in_columns, in_lanes};
+
+/// The sum, added in pairs: the error grows with the logarithm of the number of elements.
+///
+/// Integers are summed exactly and given in 64 bits; a sum that does not fit is
+/// [`Error::Overflow`](crate::Error::Overflow). The sum of nothing is 0. See [`CompensatedSum`] for
+/// sums of floats that cancel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sum;
+
+/// The sum of integers in 64 bits, wrapping around on overflow.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WrappingSum;
+
+/// The sum of floats with the errors of all additions added up beside it (Neumaier).
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::reduce::CompensatedSum;
+/// let t = Tensor::from(vec![1.0_f64, 1e100, 1.0, -1e100]);
+/// assert_eq!(t.view().sum(..).eval()?.item()?, 0.0);
+/// assert_eq!(t.reduce(.., CompensatedSum).eval()?.item()?, 2.0);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CompensatedSum;
+
+/// The sum of floats added one after another, as a plain loop does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NaiveSum;
+
+/// The product. Integers are given in 64 bits; a product that does not fit is
+/// [`Error::Overflow`](crate::Error::Overflow). The product of nothing is 1.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Product;
+
+/// The product of integers in 64 bits, wrapping around on overflow.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct WrappingProduct;
+
+/// Folds whose state is the result and whose one operation joins states.
+macro_rules! monoid {
+    ($Reducer:ty: $($(#[$cfg:meta])? $element:ty => $total:ty, $zero:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
+        $(#[$cfg])?
+        impl Reducer<$element> for $Reducer {
+            type State = $total;
+            type Out = $total;
+
+            #[inline]
+            fn empty(&self) -> Option<$total> {
+                Some($zero)
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $element) -> $total {
+                $one(x)
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut $total, x: $element) {
+                *state = $join(*state, $one(x));
+            }
+
+            #[inline(always)]
+            fn combine(&self, state: &mut $total, later: $total) {
+                *state = $join(*state, later);
+            }
+
+            #[inline]
+            fn finish(&self, state: $total) -> $total {
+                state
+            }
+
+            fn repeat(&self, x: $element, _position: usize, count: usize) -> $total {
+                $repeat($one(x), count)
+            }
+
+            #[inline(always)]
+            fn fold(&self, run: &[$element], _position: usize) -> $total {
+                in_lanes(run, $one, |state, x| $join(state, $one(x)), $join)
+            }
+
+            #[inline(always)]
+            fn fold_columns(&self, rows: &[&[$element]], _position: usize, states: &mut Vec<$total>) {
+                in_columns(rows, states, $one, $join);
+            }
+        }
+    )* };
+}
+
+fn same<T>(x: T) -> T {
+    x
+}
+
+monoid! { Sum:
+    f32 => f32, 0.0, same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    f64 => f64, 0.0, same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64;
+    #[cfg(feature = "half")] half::f16 => f32, 0.0, half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    #[cfg(feature = "half")] half::bf16 => f32, 0.0, half::bf16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ZERO, same,
+        |a: num_complex::Complex32, b: num_complex::Complex32| a + b, |x: num_complex::Complex32, count| x * count as f32;
+    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ZERO, same,
+        |a: num_complex::Complex64, b: num_complex::Complex64| a + b, |x: num_complex::Complex64, count| x * count as f64;
+}
+
+monoid! { Product:
+    f32 => f32, 1.0, same, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
+    f64 => f64, 1.0, same, |a: f64, b: f64| a * b, |x: f64, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "half")] half::f16 => f32, 1.0, half::f16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "half")] half::bf16 => f32, 1.0, half::bf16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ONE, same,
+        |a: num_complex::Complex32, b: num_complex::Complex32| a * b,
+        |x: num_complex::Complex32, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ONE, same,
+        |a: num_complex::Complex64, b: num_complex::Complex64| a * b,
+        |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
+}
+
+macro_rules! wrapping {
+    ($($element:ty => $total:ty;)*) => {
+        monoid! { WrappingSum: $(
+            $element => $total, 0, <$total>::from, <$total>::wrapping_add, |x: $total, count| x.wrapping_mul(count as $total);
+        )* }
+        monoid! { WrappingProduct: $(
+            $element => $total, 1, <$total>::from, <$total>::wrapping_mul, |x: $total, count| power(x, count, <$total>::wrapping_mul);
+        )* }
+    };
+}
+wrapping! {
+    i8 => i64; i16 => i64; i32 => i64; i64 => i64;
+    u8 => u64; u16 => u64; u32 => u64; u64 => u64; bool => u64;
+}
+
+/// `x` to the power of `count >= 1`, by squaring.
+fn power<T: Copy>(x: T, count: usize, times: impl Fn(T, T) -> T) -> T {
+    let mut result = x;
+    for bit in (0..count.ilog2()).rev() {
+        result = times(result, result);
+        if count >> bit & 1 == 1 {
+            result = times(result, x);
+        }
+    }
+    result
+}
+
+/// Exact sums: in 64 bits while a run cannot overflow them, in 128 bits across runs.
+macro_rules! exact_sums {
+    ($($element:ty => $total:ty, $wide:ty, $run:ident;)*) => { $(
+        impl Reducer<$element> for Sum {
+            type State = $wide;
+            type Out = $total;
+
+            #[inline]
+            fn empty(&self) -> Option<$wide> {
+                Some(0)
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $element) -> $wide {
+                <$wide>::from(x)
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut $wide, x: $element) {
+                *state = state.wrapping_add(<$wide>::from(x));
+            }
+
+            #[inline(always)]
+            fn combine(&self, state: &mut $wide, later: $wide) {
+                *state = state.wrapping_add(later);
+            }
+
+            fn undefined(&self, state: &$wide) -> Option<Undefined> {
+                <$total>::try_from(*state).is_err().then_some(Undefined::Overflow)
+            }
+
+            #[inline]
+            fn finish(&self, state: $wide) -> $total {
+                state as $total
+            }
+
+            fn repeat(&self, x: $element, _position: usize, count: usize) -> $wide {
+                <$wide>::from(x).wrapping_mul(count as $wide)
+            }
+
+            #[inline(always)]
+            fn fold(&self, run: &[$element], _position: usize) -> $wide {
+                run.chunks(SAFE).map(|run| exact_sums!(@$run run, $total, $wide)).sum()
+            }
+        }
+    )* };
+    (@narrow $run:ident, $total:ty, $wide:ty) => {{
+        let sum = in_lanes($run, <$total>::from, |sum, x| sum + <$total>::from(x), |a, b| a + b);
+        <$wide>::from(sum)
+    }};
+    // Halves of 32 bits, each summed in 64.
+    (@halves $run:ident, $total:ty, $wide:ty) => {{
+        let low = |x: $total| x & 0xffff_ffff;
+        let high = |x: $total| x >> 32;
+        let lows: $total = in_lanes($run, low, |sum, x| sum + low(x), |a, b| a + b);
+        let highs: $total = in_lanes($run, high, |sum, x| sum + high(x), |a, b| a + b);
+        (<$wide>::from(highs) << 32) + <$wide>::from(lows)
+    }};
+}
+
+/// Numbers of 32 bits that can be summed in 64.
+const SAFE: usize = 1 << 30;
+
+exact_sums! {
+    i8 => i64, i128, narrow; i16 => i64, i128, narrow; i32 => i64, i128, narrow; i64 => i64, i128, halves;
+    u8 => u64, u128, narrow; u16 => u64, u128, narrow; u32 => u64, u128, narrow; u64 => u64, u128, halves;
+    bool => u64, u128, narrow;
+}
+
+/// A product of integers: its value, as long as that is known to fit.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckedProduct<T>(Option<T>);
+
+macro_rules! exact_products {
+    ($($element:ty => $total:ty, $wide:ty;)*) => { $(
+        impl Reducer<$element> for Product {
+            type State = CheckedProduct<$wide>;
+            type Out = $total;
+
+            fn empty(&self) -> Option<Self::State> {
+                Some(CheckedProduct(Some(1)))
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $element) -> Self::State {
+                CheckedProduct(Some(<$wide>::from(x)))
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut Self::State, x: $element) {
+                Reducer::<$element>::combine(self, state, CheckedProduct(Some(<$wide>::from(x))));
+            }
+
+            /// What is beyond 64 bits stays there, whatever follows, unless that is 0.
+            #[inline(always)]
+            fn combine(&self, state: &mut Self::State, later: Self::State) {
+                let fits = |x: &$wide| {
+                    <$total>::try_from(*x).is_ok() || x.checked_neg().is_some_and(|x| <$total>::try_from(x).is_ok())
+                };
+                state.0 = match (state.0, later.0) {
+                    (Some(a), Some(b)) => a.checked_mul(b).filter(fits),
+                    (Some(0), None) | (None, Some(0)) => Some(0),
+                    _ => None,
+                };
+            }
+
+            fn undefined(&self, state: &Self::State) -> Option<Undefined> {
+                let fits = state.0.is_some_and(|x| <$total>::try_from(x).is_ok());
+                (!fits).then_some(Undefined::Overflow)
+            }
+
+            fn finish(&self, state: Self::State) -> $total {
+                state.0.unwrap_or_default() as $total
+            }
+        }
+    )* };
+}
+exact_products! {
+    i8 => i64, i128; i16 => i64, i128; i32 => i64, i128; i64 => i64, i128;
+    u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128; bool => u64, u128;
+}
+
+/// A sum and the error of its additions so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Compensated<T> {
+    sum: T,
+    error: T,
+}
+
+macro_rules! float_sums {
+    ($($float:ty)*) => { $(
+        impl Compensated<$float> {
+            /// The rounded sum and the exact rest, without a branch (Knuth's two-sum).
+            #[inline(always)]
+            fn plus(self, x: $float) -> Self {
+                let sum = self.sum + x;
+                let added = sum - self.sum;
+                let error = (self.sum - (sum - added)) + (x - added);
+                Self { sum, error: self.error + error }
+            }
+
+            #[inline(always)]
+            fn join(self, later: Self) -> Self {
+                let joined = self.plus(later.sum);
+                Self { error: joined.error + later.error, ..joined }
+            }
+        }
+
+        impl Reducer<$float> for CompensatedSum {
+            type State = Compensated<$float>;
+            type Out = $float;
+
+            fn empty(&self) -> Option<Self::State> {
+                Some(Compensated { sum: 0.0, error: 0.0 })
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $float) -> Self::State {
+                Compensated { sum: x, error: -0.0 }
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut Self::State, x: $float) {
+                *state = state.plus(x);
+            }
+
+            #[inline(always)]
+            fn combine(&self, state: &mut Self::State, later: Self::State) {
+                *state = state.join(later);
+            }
+
+            /// Infinities leave no error to speak of.
+            fn finish(&self, state: Self::State) -> $float {
+                if state.sum.is_finite() { state.sum + state.error } else { state.sum }
+            }
+
+            #[inline(always)]
+            fn fold(&self, run: &[$float], _position: usize) -> Self::State {
+                let first = |x| Compensated { sum: x, error: -0.0 };
+                in_lanes(run, first, Compensated::<$float>::plus, Compensated::<$float>::join)
+            }
+        }
+
+        impl Reducer<$float> for NaiveSum {
+            type State = $float;
+            type Out = $float;
+            const ASSOCIATIVE: bool = false;
+
+            fn empty(&self) -> Option<$float> {
+                Some(0.0)
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $float) -> $float {
+                x
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut $float, x: $float) {
+                *state += x;
+            }
+
+            fn combine(&self, state: &mut $float, later: $float) {
+                *state += later;
+            }
+
+            fn finish(&self, state: $float) -> $float {
+                state
+            }
+        }
+    )* };
+}
+float_sums!(f32 f64);
