@@ -159,6 +159,7 @@ pub mod tensor;
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
+pub use ops::product;
 pub use ops::reduce::{self, Reduce};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, Writer};

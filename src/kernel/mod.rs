@@ -8,6 +8,7 @@ pub(crate) mod inner;
 mod join;
 pub(crate) mod plan;
 mod simd;
+pub(crate) mod sparse;
 mod walk;
 
 pub use inner::Dest;

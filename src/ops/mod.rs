@@ -2,4 +2,5 @@
 
 mod assign;
 mod compare;
+pub mod product;
 pub mod reduce;
