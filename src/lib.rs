@@ -162,7 +162,7 @@ pub use map::{AddressMap, Select};
 pub use ops::product;
 pub use ops::reduce::{self, Reduce};
 pub use shape::{Align, Index, Shape};
-pub use storage::{BoxReader, Reader, Stored, Writer};
+pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;
 
 /// What most programs need: `use lensor::prelude::*`.

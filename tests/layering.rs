@@ -21,7 +21,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
 ];
 
 /// Modules of the names that the crate exports at its root.
-const ROOT: [(&str, &str); 19] = [
+const ROOT: [(&str, &str); 20] = [
     ("Error", "error"),
     ("Result", "error"),
     ("StorageError", "error"),
@@ -33,6 +33,7 @@ const ROOT: [(&str, &str); 19] = [
     ("Reader", "storage"),
     ("Writer", "storage"),
     ("Stored", "storage"),
+    ("StoredMut", "storage"),
     ("BoxReader", "storage"),
     ("Tensor", "tensor"),
     ("Lazy", "expr"),

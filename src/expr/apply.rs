@@ -63,6 +63,10 @@ impl<F, A: Operands> Apply<F, A> {
         let shape = operands.shape();
         Self { function, operands, shape }
     }
+
+    pub(super) fn operands(&self) -> &A {
+        &self.operands
+    }
 }
 
 impl<F, A: fmt::Debug> fmt::Debug for Apply<F, A> {

@@ -1,7 +1,7 @@
 //! Evaluation: from an expression to operands, a plan and elements.
 
 use super::leaf::Links;
-use super::{Expr, locate};
+use super::{Expr, locate, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, Scratch, slots};
 use crate::kernel::{
@@ -23,6 +23,9 @@ const SMALL: usize = 4096;
 pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
+    if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
+        return Ok(Tensor::of_parts(map, data?));
+    }
     let data = inner::collect(map.count(), |out| {
         let filled = evaluate_into(e, &shape, &map, out)?;
         filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
@@ -33,13 +36,28 @@ pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
 /// Elements of `e`, stretched to the shape of `out`, into `out`.
 pub(super) fn assign<E: Expr, W: Writer<Elem = E::Elem>>(e: &E, out: &mut Tensor<W>) -> Result<()> {
     let shape = destination(e, out)?;
+    if let Some(done) = sparse::assign_entries(e, &shape, out) {
+        return done;
+    }
+    if let Some(done) = sparse::assign_sparsely(e, &shape, out) {
+        return done;
+    }
+    assign_blocks(e, &shape, out)
+}
+
+/// [`assign`] to a destination that can take it, every element of which is computed.
+pub(super) fn assign_blocks<E: Expr, W: Writer<Elem = E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    out: &mut Tensor<W>,
+) -> Result<()> {
     let (map, storage) = out.parts_mut();
     if map.rest().is_empty()
         && let Some(slice) = storage.as_mut_slice()
     {
-        return evaluate_into(e, &shape, map, slots(slice)).map(drop);
+        return evaluate_into(e, shape, map, slots(slice)).map(drop);
     }
-    for_each_block(e, &shape, map, |place, [rows, columns], block| {
+    for_each_block(e, shape, map, |place, [rows, columns], block| {
         let mut block = block.chunks(columns.max(1));
         (0..rows).try_for_each(|row| {
             let from = block.next().unwrap_or_default();

@@ -40,6 +40,8 @@ pub use pairs::{IntoExpr, Pairs};
 pub(crate) use pieces::for_each_piece;
 pub(crate) use rows::{RowReader, Rows, explain_stop};
 pub use scalar::Scalar;
+pub(crate) use sparse::for_each_stored;
+pub use sparse::zip_stored;
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -127,6 +129,16 @@ pub struct Leaf<'a> {
     pub(crate) map: &'a AddressMap,
     pub(crate) elem_bytes: usize,
     pub(crate) access: Access,
+}
+
+impl Leaf<'_> {
+    /// Entries that the storage holds, if it is sparse.
+    pub(crate) fn stored(&self) -> usize {
+        match self.access {
+            Access::Stored { count } => count,
+            _ => 0,
+        }
+    }
 }
 
 /// How the elements of a leaf are reached.

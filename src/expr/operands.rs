@@ -35,6 +35,10 @@ pub trait Operands: Send + Sync {
     #[doc(hidden)]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
 
+    /// Number of leaves of every operand.
+    #[doc(hidden)]
+    fn leaf_counts(&self) -> Vec<usize>;
+
     /// Changes the map of every leaf of every operand.
     #[doc(hidden)]
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self>
@@ -82,6 +86,15 @@ macro_rules! operand_tuples {
             #[inline]
             fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
                 $(self.$k.leaves(visit);)*
+            }
+
+            fn leaf_counts(&self) -> Vec<usize> {
+                let count = |leaves: &dyn Fn(&mut dyn FnMut(Leaf<'_>))| {
+                    let mut count = 0;
+                    leaves(&mut |_| count += 1);
+                    count
+                };
+                vec![$(count(&|visit| self.$k.leaves(visit))),*]
             }
 
             fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
@@ -177,6 +190,12 @@ impl<F> fmt::Debug for Function<F> {
 impl<F: Clone> Clone for Function<F> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
+    }
+}
+
+impl<F> Function<F> {
+    pub(super) fn new(f: F) -> Self {
+        Self(f)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::apply::{ApplyRow, Op};
 use super::eval::{destination, fill_bound, row_addresses, run, visit_blocks};
 use super::leaf::LeafRow;
-use super::{Expr, locate};
+use super::{Apply, Expr, eval, locate, sparse};
 use crate::error::Result;
 use crate::kernel::inner::{Scratch, slots};
 use crate::kernel::{Blocking, Cursor, Dest, Fault, Source, Stop, TILE, Tile, TileSource};
@@ -18,6 +18,17 @@ where
     F: Op<(E::Elem, E::Elem), Out = E::Elem>,
 {
     let shape = destination(&e, out)?;
+    if out.storage().as_slice().is_none() && out.storage().stored().is_some() {
+        // Entries of both sides at once; elements that neither stores are one element.
+        let new = {
+            let old = out.view();
+            let both = Apply::new(&op, (old, e.by_ref()));
+            sparse::all_stored(&both).then(|| sparse::evaluate(&both, &shape, out.len()))
+        };
+        if let Some(new) = new {
+            return eval::assign(&Tensor::new(shape, new?)?, out);
+        }
+    }
     let (map, storage) = out.parts_mut();
     // Only the right operand decides whether an update has a fault, and it is unchanged.
     let fault = |b: E::Elem| op.fault((b, b));

@@ -5,6 +5,7 @@ use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy};
 use crate::map::AddressMap;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
+use itertools::Either;
 
 impl<S: Reader> Tensor<S> {
     /// A new tensor with copies of the elements of this view, in row-major order.
@@ -112,8 +113,17 @@ impl<W: Writer> Tensor<W> {
     where
         F: for<'a> FnOnce(Tensor<&'a W>) -> Result<BoxExpr<'a, W::Elem>>,
     {
-        let new = f(self.view())?.eval()?;
-        self.assign(new)
+        let new = {
+            let new = f(self.view())?;
+            match self.storage().stored().is_some() && new.is_sparse() {
+                true => Either::Left(new.eval_sparse()?),
+                false => Either::Right(new.eval()?),
+            }
+        };
+        match new {
+            Either::Left(sparse) => self.assign(sparse),
+            Either::Right(dense) => self.assign(dense),
+        }
     }
 
     /// Copies the elements that `from` reaches to the addresses that `to` reaches, both in the storage
@@ -155,7 +165,12 @@ impl<W: Writer> Tensor<W> {
             return Tensor::with_map(dest_map, dest_part)?
                 .assign(Tensor::with_map(source_map, source_part)?);
         }
-        let copy = Tensor::with_map(from.clone(), &*storage)?.to_tensor()?;
+        let copy = Tensor::with_map(from.clone(), &*storage)?.lazy();
+        if copy.is_sparse() {
+            let copy = copy.eval_sparse()?;
+            return Tensor::with_map(to.clone(), storage)?.assign(copy);
+        }
+        let copy = copy.eval()?;
         Tensor::with_map(to.clone(), storage)?.assign(copy)
     }
 }

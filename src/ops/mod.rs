@@ -4,3 +4,4 @@ mod assign;
 mod compare;
 pub mod product;
 pub mod reduce;
+mod sparse;

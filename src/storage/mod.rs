@@ -21,7 +21,7 @@ pub use encoded::Encoded;
 pub use mapped::{Mapped, MappedMut};
 pub(crate) use sparse::sort_entries;
 pub use sparse::{Duplicates, Sparse};
-pub(crate) use stream::{fill, reserve};
+pub(crate) use stream::{fill, grow, reserve};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
@@ -155,6 +155,25 @@ pub trait Stored: Send + Sync {
     }
 }
 
+/// Sparse storage whose entries can be replaced. An assignment to sparse storage goes through it, so that
+/// elements equal to the fill value take no entry.
+pub trait StoredMut: Stored {
+    /// Whether an element is the fill value, so that it needs no entry.
+    fn is_fill(&self, value: Self::Elem) -> bool;
+
+    /// Changes the value of every address without an entry.
+    fn set_fill(&mut self, fill: Self::Elem);
+
+    /// Puts other entries in the place of those with the given ordinals. Their addresses ascend, and lie
+    /// between those of the entries before and after.
+    fn splice(
+        &mut self,
+        ordinals: std::ops::Range<usize>,
+        addresses: Vec<usize>,
+        values: Vec<Self::Elem>,
+    );
+}
+
 /// Storage that can be written one element at a time.
 pub trait Writer: Reader {
     /// Writes `value` to `address`.
@@ -176,6 +195,11 @@ pub trait Writer: Reader {
 
     /// All elements in memory order, if they lie in memory. Override it if they do.
     fn as_mut_slice(&mut self) -> Option<&mut [Self::Elem]> {
+        None
+    }
+
+    /// The entries that differ from a fill value, to be replaced, if the storage is sparse.
+    fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = Self::Elem>> {
         None
     }
 
@@ -286,6 +310,11 @@ macro_rules! forward_writer {
             #[inline]
             fn as_mut_slice(&mut self) -> Option<&mut [Self::Elem]> {
                 (**self).as_mut_slice()
+            }
+
+            #[inline]
+            fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = Self::Elem>> {
+                (**self).stored_mut()
             }
 
             #[inline]

@@ -100,6 +100,12 @@ pub(crate) fn reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
     out.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes })
 }
 
+/// Room for `more` elements and, if there was none, for many others, or an error where others abort.
+pub(crate) fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
+    out.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
+}
+
 /// Fills `buffer` as far as the source goes; returns how far.
 pub(crate) fn fill(source: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
     let mut filled = 0;

@@ -60,6 +60,27 @@ fn parts_conform() -> Checked {
 }
 
 #[test]
+fn sparse_storage_conforms() -> Checked {
+    use lensor::storage::Sparse;
+    for len in LENGTHS.into_iter().chain([1 << 40]) {
+        for every in [1, 3, 100, 5000] {
+            let addresses: Vec<usize> = (0..len.min(20_000)).step_by(every).collect();
+            let values: Vec<i64> = addresses.iter().map(|k| *k as i64 % 5).collect();
+            let mut sparse = Sparse::from_sorted(len, 2, addresses, values).unwrap();
+            check_reader(&sparse)?;
+            check_reader(&SubBuffer::new(&sparse, len / 3..len - len / 4).unwrap())?;
+            check_reader(&(Box::new(sparse.clone()) as BoxReader<'_, i64>))?;
+            if len < 20_000 {
+                check_writer(&mut sparse, &[1, 2, 3])?;
+                check_reader(&sparse)?;
+            }
+        }
+        check_reader(&Sparse::new(len, f64::NAN))?;
+    }
+    check_writer(&mut Sparse::new(7, -0.0), &[f64::NAN, -0.0, 0.0])
+}
+
+#[test]
 fn computed_storage_conforms() -> Checked {
     for len in LENGTHS.into_iter().chain([1 << 40, isize::MAX as usize]) {
         check_reader(&Constant::new(f64::NAN, len))?;

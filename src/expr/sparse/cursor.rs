@@ -42,13 +42,15 @@ pub struct Block<'b> {
 #[derive(Debug, Clone)]
 pub struct Share {
     pub(crate) ordinals: Range<usize>,
-    /// For each of these entries its place among the positions of the block.
+    /// Whether these entries are the positions of the block, one for one.
+    pub(crate) whole: bool,
+    /// Otherwise for each of them its place among the positions, beyond them if it has none.
     pub(crate) slots: [u16; BLOCK],
 }
 
 impl Default for Share {
     fn default() -> Self {
-        Self { ordinals: 0..0, slots: [0; BLOCK] }
+        Self { ordinals: 0..0, whole: false, slots: [0; BLOCK] }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Leaves of sparse evaluations.
 
 use super::cursor::{Block, Positions, StoredCursor};
+use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::map::AddressMap;
@@ -50,11 +51,11 @@ impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
         *next += 1;
         let (share, count) = (&block.shares[leaf], block.positions.len());
         match &self.opened {
-            Some(Opened::Stored { values, .. }) if share.ordinals.len() == count => {
-                if values.get(share.ordinals.clone()).is_some() {
-                    self.bound = Bound::Values { start: share.ordinals.start };
-                    return Ok(());
-                }
+            Some(Opened::Stored { values, .. }) if share.whole => {
+                let missing = || Stop::Error(invalid(values.len(), share.ordinals.end));
+                values.get(share.ordinals.clone()).ok_or_else(missing)?;
+                self.bound = Bound::Values { start: share.ordinals.start };
+                return Ok(());
             }
             Some(Opened::Stored { values, fill }) => {
                 self.scratch.clear();
@@ -96,6 +97,12 @@ impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
         self.bound = Bound::Scratch { stride: count };
         Ok(())
     }
+}
+
+/// The error for storage that gave fewer values than addresses.
+#[cold]
+fn invalid(values: usize, addresses: usize) -> Error {
+    Error::InvalidSparse { at: values, what: SparseFlaw::Counts { addresses, values } }
 }
 
 #[cold]

@@ -42,7 +42,11 @@ impl<'l> Union<'l> {
             4 => self.merge::<4>(),
             _ => self.merge_many(),
         }
-        (!self.positions.is_empty()).then_some((&self.positions, &self.shares))
+        let count = self.positions.len();
+        for share in &mut self.shares {
+            share.whole = share.ordinals.len() == count;
+        }
+        (count > 0).then_some((&self.positions, &self.shares))
     }
 
     /// Of a single list just the next part.
@@ -114,4 +118,69 @@ impl<'l> Union<'l> {
 #[inline(always)]
 fn head(list: &[usize], at: usize) -> usize {
     list.get(at).copied().unwrap_or(END)
+}
+
+/// The positions that all sparse operands share: those of an operand are the union of the positions of its
+/// leaves.
+pub(crate) struct Shared<'l> {
+    union: Union<'l>,
+    /// Operand of every leaf, if it is sparse.
+    operands: &'l [Option<usize>],
+    /// A bit for every sparse operand.
+    all: u8,
+    /// Whether the union of all lists is what is asked for.
+    only: bool,
+    positions: Vec<usize>,
+    shares: Vec<Share>,
+}
+
+impl<'l> Shared<'l> {
+    pub(crate) fn new(lists: &'l [Positions<'_>], operands: &'l [Option<usize>]) -> Self {
+        let parts: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
+        let union = Union::new(lists, &parts);
+        let all = operands.iter().flatten().fold(0, |all, operand| all | 1 << operand);
+        // Sparse leaves beside dense ones in one operand do not decide where to evaluate.
+        let decide = |(list, operand): (&Positions<'_>, &Option<usize>)| {
+            operand.is_some() || list.is_empty()
+        };
+        let only = all == 1 && lists.iter().zip(operands).all(decide);
+        let shares = union.shares.clone();
+        Self { union, operands, all, only, positions: Vec::new(), shares }
+    }
+
+    /// The next block that is not empty, if there is one.
+    pub(crate) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
+        if self.only {
+            return self.union.next_block();
+        }
+        loop {
+            let (positions, shares) = self.union.next_block()?;
+            // Which operands have an entry at each position.
+            let mut found = [0_u8; BLOCK];
+            for (share, operand) in shares.iter().zip(self.operands) {
+                let Some(operand) = operand else { continue };
+                for k in 0..share.ordinals.len() {
+                    found[usize::from(share.slots[k]) % BLOCK] |= 1 << operand;
+                }
+            }
+            let mut places = [u16::MAX; BLOCK];
+            self.positions.clear();
+            for (k, &position) in
+                positions.iter().enumerate().filter(|(k, _)| found[*k] == self.all)
+            {
+                places[k] = self.positions.len() as u16;
+                self.positions.push(position);
+            }
+            for (own, share) in self.shares.iter_mut().zip(shares) {
+                own.ordinals = share.ordinals.clone();
+                own.whole = share.whole && self.positions.len() == positions.len();
+                for k in 0..share.ordinals.len() {
+                    own.slots[k] = places[usize::from(share.slots[k]) % BLOCK];
+                }
+            }
+            if !self.positions.is_empty() {
+                return Some((&self.positions, &self.shares));
+            }
+        }
+    }
 }

@@ -1,12 +1,18 @@
 //! Sparse evaluation: only where operands store entries, and once for everything else.
 
+mod assign;
 mod cursor;
+mod dense;
 mod leaf;
 mod merge;
+mod zip;
 
+pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Share, StoredCursor};
+pub(super) use dense::{assign_sparsely, eval_sparsely};
 pub(in crate::expr) use leaf::Opened;
+pub use zip::zip_stored;
 
 use super::{Access, Expr, Lazy, locate};
 use crate::error::{Error, Result};
@@ -14,11 +20,16 @@ use crate::kernel::inner::Scratch;
 use crate::kernel::{Cursor, Row, Stop};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
-use crate::storage::{Sparse, reserve};
+use crate::storage::{Sparse, grow, reserve};
 use crate::tensor::Tensor;
 use merge::Union;
 
 impl<E: Expr> Lazy<E> {
+    /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
+    pub fn is_sparse(&self) -> bool {
+        all_stored(&self.0)
+    }
+
     /// Computes an expression of sparse operands into a new sparse tensor, without visiting an element
     /// that no operand stores.
     ///
@@ -58,22 +69,53 @@ impl<E: Expr> Lazy<E> {
 fn eval<E: Expr>(e: &E) -> Result<Tensor<Sparse<E::Elem>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
-    let (mut stored, mut dense) = (0_usize, false);
-    e.leaves(&mut |leaf| match leaf.access {
-        Access::Stored { count } => stored = stored.saturating_add(count),
-        _ => dense = true,
-    });
-    if dense {
-        return Err(Error::WouldDensify { stored, dense: map.count() });
+    let stored = stored_count(e);
+    if !stored.1 {
+        return Err(Error::WouldDensify { stored: stored.0, dense: map.count() });
     }
     let storage = evaluate(e, &shape, map.count())?;
     Ok(Tensor::of_parts(map, storage))
+}
+
+/// Whether all leaves are sparse.
+pub(super) fn all_stored<E: Expr>(e: &E) -> bool {
+    stored_count(e).1
+}
+
+/// Entries that all leaves store, and whether there are no other leaves.
+fn stored_count<E: Expr>(e: &E) -> (usize, bool) {
+    let (mut stored, mut sparse) = (0_usize, true);
+    e.leaves(&mut |leaf| match leaf.access {
+        Access::Stored { count } => stored = stored.saturating_add(count),
+        _ => sparse = false,
+    });
+    (stored, sparse)
 }
 
 /// The entries and the fill value of an expression of sparse leaves.
 pub(super) fn evaluate<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Sparse<E::Elem>> {
     let evaluated = Evaluation::open(e, shape).and_then(|evaluation| evaluation.run(len));
     evaluated.map_err(|stop| explain(e, shape, len, stop))
+}
+
+/// Calls `visit` with row-major positions and elements of an expression where its operands store entries,
+/// ascending, block by block; returns the value of all other elements.
+///
+/// # Errors
+///
+/// As [`Lazy::eval_sparse`], and what `visit` returns.
+pub(crate) fn for_each_stored<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    visit: impl FnMut(&[usize], &[E::Elem]) -> Result<(), Stop>,
+) -> Result<E::Elem> {
+    let len = shape.count()?;
+    let (stored, sparse) = stored_count(e);
+    if !sparse {
+        return Err(Error::WouldDensify { stored, dense: len });
+    }
+    let visited = Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, visit));
+    visited.map_err(|stop| explain(e, shape, len, stop))
 }
 
 /// An expression with its entries taken up.
@@ -98,27 +140,39 @@ impl<'e, E: Expr> Evaluation<'e, E> {
     }
 
     fn run(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
-        let (fill, fault) = self.fill()?;
-        let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
         let most = self.lists.iter().map(|list| list.len()).fold(0, usize::saturating_add).min(len);
         let (mut positions, mut values) = (Vec::new(), Vec::new());
         reserve(&mut positions, most)?;
         reserve(&mut values, most)?;
+        let fill = self.for_each_block(len, |block, results| {
+            positions.extend_from_slice(block);
+            values.extend_from_slice(results);
+            Ok(())
+        })?;
+        Ok(Sparse::of_sorted(len, fill, positions, values))
+    }
+
+    /// Calls `visit` with positions and elements, block by block; returns the fill value.
+    fn for_each_block(
+        &mut self,
+        len: usize,
+        mut visit: impl FnMut(&[usize], &[E::Elem]) -> Result<(), Stop>,
+    ) -> Result<E::Elem, Stop> {
+        let (fill, fault) = self.fill()?;
+        let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
         let mut scratch = Scratch::default();
         let mut union = Union::new(&self.lists, &parts);
+        let mut count = 0;
         while let Some((block, shares)) = union.next_block() {
             self.cursor.bind_stored(&Block { positions: block, shares }, &mut 0)?;
             let (results, fault) = scratch.fill(&self.cursor, [1, block.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
-            positions.extend_from_slice(block);
-            values.extend_from_slice(results);
+            count += block.len();
+            visit(block, results)?;
         }
-        if fault && positions.len() < len {
-            return Err(Stop::Fault);
-        }
-        Ok(Sparse::of_sorted(len, fill, positions, values))
+        if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }
     }
 }
 
@@ -164,4 +218,11 @@ fn candidates<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Vec<usize>, S
         positions.insert(gap, gap);
     }
     Ok(positions)
+}
+
+/// Appends elements to a vector that may have to grow.
+fn extend<T: Copy>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
+    grow(out, more.len())?;
+    out.extend_from_slice(more);
+    Ok(())
 }

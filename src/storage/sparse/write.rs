@@ -4,7 +4,7 @@ use super::read::beyond;
 use super::{Sparse, is_ascending, reserve, sort_entries};
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
-use crate::storage::Writer;
+use crate::storage::{StoredMut, Writer};
 use std::ops::Range;
 
 impl<T: SameBits + Send + Sync> Sparse<T> {
@@ -33,12 +33,6 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
         self.addresses.splice(ordinals.clone(), range.take(count));
         self.values.splice(ordinals, std::iter::repeat_n(value, count));
         Ok(())
-    }
-
-    /// Puts new entries in the place of old ones, which are those in a range of ordinals.
-    fn splice(&mut self, ordinals: Range<usize>, addresses: Vec<usize>, values: Vec<T>) {
-        self.addresses.splice(ordinals.clone(), addresses);
-        self.values.splice(ordinals, values);
     }
 
     /// Merges writes in ascending order of address, none of them twice; later ones win over entries.
@@ -87,6 +81,27 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
     }
 }
 
+impl<T: SameBits + Send + Sync> StoredMut for Sparse<T> {
+    fn is_fill(&self, value: T) -> bool {
+        value.same_bits(self.fill)
+    }
+
+    fn set_fill(&mut self, fill: T) {
+        self.fill = fill;
+    }
+
+    fn splice(&mut self, ordinals: Range<usize>, addresses: Vec<usize>, values: Vec<T>) {
+        let end = ordinals.end.min(self.addresses.len());
+        let ordinals = ordinals.start.min(end)..end;
+        if ordinals == (0..self.addresses.len()) {
+            (self.addresses, self.values) = (addresses, values);
+            return;
+        }
+        self.addresses.splice(ordinals.clone(), addresses);
+        self.values.splice(ordinals, values);
+    }
+}
+
 impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     /// # Panics
     ///
@@ -104,6 +119,10 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
         }
         self.set(address, value);
         Ok(())
+    }
+
+    fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = T>> {
+        Some(self)
     }
 
     fn write_run(&mut self, start: usize, step: isize, from: &[T]) -> Result<(), StorageError> {

@@ -11,7 +11,7 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Layout};
-use crate::storage::{Reader, Sparse, Stored, reserve, sort_entries};
+use crate::storage::{Reader, Sparse, Stored, grow, reserve, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -60,7 +60,11 @@ pub(crate) fn entries_of<'a, T: Copy>(
     map: &AddressMap,
     stored: &'a dyn Stored<Elem = T>,
 ) -> Result<Entries<'a, T>> {
-    let mut entries = read(stored, map.span())?;
+    inverse(map, read(stored, map.span())?)
+}
+
+/// Entries by address as entries by row-major position.
+fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result<Entries<'a, T>> {
     let links: Vec<&Layout> = map.links().collect();
     for (k, link) in links.iter().enumerate().rev() {
         // Only what the link above reads is of use.
@@ -70,8 +74,20 @@ pub(crate) fn entries_of<'a, T: Copy>(
     Ok(entries)
 }
 
+/// Ordinals, ascending, of the entries that a map reaches, of which none comes twice.
+pub(crate) fn reached(map: &AddressMap, addresses: &[usize]) -> Result<Vec<usize>> {
+    let mut ordinals = Vec::new();
+    reserve(&mut ordinals, addresses.len())?;
+    ordinals.extend(0..addresses.len());
+    let (positions, values) = (Cow::Borrowed(addresses), Cow::Owned(ordinals));
+    let mut ordinals = inverse(map, Entries { positions, values })?.values.into_owned();
+    ordinals.sort_unstable();
+    ordinals.dedup();
+    Ok(ordinals)
+}
+
 /// The entries with addresses in `span`.
-fn read<'a, T: Copy>(
+pub(crate) fn read<'a, T: Copy>(
     stored: &'a dyn Stored<Elem = T>,
     span: Range<usize>,
 ) -> Result<Entries<'a, T>> {
@@ -152,10 +168,4 @@ fn searched<'a, T: Copy>(link: &Layout, entries: &Entries<'_, T>) -> Result<Entr
     }
     sort_entries(&mut positions, &mut values)?;
     Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
-}
-
-/// Room for `more` elements and, if there was none, for many others.
-fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
-    out.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
 }

@@ -1,12 +1,12 @@
 //! Entries of a nested layout in ascending order of row-major position, with as little sorting as its
 //! strides ask for.
 
+use super::Entries;
 use super::decode::{Decoder, for_each_digit};
-use super::{Entries, grow};
 use crate::error::Result;
 use crate::map::Nested;
 use crate::shape::Shape;
-use crate::storage::{reserve, sort_entries};
+use crate::storage::{grow, reserve, sort_entries};
 
 /// Keys an entry up to which a sort by counting has one counter a key.
 const KEYS_PER_ENTRY: usize = 2;

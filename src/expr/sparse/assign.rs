@@ -1,0 +1,131 @@
+//! Assignment to sparse storage: entries are merged, and elements without one are not visited.
+
+use super::{evaluate, stored_count};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Stop, for_each_block};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::storage::{StoredMut, Writer, reserve, sort_entries};
+use crate::tensor::Tensor;
+use crate::tensor::stored::{reached, read};
+
+/// Assigns `e` to a view of sparse storage; `None` if the storage is not sparse.
+///
+/// The entries of the view give way to those of `e` that differ from the fill value of the storage. A
+/// sparse source of another fill value would make an entry of every element: it may do so if it stores
+/// nothing else, and if the view is the whole storage that takes over the fill value instead.
+pub(in crate::expr) fn assign_entries<E: Expr, W: Writer<Elem = E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    out: &mut Tensor<W>,
+) -> Option<Result<()>> {
+    let len = out.storage().len();
+    let (map, writer) = out.parts_mut();
+    let storage = writer.stored_mut()?;
+    Some(match stored_count(e) {
+        (_, false) => dense(e, shape, map, storage),
+        (stored, true) => sparse(e, shape, map, storage, stored, map.count() == len),
+    })
+}
+
+/// A source of which every element is computed.
+fn dense<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    storage: &mut dyn StoredMut<Elem = E::Elem>,
+) -> Result<()> {
+    let (mut addresses, mut values) = (Vec::new(), Vec::new());
+    for_each_block(e, shape, map, |place, [_, columns], block| {
+        for (row, from) in block.chunks(columns.max(1)).enumerate() {
+            let found = super::super::eval::row_addresses(place, row, from.len());
+            let kept = found.into_iter().zip(from).filter(|(_, value)| !storage.is_fill(**value));
+            for (address, &value) in kept {
+                super::extend(&mut addresses, &[address])?;
+                super::extend(&mut values, &[value])?;
+            }
+        }
+        Ok::<(), Stop>(())
+    })?;
+    sort_entries(&mut addresses, &mut values)?;
+    replace(map, storage, addresses, values)
+}
+
+/// A source that is known by its entries and its fill value.
+fn sparse<E: Expr>(
+    e: &E,
+    shape: &Shape,
+    map: &AddressMap,
+    storage: &mut dyn StoredMut<Elem = E::Elem>,
+    stored: usize,
+    whole: bool,
+) -> Result<()> {
+    let count = map.count();
+    let (_, fill, mut positions, mut values) = evaluate(e, shape, count)?.into_parts();
+    if !storage.is_fill(fill) && positions.len() < count {
+        if whole {
+            storage.set_fill(fill);
+        } else if stored > 0 {
+            return Err(Error::WouldDensify { stored, dense: count });
+        } else {
+            let mut all = Vec::new();
+            reserve(&mut all, count)?;
+            reserve(&mut values, count)?;
+            all.extend(0..count);
+            values.clear();
+            values.resize(count, fill);
+            positions = all;
+        }
+    }
+    let mut addresses = Vec::new();
+    reserve(&mut addresses, positions.len())?;
+    map.addresses_at(&positions, &mut addresses);
+    let mut kept = 0;
+    for k in 0..values.len() {
+        (addresses[kept], values[kept]) = (addresses[k], values[k]);
+        kept += usize::from(!storage.is_fill(values[k]));
+    }
+    addresses.truncate(kept);
+    values.truncate(kept);
+    sort_entries(&mut addresses, &mut values)?;
+    replace(map, storage, addresses, values)
+}
+
+/// Puts entries in ascending order of address in the place of those that the map reaches.
+fn replace<T: Copy>(
+    map: &AddressMap,
+    storage: &mut dyn StoredMut<Elem = T>,
+    addresses: Vec<usize>,
+    values: Vec<T>,
+) -> Result<()> {
+    let span = map.span();
+    let first = storage.rank(span.start);
+    let (mut all_addresses, mut all_values) = (Vec::new(), Vec::new());
+    let old_count = {
+        let old = read(&*storage, span)?;
+        let reached = reached(map, &old.positions)?;
+        let kept = old.positions.len() - reached.len().min(old.positions.len());
+        reserve(&mut all_addresses, kept + addresses.len())?;
+        reserve(&mut all_values, kept + addresses.len())?;
+        let mut reached = reached.into_iter().peekable();
+        let mut new = addresses.iter().zip(&values).peekable();
+        for (ordinal, (&address, &value)) in old.positions.iter().zip(&*old.values).enumerate() {
+            if reached.next_if_eq(&ordinal).is_some() {
+                continue;
+            }
+            while let Some((&address, &value)) = new.next_if(|(new, _)| **new < address) {
+                all_addresses.push(address);
+                all_values.push(value);
+            }
+            all_addresses.push(address);
+            all_values.push(value);
+        }
+        for (&address, &value) in new {
+            all_addresses.push(address);
+            all_values.push(value);
+        }
+        old.positions.len()
+    };
+    storage.splice(first..first + old_count, all_addresses, all_values);
+    Ok(())
+}
