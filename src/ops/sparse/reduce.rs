@@ -128,7 +128,7 @@ impl Cells {
         cell: usize,
         state: R::State,
     ) -> Result<R::Out> {
-        if reducer.overflows(&state) {
+        if reducer.undefined(&state).is_some() {
             let index = self.shape.unravel(cell).to_vec();
             return Err(Error::Overflow { index, target: std::any::type_name::<R::Out>() });
         }
@@ -167,7 +167,7 @@ fn without_elements<T: Copy, R: Reducer<T>>(
             let axis =
                 shape.iter().zip(mask).position(|(extent, reduced)| *reduced && *extent == 0);
             let axis = axis.unwrap_or_default();
-            Err(Error::EmptyReduction { what, axis, shape: shape.to_vec() })
+            Err(Error::EmptyReduction { axis, shape: shape.to_vec() })
         }
     }
 }
