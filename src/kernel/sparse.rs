@@ -10,6 +10,9 @@ const LANES: usize = 32;
 /// The same for what remains of a row.
 const FEW: usize = 4;
 
+/// Entries of a row, on average, below which it is short.
+const SHORT: usize = 8;
+
 /// A sparse matrix by rows: ascending row-major positions, and the values there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entries<'a, T> {
@@ -49,7 +52,7 @@ pub(crate) struct Sums<T, F> {
 }
 
 impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F> {
-    /// A sparse matrix of `rows` times `dense`, rows of `width` elements, into `out`, rows of as many.
+    /// A sparse matrix of `rows` rows times `dense`, rows of `width` elements, into `out`, rows of as many.
     ///
     /// # Errors
     ///
@@ -57,64 +60,54 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
     pub(crate) fn times_rows(
         self,
         entries: Entries<'_, T>,
-        rows: Range<usize>,
+        rows: usize,
         dense: &[T],
         width: usize,
         out: &mut [MaybeUninit<T>],
     ) -> Result<Filled> {
-        if rows.len().checked_mul(width) != Some(out.len()) {
-            return Err(Error::OutOfSpan {
-                span: 0..rows.len().saturating_mul(width),
-                len: out.len(),
-            });
+        if rows.checked_mul(width) != Some(out.len()) {
+            return Err(Error::OutOfSpan { span: 0..rows.saturating_mul(width), len: out.len() });
         }
-        let work = (entries.positions.len() + rows.len()).saturating_mul(width);
-        let task = if work < PARALLEL || threads() < 2 {
-            usize::MAX
-        } else {
-            GRAIN.max(work / (4 * threads()))
-        };
-        Ok(self.run(entries, rows, dense, width, out, task))
-    }
-
-    /// The same, where `out` is known to hold `width` elements for each of `rows`, so that all are written.
-    fn run(
-        self,
-        entries: Entries<'_, T>,
-        rows: Range<usize>,
-        dense: &[T],
-        width: usize,
-        out: &mut [MaybeUninit<T>],
-        task: usize,
-    ) -> Filled {
-        let work = (entries.positions.len() + rows.len()).saturating_mul(width);
-        if work > task && rows.len() > 1 {
-            let middle = entries.middle(&rows);
-            let (low, high) = entries.split(middle);
-            let (first, second) = out.split_at_mut((middle - rows.start) * width);
-            join(
-                || self.run(low, rows.start..middle, dense, width, first, task),
-                || self.run(high, middle..rows.end, dense, width, second, task),
+        if width == 0 {
+            return Ok(Filled(()));
+        }
+        share(entries, width, out, &|entries, first, out| {
+            wide(
+                #[inline(always)]
+                || self.rows(entries, first, dense, width, out),
             );
-            return Filled(());
-        }
-        match width {
-            0 => {}
-            1 => wide(
-                #[inline(always)]
-                || self.dots(entries, rows.start, dense, out),
-            ),
-            _ => wide(
-                #[inline(always)]
-                || self.rows(entries, rows.start, dense, width, out),
-            ),
-        }
-        Filled(())
+        });
+        Ok(Filled(()))
     }
 
-    /// Rows times one column.
-    #[inline(always)]
-    fn dots(self, entries: Entries<'_, T>, first: usize, dense: &[T], out: &mut [MaybeUninit<T>]) {
+    /// A sparse matrix times a column into `out`, which has an element for every row.
+    pub(crate) fn times_column(self, entries: Entries<'_, T>, column: &[T], out: &mut [T]) {
+        share(entries, 1, out, &|entries, first, out| {
+            if entries.positions.len() / SHORT < out.len() {
+                self.short_dots(entries, first, column, out);
+            } else {
+                self.dots(entries, first, column, out);
+            }
+        });
+    }
+
+    /// Rows of few entries times a column: the row of an entry is found by division, as a loop over rows
+    /// would stop where no processor expects it.
+    fn short_dots(self, entries: Entries<'_, T>, first: usize, column: &[T], out: &mut [T]) {
+        let columns = entries.columns.max(1);
+        out.fill(self.zero);
+        for (&position, &value) in entries.positions.iter().zip(entries.values) {
+            let row = position / columns;
+            // Out of reach are entries of storage that breaks its promises only.
+            let sum = out.get_mut(row.wrapping_sub(first));
+            if let (Some(sum), Some(&element)) = (sum, column.get(position - row * columns)) {
+                *sum = (self.step)(*sum, value, element);
+            }
+        }
+    }
+
+    /// Rows times a column.
+    fn dots(self, entries: Entries<'_, T>, first: usize, column: &[T], out: &mut [T]) {
         let columns = entries.columns;
         let mut rest = entries.positions.iter().zip(entries.values).peekable();
         for (row, out) in out.iter_mut().enumerate() {
@@ -122,11 +115,11 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
             let mut sum = self.zero;
             while let Some((&position, &value)) = rest.next_if(|entry| *entry.0 < start + columns) {
                 // Out of reach are entries of storage that breaks its promises only.
-                if let Some(&element) = dense.get(position.wrapping_sub(start)) {
+                if let Some(&element) = column.get(position.wrapping_sub(start)) {
                     sum = (self.step)(sum, value, element);
                 }
             }
-            out.write(sum);
+            *out = sum;
         }
     }
 
@@ -189,6 +182,42 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
             slot.write(sum);
         }
     }
+}
+
+/// Calls `run` with parts of the rows, the number of their first one, and where their results go: `width`
+/// elements a row. Parts run at once if there is enough to do.
+fn share<T: Sync, U: Send>(
+    entries: Entries<'_, T>,
+    width: usize,
+    out: &mut [U],
+    run: &(impl Fn(Entries<'_, T>, usize, &mut [U]) + Sync),
+) {
+    let rows = out.len() / width.max(1);
+    let work = (entries.positions.len() + rows).saturating_mul(width);
+    let tasks = if work < PARALLEL || threads() < 2 { 1 } else { 4 * threads() };
+    split(entries, 0..rows, width, out, GRAIN.max(work.div_ceil(tasks)), run);
+}
+
+/// [`share`] for a range of rows, in tasks of at most `task` steps where a row is not more.
+fn split<T: Sync, U: Send>(
+    entries: Entries<'_, T>,
+    rows: Range<usize>,
+    width: usize,
+    out: &mut [U],
+    task: usize,
+    run: &(impl Fn(Entries<'_, T>, usize, &mut [U]) + Sync),
+) {
+    let work = (entries.positions.len() + rows.len()).saturating_mul(width);
+    if work <= task || rows.len() < 2 {
+        return run(entries, rows.start, out);
+    }
+    let middle = entries.middle(&rows);
+    let (low, high) = entries.split(middle);
+    let (first, second) = out.split_at_mut((middle - rows.start) * width);
+    join(
+        || split(low, rows.start..middle, width, first, task, run),
+        || split(high, middle..rows.end, width, second, task, run),
+    );
 }
 
 /// Entries of one row, and the rows that they meet.

@@ -46,7 +46,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::sparse::{Entries, Sums};
 use crate::shape::Shape;
-use crate::storage::{Reader, Sparse};
+use crate::storage::{Reader, Sparse, reserve};
 use crate::tensor::Tensor;
 use crate::tensor::stored::{self, entries_of};
 use std::borrow::Cow;
@@ -87,12 +87,19 @@ where
     let sparse = sparse.view().reshape([rows, depth])?;
     let entries = entries(&semiring, &sparse, 1)?;
     let elements = elements(dense)?;
-    let zero = semiring.zero();
+    let (zero, matrix) = (semiring.zero(), borrowed(&entries, depth));
     let step = |sum, a, b| semiring.add(sum, semiring.multiply(a, b));
-    let data = collect(pairing.shape.count()?, |out| {
-        let sums = Sums { zero, step: &step };
-        sums.times_rows(borrowed(&entries, depth), 0..rows, &elements, width, out)
-    })?;
+    let sums = Sums { zero, step: &step };
+    let data = if width == 1 {
+        let mut data = Vec::new();
+        reserve(&mut data, rows)?;
+        data.resize(rows, zero);
+        sums.times_column(matrix, &elements, &mut data);
+        data
+    } else {
+        let count = pairing.shape.count()?;
+        collect(count, |out| sums.times_rows(matrix, rows, &elements, width, out))?
+    };
     Tensor::from_vec(pairing.shape, data)
 }
 
