@@ -8,6 +8,7 @@ mod cast;
 mod measure;
 mod real;
 mod same_bits;
+mod sortable;
 mod text;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
@@ -16,6 +17,7 @@ pub use cast::{Cast, CastFault};
 pub use measure::Measure;
 pub use real::Real;
 pub use same_bits::SameBits;
+pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};
 pub use text::TextElement;
 
 mod sealed {

@@ -100,6 +100,52 @@ pub enum Error {
         /// Axis of the second.
         right_axis: usize,
     },
+    /// Operands whose lanes should go together differ in another axis, or in rank.
+    #[error(
+        "lanes along axis {axis} do not go together: shape {shape:?} and shape {other:?} differ elsewhere"
+    )]
+    Lanes {
+        /// The axis.
+        axis: usize,
+        /// Shape of the first operand.
+        shape: Vec<usize>,
+        /// Shape of the other.
+        other: Vec<usize>,
+    },
+    /// More elements asked for than a lane has.
+    #[error("cannot take {count} elements along axis {axis} of extent {extent}")]
+    LaneTooShort {
+        /// The axis.
+        axis: usize,
+        /// Number of elements asked for.
+        count: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A quantile outside 0 to 1.
+    #[error("quantile {quantile} does not lie between 0 and 1")]
+    Quantile {
+        /// What was given.
+        quantile: f64,
+    },
+    /// Edges of bins that do not ascend, or too few of them.
+    #[error("bins need two or more ascending edges: {}", edges_reason(*count, *wrong))]
+    Edges {
+        /// Number of edges.
+        count: usize,
+        /// First edge that is less than the one before, or NaN.
+        wrong: Option<usize>,
+    },
+    /// A range that cannot be cut into bins.
+    #[error("cannot cut the range from {low} to {high} into {count} bins")]
+    BinRange {
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+        /// Number of bins.
+        count: usize,
+    },
     /// Source and destination of an assignment have different shapes.
     #[error("cannot assign shape {found:?} to a destination of shape {expected:?}")]
     Destination {
@@ -596,6 +642,13 @@ fn stretch_reason(from: &[usize], to: &[usize], axis: usize, left: bool) -> Stri
 fn aligned(shape: &[usize], other: &[usize], axis: usize, left: bool) -> usize {
     let missing = if left { 0 } else { other.len().saturating_sub(shape.len()) };
     axis.checked_sub(missing).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+}
+
+fn edges_reason(count: usize, wrong: Option<usize>) -> String {
+    match wrong {
+        Some(edge) => format!("edge {edge} of {count} is NaN or less than the one before"),
+        None => format!("found {count}"),
+    }
 }
 
 fn count(shape: &[usize]) -> String {

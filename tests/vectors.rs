@@ -5,6 +5,7 @@
 
 use lensor::BoxReader;
 use lensor::prelude::*;
+use lensor::reduce::{Axes, Reducer, Reduction, WrappingProduct, WrappingSum};
 use lensor::storage::Sparse;
 use serde_json::Value;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,7 +80,7 @@ fn inputs(vector: &Value) -> Vec<(&str, &Value)> {
 }
 
 fn supported(program: &Value) -> bool {
-    const DONE: [&str; 12] = [
+    const DONE: [&str; 17] = [
         "transpose",
         "select",
         "broadcast",
@@ -92,6 +93,11 @@ fn supported(program: &Value) -> bool {
         "mul",
         "min",
         "max",
+        "sum",
+        "prod",
+        "mean",
+        "min_over",
+        "max_over",
     ];
     match program {
         Value::Array(parts) => match parts.first().and_then(Value::as_str) {
@@ -201,6 +207,9 @@ trait Number: lensor::dtype::Signed + lensor::dtype::Order + Pair {
     fn generated(integer: i64) -> Self;
     fn agrees(self, expected: Self) -> bool;
     fn whole(self) -> i64;
+    fn sum(x: BoxExpr<'_, Self>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, Self>>;
+    fn prod(x: BoxExpr<'_, Self>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, Self>>;
+    fn mean(x: BoxExpr<'_, Self>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, Self>>;
 }
 
 /// Stands for the two bounds that operators and scalars need.
@@ -231,6 +240,18 @@ impl Number for f64 {
     fn whole(self) -> i64 {
         self as i64
     }
+
+    fn sum(x: BoxExpr<'_, f64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, f64>> {
+        reduced(x.sum(axes), keepdims)
+    }
+
+    fn prod(x: BoxExpr<'_, f64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, f64>> {
+        reduced(x.prod(axes), keepdims)
+    }
+
+    fn mean(x: BoxExpr<'_, f64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, f64>> {
+        reduced(x.mean(axes), keepdims)
+    }
 }
 
 impl Number for i64 {
@@ -248,6 +269,21 @@ impl Number for i64 {
 
     fn whole(self) -> i64 {
         self
+    }
+
+    /// NumPy's sums and products of integers wrap around.
+    fn sum(x: BoxExpr<'_, i64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, i64>> {
+        reduced(x.reduce(axes, WrappingSum), keepdims)
+    }
+
+    fn prod(x: BoxExpr<'_, i64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, i64>> {
+        reduced(x.reduce(axes, WrappingProduct), keepdims)
+    }
+
+    /// Programs of integers have whole means only.
+
+    fn mean(x: BoxExpr<'_, i64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, i64>> {
+        reduced(x.mean(axes).map(|mean| mean as i64), keepdims)
     }
 }
 
@@ -324,6 +360,18 @@ fn compare<T: Number>(result: &Tensor<Vec<T>>, expected: &Value) -> Result<(), S
     if result.len() == expected.len() { Ok(()) } else { Err(format!("{} elements", result.len())) }
 }
 
+/// The results of a reduction, sparse if the operand is.
+fn reduced<'a, T: Number, E: Expr, R: Reducer<E::Elem, Out = T>>(
+    reduction: Reduction<E, R>,
+    keepdims: bool,
+) -> lensor::Result<BoxExpr<'a, T>> {
+    let reduction = if keepdims { reduction.keepdims() } else { reduction };
+    Ok(match reduction.eval_sparse() {
+        Ok(sparse) => sparse.lazy().boxed(),
+        Err(_) => reduction.eval()?.lazy().boxed(),
+    })
+}
+
 fn build<'a, T: Number>(
     program: &Value,
     inputs: &'a [(&str, Input<T>)],
@@ -351,6 +399,21 @@ fn build<'a, T: Number>(
         "broadcast" => x()?.broadcast(extents(&parts[2]))?,
         "rotate" => x()?.rotate(&integers(&parts[2]))?,
         "reshape" => x()?.reshape(extents(&parts[2]))?,
+        fold @ ("sum" | "prod" | "mean" | "min_over" | "max_over") => {
+            let axes = match &parts[2]["axes"] {
+                Value::Null => Axes::All,
+                axes => Axes::from(extents(axes)),
+            };
+            let keepdims = parts[2]["keepdims"].as_bool().unwrap_or(false);
+            let x = x()?;
+            match fold {
+                "sum" => T::sum(x, axes, keepdims)?,
+                "prod" => T::prod(x, axes, keepdims)?,
+                "mean" => T::mean(x, axes, keepdims)?,
+                "min_over" => reduced(x.min_over(axes), keepdims)?,
+                _ => reduced(x.max_over(axes), keepdims)?,
+            }
+        }
         other => panic!("unknown operation {other}"),
     })
 }

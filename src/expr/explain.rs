@@ -24,6 +24,10 @@ pub struct Explanation {
 }
 
 impl Explanation {
+    pub(crate) fn new(lines: Vec<String>, threads: usize) -> Self {
+        Self { lines, threads }
+    }
+
     /// The lines: shape, loops, one for each operand, threads, bytes. Bytes are counted once where
     /// operands repeat elements. The wording is for people and may change.
     pub fn lines(&self) -> &[String] {
@@ -75,15 +79,20 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
     }
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
-    let read = leaves
-        .iter()
-        .zip(&prepared.maps[1..])
-        .map(|(&(elem_bytes, _), map)| elem_bytes.saturating_mul(distinct(map)));
-    let read = read.fold(0_usize, usize::saturating_add);
+    let read = bytes_read(e);
     let written = size_of::<E::Elem>().saturating_mul(count);
     lines.push(format!("threads: {threads}"));
     lines.push(format!("bytes: {read} read, {written} written"));
     Ok(Explanation { lines, threads })
+}
+
+/// Bytes of the operands, counted once where elements are repeated.
+pub(crate) fn bytes_read<E: Expr>(e: &E) -> usize {
+    let mut bytes = 0_usize;
+    e.leaves(&mut |leaf| {
+        bytes = bytes.saturating_add(leaf.elem_bytes.saturating_mul(distinct(leaf.map)));
+    });
+    bytes
 }
 
 /// How many addresses a map reaches, or a few more where windows overlap.

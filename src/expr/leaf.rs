@@ -67,6 +67,10 @@ impl<S: Reader> Expr for Tensor<S> {
             opened: None,
         }
     }
+
+    fn memory(&self) -> Option<(&AddressMap, &[S::Elem])> {
+        self.storage().as_slice().map(|slice| (self.address_map(), slice))
+    }
 }
 
 /// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.
@@ -288,6 +292,12 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
             dest.put(&self.scratch, stride);
         }
         Some(Ok(()))
+    }
+
+    #[inline]
+    fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[S::Elem]> {
+        let row = self.row(row, columns);
+        (!row.uniform).then_some(row.elements)
     }
 
     #[inline]

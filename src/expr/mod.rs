@@ -34,10 +34,11 @@ pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
+pub(crate) use explain::bytes_read;
 pub use operands::{IntoOperands, Operands, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
-pub(crate) use pieces::for_each_piece;
+pub(crate) use pieces::{Boxes, for_each_piece, moved, selectors};
 pub(crate) use rows::{RowReader, Rows, explain_stop};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;
@@ -120,6 +121,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn depth(&self) -> usize {
         0
+    }
+
+    /// Map and memory, if this is a tensor whose elements lie in memory.
+    #[doc(hidden)]
+    fn memory(&self) -> Option<(&AddressMap, &[Self::Elem])> {
+        None
     }
 }
 
@@ -320,6 +327,10 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn depth(&self) -> usize {
         self.0.depth()
+    }
+
+    fn memory(&self) -> Option<(&AddressMap, &[E::Elem])> {
+        self.0.memory()
     }
 }
 

@@ -3,12 +3,69 @@
 use super::{Expr, Lazy};
 use crate::error::{Error, Result};
 use crate::map::Select;
-use crate::shape::Index;
+use crate::shape::{Index, Shape};
+use std::ops::Range;
+
+/// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
+/// one: a range an axis, up to the last axis that is not whole.
+///
+/// A box is a range of the first axis whose single items fit, at one index of the axes before it.
+#[derive(Debug, Clone)]
+pub(crate) struct Boxes {
+    shape: Shape,
+    /// Extent of a box along the axis that is cut.
+    length: usize,
+    /// Where the next box starts, up to the axis that is cut.
+    start: Option<Index>,
+}
+
+impl Boxes {
+    pub(crate) fn new(shape: Shape, limit: usize) -> Self {
+        let limit = limit.max(1);
+        // Axes that are not whole, and the elements of one item of the last of them.
+        let (mut cut, mut item) = (shape.rank(), 1_usize);
+        while cut > 0 && item.saturating_mul(shape[cut - 1]) <= limit {
+            cut -= 1;
+            item *= shape[cut];
+        }
+        let start = (!shape.contains(&0)).then(|| Index::from_elem(0, cut));
+        Self { length: (limit / item.max(1)).max(1), shape, start }
+    }
+}
+
+impl Iterator for Boxes {
+    type Item = Vec<Range<usize>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.start.take()?;
+        let last = start.len().wrapping_sub(1);
+        let end = |axis: usize, digit: usize| {
+            let length = if axis == last { self.length } else { 1 };
+            digit.saturating_add(length).min(self.shape[axis])
+        };
+        let ranges: Self::Item =
+            start.iter().enumerate().map(|(axis, &digit)| digit..end(axis, digit)).collect();
+        let mut next = start;
+        for axis in (0..next.len()).rev() {
+            next[axis] = ranges[axis].end;
+            if next[axis] < self.shape[axis] {
+                self.start = Some(next);
+                break;
+            }
+            next[axis] = 0;
+        }
+        Some(ranges)
+    }
+}
+
+/// The box as selectors of a view.
+pub(crate) fn selectors(ranges: &[Range<usize>]) -> Vec<Select> {
+    // Extents fit in `isize`.
+    ranges.iter().map(|range| Select::range(range.start as isize..range.end as isize)).collect()
+}
 
 /// Evaluates `e` piece by piece in row-major order, each of at most `limit` elements, and hands them to
 /// `visit`. Errors name indexes of the whole.
-///
-/// A piece is a range of the first axis whose single items fit, at one index of the axes before it.
 ///
 /// # Errors
 ///
@@ -18,48 +75,23 @@ pub(crate) fn for_each_piece<E: Expr>(
     limit: usize,
     mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
 ) -> Result<()> {
-    let shape = e.shape()?;
-    if shape.contains(&0) {
-        return Ok(());
-    }
-    let limit = limit.max(1);
-    // Axis along which pieces are cut, and the elements of one of its items.
-    let (mut axis, mut item) = (shape.rank(), 1_usize);
-    while axis > 0 && item.saturating_mul(shape[axis - 1]) <= limit {
-        axis -= 1;
-        item *= shape[axis];
-    }
-    let Some(axis) = axis.checked_sub(1) else {
-        return visit(e.eval()?.storage());
-    };
-    let (length, extent) = ((limit / item).max(1), shape[axis]);
-    for outer in crate::shape::Shape::from(&shape[..axis]).indexes()? {
-        let mut start: Index = outer.clone();
-        start.push(0);
-        while start[axis] < extent {
-            let end = start[axis].saturating_add(length).min(extent);
-            let one = outer.iter().map(|&digit| range(digit, digit + 1));
-            let selectors: Vec<Select> = one.chain([range(start[axis], end)]).collect();
-            let piece = Lazy(e.0.by_ref()).select(selectors)?;
-            visit(piece.eval().map_err(|error| moved(error, &start))?.storage())?;
-            start[axis] = end;
+    for ranges in Boxes::new(e.shape()?, limit) {
+        if ranges.is_empty() {
+            return visit(e.eval()?.storage());
         }
+        let piece = Lazy(e.0.by_ref()).select(selectors(&ranges))?;
+        visit(piece.eval().map_err(|error| moved(error, &ranges))?.storage())?;
     }
     Ok(())
 }
 
-fn range(start: usize, end: usize) -> Select {
-    // Extents fit in `isize`.
-    Select::range(start as isize..end as isize)
-}
-
-/// An error of a piece as one of the whole, of which the piece starts at `start`.
-fn moved(mut error: Error, start: &[usize]) -> Error {
+/// An error of a piece as one of the whole.
+pub(crate) fn moved(mut error: Error, ranges: &[Range<usize>]) -> Error {
     if let Error::Cast { index, .. }
     | Error::Arithmetic { index }
     | Error::Storage { index: Some(index), .. } = &mut error
     {
-        index.iter_mut().zip(start).for_each(|(digit, first)| *digit += first);
+        index.iter_mut().zip(ranges).for_each(|(digit, range)| *digit += range.start);
     }
     error
 }

@@ -58,6 +58,17 @@ impl<E: Expr> Rows<E> {
         self.links
     }
 
+    /// How blocks are had, in words.
+    pub(crate) fn explain(&self) -> &'static str {
+        let reader = self.open();
+        match &self.strided {
+            _ if reader.direct => "read where it lies",
+            Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
+            Some(_) => "evaluated a few thousand elements at a time",
+            None => "evaluated piece by piece, as a map is more than strides",
+        }
+    }
+
     /// A reader of blocks, for one task.
     pub(crate) fn open(&self) -> RowReader<'_, E> {
         let cursor = self.e.cursor();
@@ -112,33 +123,46 @@ pub(crate) struct RowReader<'r, E: Expr> {
 }
 
 /// Rows of equal length.
-pub(crate) struct Block<'b, T> {
-    data: &'b [T],
-    /// Where each row starts; one after another if absent.
-    starts: Option<&'b [usize]>,
+pub(crate) struct Block<'b, C: Cursor> {
+    data: Data<'b, C>,
     columns: usize,
 }
 
-impl<'b, T> Block<'b, T> {
+enum Data<'b, C: Cursor> {
+    /// In memory, each row where it starts.
+    Apart(&'b [C::Elem], &'b [usize]),
+    /// In scratch memory, one after another.
+    Together(&'b [C::Elem]),
+    /// Where the leaf has packed them.
+    Bound(&'b C),
+}
+
+impl<'b, C: Cursor> Block<'b, C> {
     #[inline]
-    pub(crate) fn row(&self, row: usize) -> &'b [T] {
-        let start = self.starts.map_or(row * self.columns, |starts| starts[row]);
-        &self.data[start..][..self.columns]
+    pub(crate) fn row(&self, row: usize) -> &'b [C::Elem] {
+        match self.data {
+            Data::Apart(slice, starts) => &slice[starts[row]..][..self.columns],
+            Data::Together(block) => &block[row * self.columns..][..self.columns],
+            Data::Bound(cursor) => cursor.row_in_memory(row, self.columns).unwrap_or_default(),
+        }
     }
 
-    /// All rows as one, if they are in scratch memory.
-    pub(crate) fn flat(&self) -> Option<&'b [T]> {
-        self.starts.is_none().then_some(self.data)
+    /// All rows as one, if they are one after another.
+    pub(crate) fn flat(&self) -> Option<&'b [C::Elem]> {
+        match self.data {
+            Data::Together(block) => Some(block),
+            _ => None,
+        }
     }
 }
 
-impl<E: Expr> RowReader<'_, E> {
+impl<'r, E: Expr> RowReader<'r, E> {
     /// How many elements a block should have.
     pub(crate) fn block_size(&self) -> usize {
         match &self.rows.strided {
             _ if self.direct => 8 * TILE,
-            Some(_) => 2 * TILE,
-            None => 16 * TILE,
+            Some(_) if !self.crosses() => 2 * TILE,
+            _ => 16 * TILE,
         }
     }
 
@@ -161,7 +185,7 @@ impl<E: Expr> RowReader<'_, E> {
         &mut self,
         rows: Range<usize>,
         columns: Range<usize>,
-    ) -> Result<Block<'_, E::Elem>, Stop> {
+    ) -> Result<Block<'_, E::Cursor<'r>>, Stop> {
         let width = columns.len();
         if let (true, Some([leaf])) = (self.direct, self.rows.strided.as_deref()) {
             let slice = self.cursor.slice().unwrap_or_default();
@@ -180,7 +204,7 @@ impl<E: Expr> RowReader<'_, E> {
                     self.starts.push(start as usize);
                 }
             }
-            return Ok(Block { data: slice, starts: Some(&self.starts), columns: width });
+            return Ok(Block { data: Data::Apart(slice, &self.starts), columns: width });
         }
         let count = rows.len() * width;
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
@@ -189,7 +213,7 @@ impl<E: Expr> RowReader<'_, E> {
             && self.rows.strided.is_some()
         {
             let data = self.tile(run, &index, columns)?;
-            return Ok(Block { data, starts: None, columns: width });
+            return Ok(Block { data, columns: width });
         }
         let mut done = 0;
         let mut runs = Runs::new(&self.rows.shape, rows);
@@ -197,7 +221,7 @@ impl<E: Expr> RowReader<'_, E> {
             self.append(run, &index, columns.clone(), done, count)?;
             done += run * width;
         }
-        Ok(Block { data: &self.block[..count], starts: None, columns: width })
+        Ok(Block { data: Data::Together(&self.block[..count]), columns: width })
     }
 
     /// Evaluates a tile of neighbouring rows.
@@ -206,7 +230,7 @@ impl<E: Expr> RowReader<'_, E> {
         run: usize,
         index: &[usize],
         columns: Range<usize>,
-    ) -> Result<&[E::Elem], Stop> {
+    ) -> Result<Data<'_, E::Cursor<'r>>, Stop> {
         let straight = |stride| Steps { stride, table: None };
         let still = Place { base: 0, rows: straight(0), columns: straight(1), relocate: None };
         let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
@@ -220,9 +244,12 @@ impl<E: Expr> RowReader<'_, E> {
         let dense = run > 1 && width < crate::kernel::PART;
         let tile = Tile { rows: run, columns: width, dense, places: &places };
         self.cursor.bind(&tile, &mut 1)?;
+        if !dense && self.cursor.row_in_memory(0, width).is_some() {
+            return Ok(Data::Bound(&self.cursor));
+        }
         match self.scratch.fill(&self.cursor, tile.sides()) {
             (_, true) => Err(Stop::Fault),
-            (block, false) => Ok(block),
+            (block, false) => Ok(Data::Together(block)),
         }
     }
 
@@ -237,9 +264,12 @@ impl<E: Expr> RowReader<'_, E> {
     ) -> Result<(), Stop> {
         let part = run * columns.len();
         if self.rows.strided.is_some() {
-            self.tile(run, index, columns)?;
-            self.block.truncate(done);
-            self.block.extend_from_slice(self.scratch.filled());
+            let width = columns.len();
+            let mut block = std::mem::take(&mut self.block);
+            block.truncate(done);
+            let rows = Block { data: self.tile(run, index, columns)?, columns: width };
+            (0..run).for_each(|row| block.extend_from_slice(rows.row(row)));
+            self.block = block;
             return Ok(());
         }
         let range = |range: Range<usize>| Select::range(range.start as isize..range.end as isize);

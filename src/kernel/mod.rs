@@ -15,7 +15,7 @@ pub use inner::Dest;
 pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
-pub(crate) use simd::{prefetch, wide};
+pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};
@@ -160,6 +160,13 @@ pub trait Cursor {
         None
     }
 
+    /// A row of the tile bound last, if it is in memory already.
+    #[doc(hidden)]
+    #[inline]
+    fn row_in_memory(&self, _row: usize, _columns: usize) -> Option<&[Self::Elem]> {
+        None
+    }
+
     /// The memory that the elements lie in, if this is a leaf in memory and nothing else.
     #[doc(hidden)]
     fn slice(&self) -> Option<&[Self::Elem]> {
@@ -287,7 +294,7 @@ fn run<T: Send>(
 ) -> Result<(), Stop> {
     let halves = if nest.count() > task { nest.split() } else { None };
     if let Some((low, high)) = halves {
-        let (a, b) = join::join(
+        let (a, b) = join(
             || run(source, plan, &low, relocates, target, stream, task),
             || run(source, plan, &high, relocates, target, stream, task),
         );

@@ -1,6 +1,10 @@
 //! Instruction sets: which there are, and stores past the caches.
 #![allow(unsafe_code, reason = "vector instructions take pointers and need a detected feature")]
 
+#[cfg(target_arch = "x86_64")]
+mod sort;
+
+pub(crate) use sort::{SPARE, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
 
 /// Instruction sets that kernels are compiled for.
@@ -30,12 +34,28 @@ pub(crate) fn level() -> Level {
     Level::Baseline
 }
 
-/// Runs a loop compiled for the best instruction set of this machine, which takes what is inlined into
-/// it along.
+/// A loop to be compiled for several instruction sets. Whatever it calls must be inlined into it.
+pub(crate) trait Loop {
+    type Out;
+
+    /// Implementations are `#[inline(always)]`, which closures cannot be.
+    fn run(self) -> Self::Out;
+}
+
+impl<A, F: FnOnce() -> A> Loop for F {
+    type Out = A;
+
+    #[inline(always)]
+    fn run(self) -> A {
+        self()
+    }
+}
+
+/// Runs a loop as compiled for the best instruction set of this machine.
 #[inline(always)]
-pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
+pub(crate) fn wide<L: Loop>(run: L) -> L::Out {
     match level() {
-        Level::Baseline => run(),
+        Level::Baseline => run.run(),
         // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { wide_avx2(run) },
@@ -44,8 +64,22 @@ pub(crate) fn wide<A>(run: impl FnOnce() -> A) -> A {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn wide_avx2<A>(run: impl FnOnce() -> A) -> A {
-    run()
+fn wide_avx2<L: Loop>(run: L) -> L::Out {
+    run.run()
+}
+
+/// Keys are not sorted in registers here, see the module for those that have them.
+#[cfg(not(target_arch = "x86_64"))]
+mod sort {
+    pub(crate) const SPARE: usize = 0;
+
+    pub(crate) fn sort_u32(_: &mut [u32], _: &mut [u32]) -> bool {
+        false
+    }
+
+    pub(crate) fn sort_u64(_: &mut [u64], _: &mut [u64]) -> bool {
+        false
+    }
 }
 
 /// Whether there are stores past the caches.

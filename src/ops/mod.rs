@@ -2,6 +2,7 @@
 
 mod assign;
 mod compare;
+pub mod lanes;
 pub mod product;
 pub mod reduce;
 mod sparse;

@@ -5,7 +5,7 @@ use super::fold::{Failure, finish, in_tasks, rows};
 use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, RowReader, Rows, Stop};
-use crate::kernel::{self, GRAIN, PARALLEL, threads};
+use crate::kernel::{self, GRAIN, Loop, PARALLEL, threads};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -13,6 +13,36 @@ use std::ops::Range;
 pub(super) const LEAF: usize = 512;
 /// Most leaves of neighbouring rows that are kept before they are joined in order.
 const KEPT: usize = 4096;
+
+/// Leaves whose memory is asked for at once: each is about a page, at whose end prefetchers stop, so
+/// that several are streams of their own.
+const TOGETHER: usize = 4;
+
+/// Asks for the memory of the leaves after the next few, a line of each in turn.
+fn ask_for<T>(run: &[T], leaf: usize) {
+    let line = 64 / size_of::<T>().clamp(1, 64);
+    for start in (0..leaf).step_by(line) {
+        for k in 0..TOGETHER {
+            kernel::prefetch(run, (TOGETHER + k) * leaf + start, 1);
+        }
+    }
+}
+
+/// The fold of one leaf.
+struct Fold<'a, R, T> {
+    reducer: &'a R,
+    run: &'a [T],
+    position: usize,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for Fold<'_, R, T> {
+    type Out = R::State;
+
+    #[inline(always)]
+    fn run(self) -> R::State {
+        self.reducer.fold(self.run, self.position)
+    }
+}
 
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, E: Expr + 'e, R> {
@@ -75,12 +105,23 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
                 let part = |part: Range<usize>| -> Result<R::State, Failure> {
                     let mut pairs = Pairwise::default();
                     let part = first + part.start..first + part.end;
-                    self.states(part, &mut |_, state| pairs.push(state, combine))?;
+                    self.states(part, &mut |state| pairs.push(state, combine))?;
                     pairs.finish(combine).ok_or(Failure::Stop(Stop::Done))
                 };
                 finish(self.reducer, halves(0..leaves, grain, &part, &combine)?, number)
             })
             .collect()
+    }
+
+    /// What is folded, and how it is read, in words.
+    pub(super) fn explain(&self) -> [String; 2] {
+        let folds = format!(
+            "along rows: {} results of {} elements, in leaves of {}",
+            self.results,
+            self.line * self.lines_per_result,
+            self.leaf
+        );
+        [folds, format!("operand: {}", self.rows.explain())]
     }
 
     /// Some results, on this thread.
@@ -102,12 +143,15 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         if R::ASSOCIATIVE {
             let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
             let mut pairs = Pairwise::default();
-            self.states(range, &mut |leaf, state| {
+            let mut missing = leaves;
+            self.states(range, &mut |state| {
                 pairs.push(state, combine);
-                if (leaf + 1) % leaves == 0
+                missing -= 1;
+                if missing == 0
                     && let Some(state) = pairs.finish(combine)
                 {
                     done(state);
+                    missing = leaves;
                 }
             })?;
         } else {
@@ -117,14 +161,10 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
     }
 
     /// The states of some leaves, in order.
-    fn states(
-        &self,
-        leaves: Range<usize>,
-        emit: &mut impl FnMut(usize, R::State),
-    ) -> Result<(), Stop> {
+    fn states(&self, leaves: Range<usize>, emit: &mut impl FnMut(R::State)) -> Result<(), Stop> {
         let fold = |run: &[E::Elem], leaf: usize| {
             let position = self.position(leaf);
-            kernel::wide(|| self.reducer.fold(run, position))
+            kernel::wide(Fold { reducer: self.reducer, run, position })
         };
         let mut reader = self.rows.open();
         let mut next = leaves.start;
@@ -138,6 +178,14 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
             if rows_are_lines && within == 0 && together > 1 {
                 // Several whole lines at once, a leaf of each in turn.
                 let first = next / self.leaves_per_line;
+                if self.leaves_per_line == 1 {
+                    let block = reader.read(first..first + together, 0..self.line)?;
+                    for row in 0..together {
+                        emit(fold(block.row(row), next + row));
+                    }
+                    next += together;
+                    continue;
+                }
                 kept.clear();
                 kept.resize(together * self.leaves_per_line, None);
                 for k in 0..self.leaves_per_line {
@@ -148,17 +196,13 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
                         kept[leaf] = Some(fold(block.row(row), next + leaf));
                     }
                 }
-                for (leaf, state) in kept.iter_mut().enumerate() {
-                    if let Some(state) = state.take() {
-                        emit(next + leaf, state);
-                    }
-                }
+                kept.iter_mut().filter_map(Option::take).for_each(&mut *emit);
                 next += together * self.leaves_per_line;
                 continue;
             }
             let count = (self.leaves_per_line - within).min(leaves.end - next).min(deep.max(1));
             self.runs(&mut reader, next..next + count, &mut |leaf, run| {
-                emit(leaf, fold(run, leaf));
+                emit(fold(run, leaf));
             })?;
             next += count;
         }
@@ -177,8 +221,11 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         let start = within * self.leaf;
         let end = (start + leaves.len() * self.leaf).min(self.line);
         let mut all = |run: &[E::Elem]| {
-            for (leaf, run) in leaves.clone().zip(run.chunks(self.leaf)) {
-                visit(leaf, run);
+            for (k, (leaf, part)) in leaves.clone().zip(run.chunks(self.leaf)).enumerate() {
+                if k % TOGETHER == 0 {
+                    ask_for(&run[k * self.leaf..], self.leaf);
+                }
+                visit(leaf, part);
             }
         };
         if self.is_flat() {
@@ -229,7 +276,11 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
     }
 
     /// Where the first element of a leaf stands among those of its result.
+    #[inline]
     fn position(&self, leaf: usize) -> usize {
+        if !R::POSITIONS {
+            return 0;
+        }
         let (line, within) = (leaf / self.leaves_per_line, leaf % self.leaves_per_line);
         line % self.lines_per_result * self.line + within * self.leaf
     }

@@ -11,7 +11,7 @@ use super::across::Across;
 use super::along::Along;
 use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Rows, Stop, explain_stop};
+use crate::expr::{Access, Expr, Rows, Stop, explain_stop};
 use crate::kernel;
 use crate::shape::Shape;
 use std::ops::Range;
@@ -45,10 +45,6 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
     if results == 0 {
         return Ok(Vec::new());
     }
-    let long_axes = || (0..shape.rank()).filter(|&axis| reduced[axis] && shape[axis] > 1);
-    if !R::COMMUTATIVE && long_axes().count() > 1 {
-        return Err(Error::Order { axes: long_axes().collect() });
-    }
     let folded = if across(shape, reduced) {
         Across::new(e, shape, reduced, reducer)?.results()
     } else {
@@ -61,6 +57,41 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
             undefined::<R::Out>(why, index)
         }
     })
+}
+
+/// Refuses several axes of a reducer that depends on the order of the elements.
+pub(super) fn check_order<T: Copy, R: Reducer<T>>(shape: &Shape, reduced: &[bool]) -> Result<()> {
+    let long = (0..shape.rank()).filter(|&axis| reduced[axis] && shape[axis] > 1);
+    let axes: Vec<usize> = long.collect();
+    if R::COMMUTATIVE || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
+}
+
+/// Whether all operands are sparse.
+pub(super) fn is_sparse<E: Expr>(e: &E) -> bool {
+    let (mut operands, mut sparse) = (0, true);
+    e.leaves(&mut |leaf| {
+        operands += 1;
+        sparse &= matches!(leaf.access, Access::Stored { .. });
+    });
+    operands > 0 && sparse
+}
+
+/// How [`fold`] would go about it, in words.
+pub(super) fn explain<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    reduced: &[bool],
+    reducer: &R,
+) -> Result<Vec<String>> {
+    if shape.contains(&0) {
+        return Ok(vec!["there are no elements".into()]);
+    }
+    let lines = if across(shape, reduced) {
+        Across::new(e, shape, reduced, reducer)?.explain()
+    } else {
+        Along::new(e, shape, reduced, reducer)?.explain()
+    };
+    Ok(lines.into())
 }
 
 /// Whether results are made side by side.

@@ -32,19 +32,25 @@ mod along;
 mod axes;
 mod fold;
 mod library;
+mod modes;
 mod reducer;
 mod reduction;
 mod tree;
 
 pub use axes::Axes;
+pub(crate) use fold::undefined;
 pub use library::*;
+pub use modes::{Accumulate, Modes, Order};
 pub use reducer::{Reducer, Undefined};
-pub use reduction::{Pair, Reduction};
+pub use reduction::{Pair, Paired, Reduction};
 
 use crate::dtype::Arithmetic;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+
+/// The products of two operands.
+pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::Expr)>;
 
 /// Reductions as methods of tensors and expressions.
 ///
@@ -396,7 +402,7 @@ pub trait Reduce: IntoExpr + Sized {
         self,
         other: X,
         axes: impl Into<Axes>,
-    ) -> Reduction<Apply<MulOp, (Self::Expr, X::Expr)>, Sum>
+    ) -> Reduction<Products<Self, X>, Sum>
     where
         Self::Elem: Arithmetic,
         Sum: Reducer<Self::Elem>,
@@ -419,7 +425,7 @@ pub trait Reduce: IntoExpr + Sized {
         other: X,
         axes: impl Into<Axes>,
         ddof: usize,
-    ) -> Reduction<Apply<Pair, (Self::Expr, X::Expr)>, Covariance>
+    ) -> Reduction<Paired<Self::Expr, X>, Covariance>
     where
         Covariance: Reducer<(Self::Elem, Self::Elem)>,
     {
@@ -429,6 +435,5 @@ pub trait Reduce: IntoExpr + Sized {
 }
 
 impl<S: Reader> Reduce for &Tensor<S> {}
-impl<S: Reader + ?Sized> Reduce for Tensor<&S> {}
 impl<E: Expr> Reduce for Lazy<E> {}
 impl<E: Expr> Reduce for &Lazy<E> {}

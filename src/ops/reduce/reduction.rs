@@ -3,9 +3,12 @@
 use super::fold;
 use super::{Axes, Filtered, Mapped, Reducer};
 use crate::error::Result;
-use crate::expr::{Apply, Expr, IntoExpr, Op};
+use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
+use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
+use crate::ops::sparse::reduce::reduce_stored;
 use crate::shape::Shape;
+use crate::storage::{Sparse, Writer};
 use crate::tensor::Tensor;
 
 /// Brings operands together as a tuple.
@@ -20,6 +23,9 @@ impl<X: Copy + Send + Sync> Op<X> for Pair {
         x
     }
 }
+
+/// An expression and another operand, brought together.
+pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
 
 /// A fold of an expression along some axes, not yet computed.
 ///
@@ -55,10 +61,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// assert_eq!(t.sum(..).filter(&first_column).eval()?.item()?, 4);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn filter<M: IntoExpr<Elem = bool>>(
-        self,
-        mask: M,
-    ) -> Reduction<Apply<Pair, (E, M::Expr)>, Filtered<R>> {
+    pub fn filter<M: IntoExpr<Elem = bool>>(self, mask: M) -> Reduction<Paired<E, M>, Filtered<R>> {
         Reduction {
             e: Apply::new(Pair, (self.e, mask.into_expr())),
             axes: self.axes,
@@ -106,6 +109,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         })
     }
 
+    /// The shape of the operand, and which axes of it are reduced.
+    fn checked(&self) -> Result<(Shape, Vec<bool>)> {
+        let shape = self.e.shape()?;
+        let reduced = self.axes.mask(shape.rank())?;
+        fold::check_order::<E::Elem, R>(&shape, &reduced)?;
+        Ok((shape, reduced))
+    }
+
     /// Computes the results, in row-major order, into a new tensor.
     ///
     /// # Errors
@@ -115,9 +126,81 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// is not commutative; [`Error::Overflow`](crate::Error::Overflow) for a result that does not fit its
     /// type; and what evaluating the operand reports.
     pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
-        let shape = self.e.shape()?;
-        let reduced = self.axes.mask(shape.rank())?;
+        let (shape, reduced) = self.checked()?;
+        if fold::is_sparse(&self.e) {
+            return self.eval_sparse()?.to_tensor();
+        }
         let results = fold::fold(&self.e, &shape, &reduced, &self.reducer)?;
         Ok(Tensor::of_parts(AddressMap::row_major(&self.shape()?)?, results))
+    }
+
+    /// Computes the results of sparse operands into a new sparse tensor, in time and memory that grow with
+    /// their entries, not with their elements.
+    ///
+    /// Entries stand where some reduced element is stored; the fill value is the result of fill values
+    /// alone, each of which counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WouldDensify`](crate::Error::WouldDensify) if an operand is not sparse, and what
+    /// [`Self::eval`] reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::Duplicates;
+    /// let side = 1_usize << 20;
+    /// let t = Tensor::from_coordinates(
+    ///     [side, side],
+    ///     1_i64,
+    ///     &[[3, 5], [3, 8], [7, 0]],
+    ///     vec![10, 20, 30],
+    ///     Duplicates::Refuse,
+    /// )?;
+    /// let sums = t.sum(1).eval_sparse()?;
+    /// assert_eq!(sums.storage().fill(), side as i64);
+    /// assert_eq!(sums.get(&[3])?, side as i64 + 9 + 19);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
+        let (_, reduced) = self.checked()?;
+        reduce_stored(&self.e, &reduced, self.keepdims, &self.reducer)
+    }
+
+    /// Computes the results into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::eval`] reports, and what assigning the results reports.
+    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        out.assign(self.eval()?)
+    }
+
+    /// Says in a few lines how the reduction would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::full([64, 100], 1.0)?;
+    /// let text = t.sum(0).explain()?.to_string();
+    /// assert!(text.contains("across rows: 100 results of 64 rows"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        let (shape, results) = (self.e.shape()?, self.shape()?);
+        let reduced = self.axes.mask(shape.rank())?;
+        let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
+        let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
+        let count = shape.count()?;
+        let mut lines =
+            vec![format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}")];
+        lines.extend(fold::explain(&self.e, &shape, &reduced, &self.reducer)?);
+        let threads = if count < PARALLEL { 1 } else { threads() };
+        let written = results.count()?.saturating_mul(size_of::<R::Out>());
+        lines.push(format!("threads: {threads}"));
+        lines.push(format!("bytes: {} read, {written} written", bytes_read(&self.e)));
+        Ok(Explanation::new(lines, threads))
     }
 }

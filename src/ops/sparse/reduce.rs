@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
 use crate::map::AddressMap;
-use crate::ops::reduce::Reducer;
+use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve, sort_entries};
 use crate::tensor::Tensor;
@@ -21,20 +21,19 @@ const FEW_CELLS: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// [`Error::EmptyReduction`], with `what` was asked for, over an axis of extent 0 if the reducer has no
-/// result for no elements; [`Error::Overflow`] with the first such index of the result; and as
+/// [`Error::EmptyReduction`] over an axis of extent 0 if the reducer has no
+/// result for no elements; [`Error::Overflow`] and [`Error::NothingLeft`] with the first such index of the result; and as
 /// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse).
 pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
     e: &E,
     mask: &[bool],
     keepdims: bool,
     reducer: &R,
-    what: &'static str,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let shape = e.shape()?;
     let cells = Cells::new(&shape, mask, keepdims)?;
     if cells.size == 0 {
-        return without_elements(&shape, mask, &cells, reducer, what);
+        return without_elements(&shape, mask, &cells, reducer);
     }
     let mut entries = 0_usize;
     e.leaves(&mut |leaf| entries = entries.saturating_add(leaf.stored()));
@@ -128,11 +127,10 @@ impl Cells {
         cell: usize,
         state: R::State,
     ) -> Result<R::Out> {
-        if reducer.undefined(&state).is_some() {
-            let index = self.shape.unravel(cell).to_vec();
-            return Err(Error::Overflow { index, target: std::any::type_name::<R::Out>() });
+        match reducer.undefined(&state) {
+            Some(why) => Err(undefined::<R::Out>(why, self.shape.unravel(cell).to_vec())),
+            None => Ok(reducer.finish(state)),
         }
-        Ok(reducer.finish(state))
     }
 
     /// The result of cells of which no element is stored. That it does not fit is an error if there is such
@@ -159,7 +157,6 @@ fn without_elements<T: Copy, R: Reducer<T>>(
     mask: &[bool],
     cells: &Cells,
     reducer: &R,
-    what: &'static str,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     match reducer.empty() {
         Some(state) => cells.tensor(reducer.finish(state), Vec::new(), Vec::new()),

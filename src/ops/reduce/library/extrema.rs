@@ -21,7 +21,7 @@ pub struct ArgMin;
 pub struct ArgMax;
 
 macro_rules! extremum {
-    ($($Reducer:ident $better:ident;)*) => { $(
+    ($($Reducer:ident $better:ident $sign:tt;)*) => { $(
         impl<T: Order> Reducer<T> for $Reducer {
             type State = T;
             type Out = T;
@@ -55,7 +55,7 @@ macro_rules! extremum {
 
             #[inline(always)]
             fn fold(&self, run: &[T], _position: usize) -> T {
-                in_lanes(run, |x| x, T::$better, T::$better)
+                best(run, |a, b| a $sign b)
             }
 
             #[inline(always)]
@@ -65,7 +65,24 @@ macro_rules! extremum {
         }
     )* };
 }
-extremum! { Min minimum; Max maximum; }
+extremum! { Min minimum <; Max maximum >; }
+
+/// The best element of a run, or its first NaN: one comparison an element, and a look for NaN beside it.
+#[inline(always)]
+fn best<T: Order>(run: &[T], better: impl Fn(T, T) -> bool) -> T {
+    let mut unordered = false;
+    let best = in_lanes(
+        run,
+        |x| x,
+        |best, x| if better(x, best) { x } else { best },
+        |a, b| if better(b, a) { b } else { a },
+    );
+    for part in run.chunks(64) {
+        unordered |= part.iter().fold(false, |nan, &x| nan | is_nan(x));
+    }
+    let nan = if unordered { run.iter().find(|x| is_nan(**x)) } else { None };
+    nan.copied().unwrap_or(best)
+}
 
 /// An element and where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +98,7 @@ fn is_nan<T: PartialOrd>(x: T) -> bool {
 }
 
 macro_rules! position {
-    ($($Reducer:ident $better:ident $sign:tt;)*) => { $(
+    ($($Reducer:ident $sign:tt;)*) => { $(
         impl<T: Order> Reducer<T> for $Reducer {
             type State = Found<T>;
             type Out = usize;
@@ -130,7 +147,7 @@ macro_rules! position {
             /// The value first, then where it is: two passes over what lies in the cache.
             #[inline(always)]
             fn fold(&self, run: &[T], position: usize) -> Found<T> {
-                let value = in_lanes(run, |x| x, T::$better, T::$better);
+                let value = best(run, |a, b| a $sign b);
                 let nan = is_nan(value);
                 let is_it = |x: T| if nan { is_nan(x) } else { x == value };
                 let mut from = 0;
@@ -147,4 +164,4 @@ macro_rules! position {
         }
     )* };
 }
-position! { ArgMin minimum <; ArgMax maximum >; }
+position! { ArgMin <; ArgMax >; }

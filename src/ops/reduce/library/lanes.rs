@@ -16,19 +16,34 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
         return run[1..].iter().fold(start, |state, &x| step(state, x));
     };
     let mut lanes = [first(head[0]); LANES];
-    for k in 0..LANES {
-        lanes[k] = first(head[k]);
+    for (lane, &x) in lanes.iter_mut().zip(head) {
+        *lane = first(x);
     }
     let (chunks, tail) = rest.as_chunks::<LANES>();
     for chunk in chunks {
-        for k in 0..LANES {
-            lanes[k] = step(lanes[k], chunk[k]);
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane = step(*lane, x);
         }
     }
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = step(*lane, x);
     }
-    let mut width = LANES / 2;
+    in_halves(&mut lanes, join)
+}
+
+/// The sum of all lanes, in pairs.
+#[inline(always)]
+pub(super) fn joined(mut lanes: [f64; LANES]) -> f64 {
+    in_halves(&mut lanes, |a, b| a + b)
+}
+
+/// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the loop before is vectorised, for the worse.
+#[inline(never)]
+pub(super) fn in_halves<A: Copy, const N: usize>(
+    lanes: &mut [A; N],
+    join: impl Fn(A, A) -> A,
+) -> A {
+    let mut width = N / 2;
     while width > 0 {
         for k in 0..width {
             lanes[k] = join(lanes[k], lanes[k + width]);
@@ -59,20 +74,17 @@ pub(super) fn in_columns<T: Copy, A: Copy>(
         if out.is_empty() {
             out.extend((0..width).map(eight));
         } else {
-            let out = &mut out[..width];
-            for k in 0..width {
-                out[k] = join(out[k], eight(k));
+            for (k, slot) in out[..width].iter_mut().enumerate() {
+                *slot = join(*slot, eight(k));
             }
         }
     }
     for row in rest {
-        let row = &row[..width];
         if out.is_empty() {
             out.extend(row.iter().map(|&x| first(x)));
         } else {
-            let out = &mut out[..width];
-            for k in 0..width {
-                out[k] = join(out[k], first(row[k]));
+            for (slot, &x) in out.iter_mut().zip(*row) {
+                *slot = join(*slot, first(x));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::Reducer;
-use super::lanes::{in_columns, in_lanes};
+use super::lanes::{LANES, in_columns, in_lanes, joined};
 use crate::dtype::Measure;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
@@ -133,7 +133,7 @@ macro_rules! spread {
             fn first(&self, x: T) -> Moments {
                 // An infinite element has no distance from itself.
                 let mean = x.to_f64();
-                Moments { count: 1.0, mean, squares: mean - mean }
+                Moments { count: 1.0, mean, squares: 0.0 * mean }
             }
 
             /// Welford's update.
@@ -156,22 +156,34 @@ macro_rules! spread {
 
             fn repeat(&self, x: T, _position: usize, count: usize) -> Moments {
                 let mean = x.to_f64();
-                Moments { count: count as f64, mean, squares: mean - mean }
+                Moments { count: count as f64, mean, squares: 0.0 * mean }
             }
 
-            /// The mean of the run, then the distances from it.
+            /// Distances from the first element, in one pass: as it is one of them, no more than a
+            /// factor of the length of the run can be lost to cancellation.
             #[inline(always)]
             fn fold(&self, run: &[T], _position: usize) -> Moments {
+                let base = run[0].to_f64();
+                let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
+                let (chunks, tail) = run.as_chunks::<LANES>();
+                for chunk in chunks {
+                    for k in 0..LANES {
+                        let apart = chunk[k].to_f64() - base;
+                        sums[k] += apart;
+                        squares[k] += apart * apart;
+                    }
+                }
+                for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
+                    let apart = x.to_f64() - base;
+                    *sum += apart;
+                    *square += apart * apart;
+                }
+                let [sum, square] = [sums, squares].map(joined);
                 let count = run.len() as f64;
-                let mean = sum(run, |x| x) / count;
-                let squares = sum(run, |x| (x - mean) * (x - mean));
-                // What rounding of the mean left over.
-                let rest = sum(run, |x| x - mean);
-                Moments { count, mean, squares: squares - rest * rest / count }
+                Moments { count, mean: base + sum / count, squares: square - sum * sum / count }
             }
 
-            /// Distances from the first row, in one pass: it is one of the elements, so no more than a
-            /// factor of the number of rows can be lost to cancellation.
+            /// As [`Self::fold`], from the first row.
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<Moments>) {
                 let width = rows[0].len();
@@ -226,8 +238,10 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
 
     #[inline(always)]
     fn first(&self, (x, y): (T, T)) -> CoMoments {
-        let means @ [x, y] = [x.to_f64(), y.to_f64()];
-        CoMoments { count: 1.0, means, products: (x - x) * (y - y) }
+        // An infinite element has no distance from itself.
+        let means = [x.to_f64(), y.to_f64()];
+        let [x, y] = means.map(|mean| 0.0 * mean);
+        CoMoments { count: 1.0, means, products: x * y }
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Sums and products.
 
 use super::super::{Reducer, Undefined};
-use super::lanes::{in_columns, in_lanes};
+use super::lanes::{in_columns, in_halves, in_lanes};
 
 /// The sum, added in pairs: the error grows with the logarithm of the number of elements.
 ///
@@ -268,6 +268,9 @@ exact_products! {
     u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128; bool => u64, u128;
 }
 
+/// Lanes of compensated sums: with their errors they fill the registers.
+const FEW: usize = 8;
+
 /// A sum and the error of its additions so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Compensated<T> {
@@ -322,10 +325,28 @@ macro_rules! float_sums {
                 if state.sum.is_finite() { state.sum + state.error } else { state.sum }
             }
 
+            /// Sums and errors in lanes of their own, as vectors hold one kind of number.
             #[inline(always)]
             fn fold(&self, run: &[$float], _position: usize) -> Self::State {
-                let first = |x| Compensated { sum: x, error: -0.0 };
-                in_lanes(run, first, Compensated::<$float>::plus, Compensated::<$float>::join)
+                let Some((head, rest)) = run.split_first_chunk::<FEW>() else {
+                    let mut state = self.first(run[0]);
+                    run[1..].iter().for_each(|&x| self.step(&mut state, x));
+                    return state;
+                };
+                let (mut sums, mut errors) = (*head, [-0.0; FEW]);
+                let (chunks, tail) = rest.as_chunks::<FEW>();
+                for chunk in chunks {
+                    for k in 0..FEW {
+                        let sum = sums[k] + chunk[k];
+                        let added = sum - sums[k];
+                        errors[k] += (sums[k] - (sum - added)) + (chunk[k] - added);
+                        sums[k] = sum;
+                    }
+                }
+                let mut lanes: [Self::State; FEW] =
+                    std::array::from_fn(|k| Compensated { sum: sums[k], error: errors[k] });
+                lanes.iter_mut().zip(tail).for_each(|(lane, &x)| self.step(lane, x));
+                in_halves(&mut lanes, Compensated::<$float>::join)
             }
         }
 

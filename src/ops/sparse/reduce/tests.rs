@@ -3,7 +3,7 @@
 use super::reduce_stored;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr};
-use crate::ops::reduce::Reducer;
+use crate::ops::reduce::{Reducer, Undefined};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 
@@ -28,8 +28,8 @@ impl Reducer<i64> for Sum {
     fn finish(&self, state: i64) -> i64 {
         state
     }
-    fn overflows(&self, state: &i64) -> bool {
-        *state == 1000
+    fn undefined(&self, state: &i64) -> Option<Undefined> {
+        (*state == 1000).then_some(Undefined::Overflow)
     }
 }
 
@@ -111,7 +111,7 @@ fn reduced<X: IntoExpr<Elem = i64>, R: Reducer<i64>>(
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let e = t.into_expr();
     assert!(e.shape().is_ok());
-    reduce_stored(&e, mask, false, reducer, "result")
+    reduce_stored(&e, mask, false, reducer)
 }
 
 fn tensors() -> Vec<Tensor<Sparse<i64>>> {
@@ -152,10 +152,10 @@ fn sparse_reductions_are_folds_of_dense_copies() {
 fn kept_axes_keep_extent_1() {
     let t =
         Tensor::new([2, 3], Sparse::from_sorted(6, 1, vec![1, 5], vec![7, 9]).unwrap()).unwrap();
-    let result = reduce_stored(&t.view(), &[false, true], true, &Sum, "sum").unwrap();
+    let result = reduce_stored(&t.view(), &[false, true], true, &Sum).unwrap();
     assert_eq!(result.shape(), [2, 1]);
     assert_eq!(result.to_vec().unwrap(), [9, 11]);
-    let identity = reduce_stored(&t.view(), &[false, false], false, &Sum, "sum").unwrap();
+    let identity = reduce_stored(&t.view(), &[false, false], false, &Sum).unwrap();
     assert_eq!(identity.to_vec().unwrap(), [1, 7, 1, 1, 1, 9]);
     assert_eq!(identity.storage().stored_len(), 2);
 }
@@ -183,7 +183,7 @@ fn cells_without_entries_are_not_visited() {
 fn errors_name_the_axis_and_the_cell() {
     let t = Tensor::new([2, 0], Sparse::new(0, 1_i64)).unwrap();
     let error = reduced(&t, &[false, true], &ArgMax).unwrap_err();
-    assert_eq!(error, Error::EmptyReduction { what: "result", axis: 1, shape: vec![2, 0] });
+    assert_eq!(error, Error::EmptyReduction { axis: 1, shape: vec![2, 0] });
     assert_eq!(reduced(&t, &[false, true], &Sum).unwrap().to_vec().unwrap(), [0, 0]);
     assert_eq!(reduced(&t, &[true, false], &ArgMax).unwrap().shape(), [0]);
 

@@ -1,0 +1,234 @@
+//! Elements in their order, as integers that sort fast.
+
+use bytemuck::Zeroable;
+use std::fmt::Debug;
+
+/// Elements with one order: that of numbers, where `-0.0` equals `0.0` and NaN comes after all else. `false`
+/// comes before `true`. Sealed.
+///
+/// Elements are sorted by unsigned integers in the same order, their keys. In descending order keys are
+/// complemented, but NaN still comes last.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no order of their own",
+    note = "integers, floats, `bool` and `char` have; sort others by a comparison with `sort_by`, or by a key with `sort_by_key`"
+)]
+pub trait Sortable: Copy + PartialEq + Send + Sync + Zeroable + sealed::Sealed + 'static {
+    /// Type of the keys.
+    type Key: SortKey;
+
+    /// One element of every set of elements that differ and have the same key.
+    const SHARED: &'static [Self];
+
+    /// The key. Elements are equal if their keys are.
+    fn key(self, descending: bool) -> Self::Key;
+
+    /// The element with this key; one of them if several have it.
+    fn from_key(key: Self::Key, descending: bool) -> Self;
+
+    /// Whether the key gives this very element back.
+    fn is_own_key(self) -> bool;
+}
+
+/// Unsigned integers to sort by. Sealed.
+pub trait SortKey: Radix {
+    /// A key and a position, in order of both.
+    type Pair: Radix;
+
+    /// Lowest bytes of a pair, which hold the position.
+    const POSITION_BYTES: usize;
+
+    /// This key at `position`, which has no more bytes than that.
+    fn pair(self, position: usize) -> Self::Pair;
+    /// The position in a pair.
+    fn position(pair: Self::Pair) -> usize;
+    /// The key in a pair.
+    fn of_pair(pair: Self::Pair) -> Self;
+}
+
+/// What is sorted byte by byte. Sealed.
+pub trait Radix: Copy + Ord + Debug + Send + Sync + sealed::Sealed + 'static {
+    /// Number of bytes.
+    const BYTES: usize;
+
+    /// Byte `k`, the lowest one first.
+    fn byte(self, k: usize) -> usize;
+
+    /// Items that are words which processors sort.
+    fn words(_items: &mut [Self]) -> Words<'_> {
+        Words::Other
+    }
+}
+
+/// Items to sort, where they are words of a processor.
+#[derive(Debug)]
+pub enum Words<'a> {
+    /// Words of 32 bits.
+    U32(&'a mut [u32]),
+    /// Words of 64 bits.
+    U64(&'a mut [u64]),
+    /// Something else.
+    Other,
+}
+
+mod sealed {
+    /// Keys are closed, and so are the elements that have them: they are what the algorithms know.
+    #[allow(unnameable_types, reason = "this is what seals the traits")]
+    pub trait Sealed {}
+}
+
+macro_rules! radixes {
+    ($($type:ty $(=> $words:path)?;)*) => { $(
+        impl Radix for $type {
+            const BYTES: usize = size_of::<$type>();
+
+            #[inline(always)]
+            fn byte(self, k: usize) -> usize {
+                (self >> (8 * k)) as usize & 0xff
+            }
+            $(
+                fn words(items: &mut [Self]) -> Words<'_> {
+                    $words(items)
+                }
+            )?
+        }
+    )* };
+}
+radixes! { u8; u16; u32 => Words::U32; u64 => Words::U64; u128; }
+
+macro_rules! keys {
+    ($($type:ty => $Pair:ty, $position_bits:literal;)*) => { $(
+        impl SortKey for $type {
+            type Pair = $Pair;
+            const POSITION_BYTES: usize = $position_bits / 8;
+
+            #[inline(always)]
+            fn pair(self, position: usize) -> $Pair {
+                (self as $Pair) << $position_bits | position as $Pair
+            }
+            #[inline(always)]
+            fn position(pair: $Pair) -> usize {
+                (pair & ((1 << $position_bits) - 1)) as usize
+            }
+            #[inline(always)]
+            fn of_pair(pair: $Pair) -> Self {
+                (pair >> $position_bits) as Self
+            }
+        }
+    )* };
+}
+keys! { u8 => u64, 32; u16 => u64, 32; u32 => u64, 32; u64 => u128, 64; }
+
+/// A key of 128 bits and a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WidePair(u128, usize);
+
+impl sealed::Sealed for WidePair {}
+
+impl Radix for WidePair {
+    const BYTES: usize = 24;
+
+    #[inline(always)]
+    fn byte(self, k: usize) -> usize {
+        if k < 8 { (self.1 as u64).byte(k) } else { self.0.byte(k - 8) }
+    }
+}
+
+impl SortKey for u128 {
+    type Pair = WidePair;
+    const POSITION_BYTES: usize = 8;
+
+    #[inline(always)]
+    fn pair(self, position: usize) -> WidePair {
+        WidePair(self, position)
+    }
+    #[inline(always)]
+    fn position(pair: WidePair) -> usize {
+        pair.1
+    }
+    #[inline(always)]
+    fn of_pair(pair: WidePair) -> Self {
+        pair.0
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty, $Key:ty, $least:expr, |$key:ident| $back:expr;)*) => { $(
+        impl sealed::Sealed for $type {}
+        impl Sortable for $type {
+            type Key = $Key;
+            const SHARED: &'static [Self] = &[];
+
+            #[inline(always)]
+            fn key(self, descending: bool) -> $Key {
+                const LEAST: $Key = $least as $Key;
+                (self as $Key ^ LEAST) ^ (descending as $Key).wrapping_neg()
+            }
+            #[inline(always)]
+            fn from_key(key: $Key, descending: bool) -> Self {
+                const LEAST: $Key = $least as $Key;
+                let $key = (key ^ (descending as $Key).wrapping_neg()) ^ LEAST;
+                $back
+            }
+            #[inline(always)]
+            fn is_own_key(self) -> bool {
+                true
+            }
+        }
+    )* };
+}
+integers! {
+    u8, u8, 0, |key| key;
+    u16, u16, 0, |key| key;
+    u32, u32, 0, |key| key;
+    u64, u64, 0, |key| key;
+    usize, u64, 0, |key| key as usize;
+    u128, u128, 0, |key| key;
+    i8, u8, i8::MIN, |key| key as i8;
+    i16, u16, i16::MIN, |key| key as i16;
+    i32, u32, i32::MIN, |key| key as i32;
+    i64, u64, i64::MIN, |key| key as i64;
+    isize, u64, isize::MIN, |key| key as isize;
+    i128, u128, i128::MIN, |key| key as i128;
+    bool, u8, 0, |key| key != 0;
+    char, u32, 0, |key| char::from_u32(key).unwrap_or_default();
+}
+
+macro_rules! floats {
+    ($($(#[$cfg:meta])? $type:ty, $Key:ty, $nan:expr, $zero:expr;)*) => { $(
+        $(#[$cfg])?
+        impl sealed::Sealed for $type {}
+        $(#[$cfg])?
+        impl Sortable for $type {
+            type Key = $Key;
+            const SHARED: &'static [Self] = &[$zero, $nan];
+
+            /// The bits, where negative numbers are complemented and come below the others.
+            #[inline(always)]
+            fn key(self, descending: bool) -> $Key {
+                const SIGN: $Key = 1 << (<$Key>::BITS - 1);
+                let bits = if self == $zero { 0 } else { self.to_bits() };
+                let key = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+                let key = key ^ (descending as $Key).wrapping_neg();
+                if self.is_nan() { <$Key>::MAX } else { key }
+            }
+            #[inline(always)]
+            fn from_key(key: $Key, descending: bool) -> Self {
+                const SIGN: $Key = 1 << (<$Key>::BITS - 1);
+                let number = key ^ (descending as $Key).wrapping_neg();
+                let bits = if number & SIGN == 0 { !number } else { number ^ SIGN };
+                if key == <$Key>::MAX { $nan } else { Self::from_bits(bits) }
+            }
+            #[inline(always)]
+            fn is_own_key(self) -> bool {
+                const SIGN: $Key = 1 << (<$Key>::BITS - 1);
+                !self.is_nan() & (self.to_bits() != SIGN)
+            }
+        }
+    )* };
+}
+floats! {
+    f32, u32, f32::NAN, 0.0;
+    f64, u64, f64::NAN, 0.0;
+    #[cfg(feature = "half")] half::f16, u16, half::f16::NAN, half::f16::ZERO;
+    #[cfg(feature = "half")] half::bf16, u16, half::bf16::NAN, half::bf16::ZERO;
+}

@@ -1,0 +1,125 @@
+//! Pairs of operands whose lanes go together.
+
+use super::driver::with_extent;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Lazy};
+use crate::map::Select;
+use crate::shape::{Align, Shape};
+use crate::tensor::Tensor;
+
+/// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
+/// but for `axis`, whose extent is that of the second.
+///
+/// `None` if that has no elements.
+///
+/// # Errors
+///
+/// [`Error::Axis`], and [`Error::Lanes`] if the shapes do not go together.
+pub(super) fn together<A: Expr, B: Expr>(
+    a: Lazy<A>,
+    b: Lazy<B>,
+    axis: usize,
+) -> Result<(Shape, Option<(Lazy<A>, Lazy<B>)>)> {
+    let (first, second) = (a.shape()?, b.shape()?);
+    let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
+    let kept = with_extent(&first, axis, 1)?;
+    if second.rank() != first.rank() {
+        return Err(apart());
+    }
+    let joint = kept.join(&with_extent(&second, axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
+    let shape = with_extent(&joint, axis, second[axis])?;
+    if shape.count()? == 0 {
+        return Ok((shape, None));
+    }
+    let a = a.broadcast(with_extent(&joint, axis, first[axis])?)?;
+    let b = b.broadcast(&shape)?;
+    Ok((shape, Some((a, b))))
+}
+
+/// Shape of the indices of elements of lanes, where their other axes stretch to those of the lanes.
+///
+/// # Errors
+///
+/// [`Error::Axis`], and [`Error::Lanes`] if they do not stretch so.
+pub(super) fn places(lanes: &Shape, indices: &Shape, axis: usize) -> Result<Shape> {
+    let extent = indices.get(axis).copied().unwrap_or(1);
+    let places = with_extent(lanes, axis, extent)?;
+    if indices.rank() == lanes.rank()
+        && places.join(indices, Align::Right, 2).as_ref() == Ok(&places)
+    {
+        return Ok(places);
+    }
+    Err(Error::Lanes { axis, shape: lanes.to_vec(), other: indices.to_vec() })
+}
+
+/// A tensor for elements of `source` at `indices` of its lanes, neither of them empty but for lanes.
+///
+/// # Errors
+///
+/// [`Error::Index`] if lanes are empty, so that no index lies inside.
+pub(super) fn room<T: Copy + Send + Sync>(
+    source: &Lazy<impl Expr<Elem = T>>,
+    indices: &Lazy<impl Expr<Elem = usize>>,
+    shape: Shape,
+    axis: usize,
+) -> Result<Tensor<Vec<T>>> {
+    check_inside(source.shape()?[axis], indices, axis)?;
+    Tensor::full(shape, first(source)?)
+}
+
+/// Refuses `indices`, of which there are some, if lanes have no elements.
+///
+/// # Errors
+///
+/// [`Error::Index`] with the first of them.
+pub(super) fn check_inside(
+    extent: usize,
+    indices: &Lazy<impl Expr<Elem = usize>>,
+    axis: usize,
+) -> Result<()> {
+    if extent == 0 { Err(outside(axis, first(indices)?, 0)) } else { Ok(()) }
+}
+
+/// The first element.
+fn first<E: Expr>(e: &Lazy<E>) -> Result<E::Elem> {
+    Lazy(e.0.by_ref()).select(vec![Select::range(0..1); e.shape()?.rank()])?.eval()?.item()
+}
+
+/// Writes the elements of `lane` at `indices`.
+///
+/// # Errors
+///
+/// [`Error::Index`] if one lies outside.
+pub(super) fn take<T: Copy>(
+    lane: &[T],
+    indices: &[usize],
+    out: &mut [T],
+    axis: usize,
+) -> Result<()> {
+    for (slot, &index) in out.iter_mut().zip(indices) {
+        *slot = *lane.get(index).ok_or_else(|| outside(axis, index, lane.len()))?;
+    }
+    Ok(())
+}
+
+/// Writes `values` to the elements of `lane` at `indices`, one after another.
+///
+/// # Errors
+///
+/// [`Error::Index`] if one lies outside.
+pub(super) fn put<T: Copy>(
+    indices: &[usize],
+    values: &[T],
+    lane: &mut [T],
+    axis: usize,
+) -> Result<()> {
+    let extent = lane.len();
+    for (&index, &value) in indices.iter().zip(values) {
+        *lane.get_mut(index).ok_or_else(|| outside(axis, index, extent))? = value;
+    }
+    Ok(())
+}
+
+fn outside(axis: usize, index: usize, extent: usize) -> Error {
+    Error::Index { axis, index: index as i128, extent }
+}

@@ -1,0 +1,186 @@
+//! Counting elements in bins.
+
+use super::search::{self, Side};
+use super::zeroed;
+use crate::dtype::{Cast, Sortable};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Lazy, for_each_piece};
+use crate::kernel::join;
+use crate::tensor::Tensor;
+use std::cmp::Ordering;
+
+/// Elements evaluated at once.
+const PIECE: usize = 1 << 20;
+/// Fewest elements that a task counts.
+const GRAIN: usize = 1 << 16;
+
+/// What sorts elements into bins, for [`Lanes::histogram`](super::Lanes::histogram).
+///
+/// [`Edges`] and [`Uniform`] do; two methods make bins of your own.
+///
+/// ```
+/// use lensor::lanes::{Bins, Lanes};
+/// use lensor::prelude::*;
+///
+/// /// Even numbers and odd ones.
+/// struct Parity;
+/// impl Bins<u32> for Parity {
+///     fn count(&self) -> usize {
+///         2
+///     }
+///     fn bin(&self, x: u32) -> Option<usize> {
+///         Some(x as usize % 2)
+///     }
+/// }
+/// let t = Tensor::from_vec([5], vec![1, 2, 3, 5, 8])?;
+/// assert_eq!((&t).histogram(&Parity)?.to_vec()?, [2, 3]);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Bins<T>: Sync {
+    /// Number of bins.
+    fn count(&self) -> usize;
+
+    /// The bin of an element, `None` if it is to be left out. A bin that does not exist counts nothing.
+    fn bin(&self, x: T) -> Option<usize>;
+}
+
+/// Bins between neighbours of an ascending list. Each holds its lower edge, the last its upper one too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edges<T>(Vec<T>);
+
+impl<T: Sortable> Edges<T> {
+    /// Bins between these edges, one less than there are edges.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Edges`] if there are fewer than two, if one is less than the one before, or if one is NaN.
+    ///
+    /// ```
+    /// use lensor::lanes::{Edges, Lanes};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([5], vec![1, 9, 10, 99, 100])?;
+    /// assert_eq!((&t).histogram(&Edges::new([0, 10, 100])?)?.to_vec()?, [2, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+    pub fn new(edges: impl Into<Vec<T>>) -> Result<Self> {
+        let edges = edges.into();
+        let rises = |k: usize| k == 0 || edges[k - 1].key(false) <= edges[k].key(false);
+        let wrong = (0..edges.len()).find(|&k| !rises(k) || edges[k] != edges[k]);
+        if edges.len() < 2 || wrong.is_some() {
+            return Err(Error::Edges { count: edges.len(), wrong });
+        }
+        Ok(Self(edges))
+    }
+}
+
+impl<T: Sortable> Bins<T> for Edges<T> {
+    fn count(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    fn bin(&self, x: T) -> Option<usize> {
+        let last = self.0[self.count()].key(false);
+        match x.key(false).cmp(&last) {
+            Ordering::Less => search::position(&self.0, x, Side::Right).checked_sub(1),
+            Ordering::Equal => Some(self.count() - 1),
+            Ordering::Greater => None,
+        }
+    }
+}
+
+/// Bins of one width. Each holds its lower end, the last its upper one too. Elements are compared as `f64`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Uniform {
+    low: f64,
+    width: f64,
+    count: usize,
+}
+
+impl Uniform {
+    /// `count` bins from `low` to `high`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BinRange`] if there are none, or if `high - low` is not a positive number.
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, Uniform};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([5], vec![0.0, 0.4, 0.5, 1.0, 1.1])?;
+    /// assert_eq!((&t).histogram(&Uniform::new(2, 0.0, 1.0)?)?.to_vec()?, [2, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn new(count: usize, low: f64, high: f64) -> Result<Self> {
+        let width = high - low;
+        if count == 0 || width <= 0.0 || !width.is_finite() {
+            return Err(Error::BinRange { low, high, count });
+        }
+        Ok(Self { low, width, count })
+    }
+
+    /// Lower end of a bin.
+    fn edge(&self, bin: usize) -> f64 {
+        self.low + self.width * (bin as f64 / self.count as f64)
+    }
+}
+
+impl<T: Cast<f64>> Bins<T> for Uniform {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn bin(&self, x: T) -> Option<usize> {
+        let x = x.cast_unchecked();
+        if !(self.low <= x && x <= self.edge(self.count)) {
+            return None;
+        }
+        // Near the bin whose edges enclose the element, which decide.
+        let near = (x - self.low) / self.width * self.count as f64;
+        let mut bin = (near as usize).min(self.count - 1);
+        while bin > 0 && x < self.edge(bin) {
+            bin -= 1;
+        }
+        while bin + 1 < self.count && x >= self.edge(bin + 1) {
+            bin += 1;
+        }
+        Some(bin)
+    }
+}
+
+/// Counts the elements of an operand.
+pub(super) fn histogram<E: Expr, B: Bins<E::Elem>>(
+    e: &Lazy<E>,
+    bins: &B,
+) -> Result<Tensor<Vec<u64>>> {
+    let mut counts = zeroed([bins.count()].into())?;
+    let (_, into) = counts.parts_mut();
+    match search::in_memory(e) {
+        Some(elements) => tally(into, elements, bins)?,
+        None => for_each_piece(e, PIECE, |elements| tally(into, elements, bins))?,
+    }
+    Ok(counts)
+}
+
+/// Adds the numbers of elements in every bin to `counts`.
+fn tally<T: Copy + Sync, B: Bins<T>>(counts: &mut [u64], elements: &[T], bins: &B) -> Result<()> {
+    // A task has counts of its own, which should be fewer than its elements.
+    if elements.len() < 2 * GRAIN.max(4 * counts.len()) {
+        count_lane(counts, elements, bins);
+        return Ok(());
+    }
+    let mut others = Tensor::into_storage(zeroed([counts.len()].into())?);
+    let (low, high) = elements.split_at(elements.len() / 2);
+    let (low, high) = join(|| tally(counts, low, bins), || tally(&mut others, high, bins));
+    counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
+    low.and(high)
+}
+
+/// Adds the numbers of elements of a lane in every bin to `counts`.
+pub(super) fn count_lane<T: Copy, B: Bins<T>>(counts: &mut [u64], lane: &[T], bins: &B) {
+    for &x in lane {
+        if let Some(count) = bins.bin(x).and_then(|bin| counts.get_mut(bin)) {
+            *count += 1;
+        }
+    }
+}

@@ -1,0 +1,659 @@
+//! Whole lanes: sorting, searching, picking and ranking of the elements along one axis.
+//!
+//! A *lane* is what lies along one axis at one index of all others: the rows of a matrix are its lanes along
+//! axis 1, the columns those along axis 0. The methods of [`Lanes`] work on each lane by itself, of
+//! anything that can stand as an operand, and give a new tensor; those of [`Tensor`] that end in
+//! `in_place` change the lanes of a view.
+//!
+//! Everything that depends on an order follows that of [`Sortable`]: numbers ascend, `-0.0` equals `0.0`,
+//! NaN comes last, in descending order too. Equal elements keep the order in which they came.
+//!
+//! ```
+//! use lensor::lanes::{Lanes, SortOrder::{Ascending, Descending}};
+//! use lensor::prelude::*;
+//! let t = Tensor::from_nested([[3, 1, 2], [6, 4, 5]])?;
+//!
+//! assert_eq!((&t).sort(1, Ascending)?.to_vec()?, [1, 2, 3, 4, 5, 6]);
+//! assert_eq!((&t).sort(0, Descending)?.to_vec()?, [6, 4, 5, 3, 1, 2]);
+//! assert_eq!((&t % 4).argsort(1, Ascending)?.to_vec()?, [1, 2, 0, 1, 2, 0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Lanes are shared among threads. A lane must fit in memory; the tensor need not lie there.
+//!
+//! Longer than 400 lines because it is one table of operations.
+
+mod along;
+pub(crate) mod driver;
+mod histogram;
+mod in_place;
+mod quantile;
+mod radix;
+mod search;
+mod select;
+mod sort;
+
+pub use histogram::{Bins, Edges, Uniform};
+pub use quantile::Interpolation;
+pub use search::{Side, Unique};
+
+use crate::dtype::{Cast, Real, Sortable};
+use crate::error::{Error, Result};
+use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Pairs};
+use crate::shape::Shape;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use bytemuck::Zeroable;
+use driver::{Old, map_lanes, with_extent, zip_lanes};
+use quantile::Nan;
+use std::cmp::Ordering;
+
+/// Which elements come first. NaN comes last either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SortOrder {
+    /// Small ones.
+    #[default]
+    Ascending,
+    /// Large ones; equal elements keep their order.
+    Descending,
+}
+
+impl SortOrder {
+    fn is_descending(self) -> bool {
+        self == Self::Descending
+    }
+
+    /// The keys that sort elements in this order.
+    fn keys<T: Sortable>(self) -> impl Fn(T) -> T::Key {
+        let descending = self.is_descending();
+        move |x| x.key(descending)
+    }
+}
+
+/// Operations on whole lanes, see the [module](self). Each computes at once and gives a new tensor.
+///
+/// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
+///
+/// All of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if results or one
+/// lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no lanes",
+    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+)]
+pub trait Lanes: IntoExpr + Sized {
+    /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Descending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![1.5, f64::NAN, 3.0, -2.0])?;
+    /// assert_eq!((&t).sort(0, Descending)?.to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(source.shape()?)?;
+        map_lanes(&source, axis, &mut out, |scratch, lane, out| {
+            sort::sort_lane(scratch, lane, out, order)
+        })?;
+        Ok(out)
+    }
+
+    /// The positions along `axis` that would sort every lane. Follows NumPy's `argsort` with
+    /// `kind="stable"`.
+    ///
+    /// By a key that elements do not have of themselves: `t.map(key).argsort(axis, order)`.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[7, 2], [5, 9]])?;
+    /// assert_eq!((&t).argsort(0, Ascending)?.to_vec()?, [1, 0, 0, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn argsort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(source.shape()?)?;
+        map_lanes(&source, axis, &mut out, |scratch, lane, out| {
+            sort::argsort_lane(scratch, lane, out, order.keys())
+        })?;
+        Ok(out)
+    }
+
+    /// The elements of every lane in order of their keys. Elements with equal keys keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![-3, 2, -2, 1])?;
+    /// assert_eq!((&t).sort_by_key(0, Ascending, |x| x * x)?.to_vec()?, [1, 2, -2, -3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sort_by_key<K, F>(
+        self,
+        axis: usize,
+        order: SortOrder,
+        key: F,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        K: Sortable,
+        F: Fn(Self::Elem) -> K + Sync,
+    {
+        let mut out = Lazy(self.into_expr()).eval()?;
+        out.sort_in_place_by_key(axis, order, key)?;
+        Ok(out)
+    }
+
+    /// The elements of every lane in the order of a comparison. Equal elements keep their order.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// # Panics
+    ///
+    /// May panic if `compare` is not an order of all elements, as [`slice::sort_by`] may.
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([3], vec![("b", 1), ("a", 2), ("a", 1)])?;
+    /// assert_eq!((&t).sort_by(0, |a, b| a.cmp(b))?.to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn sort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Sync,
+    {
+        let mut out = Lazy(self.into_expr()).eval()?;
+        out.sort_in_place_by(axis, compare)?;
+        Ok(out)
+    }
+
+    /// The positions along `axis` that would sort every lane in the order of a comparison.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Self::sort_by`].
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([3], vec![(1, 2), (0, 9), (1, 1)])?;
+    /// assert_eq!((&t).argsort_by(0, |a, b| a.0.cmp(&b.0))?.to_vec()?, [1, 0, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn argsort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<usize>>>
+    where
+        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Sync,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(source.shape()?)?;
+        map_lanes(&source, axis, &mut out, |(), lane, out| {
+            sort::argsort_lane_by(lane, out, &compare);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Every lane with its element of rank `k` in its place: before it the elements that come before it in
+    /// `order`, after it those that come after it, both as they came.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], and [`Error::Index`] if `k` is not less than the extent.
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
+    /// assert_eq!((&t).partition(0, 2, Ascending)?.to_vec()?, [1, 2, 3, 5, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn partition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(source.shape()?)?;
+        select::check_rank(axis, k, &out.shape())?;
+        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
+            select::partition_lane(ranked, lane, out, k, order.keys(), |position| lane[position])
+        })?;
+        Ok(out)
+    }
+
+    /// The positions along `axis` that would partition every lane, see [`Self::partition`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::partition`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Descending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
+    /// assert_eq!((&t).argpartition(0, 1, Descending)?.to_vec()?, [0, 2, 1, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn argpartition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(source.shape()?)?;
+        select::check_rank(axis, k, &out.shape())?;
+        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
+            select::partition_lane(ranked, lane, out, k, order.keys(), |position| position)
+        })?;
+        Ok(out)
+    }
+
+    /// The first `k` elements of every sorted lane: the largest in descending order. Axis `axis` of the
+    /// result has extent `k`.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], and [`Error::LaneTooShort`] if there are fewer.
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Descending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
+    /// assert_eq!((&t).top_k(1, 2, Descending)?.to_vec()?, [5, 4, 6, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(select::top(&source.shape()?, axis, k)?)?;
+        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
+            select::first_of_lane(ranked, lane, out, order.keys(), |position| lane[position])
+        })?;
+        Ok(out)
+    }
+
+    /// The positions along `axis` of the first `k` elements of every sorted lane, see [`Self::top_k`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::top_k`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
+    /// assert_eq!((&t).arg_top_k(0, 2, Ascending)?.to_vec()?, [1, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(select::top(&source.shape()?, axis, k)?)?;
+        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
+            select::first_of_lane(ranked, lane, out, order.keys(), |position| position)
+        })?;
+        Ok(out)
+    }
+
+    /// Where each of `needles` would go among the elements of this operand, which are sorted in ascending
+    /// row-major order: the number of elements before it. Has the shape of `needles`.
+    ///
+    /// Of an operand that is not sorted the positions mean nothing. Follows NumPy's `searchsorted`.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], from either operand.
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, Side};
+    /// use lensor::prelude::*;
+    /// let sorted = Tensor::from_vec([4], vec![10, 20, 20, 30])?;
+    /// let needles = Tensor::from_vec([3], vec![5, 20, 99])?;
+    /// assert_eq!((&sorted).search_sorted(&needles, Side::Left)?.to_vec()?, [0, 1, 4]);
+    /// assert_eq!((&sorted).search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn search_sorted<R>(self, needles: R, side: Side) -> Result<Tensor<Vec<usize>>>
+    where
+        Self::Elem: Sortable + Pairs<R>,
+    {
+        let source = Lazy(self.into_expr());
+        let sorted = search::elements(&source)?;
+        Lazy(<Self::Elem as Pairs<R>>::pair(needles))
+            .map(|x| search::position(&sorted, x, side))
+            .eval()
+    }
+
+    /// As [`Self::search_sorted`], lane by lane along `axis`: each needle in the sorted lane at the same
+    /// index of the other axes, which stretch to one another.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], from either operand, and [`Error::Lanes`] if the shapes do not go together.
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, Side};
+    /// use lensor::prelude::*;
+    /// let sorted = Tensor::from_nested([[1, 3, 5], [2, 4, 6]])?;
+    /// let needles = Tensor::from_vec([1, 1], vec![4])?;
+    /// assert_eq!((&sorted).search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn search_sorted_along<R>(
+        self,
+        axis: usize,
+        needles: R,
+        side: Side,
+    ) -> Result<Tensor<Vec<usize>>>
+    where
+        Self::Elem: Sortable + Pairs<R>,
+    {
+        let operands = (Lazy(self.into_expr()), Lazy(<Self::Elem as Pairs<R>>::pair(needles)));
+        let (shape, operands) = along::together(operands.0, operands.1, axis)?;
+        let mut out = zeroed(shape)?;
+        let Some((sorted, needles)) = operands else { return Ok(out) };
+        zip_lanes((&sorted, &needles), axis, &mut out, Old::Lost, |(), lane, needles, out| {
+            out.iter_mut()
+                .zip(needles)
+                .for_each(|(slot, &x)| *slot = search::position(lane, x, side));
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// The different elements, where each comes first, how often, and which one every element is.
+    ///
+    /// Elements are those in row-major order. NaN equals NaN and `-0.0` equals `0.0` here, and the first
+    /// to come stands for all. Follows NumPy's `unique`.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let unique = Tensor::from_vec([5], vec![7, 3, 7, 7, 5])?.unique()?;
+    /// assert_eq!(unique.values.to_vec()?, [3, 5, 7]);
+    /// assert_eq!(unique.first.to_vec()?, [1, 4, 0]);
+    /// assert_eq!(unique.counts.to_vec()?, [1, 1, 3]);
+    /// assert_eq!(unique.inverse.to_vec()?, [2, 0, 2, 2, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn unique(self) -> Result<Unique<Self::Elem>>
+    where
+        Self::Elem: Sortable,
+    {
+        search::unique(&Lazy(self.into_expr()))
+    }
+
+    /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
+    /// along `axis` the result is as long as `indices`. Follows NumPy's `take_along_axis`.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], from either operand, [`Error::Lanes`] if the shapes do not go together, and
+    /// [`Error::Index`] if an index lies outside.
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
+    /// let order = (&t).argsort(1, Ascending)?;
+    /// assert_eq!((&t).take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn take_along<I>(self, axis: usize, indices: I) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        I: IntoExpr<Elem = usize>,
+    {
+        let operands = (Lazy(self.into_expr()), Lazy(indices.into_expr()));
+        let (shape, operands) = along::together(operands.0, operands.1, axis)?;
+        let Some((source, indices)) = operands else { return Tensor::new(shape, Vec::new()) };
+        let mut out = along::room(&source, &indices, shape, axis)?;
+        zip_lanes((&source, &indices), axis, &mut out, Old::Lost, |(), lane, indices, out| {
+            along::take(lane, indices, out, axis)
+        })?;
+        Ok(out)
+    }
+
+    /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
+    /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
+    ///
+    /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
+    /// says what that means between two elements. Integers are to be [cast](Elementwise::cast) first.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], [`Error::Quantile`] if `q` does not lie between 0 and 1, and
+    /// [`Error::EmptyReduction`] if the axis has extent 0.
+    ///
+    /// ```
+    /// use lensor::lanes::{Interpolation, Lanes};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
+    /// assert_eq!((&t).quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
+    /// assert_eq!((&t).quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn quantile(
+        self,
+        axis: usize,
+        q: f64,
+        interpolation: Interpolation,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real + Sortable,
+        f64: Cast<Self::Elem>,
+    {
+        self.quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+    }
+
+    /// Several quantiles of every lane, along `axis` in the order of the list, see [`Self::quantile`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::quantile`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Interpolation::Linear, Lanes};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
+    /// assert_eq!((&t).quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn quantiles(
+        self,
+        axis: usize,
+        q: &[f64],
+        interpolation: Interpolation,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real + Sortable,
+        f64: Cast<Self::Elem>,
+    {
+        quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, Nan::Wins)
+    }
+
+    /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::quantile`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Interpolation::Linear, Lanes};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+    /// assert_eq!((&t).nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_quantile(
+        self,
+        axis: usize,
+        q: f64,
+        interpolation: Interpolation,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real + Sortable,
+        f64: Cast<Self::Elem>,
+    {
+        self.nan_quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+    }
+
+    /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::quantile`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Interpolation::Lower, Lanes};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+    /// assert_eq!((&t).nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_quantiles(
+        self,
+        axis: usize,
+        q: &[f64],
+        interpolation: Interpolation,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real + Sortable,
+        f64: Cast<Self::Elem>,
+    {
+        quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, Nan::Skipped)
+    }
+
+    /// The middle element of every sorted lane, or the number half way between the two in the middle. The
+    /// axis goes away. NaN in a lane gives NaN.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::quantile`].
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
+    /// assert_eq!((&t).median(1)?.to_vec()?, [2.0, 6.0]);
+    /// assert_eq!((&t).median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real + Sortable,
+        f64: Cast<Self::Elem>,
+    {
+        self.quantile(axis, 0.5, Interpolation::Midpoint)
+    }
+
+    /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::quantile`].
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+    /// assert_eq!((&t).nan_median(0)?.item()?, 3.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn nan_median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real + Sortable,
+        f64: Cast<Self::Elem>,
+    {
+        self.nan_quantile(axis, 0.5, Interpolation::Midpoint)
+    }
+
+    /// How many elements fall into each of `bins`: [`Edges`], [`Uniform`] or bins of your own. Elements
+    /// outside all of them are left out, and so is NaN.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Lanes, Uniform};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!((&t).histogram(&Uniform::new(3, 1.0, 4.0)?)?.to_vec()?, [1, 1, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn histogram<B: Bins<Self::Elem>>(self, bins: &B) -> Result<Tensor<Vec<u64>>> {
+        histogram::histogram(&Lazy(self.into_expr()), bins)
+    }
+
+    /// As [`Self::histogram`], of every lane along `axis`, along which the result has the bins.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`].
+    ///
+    /// ```
+    /// use lensor::lanes::{Edges, Lanes};
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!((&t).histogram_along(1, &Edges::new([1, 4, 9])?)?.to_vec()?, [3, 0, 0, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn histogram_along<B: Bins<Self::Elem>>(
+        self,
+        axis: usize,
+        bins: &B,
+    ) -> Result<Tensor<Vec<u64>>> {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(with_extent(&source.shape()?, axis, bins.count())?)?;
+        map_lanes(&source, axis, &mut out, |(), lane, out| {
+            out.fill(0);
+            histogram::count_lane(out, lane, bins);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+}
+
+impl<S: Reader> Lanes for Tensor<S> {}
+impl<S: Reader> Lanes for &Tensor<S> {}
+impl<E: Expr> Lanes for Lazy<E> {}
+impl<E: Expr> Lanes for &Lazy<E> {}
+
+/// A new tensor of zeros, in memory that is touched when it is written.
+fn zeroed<T: Zeroable + Copy + Send + Sync>(shape: Shape) -> Result<Tensor<Vec<T>>> {
+    let count = shape.count()?;
+    let bytes = count.saturating_mul(size_of::<T>());
+    let data = bytemuck::allocation::try_zeroed_vec(count);
+    Tensor::new(shape, data.map_err(|()| Error::OutOfMemory { bytes })?)
+}

@@ -1,0 +1,97 @@
+//! Sorting of keys: in registers where the processor can, by bytes where there are many, by comparison
+//! where there are few.
+
+use crate::dtype::{Radix, Words};
+use crate::error::Result;
+use crate::kernel::{SPARE, sort_u32, sort_u64};
+use crate::storage::reserve;
+use std::ops::Range;
+
+/// Memory to sort with, kept from lane to lane.
+#[derive(Debug)]
+pub(super) struct Spare<R> {
+    items: Vec<R>,
+    counts: Vec<[u32; 256]>,
+}
+
+impl<R> Default for Spare<R> {
+    fn default() -> Self {
+        Self { items: Vec::new(), counts: Vec::new() }
+    }
+}
+
+/// Fewer items than this are sorted by comparison.
+const FEW: usize = 9;
+/// Fewest items for which it is worth counting the values of a byte, for every byte that is sorted by.
+const MANY: usize = 32;
+/// As [`MANY`], where items could be sorted in registers: by some of their bytes, all of them never.
+const MANY_WORDS: usize = 256;
+
+/// Sorts items whose order is that of some of their bytes: below these all others ascend already, and above
+/// them they are equal. Items that are equal in all bytes are the same.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+#[inline(always)]
+pub(super) fn sort<R: Radix>(
+    items: &mut Vec<R>,
+    spare: &mut Spare<R>,
+    bytes: Range<usize>,
+) -> Result<()> {
+    let len = items.len();
+    let Some(&seed) = items.first().filter(|_| len >= FEW && u32::try_from(len).is_ok()) else {
+        items.sort_unstable();
+        return Ok(());
+    };
+    let more = (len + SPARE).saturating_sub(spare.items.len());
+    reserve(&mut spare.items, more)?;
+    spare.items.resize(spare.items.len() + more, seed);
+    let (in_registers, many) = match (R::words(items), R::words(&mut spare.items)) {
+        (Words::Other, _) | (_, Words::Other) => (false, MANY),
+        _ if bytes.len() < R::BYTES && len >= MANY_WORDS * bytes.len() => (false, MANY_WORDS),
+        (Words::U32(items), Words::U32(spare)) => (sort_u32(items, spare), MANY),
+        (Words::U64(items), Words::U64(spare)) => (sort_u64(items, spare), MANY),
+        _ => (false, MANY),
+    };
+    if in_registers {
+        return Ok(());
+    }
+    if len < many * bytes.len() {
+        items.sort_unstable();
+        return Ok(());
+    }
+    sort_by_bytes(items, spare, bytes);
+    Ok(())
+}
+
+/// Deals items to 256 heaps by one byte after another, from the lowest to the highest, in the order in which
+/// they come. All bytes are counted in one pass, and one that all items share costs nothing more.
+#[inline(always)]
+fn sort_by_bytes<R: Radix>(items: &mut Vec<R>, spare: &mut Spare<R>, bytes: Range<usize>) {
+    let len = items.len();
+    spare.counts.clear();
+    spare.counts.resize(bytes.len(), [0; 256]);
+    for item in items.iter() {
+        for (counts, k) in spare.counts.iter_mut().zip(bytes.clone()) {
+            counts[item.byte(k)] += 1;
+        }
+    }
+    for (counts, k) in spare.counts.iter_mut().zip(bytes) {
+        if counts[items[0].byte(k)] as usize == len {
+            continue;
+        }
+        let mut start = 0;
+        for count in counts.iter_mut() {
+            start += std::mem::replace(count, start);
+        }
+        let to = &mut spare.items[..len];
+        for &item in items.iter().take(len) {
+            let next = &mut counts[item.byte(k)];
+            to[*next as usize] = item;
+            *next += 1;
+        }
+        std::mem::swap(items, &mut spare.items);
+        items.truncate(len);
+    }
+}

@@ -1,0 +1,83 @@
+//! Searching sorted lanes, and the different elements of an operand.
+
+use super::sort::argsort_lane;
+use super::{SortOrder, zeroed};
+use crate::dtype::Sortable;
+use crate::error::Result;
+use crate::expr::{Expr, Lazy};
+use crate::tensor::Tensor;
+use std::borrow::Cow;
+
+/// On which side of equal elements a position lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before the first of them.
+    Left,
+    /// After the last of them.
+    Right,
+}
+
+/// How many elements of a sorted lane come before `x`.
+pub(super) fn position<T: Sortable>(sorted: &[T], x: T, side: Side) -> usize {
+    let key = x.key(false);
+    match side {
+        Side::Left => sorted.partition_point(|y| y.key(false) < key),
+        Side::Right => sorted.partition_point(|y| y.key(false) <= key),
+    }
+}
+
+/// All elements, if they lie in memory in row-major order.
+pub(super) fn in_memory<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
+    let (map, slice) = e.memory().filter(|(map, _)| map.is_contiguous())?;
+    let start = map.top().offset();
+    slice.get(start..start + map.count())
+}
+
+/// All elements in row-major order: where they lie if they lie so, computed otherwise.
+pub(super) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
+    match in_memory(e) {
+        Some(elements) => Ok(Cow::Borrowed(elements)),
+        None => e.to_vec().map(Cow::Owned),
+    }
+}
+
+/// The different elements of an operand, see [`Lanes::unique`](super::Lanes::unique).
+#[derive(Debug, Clone)]
+pub struct Unique<T: Copy + Send + Sync> {
+    /// One element of each kind, ascending: the one that comes first in row-major order.
+    pub values: Tensor<Vec<T>>,
+    /// Row-major position of the first element of each kind.
+    pub first: Tensor<Vec<usize>>,
+    /// Number of elements of each kind.
+    pub counts: Tensor<Vec<usize>>,
+    /// For every element the position of its kind in `values`; of the shape of the operand.
+    pub inverse: Tensor<Vec<usize>>,
+}
+
+pub(super) fn unique<E: Expr>(e: &Lazy<E>) -> Result<Unique<E::Elem>>
+where
+    E::Elem: Sortable,
+{
+    let elements = elements(e)?;
+    let mut inverse = zeroed(e.shape()?)?;
+    let mut order = zeroed([elements.len()].into())?;
+    let (_, order) = order.parts_mut();
+    argsort_lane(&mut Default::default(), &elements, order, SortOrder::Ascending.keys())?;
+    let starts_kind =
+        |k: usize| k == 0 || elements[order[k - 1]].key(false) != elements[order[k]].key(false);
+    let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
+    let (mut values, mut first) = (Vec::new(), Vec::new());
+    let mut counts = Tensor::<Vec<usize>>::into_storage(zeroed([kinds].into())?);
+    crate::storage::reserve(&mut values, kinds)?;
+    crate::storage::reserve(&mut first, kinds)?;
+    let (_, kinds) = inverse.parts_mut();
+    for (k, &position) in order.iter().enumerate() {
+        if starts_kind(k) {
+            values.push(elements[position]);
+            first.push(position);
+        }
+        counts[values.len() - 1] += 1;
+        kinds[position] = values.len() - 1;
+    }
+    Ok(Unique { values: values.into(), first: first.into(), counts: counts.into(), inverse })
+}

@@ -1,0 +1,124 @@
+//! Sorting lanes and their positions.
+
+use super::SortOrder;
+use super::radix::{self, Spare};
+use crate::dtype::{Radix, SortKey, Sortable};
+use crate::error::Result;
+use crate::storage::reserve;
+use std::cmp::Ordering;
+
+/// Memory to sort keys with.
+#[derive(Debug)]
+pub(super) struct Keys<K> {
+    pub(super) keys: Vec<K>,
+    spare: Spare<K>,
+}
+
+impl<K> Default for Keys<K> {
+    fn default() -> Self {
+        Self { keys: Vec::new(), spare: Spare::default() }
+    }
+}
+
+/// The elements of `lane` in `order`.
+pub(super) fn sort_lane<T: Sortable>(
+    Keys { keys, spare }: &mut Keys<T::Key>,
+    lane: &[T],
+    out: &mut [T],
+    order: SortOrder,
+) -> Result<()> {
+    let descending = order.is_descending();
+    refill(keys, lane.iter().map(|x| x.key(descending)))?;
+    radix::sort(keys, spare, 0..T::Key::BYTES)?;
+    for (slot, &key) in out.iter_mut().zip(keys.iter()) {
+        *slot = T::from_key(key, descending);
+    }
+    let own_keys = lane.iter().fold(true, |own, x| own & x.is_own_key());
+    if !own_keys {
+        restore(lane, keys, out, descending);
+    }
+    Ok(())
+}
+
+/// Puts the elements that share a key with others back, in the order in which they came.
+#[cold]
+fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T], descending: bool) {
+    for shared in T::SHARED {
+        let key = shared.key(descending);
+        let start = sorted.partition_point(|&other| other < key);
+        let own = lane.iter().filter(|x| x.key(descending) == key);
+        out[start..].iter_mut().zip(own).for_each(|(slot, &x)| *slot = x);
+    }
+}
+
+/// Memory to sort keys with their positions. Positions take 32 bits where keys do.
+pub(super) type Pairs<K> = Keys<<K as SortKey>::Pair>;
+
+/// Whether the positions of a lane fit into pairs.
+pub(super) fn has_pairs<K: SortKey>(len: usize) -> bool {
+    K::POSITION_BYTES == 8 || u32::try_from(len).is_ok()
+}
+
+/// The keys of a lane with their positions, sorted.
+fn sorted_pairs<K: SortKey>(
+    Keys { keys, spare }: &mut Pairs<K>,
+    lane: impl ExactSizeIterator<Item = K>,
+) -> Result<()> {
+    refill(keys, lane.enumerate().map(|(position, key)| key.pair(position)))?;
+    radix::sort(keys, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)
+}
+
+/// The positions of the elements of `lane` in order of their keys.
+pub(super) fn argsort_lane<T: Copy, K: SortKey>(
+    scratch: &mut Pairs<K>,
+    lane: &[T],
+    out: &mut [usize],
+    key: impl Fn(T) -> K,
+) -> Result<()> {
+    if !has_pairs::<K>(lane.len()) {
+        argsort_lane_by(lane, out, |&a, &b| key(a).cmp(&key(b)));
+        return Ok(());
+    }
+    sorted_pairs(scratch, lane.iter().map(|&x| key(x)))?;
+    for (slot, &pair) in out.iter_mut().zip(&scratch.keys) {
+        *slot = K::position(pair);
+    }
+    Ok(())
+}
+
+/// The positions of the elements of `lane` in order of a comparison.
+pub(super) fn argsort_lane_by<T>(
+    lane: &[T],
+    out: &mut [usize],
+    compare: impl Fn(&T, &T) -> Ordering,
+) {
+    out.iter_mut().enumerate().for_each(|(position, slot)| *slot = position);
+    out.sort_by(|&a, &b| compare(&lane[a], &lane[b]));
+}
+
+/// The elements of `lane` in order of their keys.
+pub(super) fn sort_lane_by_key<T: Copy, K: SortKey>(
+    scratch: &mut Pairs<K>,
+    lane: &[T],
+    out: &mut [T],
+    key: impl Fn(T) -> K,
+) -> Result<()> {
+    if !has_pairs::<K>(lane.len()) {
+        out.copy_from_slice(lane);
+        out.sort_by(|&a, &b| key(a).cmp(&key(b)));
+        return Ok(());
+    }
+    sorted_pairs(scratch, lane.iter().map(|&x| key(x)))?;
+    for (slot, &pair) in out.iter_mut().zip(&scratch.keys) {
+        *slot = lane[K::position(pair)];
+    }
+    Ok(())
+}
+
+/// Replaces the elements of a vector.
+pub(super) fn refill<T>(vec: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
+    vec.clear();
+    reserve(vec, items.len())?;
+    vec.extend(items);
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Functions of operands of different rank: smaller ones are repeated, or larger ones reduced.
+//!
+//! The two modes of Theano's elementwise compiler. Each is the adjoint of the other.
+
+use super::{Axes, Reducer, Reduction};
+use crate::error::Result;
+use crate::expr::machinery::Function;
+use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_with};
+use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
+use crate::tensor::Tensor;
+
+/// Which axes an operand of greater rank has more than others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The trailing ones: `x[i, j]` beside `y[i]`.
+    C,
+    /// The leading ones: `x[i, j]` beside `y[j]`.
+    F,
+}
+
+impl Order {
+    fn align(self) -> Align {
+        match self {
+            Self::C => Align::Left,
+            Self::F => Align::Right,
+        }
+    }
+
+    /// The axes that a shape has beyond `rank`.
+    fn surplus(self, shape: &Shape, rank: usize) -> Axes {
+        let more = shape.rank() - rank;
+        Axes::Listed(match self {
+            Self::C => (rank..shape.rank()).collect(),
+            Self::F => (0..more).collect(),
+        })
+    }
+}
+
+/// Functions of a tuple of two to four operands, whatever their ranks.
+///
+/// A function that returns a tuple has several outputs, computed in one loop: see
+/// [`Separate`](super::Separate).
+pub trait Modes {
+    /// The elements of the operands.
+    type Elems: Copy;
+    /// The operands as expressions at their joint shape.
+    type Operands: Operands<Elems = Self::Elems>;
+
+    /// `f` of all operands, at the greatest rank: others are repeated along the axes they lack.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::{Modes, Order};
+    /// let x = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let y = Tensor::from(vec![10, 20]);
+    /// let by_row = (&x, &y).broadcast_mode(Order::C, |(x, y)| x + y)?;
+    /// assert_eq!(by_row.eval()?.to_vec()?, [11, 12, 23, 24]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn broadcast_mode<U, F>(
+        self,
+        order: Order,
+        f: F,
+    ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
+    where
+        U: Copy + Send + Sync,
+        F: Fn(Self::Elems) -> U + Send + Sync;
+}
+
+/// As [`Modes`], where operands are reduced first.
+pub trait Accumulate<R> {
+    /// The results that the reducer gives for each operand.
+    type Outs: Copy;
+
+    /// `f` of all operands, at the least rank: the others are reduced over the axes they have more, and
+    /// every operand is finished by the reducer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align, and what
+    /// [`Reduction::eval`] reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::{Accumulate, Order, Sum};
+    /// let x = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+    /// let y = Tensor::from(vec![10.0, 20.0]);
+    /// let z = (&x, &y).accumulate_mode(Order::C, Sum, |(sum, y)| sum * y)?;
+    /// assert_eq!(z.to_vec()?, [30.0, 140.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn accumulate_mode<U, F>(self, order: Order, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
+    where
+        U: Copy + Send + Sync,
+        F: Fn(Self::Outs) -> U + Send + Sync;
+}
+
+/// An operand at its own shape and then at the joint one.
+fn stretched<E: Expr>(e: E, joint: &Shape, align: Align) -> Result<E> {
+    let own = e.shape()?;
+    e.rewrite(&mut |map: AddressMap| map.stretch(&own, Align::Right)?.stretch(joint, align))
+}
+
+macro_rules! modes {
+    ($($X:ident $x:ident $k:tt),*) => {
+        impl<$($X: IntoExpr),*> Modes for ($($X,)*) {
+            type Elems = ($($X::Elem,)*);
+            type Operands = ($($X::Expr,)*);
+
+            fn broadcast_mode<U, F>(
+                self,
+                order: Order,
+                f: F,
+            ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
+            where
+                U: Copy + Send + Sync,
+                F: Fn(Self::Elems) -> U + Send + Sync,
+            {
+                let align = order.align();
+                $(let $x = self.$k.into_expr();)*
+                let joint = Shape::default();
+                $(let joint = joint.join(&$x.shape()?, align, $k + 1)?;)*
+                Ok(zip_with(($(stretched($x, &joint, align)?,)*), f))
+            }
+        }
+
+        impl<R: Clone $(+ Reducer<$X::Elem>)*, $($X: IntoExpr),*> Accumulate<R> for ($($X,)*) {
+            type Outs = ($(<R as Reducer<$X::Elem>>::Out,)*);
+
+            fn accumulate_mode<U, F>(self, order: Order, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
+            where
+                U: Copy + Send + Sync,
+                F: Fn(Self::Outs) -> U + Send + Sync,
+            {
+                $(let $x = self.$k.into_expr();)*
+                let rank = [$($x.shape()?.rank()),*].into_iter().min().unwrap_or(0);
+                $(
+                    let axes = order.surplus(&$x.shape()?, rank);
+                    let $x = Reduction::new($x, axes, reducer.clone()).eval()?;
+                )*
+                zip_with(($($x,)*), f).eval()
+            }
+        }
+    };
+}
+modes!(A a 0, B b 1);
+modes!(A a 0, B b 1, C c 2);
+modes!(A a 0, B b 1, C c 2, D d 3);
