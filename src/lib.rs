@@ -126,7 +126,7 @@
 //! |---|---|---|
 //! | `mmap` | yes | storage and `.npy` files mapped into memory |
 //! | `rayon` | yes | large evaluations use all threads |
-//! | `sparse` | yes | selection by bitmaps |
+//! | `sparse` | yes | selection by bitmaps; matrices of `sprs` as storage and back |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |

@@ -32,33 +32,33 @@ impl<R: Read> Lines<R> {
 
     /// The next line as it is, without white space around it; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Cow<'_, str>>> {
-        self.line.clear();
-        let read =
-            (&mut self.source).take(LINE_LIMIT as u64 + 1).read_until(b'\n', &mut self.line)?;
-        if read == 0 {
-            return Ok(None);
-        }
-        self.number = self.number.saturating_add(1);
-        self.read = self.read.saturating_add(read);
-        if read > LINE_LIMIT {
-            return Err(self.error("a line of at most 4096 bytes"));
-        }
-        Ok(Some(String::from_utf8_lossy(self.line.trim_ascii())))
+        let found = self.advance()?;
+        Ok(found.then(|| String::from_utf8_lossy(self.line.trim_ascii())))
     }
 
     /// The next line that is neither empty nor a comment, with its number; `None` at the end.
     pub(super) fn next_content(&mut self) -> Result<Option<Content<'_>>> {
-        loop {
-            if self.next()?.is_none() {
-                return Ok(None);
-            }
-            let content = self.line.trim_ascii();
-            if content.first().is_some_and(|&first| first != self.comment) {
-                break;
+        while self.advance()? {
+            let first = self.line.trim_ascii().first();
+            if first.is_some_and(|&first| first != self.comment) {
+                let text = String::from_utf8_lossy(self.line.trim_ascii());
+                return Ok(Some(Content { text, line: self.number }));
             }
         }
-        let text = String::from_utf8_lossy(self.line.trim_ascii());
-        Ok(Some(Content { text, line: self.number }))
+        Ok(None)
+    }
+
+    /// Reads a line; tells whether there was one.
+    fn advance(&mut self) -> Result<bool> {
+        self.line.clear();
+        let limit = LINE_LIMIT as u64 + 1;
+        let read = (&mut self.source).take(limit).read_until(b'\n', &mut self.line)?;
+        self.number = self.number.saturating_add(usize::from(read > 0));
+        self.read = self.read.saturating_add(read);
+        if read > LINE_LIMIT {
+            return Err(self.error("a line of at most 4096 bytes"));
+        }
+        Ok(read > 0)
     }
 
     /// Number of the line read last, from 1.

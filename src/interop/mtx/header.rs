@@ -89,7 +89,7 @@ words! {
 /// use lensor::interop::mtx::{self, Header};
 /// use lensor::Result;
 ///
-/// /// The largest element of any Matrix Market file, as text.
+/// /// The first element of any Matrix Market file, as text.
 /// struct First<'a>(&'a [u8]);
 /// impl DTypeVisitor for First<'_> {
 ///     type Output = Result<String>;

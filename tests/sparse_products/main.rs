@@ -1,10 +1,13 @@
 //! Products of sparse tensors against loops over every element.
 
+mod large;
+mod refused;
+
 use lensor::arbitrary::Viewed;
 use lensor::dtype::SameBits;
 use lensor::product::{MinPlus, OrAnd, PlusTimes, Semiring, contract, times_dense, times_sparse};
-use lensor::storage::{Duplicates, Sparse};
-use lensor::{Error, Reader, Shape, Stored, Tensor};
+use lensor::storage::Sparse;
+use lensor::{Shape, Tensor};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use std::fmt::Debug;
 
@@ -190,89 +193,6 @@ fn sparse_times_dense_is_a_sum_over_entries() {
     check(law as fn(Viewed<Option<f64>>, Vec<Number>, u8, bool) -> bool);
 }
 
-/// A matrix from a generator of numbers, with this many entries or fewer.
-fn scattered([rows, columns]: [usize; 2], count: usize, mut seed: u64) -> Tensor<Sparse<f64>> {
-    let mut next = |limit: usize| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize % limit
-    };
-    let indexes: Vec<_> = (0..count).map(|_| [next(rows), next(columns)]).collect();
-    let values = (0..count).map(|_| next(1000) as f64 / 7.0 - 70.0).collect();
-    let duplicates = Duplicates::First;
-    Tensor::from_coordinates([rows, columns], 0.0, &indexes, values, duplicates).unwrap()
-}
-
-/// The same entries with every column `k` at `k * step`.
-fn spread(t: &Tensor<Sparse<f64>>, columns: usize, step: usize) -> Tensor<Sparse<f64>> {
-    let rows = t.shape()[0];
-    let addresses = t.storage().addresses().iter();
-    let addresses = addresses.map(|k| k / columns * columns * step + k % columns * step).collect();
-    let values = t.storage().values().to_vec();
-    let storage = Sparse::from_sorted(rows * columns * step, 0.0, addresses, values).unwrap();
-    Tensor::new([rows, columns * step], storage).unwrap()
-}
-
-/// Few entries in large extents are looked up and sorted instead of laid out; the results are the same.
-#[test]
-fn large_extents_change_positions_only() {
-    let (a, b) = (scattered([50, 40], 300, 1), scattered([40, 60], 500, 2));
-    let product = times_sparse(PlusTimes, &a, &b).unwrap();
-    let wide = times_sparse(PlusTimes, &a, &spread(&b, 60, 1 << 30)).unwrap();
-    assert_eq!(wide.storage(), spread(&product, 60, 1 << 30).storage());
-    let turned = b.view().transpose(&[1, 0]).unwrap().stored_entries().unwrap().unwrap();
-    let tall = spread(&Tensor::new([60, 40], turned).unwrap(), 40, 1 << 30);
-    let tall = tall.transpose(&[1, 0]).unwrap();
-    let deep = times_sparse(PlusTimes, &spread(&a, 40, 1 << 30), &tall).unwrap();
-    assert_eq!(deep.storage(), product.storage());
-}
-
-/// 2^40 elements an operand, and as many in the result.
-#[test]
-fn virtual_matrices_take_no_more_than_their_entries() {
-    let side = 1 << 20;
-    let indexes = [[3, 900_000], [900_000, 7], [7, 3]];
-    let values = vec![2, 3, 5];
-    let t =
-        Tensor::from_coordinates([side, side], 0, &indexes, values, Duplicates::Refuse).unwrap();
-    let square = times_sparse(PlusTimes, &t, &t).unwrap();
-    assert_eq!(square.shape(), [side, side]);
-    let entries: Vec<_> = square.storage().iter().collect();
-    assert_eq!(entries, [(3 * side + 7, 6), (7 * side + 900_000, 10), (900_000 * side + 3, 15)]);
-    let rotated = t.view().rotate(&[1, 0]).unwrap();
-    let rotated = times_sparse(PlusTimes, &rotated, &t).unwrap();
-    assert_eq!(rotated.get(&[4, 7]), Ok(6));
-    let outer = contract(PlusTimes, &t, &t, &[]).unwrap_err();
-    assert_eq!(outer, Error::ShapeOverflow { shape: vec![side; 4] });
-}
-
-/// The same bits in pools of any size, and for rows of very different lengths.
-#[cfg(feature = "rayon")]
-#[test]
-fn products_do_not_depend_on_threads() {
-    let mut a = scattered([400, 3000], 60_000, 3);
-    a.view_mut().select((7,)).unwrap().fill(0.1).unwrap();
-    let b = scattered([3000, 500], 30_000, 4);
-    let x = Tensor::from_fn([3000, 40], |k| (k as f64 * 0.7).sin()).unwrap().to_tensor().unwrap();
-    let column = x.view().select((.., 0)).unwrap().to_tensor().unwrap();
-    let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            (
-                times_sparse(PlusTimes, &a, &b).unwrap(),
-                times_dense(PlusTimes, &a, &x).unwrap().to_vec().unwrap(),
-                times_dense(PlusTimes, &a, &column).unwrap().to_vec().unwrap(),
-            )
-        })
-    };
-    let one = run(1);
-    assert!(one.0.storage().stored_len() > 100_000);
-    for threads in [2, 3] {
-        let more = run(threads);
-        assert_eq!(one.0.storage(), more.0.storage());
-        assert!(one.1 == more.1 && one.2 == more.2);
-    }
-}
-
 #[test]
 fn empty_extents() {
     let none = Tensor::new([3, 0], Sparse::new(0, 0.0)).unwrap();
@@ -301,116 +221,4 @@ fn explicit_zeros_meet_nan() {
     let turned = explicit.view().transpose(&[1, 0]).unwrap();
     let square = times_sparse(PlusTimes, &turned, &explicit).unwrap();
     assert!(square.storage().iter().eq([(0, 0.0)]));
-}
-
-#[track_caller]
-fn fails<T>(result: Result<T, Error>, error: Error, text: &str) {
-    let found = result.err().unwrap();
-    assert_eq!(found.to_string(), text);
-    assert_eq!(found, error);
-}
-
-#[test]
-fn what_cannot_be_multiplied() {
-    let a = Tensor::new([2, 3], Sparse::new(6, 0)).unwrap();
-    let what = "a product of entries";
-    fails(
-        times_sparse(PlusTimes, &a, &a),
-        Error::Contraction { left: vec![2, 3], right: vec![2, 3], left_axis: 1, right_axis: 0 },
-        "cannot multiply shapes [2, 3] and [2, 3]: axis 1 of the first has extent 3, axis 0 of the second 2",
-    );
-    fails(
-        times_dense(PlusTimes, &a, &Tensor::from(vec![1, 2])),
-        Error::Contraction { left: vec![2, 3], right: vec![2], left_axis: 1, right_axis: 0 },
-        "cannot multiply shapes [2, 3] and [2]: axis 1 of the first has extent 3, axis 0 of the second 2",
-    );
-    let dense = Tensor::full([3, 2], 1).unwrap();
-    fails(
-        times_sparse(PlusTimes, &a, &dense),
-        Error::NotSparse { what, argument: 2 },
-        "a product of entries needs entries, argument 2 is not sparse",
-    );
-    fails(
-        times_dense(PlusTimes, &dense, &a),
-        Error::NotSparse { what, argument: 1 },
-        "a product of entries needs entries, argument 1 is not sparse",
-    );
-    let ones = Tensor::new([3, 2], Sparse::new(6, 1)).unwrap();
-    fails(
-        times_sparse(PlusTimes, &a, &ones),
-        Error::FillNotZero { what, argument: 2 },
-        "a product of entries needs a fill value of zero, argument 2 has another",
-    );
-    let error = times_sparse(MinPlus, &a, &a.view().transpose(&[1, 0]).unwrap()).unwrap_err();
-    assert_eq!(error, Error::FillNotZero { what, argument: 1 });
-    let negative = Tensor::new([1], Sparse::new(1, -0.0)).unwrap();
-    assert!(times_sparse(PlusTimes, &negative, &negative).is_err());
-    let point = Tensor::new([], Sparse::new(1, 0)).unwrap();
-    fails(
-        times_sparse(PlusTimes, &point, &a),
-        Error::Axis { axis: 0, rank: 0 },
-        "axis 0 does not exist: the rank is 0",
-    );
-    let error = times_sparse(PlusTimes, &a, &point).unwrap_err();
-    assert_eq!(error, Error::Axis { axis: 0, rank: 0 });
-    let error = contract(PlusTimes, &a, &a, &[(0, 0), (0, 1)]).unwrap_err();
-    assert_eq!(error, Error::RepeatedAxis { axis: 0 });
-    let error = contract(PlusTimes, &a, &a, &[(0, 0), (2, 1)]).unwrap_err();
-    assert_eq!(error, Error::Axis { axis: 2, rank: 2 });
-    let scalar = contract(PlusTimes, &a, &a, &[(0, 0), (1, 1)]).unwrap();
-    assert_eq!((scalar.rank(), scalar.item()), (0, Ok(0)));
-}
-
-/// Storage whose entries fall, repeat and lie outside.
-struct Lies(Vec<usize>);
-
-impl Reader for Lies {
-    type Elem = i32;
-    fn len(&self) -> usize {
-        6
-    }
-    fn read(&self, _: usize) -> i32 {
-        1
-    }
-    fn stored(&self) -> Option<&dyn Stored<Elem = i32>> {
-        Some(self)
-    }
-}
-
-impl Stored for Lies {
-    type Elem = i32;
-    fn fill(&self) -> i32 {
-        0
-    }
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn rank(&self, address: usize) -> usize {
-        if address == 0 { 0 } else { self.0.len() }
-    }
-    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i32]) -> usize {
-        for (k, address) in addresses.iter_mut().enumerate() {
-            *address = self.0[from + k];
-        }
-        values.fill(2);
-        addresses.len()
-    }
-}
-
-/// Wrong results at worst.
-#[test]
-fn liars_do_no_harm() {
-    fn law(addresses: Vec<u8>, far: bool) -> bool {
-        let far = if far { usize::MAX - 100 } else { 0 };
-        let addresses: Vec<_> = addresses.iter().map(|&k| usize::from(k % 9) + far).collect();
-        let a = Tensor::new([2, 3], Lies(addresses.clone())).unwrap();
-        let b = Tensor::new([3, 2], Lies(addresses)).unwrap();
-        let x = Tensor::full([3, 37], 1).unwrap();
-        let _ = times_sparse(PlusTimes, &a, &b).map(|t| t.to_vec());
-        let _ = contract(PlusTimes, &a, &b, &[]).map(|t| t.to_vec());
-        let _ = contract(PlusTimes, &a, &b, &[(0, 1)]).map(|t| t.to_vec());
-        let product = times_dense(PlusTimes, &a, &x);
-        product.is_err() || product.unwrap().shape() == [2, 37]
-    }
-    check(law as fn(Vec<u8>, bool) -> bool);
 }
