@@ -1,6 +1,7 @@
 //! Elements as words of text.
 
 use super::{Element, SameBits};
+use std::fmt::Write;
 
 /// An element that text files hold in words: decimal digits, or two numbers for a complex one. Sealed, as
 /// [`Element`] is.
@@ -85,7 +86,8 @@ macro_rules! text_elements {
             }
 
             fn push_words(self, out: &mut String) {
-                out.push_str(&format!("{self:?}"));
+                // Strings take everything.
+                let _ = write!(out, "{self:?}");
             }
 
             fn merged(self, other: Self) -> Self {

@@ -8,6 +8,7 @@ use crate::expr::{IntoExpr, Lazy, for_each_piece};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse, reserve};
 use crate::tensor::Tensor;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -93,9 +94,9 @@ where
     }
     let listed = listed(&entries, extents, symmetry)?;
     let mut text = banner(Format::Coordinate, field, symmetry);
-    text.push_str(&format!("{} {} {}\n", extents[0], extents[1], listed.len()));
+    push(&mut text, format_args!("{} {} {}\n", extents[0], extents[1], listed.len()));
     for ([row, column], value) in listed {
-        text.push_str(&format!("{} {}", row + 1, column + 1));
+        push(&mut text, format_args!("{} {}", row + 1, column + 1));
         if field != Field::Pattern {
             text.push(' ');
             value.push_words(&mut text);
@@ -176,7 +177,7 @@ where
         Field::of::<X::Elem>()
     };
     let mut text = banner(Format::Array, field, Symmetry::General);
-    text.push_str(&format!("{rows} {columns}\n"));
+    push(&mut text, format_args!("{rows} {columns}\n"));
     for_each_piece(&matrix.transpose(&[1, 0])?, PIECE, |piece| {
         for value in piece {
             value.push_words(&mut text);
@@ -197,6 +198,11 @@ fn matrix_extents(shape: &Shape) -> Result<[usize; 2]> {
 /// The first line.
 fn banner(format: Format, field: Field, symmetry: Symmetry) -> String {
     format!("{BANNER} matrix {} {} {}\n", format.word(), field.word(), symmetry.word())
+}
+
+fn push(text: &mut String, words: fmt::Arguments<'_>) {
+    // Strings take everything.
+    let _ = text.write_fmt(words);
 }
 
 /// Ends a line; hands a block of them to the sink.
