@@ -66,7 +66,7 @@ impl<T: Copy + Send + Sync> Operand<T> {
     }
 }
 
-/// The terms of a product, added in order; `None` where there is no term.
+/// The terms of a product, added to zero in order; `None` where there is no term.
 fn expected<T: Copy + Send + Sync>(
     semiring: &impl Semiring<T>,
     a: &Operand<T>,
@@ -95,7 +95,7 @@ fn expected<T: Copy + Send + Sync>(
                 }
                 if let (Some(x), Some(y)) = (a.at(&index_a), b.at(&index_b)) {
                     let term = semiring.multiply(x, y);
-                    sum = Some(sum.map_or(term, |sum| semiring.add(sum, term)));
+                    sum = Some(semiring.add(sum.unwrap_or(semiring.zero()), term));
                 }
             }
             results.push(sum);

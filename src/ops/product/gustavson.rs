@@ -205,12 +205,13 @@ trait Sums<T: Copy> {
 
 /// A sum for every column, and which of them are in use.
 struct Spread<T> {
+    zero: T,
+    /// Zero where not in use.
     sums: Vec<T>,
     /// A bit for every column.
     used: Vec<u64>,
     /// The words of `used` that are not 0.
     words: Vec<usize>,
-    count: usize,
 }
 
 impl<T: Copy> Spread<T> {
@@ -221,29 +222,22 @@ impl<T: Copy> Spread<T> {
         reserve(&mut used, width.div_ceil(64))?;
         used.resize(width.div_ceil(64), 0);
         reserve(&mut words, width.div_ceil(64))?;
-        Ok(Self { sums, used, words, count: 0 })
+        Ok(Self { zero, sums, used, words })
     }
 }
 
 impl<T: Copy> Sums<T> for Spread<T> {
     fn add<M: Semiring<T>>(&mut self, semiring: &M, factor: T, line: Line<'_, T>) -> Result<()> {
         for (column, value) in line.entries() {
-            let (Some(sum), Some(word)) =
-                (self.sums.get_mut(column), self.used.get_mut(column / 64))
-            else {
+            let sum = self.sums.get_mut(column);
+            let (Some(sum), Some(word)) = (sum, self.used.get_mut(column / 64)) else {
                 continue;
             };
-            let (term, bit) = (semiring.multiply(factor, value), 1 << (column % 64));
-            if *word & bit != 0 {
-                *sum = semiring.add(*sum, term);
-                continue;
-            }
+            *sum = semiring.add(*sum, semiring.multiply(factor, value));
             if *word == 0 {
                 self.words.push(column / 64);
             }
-            *word |= bit;
-            *sum = term;
-            self.count += 1;
+            *word |= 1 << (column % 64);
         }
         Ok(())
     }
@@ -255,9 +249,9 @@ impl<T: Copy> Sums<T> for Spread<T> {
         positions: &mut Vec<usize>,
         values: &mut Vec<T>,
     ) -> Result<()> {
-        grow(positions, self.count)?;
-        grow(values, self.count)?;
-        self.count = 0;
+        let count = self.words.iter().map(|&k| self.used[k].count_ones() as usize).sum();
+        grow(positions, count)?;
+        grow(values, count)?;
         self.words.sort_unstable();
         for k in self.words.drain(..) {
             let mut bits = std::mem::take(&mut self.used[k]);
@@ -265,7 +259,7 @@ impl<T: Copy> Sums<T> for Spread<T> {
                 let column = 64 * k + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 positions.push(start + column);
-                values.push(self.sums[column]);
+                values.push(std::mem::replace(&mut self.sums[column], self.zero));
             }
         }
         Ok(())
@@ -301,7 +295,7 @@ impl<T: Copy> Sums<T> for Listed<T> {
                 Some(sum) => *sum = semiring.add(*sum, term),
                 None => {
                     positions.push(position);
-                    values.push(term);
+                    values.push(semiring.add(semiring.zero(), term));
                 }
             }
         }

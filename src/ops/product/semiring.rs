@@ -5,7 +5,7 @@ use crate::dtype::{Arithmetic, Order};
 /// An addition and a multiplication, and the zero of both.
 ///
 /// Products over a semiring look at stored entries only: whatever is not stored is [`zero`](Self::zero),
-/// adds nothing and multiplies to zero. Terms are added in ascending order of the index summed over.
+/// adds nothing and multiplies to zero. Terms are added to zero in ascending order of the index summed over.
 ///
 /// # Required of implementations
 ///
