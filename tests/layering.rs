@@ -59,8 +59,15 @@ const UNSAFE: [&str; 6] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 6] =
-    ["lib.rs", "dtype", "kernel/join.rs", "expr/operators", "map/select.rs", "arbitrary"];
+const CONDITIONAL: [&str; 7] = [
+    "lib.rs",
+    "dtype",
+    "kernel/join.rs",
+    "expr/operators",
+    "map/select.rs",
+    "arbitrary",
+    "ops/reduce/library/sums.rs",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -2,6 +2,8 @@
 //!
 //! Reads every `*.jsonl` in the folders named by `LENSOR_VECTORS` (separated by `:`), or in
 //! `tests/vectors` if that is unset.
+//!
+//! Longer than 400 lines because it is one runner, in one file beside its data.
 
 use lensor::BoxReader;
 use lensor::prelude::*;

@@ -145,6 +145,16 @@ impl<T: Copy> Scratch<T> {
         (self.filled(), fault)
     }
 
+    /// [`Self::fill`] with one of the rows.
+    pub(crate) fn fill_row<C: Cursor<Elem = T>>(
+        &mut self,
+        cursor: &C,
+        row: usize,
+        columns: usize,
+    ) -> (&[T], bool) {
+        self.fill(&fill::OneRow { cursor, row }, [1, columns])
+    }
+
     /// The elements of the block filled last.
     pub(crate) fn filled(&self) -> &[T] {
         // SAFETY: `filled` is set only after `fill` wrote every column of every row of that many slots.
