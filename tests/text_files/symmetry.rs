@@ -73,6 +73,9 @@ fn other_symmetries_are_refused() {
     let lonely = matrix(3, &[(5, 1)]);
     let error = written(&lonely, Symmetry::SkewSymmetric).unwrap_err();
     assert_eq!(error, Error::Asymmetric { symmetry: "skew-symmetric", index: [1, 2] });
+    let opposite_to_itself = matrix(1, &[(0, i32::MIN)]);
+    let error = written(&opposite_to_itself, Symmetry::SkewSymmetric).unwrap_err();
+    assert_eq!(error, Error::Asymmetric { symmetry: "skew-symmetric", index: [0, 0] });
     for (shape, index) in [([1, 2], [0, 1]), ([2, 1], [1, 0])] {
         let oblong = Tensor::new(shape, Sparse::new(2, 0.0)).unwrap();
         let error = mtx::write_as(Vec::new(), &oblong, Symmetry::Symmetric).unwrap_err();
