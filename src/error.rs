@@ -150,21 +150,6 @@ pub enum Error {
         /// Name of the type.
         target: &'static str,
     },
-    /// Axes of two operands that are summed over together differ in extent.
-    #[error(
-        "cannot multiply shapes {left:?} and {right:?}: axis {left_axis} of the first has extent {}, axis {right_axis} of the second {}",
-        left.get(*left_axis).copied().unwrap_or(1), right.get(*right_axis).copied().unwrap_or(1)
-    )]
-    Contraction {
-        /// Shape of the first operand.
-        left: Vec<usize>,
-        /// Shape of the second.
-        right: Vec<usize>,
-        /// Axis of the first.
-        left_axis: usize,
-        /// Axis of the second.
-        right_axis: usize,
-    },
     /// Operands whose lanes should go together differ in another axis, or in rank.
     #[error(
         "lanes along axis {axis} do not go together: shape {shape:?} and shape {other:?} differ elsewhere"
