@@ -236,7 +236,6 @@ impl Number for i64 {
     }
 
     /// Programs of integers have whole means only.
-
     fn mean(x: BoxExpr<'_, i64>, axes: Axes, keepdims: bool) -> lensor::Result<BoxExpr<'_, i64>> {
         reduced(x.mean(axes).map(|mean| mean as i64), keepdims)
     }
