@@ -124,6 +124,9 @@ fn nothing_turns_dense_silently() {
     assert_eq!((&a + &dense).eval().unwrap().storage(), &[1, 11, 1, 1, 41, 1]);
     let nowhere = zip_stored((&dense, 2), 0, |(a, b)| a * b);
     assert_eq!(nowhere.unwrap_err(), Error::WouldDensify { stored: 0, dense: 6 });
+    let error = a.to_sparse(1).unwrap_err();
+    assert_eq!(error, Error::WouldDensify { stored: 2, dense: 6 });
+    assert!(vector(2, 0, &[0, 1], &[3, 4]).to_sparse(4).unwrap().storage().iter().eq([(0, 3)]));
     // A part of sparse storage does not take over another fill value.
     let mut t = vector(6, 0, &[0, 1, 5], &[7, 8, 9]);
     let ones = vector(3, 1, &[0], &[4]);
