@@ -97,6 +97,25 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Sparse tensors
+//!
+//! [`storage::Sparse`] keeps a fill value, any value, and the entries that differ from it. It stays sparse
+//! under every view, and expressions of sparse tensors are computed from their entries: see
+//! [`Lazy::eval_sparse`].
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::storage::Duplicates;
+//! let indexes = [[0, 5], [9, 2]];
+//! let values = vec![1.5, 2.5];
+//! let t = Tensor::from_coordinates([1 << 20, 1 << 20], 0.0, &indexes, values, Duplicates::Refuse)?;
+//!
+//! let symmetric = (&t + t.view().transpose(&[1, 0])?).eval_sparse()?;
+//! assert_eq!(symmetric.storage().stored_len(), 4);
+//! assert_eq!(symmetric.get(&[2, 9])?, 2.5);
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # Errors
 //!
 //! What data can cause is an [`Error`] that carries the numbers involved; what panics says so under
