@@ -53,6 +53,21 @@ pub enum Error {
         /// Whether the shapes were aligned at their first axes.
         left: bool,
     },
+    /// Axes of two operands that are summed over together differ in extent.
+    #[error(
+        "cannot multiply shapes {left:?} and {right:?}: axis {left_axis} of the first has extent {}, axis {right_axis} of the second {}",
+        left.get(*left_axis).copied().unwrap_or(1), right.get(*right_axis).copied().unwrap_or(1)
+    )]
+    Contraction {
+        /// Shape of the first operand.
+        left: Vec<usize>,
+        /// Shape of the second.
+        right: Vec<usize>,
+        /// Axis of the first.
+        left_axis: usize,
+        /// Axis of the second.
+        right_axis: usize,
+    },
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
         "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
@@ -77,6 +92,56 @@ pub enum Error {
         /// The axes.
         axes: Vec<usize>,
     },
+    /// An exclusive scan, whose first result is that of no elements, by a reducer that has none.
+    #[error(
+        "an exclusive scan of axis {axis} begins with the result of no elements, and there is none"
+    )]
+    NoIdentity {
+        /// The axis.
+        axis: usize,
+    },
+    /// Offsets of segments that fall or lie beyond the axis.
+    #[error("offset {at} of axis {axis} is {offset}, expected {least} to {extent}")]
+    InvalidOffsets {
+        /// Position of the first such offset in the list.
+        at: usize,
+        /// The offset.
+        offset: usize,
+        /// The offset before it.
+        least: usize,
+        /// The axis.
+        axis: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A segment without elements, for which the reducer has no result.
+    #[error("segment {segment} of axis {axis} has no elements, and there is no result for none")]
+    EmptySegment {
+        /// Number of the first such segment.
+        segment: usize,
+        /// The axis.
+        axis: usize,
+    },
+    /// A list that has not one key for each element along an axis.
+    #[error("axis {axis} has extent {extent} and needs as many keys, found {found}")]
+    Keys {
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        extent: usize,
+        /// Number of keys.
+        found: usize,
+    },
+    /// A key of no group.
+    #[error("key {key} at {at} is of no group: there are {groups}")]
+    Key {
+        /// Position of the first such key in the list.
+        at: usize,
+        /// The key.
+        key: usize,
+        /// Number of groups.
+        groups: usize,
+    },
     /// A result that does not fit its type.
     #[error("the result at {index:?} does not fit {target}")]
     Overflow {
@@ -84,21 +149,6 @@ pub enum Error {
         index: Vec<usize>,
         /// Name of the type.
         target: &'static str,
-    },
-    /// Axes of two operands that are summed over together differ in extent.
-    #[error(
-        "cannot multiply shapes {left:?} and {right:?}: axis {left_axis} of the first has extent {}, axis {right_axis} of the second {}",
-        left.get(*left_axis).copied().unwrap_or(1), right.get(*right_axis).copied().unwrap_or(1)
-    )]
-    Contraction {
-        /// Shape of the first operand.
-        left: Vec<usize>,
-        /// Shape of the second.
-        right: Vec<usize>,
-        /// Axis of the first.
-        left_axis: usize,
-        /// Axis of the second.
-        right_axis: usize,
     },
     /// Operands whose lanes should go together differ in another axis, or in rank.
     #[error(
@@ -229,6 +279,18 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
+    /// A range of numbers without a count.
+    #[error("a range from {start} to {stop} by {step} {what}")]
+    Range {
+        /// First number, rendered.
+        start: String,
+        /// Where it would end.
+        stop: String,
+        /// Distance of neighbours.
+        step: String,
+        /// What is wrong with them.
+        what: &'static str,
+    },
     /// A range with step 0.
     #[error("a range on axis {axis} has step 0")]
     ZeroStep {
@@ -250,6 +312,16 @@ pub enum Error {
         window: usize,
         /// Extent of the axis.
         extent: usize,
+    },
+    /// Coordinates along an axis, not one for each of its elements.
+    #[error("axis {axis} has extent {extent} and {found} coordinates")]
+    Coordinates {
+        /// Axis of the view.
+        axis: usize,
+        /// Extent of the axis.
+        extent: usize,
+        /// Number of coordinates.
+        found: usize,
     },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]

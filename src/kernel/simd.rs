@@ -99,6 +99,54 @@ pub(crate) fn stream<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]
     }
 }
 
+/// As [`stream`], for a few elements that were just computed.
+#[inline]
+pub(crate) fn stream_few<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
+    match level() {
+        Level::Baseline => to.copy_from_slice(from),
+        // SAFETY: the level says that AVX2 was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { stream_fresh(from, to) },
+    }
+}
+
+/// Moves whole lines past the caches and copies what comes before and after them. A line is loaded in
+/// halves of the vectors that were stored: a load that spans two stores would wait for both to reach the
+/// cache, behind all that is streamed.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+fn stream_fresh<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
+    let head = to.as_ptr().align_offset(LINE).min(to.len());
+    let lines = size_of_val(&to[head..]) / LINE;
+    let count = lines * LINE / size_of::<T>().max(1);
+    if from.len() != to.len() || count * size_of::<T>() != lines * LINE {
+        return to.copy_from_slice(from);
+    }
+    to[..head].copy_from_slice(&from[..head]);
+    to[head + count..].copy_from_slice(&from[head + count..]);
+    let (source, dest) = (from[head..].as_ptr().cast::<u8>(), to[head..].as_mut_ptr().cast::<u8>());
+    for at in (0..lines * LINE).step_by(LINE) {
+        // SAFETY: both sides hold `count` elements from `head` on, which are `lines` lines, and `dest` is
+        // aligned to one, or `count` is 0. The registers used are declared.
+        unsafe {
+            std::arch::asm!(
+                "vmovups {a}, [{from}]",
+                "vmovups {b}, [{from} + 16]",
+                "vmovups {c}, [{from} + 32]",
+                "vmovups {d}, [{from} + 48]",
+                "vmovntps [{to}], {a}",
+                "vmovntps [{to} + 16], {b}",
+                "vmovntps [{to} + 32], {c}",
+                "vmovntps [{to} + 48], {d}",
+                from = in(reg) source.add(at), to = in(reg) dest.add(at),
+                a = out(xmm_reg) _, b = out(xmm_reg) _, c = out(xmm_reg) _, d = out(xmm_reg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {

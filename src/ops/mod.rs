@@ -1,8 +1,16 @@
 //! Verbs on tensors that compute: copies, assignments, comparisons.
 
+mod along;
 mod assign;
 mod compare;
+pub mod diff;
+pub mod generate;
 pub mod lanes;
+pub mod linalg;
 pub mod product;
 pub mod reduce;
+pub mod rolling;
+pub mod scan;
+pub mod segments;
 mod sparse;
+pub mod stencil;

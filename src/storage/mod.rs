@@ -14,7 +14,7 @@ mod mapped;
 mod sparse;
 mod stream;
 
-pub use computed::{Concat, Constant, FromFn, Indexed, Progression};
+pub use computed::{Concat, Constant, FromFn, Impulse, Indexed, Progression};
 pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]

@@ -6,12 +6,14 @@
 
 mod dest;
 mod fill;
+mod map;
 mod pack;
 mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::Target;
 pub(crate) use fill::{fill, fill_streaming};
+pub(crate) use map::map_all;
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::{Cursor, Filled};
@@ -82,7 +84,7 @@ pub(crate) fn slots<T>(memory: &mut [T]) -> &mut [MaybeUninit<T>] {
 }
 
 /// Elements as slots that can only be read.
-fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
+pub(super) fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
     // SAFETY: `MaybeUninit<T>` has the layout of `T`, and shared slots cannot be written.
     unsafe { &*(std::ptr::from_ref(elements) as *const [MaybeUninit<T>]) }
 }

@@ -43,6 +43,7 @@ pub use library::*;
 pub use modes::{Accumulate, Modes, Order};
 pub use reducer::{Reducer, Undefined};
 pub use reduction::{Pair, Paired, Reduction};
+pub(crate) use tree::Pairwise;
 
 use crate::dtype::Arithmetic;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};

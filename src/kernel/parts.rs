@@ -1,0 +1,126 @@
+//! Outputs that are written in parts: each from one end to the other, and once.
+
+use super::inner::as_slots;
+use super::{FenceOnDrop, Filled, PART, STREAM_BYTES, simd};
+use std::mem::MaybeUninit;
+
+/// Elements up to which a run is moved in one go.
+const FEW: usize = 4 * PART;
+
+/// Pieces of an output that one task writes, in order or in the opposite order.
+pub(crate) struct Part<'a, T> {
+    /// Pieces that are still to be written.
+    pieces: std::vec::IntoIter<&'a mut [MaybeUninit<T>]>,
+    /// What is left of the piece that is being written.
+    current: &'a mut [MaybeUninit<T>],
+    stream: bool,
+}
+
+impl<'a, T: Copy> Part<'a, T> {
+    /// Runs a task that writes to this part, whose stores are then seen by other threads.
+    pub(crate) fn task<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
+        let _fence = FenceOnDrop(self.stream);
+        run(self)
+    }
+
+    /// Writes the next elements; there are slots for them.
+    pub(crate) fn put(&mut self, mut from: &[T]) {
+        while !from.is_empty() {
+            if self.current.is_empty() {
+                let Some(piece) = self.pieces.next() else { return };
+                self.current = piece;
+                continue;
+            }
+            let (now, later) = from.split_at(from.len().min(self.current.len()));
+            let (slots, left) = std::mem::take(&mut self.current).split_at_mut(now.len());
+            self.write(now, slots);
+            (from, self.current) = (later, left);
+        }
+    }
+
+    /// Writes the next elements as far as they fill cache lines, and removes them.
+    #[inline]
+    pub(crate) fn drain(&mut self, results: &mut Vec<T>) {
+        let mut taken = 0;
+        while taken < results.len() {
+            if self.current.is_empty() {
+                let Some(piece) = self.pieces.next() else { break };
+                self.current = piece;
+                continue;
+            }
+            let mut count = (results.len() - taken).min(self.current.len());
+            if self.stream && count < self.current.len() {
+                let end = self.current.as_ptr().wrapping_add(count).addr() % simd::LINE;
+                let over = end.div_ceil(size_of::<T>());
+                if over >= count {
+                    break;
+                }
+                count -= over;
+            }
+            let (slots, left) = std::mem::take(&mut self.current).split_at_mut(count);
+            self.write(&results[taken..taken + count], slots);
+            self.current = left;
+            taken += count;
+        }
+        results.drain(..taken);
+    }
+
+    /// Writes the last elements that are still to be written.
+    pub(crate) fn put_back(&mut self, mut from: &[T]) {
+        while !from.is_empty() {
+            if self.current.is_empty() {
+                let Some(piece) = self.pieces.next_back() else { return };
+                self.current = piece;
+                continue;
+            }
+            let (later, now) = from.split_at(from.len() - from.len().min(self.current.len()));
+            let middle = self.current.len() - now.len();
+            let (left, slots) = std::mem::take(&mut self.current).split_at_mut(middle);
+            self.write(now, slots);
+            (from, self.current) = (later, left);
+        }
+    }
+
+    #[inline]
+    fn write(&self, from: &[T], to: &mut [MaybeUninit<T>]) {
+        let from = as_slots(from);
+        match self.stream {
+            true if from.len() <= FEW => simd::stream_few(from, to),
+            true => simd::stream(from, to),
+            false => to.copy_from_slice(from),
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        self.current.is_empty() && self.pieces.as_slice().iter().all(|piece| piece.is_empty())
+    }
+}
+
+/// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the
+/// part that it says; the parts are numbered up to `count`.
+///
+/// Returns what `run` does, and a proof if all parts were written to their ends.
+pub(crate) fn fill_parts<T: Copy, E>(
+    out: &mut [MaybeUninit<T>],
+    count: usize,
+    pieces: impl Iterator<Item = (usize, usize)>,
+    run: impl FnOnce(&mut [Part<'_, T>]) -> Result<(), E>,
+) -> Result<Option<Filled>, E> {
+    let stream =
+        simd::streams() && size_of::<T>() <= simd::LINE && size_of_val(out) >= STREAM_BYTES;
+    let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = Vec::new();
+    lists.resize_with(count, Vec::new);
+    let mut rest = out;
+    for (part, len) in pieces {
+        let (piece, left) = rest.split_at_mut(len.min(rest.len()));
+        rest = left;
+        lists[part].push(piece);
+    }
+    let mut parts: Vec<Part<'_, T>> = lists
+        .into_iter()
+        .map(|list| Part { pieces: list.into_iter(), current: &mut [], stream })
+        .collect();
+    run(&mut parts)?;
+    let written = rest.is_empty() && parts.iter().all(Part::is_written);
+    Ok(written.then_some(Filled(())))
+}

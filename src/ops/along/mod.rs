@@ -1,0 +1,429 @@
+//! Work along one axis: the operand is read block by block, in order, and results are written the same way.
+//!
+//! An operand is seen as `[outer, extent, inner, width]`, with the axis second. If it is the last axis,
+//! every lane is a run of neighbouring elements and is worked on by itself. Otherwise `width` lanes lie
+//! side by side and advance together, a row at a time, so that loops run across them.
+
+mod source;
+mod states;
+
+pub(crate) use source::{Lane, Panel, Table};
+use source::{ReadLane, ReadTable};
+pub(crate) use states::{BLOCK, GROUP, Gap, States};
+
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Rows, Stop, explain_stop};
+use crate::kernel::{self, GRAIN, PARALLEL, Part, fill_parts, inner, threads};
+use crate::map::AddressMap;
+use crate::ops::reduce::Undefined;
+use crate::shape::Shape;
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What becomes of lanes of elements `T`. How it is computed depends on the lengths of lanes alone, never
+/// on where rows are cut into jobs.
+pub(crate) trait Sweep<T: Copy>: Sync {
+    /// Type of the results.
+    type Out: Copy + Send + Sync;
+    /// Memory that is kept from lane to lane.
+    type Memory: Default;
+
+    /// Results of a lane.
+    fn results(&self) -> usize;
+
+    /// Where results may be cut into jobs: at multiples of this number. `None`: nowhere.
+    fn grain(&self) -> Option<usize>;
+
+    /// Whether results are written from the last to the first.
+    fn backward(&self) -> bool {
+        false
+    }
+
+    /// How many lanes side by side are at best worked on together.
+    fn width(&self) -> usize {
+        2048
+    }
+
+    /// Computes some results of one lane.
+    fn lane(
+        &self,
+        memory: &mut Self::Memory,
+        lane: &mut impl Lane<T>,
+        job: &Job<'_>,
+        out: &mut Part<'_, Self::Out>,
+    ) -> Result<(), Stop>;
+
+    /// Computes some results of lanes side by side.
+    fn table(
+        &self,
+        memory: &mut Self::Memory,
+        table: &mut impl Table<T>,
+        job: &Job<'_>,
+        out: &mut Part<'_, Self::Out>,
+    ) -> Result<(), Stop>;
+}
+
+/// Which results to compute.
+#[derive(Debug, Clone)]
+pub(crate) struct Job<'a> {
+    /// Number of the job, where lanes are cut into several.
+    pub(crate) number: usize,
+    /// Results of every lane.
+    pub(crate) results: Range<usize>,
+    /// Lanes side by side.
+    pub(crate) width: usize,
+    /// Row-major position of the first result of the first lane, and the distance of the next.
+    first: usize,
+    step: usize,
+    gaps: &'a Gaps,
+}
+
+impl Job<'_> {
+    /// Notes that a result does not exist.
+    #[cold]
+    pub(crate) fn undefined(&self, result: usize, lane: usize, reason: Undefined) {
+        let first = match reason {
+            Undefined::Overflow => &self.gaps.overflow,
+            Undefined::Empty => &self.gaps.empty,
+        };
+        first.fetch_min(self.first + result * self.step + lane, Ordering::Relaxed);
+    }
+}
+
+/// Row-major positions of the first results that do not exist, if they are any.
+#[derive(Debug)]
+struct Gaps {
+    overflow: AtomicUsize,
+    empty: AtomicUsize,
+}
+
+/// An expression seen along one of its axes.
+pub(crate) struct Along<'e, E: Expr + 'e> {
+    e: &'e E,
+    shape: Shape,
+    axis: usize,
+    rows: Rows<E::Ref<'e>>,
+    /// Whether the lanes are rows; otherwise they are columns.
+    lanes: bool,
+    outer: usize,
+    inner: usize,
+    width: usize,
+}
+
+/// Fewest lanes side by side that are a task of their own.
+const NARROW: usize = 256;
+
+impl<'e, E: Expr> Along<'e, E> {
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, and the error that `e` carries.
+    pub(crate) fn new(e: &'e E, axis: usize) -> Result<Self> {
+        let shape = e.shape()?;
+        let rank = shape.rank();
+        if axis >= rank {
+            return Err(Error::Axis { axis, rank });
+        }
+        shape.count()?;
+        let below: usize = shape[axis + 1..].iter().product();
+        let lanes = below == 1;
+        let last = if lanes { rank - 1 } else { rank - 2 };
+        let mut rows = Rows::new(e.by_ref(), |map| map.move_axis(axis, last))?;
+        let (mut inner, mut width) = (1, 1);
+        if !lanes {
+            width = shape[rank - 1];
+            inner = shape[axis + 1..rank - 1].iter().product();
+            let flat: Shape = shape[..=axis].iter().copied().chain([below]).collect();
+            let merged = Rows::new(e.by_ref(), |map| map.reshape(flat.clone()))?;
+            if merged.links() <= rows.links() {
+                (rows, inner, width) = (merged, 1, below);
+            }
+        }
+        let outer = shape[..axis].iter().product();
+        Ok(Self { e, axis, rows, lanes, outer, inner, width, shape })
+    }
+
+    /// Shape of the operand.
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Extent of the axis.
+    pub(crate) fn extent(&self) -> usize {
+        self.shape[self.axis]
+    }
+
+    /// Shape of `results` a lane.
+    pub(crate) fn shape_of(&self, results: usize) -> Shape {
+        let mut shape = self.shape.to_vec();
+        shape[self.axis] = results;
+        Shape::from(shape)
+    }
+
+    /// All results in a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// What evaluating the operand reports, [`Error::Overflow`] and [`Error::OutOfMemory`].
+    pub(crate) fn eval<W: Sweep<E::Elem>>(&self, sweep: &W) -> Result<Tensor<Vec<W::Out>>> {
+        let shape = self.shape_of(sweep.results());
+        let map = AddressMap::row_major(&shape)?;
+        let count = map.count();
+        let data = inner::collect(count, |out: &mut [MaybeUninit<W::Out>]| {
+            let filled = self.run(sweep, out)?;
+            filled.ok_or(Error::OutOfSpan { span: 0..count, len: count })
+        })?;
+        Ok(Tensor::of_parts(map, data))
+    }
+
+    /// All results in a tensor or view of the same shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`], [`Error::NotInjective`] and [`Error::Storage`] if
+    /// `out` cannot take them.
+    pub(crate) fn assign<W, D>(&self, sweep: &W, out: &mut Tensor<D>) -> Result<()>
+    where
+        W: Sweep<E::Elem>,
+        D: Writer<Elem = W::Out>,
+    {
+        let (found, expected) = (self.shape_of(sweep.results()), out.shape());
+        if found != expected {
+            return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
+        }
+        let (map, storage) = out.parts_mut();
+        let span = map.span();
+        if map.is_contiguous()
+            && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
+        {
+            return self.run(sweep, inner::slots(slice)).map(drop);
+        }
+        map.check_injective()?;
+        out.assign(self.eval(sweep)?)
+    }
+
+    /// Visits all lanes for what the sweep notes of them.
+    ///
+    /// # Errors
+    ///
+    /// What evaluating the operand reports.
+    pub(crate) fn visit<W: Sweep<E::Elem, Out = ()>>(&self, sweep: &W) -> Result<()> {
+        let count = self.shape_of(sweep.results()).count()?;
+        let mut nothing = Vec::new();
+        nothing.resize(count, ());
+        self.run(sweep, inner::slots(&mut nothing)).map(drop)
+    }
+
+    /// All results, in row-major order, to `out`.
+    pub(crate) fn run<W: Sweep<E::Elem>>(
+        &self,
+        sweep: &W,
+        out: &mut [MaybeUninit<W::Out>],
+    ) -> Result<Option<kernel::Filled>> {
+        let results = sweep.results();
+        let tasks = self.tasks(sweep);
+        let gaps =
+            Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
+        let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
+            in_halves(parts, 0, tasks.parallel, &|number, part| {
+                part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))
+            })
+        })
+        .map_err(|stop| explain_stop(self.e, &self.shape, stop))?;
+        let (overflow, empty) = (gaps.overflow.into_inner(), gaps.empty.into_inner());
+        if overflow.min(empty) == usize::MAX {
+            return Ok(filled);
+        }
+        let index = self.shape_of(results).unravel(overflow.min(empty)).to_vec();
+        Err(if overflow < empty {
+            Error::Overflow { index, target: std::any::type_name::<W::Out>() }
+        } else {
+            Error::NothingLeft { index }
+        })
+    }
+
+    /// How the work is shared out.
+    pub(crate) fn tasks<W: Sweep<E::Elem>>(&self, sweep: &W) -> Tasks {
+        let (results, items) = (sweep.results(), self.outer * self.inner);
+        let slab = results.max(self.extent()).saturating_mul(self.width);
+        let parallel = slab.saturating_mul(items) >= PARALLEL && threads() > 1;
+        let mut tasks = Tasks {
+            results,
+            items,
+            inner: self.inner,
+            width: self.width,
+            together: 1,
+            length: results,
+            columns: self.width,
+            parallel,
+        };
+        if items * results * self.width == 0 {
+            tasks.items = 0;
+            return tasks;
+        }
+        if slab <= GRAIN {
+            tasks.together = if self.inner == 1 { (GRAIN / slab).clamp(1, items) } else { 1 };
+            return tasks;
+        }
+        let wanted = if parallel { (4 * threads()).div_ceil(items) } else { 1 };
+        let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
+        tasks.columns = narrow.min(sweep.width()).min(self.width);
+        if let Some(grain) = sweep.grain().filter(|_| parallel) {
+            let jobs = wanted.div_ceil(self.width.div_ceil(tasks.columns)).min(slab / GRAIN).max(1);
+            tasks.length = results.div_ceil(jobs).next_multiple_of(grain).min(results);
+        }
+        tasks
+    }
+
+    /// Runs one task.
+    fn task<W: Sweep<E::Elem>>(
+        &self,
+        sweep: &W,
+        task: &Task,
+        gaps: &Gaps,
+        out: &mut Part<'_, W::Out>,
+    ) -> Result<(), Stop> {
+        let (results, extent) = (sweep.results(), self.extent());
+        let mut memory = W::Memory::default();
+        let mut reader = self.rows.open();
+        let job = |item: usize| {
+            let (outer, inner) = (item / self.inner, item % self.inner);
+            Job {
+                number: task.number,
+                results: task.results.clone(),
+                width: task.columns.len(),
+                first: (outer * results * self.inner + inner) * self.width + task.columns.start,
+                step: self.inner * self.width,
+                gaps,
+            }
+        };
+        let slab = extent * task.columns.len();
+        if task.items.len() == 1 || slab == 0 {
+            for item in task.items.clone() {
+                let reader = &mut reader;
+                if self.lanes {
+                    sweep.lane(&mut memory, &mut ReadLane { reader, item }, &job(item), out)?;
+                } else {
+                    let (first, columns) = (item * extent, task.columns.clone());
+                    let mut table = ReadTable { reader, first, columns };
+                    sweep.table(&mut memory, &mut table, &job(item), out)?;
+                }
+            }
+            return Ok(());
+        }
+        let together = (reader.block_size() / slab).max(1);
+        let turned = |k: usize, count: usize| if sweep.backward() { count - 1 - k } else { k };
+        let groups = task.items.len().div_ceil(together);
+        for group in 0..groups {
+            let first = task.items.start + turned(group, groups) * together;
+            let items = first..(first + together).min(task.items.end);
+            if self.lanes {
+                let block = reader.read(items.clone(), 0..extent)?;
+                for k in 0..items.len() {
+                    let k = turned(k, items.len());
+                    sweep.lane(&mut memory, &mut block.row(k), &job(first + k), out)?;
+                }
+            } else {
+                let rows = items.start * extent..items.end * extent;
+                let count = rows.len();
+                let block = reader.read(rows, task.columns.clone())?;
+                let rows: Vec<&[E::Elem]> = (0..count).map(|row| block.row(row)).collect();
+                for k in 0..items.len() {
+                    let k = turned(k, items.len());
+                    let mut table = &rows[k * extent..][..extent];
+                    sweep.table(&mut memory, &mut table, &job(first + k), out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All tasks of a sweep, numbered by items, then results, then columns.
+pub(crate) struct Tasks {
+    results: usize,
+    items: usize,
+    inner: usize,
+    width: usize,
+    /// Items, results and columns of a task.
+    together: usize,
+    length: usize,
+    columns: usize,
+    parallel: bool,
+}
+
+/// Jobs on the same results of neighbouring items, done one after another.
+pub(crate) struct Task {
+    number: usize,
+    items: Range<usize>,
+    results: Range<usize>,
+    pub(crate) columns: Range<usize>,
+}
+
+impl Tasks {
+    /// Into how many parts items, results and columns are cut.
+    pub(crate) fn cuts(&self) -> [usize; 3] {
+        [
+            self.items.div_ceil(self.together.max(1)),
+            self.results.div_ceil(self.length.max(1)),
+            self.width.div_ceil(self.columns.max(1)),
+        ]
+    }
+
+    fn count(&self) -> usize {
+        self.cuts().iter().product()
+    }
+
+    pub(crate) fn task(&self, number: usize) -> Task {
+        let [_, lengths, columns] = self.cuts();
+        let part = |k: usize, size: usize, end: usize| k * size..(k * size + size).min(end);
+        Task {
+            number,
+            items: part(number / columns / lengths, self.together, self.items),
+            results: part(number / columns % lengths, self.length, self.results),
+            columns: part(number % columns, self.columns, self.width),
+        }
+    }
+
+    /// Whose the pieces of the output are, and their lengths.
+    fn pieces(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let [_, lengths, columns] = self.cuts();
+        let solid = self.inner == 1 && columns == 1;
+        let solids = (0..if solid { self.count() } else { 0 }).map(|number| {
+            let task = self.task(number);
+            (number, task.items.len() * task.results.len() * self.width)
+        });
+        let outer = if solid { 0 } else { self.items / self.inner };
+        let rows = (0..outer).flat_map(move |outer| {
+            (0..self.results).flat_map(move |result| {
+                (0..self.inner * columns).map(move |k| {
+                    let item = outer * self.inner + k / columns;
+                    let number = (item * lengths + result / self.length) * columns + k % columns;
+                    (number, self.task(number).columns.len())
+                })
+            })
+        });
+        solids.chain(rows)
+    }
+}
+
+/// Runs tasks for all parts, in halves where there are several threads.
+fn in_halves<T: Send>(
+    parts: &mut [Part<'_, T>],
+    first: usize,
+    parallel: bool,
+    run: &(impl Fn(usize, &mut Part<'_, T>) -> Result<(), Stop> + Sync),
+) -> Result<(), Stop> {
+    if !parallel || parts.len() < 2 {
+        return (first..).zip(parts).try_for_each(|(number, part)| run(number, part));
+    }
+    let middle = parts.len() / 2;
+    let (low, high) = parts.split_at_mut(middle);
+    let (low, high) = kernel::join(
+        || in_halves(low, first, parallel, run),
+        || in_halves(high, first + middle, parallel, run),
+    );
+    low.and(high)
+}

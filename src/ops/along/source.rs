@@ -1,0 +1,93 @@
+//! Where lanes are read from: a block that holds them whole, or the operand, part by part.
+
+use crate::expr::{Expr, RowReader, Stop};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// One lane.
+pub(crate) trait Lane<T> {
+    /// How many elements to ask for at best.
+    fn best(&self) -> usize;
+
+    /// Some neighbours.
+    fn run(&mut self, elements: Range<usize>) -> Result<&[T], Stop>;
+}
+
+/// Lanes side by side.
+pub(crate) trait Table<T> {
+    /// How many elements to ask for at best.
+    fn best(&self) -> usize;
+
+    /// Some rows, one element of each lane in every one.
+    fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop>;
+}
+
+/// Rows of lanes side by side.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel<'b, T>(pub(super) Cow<'b, [&'b [T]]>);
+
+impl<'b, T> Panel<'b, T> {
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &'b [T] {
+        self.0[row]
+    }
+}
+
+impl<T> Lane<T> for &[T] {
+    fn best(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn run(&mut self, elements: Range<usize>) -> Result<&[T], Stop> {
+        Ok(&self[elements])
+    }
+}
+
+impl<T> Table<T> for &[&[T]] {
+    fn best(&self) -> usize {
+        usize::MAX
+    }
+
+    fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {
+        Ok(Panel(Cow::Borrowed(&self[rows])))
+    }
+}
+
+/// A lane of an operand.
+pub(super) struct ReadLane<'a, 'r, E: Expr> {
+    pub(super) reader: &'a mut RowReader<'r, E>,
+    pub(super) item: usize,
+}
+
+impl<E: Expr> Lane<E::Elem> for ReadLane<'_, '_, E> {
+    fn best(&self) -> usize {
+        self.reader.block_size()
+    }
+
+    fn run(&mut self, elements: Range<usize>) -> Result<&[E::Elem], Stop> {
+        if elements.is_empty() {
+            return Ok(&[]);
+        }
+        Ok(self.reader.read(self.item..self.item + 1, elements)?.row(0))
+    }
+}
+
+/// Lanes side by side of an operand.
+pub(super) struct ReadTable<'a, 'r, E: Expr> {
+    pub(super) reader: &'a mut RowReader<'r, E>,
+    pub(super) first: usize,
+    pub(super) columns: Range<usize>,
+}
+
+impl<E: Expr> Table<E::Elem> for ReadTable<'_, '_, E> {
+    fn best(&self) -> usize {
+        self.reader.block_size()
+    }
+
+    fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, E::Elem>, Stop> {
+        let (first, count) = (self.first + rows.start, rows.len());
+        let block = self.reader.read(first..first + count, self.columns.clone())?;
+        Ok(Panel((0..count).map(|row| block.row(row)).collect()))
+    }
+}

@@ -1,0 +1,97 @@
+//! Windows with too few elements.
+
+use crate::ops::reduce::{Reducer, Undefined};
+use std::fmt;
+
+/// A fold of those elements that count, or a given result if there are too few.
+///
+/// [`LazyRolling::at_least`](super::LazyRolling::at_least) and
+/// [`LazyRolling::skip_nan`](super::LazyRolling::skip_nan) make it.
+#[derive(Clone)]
+pub struct AtLeast<R, T, U> {
+    reducer: R,
+    least: usize,
+    otherwise: U,
+    counts: fn(T) -> bool,
+}
+
+impl<R, T, U> AtLeast<R, T, U> {
+    pub(super) fn new(reducer: R, least: usize, otherwise: U, counts: fn(T) -> bool) -> Self {
+        Self { reducer, least, otherwise, counts }
+    }
+}
+
+impl<R: fmt::Debug, T, U: fmt::Debug> fmt::Debug for AtLeast<R, T, U> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AtLeast")
+            .field("reducer", &self.reducer)
+            .field("least", &self.least)
+            .field("otherwise", &self.otherwise)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many elements counted, and the state of those.
+#[derive(Debug, Clone)]
+pub struct Counted<S> {
+    count: usize,
+    state: Option<S>,
+}
+
+impl<T: Copy, R: Reducer<T>> Reducer<T> for AtLeast<R, T, R::Out> {
+    type State = Counted<R::State>;
+    type Out = R::Out;
+    const COMMUTATIVE: bool = R::COMMUTATIVE;
+    const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const POSITIONS: bool = R::POSITIONS;
+
+    fn empty(&self) -> Option<Self::State> {
+        Some(Counted { count: 0, state: None })
+    }
+
+    fn first(&self, x: T) -> Self::State {
+        self.first_at(x, 0)
+    }
+
+    fn step(&self, state: &mut Self::State, x: T) {
+        let position = state.count;
+        self.step_at(state, x, position);
+    }
+
+    fn first_at(&self, x: T, position: usize) -> Self::State {
+        let counts = (self.counts)(x);
+        let state = counts.then(|| self.reducer.first_at(x, position));
+        Counted { count: usize::from(counts), state }
+    }
+
+    fn step_at(&self, state: &mut Self::State, x: T, position: usize) {
+        if !(self.counts)(x) {
+            return;
+        }
+        state.count += 1;
+        match &mut state.state {
+            Some(state) => self.reducer.step_at(state, x, position),
+            None => state.state = Some(self.reducer.first_at(x, position)),
+        }
+    }
+
+    fn combine(&self, state: &mut Self::State, later: Self::State) {
+        state.count += later.count;
+        match (&mut state.state, later.state) {
+            (Some(state), Some(later)) => self.reducer.combine(state, later),
+            (None, later) => state.state = later,
+            (_, None) => {}
+        }
+    }
+
+    fn undefined(&self, state: &Self::State) -> Option<Undefined> {
+        let enough = state.count >= self.least;
+        state.state.as_ref().filter(|_| enough).and_then(|state| self.reducer.undefined(state))
+    }
+
+    fn finish(&self, state: Self::State) -> R::Out {
+        let enough = state.count >= self.least;
+        let state = state.state.or_else(|| self.reducer.empty()).filter(|_| enough);
+        state.map_or(self.otherwise, |state| self.reducer.finish(state))
+    }
+}

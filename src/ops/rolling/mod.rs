@@ -1,0 +1,311 @@
+//! Rolling windows: a fold of every window along an axis, in time proportional to the axis.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::rolling::{Edge, Rolling};
+//! let t = Tensor::from(vec![1.0, 3.0, 5.0, 7.0]);
+//! assert_eq!(t.rolling(0, 2).mean().eval()?.to_vec()?, [2.0, 4.0, 6.0]);
+//!
+//! // Windows that reach beyond the axis: cut, extended, or counted as missing.
+//! let cut = t.rolling(0, 3).centred().edge(Edge::Cut);
+//! assert_eq!(cut.sum().eval()?.to_vec()?, [4.0, 9.0, 15.0, 12.0]);
+//! let extended = t.rolling(0, 3).centred().edge(Edge::Clamp);
+//! assert_eq!(extended.max().eval()?.to_vec()?, [3.0, 5.0, 7.0, 7.0]);
+//! let missing = t.rolling(0, 2).edge(Edge::Cut).mean().at_least(2, -1.0);
+//! assert_eq!(missing.eval()?.to_vec()?, [-1.0, 2.0, 4.0, 6.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Nothing is ever subtracted from a window that moves on: sums do not drift, and a NaN or an infinity
+//! shows in the windows that hold it and in no other.
+
+mod count;
+mod edge;
+mod sliding;
+
+pub use count::AtLeast;
+pub use edge::Edge;
+
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::expr::{Expr, IntoExpr, Lazy};
+use crate::ops::along::Along;
+use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance};
+use crate::shape::Shape;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use edge::Extent;
+use sliding::Sliding;
+
+/// What the states of reducers are, named so that their types can be written down. Not for use.
+#[doc(hidden)]
+pub mod states {
+    pub use super::count::Counted;
+}
+
+/// Rolling windows as a method of tensors and expressions.
+pub trait Rolling: IntoExpr + Sized {
+    /// Windows of `window` neighbours along `axis`; what to do with them is said next.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::Rolling;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.rolling(0, 3).sum().eval()?.to_vec()?, [6, 9]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn rolling(self, axis: usize, window: usize) -> Windows<Self::Expr> {
+        let extent = Extent { axis, window, before: window.saturating_sub(1), edge: Edge::Full };
+        Windows { e: self.into_expr(), extent }
+    }
+}
+
+impl<S: Reader> Rolling for &Tensor<S> {}
+impl<S: Reader + ?Sized> Rolling for Tensor<&S> {}
+impl<E: Expr> Rolling for Lazy<E> {}
+impl<E: Expr> Rolling for &Lazy<E> {}
+
+/// Windows along an axis, see [`Rolling::rolling`].
+///
+/// A window ends at its element (it is *trailing*) unless said otherwise; at first there are only those
+/// that lie inside, see [`Edge`].
+#[derive(Debug, Clone)]
+pub struct Windows<E> {
+    e: E,
+    extent: Extent,
+}
+
+macro_rules! folds {
+    ($($(#[$doc:meta])* $method:ident $Reducer:ident;)*) => { $(
+        $(#[$doc])*
+        pub fn $method(self) -> LazyRolling<E, $Reducer>
+        where
+            $Reducer: Reducer<E::Elem>,
+        {
+            self.fold($Reducer)
+        }
+    )* };
+}
+
+impl<E: Expr> Windows<E> {
+    /// The window of an element ends there: the window of the last element is the last of the axis.
+    #[must_use]
+    pub fn trailing(mut self) -> Self {
+        self.extent.before = self.extent.window.saturating_sub(1);
+        self
+    }
+
+    /// The window of an element has it in the middle. A window of even length `2 k` begins `k` before.
+    #[must_use]
+    pub fn centred(mut self) -> Self {
+        self.extent.before = self.extent.window / 2;
+        self
+    }
+
+    /// The window of an element begins there.
+    #[must_use]
+    pub fn leading(mut self) -> Self {
+        self.extent.before = 0;
+        self
+    }
+
+    /// What becomes of windows that reach beyond the axis.
+    #[must_use]
+    pub fn edge(mut self, edge: Edge) -> Self {
+        self.extent.edge = edge;
+        self
+    }
+
+    /// Folds each window with any reducer.
+    ///
+    /// It takes about three operations an element, whatever the length of the window; for a reducer of
+    /// positions, which are those within the window, or one that is not associative, as many as the
+    /// window has elements.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::{ArgMax, Max, Min};
+    /// use lensor::rolling::Rolling;
+    /// let t = Tensor::from(vec![1, 5, 2, 4]);
+    /// assert_eq!(t.rolling(0, 2).fold((Min, Max)).eval()?.to_vec()?, [(1, 5), (2, 5), (2, 4)]);
+    /// assert_eq!(t.rolling(0, 3).fold(ArgMax).eval()?.to_vec()?, [1, 0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn fold<R: Reducer<E::Elem>>(self, reducer: R) -> LazyRolling<E, R> {
+        LazyRolling { e: self.e, extent: self.extent, reducer }
+    }
+
+    folds! {
+        /// The sum of each window; of integers in 64 bits, [`Error::Overflow`] if one does not fit.
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// # use lensor::rolling::Rolling;
+        /// let t = Tensor::from(vec![1, 2, 3, 4]);
+        /// assert_eq!(t.rolling(0, 2).sum().eval()?.to_vec()?, [3, 5, 7]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        sum Sum;
+        /// The mean of each window.
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// # use lensor::rolling::Rolling;
+        /// let t = Tensor::from(vec![1.0, 2.0, 4.0, 8.0]);
+        /// assert_eq!(t.rolling(0, 2).mean().eval()?.to_vec()?, [1.5, 3.0, 6.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        mean Mean;
+        /// The smallest element of each window, NaN if there is one.
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// # use lensor::rolling::Rolling;
+        /// let t = Tensor::from(vec![3, 1, 2, 4]);
+        /// assert_eq!(t.rolling(0, 2).min().eval()?.to_vec()?, [1, 1, 2]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        min Min;
+        /// The largest element of each window, NaN if there is one.
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// # use lensor::rolling::Rolling;
+        /// let t = Tensor::from(vec![3, 1, 2, 4]);
+        /// assert_eq!(t.rolling(0, 2).max().eval()?.to_vec()?, [3, 2, 4]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        max Max;
+    }
+
+    /// The variance of each window, with `ddof` degrees of freedom subtracted from its length.
+    ///
+    /// ```
+    /// # use lensor::prelude::*;
+    /// # use lensor::rolling::Rolling;
+    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
+    /// assert_eq!(t.rolling(0, 2).variance(0).eval()?.to_vec()?, [1.0, 0.0, 9.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn variance(self, ddof: usize) -> LazyRolling<E, Variance>
+    where
+        Variance: Reducer<E::Elem>,
+    {
+        self.fold(Variance { ddof })
+    }
+
+    /// The standard deviation of each window: the square root of [`Self::variance`].
+    ///
+    /// ```
+    /// # use lensor::prelude::*;
+    /// # use lensor::rolling::Rolling;
+    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
+    /// assert_eq!(t.rolling(0, 2).std(0).eval()?.to_vec()?, [1.0, 0.0, 3.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn std(self, ddof: usize) -> LazyRolling<E, StandardDeviation>
+    where
+        StandardDeviation: Reducer<E::Elem>,
+    {
+        self.fold(StandardDeviation { ddof })
+    }
+}
+
+/// A fold of every window along an axis, not yet computed.
+///
+/// It is no expression itself: its result is a new tensor. The operand is computed block by block. How
+/// elements are grouped depends on the window and the shape alone, so results have the same bits with any
+/// number of threads and for any view.
+#[derive(Debug, Clone)]
+pub struct LazyRolling<E, R> {
+    e: E,
+    extent: Extent,
+    reducer: R,
+}
+
+impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
+    /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::{Edge, Rolling};
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// let sums = t.rolling(0, 3).edge(Edge::Cut).sum().at_least(2, -1);
+    /// assert_eq!(sums.eval()?.to_vec()?, [-1, 3, 6, 9]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn at_least(
+        self,
+        count: usize,
+        otherwise: R::Out,
+    ) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>> {
+        let reducer = AtLeast::new(self.reducer, count, otherwise, |_| true);
+        LazyRolling { e: self.e, extent: self.extent, reducer }
+    }
+
+    /// Skips NaN, and gives `otherwise` for windows of fewer than `count` other elements.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::Rolling;
+    /// let t = Tensor::from(vec![1.0, f64::NAN, f64::NAN, 4.0]);
+    /// let means = t.rolling(0, 2).mean().skip_nan(1, -1.0);
+    /// assert_eq!(means.eval()?.to_vec()?, [1.0, -1.0, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+    pub fn skip_nan(
+        self,
+        count: usize,
+        otherwise: R::Out,
+    ) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>>
+    where
+        E::Elem: PartialEq,
+    {
+        let reducer = AtLeast::new(self.reducer, count, otherwise, |x| x == x);
+        LazyRolling { e: self.e, extent: self.extent, reducer }
+    }
+
+    /// Shape of the result: that of the operand, but for [`Edge::Full`], where `n` elements of the axis
+    /// have `n - window + 1` windows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, [`Error::Window`] if the window is empty or, unless it is
+    /// cut, longer than the axis, and the error that the operand carries.
+    pub fn shape(&self) -> Result<Shape> {
+        let along = Along::new(&self.e, self.extent.axis)?;
+        Ok(along.shape_of(self.extent.results(along.extent())?))
+    }
+
+    /// Computes the results, in row-major order, into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports; [`Error::Overflow`] for the first result that does not fit its type,
+    /// [`Error::NothingLeft`] for the first of elements that were all left out; what evaluating the
+    /// operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
+    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
+        let along = Along::new(&self.e, self.extent.axis)?;
+        along.eval(&self.sliding(&along)?)
+    }
+
+    /// Computes the results into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
+    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
+    /// error the destination may be partly written.
+    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        let along = Along::new(&self.e, self.extent.axis)?;
+        along.assign(&self.sliding(&along)?, out)
+    }
+
+    fn sliding(&self, along: &Along<'_, E>) -> Result<Sliding<'_, R>> {
+        let extent = along.extent();
+        let results = self.extent.results(extent)?;
+        Ok(Sliding::new(&self.reducer, self.extent, extent, results))
+    }
+}

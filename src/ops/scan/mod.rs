@@ -1,0 +1,263 @@
+//! Scans: what a fold gives after each element along an axis.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::scan::Scan;
+//! let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+//! assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1, 2, 4, 6]);
+//! assert_eq!(t.cumsum(1).reverse().eval()?.to_vec()?, [3, 2, 7, 4]);
+//! assert_eq!((&t * 10).cumsum(1).exclusive().eval()?.to_vec()?, [0, 10, 0, 30]);
+//! # Ok::<(), Error>(())
+//! ```
+
+mod running;
+
+use crate::error::{Error, Result};
+use crate::expr::{Expr, IntoExpr, Lazy};
+use crate::ops::along::Along;
+use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
+use crate::shape::Shape;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use running::{Running, Totals};
+use std::sync::{Mutex, PoisonError};
+
+/// Scans as methods of tensors and expressions.
+///
+/// The result has the shape of the operand. Nothing is computed before [`LazyScan::eval`]. A tensor is
+/// borrowed; `t.lazy()` gives it away.
+pub trait Scan: IntoExpr + Sized {
+    /// What any reducer gives after each element along `axis`.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Mean;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1.0, 3.0, 5.0, 7.0]);
+    /// assert_eq!(t.scan(0, Mean).eval()?.to_vec()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyScan<Self::Expr, R> {
+        LazyScan { e: self.into_expr(), axis, reducer, exclusive: false, reverse: false }
+    }
+
+    /// Running sums along `axis`. Integers are summed exactly and given in 64 bits; a sum that does not fit
+    /// is [`Error::Overflow`]. [`CompensatedSum`](crate::reduce::CompensatedSum) and
+    /// [`WrappingSum`](crate::reduce::WrappingSum) scan as well.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1_i32, 2, 3, i32::MAX]);
+    /// assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 3, 6, 2_147_483_653]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cumsum(self, axis: usize) -> LazyScan<Self::Expr, Sum>
+    where
+        Sum: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Sum)
+    }
+
+    /// Running products along `axis`. Integers are given in 64 bits; a product that does not fit is
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.cumprod(0).eval()?.to_vec()?, [1_i64, 2, 6, 24]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cumprod(self, axis: usize) -> LazyScan<Self::Expr, Product>
+    where
+        Product: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Product)
+    }
+
+    /// Smallest elements so far along `axis`; NaN from the first one on.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![3, 4, 1, 2]);
+    /// assert_eq!(t.cummin(0).eval()?.to_vec()?, [3, 3, 1, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cummin(self, axis: usize) -> LazyScan<Self::Expr, Min>
+    where
+        Min: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Min)
+    }
+
+    /// Largest elements so far along `axis`; NaN from the first one on.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1.0, 4.0, f64::NAN, 5.0]);
+    /// let found = t.cummax(0).eval()?.to_vec()?;
+    /// assert_eq!(found[..2], [1.0, 4.0]);
+    /// assert!(found[2].is_nan() && found[3].is_nan());
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn cummax(self, axis: usize) -> LazyScan<Self::Expr, Max>
+    where
+        Max: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Max)
+    }
+}
+
+impl<S: Reader> Scan for &Tensor<S> {}
+impl<S: Reader + ?Sized> Scan for Tensor<&S> {}
+impl<E: Expr> Scan for Lazy<E> {}
+impl<E: Expr> Scan for &Lazy<E> {}
+
+/// A scan, not yet computed.
+///
+/// It is no expression itself: its result is a new tensor, to which views and operators apply. The operand
+/// is computed block by block, so the scan of an expression needs no memory for it.
+///
+/// Lanes are folded in groups and blocks of a fixed size, whose states are joined by
+/// [`Reducer::combine`]: the error of a running sum grows with the number of blocks, not of elements. How
+/// elements are grouped depends on the extent of the axis alone, so results have the same bits with any
+/// number of threads and for any view.
+#[derive(Debug, Clone)]
+pub struct LazyScan<E, R> {
+    e: E,
+    axis: usize,
+    reducer: R,
+    exclusive: bool,
+    reverse: bool,
+}
+
+impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
+    /// Leaves each element out of its own result, which is that of the elements before it.
+    ///
+    /// The first result is that of no elements, so a reducer without one is
+    /// [`Error::NoIdentity`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0, 1, 3, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn exclusive(self) -> Self {
+        Self { exclusive: true, ..self }
+    }
+
+    /// Goes from the last element to the first.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.cumsum(0).reverse().eval()?.to_vec()?, [10, 9, 7, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn reverse(self) -> Self {
+        Self { reverse: true, ..self }
+    }
+
+    /// Shape of the result: that of the operand.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, and the error that the operand carries.
+    pub fn shape(&self) -> Result<Shape> {
+        Ok(Along::new(&self.e, self.axis)?.shape().clone())
+    }
+
+    /// Computes the results, in row-major order, into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports; [`Error::NoIdentity`] for an exclusive scan by a reducer without a
+    /// result for no elements; [`Error::Overflow`] for the first result that does not fit its type,
+    /// [`Error::NothingLeft`] for the first of elements that were all left out; what evaluating the
+    /// operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
+    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
+        let along = Along::new(&self.e, self.axis)?;
+        along.eval(&self.running(&along)?)
+    }
+
+    /// Computes the results into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
+    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
+    /// error the destination may be partly written.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::from(vec![1.0, 2.0]);
+    /// let mut out = Tensor::full([2, 2], 0.0)?;
+    /// t.cumsum(0).assign_to(&mut out.view_mut().select((.., 1))?)?;
+    /// assert_eq!(out.to_vec()?, [0.0, 1.0, 0.0, 3.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        let along = Along::new(&self.e, self.axis)?;
+        along.assign(&self.running(&along)?, out)
+    }
+
+    fn running(&self, along: &Along<'_, E>) -> Result<Running<'_, R, R::State>> {
+        if self.exclusive && self.reducer.empty().is_none() {
+            return Err(Error::NoIdentity { axis: self.axis });
+        }
+        let mut scan = Running {
+            reducer: &self.reducer,
+            extent: along.extent(),
+            exclusive: self.exclusive,
+            reverse: self.reverse,
+            carries: Vec::new(),
+        };
+        scan.carries = self.carries(along, &scan)?;
+        Ok(scan)
+    }
+
+    /// The states before each job, if lanes are cut into several.
+    fn carries(
+        &self,
+        along: &Along<'_, E>,
+        scan: &Running<'_, R, R::State>,
+    ) -> Result<Vec<Vec<R::State>>> {
+        let tasks = along.tasks(scan);
+        let [items, lengths, columns] = tasks.cuts();
+        if lengths < 2 {
+            return Ok(Vec::new());
+        }
+        let totals = Totals { scan, found: Mutex::new(Vec::new()) };
+        along.visit(&totals)?;
+        let found = totals.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut carries = vec![Vec::new(); found.len()];
+        for first in (0..items)
+            .flat_map(|item| (0..columns).map(move |column| item * lengths * columns + column))
+        {
+            let mut carry: Vec<R::State> = Vec::new();
+            for number in (0..lengths).map(|k| first + k * columns) {
+                carries[number].clone_from(&carry);
+                let width = tasks.task(number).columns.len();
+                for block in found[number].chunks(width) {
+                    if carry.is_empty() {
+                        carry.extend_from_slice(block);
+                        continue;
+                    }
+                    for (carry, state) in carry.iter_mut().zip(block) {
+                        self.reducer.combine(carry, state.clone());
+                    }
+                }
+            }
+        }
+        Ok(carries)
+    }
+}

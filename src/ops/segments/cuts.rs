@@ -1,0 +1,173 @@
+//! Folds of neighbouring parts of a lane.
+
+use crate::expr::Stop;
+use crate::kernel::{self, PART, Part};
+use crate::ops::along::{Job, Lane, States, Sweep, Table};
+use crate::ops::reduce::{Pairwise, Reducer};
+use std::ops::Range;
+
+/// Elements of a lane, and rows of lanes side by side, that are folded at once. What they give is joined in
+/// pairs.
+const LEAF: usize = 512;
+const ROWS: usize = 64;
+
+/// Segments at work: the one of number `k` lies between offsets `k` and `k + 1`, which ascend and do not
+/// exceed the extent of the axis.
+pub(super) struct Cuts<'s, R> {
+    pub(super) reducer: &'s R,
+    pub(super) offsets: &'s [usize],
+}
+
+/// Memory of a task.
+pub(super) struct Memory<S, U> {
+    pairs: Pairwise<S>,
+    rows: Pairwise<Vec<S>>,
+    results: Vec<U>,
+}
+
+impl<S, U> Default for Memory<S, U> {
+    fn default() -> Self {
+        Self { pairs: Pairwise::default(), rows: Pairwise::default(), results: Vec::new() }
+    }
+}
+
+impl<R> Cuts<'_, R> {
+    fn segment(&self, number: usize) -> Range<usize> {
+        self.offsets[number]..self.offsets[number + 1]
+    }
+
+    /// What to read from `start` on, if at best `count` elements and at least those up to `end` are read.
+    fn block(&self, start: usize, end: usize, count: usize, job: &Job<'_>) -> Range<usize> {
+        let last = self.offsets[job.results.end];
+        start..start.saturating_add(count).min(last).max(end)
+    }
+}
+
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
+    type Out = R::Out;
+    type Memory = Memory<R::State, R::Out>;
+
+    fn results(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    fn grain(&self) -> Option<usize> {
+        Some(1)
+    }
+
+    fn lane(
+        &self,
+        memory: &mut Self::Memory,
+        lane: &mut impl Lane<T>,
+        job: &Job<'_>,
+        out: &mut Part<'_, R::Out>,
+    ) -> Result<(), Stop> {
+        let Memory { pairs, results, .. } = memory;
+        let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
+        let best = lane.best();
+        let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
+        for number in job.results.clone() {
+            let segment = self.segment(number);
+            let mut state = None;
+            for start in segment.clone().step_by(LEAF) {
+                let end = (start + LEAF).min(segment.end);
+                if end > block.end || start < block.start {
+                    block = self.block(start, end, best, job);
+                    run = lane.run(block.clone())?;
+                }
+                let leaf = &run[start - block.start..end - block.start];
+                let position = start - segment.start;
+                if R::ASSOCIATIVE {
+                    let leaf = kernel::wide(|| self.reducer.fold(leaf, position));
+                    pairs.push(leaf, combine);
+                    continue;
+                }
+                for (&x, position) in leaf.iter().zip(position..) {
+                    match &mut state {
+                        None => state = Some(self.reducer.first_at(x, position)),
+                        Some(state) => self.reducer.step_at(state, x, position),
+                    }
+                }
+            }
+            let state = state.or_else(|| pairs.finish(combine)).or_else(|| self.reducer.empty());
+            if let Some((_, reason)) = self.reducer.emit(state.into_iter(), results) {
+                job.undefined(number, 0, reason);
+            }
+            if results.len() >= 2 * PART {
+                out.drain(results);
+            }
+        }
+        out.put(results);
+        results.clear();
+        Ok(())
+    }
+
+    fn table(
+        &self,
+        memory: &mut Self::Memory,
+        table: &mut impl Table<T>,
+        job: &Job<'_>,
+        out: &mut Part<'_, R::Out>,
+    ) -> Result<(), Stop> {
+        let Memory { rows: pairs, results, .. } = memory;
+        let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
+            kernel::wide(|| {
+                for (state, later) in states.iter_mut().zip(later) {
+                    self.reducer.combine(state, later);
+                }
+            });
+        };
+        let best = (table.best() / job.width).max(ROWS);
+        let mut block = 0..0;
+        let mut panel = table.rows(0..0)?;
+        let mut leaf: Vec<&[T]> = Vec::new();
+        for number in job.results.clone() {
+            let segment = self.segment(number);
+            let mut states: Option<Vec<R::State>> = None;
+            for start in segment.clone().step_by(ROWS) {
+                let end = (start + ROWS).min(segment.end);
+                if end > block.end || start < block.start {
+                    leaf = Vec::new();
+                    block = self.block(start, end, best, job);
+                    panel = table.rows(block.clone())?;
+                }
+                leaf.clear();
+                leaf.extend((start..end).map(|k| panel.row(k - block.start)));
+                let position = start - segment.start;
+                if R::ASSOCIATIVE {
+                    let mut states = Vec::new();
+                    kernel::wide(|| self.reducer.fold_columns(&leaf, position, &mut states));
+                    pairs.push(states, combine);
+                    continue;
+                }
+                for (row, position) in leaf.iter().zip(position..) {
+                    match &mut states {
+                        None => {
+                            let first = row.iter().map(|&x| self.reducer.first_at(x, position));
+                            states = Some(first.collect());
+                        }
+                        Some(states) => {
+                            for (state, &x) in states.iter_mut().zip(*row) {
+                                self.reducer.step_at(state, x, position);
+                            }
+                        }
+                    }
+                }
+            }
+            let gap = match states.or_else(|| pairs.finish(combine)) {
+                Some(states) => self.reducer.emit(states.iter().cloned(), results),
+                None => {
+                    let empty = self.reducer.empty();
+                    self.reducer.emit((0..job.width).filter_map(|_| empty.clone()), results)
+                }
+            };
+            if let Some((lane, reason)) = gap {
+                job.undefined(number, lane, reason);
+            }
+            out.drain(results);
+        }
+        out.put(results);
+        results.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,270 @@
+//! Segments: folds of parts of an axis, cut by offsets or gathered by keys.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::reduce::{Max, Sum};
+//! use lensor::segments::Segments;
+//! let t = Tensor::from(vec![1, 2, 3, 4]);
+//! assert_eq!(t.reduce_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1, 9]);
+//! assert_eq!(t.reduce_by_key(0, &[1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
+//!
+//! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum);
+//! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2, 8]));
+//! # Ok::<(), Error>(())
+//! ```
+
+mod cuts;
+
+use crate::error::{Error, Result};
+use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
+use crate::map::Select;
+use crate::ops::along::Along;
+use crate::ops::reduce::Reducer;
+use crate::shape::Shape;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use cuts::Cuts;
+
+/// Elements of a piece that is evaluated to find out which element failed.
+const PIECE: usize = 1 << 16;
+
+/// Folds of segments as methods of tensors and expressions.
+///
+/// Nothing is computed before [`LazySegments::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+pub trait Segments: IntoExpr + Sized {
+    /// Folds the segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give
+    /// `n` results.
+    ///
+    /// What lies before the first offset and after the last is left out. A segment without elements has
+    /// the result of no elements, as 0 for a sum; for a reducer without one it is
+    /// [`Error::EmptySegment`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Sum;
+    /// use lensor::segments::Segments;
+    /// let t = Tensor::from_nested([[1, 2, 3, 4], [5, 6, 7, 8]])?;
+    /// let sums = t.reduce_segments(1, &[0, 2, 2, 4], Sum).eval()?;
+    /// assert_eq!(sums.shape(), [2, 3]);
+    /// assert_eq!(sums.to_vec()?, [3, 0, 7, 11, 0, 15]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn reduce_segments<R>(
+        self,
+        axis: usize,
+        offsets: &[usize],
+        reducer: R,
+    ) -> LazySegments<Self::Expr, R>
+    where
+        R: Reducer<Self::Elem>,
+    {
+        let parts = Parts::Offsets(offsets.to_vec());
+        LazySegments { e: Lazy(self.into_expr()), axis, parts, reducer }
+    }
+
+    /// Folds elements with the same key: result `g` along `axis` is that of the elements, in order, whose
+    /// key is `g`. There is one key for each element along `axis`, and there are `groups` results.
+    ///
+    /// A group without elements is as a segment without elements, see [`Self::reduce_segments`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Sum;
+    /// use lensor::segments::Segments;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
+    /// assert_eq!(t.reduce_by_key(0, &[1, 0, 1], 2, Sum).eval()?.to_vec()?, [3, 4, 6, 8]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn reduce_by_key<R>(
+        self,
+        axis: usize,
+        keys: &[usize],
+        groups: usize,
+        reducer: R,
+    ) -> LazySegments<Self::Expr, R>
+    where
+        R: Reducer<Self::Elem>,
+    {
+        let parts = Parts::Keys { keys: keys.to_vec(), groups };
+        LazySegments { e: Lazy(self.into_expr()), axis, parts, reducer }
+    }
+
+    /// Folds elements with the same key, of any ordered type: gives the keys that occur, ascending, and
+    /// one result along `axis` for each.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Mean;
+    /// use lensor::segments::Segments;
+    /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0]);
+    /// let (months, means) = t.group_by(0, &[12, 1, 12, 2], Mean);
+    /// assert_eq!(months, [1, 2, 12]);
+    /// assert_eq!(means.eval()?.to_vec()?, [2.0, 4.0, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn group_by<K: Ord + Clone, R>(
+        self,
+        axis: usize,
+        keys: &[K],
+        reducer: R,
+    ) -> (Vec<K>, LazySegments<Self::Expr, R>)
+    where
+        R: Reducer<Self::Elem>,
+    {
+        let mut unique = keys.to_vec();
+        unique.sort();
+        unique.dedup();
+        let number = |key| unique.binary_search(key).unwrap_or_else(|next| next);
+        let numbers: Vec<usize> = keys.iter().map(number).collect();
+        let groups = self.reduce_by_key(axis, &numbers, unique.len(), reducer);
+        (unique, groups)
+    }
+}
+
+impl<S: Reader> Segments for &Tensor<S> {}
+impl<S: Reader + ?Sized> Segments for Tensor<&S> {}
+impl<E: Expr> Segments for Lazy<E> {}
+impl<E: Expr> Segments for &Lazy<E> {}
+
+/// Which elements belong together.
+#[derive(Debug, Clone)]
+enum Parts {
+    Offsets(Vec<usize>),
+    Keys { keys: Vec<usize>, groups: usize },
+}
+
+/// A fold of parts of an axis, not yet computed.
+///
+/// It is no expression itself: its result is a new tensor. The operand is computed block by block. Each
+/// part is folded in blocks of a fixed size that are joined in pairs, so results have the same bits with
+/// any number of threads and for any view.
+#[derive(Debug, Clone)]
+pub struct LazySegments<E, R> {
+    e: Lazy<E>,
+    axis: usize,
+    parts: Parts,
+    reducer: R,
+}
+
+impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
+    /// Shape of the result: that of the operand, with one element a segment along the axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, and the error that the operand carries.
+    pub fn shape(&self) -> Result<Shape> {
+        let count = match &self.parts {
+            Parts::Offsets(offsets) => offsets.len().saturating_sub(1),
+            Parts::Keys { groups, .. } => *groups,
+        };
+        Ok(Along::new(&self.e, self.axis)?.shape_of(count))
+    }
+
+    /// Computes the results, in row-major order, into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports; [`Error::InvalidOffsets`] with the first offset that falls or exceeds
+    /// the extent of the axis; [`Error::Keys`] unless there is one key for each element along it, and
+    /// [`Error::Key`] with the first that is of no group; [`Error::EmptySegment`] for a part without
+    /// elements, if the reducer has no result then; [`Error::Overflow`] for the first result that does not
+    /// fit its type, [`Error::NothingLeft`] for the first of elements that were all left out; what
+    /// evaluating the operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
+    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
+        self.with(|along, cuts| along.eval(cuts))
+    }
+
+    /// Computes the results into an existing tensor or view of any storage with a writer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
+    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
+    /// error the destination may be partly written.
+    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        self.with(|along, cuts| along.assign(cuts, out))
+    }
+
+    /// Hands on the operand, with elements that belong together side by side, and where to cut it.
+    fn with<A>(
+        &self,
+        run: impl FnOnce(&Along<'_, Lazy<E::Ref<'_>>>, &Cuts<'_, R>) -> Result<A>,
+    ) -> Result<A> {
+        let (axis, shape) = (self.axis, self.e.shape()?);
+        let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank: shape.rank() })?;
+        let mut e = Lazy(self.e.0.by_ref());
+        let gathered;
+        let offsets = match &self.parts {
+            Parts::Offsets(offsets) => {
+                check_offsets(offsets, axis, extent)?;
+                offsets
+            }
+            Parts::Keys { keys, groups } => {
+                let (order, offsets) = gather(keys, *groups, axis, extent)?;
+                let others = (0..axis).map(|_| Select::All);
+                e = e.select(others.chain([Select::List(order)]).collect::<Vec<_>>())?;
+                gathered = offsets;
+                &gathered
+            }
+        };
+        if self.reducer.empty().is_none()
+            && let Some(segment) = offsets.windows(2).position(|pair| pair[0] == pair[1])
+        {
+            return Err(Error::EmptySegment { segment, axis });
+        }
+        let found = run(&Along::new(&e, axis)?, &Cuts { reducer: &self.reducer, offsets });
+        found.map_err(|error| match (&self.parts, error) {
+            // These name elements in another order than that of the operand.
+            (
+                Parts::Keys { .. },
+                error @ (Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. }),
+            ) => for_each_piece(&self.e, PIECE, |_| Ok(())).err().unwrap_or(error),
+            (_, error) => error,
+        })
+    }
+}
+
+fn check_offsets(offsets: &[usize], axis: usize, extent: usize) -> Result<()> {
+    let mut least = 0;
+    for (at, &offset) in offsets.iter().enumerate() {
+        if offset < least || offset > extent {
+            return Err(Error::InvalidOffsets { at, offset, least, axis, extent });
+        }
+        least = offset;
+    }
+    Ok(())
+}
+
+/// The numbers of elements, those with the same key one after another in their order, and where each group
+/// begins: a sort by counting.
+fn gather(
+    keys: &[usize],
+    groups: usize,
+    axis: usize,
+    extent: usize,
+) -> Result<(Vec<usize>, Vec<usize>)> {
+    if keys.len() != extent {
+        return Err(Error::Keys { axis, extent, found: keys.len() });
+    }
+    if let Some(at) = keys.iter().position(|&key| key >= groups) {
+        return Err(Error::Key { at, key: keys[at], groups });
+    }
+    let count = groups.saturating_add(1);
+    let mut offsets: Vec<usize> = Vec::new();
+    let bytes = count.saturating_mul(size_of::<usize>());
+    offsets.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    offsets.resize(count, 0);
+    for &key in keys {
+        offsets[key + 1] += 1;
+    }
+    for k in 1..count {
+        offsets[k] += offsets[k - 1];
+    }
+    let mut next = offsets.clone();
+    let mut order = vec![0; extent];
+    for (number, &key) in keys.iter().enumerate() {
+        order[next[key]] = number;
+        next[key] += 1;
+    }
+    Ok((order, offsets))
+}

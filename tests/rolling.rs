@@ -1,0 +1,254 @@
+//! Rolling windows are folds of slices.
+
+mod along;
+
+use along::{Compose, InOrder, Largest, Small, each_lane, in_pools, result};
+use lensor::arbitrary::Viewed;
+use lensor::prelude::*;
+use lensor::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum};
+use lensor::rolling::{Edge, Rolling, Windows};
+use quickcheck::{QuickCheck, TestResult};
+
+const EDGES: [Edge; 5] = [Edge::Full, Edge::Cut, Edge::Clamp, Edge::Wrap, Edge::Reflect];
+
+/// How many elements of a window come before its own: trailing, centred, leading.
+fn before(alignment: usize, window: usize) -> usize {
+    [window - 1, window / 2, 0][alignment]
+}
+
+fn aligned<E: Expr>(windows: Windows<E>, alignment: usize) -> Windows<E> {
+    match alignment {
+        0 => windows.trailing(),
+        1 => windows.centred(),
+        _ => windows.leading(),
+    }
+}
+
+/// The elements of every window of a lane.
+fn windows<T: Copy>(lane: &[T], window: usize, alignment: usize, edge: Edge) -> Vec<Vec<T>> {
+    if edge == Edge::Full {
+        return lane.windows(window).map(<[T]>::to_vec).collect();
+    }
+    let n = lane.len() as isize;
+    let element = |k: isize| match edge {
+        Edge::Cut => lane.get(usize::try_from(k).ok()?).copied(),
+        Edge::Clamp => Some(lane[k.clamp(0, n - 1) as usize]),
+        Edge::Wrap => Some(lane[k.rem_euclid(n) as usize]),
+        _ => Some(
+            lane[if k < 0 {
+                -k
+            } else if k >= n {
+                2 * (n - 1) - k
+            } else {
+                k
+            } as usize],
+        ),
+    };
+    (0..n)
+        .map(|k| {
+            let start = k - before(alignment, window) as isize;
+            (start..start + window as isize).filter_map(element).collect()
+        })
+        .collect()
+}
+
+/// Whether the windows along every axis fold as their elements do.
+fn rolls_as_it_folds<R>(viewed: &Viewed<i32>, window: usize, reducer: R) -> bool
+where
+    R: Reducer<i32> + Copy,
+    R::Out: PartialEq + std::fmt::Debug,
+{
+    let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+    for (axis, alignment, edge) in (0..shape.rank()).flat_map(|axis| {
+        (0..3).flat_map(move |alignment| EDGES.map(|edge| (axis, alignment, edge)))
+    }) {
+        let rolling = aligned(t.rolling(axis, window).edge(edge), alignment).fold(reducer);
+        let extent = shape[axis];
+        if window > extent && edge != Edge::Cut {
+            assert_eq!(rolling.shape().unwrap_err(), Error::Window { axis, window, extent });
+            assert_eq!(rolling.eval().unwrap_err(), Error::Window { axis, window, extent });
+            continue;
+        }
+        let results = if edge == Edge::Full { extent - window + 1 } else { extent };
+        let lane = |lane: &[i32]| {
+            windows(lane, window, alignment, edge).iter().map(|x| result(&reducer, x)).collect()
+        };
+        let (shape, expected) = each_lane(&shape, &data, axis, results, lane);
+        let found = rolling.eval().unwrap();
+        assert_eq!(found.storage(), &expected, "axis {axis}, {alignment}, {edge:?}");
+        assert_eq!((found.shape(), rolling.shape().unwrap()), (shape.clone(), shape));
+    }
+    true
+}
+
+#[test]
+fn every_window_folds_as_its_elements() {
+    fn law(viewed: Viewed<i32>, window: usize) -> bool {
+        let window = window % 20 + 1;
+        rolls_as_it_folds(&viewed, window, Compose)
+            && rolls_as_it_folds(&viewed, window, InOrder)
+            && rolls_as_it_folds(&viewed, window, Largest)
+    }
+    QuickCheck::new().quickcheck(law as fn(Viewed<i32>, usize) -> bool);
+}
+
+/// Blocks, panels and jobs do not show.
+#[test]
+fn long_windows_fold_as_short_ones() {
+    for (shape, window) in [
+        (vec![3000], 1000),
+        (vec![3000], 129),
+        (vec![3000], 2999),
+        (vec![300_000], 1000),
+        (vec![40_000, 3], 700),
+        (vec![3, 1000, 40], 33),
+        (vec![400, 700], 100),
+    ] {
+        let count = shape.iter().product::<usize>();
+        let data: Vec<i32> =
+            (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
+        let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
+        let axis = if shape.len() == 3 { 1 } else { 0 };
+        for (alignment, edge) in
+            [(0, Edge::Full), (1, Edge::Cut), (0, Edge::Wrap), (1, Edge::Reflect), (2, Edge::Clamp)]
+        {
+            let results = if edge == Edge::Full { shape[axis] - window + 1 } else { shape[axis] };
+            let lane = |lane: &[i32]| -> Vec<i64> {
+                // A window at a time would take too long: differences of sums of beginnings.
+                let n = lane.len() as isize;
+                let start =
+                    if edge == Edge::Full { 0 } else { -(before(alignment, window) as isize) };
+                let element = |k: isize| match edge {
+                    Edge::Full | Edge::Cut => usize::try_from(k)
+                        .ok()
+                        .and_then(|k| lane.get(k))
+                        .map_or(0, |&x| i64::from(x)),
+                    Edge::Clamp => i64::from(lane[k.clamp(0, n - 1) as usize]),
+                    Edge::Wrap => i64::from(lane[k.rem_euclid(n) as usize]),
+                    _ => i64::from(
+                        lane[if k < 0 {
+                            -k
+                        } else if k >= n {
+                            2 * (n - 1) - k
+                        } else {
+                            k
+                        } as usize],
+                    ),
+                };
+                let mut sums = vec![0];
+                for k in start..start + (results + window) as isize {
+                    sums.push(sums[sums.len() - 1] + element(k));
+                }
+                (0..results).map(|k| sums[k + window] - sums[k]).collect()
+            };
+            let (_, expected) = each_lane(&shape, &data, axis, results, lane);
+            let rolling = aligned(t.rolling(axis, window).edge(edge), alignment);
+            let found = in_pools(|| rolling.clone().sum().eval()?.to_vec());
+            assert!(found == expected, "{shape:?} {window} {edge:?}");
+        }
+    }
+}
+
+#[test]
+fn means_have_the_same_bits_and_do_not_drift() {
+    let data: Vec<f64> =
+        (0..200_000).map(|k| if k % 1999 == 0 { 1e12 } else { (k as f64).sin() }).collect();
+    let t = Tensor::from(data.clone());
+    let means = t.rolling(0, 500).mean();
+    let bits =
+        in_pools(|| Ok(means.eval()?.storage().iter().map(|x| x.to_bits()).collect::<Vec<_>>()));
+    let fused = ((&t * 2.0) / 2.0).rolling(0, 500).mean().eval().unwrap().to_vec().unwrap();
+    assert!(fused.iter().zip(&bits).all(|(x, bits)| x.to_bits() == *bits));
+    for (k, window) in data.windows(500).enumerate().filter(|(k, _)| k % 97 == 0) {
+        let size: f64 = window.iter().map(|x| x.abs()).sum();
+        let exact: f64 = window.iter().sum::<f64>() / 500.0;
+        assert!(
+            (f64::from_bits(bits[k]) - exact).abs() <= 500.0 * f64::EPSILON * size / 500.0,
+            "{k}"
+        );
+    }
+}
+
+/// Equal, or both NaN.
+fn same(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan())
+}
+
+#[test]
+fn special_values_stay_in_their_windows() {
+    for n in [30_usize, 400] {
+        for window in [3_usize, 20] {
+            let mut data: Vec<f64> = (0..n).map(|k| k as f64).collect();
+            (data[5], data[12], data[13]) = (f64::NAN, f64::INFINITY, f64::NEG_INFINITY);
+            let t = Tensor::from(data.clone());
+            let found = t.rolling(0, window).sum().eval().unwrap().to_vec().unwrap();
+            let (low, high) = (
+                t.rolling(0, window).min().eval().unwrap(),
+                t.rolling(0, window).max().eval().unwrap(),
+            );
+            for (k, window) in data.windows(window).enumerate() {
+                assert!(same(found[k], window.iter().sum()), "{k}");
+                let nan = window.iter().any(|x| x.is_nan());
+                let extremum = |f: fn(f64, f64) -> f64| window.iter().copied().reduce(f).unwrap();
+                let expected = |f| if nan { f64::NAN } else { extremum(f) };
+                assert!(same(low.storage()[k], expected(f64::min)), "{k}");
+                assert!(same(high.storage()[k], expected(f64::max)), "{k}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nan_is_skipped_where_enough_is_left() {
+    fn law(lane: Vec<Option<i16>>, window: usize, least: usize) -> TestResult {
+        let (window, least) = (window % 12 + 1, least % 6);
+        let lane: Vec<f64> = lane.into_iter().map(|x| x.map_or(f64::NAN, f64::from)).collect();
+        let t = Tensor::from(lane.clone());
+        let cut = t.rolling(0, window).centred().edge(Edge::Cut);
+        let found = cut.clone().sum().skip_nan(least, -0.5).eval().unwrap().to_vec().unwrap();
+        let counted = cut.fold(Sum).at_least(least, -0.5).eval().unwrap().to_vec().unwrap();
+        let all = windows(&lane, window, 1, Edge::Cut);
+        TestResult::from_bool(all.iter().enumerate().all(|(k, window)| {
+            let numbers: Vec<f64> = window.iter().copied().filter(|x| !x.is_nan()).collect();
+            let expected = |xs: &[f64]| if xs.len() < least { -0.5 } else { xs.iter().sum() };
+            same(found[k], expected(&numbers)) && same(counted[k], expected(window))
+        }))
+    }
+    QuickCheck::new().quickcheck(law as fn(Vec<Option<i16>>, usize, usize) -> TestResult);
+}
+
+#[test]
+fn several_reducers_share_the_windows() {
+    let t = Tensor::from(vec![1.0, 5.0, 2.0, 4.0]);
+    let found = t.rolling(0, 2).fold((Min, Max, Mean)).eval().unwrap().to_vec().unwrap();
+    assert_eq!(found, [(1.0, 5.0, 3.0), (2.0, 5.0, 3.5), (2.0, 4.0, 3.0)]);
+    let spread =
+        t.rolling(0, 2).fold(StandardDeviation { ddof: 0 }).eval().unwrap().to_vec().unwrap();
+    assert_eq!(spread, [2.0, 1.5, 1.0]);
+}
+
+#[test]
+fn results_go_to_views_of_any_storage() {
+    let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]]).unwrap();
+    let mut out = Tensor::full([2, 2], 0_i64).unwrap();
+    t.rolling(0, 2).sum().assign_to(&mut out.view_mut().transpose(&[1, 0]).unwrap()).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [4, 8, 6, 10]);
+}
+
+#[test]
+fn errors_name_what_is_wrong() {
+    let t = Tensor::from(vec![100, 1, 100, 100]);
+    assert_eq!(t.rolling(1, 2).sum().eval().unwrap_err(), Error::Axis { axis: 1, rank: 1 });
+    let error = t.rolling(0, 0).edge(Edge::Cut).sum().eval().unwrap_err();
+    assert_eq!(error, Error::Window { axis: 0, window: 0, extent: 4 });
+    assert_eq!(error.to_string(), "a window of 0 does not fit axis 0 of extent 4");
+    let error = t.rolling(0, 2).fold(Small).eval().unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![2], target: "i8" });
+    let long = Tensor::from((0..64).map(|k| if k < 40 { 1 } else { 9 }).collect::<Vec<_>>());
+    let error = long.rolling(0, 20).fold(Small).eval().unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![34], target: "i8" });
+    let huge = t.rolling(0, usize::MAX).leading().edge(Edge::Cut).sum().eval().unwrap();
+    assert_eq!(huge.to_vec().unwrap(), [301, 201, 200, 100]);
+    let error = (1 / (&t - 1)).rolling(0, 2).sum().eval().unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![1] });
+}
