@@ -2,6 +2,7 @@
 
 use lensor::arbitrary::Viewed;
 use lensor::interop::sprs::{from_coordinates, tensor, to_coordinates, to_csc, to_csr};
+use lensor::product::{PlusTimes, times_dense, times_sparse};
 use lensor::storage::Sparse;
 use lensor::storage::conformance::check_reader;
 use lensor::{Error, Reader, Shape, Stored, Tensor};
@@ -121,6 +122,22 @@ fn triplets_are_summed() {
         from_coordinates(&matrix).unwrap().to_vec().unwrap() == triplets.dense()
     }
     check(law as fn(Triplets) -> bool);
+}
+
+/// Matrices of sprs are operands as they are, by rows or columns.
+#[test]
+fn products_are_those_of_sprs() {
+    fn law(triplets: Triplets, by_rows: bool, seed: u8) -> bool {
+        let a = triplets.compressed::<u32>(by_rows).map(|value| f64::from(value % 1000));
+        let b = a.transpose_view().to_other_storage();
+        let (s, t) = (tensor(a.view()).unwrap(), tensor(b.view()).unwrap());
+        let product = times_sparse(PlusTimes, &s, &t).unwrap();
+        let x: Vec<f64> = (0..a.cols()).map(|k| f64::from(seed) - k as f64).collect();
+        let column = times_dense(PlusTimes, &s, &Tensor::from(x.clone())).unwrap();
+        to_csr(&product).unwrap().to_dense() == (&a.to_csr() * &b.to_csr()).to_dense()
+            && column.to_vec().unwrap() == (&a * &ndarray::Array1::from(x)).to_vec()
+    }
+    check(law as fn(Triplets, bool, u8) -> bool);
 }
 
 /// Any view with two axes: its matrix is that of its dense copy.

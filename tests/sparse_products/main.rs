@@ -5,9 +5,11 @@ mod refused;
 
 use lensor::arbitrary::Viewed;
 use lensor::dtype::SameBits;
-use lensor::product::{MinPlus, OrAnd, PlusTimes, Semiring, contract, times_dense, times_sparse};
+use lensor::product::{
+    MinPlus, OrAnd, PlusTimes, Semiring, contract, times_dense, times_dense_to, times_sparse,
+};
 use lensor::storage::Sparse;
-use lensor::{Shape, Tensor};
+use lensor::{Select, Shape, Tensor};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use std::fmt::Debug;
 
@@ -184,6 +186,20 @@ fn sparse_times_dense_is_a_sum_over_entries() {
         });
         let expected: Vec<f64> = expected.collect();
         let found = product.to_vec().unwrap();
+        // Into rows of memory, and into every other element of it.
+        let mut whole = Tensor::full(product.shape(), 7.0).unwrap();
+        times_dense_to(PlusTimes, &a.tensor, &x, &mut whole).unwrap();
+        let mut twice = product.shape().to_vec();
+        twice.push(2);
+        let mut parts = Tensor::full(twice, 7.0).unwrap();
+        let last = Select::Index(1);
+        let mut selectors = vec![Select::All; product.rank()];
+        selectors.push(last);
+        let mut part = parts.view_mut().select(selectors).unwrap();
+        times_dense_to(PlusTimes, &a.tensor, &x, &mut part).unwrap();
+        for other in [whole.to_vec().unwrap(), part.to_vec().unwrap()] {
+            assert!(other.iter().zip(&found).all(|(x, y)| x.same_bits(*y)));
+        }
         let mut shape = a.shape.to_vec();
         shape[a.shape.rank() - 1] = width;
         product.shape() == shape[..]

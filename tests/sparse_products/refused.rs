@@ -1,7 +1,7 @@
 //! What is no product, and storage that lies.
 
 use crate::check;
-use lensor::product::{MinPlus, PlusTimes, contract, times_dense, times_sparse};
+use lensor::product::{MinPlus, PlusTimes, contract, times_dense, times_dense_to, times_sparse};
 use lensor::storage::Sparse;
 use lensor::{Error, Reader, Stored, Tensor};
 
@@ -59,6 +59,15 @@ fn what_cannot_be_multiplied() {
     assert_eq!(error, Error::RepeatedAxis { axis: 0 });
     let error = contract(PlusTimes, &a, &a, &[(0, 0), (2, 1)]).unwrap_err();
     assert_eq!(error, Error::Axis { axis: 2, rank: 2 });
+    let (x, mut short) = (Tensor::from(vec![1, 2, 3]), Tensor::full([3], 0).unwrap());
+    fails(
+        times_dense_to(PlusTimes, &a, &x, &mut short),
+        Error::Destination { expected: vec![3], found: vec![2] },
+        "cannot assign shape [2] to a destination of shape [3]",
+    );
+    let mut repeated = Tensor::full([1], 0).unwrap().broadcast([2]).unwrap();
+    let error = times_dense_to(PlusTimes, &a, &x, &mut repeated).unwrap_err();
+    assert_eq!(error, Error::NotInjective { axis: 0 });
     let scalar = contract(PlusTimes, &a, &a, &[(0, 0), (1, 1)]).unwrap();
     assert_eq!((scalar.rank(), scalar.item()), (0, Ok(0)));
 }

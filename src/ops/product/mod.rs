@@ -2,7 +2,7 @@
 //!
 //! | operands | result | |
 //! |---|---|---|
-//! | sparse, dense | dense | [`times_dense`] |
+//! | sparse, dense | dense | [`times_dense`], [`times_dense_to`] |
 //! | sparse, sparse | sparse | [`times_sparse`], [`contract`] |
 //!
 //! An operand is a tensor under any view: a transposed matrix is `a.view().transpose(&[1, 0])?`. Its stored
@@ -36,72 +36,20 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+mod dense;
 mod gustavson;
 mod semiring;
 
+pub use dense::{times_dense, times_dense_to};
 pub use semiring::{MinPlus, OrAnd, PlusTimes, Semiring};
 
 use crate::dtype::SameBits;
 use crate::error::{Error, Result};
-use crate::kernel::inner::collect;
-use crate::kernel::sparse::{Entries, Sums};
+use crate::kernel::sparse::Entries;
 use crate::shape::Shape;
-use crate::storage::{Reader, Sparse, reserve};
+use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
 use crate::tensor::stored::{self, entries_of};
-use std::borrow::Cow;
-
-/// The product of a sparse tensor with a dense one, over the last axis of the first and the first axis of
-/// the second.
-///
-/// Shapes `(.., k)` and `(k, ..)` give the other axes of both: a matrix times a vector is a vector, times a
-/// matrix a matrix. The dense operand is read where it lies if it is contiguous in memory, and copied
-/// otherwise. Each element is summed up in order, so it is the same for any number of threads.
-///
-/// # Errors
-///
-/// [`Error::NotSparse`] and [`Error::FillNotZero`] for a first operand that is dense, or whose fill is not
-/// the zero of the semiring; [`Error::Contraction`] if the axes differ in extent, [`Error::Axis`] for an
-/// operand of rank 0, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], [`Error::Storage`].
-///
-/// ```
-/// use lensor::product::{OrAnd, times_dense};
-/// use lensor::{Tensor, storage::Sparse};
-/// let follows = Tensor::new([3, 3], Sparse::from_sorted(9, false, vec![1, 5], vec![true, true])?)?;
-/// let told = Tensor::from(vec![false, true, false]);
-/// assert_eq!(times_dense(OrAnd, &follows, &told)?.to_vec()?, [true, false, false]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn times_dense<S, R, M>(
-    semiring: M,
-    sparse: &Tensor<S>,
-    dense: &Tensor<R>,
-) -> Result<Tensor<Vec<S::Elem>>>
-where
-    S: Reader<Elem: SameBits>,
-    R: Reader<Elem = S::Elem>,
-    M: Semiring<S::Elem>,
-{
-    let pairing = Pairing::new(&sparse.shape(), &dense.shape(), &[(last_axis(sparse)?, 0)])?;
-    let [rows, depth, width] = pairing.extents;
-    let sparse = sparse.view().reshape([rows, depth])?;
-    let entries = entries(&semiring, &sparse, 1)?;
-    let elements = elements(dense)?;
-    let (zero, matrix) = (semiring.zero(), borrowed(&entries, depth));
-    let step = |sum, a, b| semiring.add(sum, semiring.multiply(a, b));
-    let sums = Sums { zero, step: &step };
-    let data = if width == 1 {
-        let mut data = Vec::new();
-        reserve(&mut data, rows)?;
-        data.resize(rows, zero);
-        sums.times_column(matrix, &elements, &mut data);
-        data
-    } else {
-        let count = pairing.shape.count()?;
-        collect(count, |out| sums.times_rows(matrix, rows, &elements, width, out))?
-    };
-    Tensor::from_vec(pairing.shape, data)
-}
 
 /// The product of two sparse tensors, over the last axis of the first and the first axis of the second.
 ///
@@ -230,13 +178,14 @@ fn last_axis<S>(t: &Tensor<S>) -> Result<usize> {
 }
 
 /// The stored entries of an operand whose fill is zero.
-fn entries<'a, S: Reader<Elem: SameBits>>(
+fn entries<'s, S: Reader<Elem: SameBits>>(
     semiring: &impl Semiring<S::Elem>,
-    operand: &'a Tensor<&S>,
+    operand: &Tensor<&'s S>,
     argument: usize,
-) -> Result<stored::Entries<'a, S::Elem>> {
+) -> Result<stored::Entries<'s, S::Elem>> {
     let what = "a product of entries";
-    let stored = operand.storage().stored().ok_or(Error::NotSparse { what, argument })?;
+    let storage: &'s S = operand.storage();
+    let stored = storage.stored().ok_or(Error::NotSparse { what, argument })?;
     if !stored.fill().same_bits(semiring.zero()) {
         return Err(Error::FillNotZero { what, argument });
     }
@@ -245,14 +194,4 @@ fn entries<'a, S: Reader<Elem: SameBits>>(
 
 fn borrowed<'a, T: Copy>(entries: &'a stored::Entries<'_, T>, columns: usize) -> Entries<'a, T> {
     Entries { positions: &entries.positions, values: &entries.values, columns }
-}
-
-/// The elements of a tensor in row-major order: where they lie, or copies.
-fn elements<R: Reader>(t: &Tensor<R>) -> Result<Cow<'_, [R::Elem]>> {
-    let map = t.address_map();
-    let slice = t.storage().as_slice().filter(|_| map.is_contiguous());
-    match slice.and_then(|slice| slice.get(map.span())) {
-        Some(elements) if elements.len() == t.len() => Ok(Cow::Borrowed(elements)),
-        _ => Ok(Cow::Owned(t.to_vec()?)),
-    }
 }
