@@ -10,7 +10,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+mod across;
 mod running;
+mod totals;
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy};
@@ -19,8 +21,9 @@ use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
-use running::{Running, Totals};
+use running::Running;
 use std::sync::{Mutex, PoisonError};
+use totals::Totals;
 
 /// Scans as methods of tensors and expressions.
 ///
