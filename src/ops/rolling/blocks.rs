@@ -146,21 +146,22 @@ impl<R> Sliding<'_, R> {
     where
         R: Reducer<T>,
     {
-        ends.clear();
-        let Some(last) = count.checked_sub(1) else { return };
-        // From the last row on, each after the rows that follow it; then turned around.
-        ends.extend(rows.row(last).iter().map(|&x| self.reducer.first(x)));
-        let width = ends.len();
-        for k in (0..last).rev() {
-            let after = ends.len() - width;
-            for (lane, &x) in rows.row(k).iter().enumerate() {
-                let state = self.reducer.joined(&self.reducer.first(x), &ends[after + lane]);
-                ends.push(state);
-            }
+        let Some(last) = count.checked_sub(1) else { return ends.clear() };
+        let row = rows.row(last);
+        let width = row.len();
+        // All are written below: what is there already serves as well.
+        ends.truncate(count * width);
+        let Some(&seed) = row.first() else { return };
+        ends.resize(count * width, self.reducer.first(seed));
+        for (state, &x) in ends[last * width..].iter_mut().zip(row) {
+            *state = self.reducer.first(x);
         }
-        for k in 0..count / 2 {
-            let (low, high) = ends.split_at_mut((count - 1 - k) * width);
-            low[k * width..][..width].swap_with_slice(&mut high[..width]);
+        for k in (0..last).rev() {
+            let (before, after) = ends.split_at_mut((k + 1) * width);
+            let states = before[k * width..].iter_mut().zip(after);
+            for ((state, after), &x) in states.zip(rows.row(k)) {
+                *state = self.reducer.joined(&self.reducer.first(x), after);
+            }
         }
     }
 }

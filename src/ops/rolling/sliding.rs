@@ -19,7 +19,7 @@ const SHORT: usize = 8;
 /// Neighbouring windows that are folded side by side.
 const SIDE: usize = 256;
 /// States of blocks of lanes side by side that are kept at once, as they fit the cache.
-const KEPT: usize = 1 << 16;
+const KEPT: usize = 1 << 15;
 
 /// Windows at work.
 pub(super) struct Sliding<'s, R> {

@@ -253,12 +253,24 @@ impl<R, S: Clone> Running<'_, R, S> {
         let (fours, rest) = part.as_chunks::<GROUP>();
         let (results, last) = results[start..].as_chunks_mut::<GROUP>();
         let (mut gap, mut done) = (None, 0);
-        for (four, results) in fours.iter().zip(results) {
+        let mut pairs = fours.iter().zip(results);
+        while let Some((four, results)) = pairs.next() {
             let states = self.reducer.beginnings(four, |k| places.position(done + k));
             let before = self.reducer.sum(carry, groups.as_ref());
             *groups = self.reducer.sum(groups.as_ref(), states.last());
             gap = gap.or(self.finish_group(before, states, results));
             done += GROUP;
+            // The usual case, in a loop that asks no questions.
+            if let (Some(carry), Some(groups), false) = (carry, groups.as_mut(), self.exclusive) {
+                for (four, results) in pairs.by_ref() {
+                    let states = self.reducer.beginnings(four, |k| places.position(done + k));
+                    let before = self.reducer.joined(carry, groups);
+                    self.reducer.combine(groups, states[GROUP - 1].clone());
+                    let states = states.map(|state| self.reducer.joined(&before, &state));
+                    gap = gap.or(self.results_of(states, results));
+                    done += GROUP;
+                }
+            }
         }
         if !rest.is_empty() {
             let states = self.few(rest, places.after(done));
@@ -331,6 +343,18 @@ impl<R, S: Clone> Running<'_, R, S> {
         } else {
             return Some(Undefined::Empty);
         };
+        self.results_of(states, results)
+    }
+
+    #[inline(always)]
+    fn results_of<T: Copy>(
+        &self,
+        states: [S; GROUP],
+        results: &mut [R::Out; GROUP],
+    ) -> Option<Undefined>
+    where
+        R: Reducer<T, State = S>,
+    {
         let mut gap = None;
         *results = states.map(|state| {
             gap = gap.or(self.reducer.undefined(&state));
