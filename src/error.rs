@@ -53,6 +53,21 @@ pub enum Error {
         /// Whether the shapes were aligned at their first axes.
         left: bool,
     },
+    /// Axes of two operands that are summed over together differ in extent.
+    #[error(
+        "cannot multiply shapes {left:?} and {right:?}: axis {left_axis} of the first has extent {}, axis {right_axis} of the second {}",
+        left.get(*left_axis).copied().unwrap_or(1), right.get(*right_axis).copied().unwrap_or(1)
+    )]
+    Contraction {
+        /// Shape of the first operand.
+        left: Vec<usize>,
+        /// Shape of the second.
+        right: Vec<usize>,
+        /// Axis of the first.
+        left_axis: usize,
+        /// Axis of the second.
+        right_axis: usize,
+    },
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
         "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
@@ -214,6 +229,14 @@ pub enum Error {
         /// Number of axes.
         rank: usize,
     },
+    /// A tensor of a rank other than the one needed.
+    #[error("expected a tensor of rank {expected}, found shape {shape:?}")]
+    ExpectedRank {
+        /// Rank needed.
+        expected: usize,
+        /// Shape of the tensor.
+        shape: Vec<usize>,
+    },
     /// An axis that does not exist.
     #[error("axis {axis} does not exist: the rank is {rank}")]
     Axis {
@@ -256,6 +279,18 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
+    /// A range of numbers without a count.
+    #[error("a range from {start} to {stop} by {step} {what}")]
+    Range {
+        /// First number, rendered.
+        start: String,
+        /// Where it would end.
+        stop: String,
+        /// Distance of neighbours.
+        step: String,
+        /// What is wrong with them.
+        what: &'static str,
+    },
     /// A range with step 0.
     #[error("a range on axis {axis} has step 0")]
     ZeroStep {
@@ -277,6 +312,16 @@ pub enum Error {
         window: usize,
         /// Extent of the axis.
         extent: usize,
+    },
+    /// Coordinates along an axis, not one for each of its elements.
+    #[error("axis {axis} has extent {extent} and {found} coordinates")]
+    Coordinates {
+        /// Axis of the view.
+        axis: usize,
+        /// Extent of the axis.
+        extent: usize,
+        /// Number of coordinates.
+        found: usize,
     },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
@@ -457,6 +502,62 @@ pub enum Error {
         expected: u64,
         /// Bytes present, as far as was read.
         found: u64,
+    },
+    /// A line of a text file does not read as it should.
+    #[error("line {line}: expected {expected}, found {found:?}")]
+    Line {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there, shortened; empty at the end of the file.
+        found: String,
+    },
+    /// An index in a text file, where indexes count from 1, lies outside its axis.
+    #[error("line {line}: index {index} of axis {axis} is not in 1..={extent}")]
+    LineIndex {
+        /// Number of the line, from 1.
+        line: usize,
+        /// The axis.
+        axis: usize,
+        /// The index as it stands in the file.
+        index: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A file holds fewer or more entries than it declares.
+    #[error("expected {expected} entries, found {found} at line {line}")]
+    EntryCount {
+        /// Number that was declared.
+        expected: usize,
+        /// Number found, as far as was read.
+        found: usize,
+        /// Line where the reading ended.
+        line: usize,
+    },
+    /// A dense tensor where entries are looked at.
+    #[error("{what} needs entries, argument {argument} is not sparse")]
+    NotSparse {
+        /// What looks at entries.
+        what: &'static str,
+        /// Position of the argument, from 1.
+        argument: usize,
+    },
+    /// A sparse tensor whose fill value is not zero where only entries are looked at.
+    #[error("{what} needs a fill value of zero, argument {argument} has another")]
+    FillNotZero {
+        /// What looks at entries only.
+        what: &'static str,
+        /// Position of the argument, from 1.
+        argument: usize,
+    },
+    /// A matrix without the symmetry that was asked for.
+    #[error("the matrix is not {symmetry}: element {index:?} differs from its mirror image")]
+    Asymmetric {
+        /// Name of the symmetry.
+        symmetry: &'static str,
+        /// Index of the first such entry.
+        index: [usize; 2],
     },
     /// A byte that is no value of its type.
     #[error("byte {byte:#04x} at index {index} is not a valid value")]

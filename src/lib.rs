@@ -126,7 +126,7 @@
 //! |---|---|---|
 //! | `mmap` | yes | storage and `.npy` files mapped into memory |
 //! | `rayon` | yes | large evaluations use all threads |
-//! | `sparse` | yes | selection by bitmaps |
+//! | `sparse` | yes | selection by bitmaps; matrices of `sprs` as storage and back |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
@@ -160,7 +160,7 @@ pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{diff, lanes, rolling, scan, segments};
+pub use ops::{diff, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;

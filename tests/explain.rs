@@ -82,3 +82,42 @@ fn nothing_to_do_is_said() {
     bytes: 0 read, 0 written
     "#);
 }
+
+/// As [`explained`], of a reduction.
+fn folded<R: lensor::reduce::Reducer<f64>>(
+    reduction: &lensor::reduce::Reduction<impl Expr<Elem = f64>, R>,
+) -> String {
+    let lines: Vec<String> = reduction.explain().unwrap().lines().to_vec();
+    lines.into_iter().filter(|line| !line.starts_with("threads")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn reductions_go_across_or_along_rows() {
+    let t = numbers([1000, 600]);
+    insta::assert_snapshot!(folded(&t.sum(0)), @r#"
+    f64 [1000, 600] over axes [0] to f64 [600]
+    across rows: 600 results of 1000 rows, in leaves of 64 rows
+    operand: read where it lies
+    bytes: 4800000 read, 4800 written
+    "#);
+    insta::assert_snapshot!(folded(&t.mean(1)), @r#"
+    f64 [1000, 600] over axes [1] to f64 [1000]
+    along rows: 1000 results of 600 elements, in leaves of 512
+    operand: read where it lies
+    bytes: 4800000 read, 8000 written
+    "#);
+    let turned = t.view().transpose(&[1, 0]).unwrap();
+    insta::assert_snapshot!(folded(&(&turned * 2.0).sum(..)), @r#"
+    f64 [600, 1000] over axes [0, 1] to f64 []
+    along rows: 1 results of 600000 elements, in leaves of 512
+    operand: packed and evaluated many rows at a time
+    bytes: 4800000 read, 8 written
+    "#);
+    let rotated = t.view().rotate(&[3, 0]).unwrap();
+    insta::assert_snapshot!(folded(&rotated.max_over(..)), @r#"
+    f64 [1000, 600] over axes [0, 1] to f64 []
+    along rows: 1 results of 600000 elements, in leaves of 512
+    operand: evaluated piece by piece, as a map is more than strides
+    bytes: 4800000 read, 8 written
+    "#);
+}

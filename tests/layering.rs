@@ -48,9 +48,10 @@ const ROOT: [(&str, &str); 20] = [
 ///
 /// `storage/sparse/mod.rs` has a constructor that is unsafe to call, as it checks nothing, and no unsafe
 /// block.
-const UNSAFE: [&str; 6] = [
+const UNSAFE: [&str; 7] = [
     "kernel/inner",
     "kernel/simd",
+    "kernel/gemm",
     "kernel/mod.rs",
     "storage/mapped",
     "storage/sparse/mod.rs",
@@ -59,8 +60,16 @@ const UNSAFE: [&str; 6] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 6] =
-    ["lib.rs", "dtype", "kernel/join.rs", "expr/operators", "map/select.rs", "arbitrary"];
+const CONDITIONAL: [&str; 8] = [
+    "lib.rs",
+    "dtype",
+    "kernel/join.rs",
+    "kernel/gemm",
+    "expr/operators",
+    "map/select.rs",
+    "arbitrary",
+    "ops/reduce/library/sums.rs",
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -46,7 +46,7 @@ pub trait SortKey: Radix {
 }
 
 /// What is sorted byte by byte. Sealed.
-pub trait Radix: Copy + Ord + Debug + Send + Sync + sealed::Sealed + 'static {
+pub trait Radix: Copy + Ord + Default + Debug + Send + Sync + sealed::Sealed + 'static {
     /// Number of bytes.
     const BYTES: usize;
 
@@ -119,7 +119,7 @@ macro_rules! keys {
 keys! { u8 => u64, 32; u16 => u64, 32; u32 => u64, 32; u64 => u128, 64; }
 
 /// A key of 128 bits and a position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WidePair(u128, usize);
 
 impl sealed::Sealed for WidePair {}
@@ -206,16 +206,17 @@ macro_rules! floats {
             #[inline(always)]
             fn key(self, descending: bool) -> $Key {
                 const SIGN: $Key = 1 << (<$Key>::BITS - 1);
-                let bits = if self == $zero { 0 } else { self.to_bits() };
-                let key = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-                let key = key ^ (descending as $Key).wrapping_neg();
+                let bits = if self.to_bits() == SIGN { 0 } else { self.to_bits() };
+                let negative = (bits >> (<$Key>::BITS - 1)).wrapping_neg();
+                let key = bits ^ (negative | SIGN) ^ (descending as $Key).wrapping_neg();
                 if self.is_nan() { <$Key>::MAX } else { key }
             }
             #[inline(always)]
             fn from_key(key: $Key, descending: bool) -> Self {
                 const SIGN: $Key = 1 << (<$Key>::BITS - 1);
                 let number = key ^ (descending as $Key).wrapping_neg();
-                let bits = if number & SIGN == 0 { !number } else { number ^ SIGN };
+                let positive = (number >> (<$Key>::BITS - 1)).wrapping_neg();
+                let bits = number ^ (!positive | SIGN);
                 if key == <$Key>::MAX { $nan } else { Self::from_bits(bits) }
             }
             #[inline(always)]

@@ -26,11 +26,16 @@ pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
         return Ok(Tensor::of_parts(map, data?));
     }
-    let data = inner::collect(map.count(), |out| {
-        let filled = evaluate_into(e, &shape, &map, out)?;
-        filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
-    })?;
+    let data = elements(e, &shape, &map)?;
     Ok(Tensor::of_parts(map, data))
+}
+
+/// All elements of `e` at `shape`, whose row-major map is given.
+pub(super) fn elements<E: Expr>(e: &E, shape: &Shape, map: &AddressMap) -> Result<Vec<E::Elem>> {
+    inner::collect(map.count(), |out| {
+        let filled = evaluate_into(e, shape, map, out)?;
+        filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
+    })
 }
 
 /// Elements of `e`, stretched to the shape of `out`, into `out`.

@@ -52,6 +52,11 @@ impl<S: Reader> Expr for Tensor<S> {
         visit(Leaf { map: self.address_map(), elem_bytes: size_of::<S::Elem>(), access });
     }
 
+    #[inline]
+    fn in_memory(&self) -> Option<(&[S::Elem], &AddressMap)> {
+        Some((self.storage().as_slice()?, self.address_map()))
+    }
+
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
         Tensor::rewrite(self, change)
     }
@@ -125,9 +130,12 @@ impl<S: Reader> LeafCursor<'_, S> {
     fn repeat(&mut self, slice: &[S::Elem], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
         self.scratch.clear();
         for row in 0..rows {
-            let address = place.base.wrapping_add(place.rows.at(row));
-            let element = usize::try_from(address).ok().and_then(|address| slice.get(address));
-            let Some(&element) = element else {
+            let mut address = [place.base.wrapping_add(place.rows.at(row)) as usize];
+            if let Some(relocate) = place.relocate {
+                relocate.relocate(&mut address);
+            }
+            let [address] = address;
+            let Some(&element) = slice.get(address) else {
                 return Err(
                     inner::out_of_span(address as i128, address as i128, slice.len()).into()
                 );

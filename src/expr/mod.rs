@@ -14,6 +14,7 @@
 //! ```
 
 mod apply;
+mod arrays;
 mod boxed;
 mod elementwise;
 mod eval;
@@ -106,6 +107,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// Calls `visit` with every leaf that has a map, in the order of binding.
     #[doc(hidden)]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
+
+    /// The elements and the map of an expression that is a tensor in memory and nothing else.
+    #[doc(hidden)]
+    fn in_memory(&self) -> Option<(&[Self::Elem], &AddressMap)> {
+        None
+    }
 
     /// Changes the map of every leaf.
     #[doc(hidden)]
@@ -315,6 +322,11 @@ impl<E: Expr> Expr for Lazy<E> {
     #[inline]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         self.0.leaves(visit);
+    }
+
+    #[inline]
+    fn in_memory(&self) -> Option<(&[E::Elem], &AddressMap)> {
+        self.0.in_memory()
     }
 
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {

@@ -8,7 +8,7 @@ use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use std::fmt;
 
-/// A tuple of one to six expressions.
+/// A tuple of one to six expressions, or an array of expressions of one type.
 pub trait Operands: Send + Sync {
     /// Tuple of the element types.
     type Elems: Copy;
@@ -54,7 +54,7 @@ pub trait Operands: Send + Sync {
     fn depth(&self) -> usize;
 }
 
-/// A tuple of what can stand as operands.
+/// A tuple or an array of what can stand as operands.
 pub trait IntoOperands {
     /// Tuple of the element types.
     type Elems: Copy;
@@ -208,7 +208,8 @@ impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F
     }
 }
 
-/// Any function of one to six operands, elementwise; the closure takes one tuple.
+/// Any function of one to six operands, elementwise; the closure takes one tuple. Operands of one type may
+/// be any number: an array of them, of which the closure takes one array.
 ///
 /// A panic in the closure reaches the caller of the evaluation.
 ///
@@ -219,6 +220,9 @@ impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F
 /// let b = Tensor::from_vec([3], vec![3.0, 2.0, 1.0])?;
 /// let e = zip_with((&a, &b, 10.0), |(a, b, c)| if a > 1 { b } else { c });
 /// assert_eq!(e.eval()?.to_vec()?, [10.0, 2.0, 1.0]);
+///
+/// let sums = zip_with([&a, &a, &a], |[x, y, z]| x + y + z);
+/// assert_eq!(sums.eval()?.to_vec()?, [3, 6, 9]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn zip_with<A, U, F>(operands: A, f: F) -> Lazy<Apply<Function<F>, A::Operands>>

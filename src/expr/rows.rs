@@ -9,7 +9,7 @@ use super::eval::evaluate_raw;
 use super::{Expr, Leaf, locate};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, Scratch, slots};
-use crate::kernel::{Cursor, Place, Steps, Stop, TILE, Tile};
+use crate::kernel::{Cursor, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
@@ -224,6 +224,36 @@ impl<'r, E: Expr> RowReader<'r, E> {
         Ok(Block { data: Data::Together(&self.block[..count]), columns: width })
     }
 
+    /// Calls `visit` with the rows of a block, each evaluated just before.
+    pub(crate) fn for_each_row(
+        &mut self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        mut visit: impl FnMut(usize, &[E::Elem]),
+    ) -> Result<(), Stop> {
+        let width = columns.len();
+        let mut runs = Runs::new(&self.rows.shape, rows.clone());
+        let first = runs.next().filter(|(run, _)| *run == rows.len());
+        let Some((run, index)) =
+            first.filter(|_| self.rows.strided.is_some() && !self.direct && width >= PART)
+        else {
+            let block = self.read(rows.clone(), columns)?;
+            (0..rows.len()).for_each(|row| visit(row, block.row(row)));
+            return Ok(());
+        };
+        self.bind(run, &index, columns)?;
+        for row in 0..run {
+            match self.cursor.row_in_memory(row, width) {
+                Some(row_in_memory) => visit(row, row_in_memory),
+                None => match self.scratch.fill_row(&self.cursor, row, width) {
+                    (_, true) => return Err(Stop::Fault),
+                    (evaluated, false) => visit(row, evaluated),
+                },
+            }
+        }
+        Ok(())
+    }
+
     /// Evaluates a tile of neighbouring rows.
     fn tile(
         &mut self,
@@ -231,6 +261,20 @@ impl<'r, E: Expr> RowReader<'r, E> {
         index: &[usize],
         columns: Range<usize>,
     ) -> Result<Data<'_, E::Cursor<'r>>, Stop> {
+        let width = columns.len();
+        let dense = self.bind(run, index, columns)?;
+        if !dense && self.cursor.row_in_memory(0, width).is_some() {
+            return Ok(Data::Bound(&self.cursor));
+        }
+        let sides = if dense { [1, run * width] } else { [run, width] };
+        match self.scratch.fill(&self.cursor, sides) {
+            (_, true) => Err(Stop::Fault),
+            (block, false) => Ok(Data::Together(block)),
+        }
+    }
+
+    /// Binds the leaves to a tile of neighbouring rows; returns whether it is to be evaluated as one.
+    fn bind(&mut self, run: usize, index: &[usize], columns: Range<usize>) -> Result<bool, Stop> {
         let straight = |stride| Steps { stride, table: None };
         let still = Place { base: 0, rows: straight(0), columns: straight(1), relocate: None };
         let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
@@ -241,16 +285,10 @@ impl<'r, E: Expr> RowReader<'r, E> {
             places.push(Place { base, rows: straight(step), columns: straight(along), ..still });
         }
         let width = columns.len();
-        let dense = run > 1 && width < crate::kernel::PART;
+        let dense = run > 1 && width < PART;
         let tile = Tile { rows: run, columns: width, dense, places: &places };
         self.cursor.bind(&tile, &mut 1)?;
-        if !dense && self.cursor.row_in_memory(0, width).is_some() {
-            return Ok(Data::Bound(&self.cursor));
-        }
-        match self.scratch.fill(&self.cursor, tile.sides()) {
-            (_, true) => Err(Stop::Fault),
-            (block, false) => Ok(Data::Together(block)),
-        }
+        Ok(dense)
     }
 
     /// Evaluates neighbouring rows to their part of a block of `count` elements.

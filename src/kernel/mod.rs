@@ -4,11 +4,15 @@
 //! the tiles, and hands each one to the source with the place to write to. Everything above a tile is
 //! compiled once an element type; below it, an expression runs in registers, see [`Row`].
 
+pub(crate) mod gemm;
 pub(crate) mod inner;
 mod join;
 mod parts;
 pub(crate) mod plan;
+mod planes;
 mod simd;
+pub(crate) mod sparse;
+mod taps;
 mod walk;
 
 pub use inner::Dest;
@@ -16,7 +20,9 @@ pub(crate) use inner::RowsMut;
 pub(crate) use join::{join, threads};
 pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
+pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
 pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};
+pub(crate) use taps::Taps;
 pub(crate) use walk::walk;
 
 use crate::error::{Error, Result, StorageError};

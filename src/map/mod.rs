@@ -183,8 +183,10 @@ impl AddressMap {
             }
             addresses.push(base.wrapping_add_signed(step * (position - start) as isize));
         }
-        for address in &mut addresses[first..] {
-            *address = self.descend(*address);
+        if self.rest.is_some() {
+            for address in &mut addresses[first..] {
+                *address = self.descend(*address);
+            }
         }
     }
 

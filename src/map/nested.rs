@@ -118,6 +118,14 @@ impl Level {
         }
     }
 
+    /// Whether some position has several digits that [`Nested::repeats`] does not list.
+    pub(crate) fn branches(&self) -> bool {
+        match &self.digits {
+            Digits::Listed(table) => table.inverse().windows(2).any(|pair| pair[0].0 == pair[1].0),
+            _ => false,
+        }
+    }
+
     /// Calls `visit` with every digit, ascending, at a position up to the last.
     #[inline]
     pub(crate) fn for_each_digit(&self, position: usize, mut visit: impl FnMut(usize)) {

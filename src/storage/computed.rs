@@ -152,6 +152,76 @@ impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Reader for FromFn<F
     }
 }
 
+/// One element at one address, another at all others.
+///
+/// Sparse, with at most one entry. Views make more of it: an identity matrix is a view of 1 among zeros
+/// whose rows go back by one address.
+///
+/// ```
+/// use lensor::{Tensor, storage::Impulse};
+/// let t = Tensor::new([4], Impulse::new(4, 2, 1.0, 0.0))?;
+/// assert_eq!(t.to_vec()?, [0.0, 0.0, 1.0, 0.0]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Impulse<T> {
+    len: usize,
+    at: usize,
+    value: T,
+    fill: T,
+}
+
+impl<T> Impulse<T> {
+    /// `value` at address `at`, which may lie beyond the end, and `fill` at every other one below `len`.
+    pub const fn new(len: usize, at: usize, value: T, fill: T) -> Self {
+        Self { len, at, value, fill }
+    }
+}
+
+impl<T: Copy + Send + Sync> Reader for Impulse<T> {
+    type Elem = T;
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn read(&self, address: usize) -> T {
+        if address == self.at { self.value } else { self.fill }
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = T>> {
+        Some(self)
+    }
+}
+
+impl<T: Copy + Send + Sync> Stored for Impulse<T> {
+    type Elem = T;
+
+    fn fill(&self) -> T {
+        self.fill
+    }
+
+    fn count(&self) -> usize {
+        usize::from(self.at < self.len)
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        usize::from(self.at < address.min(self.len))
+    }
+
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [T]) -> usize {
+        match (addresses, values) {
+            ([address, ..], [value, ..]) if from < self.count() => {
+                (*address, *value) = (self.at, self.value);
+                1
+            }
+            _ => 0,
+        }
+    }
+}
+
 /// Several storages one after another.
 ///
 /// ```

@@ -14,14 +14,14 @@ mod mapped;
 mod sparse;
 mod stream;
 
-pub use computed::{Concat, Constant, FromFn, Indexed, Progression};
+pub use computed::{Concat, Constant, FromFn, Impulse, Indexed, Progression};
 pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut};
 pub(crate) use sparse::sort_entries;
 pub use sparse::{Duplicates, Sparse};
-pub(crate) use stream::{fill, grow, reserve};
+pub(crate) use stream::{fill, grow, reserve, zeros};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;

@@ -5,7 +5,9 @@ use lensor::dtype::ByteOrder;
 use lensor::storage::conformance::{
     Violation, check_reader, check_writer, reader_violations, same_or_nan, writer_violations,
 };
-use lensor::storage::{Concat, Constant, Encoded, FromFn, Indexed, Progression, SubBuffer};
+use lensor::storage::{
+    Concat, Constant, Encoded, FromFn, Impulse, Indexed, Progression, SubBuffer,
+};
 use std::sync::Arc;
 
 mod liars;
@@ -85,6 +87,7 @@ fn computed_storage_conforms() -> Checked {
     for len in LENGTHS.into_iter().chain([1 << 40, isize::MAX as usize]) {
         check_reader(&Constant::new(f64::NAN, len))?;
         check_reader(&Progression::new(-5_i16, 7, len))?;
+        check_reader(&Impulse::new(len, 2, 1.0, f64::NAN))?;
         check_reader(&FromFn::new(len, |address| address ^ 0x55))?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use std::ops::Range;
 pub(crate) type Positions<'a> = Cow<'a, [usize]>;
 
 /// Most positions of a block.
-pub(crate) const BLOCK: usize = 1024;
+pub(crate) const BLOCK: usize = 512;
 
 /// A cursor that can be bound to stored entries as well as to tiles.
 pub trait StoredCursor<'a>: Cursor + Sized {
@@ -46,6 +46,14 @@ pub struct Share {
     pub(crate) whole: bool,
     /// Otherwise for each of them its place among the positions, beyond them if it has none.
     pub(crate) slots: [u16; BLOCK],
+}
+
+impl Share {
+    /// Place of an entry among the positions.
+    #[inline(always)]
+    pub(crate) fn place(&self, entry: usize) -> usize {
+        if self.whole { entry } else { usize::from(self.slots[entry]) }
+    }
 }
 
 impl Default for Share {

@@ -5,14 +5,12 @@ use crate::error::{Error, Result};
 use crate::expr::{Access, Expr, Scalar, eval};
 use crate::map::AddressMap;
 use crate::shape::Shape;
-use crate::storage::{Reader, Sparse, Writer, reserve};
+use crate::storage::{Writer, reserve};
 use crate::tensor::Tensor;
+use std::borrow::Cow;
 
 /// Elements an entry from which on it pays to collect entries instead of reading tiles.
 const ELEMENTS_PER_ENTRY: usize = 8;
-/// Bytes that are filled before the entries among them are written, while they are in cache.
-const CHUNK_BYTES: usize = 1 << 17;
-
 /// All elements of an expression of sparse leaves, if that is quicker by its entries.
 pub(in crate::expr) fn eval_sparsely<E: Expr>(
     e: &E,
@@ -21,13 +19,13 @@ pub(in crate::expr) fn eval_sparsely<E: Expr>(
 ) -> Option<Result<Vec<E::Elem>>> {
     let len = map.count();
     worthwhile(e, len).then(|| {
-        let mut data = Vec::new();
-        reserve(&mut data, len)?;
         let storage = evaluate(e, shape, len)?;
-        for_each_chunk(&storage, |start, end, entries| {
-            data.resize(end, storage.fill());
-            write(&mut data[start..], start, entries);
-        });
+        let mut data = eval::elements(&Scalar(storage.fill()), shape, map)?;
+        for (address, value) in storage.iter() {
+            if let Some(element) = data.get_mut(address) {
+                *element = value;
+            }
+        }
         Ok(data)
     })
 }
@@ -42,21 +40,16 @@ pub(in crate::expr) fn assign_sparsely<E: Expr, W: Writer<Elem = E::Elem>>(
     let len = out.len();
     worthwhile(e, len).then(|| {
         let storage = evaluate(e, shape, len)?;
-        let (map, writer) = out.parts_mut();
-        let offset = map.top().offset();
-        let whole = writer.as_mut_slice().filter(|_| map.is_contiguous());
-        if let Some(slice) = whole.and_then(|slice| slice.get_mut(offset..)?.get_mut(..len)) {
-            for_each_chunk(&storage, |start, end, entries| {
-                slice[start..end].fill(storage.fill());
-                write(&mut slice[start..end], start, entries);
-            });
-            return Ok(());
-        }
-        let mut addresses = Vec::new();
-        reserve(&mut addresses, storage.stored_len())?;
-        map.addresses_at(storage.addresses(), &mut addresses);
         eval::assign_blocks(&Scalar(storage.fill()), shape, out)?;
         let (map, writer) = out.parts_mut();
+        let straight = map.is_contiguous() && map.top().offset() == 0;
+        let mut addresses = Cow::Borrowed(storage.addresses());
+        if !straight {
+            let mut found = Vec::new();
+            reserve(&mut found, storage.stored_len())?;
+            map.addresses_at(storage.addresses(), &mut found);
+            addresses = Cow::Owned(found);
+        }
         let Some(slice) = writer.as_mut_slice() else {
             let written = writer.write_at(&addresses, storage.values());
             return written.map_err(|source| {
@@ -66,8 +59,8 @@ pub(in crate::expr) fn assign_sparsely<E: Expr, W: Writer<Elem = E::Elem>>(
         };
         let len = slice.len();
         for (&address, &value) in addresses.iter().zip(storage.values()) {
-            let beyond = Error::OutOfSpan { span: address..address + 1, len };
-            *slice.get_mut(address).ok_or(beyond)? = value;
+            let beyond = || Error::OutOfSpan { span: address..address.saturating_add(1), len };
+            *slice.get_mut(address).ok_or_else(beyond)? = value;
         }
         Ok(())
     })
@@ -86,29 +79,4 @@ fn worthwhile<E: Expr>(e: &E, len: usize) -> bool {
         leaves += 1;
     });
     leaves > 0 && entries.saturating_mul(ELEMENTS_PER_ENTRY) <= len
-}
-
-/// Calls `visit` with the bounds of every chunk of elements, in order, and the entries in it.
-fn for_each_chunk<T: Copy + Send + Sync>(
-    storage: &Sparse<T>,
-    mut visit: impl FnMut(usize, usize, (&[usize], &[T])),
-) {
-    let len = storage.len();
-    let chunk = (CHUNK_BYTES / size_of::<T>().max(1)).max(1);
-    let (mut addresses, mut values) = (storage.addresses(), storage.values());
-    for start in (0..len).step_by(chunk) {
-        let end = start.saturating_add(chunk).min(len);
-        let count = addresses.partition_point(|&address| address < end);
-        visit(start, end, (&addresses[..count], &values[..count]));
-        (addresses, values) = (&addresses[count..], &values[count..]);
-    }
-}
-
-/// Writes entries into elements of which the first has address `start`.
-fn write<T: Copy>(elements: &mut [T], start: usize, (addresses, values): (&[usize], &[T])) {
-    for (&address, &value) in addresses.iter().zip(values) {
-        if let Some(element) = elements.get_mut(address.wrapping_sub(start)) {
-            *element = value;
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Functions of stored entries alone.
 
-use super::cursor::{Block, StoredCursor};
+use super::cursor::{Block, Positions, StoredCursor};
 use super::merge::Shared;
 use super::{Evaluation, locate};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use crate::expr::{Access, Apply, Expr, IntoOperands, Operands, operands::Functio
 use crate::kernel::Stop;
 use crate::kernel::inner::Scratch;
 use crate::map::AddressMap;
-use crate::storage::Sparse;
+use crate::storage::{Sparse, reserve};
 use crate::tensor::Tensor;
 
 /// A function of one to six operands where every sparse one of them stores an entry, and `fill` everywhere
@@ -58,6 +58,9 @@ where
     };
     let evaluated = Evaluation::open(&e, &shape).and_then(|mut evaluation| {
         let (mut positions, mut values) = (Vec::new(), Vec::new());
+        let most = most_entries(&evaluation.lists, &operands);
+        reserve(&mut positions, most)?;
+        reserve(&mut values, most)?;
         let mut scratch = Scratch::default();
         let mut shared = Shared::new(&evaluation.lists, &operands);
         while let Some((block, shares)) = shared.next_block() {
@@ -66,8 +69,8 @@ where
             if fault {
                 return Err(Stop::Fault);
             }
-            super::extend(&mut positions, block)?;
-            super::extend(&mut values, results)?;
+            positions.extend_from_slice(block);
+            values.extend_from_slice(results);
         }
         Ok((positions, values))
     });
@@ -88,6 +91,18 @@ where
             Err(locate::explain_at(&e, indexes, &map, stop, &|_| None))
         }
     }
+}
+
+/// Most entries of the result: no more than the sparse operand with the fewest has.
+fn most_entries(lists: &[Positions<'_>], operands: &[Option<usize>]) -> usize {
+    let mut entries = [usize::MAX; 8];
+    for (list, operand) in lists.iter().zip(operands) {
+        if let Some(own) = operand.and_then(|operand| entries.get_mut(operand)) {
+            *own = if *own == usize::MAX { 0 } else { *own };
+            *own = own.saturating_add(list.len());
+        }
+    }
+    entries.into_iter().min().unwrap_or(0)
 }
 
 /// For every leaf the number of its operand, if that is sparse; `None` if no operand is.

@@ -2,8 +2,36 @@
 
 use super::RowsMut;
 use crate::kernel::simd::{self, Level, level};
-use crate::kernel::{Cursor, PART, Row};
+use crate::kernel::{Cursor, Fault, PART, Row, Stop, Tile};
 use std::mem::MaybeUninit;
+
+/// A bound cursor with one of its rows only.
+pub(super) struct OneRow<'c, C> {
+    pub(super) cursor: &'c C,
+    pub(super) row: usize,
+}
+
+impl<C: Cursor> Cursor for OneRow<'_, C> {
+    type Elem = C::Elem;
+    type Row<'r>
+        = C::Row<'r>
+    where
+        Self: 'r;
+
+    /// It is bound already.
+    fn bind(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize, columns: usize) -> C::Row<'_> {
+        self.cursor.row(self.row + row, columns)
+    }
+
+    fn fault(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<Option<Fault>, Stop> {
+        Ok(None)
+    }
+}
 
 /// Evaluates every row of a bound cursor into `out`; returns whether an element had a fault.
 pub(crate) fn fill<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {

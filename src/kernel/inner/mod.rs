@@ -6,12 +6,14 @@
 
 mod dest;
 mod fill;
+mod map;
 mod pack;
 mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::Target;
 pub(crate) use fill::{fill, fill_streaming};
+pub(crate) use map::map_all;
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::{Cursor, Filled};
@@ -143,6 +145,16 @@ impl<T: Copy> Scratch<T> {
         let fault = fill(cursor, &mut out);
         self.filled = count;
         (self.filled(), fault)
+    }
+
+    /// [`Self::fill`] with one of the rows.
+    pub(crate) fn fill_row<C: Cursor<Elem = T>>(
+        &mut self,
+        cursor: &C,
+        row: usize,
+        columns: usize,
+    ) -> (&[T], bool) {
+        self.fill(&fill::OneRow { cursor, row }, [1, columns])
     }
 
     /// The elements of the block filled last.

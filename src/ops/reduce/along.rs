@@ -179,10 +179,9 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
                 // Several whole lines at once, a leaf of each in turn.
                 let first = next / self.leaves_per_line;
                 if self.leaves_per_line == 1 {
-                    let block = reader.read(first..first + together, 0..self.line)?;
-                    for row in 0..together {
-                        emit(fold(block.row(row), next + row));
-                    }
+                    reader.for_each_row(first..first + together, 0..self.line, |row, run| {
+                        emit(fold(run, next + row));
+                    })?;
                     next += together;
                     continue;
                 }
@@ -190,11 +189,10 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
                 kept.resize(together * self.leaves_per_line, None);
                 for k in 0..self.leaves_per_line {
                     let columns = k * self.leaf..((k + 1) * self.leaf).min(self.line);
-                    let block = reader.read(first..first + together, columns)?;
-                    for row in 0..together {
+                    reader.for_each_row(first..first + together, columns, |row, run| {
                         let leaf = row * self.leaves_per_line + k;
-                        kept[leaf] = Some(fold(block.row(row), next + leaf));
-                    }
+                        kept[leaf] = Some(fold(run, next + leaf));
+                    })?;
                 }
                 kept.iter_mut().filter_map(Option::take).for_each(&mut *emit);
                 next += together * self.leaves_per_line;

@@ -4,9 +4,9 @@
 use super::Entries;
 use super::decode::{Decoder, for_each_digit};
 use crate::error::Result;
-use crate::map::Nested;
+use crate::map::{Level, Nested};
 use crate::shape::Shape;
-use crate::storage::{grow, reserve, sort_entries};
+use crate::storage::{grow, reserve, sort_entries, zeros};
 
 /// Keys an entry up to which a sort by counting has one counter a key.
 const KEYS_PER_ENTRY: usize = 2;
@@ -29,7 +29,8 @@ pub(super) fn ordered<T: Copy>(
         return decoded(nested, entries);
     }
     let few = KEYS_PER_ENTRY.saturating_mul(entries.positions.len()).saturating_add(FEW_KEYS);
-    if order.keys <= few {
+    let counts_fit = entries.positions.len() <= u32::MAX as usize;
+    if order.keys <= few && counts_fit && !nested.levels.iter().any(Level::branches) {
         return counted(nested, &order, entries);
     }
     let (mut positions, mut values) = decoded(nested, entries)?;
@@ -112,7 +113,7 @@ fn counted<T: Copy>(
     entries: &Entries<'_, T>,
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
-    let mut slots = vec![0_usize; order.keys];
+    let mut slots = vec![0_u32; order.keys];
     let mut decoder = Decoder::new(nested);
     let inner = decoder.inner().clone();
     // The inner axis moves a position by whole keys or stays within one.
@@ -129,10 +130,10 @@ fn counted<T: Copy>(
     for slot in &mut slots {
         count += std::mem::replace(slot, count);
     }
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
-    reserve(&mut positions, count)?;
+    let count = count as usize;
+    let mut values = Vec::new();
     reserve(&mut values, count)?;
-    positions.resize(count, 0);
+    let mut positions = zeros(count)?;
     if let Some(&seed) = from.first() {
         values.resize(count, seed);
     }
@@ -141,9 +142,10 @@ fn counted<T: Copy>(
             let key = base / order.key;
             for_each_digit(&inner, addresses, ordinals.clone(), start, |ordinal, digit| {
                 let slot = &mut slots[key + digit * step];
-                positions[*slot] = base + digit * inner.weight;
-                values[*slot] = from[ordinal];
+                let place = *slot as usize;
                 *slot += 1;
+                positions[place] = base + digit * inner.weight;
+                values[place] = from[ordinal];
             });
         }
     });

@@ -1,0 +1,141 @@
+//! Arrays of operands: expressions of one type, views of one operand for example.
+
+use super::sparse::{Block, Positions, StoredCursor};
+use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands};
+use crate::error::{Error, Result};
+use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
+use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
+
+impl<E: Expr, const N: usize> Operands for [E; N] {
+    type Elems = [E::Elem; N];
+    type Cursors<'a>
+        = [E::Cursor<'a>; N]
+    where
+        E: 'a;
+    type Ref<'a>
+        = [E::Ref<'a>; N]
+    where
+        E: 'a;
+
+    fn by_ref(&self) -> Self::Ref<'_> {
+        self.each_ref().map(E::by_ref)
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        let mut joint = Shape::default();
+        for (k, operand) in self.iter().enumerate() {
+            joint = joint.join(&operand.shape()?, Align::Right, k + 1)?;
+        }
+        Ok(joint)
+    }
+
+    #[inline]
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        self.iter().for_each(|operand| operand.leaves(visit));
+    }
+
+    fn leaf_counts(&self) -> Vec<usize> {
+        let count = |operand: &E| {
+            let mut count = 0;
+            operand.leaves(&mut |_| count += 1);
+            count
+        };
+        self.iter().map(count).collect()
+    }
+
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        let rewritten: Result<Vec<E>> =
+            self.into_iter().map(|operand| operand.rewrite(change)).collect();
+        rewritten?.try_into().map_err(|operands: Vec<E>| Error::Rank {
+            what: "operands",
+            expected: N,
+            found: operands.len(),
+        })
+    }
+
+    #[inline]
+    fn cursors(&self) -> Self::Cursors<'_> {
+        self.each_ref().map(E::cursor)
+    }
+
+    fn depth(&self) -> usize {
+        self.iter().map(E::depth).max().unwrap_or(0)
+    }
+}
+
+impl<X: IntoExpr, const N: usize> IntoOperands for [X; N] {
+    type Elems = [X::Elem; N];
+    type Operands = [X::Expr; N];
+
+    fn into_operands(self) -> Self::Operands {
+        self.map(X::into_expr)
+    }
+}
+
+impl<C: Cursor, const N: usize> Cursor for [C; N] {
+    type Elem = [C::Elem; N];
+    type Row<'r>
+        = [C::Row<'r>; N]
+    where
+        Self: 'r;
+
+    #[inline(always)]
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.iter_mut().try_for_each(|cursor| cursor.bind(tile, next))
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
+        self.each_ref().map(|cursor| cursor.row(row, columns))
+    }
+
+    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        for cursor in self {
+            if let Some(fault) = cursor.fault(tile, next)? {
+                return Ok(Some(fault));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl<R: Row, const N: usize> Row for [R; N] {
+    type Elem = [R::Elem; N];
+    const FAULTS: bool = R::FAULTS;
+
+    #[inline(always)]
+    fn part(&self, start: usize, columns: usize) -> Self {
+        self.each_ref().map(|row| row.part(start, columns))
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, column: usize) {
+        self.iter().for_each(|row| row.prefetch(column));
+    }
+
+    #[inline(always)]
+    fn get(&self, column: usize) -> Self::Elem {
+        self.each_ref().map(|row| row.get(column))
+    }
+
+    #[inline(always)]
+    fn checked(&self, column: usize) -> (Self::Elem, bool) {
+        let checked = self.each_ref().map(|row| row.checked(column));
+        (checked.map(|(element, _)| element), checked.iter().any(|(_, fault)| *fault))
+    }
+}
+
+impl<'a, C: StoredCursor<'a>, const N: usize> StoredCursor<'a> for [C; N] {
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        self.iter_mut().try_for_each(|cursor| cursor.open(maps, lists))
+    }
+
+    fn fork(&self) -> Self {
+        self.each_ref().map(C::fork)
+    }
+
+    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.iter_mut().try_for_each(|cursor| cursor.bind_stored(block, next))
+    }
+}

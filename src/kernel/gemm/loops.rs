@@ -1,0 +1,254 @@
+//! Products by loops of our own: of small or narrow matrices, and of elements that no library knows.
+//!
+//! A tile of the product is summed up in registers, along rows of the second matrix: every element is the
+//! sum of its products in order. Where there are hardly any columns, it is a dot product in lanes.
+
+use super::Matrix;
+use crate::error::{Error, Result};
+use crate::kernel::{Filled, Loop, wide};
+use std::mem::MaybeUninit;
+
+/// Rows of a product from which on it pays to bring a panel of the second matrix together.
+const PACKED_ROWS: usize = 16;
+
+/// Memory for a panel, kept from product to product.
+pub(crate) type Scratch<T> = Vec<T>;
+
+/// Fewest rows of a tile, and columns of a panel.
+pub(crate) const NARROW: usize = 4;
+/// Sums that a dot product keeps at once.
+const LANES: usize = 32;
+
+/// How elements are multiplied and added up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ring<T, Step, Plus> {
+    pub(crate) zero: T,
+    /// `sum + x * y` of `(sum, x, y)`.
+    pub(crate) step: Step,
+    pub(crate) plus: Plus,
+}
+
+/// The product of two matrices whose rows are contiguous, row-major.
+///
+/// # Errors
+///
+/// [`Error::OutOfSpan`] if the sides do not fit one another and `out`, [`Error::OutOfMemory`].
+#[inline]
+pub(crate) fn multiply<T, Step, Plus>(
+    a: &Matrix<'_, T>,
+    b: &Matrix<'_, T>,
+    out: &mut [MaybeUninit<T>],
+    scratch: &mut Scratch<T>,
+    Ring { zero, step, plus }: Ring<T, Step, Plus>,
+) -> Result<Filled>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
+    let ([m, k], [inner, n]) = (a.sides, b.sides);
+    let fits = k == inner && m.checked_mul(n) == Some(out.len());
+    if !(fits && a.has_plain_rows() && b.has_plain_rows()) {
+        return Err(Error::OutOfSpan { span: 0..m.saturating_mul(n), len: out.len() });
+    }
+    if out.is_empty() {
+        return Ok(Filled(()));
+    }
+    let product = Product { a, b, zero, step, plus };
+    wide(Run { product, out, scratch })?;
+    Ok(Filled(()))
+}
+
+struct Run<'a, T, Step, Plus> {
+    product: Product<'a, T, Step, Plus>,
+    out: &'a mut [MaybeUninit<T>],
+    scratch: &'a mut Scratch<T>,
+}
+
+impl<T, Step, Plus> Loop for Run<'_, T, Step, Plus>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
+    type Out = Result<()>;
+
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        self.product.run(self.out, self.scratch)
+    }
+}
+
+struct Product<'a, T, Step, Plus> {
+    a: &'a Matrix<'a, T>,
+    b: &'a Matrix<'a, T>,
+    zero: T,
+    step: Step,
+    plus: Plus,
+}
+
+impl<T, Step, Plus> Product<'_, T, Step, Plus>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
+    /// Tiles as wide as a cache line, or wider where there are too few rows to do at once; where there are
+    /// hardly any columns, each by itself.
+    #[inline(always)]
+    fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let (m, n) = (self.a.sides[0], self.b.sides[1]);
+        match size_of::<T>() {
+            _ if n < NARROW && m >= NARROW => self.columns(out, scratch),
+            _ if m < NARROW && n >= 64 => self.panels::<1, 64>(out, scratch),
+            _ => self.panels::<NARROW, 8>(out, scratch),
+        }
+    }
+
+    /// Row by row and column by column, in lanes that are joined at the end.
+    #[inline(always)]
+    fn columns(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+        self.reserve(scratch, k.saturating_mul(n))?;
+        for p in 0..k {
+            for (column, &element) in self.b.row(p).iter().enumerate() {
+                scratch[column * k + p] = element;
+            }
+        }
+        for row in 0..m {
+            let factors = self.a.row(row);
+            for column in 0..n {
+                out[row * n + column].write(self.dot(factors, &scratch[column * k..][..k]));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn dot(&self, x: &[T], y: &[T]) -> T {
+        let step = self.step;
+        let mut sums = [self.zero; LANES];
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+        for (x, y) in x.iter().zip(y) {
+            sums = std::array::from_fn(|lane| step(sums[lane], x[lane], y[lane]));
+        }
+        let mut rest = sums;
+        for (sum, (&x, &y)) in rest.iter_mut().zip(x_rest.iter().zip(y_rest)) {
+            *sum = step(*sum, x, y);
+        }
+        rest.into_iter().reduce(self.plus).unwrap_or(self.zero)
+    }
+
+    /// Panel after panel of `W` columns, tile after tile of `R` rows in each.
+    #[inline(always)]
+    fn panels<const R: usize, const W: usize>(
+        &self,
+        out: &mut [MaybeUninit<T>],
+        scratch: &mut Scratch<T>,
+    ) -> Result<()> {
+        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+        let stride = self.b.strides[0] as usize;
+        let none = [self.zero; W];
+        for first in (0..n).step_by(W) {
+            let width = W.min(n - first);
+            if width == W && m < PACKED_ROWS && self.b.strides[0] > 0 {
+                let start = self.b.base as usize + first;
+                let line = |p: usize| {
+                    self.b.data[start + p * stride..].first_chunk::<W>().unwrap_or(&none)
+                };
+                self.tiles::<R, W>(line, out, first, width);
+            } else {
+                self.pack::<W>(scratch, first, width)?;
+                let panel = &scratch.as_chunks::<W>().0[..k];
+                self.tiles::<R, W>(|p| &panel[p], out, first, width);
+            }
+        }
+        Ok(())
+    }
+
+    fn reserve(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
+        if scratch.len() < count {
+            let bytes = count.saturating_mul(size_of::<T>());
+            scratch.try_reserve(count - scratch.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+            scratch.resize(count, self.zero);
+        }
+        Ok(())
+    }
+
+    /// Brings a panel together. What lies beyond its width is never looked at.
+    #[inline(always)]
+    fn pack<const W: usize>(
+        &self,
+        scratch: &mut Scratch<T>,
+        first: usize,
+        width: usize,
+    ) -> Result<()> {
+        self.reserve(scratch, self.b.sides[0].saturating_mul(W))?;
+        for (row, line) in scratch.as_chunks_mut::<W>().0[..self.b.sides[0]].iter_mut().enumerate()
+        {
+            line[..width].copy_from_slice(&self.b.row(row)[first..][..width]);
+        }
+        Ok(())
+    }
+
+    /// All tiles of the panel whose lines `line` gives.
+    #[inline(always)]
+    fn tiles<'p, const R: usize, const W: usize>(
+        &self,
+        line: impl Fn(usize) -> &'p [T; W],
+        out: &mut [MaybeUninit<T>],
+        first: usize,
+        width: usize,
+    ) where
+        T: 'p,
+    {
+        let (m, n) = (self.a.sides[0], self.b.sides[1]);
+        let whole = m - m % R;
+        for row in (0..whole).step_by(R) {
+            self.tile::<R, W>(&line, row, &mut out[row * n + first..], width);
+        }
+        for row in whole..m {
+            self.tile::<1, W>(&line, row, &mut out[row * n + first..], width);
+        }
+    }
+
+    /// One tile: `R` rows from `row` on. The sums pass by value, as in memory they would stay there.
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "every row has an element `p`")]
+    fn tile<'p, const R: usize, const W: usize>(
+        &self,
+        line: impl Fn(usize) -> &'p [T; W],
+        row: usize,
+        out: &mut [MaybeUninit<T>],
+        width: usize,
+    ) where
+        T: 'p,
+    {
+        let (k, n, step) = (self.a.sides[1], self.b.sides[1], self.step);
+        let factors: [&[T]; R] = std::array::from_fn(|r| &self.a.row(row + r)[..k]);
+        let mut sums = [[self.zero; W]; R];
+        for p in 0..k {
+            let line = *line(p);
+            sums = std::array::from_fn(|r| {
+                let (sums, factor) = (sums[r], factors[r][p]);
+                std::array::from_fn(|w| step(sums[w], factor, line[w]))
+            });
+        }
+        for (r, sums) in sums.into_iter().enumerate() {
+            let sums = sums.map(MaybeUninit::new);
+            match out[r * n..].first_chunk_mut::<W>() {
+                Some(whole) if width == W => *whole = sums,
+                _ => out[r * n..][..width].copy_from_slice(&sums[..width]),
+            }
+        }
+    }
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// One row, of contiguous elements.
+    #[inline(always)]
+    fn row(&self, row: usize) -> &'a [T] {
+        let start = self.base.wrapping_add(self.strides[0].wrapping_mul(row as isize));
+        &self.data[start as usize..][..self.sides[1]]
+    }
+}

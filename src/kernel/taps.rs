@@ -1,0 +1,71 @@
+//! Weighted sums of neighbours along a row.
+
+use super::{Filled, Loop, wide};
+use std::mem::MaybeUninit;
+
+/// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
+/// `weights[t] * line[j + t]`, in order.
+pub(crate) struct Taps<'a, T, F> {
+    /// Weights, and the line that they slide along.
+    pub(crate) taps: &'a [(&'a [T], &'a [T])],
+    pub(crate) zero: T,
+    /// `sum + weight * element` of `(sum, weight, element)`.
+    pub(crate) step: F,
+}
+
+impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
+    /// The first elements of the row, as many as there are slots.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a line is too short.
+    pub(crate) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Filled {
+        wide(Sums { taps: self, out });
+        Filled(())
+    }
+
+    #[inline(always)]
+    fn run(&self, out: &mut [MaybeUninit<T>]) {
+        let (wide, rest) = out.as_chunks_mut::<32>();
+        let done = wide.len() * 32;
+        for (k, slots) in wide.iter_mut().enumerate() {
+            self.part(k * 32, slots);
+        }
+        let (narrow, rest) = rest.as_chunks_mut::<8>();
+        let last = done + narrow.len() * 8;
+        for (k, slots) in narrow.iter_mut().enumerate() {
+            self.part(done + k * 8, slots);
+        }
+        for (k, slot) in rest.iter_mut().enumerate() {
+            self.part(last + k, std::array::from_mut(slot));
+        }
+    }
+
+    /// Sums of constant length, which pass by value and stay in registers.
+    #[inline(always)]
+    fn part<const W: usize>(&self, first: usize, slots: &mut [MaybeUninit<T>; W]) {
+        let mut sums = [self.zero; W];
+        for (weights, line) in self.taps {
+            for (&weight, at) in weights.iter().zip(first..) {
+                if let Some(elements) = line[at..].first_chunk::<W>() {
+                    sums = std::array::from_fn(|k| (self.step)(sums[k], weight, elements[k]));
+                }
+            }
+        }
+        *slots = sums.map(MaybeUninit::new);
+    }
+}
+
+struct Sums<'a, T, F> {
+    taps: &'a Taps<'a, T, F>,
+    out: &'a mut [MaybeUninit<T>],
+}
+
+impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Loop for Sums<'_, T, F> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.taps.run(self.out);
+    }
+}

@@ -1,0 +1,222 @@
+//! Products of matrices, vectors and tensors.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::linalg::Linalg;
+//! let a = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+//! let x = Tensor::from(vec![10.0, 1.0]);
+//! assert_eq!(a.view().matmul(&x)?.to_vec()?, [12.0, 34.0]);
+//! let turned = a.view().transpose(&[1, 0])?;
+//! assert_eq!(a.view().matmul(turned)?.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Operands that lie in memory under strides alone are multiplied where they lie; others are evaluated or
+//! copied first, once. Integers wrap. Large products of floats and complex numbers are those of the crate
+//! `matrixmultiply`, which rounds a product and its sum at once where the processor can: they are the same
+//! for any view, any number of threads and any features, but not to the last bit on any processor. All
+//! others are the same everywhere: those of at most 16 x 16 x 16 numbers, those with fewer than 4 rows or
+//! columns, and those of other elements.
+
+mod stack;
+
+use crate::dtype::Arithmetic;
+use crate::error::{Error, Result};
+use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
+use crate::shape::{Align, Shape};
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use stack::Product;
+
+type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
+
+/// Products as methods of tensors and expressions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no products",
+    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+)]
+pub trait Linalg: IntoExpr + Sized
+where
+    Self::Elem: Arithmetic + 'static,
+{
+    /// The matrix product over the last axis of this operand and the last but one of `other`.
+    ///
+    /// Shapes `(.., m, k)` and `(.., k, n)` give `(.., m, n)`; the axes in front stretch to one another as
+    /// operands of operators do. An operand of rank 1 is a row on the left, a column on the right, and its
+    /// axis is not in the result: two of them give a tensor of rank 0. Follows NumPy's `matmul`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contraction`] if the axes to be summed over differ, [`Error::Operands`] if those in front
+    /// do not align, [`Error::Axis`] for an operand of rank 0, [`Error::OutOfMemory`], and what the
+    /// evaluation of an operand reports.
+    ///
+    /// ```
+    /// use lensor::linalg::Linalg;
+    /// use lensor::Tensor;
+    /// let a = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// let b = Tensor::from_nested([[1, 0], [0, 1], [1, 1]])?;
+    /// assert_eq!(a.view().matmul(&b)?.to_vec()?, [4, 5, 10, 11]);
+    ///
+    /// let stack = Tensor::from_vec([2, 1, 2], vec![1, 0, 0, 1])?;
+    /// let rows = stack.matmul(&a)?;
+    /// assert_eq!(rows.shape(), [2, 1, 3]);
+    /// assert_eq!(rows.to_vec()?, [1, 2, 3, 4, 5, 6]);
+    ///
+    /// assert_eq!(
+    ///     a.view().matmul(&a).unwrap_err().to_string(),
+    ///     "cannot multiply shapes [2, 3] and [2, 3]: axis 1 of the first has extent 3, axis 0 of the \
+    ///      second 2"
+    /// );
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn matmul<R: IntoExpr<Elem = Self::Elem>>(self, other: R) -> Result<Tensor<Vec<Self::Elem>>> {
+        let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
+        let (a, b, shape) = chained(a, b)?;
+        Product::new(&a, &b)?.eval(&shape)
+    }
+
+    /// As [`Self::matmul`], into an existing tensor or view of any storage with a writer. No memory is
+    /// taken where both operands lie in memory under strides and the destination is contiguous there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::matmul`], and [`Error::Destination`] if `out` has another shape,
+    /// [`Error::NotInjective`] if two of its indexes share an address.
+    ///
+    /// ```
+    /// use lensor::linalg::Linalg;
+    /// use lensor::Tensor;
+    /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let mut out = Tensor::full([2, 3], 0)?;
+    /// a.view().matmul_to(&a, &mut out.view_mut().select((.., 1..))?)?;
+    /// assert_eq!(out.to_vec()?, [0, 7, 10, 0, 15, 22]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn matmul_to<R, W>(self, other: R, out: &mut Tensor<W>) -> Result<()>
+    where
+        R: IntoExpr<Elem = Self::Elem>,
+        W: Writer<Elem = Self::Elem>,
+    {
+        let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
+        let (a, b, shape) = chained(a, b)?;
+        Product::new(&a, &b)?.assign_to(&shape, out)
+    }
+
+    /// The sum of products over pairs of axes, one of this operand and one of `other`.
+    ///
+    /// The result has the remaining axes of this operand, then those of `other`. Without pairs it is the
+    /// outer product. Follows NumPy's `tensordot`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Contraction`] with the first pair of axes that differ in extent, [`Error::Axis`] for one
+    /// that does not exist, [`Error::RepeatedAxis`] for one given twice, [`Error::ShapeOverflow`],
+    /// [`Error::OutOfMemory`], and what the evaluation of an operand reports.
+    ///
+    /// ```
+    /// use lensor::linalg::Linalg;
+    /// use lensor::Tensor;
+    /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// // Over the first axis of both: the products of columns.
+    /// assert_eq!(a.view().tensordot(&a, &[(0, 0)])?.to_vec()?, [10, 14, 14, 20]);
+    /// // Over both axes.
+    /// assert_eq!(a.view().tensordot(&a, &[(0, 0), (1, 1)])?.to_vec()?, [30]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn tensordot<R: IntoExpr<Elem = Self::Elem>>(
+        self,
+        other: R,
+        pairs: &[(usize, usize)],
+    ) -> Result<Tensor<Vec<Self::Elem>>> {
+        let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
+        let (left, right) = (a.shape()?, b.shape()?);
+        let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
+        let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
+        for &(left_axis, right_axis) in pairs {
+            check(&left, &right, left_axis, right_axis)?;
+        }
+        let summed = |pick: fn(&(usize, usize)) -> usize| pairs.iter().map(pick);
+        let order_left: Vec<usize> = kept_left.iter().copied().chain(summed(|p| p.0)).collect();
+        let order_right: Vec<usize> = summed(|p| p.1).chain(kept_right.iter().copied()).collect();
+        let product = |axes: &[usize], of: &Shape| axes.iter().map(|&axis| of[axis]).product();
+        let [m, n]: [usize; 2] = [product(&kept_left, &left), product(&kept_right, &right)];
+        let k: usize = pairs.iter().map(|pair| left[pair.0]).product();
+        let a = a.transpose(&order_left)?.reshape([m, k])?;
+        let b = b.transpose(&order_right)?.reshape([k, n])?;
+        let extents = |axes: Vec<usize>, of: Shape| axes.into_iter().map(move |axis| of[axis]);
+        let shape = extents(kept_left, left).chain(extents(kept_right, right)).collect();
+        Product::new(&a, &b)?.eval(&shape)
+    }
+
+    /// Every element of this operand times every element of `other`. Lazy, as any operator is.
+    ///
+    /// The result has the axes of this operand, then those of `other`.
+    ///
+    /// # Errors
+    ///
+    /// The error that an operand carries, and [`Error::ShapeOverflow`].
+    ///
+    /// ```
+    /// use lensor::linalg::Linalg;
+    /// use lensor::Tensor;
+    /// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::from(vec![10, 20, 30]));
+    /// assert_eq!(a.outer(&b)?.eval()?.to_vec()?, [10, 20, 30, 20, 40, 60]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn outer<R: IntoExpr<Elem = Self::Elem>>(self, other: R) -> Result<Outer<Self, R>> {
+        let (mut a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
+        for _ in 0..b.shape()?.rank() {
+            let rank = a.shape()?.rank();
+            a = a.insert_axis(rank)?;
+        }
+        Ok(Lazy(Apply::new(MulOp, (a.0, b.0))))
+    }
+}
+
+impl<S: Reader> Linalg for Tensor<S> where S::Elem: Arithmetic + 'static {}
+impl<S: Reader> Linalg for &Tensor<S> where S::Elem: Arithmetic + 'static {}
+impl<E: Expr> Linalg for Lazy<E> where E::Elem: Arithmetic + 'static {}
+impl<E: Expr> Linalg for &Lazy<E> where E::Elem: Arithmetic + 'static {}
+
+/// Operands of `matmul` as stacks of matrices, and the shape of their product.
+fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
+    let (left, right) = (a.shape()?, b.shape()?);
+    if left.rank() == 0 || right.rank() == 0 {
+        return Err(Error::Axis { axis: 0, rank: 0 });
+    }
+    check(&left, &right, left.rank() - 1, right.rank().saturating_sub(2))?;
+    let (row, column) = (left.rank() == 1, right.rank() == 1);
+    let a = if row { a.insert_axis(0)? } else { a };
+    let b = if column { b.insert_axis(1)? } else { b };
+    let front = |shape: &Shape| Shape::from(&shape[..shape.rank().saturating_sub(2)]);
+    let mut shape = front(&left).join(&front(&right), Align::Right, 2)?.to_vec();
+    if !row {
+        shape.push(left[left.rank() - 2]);
+    }
+    if !column {
+        shape.push(right[right.rank() - 1]);
+    }
+    Ok((a, b, shape.into()))
+}
+
+fn check(left: &Shape, right: &Shape, left_axis: usize, right_axis: usize) -> Result<()> {
+    if left[left_axis] == right[right_axis] {
+        return Ok(());
+    }
+    let (left, right) = (left.to_vec(), right.to_vec());
+    Err(Error::Contraction { left, right, left_axis, right_axis })
+}
+
+/// The axes that are not among `taken`, each of which exists and comes once.
+fn others(rank: usize, taken: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
+    let mut kept = vec![true; rank];
+    for axis in taken {
+        match kept.get_mut(axis) {
+            None => return Err(Error::Axis { axis, rank }),
+            Some(false) => return Err(Error::RepeatedAxis { axis }),
+            Some(slot) => *slot = false,
+        }
+    }
+    Ok((0..rank).filter(|&axis| kept[axis]).collect())
+}

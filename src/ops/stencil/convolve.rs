@@ -1,0 +1,294 @@
+//! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
+
+use super::field::{Slab, contiguous, first_error};
+use crate::dtype::Arithmetic;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Lazy};
+use crate::kernel::{Filled, Line, Planes, Taps, inner};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// What lies beyond the border of an operand, of `a b c d` for example.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// Zeros: `0 0 | a b c d | 0 0`.
+    Zero,
+    /// The nearest element: `a a | a b c d | d d`.
+    Clamp,
+    /// The operand again: `c d | a b c d | a b`.
+    Wrap,
+    /// Its mirror image about the last element: `c b | a b c d | c b`. NumPy's `pad` with mode `reflect`.
+    Reflect,
+}
+
+/// Which part of a convolution, for an axis of extent `n` and a kernel of extent `k`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// All places where the kernel meets the operand: extent `n + k - 1`, or 0 if `n` is.
+    Full(Edge),
+    /// The middle of [`Self::Full`]: extent `n`.
+    Same(Edge),
+    /// The places where the kernel lies inside: extent `n - k + 1`.
+    Valid,
+}
+
+impl Mode {
+    fn edge(self) -> Edge {
+        match self {
+            Self::Full(edge) | Self::Same(edge) => edge,
+            Self::Valid => Edge::Zero,
+        }
+    }
+
+    /// Elements before the first one that a kernel of extent `k` reaches, and extent of the result.
+    fn extent(self, axis: usize, n: usize, k: usize) -> Result<[usize; 2]> {
+        let refused = Err(Error::Window { axis, window: k, extent: n });
+        match self {
+            _ if k == 0 => refused,
+            Self::Valid if k > n => refused,
+            Self::Valid => Ok([0, n - k + 1]),
+            Self::Same(_) => Ok([k / 2, n]),
+            Self::Full(_) if n == 0 => Ok([0, 0]),
+            Self::Full(_) => Ok([k - 1, n.saturating_add(k - 1)]),
+        }
+    }
+}
+
+impl Edge {
+    /// Which element of an axis of extent `n` stands at place `at` of it, which may lie beyond the border;
+    /// `None` for zeros.
+    fn source(self, at: isize, n: usize) -> Option<usize> {
+        let end = n as isize;
+        if (0..end).contains(&at) {
+            return Some(at as usize);
+        }
+        match self {
+            Self::Zero => None,
+            Self::Clamp => Some(at.clamp(0, end - 1) as usize),
+            Self::Wrap => Some(at.rem_euclid(end) as usize),
+            Self::Reflect if n == 1 => Some(0),
+            Self::Reflect => {
+                let place = at.rem_euclid(2 * (end - 1));
+                Some(place.min(2 * (end - 1) - place) as usize)
+            }
+        }
+    }
+}
+
+/// Elements of a slab, at least.
+const SLAB: usize = 1 << 16;
+
+/// Weighted sums of neighbours.
+pub(super) fn correlate<E, K>(
+    operand: Lazy<E>,
+    kernel: Lazy<K>,
+    mode: Mode,
+) -> Result<Tensor<Vec<E::Elem>>>
+where
+    E: Expr,
+    E::Elem: Arithmetic,
+    K: Expr<Elem = E::Elem>,
+{
+    Sums::new(operand, kernel, mode)?.eval()
+}
+
+/// [`correlate`] into an existing tensor.
+pub(super) fn correlate_to<E, K, W>(
+    operand: Lazy<E>,
+    kernel: Lazy<K>,
+    mode: Mode,
+    out: &mut Tensor<W>,
+) -> Result<()>
+where
+    E: Expr,
+    E::Elem: Arithmetic,
+    K: Expr<Elem = E::Elem>,
+    W: Writer<Elem = E::Elem>,
+{
+    let sums = Sums::new(operand, kernel, mode)?;
+    let expected = out.shape();
+    if expected != sums.result {
+        let (expected, found) = (expected.to_vec(), sums.result.to_vec());
+        return Err(Error::Destination { expected, found });
+    }
+    match out.contiguous_mut() {
+        Some(part) => sums.fill(inner::slots(part)).map(drop),
+        None => out.assign(sums.eval()?),
+    }
+}
+
+/// An operand, the border that a kernel needs around it, and the kernel; of rank 2 or more, as slabs are cut
+/// along the first axis and computed along the last.
+struct Sums<E: Expr> {
+    operand: Lazy<E>,
+    weights: Vec<E::Elem>,
+    shape: Shape,
+    sides: Shape,
+    /// Extents of the result.
+    extents: Vec<usize>,
+    /// Width of the border before the first element.
+    before: Vec<usize>,
+    edge: Edge,
+    /// Shape of the result, at the rank of the operand as given.
+    result: Shape,
+}
+
+impl<E: Expr> Sums<E>
+where
+    E::Elem: Arithmetic,
+{
+    fn new<K: Expr<Elem = E::Elem>>(
+        mut operand: Lazy<E>,
+        kernel: Lazy<K>,
+        mode: Mode,
+    ) -> Result<Self> {
+        let (shape, sides) = (operand.shape()?, kernel.shape()?);
+        let rank = shape.rank();
+        if sides.rank() != rank {
+            let what = "extents of the kernel";
+            return Err(Error::Rank { what, expected: rank, found: sides.rank() });
+        }
+        let missing = 2_usize.saturating_sub(rank);
+        let (mut before, mut extents) = (vec![0; missing], vec![1; missing]);
+        for axis in 0..rank {
+            let [reach, extent] = mode.extent(axis, shape[axis], sides[axis])?;
+            before.push(reach);
+            extents.push(extent);
+        }
+        for _ in 0..missing {
+            operand = operand.insert_axis(0)?;
+        }
+        let longer = |shape: Shape| -> Shape {
+            std::iter::repeat_n(1, missing).chain(shape.iter().copied()).collect()
+        };
+        Ok(Self {
+            operand,
+            weights: kernel.eval()?.into_storage(),
+            shape: longer(shape),
+            sides: longer(sides),
+            result: Shape::from(&extents[missing..]),
+            extents,
+            before,
+            edge: mode.edge(),
+        })
+    }
+
+    fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
+        let map = AddressMap::row_major(&self.result)?;
+        let data = inner::collect(map.count(), |out| self.fill(out))?;
+        Ok(Tensor::of_parts(map, data))
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
+        let each: usize = self.extents[1..].iter().product();
+        let block = (SLAB / each.max(1)).max(4 * self.sides[0]);
+        let planes = Planes { count: 1, items: self.extents[0], each, block };
+        let open = |items| self.slab(items);
+        planes.fill(out, &open, &|slab, [_, item], line| self.write(slab, item, line))
+    }
+
+    /// What some indexes of the result need, with its border.
+    fn slab(&self, items: Range<usize>) -> Result<Slab<'_, E::Elem>> {
+        let zero = E::Elem::one().minus(E::Elem::one());
+        let wide = |axis: usize| self.extents[axis] + self.sides[axis] - 1;
+        let rows = items.len() + self.sides[0] - 1;
+        if (0..self.shape.rank()).all(|axis| wide(axis) == self.shape[axis])
+            && let Some(data) = contiguous(&self.operand)
+        {
+            return Ok(Slab { data: Cow::Borrowed(data), first: 0 });
+        }
+        let widths: Shape =
+            (0..self.shape.rank()).map(|axis| if axis == 0 { rows } else { wide(axis) }).collect();
+        let mut slab = Tensor::full(&widths, zero)?;
+        let place = |k: usize| (items.start + k) as isize - self.before[0] as isize;
+        let source = |k: usize| self.edge.source(place(k), self.shape[0]);
+        // The elements themselves, then the border of one axis after the other.
+        let known: Vec<usize> = (0..rows).filter(|&k| source(k).is_some()).collect();
+        if let Some(&first) = known.first() {
+            let sources: Vec<usize> = known.iter().filter_map(|&k| source(k)).collect();
+            let straight = sources.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            let operand = Lazy(self.operand.0.by_ref());
+            let part = if straight {
+                operand.slice(0, sources[0]..sources[0] + sources.len())?
+            } else {
+                operand.select((sources,))?
+            };
+            let mut middle = slab.view_mut().slice(0, first..first + known.len())?;
+            for axis in 1..self.shape.rank() {
+                let start = self.before[axis];
+                middle = middle.slice(axis, start..start + self.shape[axis])?;
+            }
+            part.assign_to(&mut middle).map_err(|error| first_error(&self.operand, error))?;
+        }
+        let mut data = slab.into_storage();
+        if self.edge != Edge::Zero {
+            for axis in 1..self.shape.rank() {
+                self.extend(&mut data, &widths, axis);
+            }
+        }
+        Ok(Slab { data: Cow::Owned(data), first: items.start })
+    }
+
+    /// Copies elements to the border along one axis.
+    fn extend(&self, data: &mut [E::Elem], widths: &[usize], axis: usize) {
+        let (before, n) = (self.before[axis], self.shape[axis]);
+        let each: usize = widths[axis + 1..].iter().product();
+        let border = (0..before).chain(before + n..widths[axis]);
+        let moves: Vec<(usize, usize)> = border
+            .filter_map(|k| {
+                let source = self.edge.source(k as isize - before as isize, n)?;
+                Some(((before + source) * each, k * each))
+            })
+            .collect();
+        for part in data.chunks_exact_mut((widths[axis] * each).max(1)) {
+            for &(from, to) in &moves {
+                part.copy_within(from..from + each, to);
+            }
+        }
+    }
+
+    /// All lines of one index of the first axis of the result.
+    fn write(
+        &self,
+        slab: &Slab<'_, E::Elem>,
+        item: usize,
+        mut out: Line<'_, E::Elem>,
+    ) -> Result<Filled> {
+        let last = self.shape.rank() - 1;
+        let zero = E::Elem::one().minus(E::Elem::one());
+        let wide = |axis: usize| self.extents[axis] + self.sides[axis] - 1;
+        let (columns, window) = (self.extents[last], self.sides[last]);
+        // Where the lines of the kernel start, from the line of its first.
+        let offset = |index: &[usize]| {
+            let at = |position: usize, (axis, &digit): (usize, &usize)| {
+                if axis == 0 { digit } else { position * wide(axis) + digit }
+            };
+            index.iter().enumerate().fold(0, at) * wide(last)
+        };
+        let outer = Shape::from(&self.sides[..last]);
+        let starts: Vec<usize> = outer.indexes()?.map(|index| offset(&index)).collect();
+        let lines = Shape::from(&self.extents[..last]);
+        for mut index in Shape::from(&lines[1..]).indexes()? {
+            index.insert(0, item - slab.first);
+            let start = offset(&index);
+            let taps: Vec<_> = starts
+                .iter()
+                .zip(self.weights.chunks_exact(window))
+                .map(|(&from, weights)| {
+                    (weights, &slab.data[start + from..][..columns + window - 1])
+                })
+                .collect();
+            let sum = |sum: E::Elem, weight: E::Elem, x: E::Elem| sum.plus(weight.times(x));
+            out.extend_with(
+                columns,
+                |slots| Ok(Taps { taps: &taps, zero, step: sum }.fill(slots)),
+            )?;
+        }
+        out.finish()
+    }
+}

@@ -1,0 +1,184 @@
+//! Derivatives of the elements of an operand, line by line along its last axis.
+
+use super::rule::{Order, Rule, Spacing, Tap, curvature, difference, weighted};
+use crate::dtype::Real;
+use crate::error::{Error, Result};
+use crate::expr::{Expr, Lazy, for_each_piece};
+use crate::kernel::{Filled, Line, Planes, inner};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Elements of a block: few enough that all planes find them in the cache.
+const BLOCK: usize = 1 << 15;
+
+/// Some indexes of the first axis of an operand, in row-major memory.
+pub(super) struct Slab<'a, T: Clone> {
+    pub(super) data: Cow<'a, [T]>,
+    /// The first of these indexes.
+    pub(super) first: usize,
+}
+
+/// The elements of an operand that is a contiguous tensor in memory.
+pub(super) fn contiguous<E: Expr>(operand: &Lazy<E>) -> Option<&[E::Elem]> {
+    let (data, map) = operand.in_memory()?;
+    data.get(map.span()).filter(|data| map.is_contiguous() && data.len() == map.count())
+}
+
+/// The first error of an operand in row-major order, for one that a part of it reported.
+#[cold]
+pub(super) fn first_error<E: Expr>(operand: &Lazy<E>, error: Error) -> Error {
+    for_each_piece(operand, BLOCK, |_| Ok(())).err().unwrap_or(error)
+}
+
+/// Derivatives of an operand, each along one axis.
+pub(super) struct Derivatives<'a, T, E> {
+    operand: &'a Lazy<E>,
+    shape: Shape,
+    rules: Vec<(usize, Rule<T>)>,
+}
+
+impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
+    pub(super) fn new(
+        operand: &'a Lazy<E>,
+        planes: &[(usize, Order)],
+        spacing: &[Spacing<T>],
+    ) -> Result<Self> {
+        let shape = operand.shape()?;
+        let rank = shape.rank();
+        if spacing.len() != rank {
+            return Err(Error::Rank { what: "spacings", expected: rank, found: spacing.len() });
+        }
+        let mut rules = Vec::with_capacity(planes.len());
+        for &(axis, order) in planes {
+            let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
+            rules.push((axis, Rule::new(axis, extent, order, &spacing[axis])?));
+        }
+        Ok(Self { operand, shape, rules })
+    }
+
+    /// One plane after another: shape `(planes, ..)`.
+    pub(super) fn eval(&self) -> Result<Tensor<Vec<T>>> {
+        let planes = [self.rules.len()];
+        let shape: Shape = planes.into_iter().chain(self.shape.iter().copied()).collect();
+        let map = AddressMap::row_major(&shape)?;
+        let data = inner::collect(map.count(), |out| self.fill(out))?;
+        Ok(Tensor::of_parts(map, data))
+    }
+
+    /// The same, into as many slots.
+    pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        let (operand, shape) = (self.operand, &self.shape);
+        // The last axis runs within a line, so a vector is one item.
+        let (items, each) = match &shape[..] {
+            [] | [_] => (1, shape.count()?),
+            [items, rest @ ..] => (*items, rest.iter().product()),
+        };
+        let slice = contiguous(operand);
+        let least = if slice.is_some() { 1 } else { 8 * Rule::<T>::REACH };
+        let block = (BLOCK / each.max(1)).max(least);
+        let open = |items: Range<usize>| match slice {
+            Some(data) => Ok(Slab { data: Cow::Borrowed(data), first: 0 }),
+            None if shape.rank() == 1 => {
+                Ok(Slab { data: Cow::Owned(operand.eval()?.into_storage()), first: 0 })
+            }
+            None => slab(operand, items, shape[0]),
+        };
+        let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], line: Line<'_, T>| {
+            let (axis, rule) = &self.rules[plane];
+            Field { slab, shape, axis: *axis, rule }.write(item, line)
+        };
+        Planes { count: self.rules.len(), items, each, block }.fill(out, &open, &fill)
+    }
+}
+
+/// What a block of the first axis needs of an operand, evaluated.
+fn slab<'a, T: Real, E: Expr<Elem = T>>(
+    operand: &'a Lazy<E>,
+    items: Range<usize>,
+    extent: usize,
+) -> Result<Slab<'a, T>> {
+    // At either end, values are those of the nearest three elements.
+    let first = items.start.min(extent - 1).saturating_sub(Rule::<T>::REACH);
+    let end = (items.end + Rule::<T>::REACH).min(extent);
+    let part = Lazy(operand.0.by_ref()).slice(0, first..end)?.eval();
+    let data = part.map_err(|error| first_error(operand, error))?.into_storage();
+    Ok(Slab { data: Cow::Owned(data), first })
+}
+
+/// One derivative of a slab.
+struct Field<'a, T: Clone> {
+    slab: &'a Slab<'a, T>,
+    shape: &'a Shape,
+    axis: usize,
+    rule: &'a Rule<T>,
+}
+
+impl<T: Real> Field<'_, T> {
+    /// All lines of one index of the first axis.
+    fn write(&self, item: usize, mut out: Line<'_, T>) -> Result<Filled> {
+        let last = self.shape.rank() - 1;
+        let lines: usize = self.shape[..last].iter().skip(1).product();
+        for line in item * lines..(item + 1) * lines {
+            if self.axis == last {
+                self.along(self.line(line), &mut out);
+            } else {
+                self.across(line, &mut out);
+            }
+        }
+        out.finish()
+    }
+
+    /// Line `line` of the operand, in row-major order of all axes but the last.
+    fn line(&self, line: usize) -> &[T] {
+        let last = self.shape.rank() - 1;
+        let lines: usize = self.shape[..last].iter().skip(1).product();
+        let columns = self.shape[last];
+        &self.slab.data[(line - self.slab.first * lines) * columns..][..columns]
+    }
+
+    /// Differences of whole lines.
+    fn across(&self, line: usize, out: &mut Line<'_, T>) {
+        let last = self.shape.rank() - 1;
+        let step: usize = self.shape[self.axis + 1..last].iter().product();
+        let index = line / step % self.rule.extent();
+        let at = |k: usize| self.line(line - index * step + k * step);
+        match self.rule.tap(index) {
+            Tap::Difference { high, low, by } => {
+                out.extend([at(high), at(low)], |[high, low]| difference(high, low, by));
+            }
+            Tap::Curvature { start, by } => {
+                out.extend([0, 1, 2].map(|k| at(start + k)), |x| curvature(x, by));
+            }
+            Tap::Weighted { start, weights } => {
+                out.extend([0, 1, 2].map(|k| at(start + k)), |x| weighted(x, weights));
+            }
+        }
+    }
+
+    /// Differences within a line.
+    fn along(&self, line: &[T], out: &mut Line<'_, T>) {
+        let edge = |index: usize| self.rule.tap(index).of(|k| line[k]);
+        out.push(edge(0));
+        if let Some(inner) = line.len().checked_sub(2).filter(|&inner| inner > 0) {
+            let part = |k: usize| &line[k..][..inner];
+            let [u, v, w] = &self.rule.weights;
+            match self.rule.tap(1) {
+                Tap::Difference { by, .. } => {
+                    out.extend([part(2), part(0)], |[high, low]| difference(high, low, by));
+                }
+                Tap::Curvature { by, .. } => {
+                    out.extend([part(0), part(1), part(2)], |x| curvature(x, by));
+                }
+                Tap::Weighted { .. } => out
+                    .extend([part(0), part(1), part(2), u, v, w], |[a, b, c, u, v, w]| {
+                        weighted([a, b, c], [u, v, w])
+                    }),
+            }
+        }
+        out.push(edge(line.len() - 1));
+    }
+}

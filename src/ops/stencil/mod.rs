@@ -1,0 +1,419 @@
+//! Functions of neighbours: derivatives, convolution, and stencils of one's own.
+//!
+//! Longer than 400 lines because it is one table of documented methods.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::stencil::{EdgeOrder, Stencil};
+//! let squares = Tensor::from(vec![0.0, 1.0, 4.0, 9.0, 16.0]);
+//! let slope = squares.view().derivative(0, 1.0, EdgeOrder::Second)?;
+//! assert_eq!(slope.to_vec()?, [0.0, 2.0, 4.0, 6.0, 8.0]);
+//!
+//! let sums = squares.stencil([[-1], [1]], |[left, right]| left + right)?;
+//! assert_eq!(sums.eval()?.to_vec()?, [4.0, 10.0, 20.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! Derivatives and convolutions are computed at once. An operand that is contiguous in memory is read where
+//! it lies, any other is evaluated a block of its first axis at a time. Results do not depend on either.
+
+mod convolve;
+mod field;
+mod rule;
+
+pub use convolve::{Edge, Mode};
+pub use rule::{EdgeOrder, Spacing};
+
+use crate::dtype::{Arithmetic, Real};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, IntoExpr, Lazy, zip_with};
+use crate::kernel::inner;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use field::Derivatives;
+use rule::Order;
+
+/// Functions of neighbours as methods of tensors and expressions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no stencils",
+    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+)]
+pub trait Stencil: IntoExpr + Sized {
+    /// The derivative along one axis, with the shape of the operand.
+    ///
+    /// Inside, it is `(x[i + 1] - x[i - 1]) / (2 h)`, and where the coordinates are given the slope of the
+    /// parabola through three neighbours; at the ends what `edges` says. Follows NumPy's `gradient`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, [`Error::Window`] if it has less than two elements (three
+    /// for [`EdgeOrder::Second`]), [`Error::Coordinates`] unless there is one for each element,
+    /// [`Error::OutOfMemory`], and what the evaluation of the operand reports.
+    ///
+    /// ```
+    /// use lensor::stencil::{EdgeOrder, Stencil};
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])?;
+    /// let along = t.view().derivative(1, 1.0, EdgeOrder::First)?;
+    /// assert_eq!(along.to_vec()?, [1.0, 1.5, 2.0, 2.0, 4.0, 6.0]);
+    /// let across = t.derivative(0, vec![0.0, 2.0], EdgeOrder::First)?;
+    /// assert_eq!(across.to_vec()?, [0.0, 0.5, 2.5, 0.0, 0.5, 2.5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn derivative(
+        self,
+        axis: usize,
+        spacing: impl Into<Spacing<Self::Elem>>,
+        edges: EdgeOrder,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real,
+    {
+        one(&Lazy(self.into_expr()), axis, &spacing.into(), Order::First(edges))
+    }
+
+    /// The second derivative along one axis, with the shape of the operand: the curvature of the parabola
+    /// through three neighbours, those nearest to the ends there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::derivative`]; three elements are needed.
+    ///
+    /// ```
+    /// use lensor::stencil::Stencil;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![0.0, 1.0, 8.0, 27.0]);
+    /// assert_eq!(t.second_derivative(0, 1.0)?.to_vec()?, [6.0, 6.0, 12.0, 12.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn second_derivative(
+        self,
+        axis: usize,
+        spacing: impl Into<Spacing<Self::Elem>>,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real,
+    {
+        one(&Lazy(self.into_expr()), axis, &spacing.into(), Order::Second)
+    }
+
+    /// The derivatives along all axes, one spacing an axis: shape `(s0, .., sn)` becomes
+    /// `(s0, .., sn, n + 1)`, with the component last.
+    ///
+    /// Each component lies contiguous in memory; the operand is read once. Follows NumPy's `gradient`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::derivative`], and [`Error::Rank`] unless there is one spacing an axis.
+    ///
+    /// ```
+    /// use lensor::stencil::{EdgeOrder, Stencil};
+    /// use lensor::Tensor;
+    /// let plane = Tensor::from_nested([[0.0, 3.0], [2.0, 5.0]])?;
+    /// let gradient = plane.gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First)?;
+    /// assert_eq!(gradient.shape(), [2, 2, 2]);
+    /// assert_eq!(gradient.to_vec()?, [2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn gradient(
+        self,
+        spacing: &[Spacing<Self::Elem>],
+        edges: EdgeOrder,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real,
+    {
+        let operand = Lazy(self.into_expr());
+        let rank = operand.shape()?.rank();
+        let planes: Vec<_> = (0..rank).map(|axis| (axis, Order::First(edges))).collect();
+        Derivatives::new(&operand, &planes, spacing)?.eval()?.move_axis(0, rank)
+    }
+
+    /// As [`Self::gradient`], into an existing tensor or view of any storage with a writer.
+    ///
+    /// No memory is taken where the components lie contiguous, one after another: in a tensor of shape
+    /// `(n + 1, s0, .., sn)` whose first axis was moved to the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::gradient`], and [`Error::Destination`] if `out` has another shape,
+    /// [`Error::NotInjective`] if two of its indexes share an address.
+    ///
+    /// ```
+    /// use lensor::stencil::{EdgeOrder, Stencil};
+    /// use lensor::Tensor;
+    /// let plane = Tensor::from_nested([[0.0, 3.0], [2.0, 5.0]])?;
+    /// let mut out = Tensor::full([2, 2, 2], 0.0)?;
+    /// let mut last = out.view_mut().move_axis(0, 2)?;
+    /// plane.gradient_to(&[1.0.into(), 1.0.into()], EdgeOrder::First, &mut last)?;
+    /// assert_eq!(out.to_vec()?, [2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn gradient_to<W: Writer<Elem = Self::Elem>>(
+        self,
+        spacing: &[Spacing<Self::Elem>],
+        edges: EdgeOrder,
+        out: &mut Tensor<W>,
+    ) -> Result<()>
+    where
+        Self::Elem: Real,
+    {
+        let operand = Lazy(self.into_expr());
+        let shape = operand.shape()?;
+        let rank = shape.rank();
+        let planes: Vec<_> = (0..rank).map(|axis| (axis, Order::First(edges))).collect();
+        let gradient = Derivatives::new(&operand, &planes, spacing)?;
+        let expected = out.shape();
+        let found: Vec<usize> = shape.iter().copied().chain([rank]).collect();
+        if expected[..] != found {
+            return Err(Error::Destination { expected: expected.to_vec(), found });
+        }
+        let mut planes = out.view_mut().move_axis(rank, 0)?;
+        match planes.contiguous_mut() {
+            Some(part) => gradient.fill(inner::slots(part)).map(drop),
+            None => planes.assign(gradient.eval()?),
+        }
+    }
+
+    /// The second derivatives along all pairs of axes: shape `(s0, .., sn)` becomes
+    /// `(s0, .., sn, n + 1, n + 1)`.
+    ///
+    /// On the diagonal stand those of [`Self::second_derivative`], beside it the differences across two
+    /// axes, `(x[i+1, j+1] - x[i+1, j-1] - x[i-1, j+1] + x[i-1, j-1]) / (4 h k)` inside. They are the same
+    /// on both sides of the diagonal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::gradient`]; three elements are needed along each axis.
+    ///
+    /// ```
+    /// use lensor::stencil::{EdgeOrder, Stencil};
+    /// use lensor::Tensor;
+    /// // x * x + 3 * x * y
+    /// let t = Tensor::from_index([3, 3], |i| (i[0] * i[0] + 3 * i[0] * i[1]) as f64)?;
+    /// let hessian = t.hessian(&[1.0.into(), 1.0.into()], EdgeOrder::First)?;
+    /// assert_eq!(hessian.select((1, 1))?.to_vec()?, [2.0, 3.0, 3.0, 0.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn hessian(
+        self,
+        spacing: &[Spacing<Self::Elem>],
+        edges: EdgeOrder,
+    ) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real,
+    {
+        let operand = Lazy(self.into_expr());
+        let shape = operand.shape()?;
+        let rank = shape.rank();
+        let second: Vec<_> = (0..rank).map(|axis| (axis, Order::Second)).collect();
+        let diagonal = Derivatives::new(&operand, &second, spacing)?.eval()?;
+        let zero = Self::Elem::one().minus(Self::Elem::one());
+        let planes = [rank, rank].into_iter().chain(shape.iter().copied());
+        let mut all = Tensor::full(planes.collect::<crate::Shape>(), zero)?;
+        all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
+        for row in 0..rank {
+            let along = |axis: usize| [(axis, Order::First(edges))];
+            let slope = Derivatives::new(&operand, &along(row), spacing)?.eval()?;
+            let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();
+            for column in row + 1..rank {
+                let mixed = Derivatives::new(&slope, &along(column), spacing)?.eval()?;
+                for [i, j] in [[row, column], [column, row]] {
+                    all.view_mut().slice(0, i..i + 1)?.slice(1, j..j + 1)?.assign(&mixed)?;
+                }
+            }
+        }
+        all.move_axis(0, rank + 1)?.move_axis(0, rank + 1)
+    }
+
+    /// The sum of the second derivatives along all axes, with the shape of the operand.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::gradient`]; three elements are needed along each axis.
+    ///
+    /// ```
+    /// use lensor::stencil::Stencil;
+    /// use lensor::Tensor;
+    /// let bowl = Tensor::from_index([3, 4], |i| (i[0] * i[0] + i[1] * i[1]) as f64)?;
+    /// assert_eq!(bowl.laplacian(&[1.0.into(), 1.0.into()])?.to_vec()?, [4.0; 12]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn laplacian(self, spacing: &[Spacing<Self::Elem>]) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Real,
+    {
+        let operand = Lazy(self.into_expr());
+        let shape = operand.shape()?;
+        let zero = Self::Elem::one().minus(Self::Elem::one());
+        let mut sum = Tensor::full(&shape, zero)?;
+        for axis in 0..shape.rank() {
+            let term = Derivatives::new(&operand, &[(axis, Order::Second)], spacing)?.eval()?;
+            sum.try_add_assign(term.slice(0, 0..1)?.remove_axis(0)?)?;
+        }
+        Ok(sum)
+    }
+
+    /// Any function of neighbours: `f` of the elements at `offsets` from each index. Lazy.
+    ///
+    /// The result covers the indexes all of whose neighbours exist: an axis of extent `n` becomes one of
+    /// `n - before - after`, where `before` and `after` are the farthest offsets along it. Neighbours are
+    /// views of the operand, so nothing is copied and everything above and below is one loop. To have
+    /// neighbours beyond the border, give the operand one, by [`pad`](crate::tensor::pad) for example.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] unless offsets have one number an axis, [`Error::Window`] if the offsets span more
+    /// than an axis, and the error that the operand carries.
+    ///
+    /// ```
+    /// use lensor::stencil::Stencil;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6], [7, 8, 9]])?;
+    /// let cross = [[-1, 0], [0, -1], [0, 1], [1, 0]];
+    /// let largest = t.stencil(cross, |near| near.into_iter().fold(i32::MIN, i32::max))?;
+    /// assert_eq!(largest.eval()?.to_vec()?, [8]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn stencil<U, F, const N: usize, const R: usize>(
+        self,
+        offsets: [[isize; R]; N],
+        f: F,
+    ) -> Result<Lazy<impl Expr<Elem = U>>>
+    where
+        Self::Expr: Clone,
+        U: Copy + Send + Sync,
+        F: Fn([Self::Elem; N]) -> U + Send + Sync,
+    {
+        let operand = Lazy(self.into_expr());
+        let shape = operand.shape()?;
+        if shape.rank() != R {
+            return Err(Error::Rank { what: "offsets", expected: shape.rank(), found: R });
+        }
+        let mut views: [_; N] = std::array::from_fn(|_| operand.clone());
+        for (axis, &extent) in shape.iter().enumerate() {
+            let along = offsets.map(|offset| offset[axis]);
+            let before = along.iter().fold(0, |least, &o| o.min(least)).unsigned_abs();
+            let after = along.iter().fold(0, |most, &o| o.max(most)).unsigned_abs();
+            let window = before.saturating_add(after).saturating_add(1);
+            let count = match extent.checked_sub(window) {
+                Some(rest) => rest + 1,
+                None => return Err(Error::Window { axis, window, extent }),
+            };
+            for (view, offset) in views.iter_mut().zip(along) {
+                let start = before.saturating_add_signed(offset);
+                *view = view.clone().slice(axis, start..start + count)?;
+            }
+        }
+        Ok(zip_with(views, f))
+    }
+
+    /// The convolution with a kernel of the same rank: element `i` of the whole is the sum of
+    /// `x[i - t] * kernel[t]` over all `t`. `mode` says which part of it, and what lies beyond the border.
+    ///
+    /// Sums run over the kernel in row-major order from its end; integers wrap. Follows NumPy's and SciPy's
+    /// `convolve`; see [`Mode`] for shapes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] if the ranks differ, [`Error::Window`] if the kernel is empty or, with
+    /// [`Mode::Valid`], longer than an axis, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], and what the
+    /// evaluation of an operand reports.
+    ///
+    /// ```
+    /// use lensor::stencil::{Edge, Mode, Stencil};
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![1, 2, 3]);
+    /// let kernel = Tensor::from(vec![0, 1, 10]);
+    /// let with = |mode| t.view().convolve(&kernel, mode)?.to_vec();
+    /// assert_eq!(with(Mode::Full(Edge::Zero))?, [0, 1, 12, 23, 30]);
+    /// assert_eq!(with(Mode::Same(Edge::Zero))?, [1, 12, 23]);
+    /// assert_eq!(with(Mode::Same(Edge::Clamp))?, [11, 12, 23]);
+    /// assert_eq!(with(Mode::Valid)?, [12]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn convolve<K>(self, kernel: K, mode: Mode) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Arithmetic,
+        K: IntoExpr<Elem = Self::Elem>,
+    {
+        let kernel = turned(Lazy(kernel.into_expr()))?;
+        convolve::correlate(Lazy(self.into_expr()), kernel, mode)
+    }
+
+    /// As [`Self::convolve`], into an existing tensor or view of any storage with a writer. No memory is
+    /// taken for the result where that is contiguous.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::convolve`], and [`Error::Destination`] if `out` has another shape,
+    /// [`Error::NotInjective`] if two of its indexes share an address.
+    ///
+    /// ```
+    /// use lensor::stencil::{Mode, Stencil};
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![1, 2, 3]);
+    /// let mut out = Tensor::full([2], 0)?;
+    /// t.convolve_to(&Tensor::from(vec![1, 1]), Mode::Valid, &mut out)?;
+    /// assert_eq!(out.to_vec()?, [3, 5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn convolve_to<K, W>(self, kernel: K, mode: Mode, out: &mut Tensor<W>) -> Result<()>
+    where
+        Self::Elem: Arithmetic,
+        K: IntoExpr<Elem = Self::Elem>,
+        W: Writer<Elem = Self::Elem>,
+    {
+        let kernel = turned(Lazy(kernel.into_expr()))?;
+        convolve::correlate_to(Lazy(self.into_expr()), kernel, mode, out)
+    }
+
+    /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel turned around
+    /// along every axis. Element `i` is the sum of `x[i + t] * kernel[t]`, up to where `mode` starts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::convolve`].
+    ///
+    /// ```
+    /// use lensor::stencil::{Mode, Stencil};
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// assert_eq!(t.correlate(&Tensor::from(vec![1, 10]), Mode::Valid)?.to_vec()?, [21, 32, 43]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn correlate<K>(self, kernel: K, mode: Mode) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Arithmetic,
+        K: IntoExpr<Elem = Self::Elem>,
+    {
+        convolve::correlate(Lazy(self.into_expr()), Lazy(kernel.into_expr()), mode)
+    }
+}
+
+impl<S: Reader> Stencil for Tensor<S> {}
+impl<S: Reader> Stencil for &Tensor<S> {}
+impl<E: Expr> Stencil for Lazy<E> {}
+impl<E: Expr> Stencil for &Lazy<E> {}
+
+/// One derivative along one axis.
+fn one<E: Expr>(
+    operand: &Lazy<E>,
+    axis: usize,
+    spacing: &Spacing<E::Elem>,
+    order: Order,
+) -> Result<Tensor<Vec<E::Elem>>>
+where
+    E::Elem: Real,
+{
+    let spacing = vec![spacing.clone(); operand.shape()?.rank()];
+    Derivatives::new(operand, &[(axis, order)], &spacing)?.eval()?.remove_axis(0)
+}
+
+/// A kernel turned around along every axis.
+fn turned<E: Expr>(mut kernel: Lazy<E>) -> Result<Lazy<E>> {
+    for axis in 0..kernel.shape()?.rank() {
+        kernel = kernel.flip(axis)?;
+    }
+    Ok(kernel)
+}

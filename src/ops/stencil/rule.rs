@@ -1,0 +1,189 @@
+//! Differences along one axis: which elements, and with which weights.
+
+use crate::dtype::{DivideBy, Divisor, Real};
+use crate::error::{Error, Result};
+
+/// Distances of neighbours along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Spacing<T> {
+    /// The same everywhere.
+    Uniform(T),
+    /// The differences of these coordinates, one for each index of the axis.
+    At(Vec<T>),
+}
+
+impl<T: Real> From<T> for Spacing<T> {
+    fn from(distance: T) -> Self {
+        Self::Uniform(distance)
+    }
+}
+
+impl<T: Real> From<Vec<T>> for Spacing<T> {
+    fn from(coordinates: Vec<T>) -> Self {
+        Self::At(coordinates)
+    }
+}
+
+/// How exact first derivatives are at the two ends of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EdgeOrder {
+    /// The difference to the only neighbour: exact for polynomials of degree 1.
+    #[default]
+    First,
+    /// Weights of the nearest three elements: exact for degree 2, as it is elsewhere.
+    Second,
+}
+
+/// One value of a derivative, in terms of the elements along the axis.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Tap<T> {
+    /// `(x[high] - x[low]) / by`.
+    Difference { high: usize, low: usize, by: Divisor<T> },
+    /// `((x[start + 2] - x[start + 1]) - (x[start + 1] - x[start])) / by`.
+    Curvature { start: usize, by: Divisor<T> },
+    /// The sum of three elements from `start` on, each times its weight.
+    Weighted { start: usize, weights: [T; 3] },
+}
+
+/// A derivative along one axis.
+#[derive(Debug, Clone)]
+pub(super) struct Rule<T> {
+    extent: usize,
+    order: Order,
+    spacing: Spacing<T>,
+    /// Weights of every index, where distances differ.
+    pub(super) weights: [Vec<T>; 3],
+}
+
+/// Which derivative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    First(EdgeOrder),
+    Second,
+}
+
+impl<T: Real> Rule<T> {
+    /// # Errors
+    ///
+    /// [`Error::Window`] if the axis has too few elements, [`Error::Coordinates`] if there is not one
+    /// coordinate for each.
+    pub(super) fn new(
+        axis: usize,
+        extent: usize,
+        order: Order,
+        spacing: &Spacing<T>,
+    ) -> Result<Self> {
+        let window = if order == Order::First(EdgeOrder::First) { 2 } else { 3 };
+        if extent < window {
+            return Err(Error::Window { axis, window, extent });
+        }
+        let mut rule =
+            Self { extent, order, spacing: spacing.clone(), weights: Default::default() };
+        if let Spacing::At(coordinates) = spacing {
+            if coordinates.len() != extent {
+                return Err(Error::Coordinates { axis, extent, found: coordinates.len() });
+            }
+            if extent > 2 {
+                for index in 1..extent - 1 {
+                    let weights = rule.weights_at(coordinates, index);
+                    for (all, weight) in rule.weights.iter_mut().zip(weights) {
+                        all.push(weight);
+                    }
+                }
+            }
+        }
+        Ok(rule)
+    }
+
+    /// How far from an index its elements lie, at the most.
+    pub(super) const REACH: usize = 2;
+
+    pub(super) fn extent(&self) -> usize {
+        self.extent
+    }
+
+    /// The value at `index`.
+    #[inline]
+    pub(super) fn tap(&self, index: usize) -> Tap<T> {
+        let last = self.extent - 1;
+        let inside = index > 0 && index < last;
+        let start = index.saturating_sub(1).min(self.extent.saturating_sub(3));
+        match (&self.spacing, self.order) {
+            (Spacing::Uniform(h), Order::First(_)) if inside => {
+                Tap::Difference { high: index + 1, low: index - 1, by: Divisor::new(h.plus(*h)) }
+            }
+            (Spacing::Uniform(h), Order::First(EdgeOrder::First)) => {
+                let low = index.min(last - 1);
+                Tap::Difference { high: low + 1, low, by: Divisor::new(*h) }
+            }
+            (Spacing::At(x), Order::First(EdgeOrder::First)) if !inside => {
+                let low = index.min(last - 1);
+                Tap::Difference { high: low + 1, low, by: Divisor::new(x[low + 1].minus(x[low])) }
+            }
+            (Spacing::Uniform(h), Order::First(EdgeOrder::Second)) => {
+                let one = T::one();
+                let (two, half) = (one.plus(one), one.over(one.plus(one)));
+                let near = one.plus(half).over(*h);
+                let (middle, far) = (two.over(*h), half.over(*h));
+                let weights = if index == 0 {
+                    [near.negated(), middle, far.negated()]
+                } else {
+                    [far, middle.negated(), near]
+                };
+                Tap::Weighted { start, weights }
+            }
+            (Spacing::Uniform(h), Order::Second) => {
+                Tap::Curvature { start, by: Divisor::new(h.times(*h)) }
+            }
+            (Spacing::At(x), _) => Tap::Weighted { start, weights: self.weights_at(x, index) },
+        }
+    }
+
+    /// Weights of three neighbours, the distances between which are `a` and `b`: the derivative at one of
+    /// them of the parabola through all.
+    fn weights_at(&self, x: &[T], index: usize) -> [T; 3] {
+        let start = index.saturating_sub(1).min(self.extent - 3);
+        let (a, b) = (x[start + 1].minus(x[start]), x[start + 2].minus(x[start + 1]));
+        let both = a.plus(b);
+        let (low, middle, high) = (a.times(both), a.times(b), b.times(both));
+        let [low_part, middle_part, high_part] = match (self.order, index - start) {
+            (Order::Second, _) => {
+                let two = T::one().plus(T::one());
+                [two, two.negated(), two]
+            }
+            (_, 0) => [a.plus(both).negated(), both, a.negated()],
+            (_, 1) => [b.negated(), b.minus(a), a],
+            _ => [b, both.negated(), b.plus(both)],
+        };
+        [low_part.over(low), middle_part.over(middle), high_part.over(high)]
+    }
+}
+
+impl<T: Real> Tap<T> {
+    /// The value, of elements that `x` gives.
+    #[inline(always)]
+    pub(super) fn of(&self, x: impl Fn(usize) -> T) -> T {
+        match *self {
+            Self::Difference { high, low, by } => difference(x(high), x(low), by),
+            Self::Curvature { start, by } => curvature([x(start), x(start + 1), x(start + 2)], by),
+            Self::Weighted { start, weights } => {
+                weighted([x(start), x(start + 1), x(start + 2)], weights)
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn difference<T: Real>(high: T, low: T, by: Divisor<T>) -> T {
+    by.divide(high.minus(low))
+}
+
+#[inline(always)]
+pub(super) fn curvature<T: Real>([low, middle, high]: [T; 3], by: Divisor<T>) -> T {
+    by.divide(high.minus(middle).minus(middle.minus(low)))
+}
+
+#[inline(always)]
+pub(super) fn weighted<T: Real>([a, b, c]: [T; 3], [u, v, w]: [T; 3]) -> T {
+    u.times(a).plus(v.times(b)).plus(w.times(c))
+}

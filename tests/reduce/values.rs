@@ -1,0 +1,138 @@
+//! Special values, integers, masks, several reducers at once, and errors.
+
+use crate::{axis_sets, floats};
+use lensor::prelude::*;
+use lensor::reduce::*;
+
+#[test]
+fn special_values() {
+    let t = |data: &[f64]| Tensor::from(data.to_vec());
+    let sum = |data: &[f64]| t(data).sum(..).eval().unwrap().item().unwrap();
+    assert!(sum(&[-0.0]).is_sign_negative());
+    assert!(sum(&[]).is_sign_positive());
+    assert!(sum(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
+    let compensated =
+        |data: &[f64]| t(data).reduce(.., CompensatedSum).eval().unwrap().item().unwrap();
+    assert_eq!(compensated(&[1.0, 1e100, 1.0, -1e100]), 2.0);
+    assert!(compensated(&[-0.0]).is_sign_negative());
+    assert_eq!(compensated(&[f64::INFINITY, 1.0]), f64::INFINITY);
+    assert!(compensated(&[f64::INFINITY, 1.0, f64::NEG_INFINITY]).is_nan());
+
+    let with_nan = t(&[3.0, f64::NAN, 1.0, f64::NAN, 5.0]);
+    assert!(with_nan.min_over(..).eval().unwrap().item().unwrap().is_nan());
+    assert!(with_nan.max_over(..).eval().unwrap().item().unwrap().is_nan());
+    assert_eq!(with_nan.argmin(..).eval().unwrap().item(), Ok(1));
+    assert_eq!(with_nan.argmax(..).eval().unwrap().item(), Ok(1));
+    assert_eq!(with_nan.nan_argmax(..).eval().unwrap().item(), Ok(4));
+    assert_eq!(with_nan.nan_min(..).eval().unwrap().item(), Ok(1.0));
+    let only_nan = t(&[f64::NAN, f64::NAN]);
+    assert_eq!(only_nan.nan_sum(..).eval().unwrap().item(), Ok(0.0));
+    assert!(only_nan.nan_max(..).eval().unwrap().item().unwrap().is_nan());
+    assert!(only_nan.nan_mean(..).eval().unwrap().item().unwrap().is_nan());
+
+    let huge = t(&[1e200, 1e200]);
+    assert_eq!(huge.norm(..).eval().unwrap().item(), Ok(1e200 * 2f64.sqrt()));
+    let tiny = t(&[3e-200, 4e-200]);
+    assert!((tiny.norm(..).eval().unwrap().item().unwrap() / 5e-200 - 1.0).abs() < 1e-15);
+    let far = t(&[1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
+    assert_eq!(far.variance(.., 1).eval().unwrap().item(), Ok(30.0));
+
+    // Every first of equal elements, wherever it stands, also beyond the first leaf and lane.
+    for at in [0, 1, 31, 32, 511, 512, 700, 1999] {
+        let mut data = vec![0.0; 2000];
+        data[at] = -1.0;
+        data[1999] = -1.0;
+        let found = t(&data).argmin(..).eval().unwrap().item();
+        assert_eq!(found, Ok(at));
+        data[at] = f64::NAN;
+        assert_eq!(t(&data).argmax(..).eval().unwrap().item(), Ok(at));
+    }
+}
+
+#[test]
+fn integers_are_exact_or_refused() {
+    let t = Tensor::from_nested([[i64::MAX, 1, -1], [i64::MAX, 1, 0]]).unwrap();
+    let error = t.view().sum(1).eval().unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![1], target: "i64" });
+    assert_eq!(error.to_string(), "the result at [1] does not fit i64");
+    let wrapped = t.view().reduce(1, WrappingSum).eval().unwrap();
+    assert_eq!(wrapped.into_storage(), [i64::MAX, i64::MIN]);
+    let first = t.view().select((0,)).unwrap().sum(0).eval().unwrap().item();
+    assert_eq!(first, Ok(i64::MAX), "what overflows on the way only is no error");
+    assert!(matches!(t.view().prod(1).eval(), Err(Error::Overflow { .. }) | Ok(_)));
+
+    let mut many = vec![i64::MAX; 3000];
+    many.extend(vec![i64::MIN; 3000]);
+    assert_eq!(Tensor::from(many).sum(..).eval().unwrap().item(), Ok(-3000));
+    let bytes = vec![u8::MAX; 100_000];
+    assert_eq!(Tensor::from(bytes).sum(..).eval().unwrap().item(), Ok(25_500_000_u64));
+    let ones = Tensor::from(vec![true; 77]);
+    assert_eq!(ones.sum(..).eval().unwrap().item(), Ok(77_u64));
+
+    let big = Tensor::from(vec![1_i64 << 40, 1 << 40, 0]);
+    assert_eq!(big.view().prod(..).eval().unwrap().item(), Ok(0));
+    assert!(big.slice(0, 0..2).unwrap().prod(..).eval().is_err());
+    let least = Tensor::from(vec![1_i64 << 62, -2]);
+    assert_eq!(least.prod(..).eval().unwrap().item(), Ok(i64::MIN));
+    let least = Tensor::from(vec![1_i64 << 62, 2, -1]);
+    assert_eq!(least.prod(..).eval().unwrap().item(), Ok(i64::MIN));
+}
+
+#[test]
+fn masks_skip_and_never_multiply() {
+    let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [f64::INFINITY, 5.0, 6.0]]).unwrap();
+    let mask = Tensor::from_nested([[true, false, true], [false, true, true]]).unwrap();
+    assert_eq!(t.sum(1).filter(&mask).eval().unwrap().into_storage(), [4.0, 11.0]);
+    assert_eq!(t.argmin(1).filter(&mask).eval().unwrap().into_storage(), [0, 1]);
+    let none = Tensor::from_vec([2, 1], vec![true, false]).unwrap();
+    assert_eq!(t.view().nan_sum(1).filter(&none).eval().unwrap().into_storage(), [4.0, 0.0]);
+    let error = t.max_over(1).filter(&none).eval().unwrap_err();
+    assert_eq!(error, Error::NothingLeft { index: vec![1] });
+    assert_eq!(error.to_string(), "there is no result at [1]: all elements were left out");
+
+    let data = floats(3000, 3);
+    let mask: Vec<bool> = data.iter().map(|x| *x > 100.0).collect();
+    let t = Tensor::from_vec([3, 1000], data.clone()).unwrap();
+    let mask = Tensor::from_vec([3, 1000], mask).unwrap();
+    for (row, found) in t.max_over(1).filter(&mask).eval().unwrap().storage().iter().enumerate() {
+        let row = &data[1000 * row..][..1000];
+        assert_eq!(*found, row.iter().copied().filter(|x| *x > 100.0).fold(0.0, f64::max));
+    }
+}
+
+#[test]
+fn several_reducers_and_functions_of_results() {
+    let t = Tensor::from_vec([40, 50], floats(2000, 8)).unwrap();
+    for axes in axis_sets(2) {
+        let together =
+            t.reduce(axes.clone(), (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().unwrap();
+        let (sums, least, positions, spread) = together.separate().unwrap();
+        assert_eq!(sums, t.sum(axes.clone()).eval().unwrap());
+        assert_eq!(least, t.min_over(axes.clone()).eval().unwrap());
+        assert_eq!(positions, t.argmax(axes.clone()).eval().unwrap());
+        assert_eq!(spread.len(), sums.len());
+        let halves = t.sum(axes.clone()).map(|x: f64| x / 2.0).eval().unwrap();
+        assert_eq!(halves, (&sums / 2.0).eval().unwrap());
+    }
+}
+
+#[test]
+fn errors_say_what_was_asked() {
+    let t = Tensor::from_vec([2, 0, 3], Vec::<f64>::new()).unwrap();
+    let error = t.view().max_over([0, 1]).eval().unwrap_err();
+    assert_eq!(error, Error::EmptyReduction { axis: 1, shape: vec![2, 0, 3] });
+    assert_eq!(
+        error.to_string(),
+        "there is no result for no elements: axis 1 of shape [2, 0, 3] is reduced and has extent 0"
+    );
+    assert_eq!(t.view().max_over(0).eval().unwrap().shape(), [0, 3]);
+    assert_eq!(t.view().sum(1).eval().unwrap().into_storage(), [0.0; 6]);
+    let axis = t.view().sum([0, 3]).eval().unwrap_err();
+    assert_eq!(axis, Error::Axis { axis: 3, rank: 3 });
+    assert_eq!(t.view().sum([1, 1]).shape().unwrap_err(), Error::RepeatedAxis { axis: 1 });
+    let ints = Tensor::from_vec([2, 2], vec![1_i32, 2, 3, 0]).unwrap();
+    let fault = (12_i32 / ints.view()).sum(0).eval().unwrap_err();
+    assert_eq!(fault, Error::Arithmetic { index: vec![1, 1] });
+    let misfit = (ints.view() + Tensor::from(vec![1_i32, 2, 3])).sum(0).eval();
+    assert!(matches!(misfit, Err(Error::Operands { .. })));
+}
