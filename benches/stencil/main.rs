@@ -115,7 +115,7 @@ fn convolution(bench: &Bench) {
     let mut padded = Array2::<f64>::zeros((n + 4, n + 4));
     let mut sums = Array2::<f64>::zeros((n, n));
     let mut by_windows = |sums: &mut Array2<f64>| {
-        padded.slice_mut(s![2..-2, 2..-2]).assign(&plain);
+        padded.slice_mut(s![2..n + 2, 2..n + 2]).assign(&plain);
         ndarray::Zip::from(sums).and(padded.windows((5, 5))).for_each(|sum, window| {
             *sum = window.iter().zip(weights.iter()).map(|(x, weight)| x * weight).sum();
         });
