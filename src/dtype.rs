@@ -10,6 +10,7 @@ mod ranged;
 mod real;
 mod same_bits;
 mod sortable;
+mod text;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
 pub use byte_order::ByteOrder;
@@ -19,6 +20,7 @@ pub use ranged::Ranged;
 pub use real::Real;
 pub use same_bits::SameBits;
 pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};
+pub use text::TextElement;
 
 mod sealed {
     /// The table of element types is closed: files are parsed by what it says of their sizes.
@@ -158,7 +160,7 @@ pub trait DTypeVisitor {
     note = "files hold `bool`, integers of 8 to 64 bits, `f32` and `f64`, and with features `f16` and complex numbers",
     note = "`char` can be kept as `u32`, `usize` as `u64`: convert with `map` or `cast`"
 )]
-pub trait FileElement: Element {
+pub trait FileElement: TextElement {
     /// The element in bytes, all of whose patterns are values.
     type Bytes: bytemuck::Pod + Send + Sync;
 

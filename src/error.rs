@@ -229,6 +229,14 @@ pub enum Error {
         /// Number of axes.
         rank: usize,
     },
+    /// A tensor of a rank other than the one needed.
+    #[error("expected a tensor of rank {expected}, found shape {shape:?}")]
+    ExpectedRank {
+        /// Rank needed.
+        expected: usize,
+        /// Shape of the tensor.
+        shape: Vec<usize>,
+    },
     /// An axis that does not exist.
     #[error("axis {axis} does not exist: the rank is {rank}")]
     Axis {
@@ -494,6 +502,62 @@ pub enum Error {
         expected: u64,
         /// Bytes present, as far as was read.
         found: u64,
+    },
+    /// A line of a text file does not read as it should.
+    #[error("line {line}: expected {expected}, found {found:?}")]
+    Line {
+        /// Number of the line, from 1.
+        line: usize,
+        /// What should stand there.
+        expected: &'static str,
+        /// What stands there, shortened; empty at the end of the file.
+        found: String,
+    },
+    /// An index in a text file, where indexes count from 1, lies outside its axis.
+    #[error("line {line}: index {index} of axis {axis} is not in 1..={extent}")]
+    LineIndex {
+        /// Number of the line, from 1.
+        line: usize,
+        /// The axis.
+        axis: usize,
+        /// The index as it stands in the file.
+        index: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// A file holds fewer or more entries than it declares.
+    #[error("expected {expected} entries, found {found} at line {line}")]
+    EntryCount {
+        /// Number that was declared.
+        expected: usize,
+        /// Number found, as far as was read.
+        found: usize,
+        /// Line where the reading ended.
+        line: usize,
+    },
+    /// A dense tensor where entries are looked at.
+    #[error("{what} needs entries, argument {argument} is not sparse")]
+    NotSparse {
+        /// What looks at entries.
+        what: &'static str,
+        /// Position of the argument, from 1.
+        argument: usize,
+    },
+    /// A sparse tensor whose fill value is not zero where only entries are looked at.
+    #[error("{what} needs a fill value of zero, argument {argument} has another")]
+    FillNotZero {
+        /// What looks at entries only.
+        what: &'static str,
+        /// Position of the argument, from 1.
+        argument: usize,
+    },
+    /// A matrix without the symmetry that was asked for.
+    #[error("the matrix is not {symmetry}: element {index:?} differs from its mirror image")]
+    Asymmetric {
+        /// Name of the symmetry.
+        symmetry: &'static str,
+        /// Index of the first such entry.
+        index: [usize; 2],
     },
     /// A byte that is no value of its type.
     #[error("byte {byte:#04x} at index {index} is not a valid value")]

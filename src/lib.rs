@@ -97,6 +97,25 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Sparse tensors
+//!
+//! [`storage::Sparse`] keeps a fill value, any value, and the entries that differ from it. It stays sparse
+//! under every view, and expressions of sparse tensors are computed from their entries: see
+//! [`Lazy::eval_sparse`].
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::storage::Duplicates;
+//! let indexes = [[0, 5], [9, 2]];
+//! let values = vec![1.5, 2.5];
+//! let t = Tensor::from_coordinates([1 << 20, 1 << 20], 0.0, &indexes, values, Duplicates::Refuse)?;
+//!
+//! let symmetric = (&t + t.view().transpose(&[1, 0])?).eval_sparse()?;
+//! assert_eq!(symmetric.storage().stored_len(), 4);
+//! assert_eq!(symmetric.get(&[2, 9])?, 2.5);
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # Errors
 //!
 //! What data can cause is an [`Error`] that carries the numbers involved; what panics says so under
@@ -126,7 +145,7 @@
 //! |---|---|---|
 //! | `mmap` | yes | storage and `.npy` files mapped into memory |
 //! | `rayon` | yes | large evaluations use all threads |
-//! | `sparse` | yes | selection by bitmaps |
+//! | `sparse` | yes | selection by bitmaps; matrices of `sprs` as storage and back |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
@@ -160,7 +179,7 @@ pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{diff, generate, lanes, linalg, rolling, scan, segments, stencil};
+pub use ops::{diff, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;

@@ -17,7 +17,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("expr", &["error", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
     ("ops", &["error", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"]),
     ("interop", &["error", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
-    ("arbitrary", &["error", "shape", "map", "tensor"]),
+    ("arbitrary", &["error", "shape", "dtype", "map", "storage", "tensor"]),
 ];
 
 /// Modules of the names that the crate exports at its root.

@@ -8,7 +8,7 @@ use lensor::storage::{Duplicates, Sparse};
 use sprs::{CsMat, TriMat};
 use std::hint::black_box;
 
-type Matrix = Tensor<Sparse<f64>>;
+pub(crate) type Matrix = Tensor<Sparse<f64>>;
 
 /// Numbers that look random: steps of a linear congruential generator.
 struct Random(u64);
@@ -21,7 +21,7 @@ impl Random {
 }
 
 /// Distinct shuffled addresses of a square.
-fn addresses(side: usize, count: usize, seed: u64) -> Vec<usize> {
+pub(crate) fn addresses(side: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = Random(seed);
     let mut all: Vec<usize> =
         (0..count + count / 8).map(|_| random.below(side) * side + random.below(side)).collect();
@@ -34,14 +34,14 @@ fn addresses(side: usize, count: usize, seed: u64) -> Vec<usize> {
     all
 }
 
-fn matrix(side: usize, addresses: &[usize]) -> Matrix {
+pub(crate) fn matrix(side: usize, addresses: &[usize]) -> Matrix {
     let values = addresses.iter().map(|k| (k % 97) as f64 + 1.0).collect();
     let storage =
         Sparse::from_coordinates(side * side, 0.0, addresses.to_vec(), values, Duplicates::Refuse);
     Tensor::new([side, side], storage.expect("valid entries")).expect("a matrix")
 }
 
-fn peer(t: &Matrix) -> CsMat<f64> {
+pub(crate) fn peer(t: &Matrix) -> CsMat<f64> {
     let side = t.shape()[0];
     let mut triplets = TriMat::new((side, side));
     for (address, value) in t.storage().iter() {
@@ -51,7 +51,7 @@ fn peer(t: &Matrix) -> CsMat<f64> {
 }
 
 /// Panics unless the entries of both are the same.
-fn check(name: &str, ours: &Matrix, theirs: &CsMat<f64>) {
+pub(crate) fn check(name: &str, ours: &Matrix, theirs: &CsMat<f64>) {
     let side = ours.shape()[1];
     assert!(theirs.is_csr(), "{name}");
     let theirs: Vec<(usize, f64)> =

@@ -5,6 +5,7 @@
 //! output where the name says so, in the same round: lower is better.
 
 mod cases;
+mod products;
 mod report;
 
 use report::Bench;
@@ -23,4 +24,5 @@ fn main() {
     }
     let mut bench = Bench::new(quick, json, filter);
     cases::run(&mut bench);
+    products::run(&mut bench);
 }

@@ -6,46 +6,13 @@ use lensor::dtype::{ByteOrder, DType, DTypeVisitor, FileElement};
 use lensor::interop::npy::{self, Header};
 use lensor::{Error, Reader, Tensor};
 use libfuzzer_sys::fuzz_target;
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::mem::discriminant;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Counts the bytes held and the most that were.
-struct Counting;
+mod memory;
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-/// What a reader may hold besides twice the bytes: a header of the largest size, a block, an error.
-const CONSTANT: usize = 3 << 16;
-
-// SAFETY: every call is handed on to the system's allocator as it is.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let held = HELD.fetch_add(layout.size(), Relaxed) + layout.size();
-        PEAK.fetch_max(held, Relaxed);
-        // SAFETY: the caller's contract is that of the system's allocator.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Runs `read` and checks how much memory it held.
+/// At most twice the bytes.
 fn bounded<T>(bytes: &[u8], read: impl FnOnce() -> T) -> T {
-    let before = HELD.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let result = read();
-    let held = PEAK.load(Relaxed) - before;
-    assert!(held <= 2 * bytes.len() + CONSTANT, "{held} bytes were held for {}", bytes.len());
-    result
+    memory::bounded(2 * bytes.len(), read)
 }
 
 fn written<T: FileElement, S: Reader<Elem = T>>(t: &Tensor<S>) -> Vec<u8> {

@@ -1,5 +1,5 @@
 //! Random shapes, layouts, maps, chains of view operations and tensors under them, for property tests
-//! here and elsewhere: [`Viewed`] is a tensor with its dense copy, [`Aligned`] are tensors that broadcast
+//! here and elsewhere: [`Viewed`] is a tensor with its dense copy, [`SparseViewed`] a sparse one, [`Aligned`] are tensors that broadcast
 //! together with theirs.
 //!
 //! Ugly cases come often: extents 0 and 1, rank 0, strides 0 and below, repeated and empty lists,
@@ -22,11 +22,13 @@ mod backward;
 mod chain;
 mod copy;
 mod operation;
+mod sparse;
 mod viewed;
 
 pub use chain::Chain;
 pub use copy::copy_under;
 pub use operation::ViewOp;
+pub use sparse::SparseViewed;
 pub use viewed::{Aligned, Viewed};
 
 use crate::error::Result;

@@ -41,12 +41,10 @@ pub trait SortKey: Radix {
     fn pair(self, position: usize) -> Self::Pair;
     /// The position in a pair.
     fn position(pair: Self::Pair) -> usize;
-    /// The key in a pair.
-    fn of_pair(pair: Self::Pair) -> Self;
 }
 
 /// What is sorted byte by byte. Sealed.
-pub trait Radix: Copy + Ord + Debug + Send + Sync + sealed::Sealed + 'static {
+pub trait Radix: Copy + Ord + Default + Debug + Send + Sync + sealed::Sealed + 'static {
     /// Number of bytes.
     const BYTES: usize;
 
@@ -109,17 +107,13 @@ macro_rules! keys {
             fn position(pair: $Pair) -> usize {
                 (pair & ((1 << $position_bits) - 1)) as usize
             }
-            #[inline(always)]
-            fn of_pair(pair: $Pair) -> Self {
-                (pair >> $position_bits) as Self
-            }
         }
     )* };
 }
 keys! { u8 => u64, 32; u16 => u64, 32; u32 => u64, 32; u64 => u128, 64; }
 
 /// A key of 128 bits and a position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WidePair(u128, usize);
 
 impl sealed::Sealed for WidePair {}
@@ -144,10 +138,6 @@ impl SortKey for u128 {
     #[inline(always)]
     fn position(pair: WidePair) -> usize {
         pair.1
-    }
-    #[inline(always)]
-    fn of_pair(pair: WidePair) -> Self {
-        pair.0
     }
 }
 
@@ -206,16 +196,17 @@ macro_rules! floats {
             #[inline(always)]
             fn key(self, descending: bool) -> $Key {
                 const SIGN: $Key = 1 << (<$Key>::BITS - 1);
-                let bits = if self == $zero { 0 } else { self.to_bits() };
-                let key = if bits & SIGN == 0 { bits | SIGN } else { !bits };
-                let key = key ^ (descending as $Key).wrapping_neg();
+                let bits = if self.to_bits() == SIGN { 0 } else { self.to_bits() };
+                let negative = (bits >> (<$Key>::BITS - 1)).wrapping_neg();
+                let key = bits ^ (negative | SIGN) ^ (descending as $Key).wrapping_neg();
                 if self.is_nan() { <$Key>::MAX } else { key }
             }
             #[inline(always)]
             fn from_key(key: $Key, descending: bool) -> Self {
                 const SIGN: $Key = 1 << (<$Key>::BITS - 1);
                 let number = key ^ (descending as $Key).wrapping_neg();
-                let bits = if number & SIGN == 0 { !number } else { number ^ SIGN };
+                let positive = (number >> (<$Key>::BITS - 1)).wrapping_neg();
+                let bits = number ^ (!positive | SIGN);
                 if key == <$Key>::MAX { $nan } else { Self::from_bits(bits) }
             }
             #[inline(always)]
@@ -231,4 +222,67 @@ floats! {
     f64, u64, f64::NAN, 0.0;
     #[cfg(feature = "half")] half::f16, u16, half::f16::NAN, half::f16::ZERO;
     #[cfg(feature = "half")] half::bf16, u16, half::bf16::NAN, half::bf16::ZERO;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SortKey, Sortable};
+
+    /// Keys ascend as elements do, and give the elements back that have a key of their own.
+    fn check<T: Sortable + PartialOrd>(ascending: &[T]) {
+        for descending in [false, true] {
+            for pair in ascending.windows(2) {
+                let [a, b] = [pair[0].key(descending), pair[1].key(descending)];
+                assert!(if pair[0] == pair[1] { a == b } else { (a < b) != descending });
+            }
+            for &x in ascending {
+                assert!(T::from_key(x.key(descending), descending) == x);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_of_integers_ascend() {
+        check(&(u8::MIN..=u8::MAX).collect::<Vec<_>>());
+        check(&(i8::MIN..=i8::MAX).collect::<Vec<_>>());
+        check(&(i16::MIN..=i16::MAX).collect::<Vec<_>>());
+        check(&[i128::MIN, -1, 0, 1, i128::MAX]);
+        check(&[false, true]);
+        check(&['\0', 'a', '\u{d7ff}', '\u{e000}', char::MAX]);
+    }
+
+    #[test]
+    fn keys_of_floats_ascend() {
+        let tiny = f32::from_bits(1);
+        check(&[f32::NEG_INFINITY, f32::MIN, -1.0, -tiny, -0.0, 0.0, tiny, 1.0, f32::MAX]);
+        check(&[f64::MIN, -1.0, -0.0, 0.0, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY]);
+        for descending in [false, true] {
+            for nan in [f32::NAN, -f32::NAN, f32::from_bits(0x7f80_0001)] {
+                assert!(nan.key(descending) == u32::MAX && !nan.is_own_key());
+            }
+            assert!(
+                f32::INFINITY.key(descending).max(f32::NEG_INFINITY.key(descending)) < u32::MAX
+            );
+        }
+        assert!(0.0_f64.is_own_key() && !(-0.0_f64).is_own_key());
+    }
+
+    /// All there are, in order of `f32`.
+    #[test]
+    #[cfg(feature = "half")]
+    fn keys_of_halves_ascend() {
+        let mut all: Vec<half::f16> = (0..=u16::MAX).map(half::f16::from_bits).collect();
+        all.retain(|x| !x.is_nan());
+        all.sort_by(|a, b| a.to_f32().total_cmp(&b.to_f32()));
+        check(&all);
+    }
+
+    #[test]
+    fn pairs_are_in_order_of_key_and_position() {
+        assert!(3_u8.pair(9) < 4_u8.pair(0) && 3_u32.pair(8) < 3_u32.pair(9));
+        assert!(3_u64.pair(9) < 4_u64.pair(0) && 3_u128.pair(8) < 3_u128.pair(9));
+        let last = u32::MAX as usize;
+        assert_eq!((u32::position(7_u32.pair(last)), u64::position(7_u64.pair(5))), (last, 5));
+        assert_eq!(u128::position(7_u128.pair(5)), 5);
+    }
 }

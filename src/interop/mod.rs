@@ -1,3 +1,8 @@
 //! Formats and libraries of others. Each module uses the public API alone and nothing uses it.
 
+pub mod mtx;
 pub mod npy;
+#[cfg(feature = "sparse")]
+pub mod sprs;
+mod text;
+pub mod tns;

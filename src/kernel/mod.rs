@@ -11,6 +11,7 @@ mod parts;
 pub(crate) mod plan;
 mod planes;
 mod simd;
+pub(crate) mod sparse;
 mod taps;
 mod walk;
 

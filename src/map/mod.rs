@@ -161,27 +161,49 @@ impl AddressMap {
         self.rest().iter().rev().fold(address, |position, link| link.address_at(position))
     }
 
+    /// The same addresses in the same row-major order on as few axes as strides allow.
+    pub(crate) fn coalesced(&self) -> Self {
+        Self { top: self.top.coalesced(), rest: self.rest.clone() }
+    }
+
     /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
     pub(crate) fn addresses_at(&self, positions: &[usize], addresses: &mut Vec<usize>) {
+        if positions.is_empty() {
+            return;
+        }
         let first = addresses.len();
-        let row = self.top.axes.last().map_or(1, |axis| axis.extent.max(1));
-        let step = match self.top.walk(self.rank().saturating_sub(1)) {
-            _ if self.rank() == 0 => Some(0),
-            Walk::Linear => Some(self.top.axes[self.rank() - 1].stride),
-            _ => None,
-        };
-        let (mut start, mut end, mut base) = (0, 0, 0);
-        for &position in positions {
-            let Some(step) = step else {
-                addresses.push(self.top.address_at(position));
-                continue;
-            };
-            if position < start || position >= end {
-                start = position - position % row;
-                end = start + row;
-                base = self.top.address_at(start);
+        let top = &self.top;
+        match &top.axes[..] {
+            _ if top.walks.is_some() => {
+                addresses.extend(positions.iter().map(|&position| top.address_at(position)));
             }
-            addresses.push(base.wrapping_add_signed(step * (position - start) as isize));
+            [] => addresses.extend(positions.iter().map(|_| top.offset())),
+            [axis] => addresses.extend(
+                positions.iter().map(|&k| (top.offset + axis.stride * k as isize) as usize),
+            ),
+            [.., rows, columns] => {
+                let plane = rows.extent * columns.extent;
+                let (mut start, mut base) = (0, top.offset);
+                let (mut row, mut across) = (0, 0);
+                // Where rows have several positions it pays to see whether the next one is in the same.
+                let (low, high) = (positions.first(), positions.last());
+                let reach = high.zip(low).map_or(0, |(high, low)| high.saturating_sub(*low));
+                let dense = reach / columns.extent < positions.len() / 2;
+                for &position in positions {
+                    if position.wrapping_sub(start) >= plane {
+                        start = position - position % plane;
+                        base = top.address_at(start) as isize;
+                        (row, across) = (0, 0);
+                    }
+                    let mut column = (position - start).wrapping_sub(row);
+                    if !dense || column >= columns.extent {
+                        let which = (position - start) / columns.extent;
+                        column = position - start - which * columns.extent;
+                        (row, across) = (which * columns.extent, rows.stride * which as isize);
+                    }
+                    addresses.push((base + across + columns.stride * column as isize) as usize);
+                }
+            }
         }
         if self.rest.is_some() {
             for address in &mut addresses[first..] {

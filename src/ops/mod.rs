@@ -7,6 +7,7 @@ pub mod diff;
 pub mod generate;
 pub mod lanes;
 pub mod linalg;
+pub mod product;
 pub mod reduce;
 pub mod rolling;
 pub mod scan;

@@ -81,8 +81,8 @@ fn the_axis_must_exist() {
     fails((&t).partition(2, 0, Ascending), axis(2, 2), text);
     fails((&t).top_k(2, 0, Ascending), axis(2, 2), text);
     fails((&t).search_sorted_along(2, &t, Side::Left), axis(2, 2), text);
-    fails((&t).take_along(2, &Tensor::full([2, 3], 0).unwrap()), axis(2, 2), text);
-    fails(full([2, 3]).put_along(2, &Tensor::full([2, 3], 0).unwrap(), 1), axis(2, 2), text);
+    fails((&t).take_along(2, Tensor::full([2, 3], 0).unwrap()), axis(2, 2), text);
+    fails(full([2, 3]).put_along(2, Tensor::full([2, 3], 0).unwrap(), 1), axis(2, 2), text);
     fails(full([2, 3]).sort_in_place(2, Ascending), axis(2, 2), text);
     fails((&t).cast::<f64>().median(2), axis(2, 2), text);
     fails((&t).histogram_along(2, &Edges::new([0, 1]).unwrap()), axis(2, 2), text);
@@ -108,13 +108,13 @@ fn lanes_must_go_together() {
     fails((&a).take_along(1, &row), error(&[2, 3], &[3]), text);
     fails(full([2, 3]).put_along(1, &row, 0), error(&[2, 3], &[3]), text);
     fails(
-        full([2, 3]).put_along(1, &Tensor::full([2, 1], 0).unwrap(), &full([2, 5])),
+        full([2, 3]).put_along(1, Tensor::full([2, 1], 0).unwrap(), full([2, 5])),
         Error::Destination { expected: vec![2, 1], found: vec![2, 5] },
         "cannot assign shape [2, 5] to a destination of shape [2, 1]",
     );
     // A destination never stretches.
     fails(
-        full([1, 3]).put_along(1, &Tensor::full([2, 3], 0).unwrap(), 0),
+        full([1, 3]).put_along(1, Tensor::full([2, 3], 0).unwrap(), 0),
         error(&[1, 3], &[2, 3]),
         "lanes along axis 1 do not go together: shape [1, 3] and shape [2, 3] differ elsewhere",
     );
@@ -187,6 +187,25 @@ fn bins_have_ends() {
     for (low, high) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (f64::MIN, f64::MAX)] {
         assert!(Uniform::new(3, low, high).is_err(), "{low} {high}");
     }
+}
+
+/// What cannot be kept is an error, whether it is the result or one lane of the operand.
+#[test]
+fn too_much_to_keep_is_an_error() {
+    let endless = Tensor::constant([1 << 46], 1.0).unwrap();
+    let bytes = 1 << 49;
+    fails(
+        (&endless).sort(0, Ascending),
+        Error::OutOfMemory { bytes },
+        "could not allocate 562949953421312 bytes",
+    );
+    assert_eq!((&endless).argsort(0, Ascending).unwrap_err(), Error::OutOfMemory { bytes });
+    assert_eq!((&endless).median(0).unwrap_err(), Error::OutOfMemory { bytes });
+    assert_eq!((&endless).unique().unwrap_err(), Error::OutOfMemory { bytes });
+    assert_eq!(
+        Uniform::new(1 << 46, 0.0, 1.0).unwrap_err(),
+        Error::OutOfMemory { bytes: bytes + 8 }
+    );
 }
 
 /// The first error in row-major order of the operand, whatever the axis.

@@ -122,7 +122,8 @@ quickcheck! {
         let (count, low, high) =
             (usize::from(count) + 1, f64::from(low), f64::from(low) + f64::from(width) + 0.5);
         let edge = |k: usize| low + (high - low) * (k as f64 / count as f64);
-        let edges = Edges::new((0..=count).map(edge).collect::<Vec<f64>>()).unwrap();
+        let edges: Vec<f64> = (0..count).map(edge).chain([high]).collect();
+        let edges = Edges::new(edges).unwrap();
         let uniform = Uniform::new(count, low, high).unwrap();
         data.iter().map(|&x| f64::from(x) / 64.0).all(|x| uniform.bin(x) == edges.bin(x))
     }

@@ -22,6 +22,12 @@ pub trait StoredCursor<'a>: Cursor + Sized {
     #[doc(hidden)]
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
 
+    /// The values of the entries taken up, if this is a leaf and nothing else. They cannot be bound then.
+    #[doc(hidden)]
+    fn take_values(&mut self) -> Result<Vec<Self::Elem>, Stop> {
+        Ok(Vec::new())
+    }
+
     /// The same leaves with the same entries, for another thread.
     #[doc(hidden)]
     fn fork(&self) -> Self;

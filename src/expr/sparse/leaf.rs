@@ -4,6 +4,7 @@ use super::cursor::{Block, Positions, StoredCursor};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
+use crate::kernel::prefetch;
 use crate::map::AddressMap;
 use crate::storage::Reader;
 use crate::tensor::stored::entries_of;
@@ -28,11 +29,21 @@ impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
                 let values = Arc::new(entries.values);
                 (entries.positions, Opened::Stored { values, fill: stored.fill() })
             }
-            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.clone()))),
+            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.coalesced()))),
         };
         lists.push(positions);
         self.opened = Some(opened);
         Ok(())
+    }
+
+    fn take_values(&mut self) -> Result<Vec<S::Elem>, Stop> {
+        match self.opened.take() {
+            Some(Opened::Stored { values, .. }) => {
+                let values = Arc::try_unwrap(values);
+                Ok(super::owned(values.unwrap_or_else(|shared| Cow::Owned(shared.to_vec())))?)
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn fork(&self) -> Self {
@@ -58,6 +69,9 @@ impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
                 return Ok(());
             }
             Some(Opened::Stored { values, fill }) => {
+                // What the next blocks will read.
+                let ahead = share.ordinals.len();
+                prefetch(values, share.ordinals.end.wrapping_add(ahead), ahead);
                 self.scratch.clear();
                 self.scratch.resize(count, *fill);
                 let scratch = &mut self.scratch[..];

@@ -1,13 +1,16 @@
 //! The union of ascending lists, block by block.
 
 use super::cursor::{BLOCK, Positions, Share};
+use crate::kernel::prefetch;
 use std::ops::Range;
 
 /// Blocks that are merged at once. Each step of a merge waits for the comparison before it; several
 /// merges, step by step in turn, fill the time.
-const LANES: usize = 4;
+const LANES: usize = 2;
 /// Steps between two looks at whether all lanes are done.
 const STRIDE: usize = 8;
+/// Positions in a line of cache.
+const LINE: usize = 8;
 /// Stands for the end of a list: no element has this position.
 const END: usize = usize::MAX;
 
@@ -94,6 +97,11 @@ impl<'l> Union<'l> {
             steps = steps.max(cut.iter().map(|part| part.len()).sum());
             self.ready += 1;
         }
+        for list in &self.lists {
+            // What the next cut will look at.
+            let ahead = list.taken..list.positions.len().min(list.taken + LANES * BLOCK / K);
+            ahead.step_by(LINE).for_each(|at| prefetch(list.positions, at, LINE));
+        }
         let mut slots = [[[0_u16; BLOCK]; K]; LANES];
         let mut at = [[0_usize; K]; LANES];
         let mut heads = parts.map(|parts| parts.map(|part| head(part, 0)));
@@ -133,7 +141,7 @@ impl<'l> Union<'l> {
         for (part, list) in parts.iter_mut().zip(&mut self.lists) {
             let rest = rest(list);
             let rest = &rest[..rest.len().min(room)];
-            let count = pivot.map_or(rest.len(), |pivot| rest.partition_point(|&p| p < pivot));
+            let count = pivot.map_or(rest.len(), |pivot| below(rest, pivot));
             *part = &rest[..count];
             let start = list.first + list.taken;
             self.lanes[self.ready].shares[list.leaf].ordinals = start..start + count;
@@ -173,6 +181,17 @@ impl<'l> Union<'l> {
         }
         self.ready = usize::from(lane.count > 0);
     }
+}
+
+/// How many of ascending positions lie below `pivot`; quick if they are nearly all.
+fn below(positions: &[usize], pivot: usize) -> usize {
+    let (mut end, mut step) = (positions.len(), 1);
+    while end > 0 && positions[end.saturating_sub(step)] >= pivot {
+        end = end.saturating_sub(step);
+        step *= 2;
+    }
+    let start = end.saturating_sub(step);
+    start + positions[start..end].partition_point(|&position| position < pivot)
 }
 
 #[inline(always)]

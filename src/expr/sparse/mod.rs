@@ -23,6 +23,7 @@ use crate::shape::{Align, Shape};
 use crate::storage::{Sparse, grow, reserve};
 use crate::tensor::Tensor;
 use merge::Union;
+use std::borrow::Cow;
 
 impl<E: Expr> Lazy<E> {
     /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
@@ -140,6 +141,9 @@ impl<'e, E: Expr> Evaluation<'e, E> {
     }
 
     fn run(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
+        if self.lists.len() == 1 {
+            return self.run_alone(len);
+        }
         let most = self.lists.iter().map(|list| list.len()).fold(0, usize::saturating_add).min(len);
         let (mut positions, mut values) = (Vec::new(), Vec::new());
         reserve(&mut positions, most)?;
@@ -149,6 +153,24 @@ impl<'e, E: Expr> Evaluation<'e, E> {
             values.extend_from_slice(results);
             Ok(())
         })?;
+        Ok(Sparse::of_sorted(len, fill, positions, values))
+    }
+
+    /// Of one operand the positions are those of the result; if it is a leaf, so are the values.
+    fn run_alone(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
+        let (fill, values) = if E::IS_LEAF {
+            let fill = self.fill()?.0;
+            (fill, self.cursor.take_values()?)
+        } else {
+            let mut values = Vec::new();
+            reserve(&mut values, self.lists[0].len())?;
+            let fill = self.for_each_block(len, |_, results| {
+                values.extend_from_slice(results);
+                Ok(())
+            })?;
+            (fill, values)
+        };
+        let positions = owned(self.lists.swap_remove(0))?;
         Ok(Sparse::of_sorted(len, fill, positions, values))
     }
 
@@ -218,6 +240,19 @@ fn candidates<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Vec<usize>, S
         positions.insert(gap, gap);
     }
     Ok(positions)
+}
+
+/// The elements in a vector of their own.
+fn owned<T: Copy>(elements: Cow<'_, [T]>) -> Result<Vec<T>> {
+    match elements {
+        Cow::Owned(elements) => Ok(elements),
+        Cow::Borrowed(elements) => {
+            let mut copy = Vec::new();
+            reserve(&mut copy, elements.len())?;
+            copy.extend_from_slice(elements);
+            Ok(copy)
+        }
+    }
 }
 
 /// Appends elements to a vector that may have to grow.

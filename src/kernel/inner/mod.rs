@@ -6,12 +6,14 @@
 
 mod dest;
 mod fill;
+mod map;
 mod pack;
 mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::Target;
 pub(crate) use fill::{fill, fill_streaming};
+pub(crate) use map::map_all;
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::{Cursor, Filled};

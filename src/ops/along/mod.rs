@@ -6,10 +6,12 @@
 
 mod source;
 mod states;
+mod tasks;
 
 pub(crate) use source::{Lane, Panel, Table};
 use source::{ReadLane, ReadTable};
 pub(crate) use states::{BLOCK, GROUP, Gap, States};
+pub(crate) use tasks::{Task, Tasks};
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Rows, Stop, explain_stop};
@@ -338,74 +340,6 @@ impl<'e, E: Expr> Along<'e, E> {
             }
         }
         Ok(())
-    }
-}
-
-/// All tasks of a sweep, numbered by items, then results, then columns.
-pub(crate) struct Tasks {
-    results: usize,
-    items: usize,
-    inner: usize,
-    width: usize,
-    /// Items, results and columns of a task.
-    together: usize,
-    length: usize,
-    columns: usize,
-    parallel: bool,
-}
-
-/// Jobs on the same results of neighbouring items, done one after another.
-pub(crate) struct Task {
-    number: usize,
-    items: Range<usize>,
-    results: Range<usize>,
-    pub(crate) columns: Range<usize>,
-}
-
-impl Tasks {
-    /// Into how many parts items, results and columns are cut.
-    pub(crate) fn cuts(&self) -> [usize; 3] {
-        [
-            self.items.div_ceil(self.together.max(1)),
-            self.results.div_ceil(self.length.max(1)),
-            self.width.div_ceil(self.columns.max(1)),
-        ]
-    }
-
-    fn count(&self) -> usize {
-        self.cuts().iter().product()
-    }
-
-    pub(crate) fn task(&self, number: usize) -> Task {
-        let [_, lengths, columns] = self.cuts();
-        let part = |k: usize, size: usize, end: usize| k * size..(k * size + size).min(end);
-        Task {
-            number,
-            items: part(number / columns / lengths, self.together, self.items),
-            results: part(number / columns % lengths, self.length, self.results),
-            columns: part(number % columns, self.columns, self.width),
-        }
-    }
-
-    /// Whose the pieces of the output are, and their lengths.
-    fn pieces(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let [_, lengths, columns] = self.cuts();
-        let solid = self.inner == 1 && columns == 1;
-        let solids = (0..if solid { self.count() } else { 0 }).map(|number| {
-            let task = self.task(number);
-            (number, task.items.len() * task.results.len() * self.width)
-        });
-        let outer = if solid { 0 } else { self.items / self.inner };
-        let rows = (0..outer).flat_map(move |outer| {
-            (0..self.results).flat_map(move |result| {
-                (0..self.inner * columns).map(move |k| {
-                    let item = outer * self.inner + k / columns;
-                    let number = (item * lengths + result / self.length) * columns + k % columns;
-                    (number, self.task(number).columns.len())
-                })
-            })
-        });
-        solids.chain(rows)
     }
 }
 

@@ -7,6 +7,9 @@ use crate::map::Select;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 
+/// Operands that go together, if there is anything to compute from them.
+type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
+
 /// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
 /// but for `axis`, whose extent is that of the second.
 ///
@@ -19,7 +22,7 @@ pub(super) fn together<A: Expr, B: Expr>(
     a: Lazy<A>,
     b: Lazy<B>,
     axis: usize,
-) -> Result<(Shape, Option<(Lazy<A>, Lazy<B>)>)> {
+) -> Result<(Shape, Together<A, B>)> {
     let (first, second) = (a.shape()?, b.shape()?);
     let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
     let kept = with_extent(&first, axis, 1)?;

@@ -112,15 +112,11 @@ where
             a: a.read(first, &ranges)?,
             b: b.read(first, &ranges)?,
             length,
-            task: if lanes.saturating_mul(longest) < PARALLEL {
-                usize::MAX
-            } else {
-                GRAIN.div_ceil(longest)
-            },
+            task: task_lanes(lanes, longest),
             f: &f,
         };
+        let start = out.address_map().top().offset() + first * length;
         first += lanes;
-        let start = out.address_map().top().offset() + (first - lanes) * length;
         let memory = match out.parts_mut().1.as_mut_slice() {
             Some(slice) if direct => slice.get_mut(start..start + lanes * length),
             _ => None,
@@ -129,7 +125,7 @@ where
             group.run::<_, S>(0..lanes, memory)?;
             continue;
         }
-        if old == Old::Kept || buffer.is_empty() {
+        if old == Old::Kept || buffer.len() < lanes * length {
             let before = out.view().select(selectors(&ranges))?.lazy();
             refill(&mut buffer, &before).map_err(|error| restored(error, &ranges, axis))?;
         }
@@ -140,6 +136,11 @@ where
         part.assign(results).map_err(|error| restored(error, &ranges, axis))?;
     }
     Ok(())
+}
+
+/// Most lanes that one task should do of a group.
+fn task_lanes(lanes: usize, longest: usize) -> usize {
+    if lanes.saturating_mul(longest) < PARALLEL { usize::MAX } else { GRAIN.div_ceil(longest) }
 }
 
 /// The extents of all axes but one.
@@ -251,7 +252,8 @@ impl<'g, T> Lanes<'g, T> {
             Starts::Mapped { map, first } => map.address_at((first + k) * self.length),
         };
         let span = start..start + self.length;
-        self.elements.get(span.clone()).ok_or(Error::OutOfSpan { span, len: self.elements.len() })
+        let lane = self.elements.get(span.clone());
+        lane.ok_or_else(|| Error::OutOfSpan { span, len: self.elements.len() })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::dtype::{Cast, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, for_each_piece};
 use crate::kernel::join;
+use crate::storage::reserve;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
 
@@ -79,6 +80,7 @@ impl<T: Sortable> Bins<T> for Edges<T> {
         self.0.len() - 1
     }
 
+    #[inline]
     fn bin(&self, x: T) -> Option<usize> {
         let last = self.0[self.count()].key(false);
         match x.key(false).cmp(&last) {
@@ -90,11 +92,11 @@ impl<T: Sortable> Bins<T> for Edges<T> {
 }
 
 /// Bins of one width. Each holds its lower end, the last its upper one too. Elements are compared as `f64`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Uniform {
-    low: f64,
+    /// Ends of the bins, one more than there are bins.
+    edges: Vec<f64>,
     width: f64,
-    count: usize,
 }
 
 impl Uniform {
@@ -102,7 +104,8 @@ impl Uniform {
     ///
     /// # Errors
     ///
-    /// [`Error::BinRange`] if there are none, or if `high - low` is not a positive number.
+    /// [`Error::BinRange`] if there are none, or if `high - low` is not a positive number,
+    /// [`Error::OutOfMemory`] if their ends cannot be kept.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, Uniform};
@@ -113,35 +116,34 @@ impl Uniform {
     /// ```
     pub fn new(count: usize, low: f64, high: f64) -> Result<Self> {
         let width = high - low;
-        if count == 0 || width <= 0.0 || !width.is_finite() {
+        if count == 0 || !(width > 0.0 && width.is_finite()) {
             return Err(Error::BinRange { low, high, count });
         }
-        Ok(Self { low, width, count })
-    }
-
-    /// Lower end of a bin.
-    fn edge(&self, bin: usize) -> f64 {
-        self.low + self.width * (bin as f64 / self.count as f64)
+        let mut edges = Vec::new();
+        reserve(&mut edges, count.saturating_add(1))?;
+        edges.extend((0..count).map(|bin| low + width * (bin as f64 / count as f64)));
+        edges.push(high);
+        Ok(Self { edges, width })
     }
 }
 
 impl<T: Cast<f64>> Bins<T> for Uniform {
     fn count(&self) -> usize {
-        self.count
+        self.edges.len() - 1
     }
 
+    #[inline]
     fn bin(&self, x: T) -> Option<usize> {
-        let x = x.cast_unchecked();
-        if !(self.low <= x && x <= self.edge(self.count)) {
+        let (x, last) = (x.cast_unchecked(), self.edges.len() - 2);
+        if !(self.edges[0] <= x && x <= self.edges[last + 1]) {
             return None;
         }
-        // Near the bin whose edges enclose the element, which decide.
-        let near = (x - self.low) / self.width * self.count as f64;
-        let mut bin = (near as usize).min(self.count - 1);
-        while bin > 0 && x < self.edge(bin) {
+        // Near the bin whose ends enclose the element, which decide.
+        let mut bin = (((x - self.edges[0]) / self.width * (last + 1) as f64) as usize).min(last);
+        while x < self.edges[bin] {
             bin -= 1;
         }
-        while bin + 1 < self.count && x >= self.edge(bin + 1) {
+        while bin < last && x >= self.edges[bin + 1] {
             bin += 1;
         }
         Some(bin)

@@ -20,12 +20,10 @@ impl<R> Default for Spare<R> {
     }
 }
 
-/// Fewer items than this are sorted by comparison.
-const FEW: usize = 9;
 /// Fewest items for which it is worth counting the values of a byte, for every byte that is sorted by.
 const MANY: usize = 32;
-/// As [`MANY`], where items could be sorted in registers: by some of their bytes, all of them never.
-const MANY_WORDS: usize = 256;
+/// As [`MANY`], where items could be sorted in registers: by part of their bytes, as by all it never is.
+const MANY_OF_A_PART: usize = 256;
 
 /// Sorts items whose order is that of some of their bytes: below these all others ascend already, and above
 /// them they are equal. Items that are equal in all bytes are the same.
@@ -40,28 +38,24 @@ pub(super) fn sort<R: Radix>(
     bytes: Range<usize>,
 ) -> Result<()> {
     let len = items.len();
-    let Some(&seed) = items.first().filter(|_| len >= FEW && u32::try_from(len).is_ok()) else {
+    let Some(&seed) = items.first().filter(|_| u32::try_from(len).is_ok()) else {
         items.sort_unstable();
         return Ok(());
     };
     let more = (len + SPARE).saturating_sub(spare.items.len());
     reserve(&mut spare.items, more)?;
     spare.items.resize(spare.items.len() + more, seed);
-    let (in_registers, many) = match (R::words(items), R::words(&mut spare.items)) {
-        (Words::Other, _) | (_, Words::Other) => (false, MANY),
-        _ if bytes.len() < R::BYTES && len >= MANY_WORDS * bytes.len() => (false, MANY_WORDS),
-        (Words::U32(items), Words::U32(spare)) => (sort_u32(items, spare), MANY),
-        (Words::U64(items), Words::U64(spare)) => (sort_u64(items, spare), MANY),
-        _ => (false, MANY),
+    let few_bytes = bytes.len() < R::BYTES && len >= MANY_OF_A_PART * bytes.len();
+    let in_registers = match (R::words(items), R::words(&mut spare.items)) {
+        (Words::U32(items), Words::U32(spare)) if !few_bytes => sort_u32(items, spare),
+        (Words::U64(items), Words::U64(spare)) if !few_bytes => sort_u64(items, spare),
+        _ => false,
     };
-    if in_registers {
-        return Ok(());
-    }
-    if len < many * bytes.len() {
+    if !in_registers && len >= MANY * bytes.len() {
+        sort_by_bytes(items, spare, bytes);
+    } else if !in_registers {
         items.sort_unstable();
-        return Ok(());
     }
-    sort_by_bytes(items, spare, bytes);
     Ok(())
 }
 

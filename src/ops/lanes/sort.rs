@@ -4,8 +4,12 @@ use super::SortOrder;
 use super::radix::{self, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
+use crate::kernel::inner::map_all;
 use crate::storage::reserve;
 use std::cmp::Ordering;
+
+/// Lanes up to this length are sorted as they are, without keys in memory.
+const TINY: usize = 8;
 
 /// Memory to sort keys with.
 #[derive(Debug)]
@@ -28,12 +32,15 @@ pub(super) fn sort_lane<T: Sortable>(
     order: SortOrder,
 ) -> Result<()> {
     let descending = order.is_descending();
-    refill(keys, lane.iter().map(|x| x.key(descending)))?;
-    radix::sort(keys, spare, 0..T::Key::BYTES)?;
-    for (slot, &key) in out.iter_mut().zip(keys.iter()) {
-        *slot = T::from_key(key, descending);
+    if lane.len() <= TINY {
+        out.copy_from_slice(lane);
+        out.sort_by_key(|x| x.key(descending));
+        return Ok(());
     }
-    let own_keys = lane.iter().fold(true, |own, x| own & x.is_own_key());
+    resize(keys, lane.len())?;
+    let own_keys = map_all(lane, keys, |_, x: T| (x.key(descending), x.is_own_key()));
+    radix::sort(keys, spare, 0..T::Key::BYTES)?;
+    map_all(keys, out, |_, key| (T::from_key(key, descending), true));
     if !own_keys {
         restore(lane, keys, out, descending);
     }
@@ -60,12 +67,14 @@ pub(super) fn has_pairs<K: SortKey>(len: usize) -> bool {
 }
 
 /// The keys of a lane with their positions, sorted.
-fn sorted_pairs<K: SortKey>(
-    Keys { keys, spare }: &mut Pairs<K>,
-    lane: impl ExactSizeIterator<Item = K>,
+fn sort_pairs<T: Copy, K: SortKey>(
+    Keys { keys: pairs, spare }: &mut Pairs<K>,
+    lane: &[T],
+    key: impl Fn(T) -> K,
 ) -> Result<()> {
-    refill(keys, lane.enumerate().map(|(position, key)| key.pair(position)))?;
-    radix::sort(keys, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)
+    resize(pairs, lane.len())?;
+    map_all(lane, pairs, |position, x| (key(x).pair(position), true));
+    radix::sort(pairs, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)
 }
 
 /// The positions of the elements of `lane` in order of their keys.
@@ -75,14 +84,12 @@ pub(super) fn argsort_lane<T: Copy, K: SortKey>(
     out: &mut [usize],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    if !has_pairs::<K>(lane.len()) {
+    if lane.len() <= TINY || !has_pairs::<K>(lane.len()) {
         argsort_lane_by(lane, out, |&a, &b| key(a).cmp(&key(b)));
         return Ok(());
     }
-    sorted_pairs(scratch, lane.iter().map(|&x| key(x)))?;
-    for (slot, &pair) in out.iter_mut().zip(&scratch.keys) {
-        *slot = K::position(pair);
-    }
+    sort_pairs(scratch, lane, key)?;
+    map_all(&scratch.keys, out, |_, pair| (K::position(pair), true));
     Ok(())
 }
 
@@ -103,15 +110,25 @@ pub(super) fn sort_lane_by_key<T: Copy, K: SortKey>(
     out: &mut [T],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    if !has_pairs::<K>(lane.len()) {
+    if lane.len() <= TINY || !has_pairs::<K>(lane.len()) {
         out.copy_from_slice(lane);
-        out.sort_by(|&a, &b| key(a).cmp(&key(b)));
+        out.sort_by_key(|&x| key(x));
         return Ok(());
     }
-    sorted_pairs(scratch, lane.iter().map(|&x| key(x)))?;
+    sort_pairs(scratch, lane, key)?;
     for (slot, &pair) in out.iter_mut().zip(&scratch.keys) {
         *slot = lane[K::position(pair)];
     }
+    Ok(())
+}
+
+/// Makes a vector `len` long, whatever it then holds.
+fn resize<T: Copy + Default>(vec: &mut Vec<T>, len: usize) -> Result<()> {
+    if vec.len() < len {
+        let more = len - vec.len();
+        reserve(vec, more)?;
+    }
+    vec.resize(len, T::default());
     Ok(())
 }
 

@@ -19,6 +19,7 @@
 //! Nothing is ever subtracted from a window that moves on: sums do not drift, and a NaN or an infinity
 //! shows in the windows that hold it and in no other.
 
+mod blocks;
 mod count;
 mod edge;
 mod sliding;
@@ -52,7 +53,7 @@ pub trait Rolling: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// use lensor::rolling::Rolling;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
-    /// assert_eq!(t.rolling(0, 3).sum().eval()?.to_vec()?, [6, 9]);
+    /// assert_eq!(t.rolling(0, 3).sum().eval()?.to_vec()?, [6_i64, 9]);
     /// # Ok::<(), Error>(())
     /// ```
     fn rolling(self, axis: usize, window: usize) -> Windows<Self::Expr> {
@@ -143,7 +144,7 @@ impl<E: Expr> Windows<E> {
         /// # use lensor::prelude::*;
         /// # use lensor::rolling::Rolling;
         /// let t = Tensor::from(vec![1, 2, 3, 4]);
-        /// assert_eq!(t.rolling(0, 2).sum().eval()?.to_vec()?, [3, 5, 7]);
+        /// assert_eq!(t.rolling(0, 2).sum().eval()?.to_vec()?, [3_i64, 5, 7]);
         /// # Ok::<(), Error>(())
         /// ```
         sum Sum;
@@ -230,9 +231,9 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::rolling::{Edge, Rolling};
-    /// let t = Tensor::from(vec![1, 2, 3, 4]);
-    /// let sums = t.rolling(0, 3).edge(Edge::Cut).sum().at_least(2, -1);
-    /// assert_eq!(sums.eval()?.to_vec()?, [-1, 3, 6, 9]);
+    /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0]);
+    /// let sums = t.rolling(0, 3).edge(Edge::Cut).sum().at_least(2, f64::INFINITY);
+    /// assert_eq!(sums.eval()?.to_vec()?, [f64::INFINITY, 3.0, 6.0, 9.0]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn at_least(

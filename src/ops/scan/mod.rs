@@ -4,13 +4,15 @@
 //! use lensor::prelude::*;
 //! use lensor::scan::Scan;
 //! let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-//! assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1, 2, 4, 6]);
-//! assert_eq!(t.cumsum(1).reverse().eval()?.to_vec()?, [3, 2, 7, 4]);
-//! assert_eq!((&t * 10).cumsum(1).exclusive().eval()?.to_vec()?, [0, 10, 0, 30]);
+//! assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 2, 4, 6]);
+//! assert_eq!(t.cumsum(1).reverse().eval()?.to_vec()?, [3_i64, 2, 7, 4]);
+//! assert_eq!((&t * 10).cumsum(1).exclusive().eval()?.to_vec()?, [0_i64, 10, 0, 30]);
 //! # Ok::<(), Error>(())
 //! ```
 
+mod across;
 mod running;
+mod totals;
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy};
@@ -19,8 +21,9 @@ use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
-use running::{Running, Totals};
+use running::Running;
 use std::sync::{Mutex, PoisonError};
+use totals::Totals;
 
 /// Scans as methods of tensors and expressions.
 ///
@@ -144,7 +147,7 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// use lensor::prelude::*;
     /// use lensor::scan::Scan;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
-    /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0, 1, 3, 6]);
+    /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0_i64, 1, 3, 6]);
     /// # Ok::<(), Error>(())
     /// ```
     #[must_use]
@@ -158,7 +161,7 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// use lensor::prelude::*;
     /// use lensor::scan::Scan;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
-    /// assert_eq!(t.cumsum(0).reverse().eval()?.to_vec()?, [10, 9, 7, 4]);
+    /// assert_eq!(t.cumsum(0).reverse().eval()?.to_vec()?, [10_i64, 9, 7, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     #[must_use]

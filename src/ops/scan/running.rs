@@ -6,13 +6,12 @@
 //! the number of groups in a block plus the number of blocks instead of the number of elements, and a long
 //! lane can be cut between any two blocks.
 
+use super::across::{Cross, Lanes};
 use crate::expr::Stop;
 use crate::kernel::{self, Loop, PART, Part};
-use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, Panel, States, Sweep, Table};
+use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
-use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 /// Elements between the one that is used and those that are asked for.
 const AHEAD: usize = 1024;
@@ -29,16 +28,16 @@ pub(super) struct Running<'s, R, S> {
 
 /// The positions along the axis of what a scan takes one after another.
 #[derive(Clone, Copy)]
-struct Places {
-    extent: usize,
-    reverse: bool,
+pub(super) struct Places {
+    pub(super) extent: usize,
+    pub(super) reverse: bool,
     /// How many elements come before.
-    first: usize,
+    pub(super) first: usize,
 }
 
 impl Places {
     #[inline(always)]
-    fn position(self, k: usize) -> usize {
+    pub(super) fn position(self, k: usize) -> usize {
         let place = self.first + k;
         if self.reverse { self.extent - 1 - place } else { place }
     }
@@ -52,34 +51,13 @@ impl Places {
 /// Memory of a task.
 pub(super) struct Memory<T, S, U> {
     turned: Vec<T>,
-    lanes: Lanes<S>,
+    pub(super) lanes: Lanes<S>,
     results: Vec<U>,
-}
-
-/// What is known of lanes side by side: a state of each, or none of any.
-struct Lanes<S> {
-    /// Of the blocks before.
-    blocks: Vec<S>,
-    /// Of the groups before in the block.
-    groups: Vec<S>,
-    /// Of all that comes before the group.
-    before: Vec<S>,
-    /// Of the group, or the first two elements of it.
-    group: Vec<S>,
-    /// Of the other elements of the group.
-    pair: Vec<S>,
 }
 
 impl<T, S, U> Default for Memory<T, S, U> {
     fn default() -> Self {
-        let lanes = Lanes {
-            blocks: Vec::new(),
-            groups: Vec::new(),
-            before: Vec::new(),
-            group: Vec::new(),
-            pair: Vec::new(),
-        };
-        Self { turned: Vec::new(), lanes, results: Vec::new() }
+        Self { turned: Vec::new(), lanes: Lanes::default(), results: Vec::new() }
     }
 }
 
@@ -199,48 +177,6 @@ impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
     }
 }
 
-/// The next rows of lanes side by side.
-struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
-    scan: &'a Running<'r, R, R::State>,
-    panel: &'a Panel<'a, T>,
-    rows: Range<usize>,
-    job: &'a Job<'a>,
-    lanes: &'a mut Lanes<R::State>,
-    results: &'a mut Vec<R::Out>,
-    out: &'a mut Part<'o, R::Out>,
-}
-
-impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { scan, panel, rows, job, lanes, results, out } = self;
-        let (extent, reverse) = (scan.extent, scan.reverse);
-        let row = |k: usize| panel.row(if reverse { rows.end - 1 - k } else { k - rows.start });
-        for k in rows.clone() {
-            let position = Places { extent, reverse, first: k }.position(0);
-            let (now, next) = (row(k), row((k + 1).min(rows.end - 1)));
-            scan.turn(k, lanes);
-            let mut start = 0;
-            for part in now.chunks(2 * PART) {
-                kernel::prefetch(next, start, part.len());
-                if let Some((lane, reason)) = scan.row(part, start, k, position, lanes, results) {
-                    job.undefined(position, start + lane, reason);
-                }
-                if !reverse {
-                    out.drain(results);
-                }
-                start += part.len();
-            }
-            if reverse {
-                out.put_back(results);
-                results.clear();
-            }
-        }
-    }
-}
-
 impl<R, S: Clone> Running<'_, R, S> {
     /// Takes the next blocks of a lane and adds their results, written part by part; tells which is the
     /// first that has none.
@@ -317,12 +253,24 @@ impl<R, S: Clone> Running<'_, R, S> {
         let (fours, rest) = part.as_chunks::<GROUP>();
         let (results, last) = results[start..].as_chunks_mut::<GROUP>();
         let (mut gap, mut done) = (None, 0);
-        for (four, results) in fours.iter().zip(results) {
+        let mut pairs = fours.iter().zip(results);
+        while let Some((four, results)) = pairs.next() {
             let states = self.reducer.beginnings(four, |k| places.position(done + k));
             let before = self.reducer.sum(carry, groups.as_ref());
             *groups = self.reducer.sum(groups.as_ref(), states.last());
             gap = gap.or(self.finish_group(before, states, results));
             done += GROUP;
+            // The usual case, in a loop that asks no questions.
+            if let (Some(carry), Some(groups), false) = (carry, groups.as_mut(), self.exclusive) {
+                for (four, results) in pairs.by_ref() {
+                    let states = self.reducer.beginnings(four, |k| places.position(done + k));
+                    let before = self.reducer.joined(carry, groups);
+                    self.reducer.combine(groups, states[GROUP - 1].clone());
+                    let states = states.map(|state| self.reducer.joined(&before, &state));
+                    gap = gap.or(self.results_of(states, results));
+                    done += GROUP;
+                }
+            }
         }
         if !rest.is_empty() {
             let states = self.few(rest, places.after(done));
@@ -357,7 +305,7 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// The state of a block.
     #[inline(always)]
-    fn total<T: Copy>(&self, block: &[T], places: Places) -> Option<S>
+    pub(super) fn total<T: Copy>(&self, block: &[T], places: Places) -> Option<S>
     where
         R: Reducer<T, State = S>,
     {
@@ -395,6 +343,18 @@ impl<R, S: Clone> Running<'_, R, S> {
         } else {
             return Some(Undefined::Empty);
         };
+        self.results_of(states, results)
+    }
+
+    #[inline(always)]
+    fn results_of<T: Copy>(
+        &self,
+        states: [S; GROUP],
+        results: &mut [R::Out; GROUP],
+    ) -> Option<Undefined>
+    where
+        R: Reducer<T, State = S>,
+    {
         let mut gap = None;
         *results = states.map(|state| {
             gap = gap.or(self.reducer.undefined(&state));
@@ -435,235 +395,5 @@ impl<R, S: Clone> Running<'_, R, S> {
             None => states.iter().zip(results).for_each(|(state, out)| put(state.clone(), out)),
         }
         gap
-    }
-
-    /// Takes the next element of some lanes side by side, the one of number `k`, and adds their results;
-    /// tells which is the first that has none.
-    #[inline(always)]
-    fn row<T: Copy>(
-        &self,
-        row: &[T],
-        start: usize,
-        k: usize,
-        position: usize,
-        lanes: &mut Lanes<S>,
-        results: &mut Vec<R::Out>,
-    ) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
-        let at = start..start + row.len();
-        let phase = if R::ASSOCIATIVE { k % GROUP } else { 0 };
-        if self.exclusive {
-            let gap = self.across(lanes, at.clone(), phase == 3, results);
-            self.step(row, at, phase, position, lanes);
-            return gap;
-        }
-        self.step(row, at.clone(), phase, position, lanes);
-        self.across(lanes, at, phase == 2, results)
-    }
-
-    /// Takes the next element of some lanes side by side.
-    #[inline(always)]
-    fn step<T: Copy>(
-        &self,
-        row: &[T],
-        at: Range<usize>,
-        phase: usize,
-        position: usize,
-        lanes: &mut Lanes<S>,
-    ) where
-        R: Reducer<T, State = S>,
-    {
-        let states = if phase < 2 { &mut lanes.group } else { &mut lanes.pair };
-        match states.get_mut(at.clone()) {
-            Some(states) => {
-                for (state, &x) in states.iter_mut().zip(row) {
-                    self.reducer.step_at(state, x, position);
-                }
-            }
-            None => states.extend(row.iter().map(|&x| self.reducer.first_at(x, position))),
-        }
-        if phase == 3 {
-            for (state, pair) in lanes.group[at.clone()].iter_mut().zip(&lanes.pair[at]) {
-                self.reducer.combine(state, pair.clone());
-            }
-        }
-    }
-
-    /// Begins a group of lanes side by side with the element of number `k`.
-    #[inline(always)]
-    fn turn<T: Copy>(&self, k: usize, lanes: &mut Lanes<S>)
-    where
-        R: Reducer<T, State = S>,
-    {
-        if !R::ASSOCIATIVE || !k.is_multiple_of(GROUP) {
-            return;
-        }
-        let Lanes { blocks, groups, before, group, pair } = lanes;
-        self.append(groups, group);
-        pair.clear();
-        if k.is_multiple_of(BLOCK) {
-            self.append(blocks, groups);
-        }
-        before.clear();
-        match (blocks.as_slice(), groups.as_slice()) {
-            ([], states) | (states, []) => before.extend_from_slice(states),
-            (blocks, groups) => {
-                before.extend(
-                    blocks
-                        .iter()
-                        .zip(groups)
-                        .map(|(block, group)| self.reducer.joined(block, group)),
-                );
-            }
-        }
-    }
-
-    /// Joins later states, which are forgotten, to earlier ones.
-    #[inline(always)]
-    fn append<T: Copy>(&self, earlier: &mut Vec<S>, later: &mut Vec<S>)
-    where
-        R: Reducer<T, State = S>,
-    {
-        if earlier.is_empty() {
-            std::mem::swap(earlier, later);
-        }
-        for (earlier, later) in earlier.iter_mut().zip(later.drain(..)) {
-            self.reducer.combine(earlier, later);
-        }
-    }
-
-    /// The results of some lanes side by side.
-    #[inline(always)]
-    fn across<T: Copy>(
-        &self,
-        lanes: &Lanes<S>,
-        at: Range<usize>,
-        paired: bool,
-        results: &mut Vec<R::Out>,
-    ) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
-        let (before, group) = (lanes.before.get(at.clone()), lanes.group.get(at.clone()));
-        let pair = lanes.pair.get(at.clone()).filter(|_| paired);
-        match (before, group, pair) {
-            (None, None, _) => {
-                let empty = self.reducer.empty();
-                self.reducer.emit(at.filter_map(|_| empty.clone()), results)
-            }
-            (Some(states), None, _) | (None, Some(states), None) => {
-                self.reducer.emit(states.iter().cloned(), results)
-            }
-            (Some(before), Some(group), None) => {
-                let pairs = before.iter().zip(group);
-                self.reducer
-                    .emit(pairs.map(|(before, state)| self.reducer.joined(before, state)), results)
-            }
-            (None, Some(group), Some(pair)) => {
-                let pairs = group.iter().zip(pair);
-                self.reducer
-                    .emit(pairs.map(|(group, pair)| self.reducer.joined(group, pair)), results)
-            }
-            (Some(before), Some(group), Some(pair)) => {
-                let all = before.iter().zip(group.iter().zip(pair));
-                let all = all.map(|(before, (group, pair))| {
-                    self.reducer.joined(before, &self.reducer.joined(group, pair))
-                });
-                self.reducer.emit(all, results)
-            }
-        }
-    }
-}
-
-impl<S> Lanes<S> {
-    fn clear(&mut self) {
-        let Self { blocks, groups, before, group, pair } = self;
-        [blocks, groups, before, group, pair].into_iter().for_each(Vec::clear);
-    }
-}
-
-/// The states of all blocks of lanes that are cut into jobs.
-pub(super) struct Totals<'s, 'r, R, S> {
-    pub(super) scan: &'s Running<'r, R, S>,
-    /// For every job, the states of its blocks, block after block.
-    pub(super) found: Mutex<Vec<Vec<S>>>,
-}
-
-impl<R, S> Totals<'_, '_, R, S> {
-    fn keep(&self, number: usize, states: Vec<S>) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.len() <= number {
-            found.resize_with(number + 1, Vec::new);
-        }
-        found[number] = states;
-    }
-}
-
-impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::State> {
-    type Out = ();
-    type Memory = Memory<T, R::State, ()>;
-
-    fn results(&self) -> usize {
-        Sweep::<T>::results(self.scan)
-    }
-
-    fn grain(&self) -> Option<usize> {
-        Sweep::<T>::grain(self.scan)
-    }
-
-    fn lane(
-        &self,
-        _memory: &mut Self::Memory,
-        lane: &mut impl Lane<T>,
-        job: &Job<'_>,
-        _out: &mut Part<'_, ()>,
-    ) -> Result<(), Stop> {
-        let step = (lane.best() / BLOCK).max(1) * BLOCK;
-        let mut totals = Vec::new();
-        let mut first = job.results.start;
-        while first < job.results.end {
-            let end = first.saturating_add(step).min(job.results.end);
-            let run = lane.run(first..end)?;
-            kernel::wide(|| {
-                for block in run.chunks(BLOCK) {
-                    let places = Places { extent: self.scan.extent, reverse: false, first };
-                    totals.extend(self.scan.total(block, places));
-                    first += block.len();
-                }
-            });
-        }
-        self.keep(job.number, totals);
-        Ok(())
-    }
-
-    fn table(
-        &self,
-        memory: &mut Self::Memory,
-        table: &mut impl Table<T>,
-        job: &Job<'_>,
-        _out: &mut Part<'_, ()>,
-    ) -> Result<(), Stop> {
-        let together = (table.best() / job.width).max(1);
-        let lanes = &mut memory.lanes;
-        let mut totals = Vec::new();
-        let mut first = job.results.start;
-        while first < job.results.end {
-            let end = first.saturating_add(together).min(job.results.end);
-            let panel = table.rows(first..end)?;
-            kernel::wide(|| {
-                for k in first..end {
-                    self.scan.turn(k, lanes);
-                    totals.append(&mut lanes.blocks);
-                    self.scan.step(panel.row(k - first), 0..job.width, k % GROUP, k, lanes);
-                }
-            });
-            first = end;
-        }
-        self.scan.append(&mut lanes.groups, &mut lanes.group);
-        totals.append(&mut lanes.groups);
-        self.keep(job.number, totals);
-        Ok(())
     }
 }

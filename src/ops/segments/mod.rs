@@ -5,11 +5,11 @@
 //! use lensor::reduce::{Max, Sum};
 //! use lensor::segments::Segments;
 //! let t = Tensor::from(vec![1, 2, 3, 4]);
-//! assert_eq!(t.reduce_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1, 9]);
+//! assert_eq!(t.reduce_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
 //! assert_eq!(t.reduce_by_key(0, &[1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
 //!
 //! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum);
-//! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2, 8]));
+//! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2_i64, 8]));
 //! # Ok::<(), Error>(())
 //! ```
 
@@ -46,7 +46,7 @@ pub trait Segments: IntoExpr + Sized {
     /// let t = Tensor::from_nested([[1, 2, 3, 4], [5, 6, 7, 8]])?;
     /// let sums = t.reduce_segments(1, &[0, 2, 2, 4], Sum).eval()?;
     /// assert_eq!(sums.shape(), [2, 3]);
-    /// assert_eq!(sums.to_vec()?, [3, 0, 7, 11, 0, 15]);
+    /// assert_eq!(sums.to_vec()?, [3_i64, 0, 7, 11, 0, 15]);
     /// # Ok::<(), Error>(())
     /// ```
     fn reduce_segments<R>(
@@ -72,7 +72,7 @@ pub trait Segments: IntoExpr + Sized {
     /// use lensor::reduce::Sum;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(t.reduce_by_key(0, &[1, 0, 1], 2, Sum).eval()?.to_vec()?, [3, 4, 6, 8]);
+    /// assert_eq!(t.reduce_by_key(0, &[1, 0, 1], 2, Sum).eval()?.to_vec()?, [3_i64, 4, 6, 8]);
     /// # Ok::<(), Error>(())
     /// ```
     fn reduce_by_key<R>(

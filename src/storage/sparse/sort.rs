@@ -3,9 +3,9 @@
 use super::reserve;
 use crate::error::Result;
 
-/// Most bits of an address that one pass of the sort looks at: its counters stay in the first level of
-/// cache.
-const DIGIT_BITS: u32 = 11;
+/// Most bits of an address that one pass of the sort looks at: it writes to as many places at once as the
+/// translation cache keeps pages.
+const DIGIT_BITS: u32 = 9;
 /// Fewer entries than this are sorted by comparing them.
 const FEW: usize = 192;
 

@@ -1,15 +1,129 @@
-//! From addresses to row-major positions, a block of neighbours at a time.
+//! From addresses to row-major positions, and from those to keys to sort by.
 
 use crate::map::{Digits, Level, Nested};
+use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Blocks that are tried one after another before digits are divided anew.
-const NEAR: usize = 4;
+/// Entries a block from which on it pays to look for blocks.
+const DENSE: usize = 3;
+
+/// Calls `visit` with the ordinal, the row-major position and the key of every entry that is reached; of
+/// repeated axes the first digits. The key is the position divided by `key`, the weight of some axis or 1.
+///
+/// Addresses should ascend; it takes longer if they do not.
+pub(super) fn for_each_entry(
+    nested: &Nested,
+    key: usize,
+    addresses: &[usize],
+    mut visit: impl FnMut(usize, usize, usize),
+) {
+    let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else {
+        return;
+    };
+    let outer = nested.levels.len().checked_sub(2).map(|k| nested.levels[k].stride);
+    let blocks = outer.map_or(0, |stride| last.saturating_sub(*first) / stride);
+    let few = addresses.len() < blocks.saturating_mul(DENSE);
+    if let Some(terms) = few.then(|| Term::of(nested, key)).flatten() {
+        return for_each_alone(&terms, nested.lowest, addresses, visit);
+    }
+    let mut blocks = Blocks::new(nested, key);
+    let inner = blocks.inner.clone();
+    let step = inner.weight / key;
+    blocks.for_each(addresses, |ordinals, start, bases| {
+        for base in bases {
+            for_each_digit(&inner, addresses, ordinals.clone(), start, |ordinal, digit| {
+                visit(ordinal, base.position + digit * inner.weight, base.key + digit * step);
+            });
+        }
+    });
+}
+
+/// A row-major position and its key.
+#[derive(Debug, Clone, Copy, Default)]
+struct Base {
+    position: usize,
+    key: usize,
+}
+
+/// A linear axis: what one step along it adds, or takes away by wrapping around.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    stride: usize,
+    last: usize,
+    zero: Base,
+    step: Base,
+}
+
+impl Term {
+    /// All axes of a layout, if they are linear.
+    fn of(nested: &Nested, key: usize) -> Option<SmallVec<[Self; 4]>> {
+        let term = |level: &Level| {
+            let step = Base { position: level.weight, key: level.weight / key };
+            let (stride, last) = (level.stride, level.last);
+            let at_last = Base { position: step.position * last, key: step.key * last };
+            let back =
+                Base { position: step.position.wrapping_neg(), key: step.key.wrapping_neg() };
+            match level.digits {
+                Digits::Same => Some(Self { stride, last, zero: Base::default(), step }),
+                Digits::Mirrored => Some(Self { stride, last, zero: at_last, step: back }),
+                _ => None,
+            }
+        };
+        nested.levels.iter().map(term).collect()
+    }
+
+    /// Adds what a position on this axis contributes.
+    #[inline(always)]
+    fn add(&self, to: &mut Base, position: usize) {
+        to.position = to.position.wrapping_add(position.wrapping_mul(self.step.position));
+        to.key = to.key.wrapping_add(position.wrapping_mul(self.step.key));
+    }
+}
+
+/// Every entry by itself: a division an axis and no branch that is hard to foresee.
+fn for_each_alone(
+    terms: &[Term],
+    lowest: usize,
+    addresses: &[usize],
+    mut visit: impl FnMut(usize, usize, usize),
+) {
+    let mut zero = Base::default();
+    for term in terms {
+        zero.position += term.zero.position;
+        zero.key += term.zero.key;
+    }
+    if let [outer, inner @ Term { stride: 1, .. }] = terms {
+        for (ordinal, address) in addresses.iter().enumerate() {
+            let away = address.wrapping_sub(lowest);
+            let (row, column) = (away / outer.stride, away % outer.stride);
+            let mut sum = zero;
+            outer.add(&mut sum, row);
+            inner.add(&mut sum, column);
+            if (row <= outer.last) & (column <= inner.last) {
+                visit(ordinal, sum.position, sum.key);
+            }
+        }
+        return;
+    }
+    for (ordinal, address) in addresses.iter().enumerate() {
+        let (mut rest, mut inside, mut sum) = (address.wrapping_sub(lowest), true, zero);
+        for term in terms {
+            let position = rest / term.stride;
+            rest %= term.stride;
+            inside &= position <= term.last;
+            term.add(&mut sum, position);
+        }
+        if inside && rest == 0 {
+            visit(ordinal, sum.position, sum.key);
+        }
+    }
+}
 
 /// Walks ascending addresses block by block: a block shares its position on all axes but the one of the
 /// smallest stride.
-pub(super) struct Decoder<'n> {
+struct Blocks<'n> {
     nested: &'n Nested,
+    key: usize,
     outer: &'n [Level],
     inner: Level,
     /// Addresses of the current block, and its position on the last outer axis.
@@ -17,35 +131,30 @@ pub(super) struct Decoder<'n> {
     position: usize,
     /// Where the position on another outer axis changes.
     end: usize,
-    /// What the outer axes contribute to the row-major position: nothing if they do not visit the block,
-    /// several sums if some of them list positions repeatedly.
-    bases: Vec<usize>,
+    /// What the outer axes contribute: nothing if they do not visit the block, several sums if some of
+    /// them list positions repeatedly.
+    bases: Vec<Base>,
 }
 
-impl<'n> Decoder<'n> {
-    pub(super) fn new(nested: &'n Nested) -> Self {
+impl<'n> Blocks<'n> {
+    fn new(nested: &'n Nested, key: usize) -> Self {
         let point = Level { axis: 0, stride: 1, last: 0, weight: 0, digits: Digits::Same };
         let (inner, outer) = match nested.levels.split_last() {
             Some((inner, outer)) => (inner.clone(), outer),
             None => (point, &[][..]),
         };
-        Self { nested, outer, inner, block: 0..0, position: 0, end: 0, bases: Vec::new() }
-    }
-
-    /// The axis of the smallest stride.
-    pub(super) fn inner(&self) -> &Level {
-        &self.inner
+        let bases = Vec::new();
+        Self { nested, key, outer, inner, block: 0..0, position: 0, end: 0, bases }
     }
 
     /// Calls `visit` with the entries of every block that is reached: their ordinals, the address of the
-    /// block, and the row-major positions of its first element.
-    pub(super) fn for_each_block(
+    /// block, and the positions of its first element.
+    fn for_each(
         &mut self,
         addresses: &[usize],
-        mut visit: impl FnMut(Range<usize>, usize, &[usize]),
+        mut visit: impl FnMut(Range<usize>, usize, &[Base]),
     ) {
         let mut ordinal = addresses.partition_point(|&address| address < self.nested.lowest);
-        self.block = 0..0;
         while let Some(&address) = addresses.get(ordinal) {
             if !self.advance(address) {
                 self.locate(address);
@@ -53,33 +162,35 @@ impl<'n> Decoder<'n> {
             let first = ordinal;
             // The address itself is inside, but for storage whose addresses do not ascend.
             ordinal += 1;
-            while addresses.get(ordinal).is_some_and(|address| self.block.contains(address)) {
+            let (start, end) = (self.block.start, self.block.end);
+            while addresses.get(ordinal).is_some_and(|address| (start..end).contains(address)) {
                 ordinal += 1;
             }
             if !self.bases.is_empty() {
-                visit(first..ordinal, self.block.start, &self.bases);
+                visit(first..ordinal, start, &self.bases);
             }
         }
     }
 
-    /// Goes on to one of the next blocks, if it is near and differs by its digit on one axis only.
+    /// Goes on to a block that differs by its digit on one axis only.
     fn advance(&mut self, address: usize) -> bool {
         let Some(level) = self.outer.last().filter(|level| matches!(level.digits, Digits::Same))
         else {
             return false;
         };
-        let near = address.wrapping_sub(self.block.start) / level.stride <= NEAR;
-        if self.block.is_empty() || self.bases.is_empty() || !near {
+        if self.bases.is_empty() || address < self.block.start || address >= self.end {
             return false;
         }
-        while address >= self.block.end {
-            if self.position == level.last {
-                return false;
-            }
-            self.position += 1;
-            let start = self.block.start + level.stride;
-            self.block = start..self.end.min(start + level.stride);
-            self.bases.iter_mut().for_each(|base| *base += level.weight);
+        let blocks = (address - self.block.start) / level.stride;
+        if blocks > level.last - self.position {
+            return false;
+        }
+        self.position += blocks;
+        let start = self.block.start + blocks * level.stride;
+        self.block = start..self.end.min(start.saturating_add(level.stride));
+        for base in &mut self.bases {
+            base.position += blocks * level.weight;
+            base.key += blocks * (level.weight / self.key);
         }
         true
     }
@@ -90,7 +201,7 @@ impl<'n> Decoder<'n> {
         let mut rest = address.saturating_sub(self.nested.lowest);
         let mut end = usize::MAX;
         self.bases.clear();
-        self.bases.push(0);
+        self.bases.push(Base::default());
         for level in self.outer {
             self.end = end;
             self.position = rest / level.stride;
@@ -100,16 +211,13 @@ impl<'n> Decoder<'n> {
                 return;
             }
             rest %= level.stride;
-            // Strides are at most the largest address.
             end = end.min(address.saturating_add(level.stride - rest));
-            if let Digits::Same = level.digits {
-                let term = self.position * level.weight;
-                self.bases.iter_mut().for_each(|base| *base += term);
-                continue;
-            }
-            let mut sums = Vec::new();
+            let mut sums = Vec::with_capacity(self.bases.len());
             level.for_each_digit(self.position, |digit| {
-                sums.extend(self.bases.iter().map(|base| base + digit * level.weight));
+                sums.extend(self.bases.iter().map(|base| Base {
+                    position: base.position + digit * level.weight,
+                    key: base.key + digit * (level.weight / self.key),
+                }));
             });
             self.bases = sums;
         }
@@ -118,8 +226,8 @@ impl<'n> Decoder<'n> {
 }
 
 /// Calls `visit` with the ordinal of every entry of a block and each of its digits on the inner axis.
-#[inline]
-pub(super) fn for_each_digit(
+#[inline(always)]
+fn for_each_digit(
     inner: &Level,
     addresses: &[usize],
     ordinals: Range<usize>,

@@ -2,7 +2,7 @@
 //! strides ask for.
 
 use super::Entries;
-use super::decode::{Decoder, for_each_digit};
+use super::decode::for_each_entry;
 use crate::error::Result;
 use crate::map::{Level, Nested};
 use crate::shape::Shape;
@@ -87,20 +87,14 @@ fn decoded<T: Copy>(nested: &Nested, entries: &Entries<'_, T>) -> Result<(Vec<us
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     reserve(&mut positions, addresses.len())?;
     reserve(&mut values, addresses.len())?;
-    let mut decoder = Decoder::new(nested);
-    let inner = decoder.inner().clone();
     let mut result = Ok(());
-    decoder.for_each_block(addresses, |ordinals, start, bases| {
-        for &base in bases {
-            for_each_digit(&inner, addresses, ordinals.clone(), start, |ordinal, digit| {
-                if positions.len() == positions.capacity() && result.is_ok() {
-                    result = grow(&mut positions, 1).and_then(|()| grow(&mut values, 1));
-                }
-                if positions.len() < positions.capacity() {
-                    positions.push(base + digit * inner.weight);
-                    values.push(from[ordinal]);
-                }
-            });
+    for_each_entry(nested, 1, addresses, |ordinal, position, _| {
+        if positions.len() == positions.capacity() && result.is_ok() {
+            result = grow(&mut positions, 1).and_then(|()| grow(&mut values, 1));
+        }
+        if result.is_ok() {
+            positions.push(position);
+            values.push(from[ordinal]);
         }
     });
     result.map(|()| (positions, values))
@@ -114,18 +108,7 @@ fn counted<T: Copy>(
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
     let mut slots = vec![0_u32; order.keys];
-    let mut decoder = Decoder::new(nested);
-    let inner = decoder.inner().clone();
-    // The inner axis moves a position by whole keys or stays within one.
-    let step = inner.weight / order.key;
-    decoder.for_each_block(addresses, |ordinals, start, bases| {
-        for &base in bases {
-            let key = base / order.key;
-            for_each_digit(&inner, addresses, ordinals.clone(), start, |_, digit| {
-                slots[key + digit * step] += 1;
-            });
-        }
-    });
+    for_each_entry(nested, order.key, addresses, |_, _, key| slots[key] += 1);
     let mut count = 0;
     for slot in &mut slots {
         count += std::mem::replace(slot, count);
@@ -137,17 +120,11 @@ fn counted<T: Copy>(
     if let Some(&seed) = from.first() {
         values.resize(count, seed);
     }
-    decoder.for_each_block(addresses, |ordinals, start, bases| {
-        for &base in bases {
-            let key = base / order.key;
-            for_each_digit(&inner, addresses, ordinals.clone(), start, |ordinal, digit| {
-                let slot = &mut slots[key + digit * step];
-                let place = *slot as usize;
-                *slot += 1;
-                positions[place] = base + digit * inner.weight;
-                values[place] = from[ordinal];
-            });
-        }
+    for_each_entry(nested, order.key, addresses, |ordinal, position, key| {
+        let place = slots[key] as usize;
+        slots[key] += 1;
+        positions[place] = position;
+        values[place] = from[ordinal];
     });
     Ok((positions, values))
 }

@@ -1,0 +1,219 @@
+//! Writing Matrix Market files.
+
+use super::body::image;
+use super::header::{BANNER, Field, Format, Symmetry, check_kind};
+use crate::dtype::{Element, FileElement, SameBits, TextElement};
+use crate::error::{Error, Result};
+use crate::expr::{IntoExpr, Lazy, for_each_piece};
+use crate::shape::Shape;
+use crate::storage::{Reader, Sparse, reserve};
+use crate::tensor::Tensor;
+use std::fmt::{self, Write as _};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+/// Elements that are evaluated at once.
+const PIECE: usize = 1 << 16;
+/// Bytes from which on text is handed to the sink.
+const BLOCK_BYTES: usize = 1 << 16;
+
+/// Writes the entries of a sparse matrix, or of any view of one, row by row.
+///
+/// Floats are written in the fewest digits that read as the same number. `bool`s become a pattern of
+/// those that are true.
+///
+/// # Errors
+///
+/// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotSparse`] for dense storage (see
+/// [`write_array`]), [`Error::FillNotZero`], [`Error::OutOfMemory`], and [`Error::Io`] if the sink fails: it then holds a part.
+///
+/// ```
+/// use lensor::interop::mtx;
+/// use lensor::{Tensor, storage::Sparse};
+/// let matrix = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 3], vec![0.5, 2.0])?)?;
+/// let mut file = Vec::new();
+/// mtx::write(&mut file, &matrix.view().transpose(&[1, 0])?)?;
+/// assert_eq!(
+///     String::from_utf8_lossy(&file),
+///     "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 2 2.0\n2 1 0.5\n"
+/// );
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn write<S>(sink: impl Write, matrix: &Tensor<S>) -> Result<()>
+where
+    S: Reader<Elem: FileElement>,
+{
+    write_as(sink, matrix, Symmetry::General)
+}
+
+/// Writes a sparse matrix to a new file, replacing one of the same name.
+///
+/// # Errors
+///
+/// As for [`write`](write()).
+pub fn save<S>(path: impl AsRef<Path>, matrix: &Tensor<S>) -> Result<()>
+where
+    S: Reader<Elem: FileElement>,
+{
+    write(File::create(path)?, matrix)
+}
+
+/// Writes a sparse matrix with a symmetry: of two elements that mirror one another the lower one.
+///
+/// # Errors
+///
+/// As for [`write`](write()), [`Error::Asymmetric`] if the matrix has not that symmetry, and
+/// [`Error::ElementType`] for a symmetry that the element type cannot have.
+///
+/// ```
+/// use lensor::interop::mtx::{self, Symmetry};
+/// use lensor::{Error, Tensor, storage::Sparse};
+/// let matrix = Tensor::new([2, 2], Sparse::from_sorted(4, 0, vec![0, 1, 2], vec![5, 7, 7])?)?;
+/// let mut file = Vec::new();
+/// mtx::write_as(&mut file, &matrix, Symmetry::Symmetric)?;
+/// assert!(file.ends_with(b" symmetric\n2 2 2\n1 1 5\n2 1 7\n"));
+///
+/// let error = mtx::write_as(&mut file, &matrix, Symmetry::SkewSymmetric).unwrap_err();
+/// assert_eq!(error, Error::Asymmetric { symmetry: "skew-symmetric", index: [0, 0] });
+/// # Ok::<(), Error>(())
+/// ```
+pub fn write_as<S>(mut sink: impl Write, matrix: &Tensor<S>, symmetry: Symmetry) -> Result<()>
+where
+    S: Reader<Elem: FileElement>,
+{
+    let extents = matrix_extents(&matrix.shape())?;
+    let field = Field::of::<S::Elem>();
+    if let Err(expected) = check_kind(Format::Coordinate, field, symmetry) {
+        return Err(Error::ElementType { expected, found: S::Elem::DTYPE.name().into() });
+    }
+    let what = "a coordinate file";
+    let entries = matrix.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
+    if !entries.fill().same_bits(TextElement::ZERO) {
+        return Err(Error::FillNotZero { what, argument: 1 });
+    }
+    let listed = listed(&entries, extents, symmetry)?;
+    let mut text = banner(Format::Coordinate, field, symmetry);
+    push(&mut text, format_args!("{} {} {}\n", extents[0], extents[1], listed.len()));
+    for ([row, column], value) in listed {
+        push(&mut text, format_args!("{} {}", row + 1, column + 1));
+        if field != Field::Pattern {
+            text.push(' ');
+            value.push_words(&mut text);
+        }
+        end_line(&mut sink, &mut text)?;
+    }
+    Ok(sink.write_all(text.as_bytes())?)
+}
+
+/// The entries that a file with this symmetry lists.
+fn listed<T: FileElement>(
+    entries: &Sparse<T>,
+    [rows, columns]: [usize; 2],
+    symmetry: Symmetry,
+) -> Result<Vec<([usize; 2], T)>> {
+    let mut listed = Vec::new();
+    let asymmetric = |index| Error::Asymmetric { symmetry: symmetry.word(), index };
+    if symmetry != Symmetry::General && rows != columns {
+        return Err(asymmetric(if rows < columns { [0, rows] } else { [columns, 0] }));
+    }
+    reserve(&mut listed, entries.stored_len())?;
+    for (address, value) in entries.iter() {
+        let (row, column) = (address / columns, address % columns);
+        if symmetry != Symmetry::General {
+            let mirror = entries.get(column * columns + row).unwrap_or(T::ZERO);
+            // A number that is its own opposite without being 0 has no place on the diagonal: NaN, or the
+            // smallest integer.
+            let listed = symmetry != Symmetry::SkewSymmetric || row != column;
+            let image = if listed { image(symmetry, value) } else { T::ZERO };
+            if mirror != image && !mirror.same_bits(image) {
+                return Err(asymmetric([row, column]));
+            }
+        }
+        let below = match symmetry {
+            Symmetry::General => true,
+            Symmetry::SkewSymmetric => row > column,
+            Symmetry::Symmetric | Symmetry::Hermitian => row >= column,
+        };
+        // A pattern has no word for an entry that is false.
+        let is_false = Field::of::<T>() == Field::Pattern && value == T::ZERO;
+        if below && !is_false {
+            listed.push(([row, column], value));
+        }
+    }
+    Ok(listed)
+}
+
+/// Writes all elements of a matrix of any storage or an expression, column by column.
+///
+/// They are computed and written piece by piece.
+///
+/// # Errors
+///
+/// [`Error::ExpectedRank`] unless there are two axes; the error that an expression carries, before anything is
+/// written; what its evaluation reports (see [`Lazy::eval`]), and [`Error::Io`] if the sink fails: it then
+/// holds a part.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::interop::mtx;
+/// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+/// let mut file = Vec::new();
+/// mtx::write_array(&mut file, &t * 10)?;
+/// assert_eq!(
+///     String::from_utf8_lossy(&file),
+///     "%%MatrixMarket matrix array integer general\n2 2\n10\n30\n20\n40\n"
+/// );
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn write_array<X>(mut sink: impl Write, matrix: X) -> Result<()>
+where
+    X: IntoExpr<Elem: FileElement>,
+{
+    let matrix = Lazy(matrix.into_expr());
+    let shape = matrix.shape()?;
+    let [rows, columns] = matrix_extents(&shape)?;
+    // Arrays have no pattern: `bool`s are integers.
+    let field = if Field::of::<X::Elem>() == Field::Pattern {
+        Field::Integer
+    } else {
+        Field::of::<X::Elem>()
+    };
+    let mut text = banner(Format::Array, field, Symmetry::General);
+    push(&mut text, format_args!("{rows} {columns}\n"));
+    for_each_piece(&matrix.transpose(&[1, 0])?, PIECE, |piece| {
+        for value in piece {
+            value.push_words(&mut text);
+            end_line(&mut sink, &mut text)?;
+        }
+        Ok(())
+    })?;
+    Ok(sink.write_all(text.as_bytes())?)
+}
+
+fn matrix_extents(shape: &Shape) -> Result<[usize; 2]> {
+    match shape.extents() {
+        &[rows, columns] => Ok([rows, columns]),
+        _ => Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() }),
+    }
+}
+
+/// The first line.
+fn banner(format: Format, field: Field, symmetry: Symmetry) -> String {
+    format!("{BANNER} matrix {} {} {}\n", format.word(), field.word(), symmetry.word())
+}
+
+fn push(text: &mut String, words: fmt::Arguments<'_>) {
+    // Strings take everything.
+    let _ = text.write_fmt(words);
+}
+
+/// Ends a line; hands a block of them to the sink.
+fn end_line(sink: &mut impl Write, text: &mut String) -> Result<()> {
+    text.push('\n');
+    if text.len() >= BLOCK_BYTES {
+        sink.write_all(text.as_bytes())?;
+        text.clear();
+    }
+    Ok(())
+}

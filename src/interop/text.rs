@@ -1,0 +1,136 @@
+//! Text files, read line by line in memory that follows what is there.
+
+use crate::dtype::TextElement;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::storage::{Duplicates, Sparse, reserve};
+use crate::tensor::Tensor;
+use std::borrow::Cow;
+use std::io::{BufRead, BufReader, Read};
+
+/// Longest line accepted, in bytes.
+const LINE_LIMIT: usize = 1 << 12;
+/// How much of a line an error shows, in bytes.
+const SHOWN: usize = 64;
+
+/// The lines of a stream, counted.
+pub(super) struct Lines<R> {
+    source: BufReader<R>,
+    line: Vec<u8>,
+    /// Number of the current line, from 1.
+    number: usize,
+    /// What begins a line that is no content.
+    comment: u8,
+    /// Bytes read so far.
+    read: usize,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn new(source: R, comment: u8) -> Self {
+        Self { source: BufReader::new(source), line: Vec::new(), number: 0, comment, read: 0 }
+    }
+
+    /// The next line as it is, without white space around it; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Cow<'_, str>>> {
+        let found = self.advance()?;
+        Ok(found.then(|| String::from_utf8_lossy(self.line.trim_ascii())))
+    }
+
+    /// The next line that is neither empty nor a comment, with its number; `None` at the end.
+    pub(super) fn next_content(&mut self) -> Result<Option<Content<'_>>> {
+        while self.advance()? {
+            let first = self.line.trim_ascii().first();
+            if first.is_some_and(|&first| first != self.comment) {
+                let text = String::from_utf8_lossy(self.line.trim_ascii());
+                return Ok(Some(Content { text, line: self.number }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads a line; tells whether there was one.
+    fn advance(&mut self) -> Result<bool> {
+        self.line.clear();
+        let limit = LINE_LIMIT as u64 + 1;
+        let read = (&mut self.source).take(limit).read_until(b'\n', &mut self.line)?;
+        self.number = self.number.saturating_add(usize::from(read > 0));
+        self.read = self.read.saturating_add(read);
+        if read > LINE_LIMIT {
+            return Err(self.error("a line of at most 4096 bytes"));
+        }
+        Ok(read > 0)
+    }
+
+    /// Number of the line read last, from 1.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Bytes of the lines read so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.read
+    }
+
+    /// An error at the line read last.
+    pub(super) fn error(&self, expected: &'static str) -> Error {
+        error(self.number, expected, &String::from_utf8_lossy(self.line.trim_ascii()))
+    }
+
+    /// An error at the end of the file.
+    pub(super) fn end(&self, expected: &'static str) -> Error {
+        error(self.number.saturating_add(1), expected, "")
+    }
+}
+
+/// A line with its number.
+pub(super) struct Content<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) line: usize,
+}
+
+impl Content<'_> {
+    /// An error at this line.
+    pub(super) fn error(&self, expected: &'static str) -> Error {
+        error(self.line, expected, &self.text)
+    }
+
+    /// An index of a file, from 1, as one from 0.
+    pub(super) fn index(&self, word: &str, axis: usize, extent: usize) -> Result<usize> {
+        let index = self.number(word, "an index, a positive integer")?;
+        match index.checked_sub(1).filter(|&index| index < extent) {
+            Some(index) => Ok(index),
+            None => Err(Error::LineIndex { line: self.line, axis, index, extent }),
+        }
+    }
+
+    /// A word of digits alone.
+    pub(super) fn number(&self, word: &str, expected: &'static str) -> Result<usize> {
+        let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        word.parse().ok().filter(|_| digits).ok_or_else(|| self.error(expected))
+    }
+}
+
+fn error(line: usize, expected: &'static str, found: &str) -> Error {
+    let end = (0..=SHOWN.min(found.len())).rev().find(|&end| found.is_char_boundary(end));
+    Error::Line { line, expected, found: found[..end.unwrap_or(0)].to_owned() }
+}
+
+/// Appends an element, or says that there is no memory.
+pub(super) fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
+    if out.len() == out.capacity() {
+        reserve(out, out.len().max(16))?;
+    }
+    out.push(element);
+    Ok(())
+}
+
+/// The tensor of these entries and zeros; entries of one address are merged.
+pub(super) fn sparse<T: TextElement>(
+    shape: &Shape,
+    addresses: Vec<usize>,
+    values: Vec<T>,
+) -> Result<Tensor<Sparse<T>>> {
+    let merge = Duplicates::Combine(T::merged);
+    let count = shape.count()?;
+    Tensor::new(shape, Sparse::from_coordinates(count, T::ZERO, addresses, values, merge)?)
+}

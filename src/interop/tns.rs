@@ -1,0 +1,151 @@
+//! FROSTT's `.tns` files: a sparse tensor of any rank as text, an entry a line.
+//!
+//! A line holds an index, one number an axis, and a value; `#` begins a comment. Indexes count from 1 in
+//! files and from 0 here. The files do not say how large the tensor is: [`read`] takes the largest index of
+//! every axis, [`read_shaped`] a shape.
+//!
+//! A file may come from a stranger: as for [`mtx`](super::mtx), what it holds leads to an error that names
+//! the line, or to a tensor in memory proportional to the lines present.
+//!
+//! ```
+//! use lensor::interop::tns;
+//! let tensor = tns::read::<f64>(&b"# rank 3\n1 1 2 0.5\n2 3 1 4\n"[..])?;
+//! assert_eq!(tensor.shape(), [2, 3, 2]);
+//! assert_eq!(tensor.get(&[1, 2, 0])?, 4.0);
+//! # Ok::<(), lensor::Error>(())
+//! ```
+
+use crate::dtype::FileElement;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::interop::text::{Lines, push, sparse};
+use crate::shape::Shape;
+use crate::storage::Sparse;
+use crate::tensor::Tensor;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Reads a tensor whose shape follows from its entries: the largest index of every axis.
+///
+/// Entries given twice are summed, integers wrapping; `bool`s, which are 0 or 1, are joined by `or`.
+///
+/// # Errors
+///
+/// [`Error::Line`] for a line that is malformed, longer than 4096 bytes or of another rank than the first,
+/// and for a file without entries; [`Error::LineIndex`] for index 0, [`Error::ShapeOverflow`] for more
+/// elements than fit in `isize`, [`Error::OutOfMemory`], [`Error::Io`].
+///
+/// ```
+/// use lensor::interop::tns;
+/// let error = tns::read::<i64>(&b"1 1 2 7\n1 2 7\n"[..]).unwrap_err();
+/// assert_eq!(error.to_string(), "line 2: expected as many words as in the first line, found \"1 2 7\"");
+/// ```
+pub fn read<T: FileElement>(source: impl Read) -> Result<Tensor<Sparse<T>>> {
+    let (mut digits, mut values) = (Vec::new(), Vec::new());
+    let mut extents: Vec<usize> = Vec::new();
+    for_each::<T>(source, None, &mut |index, value| {
+        extents.resize(index.len(), 0);
+        for (extent, &digit) in extents.iter_mut().zip(index) {
+            *extent = (*extent).max(digit + 1);
+            push(&mut digits, digit)?;
+        }
+        push(&mut values, value)
+    })?;
+    let shape = Shape::from(extents);
+    // No index exceeds the shape, so all addresses fit if the count does.
+    shape.count()?;
+    let rank = shape.rank();
+    // Addresses take the place of the digits: entry `k` has read its own when it is written.
+    for k in 0..values.len() {
+        digits[k] = shape.ravel(&digits[k * rank..][..rank]);
+    }
+    digits.truncate(values.len());
+    digits.shrink_to_fit();
+    sparse(&shape, digits, values)
+}
+
+/// Reads a tensor of a known shape.
+///
+/// # Errors
+///
+/// As for [`read`], but a file without entries is one; and [`Error::LineIndex`] for an index outside the
+/// shape.
+///
+/// ```
+/// use lensor::interop::tns;
+/// let tensor = tns::read_shaped::<u8>(&b"2 1 7\n"[..], [1000, 1000])?;
+/// assert_eq!(tensor.get(&[1, 0])?, 7);
+/// let error = tns::read_shaped::<u8>(&b"2 1 7\n"[..], [1, 1]).unwrap_err();
+/// assert_eq!(error.to_string(), "line 1: index 2 of axis 0 is not in 1..=1");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn read_shaped<T: FileElement>(
+    source: impl Read,
+    shape: impl Into<Shape>,
+) -> Result<Tensor<Sparse<T>>> {
+    let shape = shape.into();
+    shape.count()?;
+    let (mut addresses, mut values) = (Vec::new(), Vec::new());
+    for_each::<T>(source, Some(&shape), &mut |index, value| {
+        push(&mut addresses, shape.ravel(index))?;
+        push(&mut values, value)
+    })?;
+    sparse(&shape, addresses, values)
+}
+
+/// Reads the tensor of a file, as [`read`] does.
+///
+/// # Errors
+///
+/// As for [`read`].
+///
+/// ```
+/// use lensor::interop::tns;
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("t.tns");
+/// std::fs::write(&path, "1 2 9\n")?;
+/// assert_eq!(tns::open::<i32>(&path)?.to_vec()?, [0, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
+    read(File::open(path)?)
+}
+
+/// Calls `visit` with index and value of every entry, in the order of the file.
+fn for_each<T: FileElement>(
+    source: impl Read,
+    shape: Option<&Shape>,
+    visit: &mut dyn FnMut(&[usize], T) -> Result<()>,
+) -> Result<()> {
+    let mut lines = Lines::new(source, b'#');
+    let mut rank = shape.map(|shape| shape.rank());
+    let mut index = Vec::new();
+    while let Some(line) = lines.next_content()? {
+        let count = line.text.split_ascii_whitespace().count();
+        let indexes = count.checked_sub(T::WORDS).filter(|&found| found > 0 || shape.is_some());
+        let Some(found) = indexes.filter(|&found| found == *rank.get_or_insert(found)) else {
+            return Err(line.error(if shape.is_some() {
+                "one index an axis and a value"
+            } else if rank.is_some() {
+                "as many words as in the first line"
+            } else {
+                "an index and a value"
+            }));
+        };
+        let mut words = line.text.split_ascii_whitespace();
+        index.clear();
+        for (axis, word) in words.by_ref().take(found).enumerate() {
+            // Indexes fit in `isize`, as extents do.
+            let extent = shape.map_or(isize::MAX as usize, |shape| shape[axis]);
+            index.push(line.index(word, axis, extent)?);
+        }
+        let value = T::from_words(&mut words);
+        visit(
+            &index,
+            value.ok_or_else(|| line.error("a value that fits the type after the index"))?,
+        )?;
+    }
+    if rank.is_none() { Err(lines.end("an entry")) } else { Ok(()) }
+}

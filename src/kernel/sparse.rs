@@ -1,0 +1,231 @@
+//! Rows of entries times rows in memory.
+
+use super::{Filled, GRAIN, PARALLEL, join, threads, wide};
+use crate::error::{Error, Result};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Columns whose sums are kept in registers at once: eight vectors of four `f64`.
+const LANES: usize = 32;
+/// The same for what remains of a row.
+const FEW: usize = 4;
+
+/// Entries of a row, on average, below which it is short.
+const SHORT: usize = 8;
+
+/// A sparse matrix by rows: ascending row-major positions, and the values there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entries<'a, T> {
+    pub(crate) positions: &'a [usize],
+    pub(crate) values: &'a [T],
+    /// Extent of a row.
+    pub(crate) columns: usize,
+}
+
+impl<'a, T> Entries<'a, T> {
+    /// The entries before row `row`, and the others.
+    pub(crate) fn split(self, row: usize) -> (Self, Self) {
+        let limit = row.saturating_mul(self.columns);
+        let count = self.positions.partition_point(|&position| position < limit);
+        let (first, second) = self.positions.split_at(count);
+        let (low, high) = self.values.split_at(count.min(self.values.len()));
+        (
+            Self { positions: first, values: low, ..self },
+            Self { positions: second, values: high, ..self },
+        )
+    }
+
+    /// A row inside `rows` that has about as many entries before it as after it.
+    pub(crate) fn middle(&self, rows: &Range<usize>) -> usize {
+        let median = self.positions.get(self.positions.len() / 2);
+        let row =
+            median.map_or(rows.start + rows.len() / 2, |position| position / self.columns.max(1));
+        row.clamp(rows.start + 1, (rows.end - 1).max(rows.start + 1))
+    }
+}
+
+/// Sums of products: `step(sum, a, b)` is `sum + a * b`, from `zero` on, in order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sums<T, F> {
+    pub(crate) zero: T,
+    pub(crate) step: F,
+}
+
+impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F> {
+    /// A sparse matrix of `rows` rows times `dense`, rows of `width` elements, into `out`, rows of as many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] unless `out` holds just the result.
+    pub(crate) fn times_rows(
+        self,
+        entries: Entries<'_, T>,
+        rows: usize,
+        dense: &[T],
+        width: usize,
+        out: &mut [MaybeUninit<T>],
+    ) -> Result<Filled> {
+        if rows.checked_mul(width) != Some(out.len()) {
+            return Err(Error::OutOfSpan { span: 0..rows.saturating_mul(width), len: out.len() });
+        }
+        if width == 0 {
+            return Ok(Filled(()));
+        }
+        share(entries, width, out, &|entries, first, out| {
+            wide(
+                #[inline(always)]
+                || self.rows(entries, first, dense, width, out),
+            );
+        });
+        Ok(Filled(()))
+    }
+
+    /// A sparse matrix times a column into `out`, which has an element for every row.
+    pub(crate) fn times_column(self, entries: Entries<'_, T>, column: &[T], out: &mut [T]) {
+        share(entries, 1, out, &|entries, first, out| {
+            if entries.positions.len() / SHORT < out.len() {
+                self.short_dots(entries, first, column, out);
+            } else {
+                self.dots(entries, first, column, out);
+            }
+        });
+    }
+
+    /// Rows of few entries times a column: the row of an entry is found by division, as a loop over rows
+    /// would stop where no processor expects it.
+    fn short_dots(self, entries: Entries<'_, T>, first: usize, column: &[T], out: &mut [T]) {
+        let columns = entries.columns.max(1);
+        out.fill(self.zero);
+        for (&position, &value) in entries.positions.iter().zip(entries.values) {
+            let row = position / columns;
+            // Out of reach are entries of storage that breaks its promises only.
+            let sum = out.get_mut(row.wrapping_sub(first));
+            if let (Some(sum), Some(&element)) = (sum, column.get(position - row * columns)) {
+                *sum = (self.step)(*sum, value, element);
+            }
+        }
+    }
+
+    /// Rows times a column.
+    fn dots(self, entries: Entries<'_, T>, first: usize, column: &[T], out: &mut [T]) {
+        let columns = entries.columns;
+        let mut rest = entries.positions.iter().zip(entries.values).peekable();
+        for (row, out) in out.iter_mut().enumerate() {
+            let start = (first + row) * columns;
+            let mut sum = self.zero;
+            while let Some((&position, &value)) = rest.next_if(|entry| *entry.0 < start + columns) {
+                // Out of reach are entries of storage that breaks its promises only.
+                if let Some(&element) = column.get(position.wrapping_sub(start)) {
+                    sum = (self.step)(sum, value, element);
+                }
+            }
+            *out = sum;
+        }
+    }
+
+    /// Rows times rows, a part of them at a time.
+    #[inline(always)]
+    fn rows(
+        self,
+        entries: Entries<'_, T>,
+        first: usize,
+        dense: &[T],
+        width: usize,
+        out: &mut [MaybeUninit<T>],
+    ) {
+        let Entries { positions, values, columns } = entries;
+        let mut from = 0;
+        for (row, out) in out.chunks_exact_mut(width).enumerate() {
+            let start = (first + row) * columns;
+            let more = positions[from..].iter().take_while(|position| **position < start + columns);
+            let ordinals = from..from + more.count();
+            from = ordinals.end;
+            let row = Line {
+                positions: &positions[ordinals.clone()],
+                values: &values[ordinals],
+                start,
+                dense,
+                width,
+            };
+            let mut at = 0;
+            while at + LANES <= width {
+                self.part::<LANES>(&row, at, &mut out[at..at + LANES]);
+                at += LANES;
+            }
+            while at + FEW <= width {
+                self.part::<FEW>(&row, at, &mut out[at..at + FEW]);
+                at += FEW;
+            }
+            while at < width {
+                self.part::<1>(&row, at, &mut out[at..at + 1]);
+                at += 1;
+            }
+        }
+    }
+
+    /// `N` columns from `at` on of one row of the result.
+    #[inline(always)]
+    fn part<const N: usize>(self, row: &Line<'_, T>, at: usize, out: &mut [MaybeUninit<T>]) {
+        let mut sums = [self.zero; N];
+        for (position, &value) in row.positions.iter().zip(row.values) {
+            let column = position.wrapping_sub(row.start);
+            let from = column.wrapping_mul(row.width).wrapping_add(at);
+            // Out of reach are entries of storage that breaks its promises only.
+            let elements = row.dense.get(from..).and_then(|rest| rest.first_chunk::<N>());
+            if let Some(elements) = elements {
+                for (sum, &element) in sums.iter_mut().zip(elements) {
+                    *sum = (self.step)(*sum, value, element);
+                }
+            }
+        }
+        for (slot, sum) in out.iter_mut().zip(sums) {
+            slot.write(sum);
+        }
+    }
+}
+
+/// Calls `run` with parts of the rows, the number of their first one, and where their results go: `width`
+/// elements a row. Parts run at once if there is enough to do.
+fn share<T: Sync, U: Send>(
+    entries: Entries<'_, T>,
+    width: usize,
+    out: &mut [U],
+    run: &(impl Fn(Entries<'_, T>, usize, &mut [U]) + Sync),
+) {
+    let rows = out.len() / width.max(1);
+    let work = (entries.positions.len() + rows).saturating_mul(width);
+    let tasks = if work < PARALLEL || threads() < 2 { 1 } else { 4 * threads() };
+    split(entries, 0..rows, width, out, GRAIN.max(work.div_ceil(tasks)), run);
+}
+
+/// [`share`] for a range of rows, in tasks of at most `task` steps where a row is not more.
+fn split<T: Sync, U: Send>(
+    entries: Entries<'_, T>,
+    rows: Range<usize>,
+    width: usize,
+    out: &mut [U],
+    task: usize,
+    run: &(impl Fn(Entries<'_, T>, usize, &mut [U]) + Sync),
+) {
+    let work = (entries.positions.len() + rows.len()).saturating_mul(width);
+    if work <= task || rows.len() < 2 {
+        return run(entries, rows.start, out);
+    }
+    let middle = entries.middle(&rows);
+    let (low, high) = entries.split(middle);
+    let (first, second) = out.split_at_mut((middle - rows.start) * width);
+    join(
+        || split(low, rows.start..middle, width, first, task, run),
+        || split(high, middle..rows.end, width, second, task, run),
+    );
+}
+
+/// Entries of one row, and the rows that they meet.
+struct Line<'a, T> {
+    positions: &'a [usize],
+    values: &'a [T],
+    /// Position of the first element of the row.
+    start: usize,
+    dense: &'a [T],
+    width: usize,
+}

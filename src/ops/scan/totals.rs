@@ -1,0 +1,92 @@
+//! The states of all blocks, for lanes that are cut into jobs.
+
+use super::running::{Memory, Places, Running};
+use crate::expr::Stop;
+use crate::kernel::{self, Part};
+use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
+use crate::ops::reduce::Reducer;
+use std::sync::{Mutex, PoisonError};
+
+/// The states of all blocks of lanes that are cut into jobs.
+pub(super) struct Totals<'s, 'r, R, S> {
+    pub(super) scan: &'s Running<'r, R, S>,
+    /// For every job, the states of its blocks, block after block.
+    pub(super) found: Mutex<Vec<Vec<S>>>,
+}
+
+impl<R, S> Totals<'_, '_, R, S> {
+    fn keep(&self, number: usize, states: Vec<S>) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.len() <= number {
+            found.resize_with(number + 1, Vec::new);
+        }
+        found[number] = states;
+    }
+}
+
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::State> {
+    type Out = ();
+    type Memory = Memory<T, R::State, ()>;
+
+    fn results(&self) -> usize {
+        Sweep::<T>::results(self.scan)
+    }
+
+    fn grain(&self) -> Option<usize> {
+        Sweep::<T>::grain(self.scan)
+    }
+
+    fn lane(
+        &self,
+        _memory: &mut Self::Memory,
+        lane: &mut impl Lane<T>,
+        job: &Job<'_>,
+        _out: &mut Part<'_, ()>,
+    ) -> Result<(), Stop> {
+        let step = (lane.best() / BLOCK).max(1) * BLOCK;
+        let mut totals = Vec::new();
+        let mut first = job.results.start;
+        while first < job.results.end {
+            let end = first.saturating_add(step).min(job.results.end);
+            let run = lane.run(first..end)?;
+            kernel::wide(|| {
+                for block in run.chunks(BLOCK) {
+                    let places = Places { extent: self.scan.extent, reverse: false, first };
+                    totals.extend(self.scan.total(block, places));
+                    first += block.len();
+                }
+            });
+        }
+        self.keep(job.number, totals);
+        Ok(())
+    }
+
+    fn table(
+        &self,
+        memory: &mut Self::Memory,
+        table: &mut impl Table<T>,
+        job: &Job<'_>,
+        _out: &mut Part<'_, ()>,
+    ) -> Result<(), Stop> {
+        let together = (table.best() / job.width).max(1);
+        let lanes = &mut memory.lanes;
+        let mut totals = Vec::new();
+        let mut first = job.results.start;
+        while first < job.results.end {
+            let end = first.saturating_add(together).min(job.results.end);
+            let panel = table.rows(first..end)?;
+            kernel::wide(|| {
+                for k in first..end {
+                    self.scan.turn(k, lanes);
+                    totals.append(&mut lanes.blocks);
+                    self.scan.step(panel.row(k - first), 0..job.width, k % GROUP, k, lanes);
+                }
+            });
+            first = end;
+        }
+        self.scan.append(&mut lanes.groups, &mut lanes.group);
+        totals.append(&mut lanes.groups);
+        self.keep(job.number, totals);
+        Ok(())
+    }
+}
