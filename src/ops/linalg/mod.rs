@@ -15,7 +15,7 @@
 //! copied first, once. Integers wrap. Large products of floats and complex numbers are those of the crate
 //! `matrixmultiply`, which rounds a product and its sum at once where the processor can: they are the same
 //! for any view, any number of threads and any features, but not to the last bit on any processor. All
-//! others are the same everywhere: those of at most 16 x 16 x 16 numbers, those with fewer than 4 rows or
+//! others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or
 //! columns, and those of other elements.
 
 mod stack;

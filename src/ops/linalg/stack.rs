@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Products of at most as many multiplications are summed up by loops of our own, and all with few rows
 /// or columns.
-const SMALL: usize = 16 * 16 * 16;
+const SMALL: usize = 12 * 12 * 12;
 /// Fewest multiplications of a parallel task.
 const GRAIN: usize = 1 << 18;
 /// Fewest rows of a matrix that are a task of their own: each task reads the whole second matrix.

@@ -1,6 +1,6 @@
 //! Derivatives of the elements of an operand, line by line along its last axis.
 
-use super::rule::{Order, Rule, Spacing, Tap, curvature, difference, weighted};
+use super::rule::{Order, Rule, Spacing, Tap, curvature, weighted};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, for_each_piece};
@@ -109,6 +109,19 @@ fn slab<'a, T: Real, E: Expr<Elem = T>>(
     Ok(Slab { data: Cow::Owned(data), first })
 }
 
+/// Writes quotients: products where those have the same bits, decided once a line.
+fn divided<T: Real, const N: usize>(
+    out: &mut Line<'_, T>,
+    rows: [&[T]; N],
+    f: impl Fn([T; N]) -> T + Copy,
+    by: T,
+) {
+    match by.exact_reciprocal() {
+        Some(reciprocal) => out.extend(rows, |x| f(x).times(reciprocal)),
+        None => out.extend(rows, |x| f(x).over(by)),
+    }
+}
+
 /// One derivative of a slab.
 struct Field<'a, T: Clone> {
     slab: &'a Slab<'a, T>,
@@ -148,10 +161,10 @@ impl<T: Real> Field<'_, T> {
         let at = |k: usize| self.line(line - index * step + k * step);
         match self.rule.tap(index) {
             Tap::Difference { high, low, by } => {
-                out.extend([at(high), at(low)], |[high, low]| difference(high, low, by));
+                divided(out, [at(high), at(low)], |[high, low]| high.minus(low), by);
             }
             Tap::Curvature { start, by } => {
-                out.extend([0, 1, 2].map(|k| at(start + k)), |x| curvature(x, by));
+                divided(out, [0, 1, 2].map(|k| at(start + k)), curvature, by);
             }
             Tap::Weighted { start, weights } => {
                 out.extend([0, 1, 2].map(|k| at(start + k)), |x| weighted(x, weights));
@@ -168,10 +181,10 @@ impl<T: Real> Field<'_, T> {
             let [u, v, w] = &self.rule.weights;
             match self.rule.tap(1) {
                 Tap::Difference { by, .. } => {
-                    out.extend([part(2), part(0)], |[high, low]| difference(high, low, by));
+                    divided(out, [part(2), part(0)], |[high, low]| high.minus(low), by);
                 }
                 Tap::Curvature { by, .. } => {
-                    out.extend([part(0), part(1), part(2)], |x| curvature(x, by));
+                    divided(out, [part(0), part(1), part(2)], curvature, by);
                 }
                 Tap::Weighted { .. } => out
                     .extend([part(0), part(1), part(2), u, v, w], |[a, b, c, u, v, w]| {

@@ -1,6 +1,6 @@
 //! Differences along one axis: which elements, and with which weights.
 
-use crate::dtype::{DivideBy, Divisor, Real};
+use crate::dtype::Real;
 use crate::error::{Error, Result};
 
 /// Distances of neighbours along an axis.
@@ -38,9 +38,9 @@ pub enum EdgeOrder {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tap<T> {
     /// `(x[high] - x[low]) / by`.
-    Difference { high: usize, low: usize, by: Divisor<T> },
-    /// `((x[start + 2] - x[start + 1]) - (x[start + 1] - x[start])) / by`.
-    Curvature { start: usize, by: Divisor<T> },
+    Difference { high: usize, low: usize, by: T },
+    /// `((x[start + 2] - x[start + 1]) - (x[start + 1] - x[start])) / by`, see [`curvature`].
+    Curvature { start: usize, by: T },
     /// The sum of three elements from `start` on, each times its weight.
     Weighted { start: usize, weights: [T; 3] },
 }
@@ -110,15 +110,15 @@ impl<T: Real> Rule<T> {
         let start = index.saturating_sub(1).min(self.extent.saturating_sub(3));
         match (&self.spacing, self.order) {
             (Spacing::Uniform(h), Order::First(_)) if inside => {
-                Tap::Difference { high: index + 1, low: index - 1, by: Divisor::new(h.plus(*h)) }
+                Tap::Difference { high: index + 1, low: index - 1, by: h.plus(*h) }
             }
             (Spacing::Uniform(h), Order::First(EdgeOrder::First)) => {
                 let low = index.min(last - 1);
-                Tap::Difference { high: low + 1, low, by: Divisor::new(*h) }
+                Tap::Difference { high: low + 1, low, by: *h }
             }
             (Spacing::At(x), Order::First(EdgeOrder::First)) if !inside => {
                 let low = index.min(last - 1);
-                Tap::Difference { high: low + 1, low, by: Divisor::new(x[low + 1].minus(x[low])) }
+                Tap::Difference { high: low + 1, low, by: x[low + 1].minus(x[low]) }
             }
             (Spacing::Uniform(h), Order::First(EdgeOrder::Second)) => {
                 let one = T::one();
@@ -132,9 +132,7 @@ impl<T: Real> Rule<T> {
                 };
                 Tap::Weighted { start, weights }
             }
-            (Spacing::Uniform(h), Order::Second) => {
-                Tap::Curvature { start, by: Divisor::new(h.times(*h)) }
-            }
+            (Spacing::Uniform(h), Order::Second) => Tap::Curvature { start, by: h.times(*h) },
             (Spacing::At(x), _) => Tap::Weighted { start, weights: self.weights_at(x, index) },
         }
     }
@@ -164,8 +162,10 @@ impl<T: Real> Tap<T> {
     #[inline(always)]
     pub(super) fn of(&self, x: impl Fn(usize) -> T) -> T {
         match *self {
-            Self::Difference { high, low, by } => difference(x(high), x(low), by),
-            Self::Curvature { start, by } => curvature([x(start), x(start + 1), x(start + 2)], by),
+            Self::Difference { high, low, by } => x(high).minus(x(low)).over(by),
+            Self::Curvature { start, by } => {
+                curvature([x(start), x(start + 1), x(start + 2)]).over(by)
+            }
             Self::Weighted { start, weights } => {
                 weighted([x(start), x(start + 1), x(start + 2)], weights)
             }
@@ -174,13 +174,8 @@ impl<T: Real> Tap<T> {
 }
 
 #[inline(always)]
-pub(super) fn difference<T: Real>(high: T, low: T, by: Divisor<T>) -> T {
-    by.divide(high.minus(low))
-}
-
-#[inline(always)]
-pub(super) fn curvature<T: Real>([low, middle, high]: [T; 3], by: Divisor<T>) -> T {
-    by.divide(high.minus(middle).minus(middle.minus(low)))
+pub(super) fn curvature<T: Real>([low, middle, high]: [T; 3]) -> T {
+    high.minus(middle).minus(middle.minus(low))
 }
 
 #[inline(always)]
