@@ -12,7 +12,7 @@ mod walk;
 
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
-pub(crate) use join::threads;
+pub(crate) use join::{join, task_size, threads};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use simd::prefetch;
 pub(crate) use walk::walk;
@@ -24,7 +24,7 @@ use std::mem::MaybeUninit;
 /// Elements for which more than one thread is worth its start.
 pub(crate) const PARALLEL: usize = 1 << 17;
 /// Fewest elements of a parallel task.
-const GRAIN: usize = 1 << 15;
+pub(crate) const GRAIN: usize = 1 << 15;
 /// Elements of a tile that goes through scratch memory.
 pub(crate) const TILE: usize = 2048;
 /// Elements of a row that are evaluated at once: rows are read in parts of at most as many.
