@@ -168,6 +168,11 @@ fn virtual_tensors_take_the_memory_of_their_entries() {
     assert_eq!(t.storage().addresses(), [5, side + 5, (side - 1) * side + 5]);
     let same = (&t).equal(&t).eval_sparse().unwrap();
     assert!(same.storage().fill());
+    assert!(t == t.clone());
+    assert!(t != t.clone().flip(0).unwrap());
+    let halves = Tensor::sparse([side, side], 0.5).unwrap();
+    assert!(halves.all_close(&(&halves * 1.01), 0.1, 0.0).unwrap());
+    assert!(!halves.all_close(0.7, 0.1, 0.0).unwrap());
 }
 
 #[test]

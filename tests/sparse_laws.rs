@@ -236,3 +236,33 @@ fn updates_of_sparse_views_agree_with_dense_ones() {
     }
     check(law as fn(Viewed<Special>, Special, Fill) -> bool);
 }
+
+/// Unions that are cut into tasks, of lists of equal and of very unequal length, and of many lists.
+#[test]
+fn large_unions_agree_with_dense_ones() {
+    let len = 180_000;
+    let of = |every: usize, from: usize, scale: f64| {
+        let addresses: Vec<usize> = (from..len).step_by(every).collect();
+        let values = addresses.iter().map(|k| (k % 101) as f64 * scale).collect();
+        let storage = Sparse::from_sorted(len, 0.5, addresses, values).unwrap();
+        Tensor::new([len], storage).unwrap()
+    };
+    let all =
+        [of(3, 0, 1.0), of(2, 1, -2.0), of(7000, 170_000, 3.0), of(5, 4, 0.25), of(1, 0, 9.0)];
+    let dense =
+        all.each_ref().map(|t| Tensor::from(t.try_iter().collect::<Result<Vec<_>, _>>().unwrap()));
+    let [a, b, c, d, e] = &all;
+    let [p, q, r, s, t] = &dense;
+    for threads in [1, 2, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let two = (a - b).eval_sparse().unwrap();
+            assert!(same(&elements(&two), (p - q).eval().unwrap().storage()));
+            let three = (a - b * c).boxed().eval_sparse().unwrap();
+            assert!(same(&elements(&three), (p - q * r).eval().unwrap().storage()));
+            let five = (a - b * c + d / 2.0 - e).eval_sparse().unwrap();
+            assert!(same(&elements(&five), (p - q * r + s / 2.0 - t).eval().unwrap().storage()));
+            assert_eq!(five.storage().fill(), 0.5 - 0.25 + 0.25 - 0.5);
+        });
+    }
+}

@@ -84,11 +84,11 @@ pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
 
 /// The type-erased side of an expression.
 trait Node<T>: Send + Sync {
-    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, T> + 'a>;
+    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, T> + Send + 'a>;
 }
 
 impl<E: Expr> Node<E::Elem> for E {
-    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, E::Elem> + 'a> {
+    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, E::Elem> + Send + 'a> {
         Box::new(Worker::new(self.cursor()))
     }
 }
@@ -99,7 +99,7 @@ trait BlockCursor<'a, T> {
     fn row(&self, row: usize, columns: usize) -> (&[T], bool);
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop>;
-    fn fork(&self) -> Box<dyn BlockCursor<'a, T> + 'a>;
+    fn fork(&self) -> Box<dyn BlockCursor<'a, T> + Send + 'a>;
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop>;
 }
 
@@ -116,7 +116,11 @@ impl<C: Cursor> Worker<C> {
     }
 }
 
-impl<'a, C: StoredCursor<'a> + 'a> BlockCursor<'a, C::Elem> for Worker<C> {
+impl<'a, C> BlockCursor<'a, C::Elem> for Worker<C>
+where
+    C: StoredCursor<'a> + 'a,
+    C::Elem: Send,
+{
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         self.cursor.bind(tile, next)?;
         self.sides = tile.sides();
@@ -136,7 +140,7 @@ impl<'a, C: StoredCursor<'a> + 'a> BlockCursor<'a, C::Elem> for Worker<C> {
         self.cursor.open(maps, lists)
     }
 
-    fn fork(&self) -> Box<dyn BlockCursor<'a, C::Elem> + 'a> {
+    fn fork(&self) -> Box<dyn BlockCursor<'a, C::Elem> + Send + 'a> {
         Box::new(Self::new(self.cursor.fork()))
     }
 
@@ -199,7 +203,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
 }
 
 /// A boxed expression at work.
-pub struct BoxedCursor<'a, T>(Option<Box<dyn BlockCursor<'a, T> + 'a>>);
+pub struct BoxedCursor<'a, T>(Option<Box<dyn BlockCursor<'a, T> + Send + 'a>>);
 
 impl<T> fmt::Debug for BoxedCursor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,7 +17,7 @@ mod walk;
 
 pub use inner::Dest;
 pub(crate) use inner::RowsMut;
-pub(crate) use join::{join, threads};
+pub(crate) use join::{join, task_size, threads};
 pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};

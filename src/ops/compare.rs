@@ -4,7 +4,9 @@ use crate::dtype::{Arithmetic, Real, Signed};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Stop, for_each_block, zip_with};
+use crate::expr::{
+    Elementwise, Expr, IntoExpr, Lazy, Stop, for_each_block, for_each_stored, zip_with,
+};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -65,10 +67,20 @@ impl<S: Reader> Tensor<S> {
     }
 }
 
-/// Whether an expression is true everywhere; stops at the first block where it is not.
+/// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands
+/// the entries are compared, and the fill values once.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     let map = AddressMap::row_major(shape)?;
     let mut all = true;
+    if e.is_sparse() {
+        let mut count = 0;
+        let elsewhere = for_each_stored(e, shape, |_, block| {
+            all &= block.iter().all(|&holds| holds);
+            count += block.len();
+            Ok(())
+        })?;
+        return Ok(all && (elsewhere || count == map.count()));
+    }
     for_each_block(e, shape, &map, |_, _, block| {
         all = block.iter().all(|&holds| holds);
         if all { Ok(()) } else { Err(Stop::Done) }

@@ -1,6 +1,5 @@
 //! The conformance kit: the library's own storages pass, and every liar is caught by name.
 
-use lensor::BoxReader;
 use lensor::dtype::ByteOrder;
 use lensor::storage::conformance::{
     Violation, check_reader, check_writer, reader_violations, same_or_nan, writer_violations,
@@ -8,6 +7,7 @@ use lensor::storage::conformance::{
 use lensor::storage::{
     Concat, Constant, Encoded, FromFn, Impulse, Indexed, Progression, SubBuffer,
 };
+use lensor::{BoxReader, Reader, Stored};
 use std::sync::Arc;
 
 mod liars;
@@ -249,4 +249,60 @@ fn violations_say_what_was_found() {
     assert_eq!(found.to_string(), "`read` disagrees with `try_read` at address 4");
     let found = check_writer(&mut Liar::new(16, Lie::WriteLost), &[1, 2]).unwrap_err();
     assert_eq!(found.to_string(), "address 2 does not hold what `try_write` wrote there");
+}
+
+/// Lends out entries that are not its own.
+struct Lender(lensor::storage::Sparse<i64>, Vec<usize>);
+
+impl Reader for Lender {
+    type Elem = i64;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read(&self, address: usize) -> i64 {
+        self.0.read(address)
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = i64>> {
+        Some(self)
+    }
+}
+
+impl Stored for Lender {
+    type Elem = i64;
+
+    fn fill(&self) -> i64 {
+        self.0.fill()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        self.0.rank(address)
+    }
+
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i64]) -> usize {
+        self.0.entries(from, addresses, values)
+    }
+
+    fn as_slices(&self) -> Option<(&[usize], &[i64])> {
+        Some((&self.1, self.0.values()))
+    }
+}
+
+#[test]
+fn slices_of_entries_that_lie() {
+    let lender = |lent: &[usize]| {
+        let own = lensor::storage::Sparse::from_sorted(9, 0, vec![2, 5, 7], vec![1, 2, 3]);
+        reader_violations(&Lender(own.unwrap(), lent.to_vec()), |a, b| a == b)
+    };
+    assert_eq!(lender(&[2, 5, 7]), []);
+    let other = Violation::EntryChunk { ordinal: 1, from: 0, room: 3 };
+    assert_eq!(lender(&[2, 6, 7]), [other]);
+    let fewer = Violation::EntryCount { from: 0, expected: 3, found: 2 };
+    assert_eq!(lender(&[2, 5]), [fewer]);
 }

@@ -15,7 +15,7 @@ pub(crate) type Positions<'a> = Cow<'a, [usize]>;
 pub(crate) const BLOCK: usize = 512;
 
 /// A cursor that can be bound to stored entries as well as to tiles.
-pub trait StoredCursor<'a>: Cursor + Sized {
+pub trait StoredCursor<'a>: Cursor + Send + Sized {
     /// Takes up the stored entries of every leaf and adds their positions to `lists`: leaf `lists.len()`
     /// is the next one, and has the map of that number. A leaf that is not sparse has no entries and is
     /// read where others have them.
@@ -68,7 +68,7 @@ impl Default for Share {
     }
 }
 
-impl<'a, T: Copy> StoredCursor<'a> for Scalar<T> {
+impl<'a, T: Copy + Send> StoredCursor<'a> for Scalar<T> {
     fn open(&mut self, _: &[AddressMap], _: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         Ok(())
     }

@@ -5,6 +5,7 @@ mod cursor;
 mod dense;
 mod leaf;
 mod merge;
+mod tasks;
 mod zip;
 
 pub(super) use assign::assign_entries;
@@ -144,15 +145,11 @@ impl<'e, E: Expr> Evaluation<'e, E> {
         if self.lists.len() == 1 {
             return self.run_alone(len);
         }
-        let most = self.lists.iter().map(|list| list.len()).fold(0, usize::saturating_add).min(len);
-        let (mut positions, mut values) = (Vec::new(), Vec::new());
-        reserve(&mut positions, most)?;
-        reserve(&mut values, most)?;
-        let fill = self.for_each_block(len, |block, results| {
-            positions.extend_from_slice(block);
-            values.extend_from_slice(results);
-            Ok(())
-        })?;
+        let (fill, fault) = self.fill()?;
+        let (positions, values) = tasks::union(&mut self.cursor, &self.lists)?;
+        if fault && positions.len() < len {
+            return Err(Stop::Fault);
+        }
         Ok(Sparse::of_sorted(len, fill, positions, values))
     }
 

@@ -27,6 +27,7 @@ pub(super) fn check<R: Reader + ?Sized>(
     laws.values(storage, 0, &head, len);
     laws.between(storage, &head, len);
     laws.chunks(&head);
+    laws.slices(&head);
     laws.far_entries(storage, len);
 }
 
@@ -128,6 +129,25 @@ impl<T: Copy> Laws<'_, T> {
         self.entries(0, 0);
         self.entries(self.count, 3);
         self.unequal_room(head);
+    }
+
+    /// Entries that lie in memory are the same ones.
+    fn slices(&mut self, head: &[Entry<T>]) {
+        let stored = self.stored;
+        let slices = self.report.guard("as_slices", 0, || stored.as_slices()).flatten();
+        let Some((addresses, values)) = slices else {
+            return;
+        };
+        let (expected, found) = (self.count, addresses.len().min(values.len()));
+        if found != expected || addresses.len() != values.len() {
+            self.report.add(Violation::EntryCount { from: 0, expected, found });
+        }
+        let pairs = addresses.iter().zip(values).zip(head);
+        for (k, ((&address, value), entry)) in pairs.enumerate() {
+            if address != entry.0 || !(self.same)(value, &entry.1) {
+                self.report.add(Violation::EntryChunk { ordinal: k, from: 0, room: expected });
+            }
+        }
     }
 
     /// Of slices of unequal length, the shorter one says how much is wanted.
