@@ -44,7 +44,7 @@ impl<E: Expr> Lazy<E> {
     /// # Errors
     ///
     /// [`Error::WouldDensify`] if an operand is not sparse, as the result is then dense: ask for that by
-    /// [`Self::eval`], or keep to stored entries by [`zip_stored`](super::zip_stored). Otherwise as
+    /// [`Self::eval`], or keep to stored entries by [`zip_stored`]. Otherwise as
     /// [`Self::eval`]; a fill value without a result, such as a division by zero, is an error if some
     /// element has it.
     ///

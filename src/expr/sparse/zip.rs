@@ -17,7 +17,7 @@ use crate::tensor::Tensor;
 /// This is for operators with an annihilator: where an element of one operand decides the result, the
 /// others need not be looked at. A product of zeros in particular, if the others are finite: 0 times NaN
 /// is NaN, which [`Lazy::eval_sparse`](super::Lazy::eval_sparse) knows and this function does not. The
-/// closure takes one tuple, as that of [`zip_with`](super::zip_with).
+/// closure takes one tuple, as that of [`zip_with`](crate::zip_with).
 ///
 /// An operand counts as sparse if all its leaves are; an expression stores an entry where some leaf does.
 /// Other operands, such as a dense row, are read at the entries of the sparse ones only. The entries of the
