@@ -18,12 +18,15 @@ const KEPT: usize = 4096;
 /// that several are streams of their own.
 const TOGETHER: usize = 4;
 
-/// Asks for the memory of the leaves after the next few, a line of each in turn.
-fn ask_for<T>(run: &[T], leaf: usize) {
+/// Before leaf `k` of a run, asks for its share of the memory of the next few leaves: some lines of each
+/// in turn.
+fn ask_for<T>(run: &[T], leaf: usize, k: usize) {
     let line = 64 / size_of::<T>().clamp(1, 64);
-    for start in (0..leaf).step_by(line) {
-        for k in 0..TOGETHER {
-            kernel::prefetch(run, (TOGETHER + k) * leaf + start, 1);
+    let share = leaf / TOGETHER;
+    let (group, part) = (k - k % TOGETHER + TOGETHER, k % TOGETHER);
+    for start in (part * share..(part + 1) * share).step_by(line) {
+        for next in group..group + TOGETHER {
+            kernel::prefetch(run, next * leaf + start, 1);
         }
     }
 }
@@ -220,9 +223,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         let end = (start + leaves.len() * self.leaf).min(self.line);
         let mut all = |run: &[E::Elem]| {
             for (k, (leaf, part)) in leaves.clone().zip(run.chunks(self.leaf)).enumerate() {
-                if k % TOGETHER == 0 {
-                    ask_for(&run[k * self.leaf..], self.leaf);
-                }
+                ask_for(run, self.leaf, k);
                 visit(leaf, part);
             }
         };

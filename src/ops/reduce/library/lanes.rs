@@ -25,19 +25,22 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
             *lane = step(*lane, x);
         }
     }
+    let mut lanes = apart(lanes);
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = step(*lane, x);
     }
     in_halves(&mut lanes, join)
 }
 
-/// The sum of all lanes, in pairs.
+/// The lanes in memory of their own, which is indexed by variables from here on: the loop before keeps
+/// them in registers only if its own are not.
 #[inline(always)]
-pub(super) fn joined(mut lanes: [f64; LANES]) -> f64 {
-    in_halves(&mut lanes, |a, b| a + b)
+pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> [A; N] {
+    std::hint::black_box(lanes)
 }
 
-/// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the loop before is vectorised, for the worse.
+/// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the
+/// loop before is vectorised, for the worse.
 #[inline(never)]
 pub(super) fn in_halves<A: Copy, const N: usize>(
     lanes: &mut [A; N],

@@ -1,7 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::Reducer;
-use super::lanes::{LANES, in_columns, in_lanes, joined};
+use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes};
 use crate::dtype::Measure;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
@@ -173,12 +173,14 @@ macro_rules! spread {
                         squares[k] += apart * apart;
                     }
                 }
+                let (mut sums, mut squares) = (apart(sums), apart(squares));
                 for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
                     let apart = x.to_f64() - base;
                     *sum += apart;
                     *square += apart * apart;
                 }
-                let [sum, square] = [sums, squares].map(joined);
+                let add = |a: f64, b: f64| a + b;
+                let [sum, square] = [in_halves(&mut sums, add), in_halves(&mut squares, add)];
                 let count = run.len() as f64;
                 Moments { count, mean: base + sum / count, squares: square - sum * sum / count }
             }

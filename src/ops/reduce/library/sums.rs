@@ -1,7 +1,8 @@
 //! Sums and products.
 
 use super::super::{Reducer, Undefined};
-use super::lanes::{in_columns, in_halves, in_lanes};
+use super::lanes::{apart, in_columns, in_halves, in_lanes};
+use std::array::from_fn;
 
 /// The sum, added in pairs: the error grows with the logarithm of the number of elements.
 ///
@@ -269,7 +270,7 @@ exact_products! {
 }
 
 /// Lanes of compensated sums: with their errors they fill the registers.
-const FEW: usize = 8;
+const FEW: usize = 16;
 
 /// A sum and the error of its additions so far.
 #[derive(Debug, Clone, Copy)]
@@ -336,15 +337,17 @@ macro_rules! float_sums {
                 let (mut sums, mut errors) = (*head, [-0.0; FEW]);
                 let (chunks, tail) = rest.as_chunks::<FEW>();
                 for chunk in chunks {
-                    for k in 0..FEW {
-                        let sum = sums[k] + chunk[k];
-                        let added = sum - sums[k];
-                        errors[k] += (sums[k] - (sum - added)) + (chunk[k] - added);
-                        sums[k] = sum;
-                    }
+                    // A step for all lanes at once, by value: so it is one vector instruction a register.
+                    let sum: [$float; FEW] = from_fn(|k| sums[k] + chunk[k]);
+                    let added: [$float; FEW] = from_fn(|k| sum[k] - sums[k]);
+                    let lost: [$float; FEW] = from_fn(|k| sums[k] - (sum[k] - added[k]));
+                    let rest: [$float; FEW] = from_fn(|k| chunk[k] - added[k]);
+                    errors = from_fn(|k| errors[k] + (lost[k] + rest[k]));
+                    sums = sum;
                 }
+                let (sums, errors) = (apart(sums), apart(errors));
                 let mut lanes: [Self::State; FEW] =
-                    std::array::from_fn(|k| Compensated { sum: sums[k], error: errors[k] });
+                    from_fn(|k| Compensated { sum: sums[k], error: errors[k] });
                 lanes.iter_mut().zip(tail).for_each(|(lane, &x)| self.step(lane, x));
                 in_halves(&mut lanes, Compensated::<$float>::join)
             }
