@@ -4,6 +4,7 @@
 //! every lane is a run of neighbouring elements and is worked on by itself. Otherwise `width` lanes lie
 //! side by side and advance together, a row at a time, so that loops run across them.
 
+mod explain;
 mod source;
 mod states;
 mod tasks;

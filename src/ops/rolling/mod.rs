@@ -30,7 +30,7 @@ pub use edge::Edge;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Expr, IntoExpr, Lazy};
+use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
 use crate::ops::along::Along;
 use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance};
 use crate::shape::Shape;
@@ -302,6 +302,25 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         let along = Along::new(&self.e, self.extent.axis)?;
         along.assign(&self.sliding(&along)?, out)
+    }
+
+    /// Says in a few lines how it would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::eval`] reports before it reads an element.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::Rolling;
+    /// let t = Tensor::full([64, 100], 1.0)?;
+    /// let text = t.rolling(0, 5).mean().explain()?.to_string();
+    /// assert!(text.contains("lanes: 100 of 64 elements, up to 100 side by side"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        let along = Along::new(&self.e, self.extent.axis)?;
+        along.explain("windows", &self.sliding(&along)?)
     }
 
     fn sliding(&self, along: &Along<'_, E>) -> Result<Sliding<'_, R>> {

@@ -15,7 +15,7 @@ mod running;
 mod totals;
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, IntoExpr, Lazy};
+use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
 use crate::ops::along::Along;
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
@@ -211,6 +211,25 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         let along = Along::new(&self.e, self.axis)?;
         along.assign(&self.running(&along)?, out)
+    }
+
+    /// Says in a few lines how it would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::eval`] reports before it reads an element.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::scan::Scan;
+    /// let t = Tensor::full([64, 100], 1.0)?;
+    /// let text = t.cumsum(0).explain()?.to_string();
+    /// assert!(text.contains("lanes: 100 of 64 elements, up to 100 side by side"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        let along = Along::new(&self.e, self.axis)?;
+        along.explain("scan", &self.running(&along)?)
     }
 
     fn running(&self, along: &Along<'_, E>) -> Result<Running<'_, R, R::State>> {

@@ -16,7 +16,7 @@
 mod cuts;
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
+use crate::expr::{Explanation, Expr, IntoExpr, Lazy, for_each_piece};
 use crate::map::Select;
 use crate::ops::along::Along;
 use crate::ops::reduce::Reducer;
@@ -183,6 +183,25 @@ impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
     /// error the destination may be partly written.
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         self.with(|along, cuts| along.assign(cuts, out))
+    }
+
+    /// Says in a few lines how it would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::eval`] reports before it reads an element.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Sum;
+    /// use lensor::segments::Segments;
+    /// let t = Tensor::full([64, 100], 1.0)?;
+    /// let text = t.reduce_segments(0, &[0, 10, 64], Sum).explain()?.to_string();
+    /// assert!(text.contains("lanes: 100 of 64 elements, up to 100 side by side"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        self.with(|along, cuts| along.explain("segments", cuts))
     }
 
     /// Hands on the operand, with elements that belong together side by side, and where to cut it.
