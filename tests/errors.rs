@@ -348,8 +348,8 @@ fn boxes_within_boxes_are_limited() {
     }
     fails(
         e.eval(),
-        Error::TooDeep { depth: 129, limit: 128 },
-        "expression is 129 boxes deep, the limit is 128: evaluate a part of it first",
+        Error::TooDeep { depth: 101, limit: 100 },
+        "expression is 101 boxes deep, the limit is 100: evaluate a part of it first",
     );
 }
 

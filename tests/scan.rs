@@ -293,3 +293,22 @@ fn named_scans() {
     let t = Tensor::from(vec![2.0, f64::NAN, 1.0]);
     assert_eq!(t.scan(0, SkipNan(Min)).eval().unwrap().to_vec().unwrap(), [2.0, 2.0, 1.0]);
 }
+
+/// Wide tables are cut by columns and by rows, both passes alike, however many threads there are.
+#[test]
+fn many_threads_cut_both_passes_alike() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(9).build().unwrap();
+    let t = Tensor::from_vec([256, 73_764], vec![1_u8; 256 * 73_764]).unwrap();
+    let sums = pool.install(|| t.cumsum(0).eval()).unwrap();
+    assert_eq!(sums.get(&[255, 73_763]), Ok(256));
+    assert_eq!(sums.get(&[100, 40_000]), Ok(101));
+}
+
+/// An order of thousands takes a loop, not as many calls within calls.
+#[test]
+fn differences_of_a_high_order_vanish() {
+    let squares: Vec<i64> = (0..3000).map(|k| k * k).collect();
+    let t = Tensor::from(squares);
+    assert_eq!(t.diff(0, 2).unwrap().eval().unwrap().into_storage(), vec![2; 2998]);
+    assert_eq!(t.diff(0, 2999).unwrap().eval().unwrap().into_storage(), [0]);
+}

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub type BoxExpr<'a, T> = Lazy<Boxed<'a, T>>;
 
 /// Most boxes within boxes. Each level needs stack to evaluate.
-const DEPTH_LIMIT: usize = 128;
+const DEPTH_LIMIT: usize = 100;
 
 /// The inside of a [`BoxExpr`].
 pub struct Boxed<'a, T> {

@@ -3,6 +3,8 @@
 pub mod mtx;
 pub mod npy;
 #[cfg(feature = "sparse")]
+pub mod roaring;
+#[cfg(feature = "sparse")]
 pub mod sprs;
 mod text;
 pub mod tns;

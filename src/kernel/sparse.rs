@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Columns whose sums are kept in registers at once: eight vectors of four `f64`.
 const LANES: usize = 32;
+/// Bytes of an element beyond which sums are made one by one: many would not fit the stack.
+const LARGE: usize = 256;
 /// The same for what remains of a row.
 const FEW: usize = 4;
 
@@ -148,11 +150,12 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
                 width,
             };
             let mut at = 0;
-            while at + LANES <= width {
+            let few = size_of::<T>() <= LARGE;
+            while few && at + LANES <= width {
                 self.part::<LANES>(&row, at, &mut out[at..at + LANES]);
                 at += LANES;
             }
-            while at + FEW <= width {
+            while few && at + FEW <= width {
                 self.part::<FEW>(&row, at, &mut out[at..at + FEW]);
                 at += FEW;
             }

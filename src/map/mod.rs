@@ -195,10 +195,11 @@ impl AddressMap {
                         base = top.address_at(start) as isize;
                         (row, across) = (0, 0);
                     }
-                    let mut column = (position - start).wrapping_sub(row);
+                    let away = position.wrapping_sub(start);
+                    let mut column = away.wrapping_sub(row);
                     if !dense || column >= columns.extent {
-                        let which = (position - start) / columns.extent;
-                        column = position - start - which * columns.extent;
+                        let which = away / columns.extent;
+                        column = away - which * columns.extent;
                         (row, across) = (which * columns.extent, rows.stride * which as isize);
                     }
                     addresses.push((base + across + columns.stride * column as isize) as usize);

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy, zip_with};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use std::sync::Arc;
 
 /// Most orders of one expression: it has one operand more.
 const DEEPEST: usize = 5;
@@ -58,7 +59,30 @@ fn differences<'a, E>(
 where
     E: Expr<Elem: Arithmetic + 'a> + Clone + 'a,
 {
-    let length = extent - n.min(DEEPEST);
+    if n <= DEEPEST {
+        return few(e, axis, extent, n);
+    }
+    let mut left = n - DEEPEST;
+    let mut evaluated = few(e, axis, extent, DEEPEST)?.eval()?;
+    while left > DEEPEST {
+        let extent = evaluated.shape()[axis];
+        let next = few(evaluated.view().lazy(), axis, extent, DEEPEST)?.eval()?;
+        evaluated = next;
+        left -= DEEPEST;
+    }
+    let extent = evaluated.shape()[axis];
+    // Its operands share the elements.
+    let (map, elements) = evaluated.into_parts();
+    let shared: Tensor<Arc<[E::Elem]>> = Tensor::with_map(map, elements.into())?;
+    few(shared.lazy(), axis, extent, left)
+}
+
+/// Differences of an order that is computed in one pass.
+fn few<'a, E>(e: Lazy<E>, axis: usize, extent: usize, n: usize) -> Result<BoxExpr<'a, E::Elem>>
+where
+    E: Expr<Elem: Arithmetic + 'a> + Clone + 'a,
+{
+    let length = extent - n;
     let part = |k: usize| e.clone().slice(axis, k..k + length);
     macro_rules! of {
         ($($x:ident $k:literal)*) => {
@@ -71,11 +95,7 @@ where
         2 => of!(a 0 b 1 c 2),
         3 => of!(a 0 b 1 c 2 d 3),
         4 => of!(a 0 b 1 c 2 d 3 e 4),
-        DEEPEST => of!(a 0 b 1 c 2 d 3 e 4 f 5),
-        _ => {
-            let fifth = of!(a 0 b 1 c 2 d 3 e 4 f 5).eval()?;
-            differences(fifth.lazy(), axis, length, n - DEEPEST)?
-        }
+        _ => of!(a 0 b 1 c 2 d 3 e 4 f 5),
     })
 }
 

@@ -136,3 +136,19 @@ fn errors_say_what_was_asked() {
     let misfit = (ints.view() + Tensor::from(vec![1_i32, 2, 3])).sum(0).eval();
     assert!(matches!(misfit, Err(Error::Operands { .. })));
 }
+
+#[test]
+fn more_elements_than_can_be_counted_are_refused() {
+    let a = Tensor::constant([1 << 40, 1], 1_i64).unwrap();
+    let b = Tensor::constant([1, 1 << 40], 1_i64).unwrap();
+    let sum = (&a + &b).sum(..).eval().unwrap_err();
+    assert_eq!(sum, Error::ShapeOverflow { shape: vec![1 << 40, 1 << 40] });
+    assert!(matches!((&a + &b).max_over(0).eval(), Err(Error::ShapeOverflow { .. })));
+    // A result for every pair of elements does not fit in memory.
+    let many = Tensor::<lensor::storage::Progression<i64>>::iota([1_usize << 40, 2]).unwrap();
+    assert!(matches!(many.sum(1).eval(), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(
+        many.view().transpose(&[1, 0]).unwrap().sum(0).eval(),
+        Err(Error::OutOfMemory { .. })
+    ));
+}

@@ -126,6 +126,6 @@ fn replace<T: Copy>(
         }
         old.positions.len()
     };
-    storage.splice(first..first + old_count, all_addresses, all_values);
+    storage.splice(first..first.saturating_add(old_count), all_addresses, all_values);
     Ok(())
 }

@@ -140,11 +140,9 @@ impl<T: Cast<f64>> Bins<T> for Uniform {
         }
         // Near the bin whose ends enclose the element, which decide.
         let mut bin = (((x - self.edges[0]) / self.width * (last + 1) as f64) as usize).min(last);
-        while x < self.edges[bin] {
-            bin -= 1;
-        }
-        while bin < last && x >= self.edges[bin + 1] {
-            bin += 1;
+        // That is at most one away, unless bins are narrower than numbers are apart.
+        if x < self.edges[bin] || (bin < last && x >= self.edges[bin + 1]) {
+            bin = self.edges.partition_point(|edge| *edge <= x).saturating_sub(1).min(last);
         }
         Some(bin)
     }

@@ -131,6 +131,8 @@ where
     ) -> Result<Tensor<Vec<Self::Elem>>> {
         let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
         let (left, right) = (a.shape()?, b.shape()?);
+        left.count()?;
+        right.count()?;
         let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
         let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
         for &(left_axis, right_axis) in pairs {

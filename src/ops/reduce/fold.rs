@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Access, Expr, Rows, Stop, explain_stop};
 use crate::kernel;
 use crate::shape::Shape;
+use crate::storage::reserve;
 use std::ops::Range;
 
 /// Fewest neighbouring results that are made side by side.
@@ -45,6 +46,8 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
     if results == 0 {
         return Ok(Vec::new());
     }
+    // Asked for once, as tasks fill vectors of their own.
+    reserve(&mut Vec::<R::Out>::new(), results)?;
     let folded = if across(shape, reduced) {
         Across::new(e, shape, reduced, reducer)?.results()
     } else {
@@ -128,8 +131,7 @@ pub(crate) fn undefined<T>(why: Undefined, index: Vec<usize>) -> Error {
 
 fn copies<T: Copy>(value: T, count: usize) -> Result<Vec<T>> {
     let mut all = Vec::new();
-    let bytes = count.saturating_mul(size_of::<T>());
-    all.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    reserve(&mut all, count)?;
     all.resize(count, value);
     Ok(all)
 }

@@ -112,6 +112,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// The shape of the operand, and which axes of it are reduced.
     fn checked(&self) -> Result<(Shape, Vec<bool>)> {
         let shape = self.e.shape()?;
+        // Operands that are stretched may have more elements together than can be counted.
+        shape.count()?;
         let reduced = self.axes.mask(shape.rank())?;
         fold::check_order::<E::Elem, R>(&shape, &reduced)?;
         Ok((shape, reduced))

@@ -34,7 +34,7 @@ use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
 use crate::ops::along::Along;
 use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance};
 use crate::shape::Shape;
-use crate::storage::{Reader, Writer};
+use crate::storage::{Reader, Writer, reserve};
 use crate::tensor::Tensor;
 use edge::Extent;
 use sliding::Sliding;
@@ -326,6 +326,9 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     fn sliding(&self, along: &Along<'_, E>) -> Result<Sliding<'_, R>> {
         let extent = along.extent();
         let results = self.extent.results(extent)?;
+        // Elements and states of a window are kept, whatever the number of results.
+        let window = self.extent.window.min(extent);
+        reserve(&mut Vec::<(E::Elem, R::State, R::State)>::new(), window)?;
         Ok(Sliding::new(&self.reducer, self.extent, extent, results))
     }
 }

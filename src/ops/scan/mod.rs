@@ -19,7 +19,7 @@ use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
 use crate::ops::along::Along;
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
-use crate::storage::{Reader, Writer};
+use crate::storage::{Reader, Writer, reserve};
 use crate::tensor::Tensor;
 use running::Running;
 use std::sync::{Mutex, PoisonError};
@@ -236,6 +236,8 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
         if self.exclusive && self.reducer.empty().is_none() {
             return Err(Error::NoIdentity { axis: self.axis });
         }
+        // Asked for before the states of blocks, which take a pass over all elements.
+        reserve(&mut Vec::<R::Out>::new(), along.shape().count()?)?;
         let mut scan = Running {
             reducer: &self.reducer,
             extent: along.extent(),

@@ -36,6 +36,11 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         Sweep::<T>::grain(self.scan)
     }
 
+    /// Jobs are numbered as those of the scan, so they must be cut alike.
+    fn width(&self) -> usize {
+        Sweep::<T>::width(self.scan)
+    }
+
     fn lane(
         &self,
         _memory: &mut Self::Memory,

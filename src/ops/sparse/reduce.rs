@@ -31,6 +31,7 @@ pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
     reducer: &R,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let shape = e.shape()?;
+    shape.count()?;
     let cells = Cells::new(&shape, mask, keepdims)?;
     if cells.size == 0 {
         return without_elements(&shape, mask, &cells, reducer);
@@ -194,7 +195,7 @@ fn at_once<E: Expr, R: Reducer<E::Elem>>(
                 return;
             }
             for (position, &value) in positions[run.clone()].iter().zip(&values[run]) {
-                let cell = cell + (position - start);
+                let cell = cell + (position.wrapping_sub(start));
                 counts[cell] += 1;
                 match &mut states[cell] {
                     Some(state) => reducer.step(state, value),
@@ -241,7 +242,7 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
         grow(&mut elements, positions.len())?;
         cells.for_each_run(positions, |run, start, cell, place| {
             for (position, &value) in positions[run.clone()].iter().zip(&values[run]) {
-                let away = position - start;
+                let away = position.wrapping_sub(start);
                 let (cell, place) = if along { (cell, place + away) } else { (cell + away, place) };
                 which.push(cell);
                 elements.push((place, value));

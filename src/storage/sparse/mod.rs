@@ -191,7 +191,9 @@ impl<T: Copy> Sparse<T> {
     pub fn sub_buffer(&self, range: Range<usize>) -> Result<Self> {
         self.check_range(&range)?;
         let ordinals = self.ordinals(range.clone());
-        let inside = self.addresses[ordinals.clone()].iter().map(|address| address - range.start);
+        let inside = self.addresses[ordinals.clone()]
+            .iter()
+            .map(|address| address.wrapping_sub(range.start));
         let values = self.values[ordinals].to_vec();
         Ok(Self::of_sorted(range.len(), self.fill, inside.collect(), values))
     }

@@ -38,13 +38,16 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         if outside(start as i128) || outside(last) {
             let inside =
                 if outside(start as i128) { 0 } else { steps_inside(self.len, start, step) };
-            return Err(beyond(start.wrapping_add_signed(step * inside as isize), self.len));
+            return Err(beyond(
+                start.wrapping_add_signed(step.wrapping_mul(inside as isize)),
+                self.len,
+            ));
         }
         let (low, high) = (start.min(last as usize), start.max(last as usize));
         let ordinals = self.ordinals(low..high + 1);
         if step == 0 || ordinals.len() / SPARSE_RUN > out.len() {
             for (k, slot) in out.iter_mut().enumerate() {
-                *slot = self.try_read(start.wrapping_add_signed(step * k as isize))?;
+                *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
             }
             return Ok(());
         }
@@ -53,7 +56,10 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         for (&address, &value) in self.addresses[entries].iter().zip(&self.values[ordinals]) {
             let away = address.abs_diff(start);
             if every == 1 || away.is_multiple_of(every) {
-                out[away / every] = value;
+                // Unsorted entries may lie elsewhere.
+                if let Some(slot) = out.get_mut(away / every) {
+                    *slot = value;
+                }
             }
         }
         Ok(())

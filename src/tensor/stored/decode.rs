@@ -1,6 +1,8 @@
 //! From addresses to row-major positions, and from those to keys to sort by.
 
+use crate::error::Result;
 use crate::map::{Digits, Level, Nested};
+use crate::storage::grow;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -10,21 +12,23 @@ const DENSE: usize = 3;
 /// Calls `visit` with the ordinal, the row-major position and the key of every entry that is reached; of
 /// repeated axes the first digits. The key is the position divided by `key`, the weight of some axis or 1.
 ///
-/// Addresses should ascend; it takes longer if they do not.
+/// Addresses should ascend; it takes longer if they do not. An error if axes list positions so often that
+/// their sums cannot be kept.
 pub(super) fn for_each_entry(
     nested: &Nested,
     key: usize,
     addresses: &[usize],
     mut visit: impl FnMut(usize, usize, usize),
-) {
+) -> Result<()> {
     let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else {
-        return;
+        return Ok(());
     };
     let outer = nested.levels.len().checked_sub(2).map(|k| nested.levels[k].stride);
     let blocks = outer.map_or(0, |stride| last.saturating_sub(*first) / stride);
     let few = addresses.len() < blocks.saturating_mul(DENSE);
     if let Some(terms) = few.then(|| Term::of(nested, key)).flatten() {
-        return for_each_alone(&terms, nested.lowest, addresses, visit);
+        for_each_alone(&terms, nested.lowest, addresses, visit);
+        return Ok(());
     }
     let mut blocks = Blocks::new(nested, key);
     let inner = blocks.inner.clone();
@@ -36,6 +40,7 @@ pub(super) fn for_each_entry(
             });
         }
     });
+    blocks.result
 }
 
 /// A row-major position and its key.
@@ -134,6 +139,8 @@ struct Blocks<'n> {
     /// What the outer axes contribute: nothing if they do not visit the block, several sums if some of
     /// them list positions repeatedly.
     bases: Vec<Base>,
+    /// Whether there was memory for them.
+    result: Result<()>,
 }
 
 impl<'n> Blocks<'n> {
@@ -144,7 +151,7 @@ impl<'n> Blocks<'n> {
             None => (point, &[][..]),
         };
         let bases = Vec::new();
-        Self { nested, key, outer, inner, block: 0..0, position: 0, end: 0, bases }
+        Self { nested, key, outer, inner, block: 0..0, position: 0, end: 0, bases, result: Ok(()) }
     }
 
     /// Calls `visit` with the entries of every block that is reached: their ordinals, the address of the
@@ -158,6 +165,9 @@ impl<'n> Blocks<'n> {
         while let Some(&address) = addresses.get(ordinal) {
             if !self.advance(address) {
                 self.locate(address);
+                if self.result.is_err() {
+                    return;
+                }
             }
             let first = ordinal;
             // The address itself is inside, but for storage whose addresses do not ascend.
@@ -212,8 +222,14 @@ impl<'n> Blocks<'n> {
             }
             rest %= level.stride;
             end = end.min(address.saturating_add(level.stride - rest));
-            let mut sums = Vec::with_capacity(self.bases.len());
+            let mut sums = Vec::new();
             level.for_each_digit(self.position, |digit| {
+                if self.result.is_ok() {
+                    self.result = grow(&mut sums, self.bases.len());
+                }
+                if self.result.is_err() {
+                    return;
+                }
                 sums.extend(self.bases.iter().map(|base| Base {
                     position: base.position + digit * level.weight,
                     key: base.key + digit * (level.weight / self.key),

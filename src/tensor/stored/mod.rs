@@ -142,7 +142,8 @@ fn through<'a, T: Copy>(
 fn shifted<T: Copy>(entries: Entries<'_, T>, offset: usize, count: usize) -> Entries<'_, T> {
     let Entries { positions, values } = entries;
     let start = positions.partition_point(|&address| address < offset);
-    let end = start + positions[start..].partition_point(|&address| address - offset < count);
+    let end =
+        start + positions[start..].partition_point(|&address| address.wrapping_sub(offset) < count);
     let values = match values {
         Cow::Borrowed(values) => Cow::Borrowed(&values[start..end]),
         Cow::Owned(values) => Cow::Owned(values[start..end].to_vec()),

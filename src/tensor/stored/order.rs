@@ -96,7 +96,7 @@ fn decoded<T: Copy>(nested: &Nested, entries: &Entries<'_, T>) -> Result<(Vec<us
             positions.push(position);
             values.push(from[ordinal]);
         }
-    });
+    })?;
     result.map(|()| (positions, values))
 }
 
@@ -108,7 +108,7 @@ fn counted<T: Copy>(
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
     let mut slots = vec![0_u32; order.keys];
-    for_each_entry(nested, order.key, addresses, |_, _, key| slots[key] += 1);
+    for_each_entry(nested, order.key, addresses, |_, _, key| slots[key] += 1)?;
     let mut count = 0;
     for slot in &mut slots {
         count += std::mem::replace(slot, count);
@@ -125,7 +125,7 @@ fn counted<T: Copy>(
         slots[key] += 1;
         positions[place] = position;
         values[place] = from[ordinal];
-    });
+    })?;
     Ok((positions, values))
 }
 

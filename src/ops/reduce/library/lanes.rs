@@ -3,6 +3,9 @@
 /// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
 pub(super) const LANES: usize = 32;
 
+/// Bytes of an accumulator beyond which there is one: many would not fit the stack.
+const LARGE: usize = 256;
+
 /// Folds a run of at least one element in [`LANES`] lanes, which are joined in pairs.
 #[inline(always)]
 pub(super) fn in_lanes<T: Copy, A: Copy>(
@@ -11,7 +14,8 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     step: impl Fn(A, T) -> A,
     join: impl Fn(A, A) -> A,
 ) -> A {
-    let Some((head, rest)) = run.split_first_chunk::<LANES>() else {
+    let head = run.split_first_chunk::<LANES>();
+    let Some((head, rest)) = head.filter(|_| size_of::<A>() <= LARGE) else {
         let start = first(run[0]);
         return run[1..].iter().fold(start, |state, &x| step(state, x));
     };

@@ -1,0 +1,78 @@
+//! Sets of positions (feature `sparse`): as masks, as patterns of sparse tensors, and back.
+//!
+//! A set also selects along an axis, see [`Select::Set`](crate::Select::Set).
+//!
+//! ```
+//! use lensor::interop::roaring::{mask, pattern, stored_positions};
+//! use lensor::prelude::*;
+//! use roaring::RoaringTreemap;
+//! let set: RoaringTreemap = [1, 5].into_iter().collect();
+//!
+//! let t = Tensor::from_nested([[1_i64, 2, 3], [4, 5, 6]])?;
+//! assert_eq!(t.sum(..).filter(mask([2, 3], &set)?).eval()?.item()?, 2 + 6);
+//!
+//! let weights = pattern([2, 3], &set, 0.0, 0.5)?;
+//! assert_eq!(weights.to_vec()?, [0.0, 0.5, 0.0, 0.0, 0.0, 0.5]);
+//! let turned = weights.transpose(&[1, 0])?; // [[0, 0], [0.5, 0], [0, 0.5]]
+//! assert_eq!(stored_positions(&turned)?.unwrap().iter().collect::<Vec<_>>(), [2, 5]);
+//! # Ok::<(), Error>(())
+//! ```
+
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use crate::storage::{Reader, Sparse};
+use crate::tensor::Tensor;
+use ::roaring::RoaringTreemap;
+
+/// A sparse mask of this shape: true at the row-major positions that are in the set.
+///
+/// # Errors
+///
+/// As [`pattern`].
+pub fn mask(shape: impl Into<Shape>, set: &RoaringTreemap) -> Result<Tensor<Sparse<bool>>> {
+    pattern(shape, set, false, true)
+}
+
+/// A sparse tensor of this shape: `value` is stored at the row-major positions that are in the set, and
+/// `fill` stands for all others.
+///
+/// # Errors
+///
+/// [`Error::InvalidSparse`] for a position beyond the shape, [`Error::ShapeOverflow`] if the shape has
+/// too many elements, [`Error::OutOfMemory`] if the entries cannot be kept.
+pub fn pattern<T: Copy + Send + Sync>(
+    shape: impl Into<Shape>,
+    set: &RoaringTreemap,
+    fill: T,
+    value: T,
+) -> Result<Tensor<Sparse<T>>> {
+    let shape = shape.into();
+    let len = shape.count()?;
+    // One position beyond the shape is enough to refuse the set.
+    let count = usize::try_from(set.rank(len as u64)).unwrap_or(usize::MAX).saturating_add(1);
+    let (mut addresses, mut values) = (Vec::new(), Vec::new());
+    let bytes = count.saturating_mul(size_of::<usize>() + size_of::<T>());
+    let reserved =
+        addresses.try_reserve_exact(count).and_then(|()| values.try_reserve_exact(count));
+    reserved.map_err(|_| Error::OutOfMemory { bytes })?;
+    for position in set.iter() {
+        addresses.push(usize::try_from(position).unwrap_or(usize::MAX));
+        values.push(value);
+        if position >= len as u64 {
+            break;
+        }
+    }
+    Tensor::new(shape, Sparse::from_sorted(len, fill, addresses, values)?)
+}
+
+/// The row-major positions of the stored entries of a view; `None` if its storage is not sparse.
+///
+/// # Errors
+///
+/// As [`Tensor::stored_entries`].
+pub fn stored_positions<S: Reader>(t: &Tensor<S>) -> Result<Option<RoaringTreemap>> {
+    let positions = |entries: Sparse<S::Elem>| -> RoaringTreemap {
+        entries.addresses().iter().map(|&position| position as u64).collect()
+    };
+    Ok(t.stored_entries()?.map(positions))
+}
