@@ -79,7 +79,7 @@
 //! ```
 //!
 //! Integers wrap around in debug and release builds alike; an integer division by zero is an error. No
-//! result depends on the number of threads or on what the processor supports. [`Lazy::explain`] says how
+//! result depends on the number of threads or, large matrix products aside, on what the processor supports. [`Lazy::explain`] says how
 //! an expression would be evaluated.
 //!
 //! # Assignment
@@ -94,6 +94,28 @@
 //! // Source and destination in one storage: as if the old elements had been copied first.
 //! table.update(|old| Ok(old.transpose(&[1, 0])?.boxed()))?;
 //! assert_eq!(table.select((.., 0))?.to_vec()?, [11, 10, 10]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Reductions, scans and lanes
+//!
+//! Folds along axes are methods of [`Reduce`]; they are lazy, and fused with the expression they fold. A
+//! [`Reducer`](reduce::Reducer) of your own brings axes, masks, [scans](scan), [windows](rolling) and
+//! [segments](segments) with it. What needs whole [`lanes`] is sorted, searched and picked from along any
+//! axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
+//!
+//! ```
+//! use lensor::lanes::{Lanes, SortOrder};
+//! use lensor::prelude::*;
+//! use lensor::scan::Scan;
+//! let t = Tensor::from_nested([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])?;
+//!
+//! let spread = &t - t.mean(1).keepdims().eval()?;
+//! assert_eq!((&spread * &spread).sum(1).eval()?.to_vec()?, [2.0, 2.0]);
+//! assert_eq!(t.max_over(0).filter((&t).less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
+//!
+//! assert_eq!(t.cumsum(1).eval()?.to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
+//! assert_eq!((&t).argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);
 //! # Ok::<(), Error>(())
 //! ```
 //!
