@@ -25,7 +25,19 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    pub(crate) fn new(quick: bool, json: bool, filter: Option<String>) -> Self {
+    /// What the arguments ask for: `--quick`, `--json`, and which rows.
+    pub(crate) fn from_arguments() -> Self {
+        let mut filter = None;
+        let (mut quick, mut json) = (false, false);
+        for argument in std::env::args().skip(1) {
+            match argument.as_str() {
+                "--quick" => quick = true,
+                "--json" => json = true,
+                // Cargo passes this to every bench.
+                "--bench" => {}
+                other => filter = Some(other.to_string()),
+            }
+        }
         Self { quick, json, filter, from: Vec::new(), to: Vec::new(), header: false }
     }
 

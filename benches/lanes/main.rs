@@ -16,18 +16,7 @@ use report::{Bench, Case, check};
 use std::cmp::Ordering;
 
 fn main() {
-    let mut filter = None;
-    let (mut quick, mut json) = (false, false);
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--quick" => quick = true,
-            "--json" => json = true,
-            // Cargo passes this to every bench.
-            "--bench" => {}
-            other => filter = Some(other.to_string()),
-        }
-    }
-    let mut bench = Bench::new(quick, json, filter);
+    let mut bench = Bench::from_arguments();
     sorts(&mut bench);
     argsorts(&mut bench);
 }

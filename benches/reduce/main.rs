@@ -15,24 +15,14 @@ use report::{Bench, Case};
 use std::hint::black_box;
 
 fn main() {
-    let mut filter = None;
-    let (mut quick, mut json) = (false, false);
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--quick" => quick = true,
-            "--json" => json = true,
-            // Cargo passes this to every bench.
-            "--bench" => {}
-            other => filter = Some(other.to_string()),
-        }
-    }
-    let mut bench = Bench::new(quick, json, filter);
+    let mut bench = Bench::from_arguments();
     let n = bench.side();
     let data: Vec<f64> = (0..n * n).map(|i| ((i * 7) % 1009) as f64 * 0.25).collect();
     sums(&mut bench, n, &data);
     fused(&mut bench, n, &data);
     several(&mut bench, n, &data);
-    inner_products(&mut bench, if quick { 2000 } else { 200_000 });
+    let count = if bench.quick { 2000 } else { 200_000 };
+    inner_products(&mut bench, count);
 }
 
 /// Whether results agree as far as rounding lets them.

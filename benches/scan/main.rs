@@ -16,18 +16,7 @@ use ndarray::{ArrayView2, Axis};
 use report::{Bench, Case, check};
 
 fn main() {
-    let mut filter = None;
-    let (mut quick, mut json) = (false, false);
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--quick" => quick = true,
-            "--json" => json = true,
-            // Cargo passes this to every bench.
-            "--bench" => {}
-            other => filter = Some(other.to_string()),
-        }
-    }
-    let mut bench = Bench::new(quick, json, filter);
+    let mut bench = Bench::from_arguments();
     let n = bench.side();
     // Whole numbers, whose sums are exact in any order.
     let data: Vec<f64> = (0..n * n).map(|i| ((i * 7) % 1009) as f64).collect();
