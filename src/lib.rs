@@ -101,7 +101,7 @@
 //!
 //! Folds along axes are methods of [`Reduce`]; they are lazy, and fused with the expression they fold. A
 //! [`Reducer`](reduce::Reducer) of your own brings axes, masks, [scans](scan), [windows](rolling) and
-//! [segments](segments) with it. What needs whole [`lanes`] is sorted, searched and picked from along any
+//! [`segments`] with it. What needs whole [`lanes`] is sorted, searched and picked from along any
 //! axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
 //!
 //! ```
