@@ -150,12 +150,15 @@ impl Bench {
     }
 }
 
-fn pool(threads: usize) -> rayon::ThreadPool {
+pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool")
 }
 
 /// Times of every contestant in seconds, one a round; short ones run several times a round.
-fn interleave(contestants: &mut [&mut (dyn FnMut() + Send)], rounds: usize) -> Vec<Vec<f64>> {
+pub(crate) fn interleave(
+    contestants: &mut [&mut (dyn FnMut() + Send)],
+    rounds: usize,
+) -> Vec<Vec<f64>> {
     let mut times = vec![Vec::with_capacity(rounds); contestants.len()];
     let repeats: Vec<usize> = contestants
         .iter_mut()

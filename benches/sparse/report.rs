@@ -1,6 +1,6 @@
 //! Timing and printing.
 
-use std::time::Instant;
+use crate::timing::{interleave, median, pool};
 
 /// A workload in several implementations, each of which makes its result anew.
 pub(crate) struct Case<'a> {
@@ -83,37 +83,4 @@ impl Bench {
             ratio(2)
         );
     }
-}
-
-fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a thread pool")
-}
-
-/// Times of every contestant in seconds, one a round; short ones run several times a round.
-fn interleave(contestants: &mut [&mut (dyn FnMut() + Send)], rounds: usize) -> Vec<Vec<f64>> {
-    let mut times = vec![Vec::with_capacity(rounds); contestants.len()];
-    let repeats: Vec<usize> = contestants
-        .iter_mut()
-        .map(|contestant| {
-            let start = Instant::now();
-            contestant();
-            (2e-3 / start.elapsed().as_secs_f64()).ceil().clamp(1.0, 1e5) as usize
-        })
-        .collect();
-    for _ in 0..rounds {
-        for ((contestant, times), &repeats) in contestants.iter_mut().zip(&mut times).zip(&repeats)
-        {
-            let start = Instant::now();
-            for _ in 0..repeats {
-                contestant();
-            }
-            times.push(start.elapsed().as_secs_f64() / repeats as f64);
-        }
-    }
-    times
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
