@@ -42,6 +42,7 @@ pub(crate) trait Loop {
     fn run(self) -> Self::Out;
 }
 
+/// Closures are inlined if the compiler likes; one that is not is compiled for the baseline.
 impl<A, F: FnOnce() -> A> Loop for F {
     type Out = A;
 
