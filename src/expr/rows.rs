@@ -157,6 +157,11 @@ impl<'b, C: Cursor> Block<'b, C> {
 }
 
 impl<'r, E: Expr> RowReader<'r, E> {
+    /// Whether blocks are read where they lie.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct
+    }
+
     /// How many elements a block should have.
     pub(crate) fn block_size(&self) -> usize {
         match &self.rows.strided {

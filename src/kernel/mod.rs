@@ -21,7 +21,7 @@ pub(crate) use join::{join, task_size, threads};
 pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
-pub(crate) use simd::{Loop, SPARE, prefetch, sort_u32, sort_u64, wide};
+pub(crate) use simd::{Loop, SPARE, ask_ahead, prefetch, sort_u32, sort_u64, wide};
 pub(crate) use taps::Taps;
 pub(crate) use walk::walk;
 

@@ -171,7 +171,7 @@ fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
     unsafe {
         let move_lines = |first: usize, count: usize| {
             for at in (head + first * LINE..head + (first + count) * LINE).step_by(LINE) {
-                prefetch_byte(source.wrapping_add(at + 8 * LINE));
+                prefetch_byte::<true>(source.wrapping_add(at + 8 * LINE));
                 stream_line(source.add(at), dest.add(at));
             }
         };
@@ -356,18 +356,41 @@ pub(crate) fn fence() {
 pub(crate) fn prefetch<T>(slice: &[T], start: usize, count: usize) {
     let first = slice.as_ptr().wrapping_add(start).cast::<u8>();
     for line in (0..count * size_of::<T>()).step_by(LINE) {
-        prefetch_byte(first.wrapping_add(line));
+        prefetch_byte::<true>(first.wrapping_add(line));
     }
 }
 
-/// Asks for the cache line at any address, valid or not.
+/// Asks for memory that a loop from lower to higher addresses comes to a little later, as many lines as
+/// it takes now: `read`.
+///
+/// Prefetchers follow a few streams at once and stop at the end of a page. So lines are not asked for in
+/// the order in which they are read, but dealt out to the pages of the next group of pages, a line of
+/// each in turn.
 #[inline(always)]
-fn prefetch_byte(address: *const u8) {
+pub(crate) fn ask_ahead<T>(read: &[T]) {
+    /// Lines of a page and pages of a group.
+    const LINES: usize = 4096 / LINE;
+    const PAGES: usize = 8;
+    let start = read.as_ptr().cast::<u8>();
+    let line = start.addr() / LINE % (LINES * PAGES);
+    let ahead = LINES * PAGES - line + line % PAGES * LINES + line / PAGES;
+    for page in 0..(size_of_val(read) / LINE).clamp(1, PAGES) {
+        prefetch_byte::<false>(start.wrapping_add((ahead + page * LINES) * LINE));
+    }
+}
+
+/// Asks for the cache line at any address, valid or not: for the nearest cache or the one behind it.
+#[inline(always)]
+fn prefetch_byte<const NEAR: bool>(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch never faults, and it is part of the baseline of x86-64.
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        if NEAR {
+            _mm_prefetch::<_MM_HINT_T0>(address.cast());
+        } else {
+            _mm_prefetch::<_MM_HINT_T1>(address.cast());
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

@@ -14,23 +14,6 @@ pub(super) const LEAF: usize = 512;
 /// Most leaves of neighbouring rows that are kept before they are joined in order.
 const KEPT: usize = 4096;
 
-/// Leaves whose memory is asked for at once: each is about a page, at whose end prefetchers stop, so
-/// that several are streams of their own.
-const TOGETHER: usize = 4;
-
-/// Before leaf `k` of a run, asks for its share of the memory of the next few leaves: some lines of each
-/// in turn.
-fn ask_for<T>(run: &[T], leaf: usize, k: usize) {
-    let line = 64 / size_of::<T>().clamp(1, 64);
-    let share = leaf / TOGETHER;
-    let (group, part) = (k - k % TOGETHER + TOGETHER, k % TOGETHER);
-    for start in (part * share..(part + 1) * share).step_by(line) {
-        for next in group..group + TOGETHER {
-            kernel::prefetch(run, next * leaf + start, 1);
-        }
-    }
-}
-
 /// The fold of one leaf.
 struct Fold<'a, R, T> {
     reducer: &'a R,
@@ -177,8 +160,8 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
             let lines = (leaves.end - next) / self.leaves_per_line;
             let deep = reader.block_size() / self.leaf.max(1);
             let together = lines.min(deep).min(KEPT / self.leaves_per_line);
-            let rows_are_lines = self.is_flat();
-            if rows_are_lines && within == 0 && together > 1 {
+            let apart = self.leaves_per_line == 1 || !reader.is_direct();
+            if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.
                 let first = next / self.leaves_per_line;
                 if self.leaves_per_line == 1 {
@@ -222,8 +205,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         let start = within * self.leaf;
         let end = (start + leaves.len() * self.leaf).min(self.line);
         let mut all = |run: &[E::Elem]| {
-            for (k, (leaf, part)) in leaves.clone().zip(run.chunks(self.leaf)).enumerate() {
-                ask_for(run, self.leaf, k);
+            for (leaf, part) in leaves.clone().zip(run.chunks(self.leaf)) {
                 visit(leaf, part);
             }
         };

@@ -13,9 +13,6 @@ use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
 
-/// Elements between the one that is used and those that are asked for.
-const AHEAD: usize = 1024;
-
 /// A scan at work.
 pub(super) struct Running<'s, R, S> {
     pub(super) reducer: &'s R,
@@ -212,7 +209,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         for block in run.chunks(BLOCK) {
             let mut groups = None;
             for part in block.chunks(PART) {
-                kernel::prefetch(run, done + AHEAD, PART);
+                kernel::ask_ahead(part);
                 let before = groups.clone();
                 let places = places.after(done);
                 if self.part(part, places, carry.as_ref(), &mut groups, results).is_some()

@@ -1,5 +1,7 @@
 //! Loops that many reducers share: a run in lanes, columns a few rows at a time.
 
+use crate::kernel::ask_ahead;
+
 /// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
 pub(super) const LANES: usize = 32;
 
@@ -20,11 +22,13 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
         return run[1..].iter().fold(start, |state, &x| step(state, x));
     };
     let mut lanes = [first(head[0]); LANES];
+    ask_ahead(head);
     for (lane, &x) in lanes.iter_mut().zip(head) {
         *lane = first(x);
     }
     let (chunks, tail) = rest.as_chunks::<LANES>();
     for chunk in chunks {
+        ask_ahead(chunk);
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
             *lane = step(*lane, x);
         }

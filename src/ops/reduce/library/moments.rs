@@ -3,6 +3,7 @@
 use super::super::Reducer;
 use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes};
 use crate::dtype::Measure;
+use crate::kernel::ask_ahead;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
 #[derive(Debug, Clone, Copy, Default)]
@@ -167,6 +168,7 @@ macro_rules! spread {
                 let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
                 let (chunks, tail) = run.as_chunks::<LANES>();
                 for chunk in chunks {
+                    ask_ahead(chunk);
                     for k in 0..LANES {
                         let apart = chunk[k].to_f64() - base;
                         sums[k] += apart;

@@ -2,6 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::lanes::{apart, in_columns, in_halves, in_lanes};
+use crate::kernel::ask_ahead;
 use std::array::from_fn;
 
 /// The sum, added in pairs: the error grows with the logarithm of the number of elements.
@@ -334,9 +335,11 @@ macro_rules! float_sums {
                     run[1..].iter().for_each(|&x| self.step(&mut state, x));
                     return state;
                 };
+                ask_ahead(head);
                 let (mut sums, mut errors) = (*head, [-0.0; FEW]);
                 let (chunks, tail) = rest.as_chunks::<FEW>();
                 for chunk in chunks {
+                    ask_ahead(chunk);
                     // A step for all lanes at once, by value: so it is one vector instruction a register.
                     let sum: [$float; FEW] = from_fn(|k| sums[k] + chunk[k]);
                     let added: [$float; FEW] = from_fn(|k| sum[k] - sums[k]);
