@@ -46,6 +46,10 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
     }
 }
 
+/// Columns that are taken together: each is a stream of its own in the source, and those of a wide block
+/// would evict one another's lines before they are used.
+const BAND: usize = 32;
+
 /// Transposes whole `N` by `N` squares with `square`; returns the rows and columns done.
 ///
 /// # Safety
@@ -60,15 +64,18 @@ unsafe fn squares<T: Copy, const N: usize>(
     square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
-    // Two squares at a time take whole cache lines of the source.
-    for first in (0..rows).step_by(2 * N) {
-        for column in (0..columns).step_by(N) {
-            for row in (first..rows.min(first + 2 * N)).step_by(N) {
-                // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
-                unsafe {
-                    let source = source.add(row).offset(along * column as isize);
-                    let target = out.pointer.offset(out.stride * row as isize).add(column);
-                    square(source, along, target, out.stride);
+    for band in (0..columns).step_by(BAND) {
+        let band = band..columns.min(band + BAND);
+        // Two squares at a time take whole cache lines of the source.
+        for first in (0..rows).step_by(2 * N) {
+            for column in band.clone().step_by(N) {
+                for row in (first..rows.min(first + 2 * N)).step_by(N) {
+                    // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
+                    unsafe {
+                        let source = source.add(row).offset(along * column as isize);
+                        let target = out.pointer.offset(out.stride * row as isize).add(column);
+                        square(source, along, target, out.stride);
+                    }
                 }
             }
         }
