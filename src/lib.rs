@@ -202,7 +202,7 @@ pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{diff, generate, lanes, linalg, product, rolling, scan, segments, stencil};
+pub use ops::{diff, explain, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;

@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use std::cmp::Ordering;
 
 /// Elements evaluated at once.
-const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 20;
 /// Fewest elements that a task counts.
 const GRAIN: usize = 1 << 16;
 
@@ -162,10 +162,15 @@ pub(super) fn histogram<E: Expr, B: Bins<E::Elem>>(
     Ok(counts)
 }
 
+/// Fewest elements that several tasks count, in `bins` bins each.
+pub(super) fn shared(bins: usize) -> usize {
+    2 * GRAIN.max(4 * bins)
+}
+
 /// Adds the numbers of elements in every bin to `counts`.
 fn tally<T: Copy + Sync, B: Bins<T>>(counts: &mut [u64], elements: &[T], bins: &B) -> Result<()> {
     // A task has counts of its own, which should be fewer than its elements.
-    if elements.len() < 2 * GRAIN.max(4 * counts.len()) {
+    if elements.len() < shared(counts.len()) {
         count_lane(counts, elements, bins);
         return Ok(());
     }

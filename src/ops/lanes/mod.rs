@@ -25,8 +25,10 @@
 
 mod along;
 pub(crate) mod driver;
+mod explain;
 mod histogram;
 mod in_place;
+mod operand;
 mod quantile;
 mod radix;
 mod search;
@@ -61,6 +63,10 @@ pub enum SortOrder {
 impl SortOrder {
     fn is_descending(self) -> bool {
         self == Self::Descending
+    }
+
+    fn word(self) -> &'static str {
+        if self.is_descending() { "descending" } else { "ascending" }
     }
 
     /// The keys that sort elements in this order.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
 use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
+use crate::ops::explain::report;
 use crate::ops::sparse::reduce::reduce_stored;
 use crate::shape::Shape;
 use crate::storage::{Sparse, Writer};
@@ -196,13 +197,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
         let count = shape.count()?;
-        let mut lines =
-            vec![format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}")];
-        lines.extend(fold::explain(&self.e, &shape, &reduced, &self.reducer)?);
         let threads = if count < PARALLEL { 1 } else { threads() };
         let written = results.count()?.saturating_mul(size_of::<R::Out>());
-        lines.push(format!("threads: {threads}"));
-        lines.push(format!("bytes: {} read, {written} written", bytes_read(&self.e)));
-        Ok(Explanation::new(lines, threads))
+        Ok(report(
+            format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}"),
+            fold::explain(&self.e, &shape, &reduced, &self.reducer)?,
+            threads,
+            [bytes_read(&self.e), written],
+        ))
     }
 }

@@ -18,6 +18,7 @@
 //! it lies, any other is evaluated a block of its first axis at a time. Results do not depend on either.
 
 mod convolve;
+mod explain;
 mod field;
 mod rule;
 
@@ -212,7 +213,7 @@ pub trait Stencil: IntoExpr + Sized {
         let planes = [rank, rank].into_iter().chain(shape.iter().copied());
         let mut all = Tensor::full(planes.collect::<crate::Shape>(), zero)?;
         all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
-        for row in 0..rank {
+        for row in 0..rank.saturating_sub(1) {
             let along = |axis: usize| [(axis, Order::First(edges))];
             let slope = Derivatives::new(&operand, &along(row), spacing)?.eval()?;
             let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();

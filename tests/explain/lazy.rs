@@ -1,16 +1,7 @@
-//! What `explain` says, line by line.
+//! Expressions and reductions, which compute when they are asked to.
 
+use super::{explained, numbers, shown};
 use lensor::prelude::*;
-
-fn numbers(shape: [usize; 2]) -> Tensor<Vec<f64>> {
-    Tensor::full(shape, 0.0).unwrap()
-}
-
-/// The number of threads is that of the machine.
-fn explained(e: &Lazy<impl Expr>) -> String {
-    let lines: Vec<String> = e.explain().unwrap().lines().to_vec();
-    lines.into_iter().filter(|line| !line.starts_with("threads")).collect::<Vec<_>>().join("\n")
-}
 
 #[test]
 fn contiguous_operands_are_direct() {
@@ -87,8 +78,7 @@ fn nothing_to_do_is_said() {
 fn folded<R: lensor::reduce::Reducer<f64>>(
     reduction: &lensor::reduce::Reduction<impl Expr<Elem = f64>, R>,
 ) -> String {
-    let lines: Vec<String> = reduction.explain().unwrap().lines().to_vec();
-    lines.into_iter().filter(|line| !line.starts_with("threads")).collect::<Vec<_>>().join("\n")
+    shown(reduction.explain().unwrap())
 }
 
 #[test]
