@@ -2,10 +2,11 @@
 
 use super::Reducer;
 use super::fold::{Failure, finish, in_tasks, rows};
+use super::loops;
 use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, RowReader, Rows, Stop};
-use crate::kernel::{self, GRAIN, Loop, PARALLEL, threads};
+use crate::kernel::{self, GRAIN, PARALLEL, threads};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -28,22 +29,6 @@ fn ask_for<T>(run: &[T], leaf: usize, k: usize) {
         for next in group..group + TOGETHER {
             kernel::prefetch(run, next * leaf + start, 1);
         }
-    }
-}
-
-/// The fold of one leaf.
-struct Fold<'a, R, T> {
-    reducer: &'a R,
-    run: &'a [T],
-    position: usize,
-}
-
-impl<T: Copy, R: Reducer<T>> Loop for Fold<'_, R, T> {
-    type Out = R::State;
-
-    #[inline(always)]
-    fn run(self) -> R::State {
-        self.reducer.fold(self.run, self.position)
     }
 }
 
@@ -165,10 +150,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
 
     /// The states of some leaves, in order.
     fn states(&self, leaves: Range<usize>, emit: &mut impl FnMut(R::State)) -> Result<(), Stop> {
-        let fold = |run: &[E::Elem], leaf: usize| {
-            let position = self.position(leaf);
-            kernel::wide(Fold { reducer: self.reducer, run, position })
-        };
+        let fold = |run: &[E::Elem], leaf| loops::fold(self.reducer, run, self.position(leaf));
         let mut reader = self.rows.open();
         let mut next = leaves.start;
         let mut kept: Vec<Option<R::State>> = Vec::new();
