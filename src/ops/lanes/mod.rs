@@ -76,6 +76,53 @@ impl SortOrder {
     }
 }
 
+/// The methods of one rule for NaN, with their documentation.
+macro_rules! quantiles {
+    (
+        $nan:expr;
+        $(#[$about_one:meta])* $quantile:ident;
+        $(#[$about_several:meta])* $quantiles:ident;
+        $(#[$about_median:meta])* $median:ident;
+    ) => {
+        $(#[$about_one])*
+        fn $quantile(
+            self,
+            axis: usize,
+            q: f64,
+            interpolation: Interpolation,
+        ) -> Result<Tensor<Vec<Self::Elem>>>
+        where
+            Self::Elem: Real + Sortable,
+            f64: Cast<Self::Elem>,
+        {
+            self.$quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+        }
+
+        $(#[$about_several])*
+        fn $quantiles(
+            self,
+            axis: usize,
+            q: &[f64],
+            interpolation: Interpolation,
+        ) -> Result<Tensor<Vec<Self::Elem>>>
+        where
+            Self::Elem: Real + Sortable,
+            f64: Cast<Self::Elem>,
+        {
+            quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, $nan)
+        }
+
+        $(#[$about_median])*
+        fn $median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+        where
+            Self::Elem: Real + Sortable,
+            f64: Cast<Self::Elem>,
+        {
+            self.$quantile(axis, 0.5, Interpolation::Midpoint)
+        }
+    };
+}
+
 /// Operations on whole lanes, see the [module](self). Each computes at once and gives a new tensor.
 ///
 /// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
@@ -420,6 +467,32 @@ pub trait Lanes: IntoExpr + Sized {
         search::unique(&Lazy(self.into_expr()))
     }
 
+    /// The element that comes most often in every lane, of several the smallest. The axis goes away.
+    ///
+    /// NaN equals NaN and `-0.0` equals `0.0` here, and the first to come stands for all, as in
+    /// [`Self::unique`]. NaN comes last, so of a number and NaN that come as often it is the number.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], and [`Error::EmptyReduction`] if the axis has extent 0.
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[5, 3, 5, 1], [4, 2, 2, 4]])?;
+    /// assert_eq!((&t).mode(1)?.to_vec()?, [5, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn mode(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(search::modes(&source.shape()?, axis)?)?;
+        map_lanes(&source, axis, &mut out, search::mode_of_lane)?;
+        out.remove_axis(axis)
+    }
+
     /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
     /// along `axis` the result is as long as `indices`. Follows NumPy's `take_along_axis`.
     ///
@@ -450,158 +523,110 @@ pub trait Lanes: IntoExpr + Sized {
         Ok(out)
     }
 
-    /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
-    /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
-    ///
-    /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
-    /// says what that means between two elements. Integers are to be [cast](Elementwise::cast) first.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`], [`Error::Quantile`] if `q` does not lie between 0 and 1, and
-    /// [`Error::EmptyReduction`] if the axis has extent 0.
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
-    /// assert_eq!((&t).quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
-    /// assert_eq!((&t).quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn quantile(
-        self,
-        axis: usize,
-        q: f64,
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+    quantiles! {
+        Nan::Wins;
+
+        /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
+        /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
+        ///
+        /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
+        /// says what that means between two elements. Integers are to be [cast](Elementwise::cast) first.
+        ///
+        /// # Errors
+        ///
+        /// As for all of [`Lanes`], [`Error::Quantile`] if `q` does not lie between 0 and 1, and
+        /// [`Error::EmptyReduction`] if the axis has extent 0.
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
+        /// assert_eq!((&t).quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
+        /// assert_eq!((&t).quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
+        /// # Ok::<(), Error>(())
+        /// ```
+        quantile;
+
+        /// Several quantiles of every lane, along `axis` in the order of the list, see [`Self::quantile`].
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation::Linear, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
+        /// assert_eq!((&t).quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        quantiles;
+
+        /// The middle element of every sorted lane, or the number half way between the two in the middle. The
+        /// axis goes away. NaN in a lane gives NaN.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::Lanes;
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
+        /// assert_eq!((&t).median(1)?.to_vec()?, [2.0, 6.0]);
+        /// assert_eq!((&t).median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        median;
     }
 
-    /// Several quantiles of every lane, along `axis` in the order of the list, see [`Self::quantile`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation::Linear, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
-    /// assert_eq!((&t).quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn quantiles(
-        self,
-        axis: usize,
-        q: &[f64],
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, Nan::Wins)
-    }
+    quantiles! {
+        Nan::Skipped;
 
-    /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation::Linear, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-    /// assert_eq!((&t).nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn nan_quantile(
-        self,
-        axis: usize,
-        q: f64,
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.nan_quantiles(axis, &[q], interpolation)?.remove_axis(axis)
-    }
+        /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation::Linear, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+        /// assert_eq!((&t).nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
+        /// # Ok::<(), Error>(())
+        /// ```
+        nan_quantile;
 
-    /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation::Lower, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-    /// assert_eq!((&t).nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn nan_quantiles(
-        self,
-        axis: usize,
-        q: &[f64],
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, Nan::Skipped)
-    }
+        /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation::Lower, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+        /// assert_eq!((&t).nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        nan_quantiles;
 
-    /// The middle element of every sorted lane, or the number half way between the two in the middle. The
-    /// axis goes away. NaN in a lane gives NaN.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::Lanes;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
-    /// assert_eq!((&t).median(1)?.to_vec()?, [2.0, 6.0]);
-    /// assert_eq!((&t).median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.quantile(axis, 0.5, Interpolation::Midpoint)
-    }
-
-    /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::Lanes;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-    /// assert_eq!((&t).nan_median(0)?.item()?, 3.0);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn nan_median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.nan_quantile(axis, 0.5, Interpolation::Midpoint)
+        /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::Lanes;
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+        /// assert_eq!((&t).nan_median(0)?.item()?, 3.0);
+        /// # Ok::<(), Error>(())
+        /// ```
+        nan_median;
     }
 
     /// How many elements fall into each of `bins`: [`Edges`], [`Uniform`] or bins of your own. Elements

@@ -161,6 +161,27 @@ impl<E: Expr> Explained<E> {
         ))
     }
 
+    /// How [`Lanes::mode`] would go about it.
+    ///
+    /// # Errors
+    ///
+    /// As `mode`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain};
+    /// let text = Tensor::full([1000], 1_u8)?.explained().mode(0)?.to_string();
+    /// assert!(text.contains("each lane: sorted by 1-byte keys, byte by byte, and counted"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn mode(&self, axis: usize) -> Result<Explanation>
+    where
+        E::Elem: Sortable,
+    {
+        let out = search::modes(&self.0.shape()?, axis)?;
+        let method = Method::by_keys::<<E::Elem as Sortable>::Key>(self.extent(axis)?);
+        self.lanes::<E::Elem>("mode", axis, &out, &format!("{method}, and counted"))
+    }
+
     /// How [`Lanes::take_along`] would go about it.
     ///
     /// # Errors
