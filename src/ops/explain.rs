@@ -43,7 +43,6 @@ pub trait Explain: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Explain for Tensor<S> {}
 impl<S: Reader> Explain for &Tensor<S> {}
 impl<E: Expr> Explain for Lazy<E> {}
 impl<E: Expr> Explain for &Lazy<E> {}

@@ -676,7 +676,6 @@ pub trait Lanes: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Lanes for Tensor<S> {}
 impl<S: Reader> Lanes for &Tensor<S> {}
 impl<E: Expr> Lanes for Lazy<E> {}
 impl<E: Expr> Lanes for &Lazy<E> {}

@@ -161,7 +161,7 @@ where
     }
 }
 
-impl<S: Reader> Linalg for Tensor<S> where S::Elem: Arithmetic + 'static {}
+impl<S: Reader + ?Sized> Linalg for Tensor<&S> where S::Elem: Arithmetic + 'static {}
 impl<S: Reader> Linalg for &Tensor<S> where S::Elem: Arithmetic + 'static {}
 impl<E: Expr> Linalg for Lazy<E> where E::Elem: Arithmetic + 'static {}
 impl<E: Expr> Linalg for &Lazy<E> where E::Elem: Arithmetic + 'static {}

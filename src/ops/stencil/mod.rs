@@ -392,7 +392,7 @@ pub trait Stencil: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Stencil for Tensor<S> {}
+impl<S: Reader + ?Sized> Stencil for Tensor<&S> {}
 impl<S: Reader> Stencil for &Tensor<S> {}
 impl<E: Expr> Stencil for Lazy<E> {}
 impl<E: Expr> Stencil for &Lazy<E> {}
