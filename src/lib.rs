@@ -115,7 +115,7 @@
 //! assert_eq!(t.max_over(0).filter((&t).less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
 //!
 //! assert_eq!(t.cumsum(1).eval()?.to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
-//! assert_eq!((&t).argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);
+//! assert_eq!(t.argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);
 //! # Ok::<(), Error>(())
 //! ```
 //!

@@ -10,8 +10,8 @@
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[3, 1, 2], [6, 4, 5]])?;
 //!
-//! assert_eq!((&t).sort(0, Ascending)?.to_vec()?, [3, 1, 2, 6, 4, 5]);
-//! let text = (&t).explained().sort(0, Ascending)?.to_string();
+//! assert_eq!(t.sort(0, Ascending)?.to_vec()?, [3, 1, 2, 6, 4, 5]);
+//! let text = t.explained().sort(0, Ascending)?.to_string();
 //! assert!(text.contains("lanes: 3 of 2 elements"));
 //! assert!(text.contains("operand: evaluated to scratch memory"));
 //! # Ok::<(), Error>(())
@@ -34,7 +34,7 @@ pub trait Explain: IntoExpr + Sized {
     /// use lensor::explain::Explain;
     /// use lensor::prelude::*;
     /// let t = Tensor::full([64, 64], 1.0)?;
-    /// let text = (&t).explained().matmul(&t)?.to_string();
+    /// let text = t.explained().matmul(&t)?.to_string();
     /// assert!(text.starts_with("product of f64 [64, 64] and [64, 64] to [64, 64]"));
     /// # Ok::<(), Error>(())
     /// ```
@@ -44,7 +44,6 @@ pub trait Explain: IntoExpr + Sized {
 }
 
 impl<S: Reader> Explain for &Tensor<S> {}
-impl<E: Expr> Explain for Lazy<E> {}
 impl<E: Expr> Explain for &Lazy<E> {}
 
 /// An operand that explains instead of computing, see [`Explain::explained`].

@@ -21,14 +21,14 @@ fn shown_but_lane(explanation: Explanation) -> String {
 #[test]
 fn lanes_are_in_memory_or_brought_there() {
     let t = numbers([4096, 512]);
-    insta::assert_snapshot!(shown_but_lane((&t).explained().sort(1, Ascending).unwrap()), @r#"
+    insta::assert_snapshot!(shown_but_lane(t.explained().sort(1, Ascending).unwrap()), @r#"
     ascending sort of f64 [4096, 512] along axis 1 to f64 [4096, 512]
     lanes: 4096 of 512 elements, all at once
     operand: read where it lies
     results: written where they belong
     bytes: 16777216 read, 16777216 written
     "#);
-    insta::assert_snapshot!(shown_but_lane((&t).explained().argsort(0, Descending).unwrap()), @r#"
+    insta::assert_snapshot!(shown_but_lane(t.explained().argsort(0, Descending).unwrap()), @r#"
     descending argsort of f64 [4096, 512] along axis 0 to usize [4096, 512]
     lanes: 512 of 4096 elements, in groups of 256, through scratch memory
     operand: evaluated to scratch memory
@@ -56,7 +56,7 @@ fn lanes_are_in_memory_or_brought_there() {
 #[test]
 fn selections_say_ranks() {
     let t = numbers([10, 100]);
-    insta::assert_snapshot!(shown((&t).explained().top_k(1, 5, Descending).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().top_k(1, 5, Descending).unwrap()), @r#"
     descending top elements of f64 [10, 100] along axis 1 to f64 [10, 5]
     lanes: 10 of 100 elements, all at once
     operand: read where it lies
@@ -64,7 +64,7 @@ fn selections_say_ranks() {
     each lane: 5 of 8-byte keys with positions selected, then sorted
     bytes: 8000 read, 400 written
     "#);
-    insta::assert_snapshot!(shown((&t).explained().partition(1, 7, Ascending).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().partition(1, 7, Ascending).unwrap()), @r#"
     ascending partition of f64 [10, 100] along axis 1 to f64 [10, 100]
     lanes: 10 of 100 elements, all at once
     operand: read where it lies
@@ -72,7 +72,7 @@ fn selections_say_ranks() {
     each lane: rank 7 of 8-byte keys with positions selected, the others as they come on its sides
     bytes: 8000 read, 8000 written
     "#);
-    let quantiles = (&t).explained().nan_quantiles(1, &[0.25, 0.5], Interpolation::Linear);
+    let quantiles = t.explained().nan_quantiles(1, &[0.25, 0.5], Interpolation::Linear);
     insta::assert_snapshot!(shown(quantiles.unwrap()), @r#"
     quantiles but for NaN of f64 [10, 100] along axis 1 to f64 [10, 2]
     lanes: 10 of 100 elements, all at once
@@ -87,7 +87,7 @@ fn selections_say_ranks() {
 fn picks_name_both_operands() {
     let t = numbers([10, 100]);
     let indices = Tensor::full([10, 3], 4_usize).unwrap();
-    insta::assert_snapshot!(shown((&t).explained().take_along(1, &indices).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().take_along(1, &indices).unwrap()), @r#"
     taking of f64 [10, 100] at usize [10, 3] along axis 1 to f64 [10, 3]
     lanes: 10 of 100 elements, all at once
     operand 1: read where it lies
@@ -96,7 +96,7 @@ fn picks_name_both_operands() {
     each lane: copied from, index by index
     bytes: 8240 read, 240 written
     "#);
-    insta::assert_snapshot!(shown((&t).explained().put_along(1, &indices, 1.5).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().put_along(1, &indices, 1.5).unwrap()), @r#"
     putting to f64 [10, 100] at [10, 3] along axis 1
     lanes: 10 of 100 elements, all at once
     operand 1: read where it lies
@@ -106,14 +106,14 @@ fn picks_name_both_operands() {
     bytes: 240 read, 240 written
     "#);
     let needles = numbers([10, 2]);
-    insta::assert_snapshot!(shown((&t).explained().search_sorted(&needles, Side::Left).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().search_sorted(&needles, Side::Left).unwrap()), @r#"
     sorted: 1000 elements, read where they lie
     positions: usize [10, 2], 1 operand of 20 elements
     loops: 20
     operand 1: direct, in memory, 8 bytes an element
     bytes: 160 read, 160 written
     "#);
-    let along = (&t).explained().search_sorted_along(1, &needles, Side::Left).unwrap();
+    let along = t.explained().search_sorted_along(1, &needles, Side::Left).unwrap();
     insta::assert_snapshot!(shown(along), @r#"
     search of f64 [10, 100] for f64 [10, 2] along axis 1 to usize [10, 2]
     lanes: 10 of 100 elements, all at once
@@ -131,12 +131,12 @@ fn picks_name_both_operands() {
     bytes: 400 read, 3200 written
     "#);
     let bins = Uniform::new(4, 0.0, 1.0).unwrap();
-    insta::assert_snapshot!(shown((&t).explained().histogram(&bins).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().histogram(&bins).unwrap()), @r#"
     histogram of f64 [10, 100] in 4 bins
     operand: read where it lies
     bytes: 8000 read, 32 written
     "#);
-    insta::assert_snapshot!(shown((&t).explained().histogram_along(0, &bins).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().histogram_along(0, &bins).unwrap()), @r#"
     histogram of f64 [10, 100] along axis 0 to u64 [4, 100]
     lanes: 100 of 10 elements, all at once
     operand: evaluated to scratch memory
@@ -149,7 +149,7 @@ fn picks_name_both_operands() {
 #[test]
 fn products_say_who_multiplies() {
     let (a, b) = (numbers([100, 200]), numbers([200, 50]));
-    insta::assert_snapshot!(shown((&a).explained().matmul(&b).unwrap()), @r#"
+    insta::assert_snapshot!(shown(a.explained().matmul(&b).unwrap()), @r#"
     product of f64 [100, 200] and [200, 50] to [100, 50]
     matrices: 1 of 100 x 200 times 200 x 50, by matrixmultiply, which packs both
     operand 1: direct, with strides [200, 1]
@@ -158,7 +158,7 @@ fn products_say_who_multiplies() {
     "#);
     let narrow = numbers([2, 100]);
     let turned = b.view().transpose(&[1, 0]).unwrap();
-    insta::assert_snapshot!(shown((&narrow).explained().matmul(&a).unwrap()), @r#"
+    insta::assert_snapshot!(shown(narrow.explained().matmul(&a).unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
     operand 1: direct, with strides [100, 1]
@@ -211,7 +211,7 @@ fn sparse_products_count_their_terms() {
 fn stencils_say_where_they_read() {
     let t = numbers([300, 400]);
     let spacing = [0.5.into(), 0.3.into()];
-    insta::assert_snapshot!(shown((&t).explained().gradient(&spacing, EdgeOrder::First).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().gradient(&spacing, EdgeOrder::First).unwrap()), @r#"
     gradient of f64 [300, 400] to [300, 400, 2]
     operand: read where it lies
     along axis 0: differences, times a reciprocal
@@ -226,7 +226,7 @@ fn stencils_say_where_they_read() {
     terms: computed one after another, and added up
     bytes: 5760000 read, 4800000 written
     "#);
-    insta::assert_snapshot!(shown((&t).explained().hessian(&spacing, EdgeOrder::Second).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().hessian(&spacing, EdgeOrder::Second).unwrap()), @r#"
     hessian of f64 [300, 400] to [300, 400, 2, 2]
     operand: read where it lies
     along axis 0: second differences, times a reciprocal
@@ -236,20 +236,20 @@ fn stencils_say_where_they_read() {
     bytes: 6720000 read, 11520000 written
     "#);
     let kernel = numbers([5, 5]);
-    insta::assert_snapshot!(shown((&t).explained().convolve(&kernel, Mode::Valid).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().convolve(&kernel, Mode::Valid).unwrap()), @r#"
     convolution of f64 [300, 400] with [5, 5] to [296, 396]
     operand: read where it lies
     sums: 25 products each, in lines of 396
     bytes: 960200 read, 937728 written
     "#);
-    insta::assert_snapshot!(shown((&t).explained().correlate(&kernel, Mode::Same(Edge::Wrap)).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.explained().correlate(&kernel, Mode::Same(Edge::Wrap)).unwrap()), @r#"
     correlation of f64 [300, 400] with [5, 5] to [300, 400]
     operand: evaluated with its border, 167 indexes of axis 0 at a time
     sums: 25 products each, in lines of 400
     bytes: 960200 read, 960000 written
     "#);
     let cross = [[-1, 0], [0, -1], [0, 1], [1, 0]];
-    insta::assert_snapshot!(explained(&(&t).stencil(cross, |x| x.into_iter().sum::<f64>()).unwrap()), @r#"
+    insta::assert_snapshot!(explained(&t.stencil(cross, |x| x.into_iter().sum::<f64>()).unwrap()), @r#"
     f64 [298, 398], 4 operands of 118604 elements
     loops: 298 x 398, 5 rows of 398 at a time
     operand 1: direct, in memory, 8 bytes an element
@@ -272,7 +272,7 @@ fn stencils_say_where_they_read() {
 #[test]
 fn explanations_report_errors_of_shapes() {
     let t = numbers([3, 4]);
-    let shown = || (&t).explained();
+    let shown = || t.explained();
     assert_eq!(shown().sort(2, Ascending), Err(Error::Axis { axis: 2, rank: 2 }));
     assert_eq!(
         shown().quantile(0, 1.5, Interpolation::Linear),
@@ -297,13 +297,13 @@ fn explanations_report_errors_of_shapes() {
 fn empty_operands_are_explained() {
     let t = numbers([0, 4]);
     let lines = |explanation: Result<Explanation, Error>| explanation.unwrap().lines().len();
-    assert!(lines((&t).explained().sort(0, Ascending)) > 0);
-    assert!(lines((&t).explained().sort(1, Ascending)) > 0);
-    assert!(lines((&t).explained().unique()) > 0);
-    assert!(lines((&t).explained().search_sorted(1.0, Side::Left)) > 0);
-    assert!(lines((&t).explained().take_along(1, Tensor::full([1, 0], 0_usize).unwrap())) > 0);
-    assert!(lines((&t).explained().matmul(&numbers([4, 5]))) > 0);
-    assert!(lines((&t).explained().convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap))) > 0);
-    assert!(lines((&t).explained().histogram(&Uniform::new(1, 0.0, 1.0).unwrap())) > 0);
+    assert!(lines(t.explained().sort(0, Ascending)) > 0);
+    assert!(lines(t.explained().sort(1, Ascending)) > 0);
+    assert!(lines(t.explained().unique()) > 0);
+    assert!(lines(t.explained().search_sorted(1.0, Side::Left)) > 0);
+    assert!(lines(t.explained().take_along(1, Tensor::full([1, 0], 0_usize).unwrap())) > 0);
+    assert!(lines(t.explained().matmul(&numbers([4, 5]))) > 0);
+    assert!(lines(t.explained().convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap))) > 0);
+    assert!(lines(t.explained().histogram(&Uniform::new(1, 0.0, 1.0).unwrap())) > 0);
     assert!(lines(Tensor::full([], 1.0).unwrap().explained().hessian(&[], EdgeOrder::First)) > 0);
 }

@@ -81,8 +81,8 @@ quickcheck! {
     fn sorting_is_taking_in_the_sorted_order(viewed: Viewed<u8>, axis: usize) -> bool {
         let Some(axis) = axis_of(&viewed, axis) else { return true };
         let t = floats(&viewed).tensor();
-        let order = (&t).argsort(axis, Ascending).unwrap();
-        let taken = (&t).take_along(axis, &order).unwrap().to_vec().unwrap();
+        let order = t.argsort(axis, Ascending).unwrap();
+        let taken = t.take_along(axis, &order).unwrap().to_vec().unwrap();
         bits(&taken) == bits(&t.sort(axis, Ascending).unwrap().to_vec().unwrap())
     }
 
@@ -100,7 +100,7 @@ quickcheck! {
         };
         let t = viewed.tensor();
         let sorted = t.view().sort(axis, Ascending).unwrap();
-        let found = (&sorted).search_sorted_along(axis, &t, side).unwrap();
+        let found = sorted.search_sorted_along(axis, &t, side).unwrap();
         let (_, expected) = map_lanes(&shape, axis, &data, shape[axis], |lane| {
             lane.iter().map(|&x| before(x, lane)).collect()
         });

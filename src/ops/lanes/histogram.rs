@@ -34,7 +34,7 @@ const GRAIN: usize = 1 << 16;
 ///     }
 /// }
 /// let t = Tensor::from_vec([5], vec![1, 2, 3, 5, 8])?;
-/// assert_eq!((&t).histogram(&Parity)?.to_vec()?, [2, 3]);
+/// assert_eq!(t.histogram(&Parity)?.to_vec()?, [2, 3]);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Bins<T>: Sync {
@@ -60,7 +60,7 @@ impl<T: Sortable> Edges<T> {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![1, 9, 10, 99, 100])?;
-    /// assert_eq!((&t).histogram(&Edges::new([0, 10, 100])?)?.to_vec()?, [2, 3]);
+    /// assert_eq!(t.histogram(&Edges::new([0, 10, 100])?)?.to_vec()?, [2, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
@@ -111,7 +111,7 @@ impl Uniform {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![0.0, 0.4, 0.5, 1.0, 1.1])?;
-    /// assert_eq!((&t).histogram(&Uniform::new(2, 0.0, 1.0)?)?.to_vec()?, [2, 2]);
+    /// assert_eq!(t.histogram(&Uniform::new(2, 0.0, 1.0)?)?.to_vec()?, [2, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn new(count: usize, low: f64, high: f64) -> Result<Self> {

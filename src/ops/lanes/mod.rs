@@ -13,8 +13,8 @@
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[3, 1, 2], [6, 4, 5]])?;
 //!
-//! assert_eq!((&t).sort(1, Ascending)?.to_vec()?, [1, 2, 3, 4, 5, 6]);
-//! assert_eq!((&t).sort(0, Descending)?.to_vec()?, [6, 4, 5, 3, 1, 2]);
+//! assert_eq!(t.sort(1, Ascending)?.to_vec()?, [1, 2, 3, 4, 5, 6]);
+//! assert_eq!(t.sort(0, Descending)?.to_vec()?, [6, 4, 5, 3, 1, 2]);
 //! assert_eq!((&t % 4).argsort(1, Ascending)?.to_vec()?, [1, 2, 0, 1, 2, 0]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -125,7 +125,7 @@ macro_rules! quantiles {
 
 /// Operations on whole lanes, see the [module](self). Each computes at once and gives a new tensor.
 ///
-/// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
+/// A tensor is borrowed.
 ///
 /// All of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if results or one
 /// lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
@@ -144,7 +144,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![1.5, f64::NAN, 3.0, -2.0])?;
-    /// assert_eq!((&t).sort(0, Descending)?.to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
+    /// assert_eq!(t.sort(0, Descending)?.to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
     /// # Ok::<(), Error>(())
     /// ```
     fn sort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
@@ -172,7 +172,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[7, 2], [5, 9]])?;
-    /// assert_eq!((&t).argsort(0, Ascending)?.to_vec()?, [1, 0, 0, 1]);
+    /// assert_eq!(t.argsort(0, Ascending)?.to_vec()?, [1, 0, 0, 1]);
     /// # Ok::<(), Error>(())
     /// ```
     fn argsort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
@@ -197,7 +197,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![-3, 2, -2, 1])?;
-    /// assert_eq!((&t).sort_by_key(0, Ascending, |x| x * x)?.to_vec()?, [1, 2, -2, -3]);
+    /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x)?.to_vec()?, [1, 2, -2, -3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn sort_by_key<K, F>(
@@ -229,7 +229,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![("b", 1), ("a", 2), ("a", 1)])?;
-    /// assert_eq!((&t).sort_by(0, |a, b| a.cmp(b))?.to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
+    /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b))?.to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
     /// # Ok::<(), Error>(())
     /// ```
     fn sort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<Self::Elem>>>
@@ -255,7 +255,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![(1, 2), (0, 9), (1, 1)])?;
-    /// assert_eq!((&t).argsort_by(0, |a, b| a.0.cmp(&b.0))?.to_vec()?, [1, 0, 2]);
+    /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0))?.to_vec()?, [1, 0, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     fn argsort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<usize>>>
@@ -282,7 +282,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
-    /// assert_eq!((&t).partition(0, 2, Ascending)?.to_vec()?, [1, 2, 3, 5, 4]);
+    /// assert_eq!(t.partition(0, 2, Ascending)?.to_vec()?, [1, 2, 3, 5, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     fn partition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
@@ -308,7 +308,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!((&t).argpartition(0, 1, Descending)?.to_vec()?, [0, 2, 1, 3]);
+    /// assert_eq!(t.argpartition(0, 1, Descending)?.to_vec()?, [0, 2, 1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn argpartition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
@@ -335,7 +335,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// assert_eq!((&t).top_k(1, 2, Descending)?.to_vec()?, [5, 4, 6, 3]);
+    /// assert_eq!(t.top_k(1, 2, Descending)?.to_vec()?, [5, 4, 6, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
@@ -360,7 +360,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!((&t).arg_top_k(0, 2, Ascending)?.to_vec()?, [1, 3]);
+    /// assert_eq!(t.arg_top_k(0, 2, Ascending)?.to_vec()?, [1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
@@ -389,8 +389,8 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_vec([4], vec![10, 20, 20, 30])?;
     /// let needles = Tensor::from_vec([3], vec![5, 20, 99])?;
-    /// assert_eq!((&sorted).search_sorted(&needles, Side::Left)?.to_vec()?, [0, 1, 4]);
-    /// assert_eq!((&sorted).search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
+    /// assert_eq!(sorted.search_sorted(&needles, Side::Left)?.to_vec()?, [0, 1, 4]);
+    /// assert_eq!(sorted.search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     fn search_sorted<R>(self, needles: R, side: Side) -> Result<Tensor<Vec<usize>>>
@@ -416,7 +416,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_nested([[1, 3, 5], [2, 4, 6]])?;
     /// let needles = Tensor::from_vec([1, 1], vec![4])?;
-    /// assert_eq!((&sorted).search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
+    /// assert_eq!(sorted.search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
     /// # Ok::<(), Error>(())
     /// ```
     fn search_sorted_along<R>(
@@ -480,7 +480,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 3, 5, 1], [4, 2, 2, 4]])?;
-    /// assert_eq!((&t).mode(1)?.to_vec()?, [5, 2]);
+    /// assert_eq!(t.mode(1)?.to_vec()?, [5, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     fn mode(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
@@ -505,8 +505,8 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// let order = (&t).argsort(1, Ascending)?;
-    /// assert_eq!((&t).take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
+    /// let order = t.argsort(1, Ascending)?;
+    /// assert_eq!(t.take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
     /// # Ok::<(), Error>(())
     /// ```
     fn take_along<I>(self, axis: usize, indices: I) -> Result<Tensor<Vec<Self::Elem>>>
@@ -541,8 +541,8 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
-        /// assert_eq!((&t).quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
-        /// assert_eq!((&t).quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
+        /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
+        /// assert_eq!(t.quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
         /// # Ok::<(), Error>(())
         /// ```
         quantile;
@@ -557,7 +557,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Linear, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
-        /// assert_eq!((&t).quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
+        /// assert_eq!(t.quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         quantiles;
@@ -573,8 +573,8 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
-        /// assert_eq!((&t).median(1)?.to_vec()?, [2.0, 6.0]);
-        /// assert_eq!((&t).median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
+        /// assert_eq!(t.median(1)?.to_vec()?, [2.0, 6.0]);
+        /// assert_eq!(t.median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         median;
@@ -593,7 +593,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Linear, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!((&t).nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
+        /// assert_eq!(t.nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
         /// # Ok::<(), Error>(())
         /// ```
         nan_quantile;
@@ -608,7 +608,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Lower, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!((&t).nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
+        /// assert_eq!(t.nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         nan_quantiles;
@@ -623,7 +623,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!((&t).nan_median(0)?.item()?, 3.0);
+        /// assert_eq!(t.nan_median(0)?.item()?, 3.0);
         /// # Ok::<(), Error>(())
         /// ```
         nan_median;
@@ -640,7 +640,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!((&t).histogram(&Uniform::new(3, 1.0, 4.0)?)?.to_vec()?, [1, 1, 2]);
+    /// assert_eq!(t.histogram(&Uniform::new(3, 1.0, 4.0)?)?.to_vec()?, [1, 1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     fn histogram<B: Bins<Self::Elem>>(self, bins: &B) -> Result<Tensor<Vec<u64>>> {
@@ -657,7 +657,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
-    /// assert_eq!((&t).histogram_along(1, &Edges::new([1, 4, 9])?)?.to_vec()?, [3, 0, 0, 3]);
+    /// assert_eq!(t.histogram_along(1, &Edges::new([1, 4, 9])?)?.to_vec()?, [3, 0, 0, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn histogram_along<B: Bins<Self::Elem>>(
@@ -677,7 +677,6 @@ pub trait Lanes: IntoExpr + Sized {
 }
 
 impl<S: Reader> Lanes for &Tensor<S> {}
-impl<E: Expr> Lanes for Lazy<E> {}
 impl<E: Expr> Lanes for &Lazy<E> {}
 
 /// A new tensor of zeros, in memory that is touched when it is written.

@@ -22,7 +22,7 @@ impl<E: Expr<Elem: Arithmetic + 'static>> Explained<E> {
     /// use lensor::{Tensor, explain::Explain};
     /// let a = Tensor::full([2, 3], 1)?;
     /// let turned = a.view().transpose(&[1, 0])?;
-    /// let text = (&a).explained().matmul(&turned)?.to_string();
+    /// let text = a.explained().matmul(&turned)?.to_string();
     /// assert!(text.contains("1 of 2 x 3 times 3 x 2, by own loops"));
     /// assert!(text.contains("operand 1: direct"));
     /// assert!(text.contains("operand 2: copied because its strides are [1, 3]"));
@@ -43,7 +43,7 @@ impl<E: Expr<Elem: Arithmetic + 'static>> Explained<E> {
     /// ```
     /// use lensor::{Tensor, explain::Explain};
     /// let a = Tensor::full([2, 3, 4], 1.0)?;
-    /// let text = (&a).explained().tensordot(&a, &[(0, 0), (1, 1)])?.to_string();
+    /// let text = a.explained().tensordot(&a, &[(0, 0), (1, 1)])?.to_string();
     /// assert!(text.starts_with("product of f64 [2, 3, 4] and [2, 3, 4] to [4, 4]"));
     /// assert!(text.contains("1 of 4 x 6 times 6 x 4"));
     /// # Ok::<(), lensor::Error>(())

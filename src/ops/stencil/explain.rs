@@ -23,10 +23,10 @@ impl<E: Expr> Explained<E> {
     /// ```
     /// use lensor::{Tensor, explain::Explain, stencil::EdgeOrder};
     /// let t = Tensor::full([100, 100], 1.0)?;
-    /// let text = (&t).explained().derivative(1, 2.0, EdgeOrder::First)?.to_string();
+    /// let text = t.explained().derivative(1, 2.0, EdgeOrder::First)?.to_string();
     /// assert!(text.contains("operand: read where it lies"));
     /// assert!(text.contains("along axis 1: differences, times a reciprocal"));
-    /// let text = (&t).explained().derivative(1, 0.3, EdgeOrder::First)?.to_string();
+    /// let text = t.explained().derivative(1, 0.3, EdgeOrder::First)?.to_string();
     /// assert!(text.contains("along axis 1: differences, divided"));
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -140,11 +140,11 @@ impl<E: Expr> Explained<E> {
     /// use lensor::stencil::{Edge, Mode};
     /// use lensor::{Tensor, explain::Explain};
     /// let (t, kernel) = (Tensor::full([8, 9], 1.0)?, Tensor::full([3, 3], 1.0)?);
-    /// let text = (&t).explained().convolve(&kernel, Mode::Valid)?.to_string();
+    /// let text = t.explained().convolve(&kernel, Mode::Valid)?.to_string();
     /// assert!(text.starts_with("convolution of f64 [8, 9] with [3, 3] to [6, 7]"));
     /// assert!(text.contains("operand: read where it lies"));
     /// assert!(text.contains("sums: 9 products each, in lines of 7"));
-    /// let text = (&t).explained().convolve(&kernel, Mode::Same(Edge::Zero))?.to_string();
+    /// let text = t.explained().convolve(&kernel, Mode::Same(Edge::Zero))?.to_string();
     /// assert!(text.contains("operand: evaluated with its border, 10 indexes of axis 0 at a time"));
     /// # Ok::<(), lensor::Error>(())
     /// ```

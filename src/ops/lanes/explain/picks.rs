@@ -90,7 +90,7 @@ impl<E: Expr> Explained<E> {
     /// ```
     /// use lensor::{Tensor, explain::Explain, lanes::Side::Left};
     /// let t = Tensor::full([100], 1)?;
-    /// let text = (&t).explained().search_sorted(&t, Left)?.to_string();
+    /// let text = t.explained().search_sorted(&t, Left)?.to_string();
     /// assert!(text.starts_with("sorted: 100 elements, read where they lie\npositions: usize [100]"));
     /// # Ok::<(), lensor::Error>(())
     /// ```

@@ -32,9 +32,9 @@ impl<E: Expr> Explained<E> {
     /// ```
     /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Ascending};
     /// let t = Tensor::full([100, 8], 1_u8)?;
-    /// let text = (&t).explained().sort(0, Ascending)?.to_string();
+    /// let text = t.explained().sort(0, Ascending)?.to_string();
     /// assert!(text.contains("each lane: sorted by 1-byte keys, byte by byte"));
-    /// let text = (&t).explained().sort(1, Ascending)?.to_string();
+    /// let text = t.explained().sort(1, Ascending)?.to_string();
     /// assert!(text.contains("each lane: sorted as it is, by comparisons"));
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -205,9 +205,9 @@ impl<S: Reader> Explained<Tensor<S>> {
     /// ```
     /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Ascending};
     /// let t = Tensor::full([4, 100], 1.0)?;
-    /// let text = (&t).explained().sort_in_place(1, Ascending)?.to_string();
+    /// let text = t.explained().sort_in_place(1, Ascending)?.to_string();
     /// assert!(text.contains("destination: changed where it lies"));
-    /// let text = (&t).explained().sort_in_place(0, Ascending)?.to_string();
+    /// let text = t.explained().sort_in_place(0, Ascending)?.to_string();
     /// assert!(text.contains("destination: changed in scratch memory and assigned back"));
     /// # Ok::<(), lensor::Error>(())
     /// ```
