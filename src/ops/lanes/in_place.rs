@@ -3,6 +3,8 @@
 use super::driver::{Old, update_lanes, zip_lanes};
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{IntoExpr, Lazy, Pairs};
 use crate::storage::Writer;

@@ -33,6 +33,7 @@ pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
 /// It is no expression itself: its result is a new tensor, to which views and operators apply. What it
 /// folds is computed block by block, so a reduction of an expression needs no memory for the operand.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct Reduction<E, R> {
     e: E,
     axes: Axes,
@@ -46,7 +47,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     }
 
     /// Keeps the reduced axes with extent 1, so that the result aligns with the operand.
-    #[must_use]
     pub fn keepdims(self) -> Self {
         Self { keepdims: true, ..self }
     }

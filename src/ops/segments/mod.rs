@@ -139,6 +139,7 @@ enum Parts {
 /// part is folded in blocks of a fixed size that are joined in pairs, so results have the same bits with
 /// any number of threads and for any view.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct LazySegments<E, R> {
     e: Lazy<E>,
     axis: usize,
