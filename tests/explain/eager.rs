@@ -151,7 +151,8 @@ fn products_say_who_multiplies() {
     let (a, b) = (numbers([100, 200]), numbers([200, 50]));
     insta::assert_snapshot!(shown(a.explained().matmul(&b).unwrap()), @r#"
     product of f64 [100, 200] and [200, 50] to [100, 50]
-    matrices: 1 of 100 x 200 times 200 x 50, by matrixmultiply, which packs both
+    matrices: 1 of 100 x 200 times 200 x 50, by matrixmultiply
+    kernel: packs both operands, whatever their strides
     operand 1: direct, with strides [200, 1]
     operand 2: direct, with strides [50, 1]
     bytes: 240000 read, 40000 written
@@ -161,6 +162,7 @@ fn products_say_who_multiplies() {
     insta::assert_snapshot!(shown(narrow.explained().matmul(&a).unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
+    kernel: rows of 64 sums, with the second read as it is
     operand 1: direct, with strides [100, 1]
     operand 2: direct, with strides [200, 1]
     bytes: 161600 read, 3200 written
@@ -168,13 +170,15 @@ fn products_say_who_multiplies() {
     insta::assert_snapshot!(shown((&narrow * 2.0).explained().matmul(&a).unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
+    kernel: rows of 64 sums, with the second read as it is
     operand 1: evaluated because it is not in memory
     operand 2: direct, with strides [200, 1]
     bytes: 161600 read, 3200 written
     "#);
     insta::assert_snapshot!(shown(turned.explained().tensordot(&a, &[(1, 1)]).unwrap()), @r#"
     product of f64 [50, 200] and [100, 200] to [50, 100]
-    matrices: 1 of 50 x 200 times 200 x 100, by matrixmultiply, which packs both
+    matrices: 1 of 50 x 200 times 200 x 100, by matrixmultiply
+    kernel: packs both operands, whatever their strides
     operand 1: direct, with strides [1, 50]
     operand 2: direct, with strides [1, 200]
     bytes: 240000 read, 40000 written

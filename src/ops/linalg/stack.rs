@@ -146,7 +146,7 @@ impl Method {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Foreign => f.write_str("by matrixmultiply, which packs both"),
+            Self::Foreign => f.write_str("by matrixmultiply"),
             Self::Unknown => f.write_str("by own loops because matrixmultiply lacks such elements"),
             Self::Narrow => {
                 write!(
@@ -218,8 +218,13 @@ where
     let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
     let (batches, [m, k, n]) = (0..sizes.front.count()?, sizes.sides);
     let method = Method::of::<A::Elem>(sizes.sides);
+    let kernel = match method {
+        Method::Foreign => "packs both operands, whatever their strides",
+        _ => gemm::explain(m, n),
+    };
     let lines = vec![
         format!("matrices: {} of {m} x {k} times {k} x {n}, {method}", batches.len()),
+        format!("kernel: {kernel}"),
         format!("operand 1: {}", Place::of(a, method.takes(k))),
         format!("operand 2: {}", Place::of(b, method.takes(n))),
     ];

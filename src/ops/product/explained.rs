@@ -79,6 +79,15 @@ where
 /// # Errors
 ///
 /// As `times_sparse`.
+///
+/// ```
+/// use lensor::product::{PlusTimes, explained};
+/// use lensor::{Tensor, storage::Sparse};
+/// let a = Tensor::new([2, 2], Sparse::from_dense(&[0, 2, 3, 0], 0)?)?;
+/// let text = explained::times_sparse(PlusTimes, &a, &a)?.to_string();
+/// assert!(text.contains("rows: 2 entries, 2 terms"));
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn times_sparse<S, R, M>(
     semiring: M,
     left: &Tensor<S>,
@@ -98,6 +107,16 @@ where
 /// # Errors
 ///
 /// As `contract`.
+///
+/// ```
+/// use lensor::product::{PlusTimes, explained};
+/// use lensor::{Tensor, storage::Sparse};
+/// let a = Tensor::new([2, 2], Sparse::from_dense(&[0, 2, 3, 0], 0)?)?;
+/// let text = explained::contract(PlusTimes, &a, &a, &[])?.to_string();
+/// assert!(text.contains("[2, 2] and [2, 2] to [2, 2, 2, 2]"));
+/// assert!(text.contains("rows: 2 entries, 4 terms"));
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn contract<S, R, M>(
     semiring: M,
     left: &Tensor<S>,

@@ -7,7 +7,7 @@ use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
 use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
 use crate::ops::explain::report;
-use crate::ops::sparse::reduce::reduce_stored;
+use crate::ops::sparse::reduce::{explain_stored, reduce_stored};
 use crate::shape::Shape;
 use crate::storage::{Sparse, Writer};
 use crate::tensor::Tensor;
@@ -197,10 +197,15 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
         let count = shape.count()?;
-        let threads = if count < PARALLEL { 1 } else { threads() };
+        let what = format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}");
         let written = results.count()?.saturating_mul(size_of::<R::Out>());
+        if fold::is_sparse(&self.e) {
+            let (how, read) = explain_stored::<_, R>(&self.e, &reduced)?;
+            return Ok(report(what, how, 1, [read, written]));
+        }
+        let threads = if count < PARALLEL { 1 } else { threads() };
         Ok(report(
-            format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}"),
+            what,
             fold::explain(&self.e, &shape, &reduced, &self.reducer)?,
             threads,
             [bytes_read(&self.e), written],

@@ -47,6 +47,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// As `second_derivative`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain};
+    /// let t = Tensor::full([10, 10], 1.0)?;
+    /// let text = t.explained().second_derivative(0, 0.5)?.to_string();
+    /// assert!(text.contains("along axis 0: second differences, times a reciprocal"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn second_derivative(
         &self,
         axis: usize,
@@ -88,6 +96,15 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// As `hessian`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, stencil::EdgeOrder};
+    /// let t = Tensor::full([10, 10], 1.0)?;
+    /// let spacing = [1.0.into(), 1.0.into()];
+    /// let text = t.explained().hessian(&spacing, EdgeOrder::First)?.to_string();
+    /// assert!(text.contains("beside the diagonal: derivatives of derivatives, 1 in all"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn hessian(&self, spacing: &[Spacing<E::Elem>], edges: EdgeOrder) -> Result<Explanation>
     where
         E::Elem: Real,
@@ -161,6 +178,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// As `correlate`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, stencil::Mode};
+    /// let (t, kernel) = (Tensor::full([9], 1)?, Tensor::full([3], 1)?);
+    /// let text = t.explained().correlate(&kernel, Mode::Valid)?.to_string();
+    /// assert!(text.starts_with("correlation of i32 [9] with [3] to [7]"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn correlate<K>(&self, kernel: K, mode: Mode) -> Result<Explanation>
     where
         E::Elem: Arithmetic,

@@ -50,6 +50,14 @@ macro_rules! quantiles {
         /// # Errors
         ///
         /// Those of the axis, the quantiles and the operand.
+        ///
+        /// ```
+        /// use lensor::{Tensor, explain::Explain, lanes::Interpolation::Lower};
+        /// let t = Tensor::full([101], 1.0)?;
+        #[doc = concat!("let text = t.explained().", stringify!($quantiles), "(0, &[0.1, 0.9], Lower)?.to_string();")]
+        /// assert!(text.contains("each lane: ranks [10, 90] of 8-byte keys selected"));
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn $quantiles(
             &self,
             axis: usize,
@@ -68,6 +76,14 @@ macro_rules! quantiles {
         /// # Errors
         ///
         /// Those of the axis and of the operand.
+        ///
+        /// ```
+        /// use lensor::{Tensor, explain::Explain};
+        /// let t = Tensor::full([100], 1.0)?;
+        #[doc = concat!("let text = t.explained().", stringify!($median), "(0)?.to_string();")]
+        /// assert!(text.contains("each lane: ranks [49, 50] of 8-byte keys selected"));
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn $median(&self, axis: usize) -> Result<Explanation>
         where
             E::Elem: Real + Sortable,
@@ -113,6 +129,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// As `search_sorted_along`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::Side::Left};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().search_sorted_along(1, &t, Left)?.to_string();
+    /// assert!(text.contains("each lane: searched by halves for its needles"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn search_sorted_along<R>(
         &self,
         axis: usize,
@@ -247,6 +271,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// Those of the axis and of the operand.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::Edges};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().histogram_along(1, &Edges::new([0.0, 1.0, 2.0])?)?.to_string();
+    /// assert!(text.contains("each lane: counted in the bins"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn histogram_along<B: Bins<E::Elem>>(&self, axis: usize, bins: &B) -> Result<Explanation> {
         let out = with_extent(&self.0.shape()?, axis, bins.count())?;
         self.lanes::<u64>("histogram", axis, &out, "counted in the bins")

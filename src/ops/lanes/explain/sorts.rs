@@ -73,6 +73,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// Those of the axis and of the operand.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Ascending};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().sort_by_key(1, Ascending, |x| x > 0.5)?.to_string();
+    /// assert!(text.contains("each lane: sorted by 1-byte keys with positions, byte by byte"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn sort_by_key<K, F>(&self, axis: usize, order: SortOrder, _key: F) -> Result<Explanation>
     where
         K: Sortable,
@@ -87,6 +95,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// Those of the axis and of the operand.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().sort_by(1, f64::total_cmp)?.to_string();
+    /// assert!(text.contains("operand: evaluated to the result, which is sorted in place"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn sort_by<F>(&self, axis: usize, _compare: F) -> Result<Explanation>
     where
         F: Fn(&E::Elem, &E::Elem) -> Ordering + Sync,
@@ -99,6 +115,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// Those of the axis and of the operand.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().argsort_by(1, f64::total_cmp)?.to_string();
+    /// assert!(text.contains("each lane: sorted as it is, by comparisons"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn argsort_by<F>(&self, axis: usize, _compare: F) -> Result<Explanation>
     where
         F: Fn(&E::Elem, &E::Elem) -> Ordering + Sync,
@@ -132,6 +156,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// As `argpartition`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Ascending};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().argpartition(1, 9, Ascending)?.to_string();
+    /// assert!(text.starts_with("ascending argpartition of f64 [2, 1000] along axis 1 to usize"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn argpartition(&self, axis: usize, k: usize, order: SortOrder) -> Result<Explanation>
     where
         E::Elem: Sortable,
@@ -165,6 +197,14 @@ impl<E: Expr> Explained<E> {
     /// # Errors
     ///
     /// As `arg_top_k`, but for those of elements.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Descending};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().arg_top_k(1, 3, Descending)?.to_string();
+    /// assert!(text.contains("to usize [2, 3]"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn arg_top_k(&self, axis: usize, k: usize, order: SortOrder) -> Result<Explanation>
     where
         E::Elem: Sortable,
@@ -224,6 +264,14 @@ impl<S: Reader> Explained<Tensor<S>> {
     /// # Errors
     ///
     /// As `sort_in_place_by_key`, but for those of the storage.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Ascending};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().sort_in_place_by_key(1, Ascending, |x| x > 0.5)?.to_string();
+    /// assert!(text.contains("each lane: copied and sorted by 1-byte keys with positions"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn sort_in_place_by_key<K, F>(
         &self,
         axis: usize,
@@ -243,6 +291,14 @@ impl<S: Reader> Explained<Tensor<S>> {
     /// # Errors
     ///
     /// As `sort_in_place_by`, but for those of the storage.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().sort_in_place_by(1, f64::total_cmp)?.to_string();
+    /// assert!(text.contains("each lane: sorted as it is, by comparisons"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn sort_in_place_by<F>(&self, axis: usize, _compare: F) -> Result<Explanation>
     where
         F: Fn(&S::Elem, &S::Elem) -> Ordering + Sync,
@@ -255,6 +311,14 @@ impl<S: Reader> Explained<Tensor<S>> {
     /// # Errors
     ///
     /// As `partition_in_place`, but for those of the storage.
+    ///
+    /// ```
+    /// use lensor::{Tensor, explain::Explain, lanes::SortOrder::Ascending};
+    /// let t = Tensor::full([2, 1000], 1.0)?;
+    /// let text = t.explained().partition_in_place(1, 9, Ascending)?.to_string();
+    /// assert!(text.contains("each lane: copied, rank 9 of 8-byte keys with positions selected"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn partition_in_place(&self, axis: usize, k: usize, order: SortOrder) -> Result<Explanation>
     where
         S::Elem: Sortable,
