@@ -124,7 +124,8 @@
 //!
 //! [`storage::Sparse`] keeps a fill value, any value, and the entries that differ from it. It stays sparse
 //! under every view, and expressions of sparse tensors are computed from their entries: see
-//! [`Lazy::eval_sparse`].
+//! [`Lazy::eval_sparse`]. Reductions fold them, [`product`] multiplies them over any semiring, and
+//! [`interop`] reads and writes their files.
 //!
 //! ```
 //! use lensor::prelude::*;

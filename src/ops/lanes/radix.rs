@@ -7,6 +7,7 @@ use crate::kernel::{SPARE, sort_u32, sort_u64};
 use crate::storage::reserve;
 use std::fmt;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Memory to sort with, kept from lane to lane.
 #[derive(Debug)]
@@ -99,14 +100,13 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// Whether this machine sorts such items in registers, as it then would none of them.
+/// Whether this machine sorts words in registers: if so, it does with none of them.
+static SORTS_WORDS: LazyLock<bool> = LazyLock::new(|| sort_u32(&mut [], &mut [0; SPARE]));
+
+/// Whether this machine sorts such items in registers.
 #[inline(always)]
 fn sorts_in_registers<R: Radix>() -> bool {
-    match R::words(&mut []) {
-        Words::U32(none) => sort_u32(none, &mut [0; SPARE]),
-        Words::U64(none) => sort_u64(none, &mut [0; SPARE]),
-        Words::Other => false,
-    }
+    !matches!(R::words(&mut []), Words::Other) && *SORTS_WORDS
 }
 
 /// Deals items to 256 heaps by one byte after another, from the lowest to the highest, in the order in which
