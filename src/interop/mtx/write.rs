@@ -50,6 +50,17 @@ where
 /// # Errors
 ///
 /// As for [`write`](write()).
+///
+/// ```
+/// use lensor::interop::mtx;
+/// use lensor::{Tensor, storage::Sparse};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("m.mtx");
+/// let matrix = Tensor::new([2, 2], Sparse::from_dense(&[0, 0, 0, 7], 0)?)?;
+/// mtx::save(&path, &matrix)?;
+/// assert_eq!(mtx::open::<i32>(&path)?.to_vec()?, [0, 0, 0, 7]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn save<S>(path: impl AsRef<Path>, matrix: &Tensor<S>) -> Result<()>
 where
     S: Reader<Elem: FileElement>,

@@ -47,6 +47,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     }
 
     /// Keeps the reduced axes with extent 1, so that the result aligns with the operand.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(1).keepdims().eval()?.shape(), [2, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn keepdims(self) -> Self {
         Self { keepdims: true, ..self }
     }
@@ -174,6 +181,15 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// # Errors
     ///
     /// What [`Self::eval`] reports, and what assigning the results reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+    /// let mut out = Tensor::full([2, 2], 0.0)?;
+    /// t.sum(0).assign_to(&mut out.view_mut().select((1,))?)?;
+    /// assert_eq!(out.to_vec()?, [0.0, 0.0, 4.0, 6.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         out.assign(self.eval()?)
     }
