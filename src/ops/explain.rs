@@ -19,7 +19,8 @@
 //!
 //! Products of sparse tensors are functions; [`product::explained`](crate::product::explained) has their
 //! twins. What gives an expression, as `diff`, `outer` and `stencil` do, is explained by
-//! [`Lazy::explain`]. Methods that write to an existing tensor go about it as those that make a new one.
+//! [`Lazy::explain`]. Methods that end in `_to` go about it in the same way, and assign the result where the
+//! destination does not lie contiguous in memory.
 
 use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
 use crate::storage::Reader;

@@ -125,13 +125,13 @@ macro_rules! quantiles {
 
 /// Operations on whole lanes, see the [module](self). Each computes at once and gives a new tensor.
 ///
-/// A tensor is borrowed.
+/// Tensors and expressions are borrowed.
 ///
 /// All of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if results or one
 /// lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no lanes",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor` and `&Lazy` have them"
 )]
 pub trait Lanes: IntoExpr + Sized {
     /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.

@@ -32,10 +32,10 @@ use stack::Product;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
-/// Products as methods of tensors and expressions.
+/// Products as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no products",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Linalg: IntoExpr + Sized
 where

@@ -34,10 +34,11 @@ use crate::tensor::Tensor;
 use field::Derivatives;
 use rule::Order;
 
-/// Functions of neighbours as methods of tensors and expressions.
+/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
+/// away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Stencil: IntoExpr + Sized {
     /// The derivative along one axis, with the shape of the operand.
