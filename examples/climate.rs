@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 
     // Decades are rows of 120 months.
     let decades = anomaly.clone().slice(0, 0..60)?.reshape([6, 10 * MONTHS])?;
-    let quantiles = (&decades).quantiles(1, &[0.1, 0.5, 0.9], Interpolation::Linear)?;
+    let quantiles = decades.quantiles(1, &[0.1, 0.5, 0.9], Interpolation::Linear)?;
     println!("anomaly in °C, quantiles of months    10 %    50 %    90 %");
     for (year, row) in range(FIRST_YEAR, 2010, 10)?.to_vec()?.into_iter().zip(0..) {
         let [low, middle, high] = [0, 1, 2].map(|k| quantiles.get(&[row, k]));

@@ -79,8 +79,9 @@
 //! ```
 //!
 //! Integers wrap around in debug and release builds alike; an integer division by zero is an error. No
-//! result depends on the number of threads or, large matrix products aside, on what the processor supports. [`Lazy::explain`] says how
-//! an expression would be evaluated.
+//! result depends on the number of threads or, large matrix products aside, on what the processor
+//! supports. [`Lazy::explain`] says how an expression would be evaluated, the module [`explain`] how all
+//! the rest would be computed.
 //!
 //! # Assignment
 //!
@@ -115,7 +116,7 @@
 //! assert_eq!(t.max_over(0).filter((&t).less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
 //!
 //! assert_eq!(t.cumsum(1).eval()?.to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
-//! assert_eq!((&t).argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);
+//! assert_eq!(t.argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -123,7 +124,8 @@
 //!
 //! [`storage::Sparse`] keeps a fill value, any value, and the entries that differ from it. It stays sparse
 //! under every view, and expressions of sparse tensors are computed from their entries: see
-//! [`Lazy::eval_sparse`].
+//! [`Lazy::eval_sparse`]. Reductions fold them, [`product`] multiplies them over any semiring, and
+//! [`interop`] reads and writes their files.
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -202,7 +204,7 @@ pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{diff, generate, lanes, linalg, product, rolling, scan, segments, stencil};
+pub use ops::{diff, explain, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;

@@ -91,8 +91,8 @@ quickcheck! {
         let as_column = t.view().matmul(column.view().insert_axis(1).unwrap()).unwrap();
         let own = as_row.shape().rank();
         TestResult::from_bool(
-            (&row).matmul(&t).unwrap() == as_row.remove_axis(own - 2).unwrap()
-                && (&t).matmul(&column).unwrap() == as_column.remove_axis(own - 1).unwrap()
+            row.matmul(&t).unwrap() == as_row.remove_axis(own - 2).unwrap()
+                && t.matmul(&column).unwrap() == as_column.remove_axis(own - 1).unwrap()
         )
     }
 
@@ -101,7 +101,7 @@ quickcheck! {
         let t = viewed.tensor();
         let n = n % (t.rank() + 1);
         let pairs: Vec<_> = (0..n).map(|axis| (axis, axis)).collect();
-        let found = (&t).tensordot(&t, &pairs).unwrap();
+        let found = t.tensordot(&t, &pairs).unwrap();
         let k: usize = t.shape()[..n].iter().product();
         let rest: usize = t.shape()[n..].iter().product();
         let flat = (Shape::from([k, rest]), viewed.model().1);
@@ -115,8 +115,8 @@ quickcheck! {
     /// `outer` is `tensordot` over no axes.
     fn outer_sums_over_nothing(a: Viewed<i32>, b: Viewed<i32>) -> bool {
         let (a, b) = (a.tensor(), b.tensor());
-        match (&a).outer(&b).and_then(|lazy| lazy.eval()) {
-            Ok(found) => found == (&a).tensordot(&b, &[]).unwrap(),
+        match a.outer(&b).and_then(|lazy| lazy.eval()) {
+            Ok(found) => found == a.tensordot(&b, &[]).unwrap(),
             Err(error) => matches!(error, Error::ShapeOverflow { .. }),
         }
     }
@@ -143,7 +143,7 @@ fn products_of_every_size_are_exact() {
             let n = sizes[(which * 7 + k) % sizes.len()];
             let (a, b) = (whole([m, k], 1), whole([k, n], 2));
             let expected = naive(&a, &b);
-            assert_eq!((&a).matmul(&b).unwrap().to_vec().unwrap(), expected, "{m} {k} {n}");
+            assert_eq!(a.matmul(&b).unwrap().to_vec().unwrap(), expected, "{m} {k} {n}");
             let (x, y) = ((&a).cast::<f32>(), (&b).cast::<f32>());
             let narrow = x.matmul(y).unwrap().cast::<f64>().eval().unwrap();
             assert_eq!(narrow.to_vec().unwrap(), expected, "{m} {k} {n}");
@@ -162,7 +162,7 @@ fn the_same_bits_from_any_memory_and_any_threads() {
     };
     for [m, k, n] in [[300, 70, 90], [5, 300, 40], [1, 500, 300], [260, 301, 1], [20, 20, 20]] {
         let (a, b) = (noise([m, k]), noise([k, n]));
-        let expected: Vec<u64> = bits(&(&a).matmul(&b).unwrap());
+        let expected: Vec<u64> = bits(&a.matmul(&b).unwrap());
         let turned = |t: &Tensor<Vec<f64>>| {
             let order = [1, 0];
             t.view().transpose(&order).unwrap().to_tensor().unwrap().transpose(&order).unwrap()
@@ -175,7 +175,7 @@ fn the_same_bits_from_any_memory_and_any_threads() {
         assert_eq!(bits(&(&a * 1.0).matmul(&turned(&b)).unwrap()), expected);
         for threads in [1, 2, 3, 16] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(pool.install(|| bits(&(&a).matmul(&b).unwrap())), expected);
+            assert_eq!(pool.install(|| bits(&a.matmul(&b).unwrap())), expected);
         }
         let stack = a.view().insert_axis(0).unwrap().broadcast([3, m, k]).unwrap();
         assert_eq!(bits(&stack.matmul(&b).unwrap()), expected.repeat(3));
@@ -193,7 +193,7 @@ fn complex_products_are_exact() {
     for side in [3, 40] {
         let (re, im) = (whole([side, side], 3), whole([side, side], 9));
         let z = zip_with((&re, &im), |(re, im)| Complex64::new(re, im)).eval().unwrap();
-        let product = (&z).matmul(&z).unwrap();
+        let product = z.matmul(&z).unwrap();
         let part = |a, b| Tensor::from_vec([side, side], naive(a, b)).unwrap();
         let expected_re = (part(&re, &re) - part(&im, &im)).eval().unwrap();
         assert_eq!((&product).map(|z| z.re).eval().unwrap(), expected_re);
@@ -212,7 +212,7 @@ fn sums_over_nothing_are_zero() {
         assert!(product.to_vec().unwrap().iter().all(|&x| x == 0.0));
     }
     let none = Tensor::full([0], 1).unwrap();
-    assert_eq!((&none).matmul(&none).unwrap().item().unwrap(), 0);
+    assert_eq!(none.matmul(&none).unwrap().item().unwrap(), 0);
 }
 
 #[test]
@@ -242,12 +242,9 @@ fn operands_that_do_not_chain_are_refused() {
         Error::Contraction { left: vec![2, 3], right: vec![3, 2], left_axis: 0, right_axis: 0 }
     );
     let huge = Tensor::constant([1 << 40], 1).unwrap();
+    assert!(matches!(huge.outer(&huge).and_then(|e| e.eval()), Err(Error::ShapeOverflow { .. })));
     assert!(matches!(
-        (&huge).outer(&huge).and_then(|e| e.eval()),
-        Err(Error::ShapeOverflow { .. })
-    ));
-    assert!(matches!(
-        (&huge).matmul(&huge.view().reshape([1 << 20, 1 << 20]).unwrap()).unwrap_err(),
+        huge.matmul(&huge.view().reshape([1 << 20, 1 << 20]).unwrap()).unwrap_err(),
         Error::Contraction { .. }
     ));
 }
@@ -260,5 +257,5 @@ fn a_linked_column_times_a_long_row() {
     assert_eq!(linked.address_map().links().len(), 2);
     let ones = Tensor::full([100], 1).unwrap();
     let expected: Vec<i32> = [5, 1, 3, 6, 2, 4].iter().flat_map(|&x| [x; 100]).collect();
-    assert_eq!((&linked).outer(&ones).unwrap().eval().unwrap().to_vec().unwrap(), expected);
+    assert_eq!(linked.outer(&ones).unwrap().eval().unwrap().to_vec().unwrap(), expected);
 }

@@ -305,3 +305,17 @@ fn storage_reports_addresses_beyond_its_end() {
     let constant = Tensor::new([3], Constant::new(4, 3)).unwrap();
     assert_eq!((&t + &constant).eval_sparse().unwrap().to_vec().unwrap(), [13, 4, 4]);
 }
+
+/// Lists that repeat indexes a million times along both axes show an entry 2^40 times: refused before it is
+/// tried.
+#[test]
+fn entries_that_are_shown_too_often_are_an_error() {
+    let t = Tensor::new([16, 16], Sparse::from_dense(&[7; 256], 0).unwrap()).unwrap();
+    let often: Vec<usize> = (0..1_usize << 20).map(|k| k * k % 251 % 16).collect();
+    let shown = t.select((often.clone(), often)).unwrap();
+    let bytes = 8 << 40;
+    assert_eq!(shown.stored_entries().unwrap_err(), Error::OutOfMemory { bytes });
+    let empty = Tensor::new([16, 16], Sparse::new(256, 0)).unwrap();
+    let shown = empty.select((vec![3; 1 << 20], vec![5; 1 << 20])).unwrap();
+    assert_eq!(shown.stored_entries().unwrap().unwrap().stored_len(), 0);
+}

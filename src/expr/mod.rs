@@ -177,6 +177,7 @@ pub(crate) mod sealed {
 
 /// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct Lazy<E>(pub(crate) E);
 
 impl<E: Expr> Lazy<E> {

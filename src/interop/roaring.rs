@@ -29,6 +29,13 @@ use ::roaring::RoaringTreemap;
 /// # Errors
 ///
 /// As [`pattern`].
+///
+/// ```
+/// use lensor::interop::roaring::mask;
+/// let set = [1].into_iter().collect();
+/// assert_eq!(mask([3], &set)?.to_vec()?, [false, true, false]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn mask(shape: impl Into<Shape>, set: &RoaringTreemap) -> Result<Tensor<Sparse<bool>>> {
     pattern(shape, set, false, true)
 }
@@ -40,6 +47,13 @@ pub fn mask(shape: impl Into<Shape>, set: &RoaringTreemap) -> Result<Tensor<Spar
 ///
 /// [`Error::InvalidSparse`] for a position beyond the shape, [`Error::ShapeOverflow`] if the shape has
 /// too many elements, [`Error::OutOfMemory`] if the entries cannot be kept.
+///
+/// ```
+/// use lensor::interop::roaring::pattern;
+/// let set = [0, 2].into_iter().collect();
+/// assert_eq!(pattern([3], &set, 1, 9)?.to_vec()?, [9, 1, 9]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn pattern<T: Copy + Send + Sync>(
     shape: impl Into<Shape>,
     set: &RoaringTreemap,
@@ -70,6 +84,15 @@ pub fn pattern<T: Copy + Send + Sync>(
 /// # Errors
 ///
 /// As [`Tensor::stored_entries`].
+///
+/// ```
+/// use lensor::interop::roaring::stored_positions;
+/// use lensor::{Tensor, storage::Sparse};
+/// let t = Tensor::new([2, 2], Sparse::from_dense(&[0, 5, 0, 6], 0)?)?;
+/// let set = stored_positions(&t)?.unwrap();
+/// assert_eq!(set.iter().collect::<Vec<_>>(), [1, 3]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn stored_positions<S: Reader>(t: &Tensor<S>) -> Result<Option<RoaringTreemap>> {
     let positions = |entries: Sparse<S::Elem>| -> RoaringTreemap {
         entries.addresses().iter().map(|&position| position as u64).collect()

@@ -1,17 +1,20 @@
-//! Text files, read line by line in memory that follows what is there.
+//! Text files, read line by line in memory that follows what is there, and written in blocks.
 
-use crate::dtype::TextElement;
+use crate::dtype::{SameBits, TextElement};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use crate::storage::{Duplicates, Sparse, reserve};
+use crate::storage::{Duplicates, Reader, Sparse, reserve};
 use crate::tensor::Tensor;
 use std::borrow::Cow;
-use std::io::{BufRead, BufReader, Read};
+use std::fmt::{Display, Write as _};
+use std::io::{BufRead, BufReader, Read, Write};
 
 /// Longest line accepted, in bytes.
 const LINE_LIMIT: usize = 1 << 12;
 /// How much of a line an error shows, in bytes.
 const SHOWN: usize = 64;
+/// Bytes from which on text is handed to the sink.
+const BLOCK_BYTES: usize = 1 << 16;
 
 /// The lines of a stream, counted.
 pub(super) struct Lines<R> {
@@ -133,4 +136,56 @@ pub(super) fn sparse<T: TextElement>(
     let merge = Duplicates::Combine(T::merged);
     let count = shape.count()?;
     Tensor::new(shape, Sparse::from_coordinates(count, T::ZERO, addresses, values, merge)?)
+}
+
+/// The stored entries of a tensor, as files list them: those of which all others are zero.
+///
+/// # Errors
+///
+/// [`Error::NotSparse`] and [`Error::FillNotZero`] of `what`, and [`Error::OutOfMemory`].
+pub(super) fn entries<S>(tensor: &Tensor<S>, what: &'static str) -> Result<Sparse<S::Elem>>
+where
+    S: Reader<Elem: TextElement>,
+{
+    let entries = tensor.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
+    if entries.fill().same_bits(S::Elem::ZERO) {
+        Ok(entries)
+    } else {
+        Err(Error::FillNotZero { what, argument: 1 })
+    }
+}
+
+/// Text on its way to a file, handed over in blocks of lines.
+pub(super) struct TextWriter<W> {
+    sink: W,
+    text: String,
+}
+
+impl<W: Write> TextWriter<W> {
+    pub(super) fn new(sink: W) -> Self {
+        Self { sink, text: String::new() }
+    }
+
+    pub(super) fn push(&mut self, words: impl Display) {
+        // Strings take everything.
+        let _ = write!(self.text, "{words}");
+    }
+
+    pub(super) fn push_value(&mut self, value: impl TextElement) {
+        value.push_words(&mut self.text);
+    }
+
+    pub(super) fn end_line(&mut self) -> Result<()> {
+        self.text.push('\n');
+        if self.text.len() >= BLOCK_BYTES {
+            self.sink.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    /// Hands over the rest.
+    pub(super) fn finish(mut self) -> Result<()> {
+        Ok(self.sink.write_all(self.text.as_bytes())?)
+    }
 }

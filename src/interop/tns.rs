@@ -19,12 +19,12 @@ use crate::dtype::FileElement;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::interop::text::{Lines, push, sparse};
+use crate::interop::text::{Lines, TextWriter, entries, push, sparse};
 use crate::shape::Shape;
-use crate::storage::Sparse;
+use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// Reads a tensor whose shape follows from its entries: the largest index of every axis.
@@ -111,6 +111,65 @@ pub fn read_shaped<T: FileElement>(
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
     read(File::open(path)?)
+}
+
+/// Writes the entries of a sparse tensor, or of any view of one, in row-major order.
+///
+/// Floats are written in the fewest digits that read as the same number. The file does not say how large the
+/// tensor is: [`read_shaped`] gives the same back, [`read`] the smallest tensor with these entries. Lines
+/// beyond 4096 bytes, as hundreds of axes make them, are written and not read.
+///
+/// # Errors
+///
+/// [`Error::NotSparse`] for dense storage, [`Error::FillNotZero`], [`Error::OutOfMemory`], and [`Error::Io`] if
+/// the sink fails: it then holds a part.
+///
+/// ```
+/// use lensor::interop::tns;
+/// use lensor::{Tensor, storage::Sparse};
+/// let t = Tensor::new([2, 1, 3], Sparse::from_sorted(6, 0.0, vec![1, 3], vec![0.5, 2.0])?)?;
+/// let mut file = Vec::new();
+/// tns::write(&mut file, &t.view().transpose(&[2, 1, 0])?)?;
+/// assert_eq!(String::from_utf8_lossy(&file), "1 1 2 2.0\n2 1 1 0.5\n");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn write<S>(sink: impl Write, tensor: &Tensor<S>) -> Result<()>
+where
+    S: Reader<Elem: FileElement>,
+{
+    let shape = tensor.shape();
+    let entries = entries(tensor, "a .tns file")?;
+    let mut text = TextWriter::new(sink);
+    for (position, value) in entries.iter() {
+        for digit in shape.unravel(position) {
+            text.push(format_args!("{} ", digit + 1));
+        }
+        text.push_value(value);
+        text.end_line()?;
+    }
+    text.finish()
+}
+
+/// Writes a sparse tensor to a new file, replacing one of the same name.
+///
+/// # Errors
+///
+/// As for [`write`](write()).
+///
+/// ```
+/// use lensor::interop::tns;
+/// use lensor::{Tensor, storage::Sparse};
+/// let dir = tempfile::tempdir()?;
+/// let t = Tensor::new([2, 2], Sparse::from_dense(&[0, 0, 0, 7], 0)?)?;
+/// tns::save(dir.path().join("t.tns"), &t)?;
+/// assert_eq!(tns::open::<i32>(dir.path().join("t.tns"))?.to_vec()?, [0, 0, 0, 7]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn save<S>(path: impl AsRef<Path>, tensor: &Tensor<S>) -> Result<()>
+where
+    S: Reader<Elem: FileElement>,
+{
+    write(File::create(path)?, tensor)
 }
 
 /// Calls `visit` with index and value of every entry, in the order of the file.

@@ -60,6 +60,11 @@ pub(crate) struct Planes {
 }
 
 impl Planes {
+    /// Threads that share the blocks.
+    pub(crate) fn threads(&self) -> usize {
+        if self.items > self.block { join::threads() } else { 1 }
+    }
+
     /// Calls `open` for blocks of items, and `fill` with what it returned for each plane and item of the
     /// block. Blocks are shared among threads; where they begin depends on `self` only.
     ///

@@ -37,6 +37,24 @@ impl<'a, T> Entries<'a, T> {
         )
     }
 
+    /// Steps of a product of `rows` rows with rows of `width` elements.
+    fn work(&self, rows: usize, width: usize) -> usize {
+        (self.positions.len() + rows).saturating_mul(width)
+    }
+
+    /// Most of these steps that one task should do.
+    fn task(&self, rows: usize, width: usize) -> usize {
+        let work = self.work(rows, width);
+        let tasks = if work < PARALLEL || threads() < 2 { 1 } else { 4 * threads() };
+        GRAIN.max(work.div_ceil(tasks))
+    }
+
+    /// Threads that take part in such a product.
+    pub(crate) fn threads(&self, rows: usize, width: usize) -> usize {
+        let shared = rows > 1 && self.work(rows, width) > self.task(rows, width);
+        if shared { threads() } else { 1 }
+    }
+
     /// A row inside `rows` that has about as many entries before it as after it.
     pub(crate) fn middle(&self, rows: &Range<usize>) -> usize {
         let median = self.positions.get(self.positions.len() / 2);
@@ -196,9 +214,8 @@ fn share<T: Sync, U: Send>(
     run: &(impl Fn(Entries<'_, T>, usize, &mut [U]) + Sync),
 ) {
     let rows = out.len() / width.max(1);
-    let work = (entries.positions.len() + rows).saturating_mul(width);
-    let tasks = if work < PARALLEL || threads() < 2 { 1 } else { 4 * threads() };
-    split(entries, 0..rows, width, out, GRAIN.max(work.div_ceil(tasks)), run);
+    let task = entries.task(rows, width);
+    split(entries, 0..rows, width, out, task, run);
 }
 
 /// [`share`] for a range of rows, in tasks of at most `task` steps where a row is not more.
@@ -210,8 +227,7 @@ fn split<T: Sync, U: Send>(
     task: usize,
     run: &(impl Fn(Entries<'_, T>, usize, &mut [U]) + Sync),
 ) {
-    let work = (entries.positions.len() + rows.len()).saturating_mul(width);
-    if work <= task || rows.len() < 2 {
+    if entries.work(rows.len(), width) <= task || rows.len() < 2 {
         return run(entries, rows.start, out);
     }
     let middle = entries.middle(&rows);

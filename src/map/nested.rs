@@ -108,7 +108,31 @@ impl Layout {
     }
 }
 
+impl Nested {
+    /// How many indexes show an address at the most, but for those of [`Self::repeats`].
+    pub(crate) fn most_ways(&self, address: usize) -> usize {
+        let (mut rest, mut ways) = (address.wrapping_sub(self.lowest), 1_usize);
+        for level in &self.levels {
+            let position = rest / level.stride;
+            if position > level.last {
+                return 0;
+            }
+            rest %= level.stride;
+            ways = ways.saturating_mul(level.most_digits(position));
+        }
+        if rest == 0 { ways } else { 0 }
+    }
+}
+
 impl Level {
+    /// How many digits there are at the most at a position up to the last.
+    pub(crate) fn most_digits(&self, position: usize) -> usize {
+        match &self.digits {
+            Digits::Listed(table) => table.entries(position, position).len(),
+            _ => 1,
+        }
+    }
+
     /// Whether digits rise with positions, one for each.
     pub(crate) fn ascends(&self) -> bool {
         match &self.digits {

@@ -13,6 +13,14 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Storage`] if the storage fails, [`Error::OutOfMemory`] if the copies cannot be kept.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let turned = t.view().transpose(&[1, 0])?.to_tensor()?;
+    /// assert_eq!(turned.storage(), &[1, 3, 2, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn to_tensor(&self) -> Result<Tensor<Vec<S::Elem>>> {
         self.view().lazy().eval()
     }
@@ -38,6 +46,15 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// As [`Lazy::assign_to`].
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![1, 2]);
+    /// let mut out = Tensor::full([2, 2], 0)?;
+    /// t.assign_to(&mut out.view_mut().diagonal(0, 1)?)?;
+    /// assert_eq!(out.to_vec()?, [1, 0, 0, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = S::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
         self.view().lazy().assign_to(out)
     }
@@ -49,6 +66,13 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] if copies cannot be kept.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let turned = Tensor::from_nested([[1, 2], [3, 4]])?.transpose(&[1, 0])?;
+    /// assert_eq!(turned.into_contiguous()?.storage(), &[1, 3, 2, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn into_contiguous(self) -> Result<Self> {
         let whole = self.address_map().is_contiguous() && self.len() == self.storage().len();
         if whole { Ok(self) } else { self.to_tensor() }

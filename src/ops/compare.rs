@@ -30,6 +30,14 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Storage`] if a storage fails.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![1, 2]);
+    /// assert!(t.try_equal(&t.view().flip(0)?.flip(0)?)?);
+    /// assert!(!t.try_equal(&t.view().flip(0)?)?);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn try_equal<R: Reader<Elem = S::Elem>>(&self, other: &Tensor<R>) -> Result<bool>
     where
         S::Elem: PartialEq,

@@ -73,6 +73,14 @@ impl<S> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`] if the rank is 0.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let rows: Vec<_> = t.outer_iter()?.map(|row| row.to_vec()).collect::<Result<_, _>>()?;
+    /// assert_eq!(rows, [[1, 2], [3, 4]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn outer_iter(&self) -> Result<AxisIter<'_, S>> {
         self.axis_iter(0)
     }
@@ -104,6 +112,14 @@ impl<S> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`] if the rank is 0.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[[1, 2], [3, 4]]])?;
+    /// let rows: Vec<_> = t.rows()?.map(|row| row.to_vec()).collect::<Result<_, _>>()?;
+    /// assert_eq!(rows, [[1, 2], [3, 4]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn rows(&self) -> Result<AxisIter<'_, S>> {
         self.lanes(self.rank().saturating_sub(1))
     }
@@ -113,6 +129,14 @@ impl<S> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`] if the rank is below 2.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let columns: Vec<_> = t.columns()?.map(|c| c.to_vec()).collect::<Result<_, _>>()?;
+    /// assert_eq!(columns, [[1, 3], [2, 4]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn columns(&self) -> Result<AxisIter<'_, S>> {
         let axis = self.rank().checked_sub(2).ok_or(Error::Axis { axis: 1, rank: self.rank() })?;
         self.lanes(axis)

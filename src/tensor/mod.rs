@@ -121,6 +121,13 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Reshape`] if there are more or none, [`Error::Storage`] if the storage fails.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// assert_eq!(Tensor::full([1, 1], 7)?.item()?, 7);
+    /// assert!(Tensor::full([2], 7)?.item().is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn item(&self) -> Result<S::Elem> {
         if self.len() != 1 {
             return Err(Error::Reshape { from: self.shape().to_vec(), to: Vec::new() });

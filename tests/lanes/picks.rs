@@ -81,8 +81,8 @@ quickcheck! {
     fn sorting_is_taking_in_the_sorted_order(viewed: Viewed<u8>, axis: usize) -> bool {
         let Some(axis) = axis_of(&viewed, axis) else { return true };
         let t = floats(&viewed).tensor();
-        let order = (&t).argsort(axis, Ascending).unwrap();
-        let taken = (&t).take_along(axis, &order).unwrap().to_vec().unwrap();
+        let order = t.argsort(axis, Ascending).unwrap();
+        let taken = t.take_along(axis, &order).unwrap().to_vec().unwrap();
         bits(&taken) == bits(&t.sort(axis, Ascending).unwrap().to_vec().unwrap())
     }
 
@@ -100,7 +100,7 @@ quickcheck! {
         };
         let t = viewed.tensor();
         let sorted = t.view().sort(axis, Ascending).unwrap();
-        let found = (&sorted).search_sorted_along(axis, &t, side).unwrap();
+        let found = sorted.search_sorted_along(axis, &t, side).unwrap();
         let (_, expected) = map_lanes(&shape, axis, &data, shape[axis], |lane| {
             lane.iter().map(|&x| before(x, lane)).collect()
         });
@@ -110,6 +110,26 @@ quickcheck! {
         found.to_vec().unwrap() == expected
             && everywhere.shape() == shape
             && everywhere.to_vec().unwrap() == all
+    }
+
+    fn the_mode_comes_most_often(viewed: Viewed<u8>, axis: usize) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let viewed = floats(&viewed);
+        let (shape, data) = viewed.model();
+        let t = viewed.tensor();
+        if shape[axis] == 0 {
+            let shape = shape.to_vec();
+            return t.mode(axis).unwrap_err() == Error::EmptyReduction { axis, shape };
+        }
+        let same = |a: &f64, b: &f64| compare(Ascending)(a, b).is_eq();
+        let (_, expected) = map_lanes(&shape, axis, &data, 1, |lane| {
+            let count = |x: &f64| lane.iter().filter(|y| same(x, y)).count();
+            let most = lane.iter().map(count).max().unwrap();
+            let often: Vec<f64> = lane.iter().copied().filter(|x| count(x) == most).collect();
+            vec![often.iter().copied().min_by(|a, b| compare(Ascending)(a, b)).unwrap()]
+        });
+        let found = t.mode(axis).unwrap();
+        found.rank() + 1 == shape.rank() && bits(&found.to_vec().unwrap()) == bits(&expected)
     }
 
     fn unique_elements_make_up_the_operand(viewed: Viewed<u8>) -> bool {

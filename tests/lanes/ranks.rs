@@ -90,9 +90,9 @@ quickcheck! {
             return true;
         }
         let list: Vec<f64> = list.iter().map(|&q| f64::from(q) / 255.0).collect();
-        let found = (&t).quantiles(axis, &list, Interpolation::Linear).unwrap();
+        let found = t.quantiles(axis, &list, Interpolation::Linear).unwrap();
         list.iter().enumerate().all(|(k, &q)| {
-            let one = (&t).quantile(axis, q, Interpolation::Linear).unwrap().to_vec().unwrap();
+            let one = t.quantile(axis, q, Interpolation::Linear).unwrap().to_vec().unwrap();
             let own = found.view().slice(axis, k..k + 1).unwrap().to_vec().unwrap();
             bits(&one) == bits(&own)
         })
@@ -132,15 +132,15 @@ quickcheck! {
 #[test]
 fn quantiles_between_extremes_do_not_overflow() {
     let t = Tensor::from_vec([2], vec![f64::MIN, f64::MAX]).unwrap();
-    assert_eq!((&t).median(0).unwrap().item(), Ok(0.0));
+    assert_eq!(t.median(0).unwrap().item(), Ok(0.0));
     let t = Tensor::from_vec([2], vec![1.0, f64::INFINITY]).unwrap();
-    assert_eq!((&t).quantile(0, 0.5, Interpolation::Linear).unwrap().item(), Ok(f64::INFINITY));
-    assert_eq!((&t).quantile(0, 0.0, Interpolation::Linear).unwrap().item(), Ok(1.0));
+    assert_eq!(t.quantile(0, 0.5, Interpolation::Linear).unwrap().item(), Ok(f64::INFINITY));
+    assert_eq!(t.quantile(0, 0.0, Interpolation::Linear).unwrap().item(), Ok(1.0));
 }
 
 #[test]
 fn nearest_prefers_even_ranks() {
     let t = Tensor::from_vec([4], vec![0.0, 10.0, 20.0, 30.0]).unwrap();
-    let nearest = |q| (&t).quantile(0, q, Interpolation::Nearest).unwrap().item().unwrap();
+    let nearest = |q| t.quantile(0, q, Interpolation::Nearest).unwrap().item().unwrap();
     assert_eq!([nearest(0.5), nearest(0.4), nearest(0.6)], [20.0, 10.0, 20.0]);
 }

@@ -140,11 +140,11 @@ fn all_element_types_are_sorted() {
             mixed.reverse();
             mixed.rotate_left(1);
             let t = Tensor::from(mixed);
-            assert_eq!((&t).sort(0, SortOrder::Ascending).unwrap().to_vec().unwrap(), ascending);
+            assert_eq!(t.sort(0, SortOrder::Ascending).unwrap().to_vec().unwrap(), ascending);
             let descending: Vec<$type> = ascending.into_iter().rev().collect();
-            assert_eq!((&t).sort(0, SortOrder::Descending).unwrap().to_vec().unwrap(), descending);
-            let order = (&t).argsort(0, SortOrder::Descending).unwrap();
-            assert_eq!((&t).take_along(0, &order).unwrap().to_vec().unwrap(), descending);
+            assert_eq!(t.sort(0, SortOrder::Descending).unwrap().to_vec().unwrap(), descending);
+            let order = t.argsort(0, SortOrder::Descending).unwrap();
+            assert_eq!(t.take_along(0, &order).unwrap().to_vec().unwrap(), descending);
         )* };
     }
     check! {

@@ -1,8 +1,10 @@
 //! `.tns` files.
 
 use crate::memory;
+use lensor::dtype::SameBits;
 use lensor::interop::tns;
-use lensor::{Error, Shape};
+use lensor::storage::Sparse;
+use lensor::{Error, Shape, Tensor};
 use quickcheck::QuickCheck;
 use std::collections::BTreeMap;
 
@@ -75,6 +77,38 @@ fn what_is_malformed() {
         Err(Error::Io(error)) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
         other => panic!("{other:?}"),
     }
+}
+
+/// A view is written as it is seen, and read again with its shape.
+#[test]
+fn entries_written_are_read() {
+    fn law(entries: BTreeMap<u8, f64>, axis: u8) -> bool {
+        let (addresses, values) = entries.iter().map(|(&k, &x)| (k as usize, x)).unzip();
+        let t = Tensor::new([8, 1, 32], Sparse::from_sorted(256, 0.0, addresses, values).unwrap());
+        let view = t.unwrap().move_axis(2, 0).unwrap().flip(axis as usize % 3).unwrap();
+        let mut file = Vec::new();
+        tns::write(&mut file, &view).unwrap();
+        let back = tns::read_shaped::<f64>(&file[..], [32, 8, 1]).unwrap();
+        let (found, expected) = (back.storage(), view.stored_entries().unwrap().unwrap());
+        found.addresses() == expected.addresses()
+            && found.values().iter().zip(expected.values()).all(|(a, b)| a.same_bits(*b))
+            && bounded(&file, || tns::read::<f64>(&file[..])).is_ok() != entries.is_empty()
+    }
+    QuickCheck::new().quickcheck(law as fn(BTreeMap<u8, f64>, u8) -> bool);
+}
+
+#[test]
+fn what_is_not_written() {
+    let error = tns::write(Vec::new(), &Tensor::full([2, 2], 1).unwrap()).unwrap_err();
+    assert_eq!(error, Error::NotSparse { what: "a .tns file", argument: 1 });
+    let filled = Tensor::new([2, 2, 1], Sparse::new(4, 1)).unwrap();
+    let error = tns::write(Vec::new(), &filled).unwrap_err();
+    assert_eq!(error, Error::FillNotZero { what: "a .tns file", argument: 1 });
+    let scalar = Tensor::new([], Sparse::from_dense(&[true], false).unwrap()).unwrap();
+    let mut file = Vec::new();
+    tns::write(&mut file, &scalar).unwrap();
+    assert_eq!(file, b"1\n");
+    assert_eq!(tns::read_shaped::<bool>(&file[..], []).unwrap().item(), Ok(true));
 }
 
 #[test]

@@ -148,6 +148,16 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>>
 /// # Errors
 ///
 /// As for [`Header::parse`], and [`Error::Io`].
+///
+/// ```
+/// use lensor::interop::mtx;
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("m.mtx");
+/// std::fs::write(&path, "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 0.5\n")?;
+/// let header = mtx::open_header(&path)?;
+/// assert_eq!((header.shape().extents(), header.entries()), (&[2, 3][..], 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
     Header::read(&mut Lines::new(File::open(path)?, b'%'))
 }

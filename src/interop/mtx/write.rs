@@ -2,21 +2,19 @@
 
 use super::body::image;
 use super::header::{BANNER, Field, Format, Symmetry, check_kind};
-use crate::dtype::{Element, FileElement, SameBits, TextElement};
+use crate::dtype::{Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy, for_each_piece};
+use crate::interop::text::{TextWriter, entries};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse, reserve};
 use crate::tensor::Tensor;
-use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
 /// Elements that are evaluated at once.
 const PIECE: usize = 1 << 16;
-/// Bytes from which on text is handed to the sink.
-const BLOCK_BYTES: usize = 1 << 16;
 
 /// Writes the entries of a sparse matrix, or of any view of one, row by row.
 ///
@@ -52,6 +50,17 @@ where
 /// # Errors
 ///
 /// As for [`write`](write()).
+///
+/// ```
+/// use lensor::interop::mtx;
+/// use lensor::{Tensor, storage::Sparse};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("m.mtx");
+/// let matrix = Tensor::new([2, 2], Sparse::from_dense(&[0, 0, 0, 7], 0)?)?;
+/// mtx::save(&path, &matrix)?;
+/// assert_eq!(mtx::open::<i32>(&path)?.to_vec()?, [0, 0, 0, 7]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn save<S>(path: impl AsRef<Path>, matrix: &Tensor<S>) -> Result<()>
 where
     S: Reader<Elem: FileElement>,
@@ -78,7 +87,7 @@ where
 /// assert_eq!(error, Error::Asymmetric { symmetry: "skew-symmetric", index: [0, 0] });
 /// # Ok::<(), Error>(())
 /// ```
-pub fn write_as<S>(mut sink: impl Write, matrix: &Tensor<S>, symmetry: Symmetry) -> Result<()>
+pub fn write_as<S>(sink: impl Write, matrix: &Tensor<S>, symmetry: Symmetry) -> Result<()>
 where
     S: Reader<Elem: FileElement>,
 {
@@ -87,23 +96,20 @@ where
     if let Err(expected) = check_kind(Format::Coordinate, field, symmetry) {
         return Err(Error::ElementType { expected, found: S::Elem::DTYPE.name().into() });
     }
-    let what = "a coordinate file";
-    let entries = matrix.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
-    if !entries.fill().same_bits(TextElement::ZERO) {
-        return Err(Error::FillNotZero { what, argument: 1 });
-    }
+    let entries = entries(matrix, "a coordinate file")?;
     let listed = listed(&entries, extents, symmetry)?;
-    let mut text = banner(Format::Coordinate, field, symmetry);
-    push(&mut text, format_args!("{} {} {}\n", extents[0], extents[1], listed.len()));
+    let mut text = TextWriter::new(sink);
+    text.push(banner(Format::Coordinate, field, symmetry));
+    text.push(format_args!("{} {} {}\n", extents[0], extents[1], listed.len()));
     for ([row, column], value) in listed {
-        push(&mut text, format_args!("{} {}", row + 1, column + 1));
+        text.push(format_args!("{} {}", row + 1, column + 1));
         if field != Field::Pattern {
             text.push(' ');
-            value.push_words(&mut text);
+            text.push_value(value);
         }
-        end_line(&mut sink, &mut text)?;
+        text.end_line()?;
     }
-    Ok(sink.write_all(text.as_bytes())?)
+    text.finish()
 }
 
 /// The entries that a file with this symmetry lists.
@@ -166,7 +172,7 @@ fn listed<T: FileElement>(
 /// );
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn write_array<X>(mut sink: impl Write, matrix: X) -> Result<()>
+pub fn write_array<X>(sink: impl Write, matrix: X) -> Result<()>
 where
     X: IntoExpr<Elem: FileElement>,
 {
@@ -179,16 +185,17 @@ where
     } else {
         Field::of::<X::Elem>()
     };
-    let mut text = banner(Format::Array, field, Symmetry::General);
-    push(&mut text, format_args!("{rows} {columns}\n"));
+    let mut text = TextWriter::new(sink);
+    text.push(banner(Format::Array, field, Symmetry::General));
+    text.push(format_args!("{rows} {columns}\n"));
     for_each_piece(&matrix.transpose(&[1, 0])?, PIECE, |piece| {
-        for value in piece {
-            value.push_words(&mut text);
-            end_line(&mut sink, &mut text)?;
+        for &value in piece {
+            text.push_value(value);
+            text.end_line()?;
         }
         Ok(())
     })?;
-    Ok(sink.write_all(text.as_bytes())?)
+    text.finish()
 }
 
 fn matrix_extents(shape: &Shape) -> Result<[usize; 2]> {
@@ -201,19 +208,4 @@ fn matrix_extents(shape: &Shape) -> Result<[usize; 2]> {
 /// The first line.
 fn banner(format: Format, field: Field, symmetry: Symmetry) -> String {
     format!("{BANNER} matrix {} {} {}\n", format.word(), field.word(), symmetry.word())
-}
-
-fn push(text: &mut String, words: fmt::Arguments<'_>) {
-    // Strings take everything.
-    let _ = text.write_fmt(words);
-}
-
-/// Ends a line; hands a block of them to the sink.
-fn end_line(sink: &mut impl Write, text: &mut String) -> Result<()> {
-    text.push('\n');
-    if text.len() >= BLOCK_BYTES {
-        sink.write_all(text.as_bytes())?;
-        text.clear();
-    }
-    Ok(())
 }

@@ -55,6 +55,14 @@ use std::path::Path;
 /// [`Error::Truncated`] and [`Error::TrailingData`] if the stream ends too early or goes on,
 /// [`Error::InvalidValue`] for a `bool` that is neither 0 nor 1, [`Error::OutOfMemory`],
 /// [`Error::Io`].
+///
+/// ```
+/// use lensor::{Tensor, interop::npy};
+/// let mut file = Vec::new();
+/// npy::write(&mut file, Tensor::from(vec![1.5, 2.5]))?;
+/// assert_eq!(npy::read::<f64>(&file[..])?.to_vec()?, [1.5, 2.5]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn read<T: FileElement>(mut source: impl Read) -> Result<Tensor<Vec<T>>> {
     let (header, tensor) = read_one(&mut source)?;
     let trailing = fill(&mut source, &mut [0])?;
@@ -136,6 +144,15 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
 /// # Errors
 ///
 /// As for [`Header::read`].
+///
+/// ```
+/// use lensor::{Tensor, interop::npy};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("t.npy");
+/// npy::save(&path, Tensor::full([2, 3], 1_u8)?)?;
+/// assert_eq!(npy::open_header(&path)?.shape(), &[2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
     Header::read(File::open(path)?)
 }

@@ -19,6 +19,41 @@ pub(crate) const NARROW: usize = 4;
 /// Sums that a dot product keeps at once.
 const LANES: usize = 32;
 
+/// What a product of `m` rows and `n` columns is made of.
+#[derive(Clone, Copy)]
+enum Tiling {
+    Dots,
+    Rows,
+    Tiles,
+}
+
+impl Tiling {
+    #[inline(always)]
+    fn of(m: usize, n: usize) -> Self {
+        match () {
+            () if n < NARROW && m >= NARROW => Self::Dots,
+            () if m < NARROW && n >= 64 => Self::Rows,
+            () => Self::Tiles,
+        }
+    }
+}
+
+/// Whether it pays to bring panels of the second matrix together for so many rows of the first.
+#[inline(always)]
+fn is_packed(m: usize) -> bool {
+    m >= PACKED_ROWS
+}
+
+/// How [`multiply`] would go about `m` rows and `n` columns, in words.
+pub(crate) fn explain(m: usize, n: usize) -> &'static str {
+    match (Tiling::of(m, n), is_packed(m)) {
+        (Tiling::Dots, _) => "dot products, with the second packed by columns",
+        (Tiling::Rows, _) => "rows of 64 sums, with the second read as it is",
+        (Tiling::Tiles, false) => "tiles of 4 x 8 sums, with the second read as it is",
+        (Tiling::Tiles, true) => "tiles of 4 x 8 sums, with the second packed by panels",
+    }
+}
+
 /// How elements are multiplied and added up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ring<T, Step, Plus> {
@@ -97,11 +132,10 @@ where
     /// hardly any columns, each by itself.
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
-        let (m, n) = (self.a.sides[0], self.b.sides[1]);
-        match size_of::<T>() {
-            _ if n < NARROW && m >= NARROW => self.columns(out, scratch),
-            _ if m < NARROW && n >= 64 => self.panels::<1, 64>(out, scratch),
-            _ => self.panels::<NARROW, 8>(out, scratch),
+        match Tiling::of(self.a.sides[0], self.b.sides[1]) {
+            Tiling::Dots => self.columns(out, scratch),
+            Tiling::Rows => self.panels::<1, 64>(out, scratch),
+            Tiling::Tiles => self.panels::<NARROW, 8>(out, scratch),
         }
     }
 
@@ -151,7 +185,7 @@ where
         let none = [self.zero; W];
         for first in (0..n).step_by(W) {
             let width = W.min(n - first);
-            if width == W && m < PACKED_ROWS && self.b.strides[0] > 0 {
+            if width == W && !is_packed(m) && self.b.strides[0] > 0 {
                 let start = self.b.base as usize + first;
                 let line = |p: usize| {
                     self.b.data[start + p * stride..].first_chunk::<W>().unwrap_or(&none)

@@ -7,7 +7,7 @@
 
 mod loops;
 
-pub(crate) use loops::{NARROW, Ring, Scratch, multiply};
+pub(crate) use loops::{NARROW, Ring, Scratch, explain, multiply};
 
 use super::Filled;
 use super::inner::out_of_span;

@@ -4,6 +4,7 @@ use super::{Along, Sweep};
 use crate::error::Result;
 use crate::expr::{Explanation, Expr, bytes_read};
 use crate::kernel::{PARALLEL, threads};
+use crate::ops::explain::report;
 
 impl<E: Expr> Along<'_, E> {
     /// What the sweep named `what` would do.
@@ -17,16 +18,15 @@ impl<E: Expr> Along<'_, E> {
         };
         let threads = if self.shape.count()? < PARALLEL { 1 } else { threads() };
         let written = results.count()?.saturating_mul(size_of::<W::Out>());
-        let lines = vec![
-            format!(
-                "{what} of {element} {:?} along axis {} to {out} {results:?}",
-                self.shape, self.axis
-            ),
-            format!("lanes: {lanes} of {} elements, {together}", self.extent()),
-            format!("operand: {}", self.rows.explain()),
-            format!("threads: {threads}"),
-            format!("bytes: {} read, {written} written", bytes_read(self.e)),
-        ];
-        Ok(Explanation::new(lines, threads))
+        let (shape, axis) = (&self.shape, self.axis);
+        Ok(report(
+            format!("{what} of {element} {shape:?} along axis {axis} to {out} {results:?}"),
+            [
+                format!("lanes: {lanes} of {} elements, {together}", self.extent()),
+                format!("operand: {}", self.rows.explain()),
+            ],
+            threads,
+            [bytes_read(self.e), written],
+        ))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::driver::with_extent;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
+use crate::expr::{Expr, Lazy, Pairs, zip_with};
 use crate::map::Select;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
@@ -53,6 +53,27 @@ pub(super) fn places(lanes: &Shape, indices: &Shape, axis: usize) -> Result<Shap
         return Ok(places);
     }
     Err(Error::Lanes { axis, shape: lanes.to_vec(), other: indices.to_vec() })
+}
+
+/// Values for indices of lanes, at the shape that both are stretched to.
+///
+/// # Errors
+///
+/// As [`places`], and [`Error::Destination`] if the values do not stretch so.
+pub(super) fn values<T: Pairs<R>, R>(
+    lanes: &Shape,
+    indices: &Shape,
+    values: R,
+    axis: usize,
+) -> Result<Lazy<impl Expr<Elem = T> + use<T, R>>> {
+    let values = Lazy(T::pair(values));
+    let shape = places(lanes, indices, axis)?;
+    let own = values.shape()?;
+    if shape.join(&own, Align::Right, 2).as_ref() != Ok(&shape) {
+        return Err(Error::Destination { expected: shape.to_vec(), found: own.to_vec() });
+    }
+    // A scalar has no axes of its own, but beside an operand that has them it is one of that shape.
+    Ok(zip_with((Tensor::constant(shape, ())?, values), |((), value)| value))
 }
 
 /// A tensor for elements of `source` at `indices` of its lanes, neither of them empty but for lanes.

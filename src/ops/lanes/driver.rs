@@ -6,17 +6,19 @@
 //! order of memory to another tile by tile: lanes along the first axis cost little more than lanes along
 //! the last. The lanes of a group are shared among threads.
 
+use super::operand::{Lanes, Operand, refill};
 use crate::error::{Error, Result};
-use crate::expr::{Boxes, Expr, Lazy, for_each_piece, moved, selectors};
-use crate::kernel::join;
-use crate::map::{AddressMap, Walk};
+use crate::expr::{Boxes, Expr, Lazy, moved, selectors};
+use crate::kernel::{self, join};
+use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
+use std::fmt;
 use std::ops::Range;
 
 /// Elements of a group, if they go through scratch memory and one lane has not more.
-const GROUP: usize = 1 << 20;
+pub(super) const GROUP: usize = 1 << 20;
 /// Elements of a group for which more than one thread is worth its start.
 const PARALLEL: usize = 1 << 15;
 /// Fewest elements of a parallel task.
@@ -93,7 +95,7 @@ where
 {
     let shape = out.shape();
     let kept = without(&shape, axis)?;
-    let (mut a, mut b) = (Input::new(a, axis, &kept)?, Input::new(b, axis, &kept)?);
+    let (mut a, mut b) = (Operand::new(a, axis, &kept)?, Operand::new(b, axis, &kept)?);
     out.address_map().check_injective()?;
     let length = shape[axis];
     if out.is_empty() {
@@ -102,17 +104,15 @@ where
     let mut out = out.view_mut().move_axis(axis, shape.rank() - 1)?;
     let mut buffer = Vec::new();
     let direct = out.address_map().is_contiguous() && out.parts_mut().1.as_mut_slice().is_some();
-    let longest = length.max(a.length).max(b.length);
-    let whole = direct && a.is_direct() && b.is_direct();
     let mut first = 0;
-    for ranges in Boxes::new(kept.clone(), if whole { usize::MAX } else { GROUP / longest }) {
-        let rest: usize = kept[ranges.len()..].iter().product();
-        let lanes = ranges.iter().map(Range::len).product::<usize>() * rest;
+    let groups = Groups::new(&kept, length, &a, &b, direct);
+    for ranges in groups.boxes() {
+        let lanes = groups.lanes(&ranges);
         let group = Group {
             a: a.read(first, &ranges)?,
             b: b.read(first, &ranges)?,
             length,
-            task: task_lanes(lanes, longest),
+            task: groups.task(lanes),
             f: &f,
         };
         let start = out.address_map().top().offset() + first * length;
@@ -138,9 +138,95 @@ where
     Ok(())
 }
 
-/// Most lanes that one task should do of a group.
-fn task_lanes(lanes: usize, longest: usize) -> usize {
-    if lanes.saturating_mul(longest) < PARALLEL { usize::MAX } else { GRAIN.div_ceil(longest) }
+/// How [`zip_lanes`] would go about it, in words: to an output with this map, which lies in memory or not.
+/// `each` says what becomes of a lane.
+///
+/// # Errors
+///
+/// As [`zip_lanes`] before it reads an element.
+pub(crate) fn explain_lanes<A: Expr, B: Expr>(
+    (a, b): (&Lazy<A>, &Lazy<B>),
+    axis: usize,
+    (out, in_memory): (&AddressMap, bool),
+    old: Old,
+    each: impl fmt::Display,
+) -> Result<(Vec<String>, usize)> {
+    let shape = out.shape();
+    let kept = without(&shape, axis)?;
+    let (a, b) = (Operand::new(a, axis, &kept)?, Operand::new(b, axis, &kept)?);
+    out.check_injective()?;
+    let (length, moved) = (shape[axis], out.clone().move_axis(axis, shape.rank() - 1)?);
+    let direct = in_memory && moved.is_contiguous();
+    let groups = Groups::new(&kept, length, &a, &b, direct);
+    let Some(ranges) = groups.boxes().next().filter(|_| length > 0) else {
+        return Ok((vec!["there is nothing to compute".into()], 1));
+    };
+    let (all, together) = (kept.count()?, groups.lanes(&ranges));
+    let sharing = if together == all {
+        "all at once".to_string()
+    } else {
+        format!("in groups of {together}, through scratch memory")
+    };
+    let mut lines = vec![format!("lanes: {all} of {} elements, {sharing}", groups.longest)];
+    let operands = [a.explain(), b.explain()];
+    let both = operands.iter().all(Option::is_some);
+    for (number, how) in (1..).zip(operands).filter_map(|(number, how)| Some((number, how?))) {
+        lines.push(if both {
+            format!("operand {number}: {how}")
+        } else {
+            format!("operand: {how}")
+        });
+    }
+    lines.push(match (old, direct) {
+        (Old::Lost, true) => "results: written where they belong".into(),
+        (Old::Lost, false) => "results: assigned from scratch memory to their places".into(),
+        (Old::Kept, true) => "destination: changed where it lies".into(),
+        (Old::Kept, false) => "destination: changed in scratch memory and assigned back".into(),
+    });
+    lines.push(format!("each lane: {each}"));
+    let shared = groups.task(together) < together;
+    Ok((lines, if shared { kernel::threads() } else { 1 }))
+}
+
+/// How many lanes are brought together before they are worked on.
+struct Groups<'g> {
+    /// All axes but that of the lanes.
+    kept: &'g Shape,
+    /// Elements of the longest lane that goes with another.
+    longest: usize,
+    /// Whether nothing goes through scratch memory.
+    direct: bool,
+}
+
+impl<'g> Groups<'g> {
+    fn new<A: Expr, B: Expr>(
+        kept: &'g Shape,
+        length: usize,
+        a: &Operand<'_, A>,
+        b: &Operand<'_, B>,
+        direct: bool,
+    ) -> Self {
+        let longest = length.max(a.length).max(b.length);
+        Self { kept, longest, direct: direct && a.is_direct() && b.is_direct() }
+    }
+
+    /// Groups as boxes of the other axes.
+    fn boxes(&self) -> Boxes {
+        let limit = if self.direct { usize::MAX } else { GROUP / self.longest.max(1) };
+        Boxes::new(self.kept.clone(), limit)
+    }
+
+    /// Lanes of a group.
+    fn lanes(&self, ranges: &[Range<usize>]) -> usize {
+        let rest: usize = self.kept[ranges.len()..].iter().product();
+        ranges.iter().map(Range::len).product::<usize>() * rest
+    }
+
+    /// Most lanes that one task should do of a group of `lanes`.
+    fn task(&self, lanes: usize) -> usize {
+        let parallel = lanes.saturating_mul(self.longest) >= PARALLEL;
+        if parallel { GRAIN.div_ceil(self.longest) } else { usize::MAX }
+    }
 }
 
 /// The extents of all axes but one.
@@ -168,93 +254,8 @@ pub(crate) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<S
 }
 
 /// An operand whose lanes are empty.
-fn nothing(shape: &Shape, axis: usize) -> Result<Lazy<Tensor<Vec<()>>>> {
+pub(super) fn nothing(shape: &Shape, axis: usize) -> Result<Lazy<Tensor<Vec<()>>>> {
     Ok(Tensor::new(with_extent(shape, axis, 0)?, Vec::new())?.lazy())
-}
-
-/// An operand that is read lane by lane.
-struct Input<'e, E: Expr + 'e> {
-    whole: &'e Lazy<E>,
-    /// The same with the axis of the lanes last.
-    moved: Lazy<E::Ref<'e>>,
-    length: usize,
-    buffer: Vec<E::Elem>,
-}
-
-impl<'e, E: Expr> Input<'e, E> {
-    fn new(whole: &'e Lazy<E>, axis: usize, kept: &Shape) -> Result<Self> {
-        let shape = whole.shape()?;
-        let own = without(&shape, axis)?;
-        if own != *kept {
-            return Err(Error::Destination { expected: kept.to_vec(), found: own.to_vec() });
-        }
-        let moved = Lazy(whole.0.by_ref()).move_axis(axis, shape.rank() - 1)?;
-        Ok(Self { whole, moved, length: shape[axis], buffer: Vec::new() })
-    }
-
-    /// Map and memory, if each lane lies there from its first element to its last.
-    fn in_memory(&self) -> Option<(&AddressMap, &[E::Elem])> {
-        self.moved.memory().filter(|(map, _)| {
-            let (top, last) = (map.top(), map.rank().saturating_sub(1));
-            let stride = top.plain_axes().last().map(|axis| axis.stride);
-            let follows = stride == Some(1) && matches!(top.walk(last), Walk::Linear);
-            map.rest().is_empty() && (follows || self.length == 1)
-        })
-    }
-
-    /// Whether lanes are handed out where they are.
-    fn is_direct(&self) -> bool {
-        self.length == 0 || self.in_memory().is_some()
-    }
-
-    /// The lanes from number `first` on, which are those of a box of the other axes.
-    fn read(&mut self, first: usize, ranges: &[Range<usize>]) -> Result<Lanes<'_, E::Elem>> {
-        let length = self.length;
-        if !self.is_direct() {
-            let part = Lazy(self.moved.0.by_ref()).select(selectors(ranges))?;
-            refill(&mut self.buffer, &part).map_err(|error| first_error(self.whole, error))?;
-        }
-        let (elements, starts) = match self.in_memory() {
-            Some((map, elements)) if map.is_contiguous() => {
-                (elements, Starts::Regular(map.top().offset() + first * length))
-            }
-            Some((map, elements)) => (elements, Starts::Mapped { map, first }),
-            None => (self.buffer.as_slice(), Starts::Regular(0)),
-        };
-        Ok(Lanes { elements, length, starts })
-    }
-}
-
-/// Neighbouring lanes of one operand in memory.
-#[derive(Clone, Copy)]
-struct Lanes<'g, T> {
-    elements: &'g [T],
-    length: usize,
-    starts: Starts<'g>,
-}
-
-#[derive(Clone, Copy)]
-enum Starts<'g> {
-    /// One lane follows another, from this address on.
-    Regular(usize),
-    /// The lanes start where a map says, from the lane of this number on.
-    Mapped { map: &'g AddressMap, first: usize },
-}
-
-impl<'g, T> Lanes<'g, T> {
-    #[inline]
-    fn lane(&self, k: usize) -> Result<&'g [T]> {
-        if self.length == 0 {
-            return Ok(&[]);
-        }
-        let start = match self.starts {
-            Starts::Regular(start) => start + k * self.length,
-            Starts::Mapped { map, first } => map.address_at((first + k) * self.length),
-        };
-        let span = start..start + self.length;
-        let lane = self.elements.get(span.clone());
-        lane.ok_or_else(|| Error::OutOfSpan { span, len: self.elements.len() })
-    }
 }
 
 /// Lanes that are worked on at once.
@@ -289,27 +290,6 @@ impl<A: Sync, B: Sync, F: Sync> Group<'_, A, B, F> {
         lanes
             .zip(out.chunks_exact_mut(self.length))
             .try_for_each(|(k, out)| (self.f)(&mut scratch, self.a.lane(k)?, self.b.lane(k)?, out))
-    }
-}
-
-/// Evaluates `e` to the start of a buffer, which grows if it must.
-fn refill<E: Expr>(buffer: &mut Vec<E::Elem>, e: &Lazy<E>) -> Result<()> {
-    let shape = e.shape()?;
-    if buffer.len() < shape.count()? {
-        *buffer = e.to_vec()?;
-        return Ok(());
-    }
-    e.assign_to(&mut Tensor::new(shape, buffer)?)
-}
-
-/// What evaluating all of an operand reports, if a part of it failed: which error is the first does not
-/// depend on the order of the lanes.
-fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
-    match error {
-        Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. } => {
-            for_each_piece(whole, GROUP, |_| Ok(())).err().unwrap_or(error)
-        }
-        other => other,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use std::cmp::Ordering;
 
 /// Elements evaluated at once.
-const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 20;
 /// Fewest elements that a task counts.
 const GRAIN: usize = 1 << 16;
 
@@ -34,7 +34,7 @@ const GRAIN: usize = 1 << 16;
 ///     }
 /// }
 /// let t = Tensor::from_vec([5], vec![1, 2, 3, 5, 8])?;
-/// assert_eq!((&t).histogram(&Parity)?.to_vec()?, [2, 3]);
+/// assert_eq!(t.histogram(&Parity)?.to_vec()?, [2, 3]);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Bins<T>: Sync {
@@ -60,7 +60,7 @@ impl<T: Sortable> Edges<T> {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![1, 9, 10, 99, 100])?;
-    /// assert_eq!((&t).histogram(&Edges::new([0, 10, 100])?)?.to_vec()?, [2, 3]);
+    /// assert_eq!(t.histogram(&Edges::new([0, 10, 100])?)?.to_vec()?, [2, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
@@ -111,7 +111,7 @@ impl Uniform {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![0.0, 0.4, 0.5, 1.0, 1.1])?;
-    /// assert_eq!((&t).histogram(&Uniform::new(2, 0.0, 1.0)?)?.to_vec()?, [2, 2]);
+    /// assert_eq!(t.histogram(&Uniform::new(2, 0.0, 1.0)?)?.to_vec()?, [2, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn new(count: usize, low: f64, high: f64) -> Result<Self> {
@@ -162,10 +162,15 @@ pub(super) fn histogram<E: Expr, B: Bins<E::Elem>>(
     Ok(counts)
 }
 
+/// Fewest elements that several tasks count, in `bins` bins each.
+pub(super) fn shared(bins: usize) -> usize {
+    2 * GRAIN.max(4 * bins)
+}
+
 /// Adds the numbers of elements in every bin to `counts`.
 fn tally<T: Copy + Sync, B: Bins<T>>(counts: &mut [u64], elements: &[T], bins: &B) -> Result<()> {
     // A task has counts of its own, which should be fewer than its elements.
-    if elements.len() < 2 * GRAIN.max(4 * counts.len()) {
+    if elements.len() < shared(counts.len()) {
         count_lane(counts, elements, bins);
         return Ok(());
     }

@@ -3,9 +3,10 @@
 use super::driver::{Old, update_lanes, zip_lanes};
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
-use crate::error::{Error, Result};
-use crate::expr::{IntoExpr, Lazy, Pairs, zip_with};
-use crate::shape::Align;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::expr::{IntoExpr, Lazy, Pairs};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
@@ -137,18 +138,13 @@ impl<W: Writer> Tensor<W> {
         I: IntoExpr<Elem = usize>,
         W::Elem: Pairs<R>,
     {
-        let (indices, values) = (Lazy(indices.into_expr()), Lazy(W::Elem::pair(values)));
-        let shape = along::places(&self.shape(), &indices.shape()?, axis)?;
-        let own = values.shape()?;
-        if shape.join(&own, Align::Right, 2).as_ref() != Ok(&shape) {
-            return Err(Error::Destination { expected: shape.to_vec(), found: own.to_vec() });
-        }
+        let indices = Lazy(indices.into_expr());
+        let values = along::values::<W::Elem, _>(&self.shape(), &indices.shape()?, values, axis)?;
+        let shape = values.shape()?;
         if shape.count()? == 0 {
             return Ok(());
         }
         along::check_inside(self.shape()[axis], &indices, axis)?;
-        // A scalar has no axes of its own, but beside an operand that has them it is one of that shape.
-        let values = zip_with((Tensor::constant(&shape[..], ())?, values), |((), value)| value);
         let indices = indices.broadcast(&shape)?;
         zip_lanes((&indices, &values), axis, self, Old::Kept, |(), indices, values, lane| {
             along::put(indices, values, lane, axis)

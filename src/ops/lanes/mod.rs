@@ -13,8 +13,8 @@
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[3, 1, 2], [6, 4, 5]])?;
 //!
-//! assert_eq!((&t).sort(1, Ascending)?.to_vec()?, [1, 2, 3, 4, 5, 6]);
-//! assert_eq!((&t).sort(0, Descending)?.to_vec()?, [6, 4, 5, 3, 1, 2]);
+//! assert_eq!(t.sort(1, Ascending)?.to_vec()?, [1, 2, 3, 4, 5, 6]);
+//! assert_eq!(t.sort(0, Descending)?.to_vec()?, [6, 4, 5, 3, 1, 2]);
 //! assert_eq!((&t % 4).argsort(1, Ascending)?.to_vec()?, [1, 2, 0, 1, 2, 0]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -25,8 +25,10 @@
 
 mod along;
 pub(crate) mod driver;
+mod explain;
 mod histogram;
 mod in_place;
+mod operand;
 mod quantile;
 mod radix;
 mod search;
@@ -63,6 +65,10 @@ impl SortOrder {
         self == Self::Descending
     }
 
+    fn word(self) -> &'static str {
+        if self.is_descending() { "descending" } else { "ascending" }
+    }
+
     /// The keys that sort elements in this order.
     fn keys<T: Sortable>(self) -> impl Fn(T) -> T::Key {
         let descending = self.is_descending();
@@ -70,15 +76,62 @@ impl SortOrder {
     }
 }
 
+/// The methods of one rule for NaN, with their documentation.
+macro_rules! quantiles {
+    (
+        $nan:expr;
+        $(#[$about_one:meta])* $quantile:ident;
+        $(#[$about_several:meta])* $quantiles:ident;
+        $(#[$about_median:meta])* $median:ident;
+    ) => {
+        $(#[$about_one])*
+        fn $quantile(
+            self,
+            axis: usize,
+            q: f64,
+            interpolation: Interpolation,
+        ) -> Result<Tensor<Vec<Self::Elem>>>
+        where
+            Self::Elem: Real + Sortable,
+            f64: Cast<Self::Elem>,
+        {
+            self.$quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+        }
+
+        $(#[$about_several])*
+        fn $quantiles(
+            self,
+            axis: usize,
+            q: &[f64],
+            interpolation: Interpolation,
+        ) -> Result<Tensor<Vec<Self::Elem>>>
+        where
+            Self::Elem: Real + Sortable,
+            f64: Cast<Self::Elem>,
+        {
+            quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, $nan)
+        }
+
+        $(#[$about_median])*
+        fn $median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+        where
+            Self::Elem: Real + Sortable,
+            f64: Cast<Self::Elem>,
+        {
+            self.$quantile(axis, 0.5, Interpolation::Midpoint)
+        }
+    };
+}
+
 /// Operations on whole lanes, see the [module](self). Each computes at once and gives a new tensor.
 ///
-/// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
+/// Tensors and expressions are borrowed.
 ///
 /// All of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if results or one
 /// lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no lanes",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor` and `&Lazy` have them"
 )]
 pub trait Lanes: IntoExpr + Sized {
     /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.
@@ -91,7 +144,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![1.5, f64::NAN, 3.0, -2.0])?;
-    /// assert_eq!((&t).sort(0, Descending)?.to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
+    /// assert_eq!(t.sort(0, Descending)?.to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
     /// # Ok::<(), Error>(())
     /// ```
     fn sort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
@@ -119,7 +172,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[7, 2], [5, 9]])?;
-    /// assert_eq!((&t).argsort(0, Ascending)?.to_vec()?, [1, 0, 0, 1]);
+    /// assert_eq!(t.argsort(0, Ascending)?.to_vec()?, [1, 0, 0, 1]);
     /// # Ok::<(), Error>(())
     /// ```
     fn argsort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
@@ -144,7 +197,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![-3, 2, -2, 1])?;
-    /// assert_eq!((&t).sort_by_key(0, Ascending, |x| x * x)?.to_vec()?, [1, 2, -2, -3]);
+    /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x)?.to_vec()?, [1, 2, -2, -3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn sort_by_key<K, F>(
@@ -176,7 +229,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![("b", 1), ("a", 2), ("a", 1)])?;
-    /// assert_eq!((&t).sort_by(0, |a, b| a.cmp(b))?.to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
+    /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b))?.to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
     /// # Ok::<(), Error>(())
     /// ```
     fn sort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<Self::Elem>>>
@@ -202,7 +255,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![(1, 2), (0, 9), (1, 1)])?;
-    /// assert_eq!((&t).argsort_by(0, |a, b| a.0.cmp(&b.0))?.to_vec()?, [1, 0, 2]);
+    /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0))?.to_vec()?, [1, 0, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     fn argsort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<usize>>>
@@ -229,7 +282,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
-    /// assert_eq!((&t).partition(0, 2, Ascending)?.to_vec()?, [1, 2, 3, 5, 4]);
+    /// assert_eq!(t.partition(0, 2, Ascending)?.to_vec()?, [1, 2, 3, 5, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     fn partition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
@@ -255,7 +308,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!((&t).argpartition(0, 1, Descending)?.to_vec()?, [0, 2, 1, 3]);
+    /// assert_eq!(t.argpartition(0, 1, Descending)?.to_vec()?, [0, 2, 1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn argpartition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
@@ -282,7 +335,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// assert_eq!((&t).top_k(1, 2, Descending)?.to_vec()?, [5, 4, 6, 3]);
+    /// assert_eq!(t.top_k(1, 2, Descending)?.to_vec()?, [5, 4, 6, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
@@ -307,7 +360,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!((&t).arg_top_k(0, 2, Ascending)?.to_vec()?, [1, 3]);
+    /// assert_eq!(t.arg_top_k(0, 2, Ascending)?.to_vec()?, [1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
@@ -336,8 +389,8 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_vec([4], vec![10, 20, 20, 30])?;
     /// let needles = Tensor::from_vec([3], vec![5, 20, 99])?;
-    /// assert_eq!((&sorted).search_sorted(&needles, Side::Left)?.to_vec()?, [0, 1, 4]);
-    /// assert_eq!((&sorted).search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
+    /// assert_eq!(sorted.search_sorted(&needles, Side::Left)?.to_vec()?, [0, 1, 4]);
+    /// assert_eq!(sorted.search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     fn search_sorted<R>(self, needles: R, side: Side) -> Result<Tensor<Vec<usize>>>
@@ -363,7 +416,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_nested([[1, 3, 5], [2, 4, 6]])?;
     /// let needles = Tensor::from_vec([1, 1], vec![4])?;
-    /// assert_eq!((&sorted).search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
+    /// assert_eq!(sorted.search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
     /// # Ok::<(), Error>(())
     /// ```
     fn search_sorted_along<R>(
@@ -414,6 +467,32 @@ pub trait Lanes: IntoExpr + Sized {
         search::unique(&Lazy(self.into_expr()))
     }
 
+    /// The element that comes most often in every lane, of several the smallest. The axis goes away.
+    ///
+    /// NaN equals NaN and `-0.0` equals `0.0` here, and the first to come stands for all, as in
+    /// [`Self::unique`]. NaN comes last, so of a number and NaN that come as often it is the number.
+    ///
+    /// # Errors
+    ///
+    /// As for all of [`Lanes`], and [`Error::EmptyReduction`] if the axis has extent 0.
+    ///
+    /// ```
+    /// use lensor::lanes::Lanes;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[5, 3, 5, 1], [4, 2, 2, 4]])?;
+    /// assert_eq!(t.mode(1)?.to_vec()?, [5, 2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn mode(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+    where
+        Self::Elem: Sortable,
+    {
+        let source = Lazy(self.into_expr());
+        let mut out = zeroed(search::modes(&source.shape()?, axis)?)?;
+        map_lanes(&source, axis, &mut out, search::mode_of_lane)?;
+        out.remove_axis(axis)
+    }
+
     /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
     /// along `axis` the result is as long as `indices`. Follows NumPy's `take_along_axis`.
     ///
@@ -426,8 +505,8 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// let order = (&t).argsort(1, Ascending)?;
-    /// assert_eq!((&t).take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
+    /// let order = t.argsort(1, Ascending)?;
+    /// assert_eq!(t.take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
     /// # Ok::<(), Error>(())
     /// ```
     fn take_along<I>(self, axis: usize, indices: I) -> Result<Tensor<Vec<Self::Elem>>>
@@ -444,158 +523,110 @@ pub trait Lanes: IntoExpr + Sized {
         Ok(out)
     }
 
-    /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
-    /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
-    ///
-    /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
-    /// says what that means between two elements. Integers are to be [cast](Elementwise::cast) first.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`], [`Error::Quantile`] if `q` does not lie between 0 and 1, and
-    /// [`Error::EmptyReduction`] if the axis has extent 0.
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
-    /// assert_eq!((&t).quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
-    /// assert_eq!((&t).quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn quantile(
-        self,
-        axis: usize,
-        q: f64,
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+    quantiles! {
+        Nan::Wins;
+
+        /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
+        /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
+        ///
+        /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
+        /// says what that means between two elements. Integers are to be [cast](Elementwise::cast) first.
+        ///
+        /// # Errors
+        ///
+        /// As for all of [`Lanes`], [`Error::Quantile`] if `q` does not lie between 0 and 1, and
+        /// [`Error::EmptyReduction`] if the axis has extent 0.
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
+        /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
+        /// assert_eq!(t.quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
+        /// # Ok::<(), Error>(())
+        /// ```
+        quantile;
+
+        /// Several quantiles of every lane, along `axis` in the order of the list, see [`Self::quantile`].
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation::Linear, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
+        /// assert_eq!(t.quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        quantiles;
+
+        /// The middle element of every sorted lane, or the number half way between the two in the middle. The
+        /// axis goes away. NaN in a lane gives NaN.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::Lanes;
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
+        /// assert_eq!(t.median(1)?.to_vec()?, [2.0, 6.0]);
+        /// assert_eq!(t.median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        median;
     }
 
-    /// Several quantiles of every lane, along `axis` in the order of the list, see [`Self::quantile`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation::Linear, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
-    /// assert_eq!((&t).quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn quantiles(
-        self,
-        axis: usize,
-        q: &[f64],
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, Nan::Wins)
-    }
+    quantiles! {
+        Nan::Skipped;
 
-    /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation::Linear, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-    /// assert_eq!((&t).nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn nan_quantile(
-        self,
-        axis: usize,
-        q: f64,
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.nan_quantiles(axis, &[q], interpolation)?.remove_axis(axis)
-    }
+        /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation::Linear, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+        /// assert_eq!(t.nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
+        /// # Ok::<(), Error>(())
+        /// ```
+        nan_quantile;
 
-    /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::{Interpolation::Lower, Lanes};
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-    /// assert_eq!((&t).nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn nan_quantiles(
-        self,
-        axis: usize,
-        q: &[f64],
-        interpolation: Interpolation,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, Nan::Skipped)
-    }
+        /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::{Interpolation::Lower, Lanes};
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+        /// assert_eq!(t.nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        nan_quantiles;
 
-    /// The middle element of every sorted lane, or the number half way between the two in the middle. The
-    /// axis goes away. NaN in a lane gives NaN.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::Lanes;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
-    /// assert_eq!((&t).median(1)?.to_vec()?, [2.0, 6.0]);
-    /// assert_eq!((&t).median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.quantile(axis, 0.5, Interpolation::Midpoint)
-    }
-
-    /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::quantile`].
-    ///
-    /// ```
-    /// use lensor::lanes::Lanes;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-    /// assert_eq!((&t).nan_median(0)?.item()?, 3.0);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn nan_median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
-    where
-        Self::Elem: Real + Sortable,
-        f64: Cast<Self::Elem>,
-    {
-        self.nan_quantile(axis, 0.5, Interpolation::Midpoint)
+        /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
+        ///
+        /// # Errors
+        ///
+        /// As [`Self::quantile`].
+        ///
+        /// ```
+        /// use lensor::lanes::Lanes;
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
+        /// assert_eq!(t.nan_median(0)?.item()?, 3.0);
+        /// # Ok::<(), Error>(())
+        /// ```
+        nan_median;
     }
 
     /// How many elements fall into each of `bins`: [`Edges`], [`Uniform`] or bins of your own. Elements
@@ -609,7 +640,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!((&t).histogram(&Uniform::new(3, 1.0, 4.0)?)?.to_vec()?, [1, 1, 2]);
+    /// assert_eq!(t.histogram(&Uniform::new(3, 1.0, 4.0)?)?.to_vec()?, [1, 1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     fn histogram<B: Bins<Self::Elem>>(self, bins: &B) -> Result<Tensor<Vec<u64>>> {
@@ -626,7 +657,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
-    /// assert_eq!((&t).histogram_along(1, &Edges::new([1, 4, 9])?)?.to_vec()?, [3, 0, 0, 3]);
+    /// assert_eq!(t.histogram_along(1, &Edges::new([1, 4, 9])?)?.to_vec()?, [3, 0, 0, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn histogram_along<B: Bins<Self::Elem>>(
@@ -645,9 +676,7 @@ pub trait Lanes: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Lanes for Tensor<S> {}
 impl<S: Reader> Lanes for &Tensor<S> {}
-impl<E: Expr> Lanes for Lazy<E> {}
 impl<E: Expr> Lanes for &Lazy<E> {}
 
 /// A new tensor of zeros, in memory that is touched when it is written.

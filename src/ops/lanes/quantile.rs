@@ -6,6 +6,7 @@ use super::zeroed;
 use crate::dtype::{Cast, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
+use crate::shape::Shape;
 use crate::tensor::Tensor;
 
 /// What a quantile is that falls between two elements of a sorted lane.
@@ -72,14 +73,7 @@ where
     E::Elem: Real + Sortable,
     f64: Cast<E::Elem>,
 {
-    let shape = source.shape()?;
-    let mut out = zeroed(with_extent(&shape, axis, quantiles.len())?)?;
-    if let Some(&quantile) = quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
-        return Err(Error::Quantile { quantile });
-    }
-    if shape[axis] == 0 {
-        return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
-    }
+    let mut out = zeroed(checked(&source.shape()?, axis, quantiles)?)?;
     let select = |selection: &mut Selection<E::Elem>, lane: &[E::Elem], out: &mut [E::Elem]| {
         let Some(&first) = lane.iter().find(|x| x.is_nan()) else {
             return selection.quantiles(lane, out, quantiles, interpolation);
@@ -97,6 +91,36 @@ where
     };
     map_lanes(source, axis, &mut out, select)?;
     Ok(out)
+}
+
+/// The shape of quantiles along `axis` of an operand of this shape.
+///
+/// # Errors
+///
+/// [`Error::Axis`], [`Error::Quantile`] and [`Error::EmptyReduction`].
+pub(super) fn checked(shape: &Shape, axis: usize, quantiles: &[f64]) -> Result<Shape> {
+    let results = with_extent(shape, axis, quantiles.len())?;
+    if let Some(&quantile) = quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+        return Err(Error::Quantile { quantile });
+    }
+    if shape[axis] == 0 {
+        return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
+    }
+    Ok(results)
+}
+
+/// The ranks, ascending, of the elements that quantiles of a lane lie at or between.
+pub(super) fn ranks(
+    ranks: &mut Vec<usize>,
+    quantiles: &[f64],
+    interpolation: Interpolation,
+    len: usize,
+) {
+    let points = quantiles.iter().map(|&quantile| Point::new(quantile, interpolation, len));
+    ranks.clear();
+    ranks.extend(points.flat_map(|point| [point.low, point.high]));
+    ranks.sort_unstable();
+    ranks.dedup();
 }
 
 /// Memory to select from a lane with.
@@ -127,18 +151,15 @@ where
         interpolation: Interpolation,
     ) -> Result<()> {
         let Self { keys, ranks, .. } = self;
-        let point = |&quantile: &f64| Point::new(quantile, interpolation, lane.len());
-        ranks.clear();
-        ranks.extend(quantiles.iter().map(point).flat_map(|point| [point.low, point.high]));
-        ranks.sort_unstable();
-        ranks.dedup();
+        self::ranks(ranks, quantiles, interpolation, lane.len());
         refill(keys, lane.iter().map(|x| x.key(false)))?;
         let mut start = 0;
         for &rank in ranks.iter() {
             keys[start..].select_nth_unstable(rank - start);
             start = rank + 1;
         }
-        for (slot, point) in out.iter_mut().zip(quantiles.iter().map(point)) {
+        for (slot, &quantile) in out.iter_mut().zip(quantiles) {
+            let point = Point::new(quantile, interpolation, lane.len());
             let low = ranked(lane, keys, point.low);
             *slot = if point.high == point.low {
                 low

@@ -5,7 +5,9 @@ use crate::dtype::{Radix, Words};
 use crate::error::Result;
 use crate::kernel::{SPARE, sort_u32, sort_u64};
 use crate::storage::reserve;
+use std::fmt;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Memory to sort with, kept from lane to lane.
 #[derive(Debug)]
@@ -25,38 +27,86 @@ const MANY: usize = 32;
 /// As [`MANY`], where items could be sorted in registers: by part of their bytes, as by all it never is.
 const MANY_OF_A_PART: usize = 256;
 
-/// Sorts items whose order is that of some of their bytes: below these all others ascend already, and above
-/// them they are equal. Items that are equal in all bytes are the same.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-#[inline(always)]
-pub(super) fn sort<R: Radix>(
-    items: &mut Vec<R>,
-    spare: &mut Spare<R>,
-    bytes: Range<usize>,
-) -> Result<()> {
-    let len = items.len();
-    let Some(&seed) = items.first().filter(|_| u32::try_from(len).is_ok()) else {
-        items.sort_unstable();
-        return Ok(());
-    };
-    let more = (len + SPARE).saturating_sub(spare.items.len());
-    reserve(&mut spare.items, more)?;
-    spare.items.resize(spare.items.len() + more, seed);
-    let few_bytes = bytes.len() < R::BYTES && len >= MANY_OF_A_PART * bytes.len();
-    let in_registers = match (R::words(items), R::words(&mut spare.items)) {
-        (Words::U32(items), Words::U32(spare)) if !few_bytes => sort_u32(items, spare),
-        (Words::U64(items), Words::U64(spare)) if !few_bytes => sort_u64(items, spare),
-        _ => false,
-    };
-    if !in_registers && len >= MANY * bytes.len() {
-        sort_by_bytes(items, spare, bytes);
-    } else if !in_registers {
-        items.sort_unstable();
+/// What sorts items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    /// A quicksort in registers.
+    Registers,
+    /// Counting of bytes.
+    Bytes,
+    /// `sort_unstable` of the standard library.
+    Comparisons,
+}
+
+impl Algorithm {
+    /// For `len` items in the order of `bytes` of their bytes.
+    #[inline(always)]
+    pub(super) fn of<R: Radix>(len: usize, bytes: usize) -> Self {
+        let few_bytes = bytes < R::BYTES && len >= MANY_OF_A_PART * bytes;
+        if u32::try_from(len).is_err() {
+            Self::Comparisons
+        } else if !few_bytes && sorts_in_registers::<R>() {
+            Self::Registers
+        } else if len >= MANY * bytes {
+            Self::Bytes
+        } else {
+            Self::Comparisons
+        }
     }
-    Ok(())
+
+    /// Sorts items whose order is that of some of their bytes: below these all others ascend already, and
+    /// above them they are equal. Items that are equal in all bytes are the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[inline(always)]
+    pub(super) fn sort<R: Radix>(
+        self,
+        items: &mut Vec<R>,
+        spare: &mut Spare<R>,
+        bytes: Range<usize>,
+    ) -> Result<()> {
+        let Some(&seed) = items.first().filter(|_| self != Self::Comparisons) else {
+            items.sort_unstable();
+            return Ok(());
+        };
+        let more = (items.len() + SPARE).saturating_sub(spare.items.len());
+        reserve(&mut spare.items, more)?;
+        spare.items.resize(spare.items.len() + more, seed);
+        let sorted = match (R::words(items), R::words(&mut spare.items)) {
+            (Words::U32(items), Words::U32(spare)) if self == Self::Registers => {
+                sort_u32(items, spare)
+            }
+            (Words::U64(items), Words::U64(spare)) if self == Self::Registers => {
+                sort_u64(items, spare)
+            }
+            _ => false,
+        };
+        if !sorted {
+            sort_by_bytes(items, spare, bytes);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Registers => "in registers of 512 bits",
+            Self::Bytes => "byte by byte",
+            Self::Comparisons => "by comparisons",
+        })
+    }
+}
+
+/// Whether this machine sorts words in registers: if so, it does with none of them.
+static SORTS_WORDS: LazyLock<bool> = LazyLock::new(|| sort_u32(&mut [], &mut [0; SPARE]));
+
+/// Whether this machine sorts such items in registers.
+#[inline(always)]
+fn sorts_in_registers<R: Radix>() -> bool {
+    !matches!(R::words(&mut []), Words::Other) && *SORTS_WORDS
 }
 
 /// Deals items to 256 heaps by one byte after another, from the lowest to the highest, in the order in which

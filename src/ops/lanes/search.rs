@@ -1,10 +1,12 @@
-//! Searching sorted lanes, and the different elements of an operand.
+//! Searching sorted lanes, and what follows from elements that are equal.
 
-use super::sort::argsort_lane;
+use super::driver::with_extent;
+use super::sort::{Keys, argsort_lane, refill, sort_lane};
 use super::{SortOrder, zeroed};
 use crate::dtype::Sortable;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
+use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
 
@@ -80,4 +82,36 @@ where
         kinds[position] = values.len() - 1;
     }
     Ok(Unique { values: values.into(), first: first.into(), counts: counts.into(), inverse })
+}
+
+/// The shape of the modes of lanes along `axis`, along the same axis.
+///
+/// # Errors
+///
+/// [`Error::Axis`] and [`Error::EmptyReduction`].
+pub(super) fn modes(shape: &Shape, axis: usize) -> Result<Shape> {
+    let modes = with_extent(shape, axis, 1)?;
+    match shape[axis] {
+        0 => Err(Error::EmptyReduction { axis, shape: shape.to_vec() }),
+        _ => Ok(modes),
+    }
+}
+
+/// The element of a lane that comes most often, of several the smallest.
+pub(super) fn mode_of_lane<T: Sortable>(
+    (keys, sorted): &mut (Keys<T::Key>, Vec<T>),
+    lane: &[T],
+    out: &mut [T],
+) -> Result<()> {
+    refill(sorted, lane.iter().copied())?;
+    sort_lane(keys, lane, sorted, SortOrder::Ascending)?;
+    let mut most: &[T] = &[];
+    for kind in sorted.chunk_by(|a, b| a.key(false) == b.key(false)) {
+        if kind.len() > most.len() {
+            most = kind;
+        }
+    }
+    // Equal elements keep their order, so this is the first to come.
+    out.iter_mut().zip(most).for_each(|(slot, &first)| *slot = first);
+    Ok(())
 }

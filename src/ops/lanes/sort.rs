@@ -1,12 +1,13 @@
 //! Sorting lanes and their positions.
 
 use super::SortOrder;
-use super::radix::{self, Spare};
+use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
 use crate::kernel::inner::map_all;
 use crate::storage::reserve;
 use std::cmp::Ordering;
+use std::fmt;
 
 /// Lanes up to this length are sorted as they are, without keys in memory.
 const TINY: usize = 8;
@@ -24,6 +25,48 @@ impl<K> Default for Keys<K> {
     }
 }
 
+/// How a lane is sorted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Method {
+    /// As it is, by comparisons that keep the order of equal elements.
+    Plain,
+    /// By the keys of its elements, or by pairs of these and positions.
+    Keys { bytes: usize, pairs: bool, algorithm: Algorithm },
+}
+
+impl Method {
+    /// For `len` elements by their keys.
+    #[inline(always)]
+    pub(super) fn by_keys<K: SortKey>(len: usize) -> Self {
+        if len <= TINY {
+            return Self::Plain;
+        }
+        Self::Keys { bytes: K::BYTES, pairs: false, algorithm: Algorithm::of::<K>(len, K::BYTES) }
+    }
+
+    /// For the positions of `len` elements by their keys.
+    #[inline(always)]
+    pub(super) fn by_pairs<K: SortKey>(len: usize) -> Self {
+        // Positions take 32 bits beside keys of as many.
+        let fits = K::POSITION_BYTES == 8 || u32::try_from(len).is_ok();
+        if len <= TINY || !fits {
+            return Self::Plain;
+        }
+        let algorithm = Algorithm::of::<K::Pair>(len, K::BYTES);
+        Self::Keys { bytes: K::BYTES, pairs: true, algorithm }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Keys { bytes, pairs, algorithm } = self else {
+            return f.write_str("sorted as it is, by comparisons");
+        };
+        let with = if *pairs { " with positions" } else { "" };
+        write!(f, "sorted by {bytes}-byte keys{with}, {algorithm}")
+    }
+}
+
 /// The elements of `lane` in `order`.
 pub(super) fn sort_lane<T: Sortable>(
     Keys { keys, spare }: &mut Keys<T::Key>,
@@ -32,14 +75,14 @@ pub(super) fn sort_lane<T: Sortable>(
     order: SortOrder,
 ) -> Result<()> {
     let descending = order.is_descending();
-    if lane.len() <= TINY {
+    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(lane.len()) else {
         out.copy_from_slice(lane);
         out.sort_by_key(|x| x.key(descending));
         return Ok(());
-    }
+    };
     resize(keys, lane.len())?;
     let own_keys = map_all(lane, keys, |_, x: T| (x.key(descending), x.is_own_key()));
-    radix::sort(keys, spare, 0..T::Key::BYTES)?;
+    algorithm.sort(keys, spare, 0..T::Key::BYTES)?;
     map_all(keys, out, |_, key| (T::from_key(key, descending), true));
     if !own_keys {
         restore(lane, keys, out, descending);
@@ -61,20 +104,16 @@ fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T], descending
 /// Memory to sort keys with their positions. Positions take 32 bits where keys do.
 pub(super) type Pairs<K> = Keys<<K as SortKey>::Pair>;
 
-/// Whether the positions of a lane fit into pairs.
-pub(super) fn has_pairs<K: SortKey>(len: usize) -> bool {
-    K::POSITION_BYTES == 8 || u32::try_from(len).is_ok()
-}
-
 /// The keys of a lane with their positions, sorted.
 fn sort_pairs<T: Copy, K: SortKey>(
     Keys { keys: pairs, spare }: &mut Pairs<K>,
+    algorithm: Algorithm,
     lane: &[T],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
     resize(pairs, lane.len())?;
     map_all(lane, pairs, |position, x| (key(x).pair(position), true));
-    radix::sort(pairs, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)
+    algorithm.sort(pairs, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)
 }
 
 /// The positions of the elements of `lane` in order of their keys.
@@ -84,11 +123,11 @@ pub(super) fn argsort_lane<T: Copy, K: SortKey>(
     out: &mut [usize],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    if lane.len() <= TINY || !has_pairs::<K>(lane.len()) {
+    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(lane.len()) else {
         argsort_lane_by(lane, out, |&a, &b| key(a).cmp(&key(b)));
         return Ok(());
-    }
-    sort_pairs(scratch, lane, key)?;
+    };
+    sort_pairs(scratch, algorithm, lane, key)?;
     map_all(&scratch.keys, out, |_, pair| (K::position(pair), true));
     Ok(())
 }
@@ -110,12 +149,12 @@ pub(super) fn sort_lane_by_key<T: Copy, K: SortKey>(
     out: &mut [T],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    if lane.len() <= TINY || !has_pairs::<K>(lane.len()) {
+    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(lane.len()) else {
         out.copy_from_slice(lane);
         out.sort_by_key(|&x| key(x));
         return Ok(());
-    }
-    sort_pairs(scratch, lane, key)?;
+    };
+    sort_pairs(scratch, algorithm, lane, key)?;
     for (slot, &pair) in out.iter_mut().zip(&scratch.keys) {
         *slot = lane[K::position(pair)];
     }

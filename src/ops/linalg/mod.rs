@@ -18,11 +18,13 @@
 //! others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or
 //! columns, and those of other elements.
 
+mod explain;
 mod stack;
 
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
+use crate::ops::pairing::{Pairing, check};
 use crate::shape::{Align, Shape};
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
@@ -30,10 +32,10 @@ use stack::Product;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
-/// Products as methods of tensors and expressions.
+/// Products as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no products",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Linalg: IntoExpr + Sized
 where
@@ -130,24 +132,7 @@ where
         pairs: &[(usize, usize)],
     ) -> Result<Tensor<Vec<Self::Elem>>> {
         let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
-        let (left, right) = (a.shape()?, b.shape()?);
-        left.count()?;
-        right.count()?;
-        let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
-        let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
-        for &(left_axis, right_axis) in pairs {
-            check(&left, &right, left_axis, right_axis)?;
-        }
-        let summed = |pick: fn(&(usize, usize)) -> usize| pairs.iter().map(pick);
-        let order_left: Vec<usize> = kept_left.iter().copied().chain(summed(|p| p.0)).collect();
-        let order_right: Vec<usize> = summed(|p| p.1).chain(kept_right.iter().copied()).collect();
-        let product = |axes: &[usize], of: &Shape| axes.iter().map(|&axis| of[axis]).product();
-        let [m, n]: [usize; 2] = [product(&kept_left, &left), product(&kept_right, &right)];
-        let k: usize = pairs.iter().map(|pair| left[pair.0]).product();
-        let a = a.transpose(&order_left)?.reshape([m, k])?;
-        let b = b.transpose(&order_right)?.reshape([k, n])?;
-        let extents = |axes: Vec<usize>, of: Shape| axes.into_iter().map(move |axis| of[axis]);
-        let shape = extents(kept_left, left).chain(extents(kept_right, right)).collect();
+        let (a, b, shape) = paired(a, b, pairs)?;
         Product::new(&a, &b)?.eval(&shape)
     }
 
@@ -176,7 +161,7 @@ where
     }
 }
 
-impl<S: Reader> Linalg for Tensor<S> where S::Elem: Arithmetic + 'static {}
+impl<S: Reader + ?Sized> Linalg for Tensor<&S> where S::Elem: Arithmetic + 'static {}
 impl<S: Reader> Linalg for &Tensor<S> where S::Elem: Arithmetic + 'static {}
 impl<E: Expr> Linalg for Lazy<E> where E::Elem: Arithmetic + 'static {}
 impl<E: Expr> Linalg for &Lazy<E> where E::Elem: Arithmetic + 'static {}
@@ -187,7 +172,8 @@ fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>
     if left.rank() == 0 || right.rank() == 0 {
         return Err(Error::Axis { axis: 0, rank: 0 });
     }
-    check(&left, &right, left.rank() - 1, right.rank().saturating_sub(2))?;
+    let (left_axis, right_axis) = (left.rank() - 1, right.rank().saturating_sub(2));
+    check(&left, &right, (left_axis, right_axis))?;
     let (row, column) = (left.rank() == 1, right.rank() == 1);
     let a = if row { a.insert_axis(0)? } else { a };
     let b = if column { b.insert_axis(1)? } else { b };
@@ -202,23 +188,18 @@ fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>
     Ok((a, b, shape.into()))
 }
 
-fn check(left: &Shape, right: &Shape, left_axis: usize, right_axis: usize) -> Result<()> {
-    if left[left_axis] == right[right_axis] {
-        return Ok(());
-    }
-    let (left, right) = (left.to_vec(), right.to_vec());
-    Err(Error::Contraction { left, right, left_axis, right_axis })
-}
-
-/// The axes that are not among `taken`, each of which exists and comes once.
-fn others(rank: usize, taken: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
-    let mut kept = vec![true; rank];
-    for axis in taken {
-        match kept.get_mut(axis) {
-            None => return Err(Error::Axis { axis, rank }),
-            Some(false) => return Err(Error::RepeatedAxis { axis }),
-            Some(slot) => *slot = false,
-        }
-    }
-    Ok((0..rank).filter(|&axis| kept[axis]).collect())
+/// Operands of `tensordot` as two matrices, and the shape of their product.
+fn paired<A: Expr, B: Expr>(
+    a: Lazy<A>,
+    b: Lazy<B>,
+    pairs: &[(usize, usize)],
+) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
+    let (left, right) = (a.shape()?, b.shape()?);
+    // Operands that are stretched may have more elements together than can be counted.
+    left.count()?;
+    right.count()?;
+    let Pairing { orders, extents: [m, k, n], shape } = Pairing::new(&left, &right, pairs)?;
+    let a = a.transpose(&orders[0])?.reshape([m, k])?;
+    let b = b.transpose(&orders[1])?.reshape([k, n])?;
+    Ok((a, b, shape))
 }

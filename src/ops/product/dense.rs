@@ -1,10 +1,11 @@
 //! Sparse times dense.
 
-use super::{Pairing, Semiring, borrowed, entries, last_axis};
+use super::{Semiring, borrowed, entries, last_axis};
 use crate::dtype::SameBits;
 use crate::error::{Error, Result};
 use crate::kernel::inner::{collect, slots};
 use crate::kernel::sparse::Sums;
+use crate::ops::pairing::Pairing;
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer, reserve};
 use crate::tensor::Tensor;
@@ -154,10 +155,12 @@ fn sums<T: Copy, M: Semiring<T>>(semiring: &M) -> Sums<T, impl Fn(T, T, T) -> T 
 
 /// The elements of a tensor in row-major order: where they lie, or copies.
 fn elements<R: Reader>(t: &Tensor<R>) -> Result<Cow<'_, [R::Elem]>> {
+    in_place(t).map_or_else(|| t.to_vec().map(Cow::Owned), |elements| Ok(Cow::Borrowed(elements)))
+}
+
+/// The elements of a tensor, if they lie in memory in row-major order.
+pub(super) fn in_place<R: Reader>(t: &Tensor<R>) -> Option<&[R::Elem]> {
     let map = t.address_map();
-    let slice = t.storage().as_slice().filter(|_| map.is_contiguous());
-    match slice.and_then(|slice| slice.get(map.span())) {
-        Some(elements) if elements.len() == t.len() => Ok(Cow::Borrowed(elements)),
-        _ => Ok(Cow::Owned(t.to_vec()?)),
-    }
+    let slice = t.storage().as_slice().filter(|_| map.is_contiguous())?;
+    slice.get(map.span()).filter(|elements| elements.len() == t.len())
 }

@@ -33,13 +33,35 @@ where
         return Ok(Product::default());
     }
     let right = Rows::new(right, depth, left.positions.len())?;
-    let terms = left.positions.len().saturating_mul(right.mean());
-    let task = if terms < PARALLEL || threads() < 2 {
-        usize::MAX
-    } else {
-        left.positions.len() / (4 * threads())
-    };
+    let task = right.task(&left);
     run(semiring, left, 0..rows, &right, task)
+}
+
+/// How [`multiply`] would go about it, in words, the number of terms, and by how many threads.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub(super) fn explain<T: Copy>(
+    left: Entries<'_, T>,
+    right: Entries<'_, T>,
+    [rows, depth]: [usize; 2],
+) -> Result<(String, usize, usize)> {
+    let entries = left.positions.len();
+    if left.columns == 0 || right.columns == 0 || entries == 0 {
+        return Ok(("rows: none has entries".into(), 0, 1));
+    }
+    let right = Rows::new(right, depth, entries)?;
+    let (task, width) = (right.task(&left), right.entries.columns);
+    let met = left.positions.iter().map(|position| right.row(position % left.columns));
+    let terms = met.fold(0_usize, |sum, line| sum.saturating_add(line.positions.len()));
+    let sums = match right.spreads(entries.min(task)) {
+        true => format!("in an array of {width} columns"),
+        false => "in lists that are sorted".into(),
+    };
+    let shared = entries > task && rows > 1;
+    let how = format!("rows: {entries} entries, {terms} terms, summed up {sums}");
+    Ok((how, terms, if shared { threads() } else { 1 }))
 }
 
 /// Rows of the product, shared among threads: the result is the same however they are.
@@ -68,10 +90,9 @@ where
         values.extend_from_slice(&second.1);
         return Ok((positions, values));
     }
-    // An array takes time in proportion to its extent, a list for sorting in proportion to the terms.
-    let width = right.entries.columns;
-    if width <= NARROW.max(left.positions.len()).max(right.entries.positions.len()) {
-        each_row(semiring, left, rows, right, Spread::new(width, semiring.zero())?)
+    if right.spreads(left.positions.len()) {
+        let sums = Spread::new(right.entries.columns, semiring.zero())?;
+        each_row(semiring, left, rows, right, sums)
     } else {
         each_row(semiring, left, rows, right, Listed(Vec::new()))
     }
@@ -169,6 +190,19 @@ impl<'a, T: Copy> Rows<'a, T> {
     /// Entries of a row that has some, on average.
     fn mean(&self) -> usize {
         self.entries.positions.len() / self.rows.len().max(1)
+    }
+
+    /// Most entries of the first operand that one task should do.
+    fn task(&self, left: &Entries<'_, T>) -> usize {
+        let entries = left.positions.len();
+        let terms = entries.saturating_mul(self.mean());
+        if terms < PARALLEL || threads() < 2 { usize::MAX } else { entries / (4 * threads()) }
+    }
+
+    /// Whether rows of so many entries of the first operand are summed up in an array: it takes time in
+    /// proportion to its extent, a list for sorting in proportion to the terms.
+    fn spreads(&self, entries: usize) -> bool {
+        self.entries.columns <= NARROW.max(entries).max(self.entries.positions.len())
     }
 
     fn row(&self, row: usize) -> Line<'a, T> {

@@ -37,6 +37,7 @@
 //! ```
 
 mod dense;
+pub mod explained;
 mod gustavson;
 mod semiring;
 
@@ -46,7 +47,7 @@ pub use semiring::{MinPlus, OrAnd, PlusTimes, Semiring};
 use crate::dtype::SameBits;
 use crate::error::{Error, Result};
 use crate::kernel::sparse::Entries;
-use crate::shape::Shape;
+use crate::ops::pairing::Pairing;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
 use crate::tensor::stored::{self, entries_of};
@@ -120,57 +121,22 @@ where
     let pairing = Pairing::new(&left.shape(), &right.shape(), pairs)?;
     let [rows, depth, columns] = pairing.extents;
     let len = pairing.shape.count()?;
-    let left = left.view().transpose(&pairing.orders[0])?.reshape([rows, depth])?;
-    let right = right.view().transpose(&pairing.orders[1])?.reshape([depth, columns])?;
+    let (left, right) = matrices(left, right, &pairing)?;
     let (a, b) = (entries(&semiring, &left, 1)?, entries(&semiring, &right, 2)?);
     let (a, b) = (borrowed(&a, depth), borrowed(&b, columns));
     let (positions, values) = gustavson::multiply(&semiring, a, b, [rows, depth])?;
     Tensor::new(pairing.shape, Sparse::of_sorted(len, semiring.zero(), positions, values))
 }
 
-/// Two shapes as matrices that can be multiplied.
-struct Pairing {
-    /// The axes of each operand, in order: remaining ones outermost in the first, innermost in the second.
-    orders: [Vec<usize>; 2],
-    /// Rows of the first, columns of the first and rows of the second, columns of the second.
-    extents: [usize; 3],
-    /// Shape of the product.
-    shape: Shape,
-}
-
-impl Pairing {
-    fn new(left: &Shape, right: &Shape, pairs: &[(usize, usize)]) -> Result<Self> {
-        let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
-        let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
-        for &(left_axis, right_axis) in pairs {
-            if left[left_axis] != right[right_axis] {
-                let (left, right) = (left.to_vec(), right.to_vec());
-                return Err(Error::Contraction { left, right, left_axis, right_axis });
-            }
-        }
-        let product =
-            |shape: &Shape, axes: &[usize]| axes.iter().map(|&axis| shape[axis]).product();
-        let (paired_left, paired_right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-        let extents =
-            [product(left, &kept_left), product(left, &paired_left), product(right, &kept_right)];
-        let kept = kept_left.iter().map(|&axis| left[axis]);
-        let shape = kept.chain(kept_right.iter().map(|&axis| right[axis])).collect();
-        let orders = [[kept_left, paired_left].concat(), [paired_right, kept_right].concat()];
-        Ok(Self { orders, extents, shape })
-    }
-}
-
-/// The axes of a tensor of this rank that are not among `axes`.
-fn others(rank: usize, axes: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
-    let mut is_other = vec![true; rank];
-    for axis in axes {
-        match is_other.get_mut(axis) {
-            None => return Err(Error::Axis { axis, rank }),
-            Some(false) => return Err(Error::RepeatedAxis { axis }),
-            Some(slot) => *slot = false,
-        }
-    }
-    Ok((0..rank).filter(|&axis| is_other[axis]).collect())
+/// Two tensors as matrices to be multiplied.
+fn matrices<'a, S: Reader, R: Reader>(
+    left: &'a Tensor<S>,
+    right: &'a Tensor<R>,
+    Pairing { orders, extents: [rows, depth, columns], .. }: &Pairing,
+) -> Result<(Tensor<&'a S>, Tensor<&'a R>)> {
+    let left = left.view().transpose(&orders[0])?.reshape([*rows, *depth])?;
+    let right = right.view().transpose(&orders[1])?.reshape([*depth, *columns])?;
+    Ok((left, right))
 }
 
 fn last_axis<S>(t: &Tensor<S>) -> Result<usize> {

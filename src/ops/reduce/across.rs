@@ -2,10 +2,11 @@
 
 use super::Reducer;
 use super::fold::{Failure, finish, in_tasks, rows};
+use super::loops;
 use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, Rows, Stop};
-use crate::kernel::{self, GRAIN, Loop, PARALLEL, threads};
+use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -16,41 +17,6 @@ const LEAF: usize = 64;
 const COLUMNS: usize = 4096;
 /// Fewest columns of a block of its own.
 const NARROW: usize = 512;
-
-/// The fold of one leaf.
-struct Fold<'a, S, R, T> {
-    reducer: &'a R,
-    rows: &'a [&'a [T]],
-    position: usize,
-    states: &'a mut Vec<S>,
-}
-
-impl<T: Copy, R: Reducer<T>> Loop for Fold<'_, R::State, R, T> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.reducer.fold_columns(self.rows, self.position, self.states);
-    }
-}
-
-/// The states of two neighbouring blocks of rows, joined.
-struct Combine<'a, S, J> {
-    states: &'a mut Vec<S>,
-    later: Vec<S>,
-    join: J,
-}
-
-impl<S, J: Fn(&mut S, S)> Loop for Combine<'_, S, J> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run(self) {
-        for (state, later) in self.states.iter_mut().zip(self.later) {
-            (self.join)(state, later);
-        }
-    }
-}
 
 /// A fold across rows, cut into leaves of a fixed number of rows.
 pub(super) struct Across<'e, E: Expr + 'e, R> {
@@ -137,8 +103,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
             return self.in_order(item);
         }
         let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
-            let join = |state: &mut R::State, later| self.reducer.combine(state, later);
-            kernel::wide(Combine { states, later, join });
+            loops::combine_columns(self.reducer, states, later);
         };
         let part = |leaves: Range<usize>| {
             let mut reader = self.rows.open();
@@ -149,12 +114,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
                 let block = reader.read(rows, item.columns.clone())?;
                 let rows: SmallVec<[&[E::Elem]; LEAF]> = (0..count).map(|k| block.row(k)).collect();
                 let mut states = Vec::new();
-                kernel::wide(Fold {
-                    reducer: self.reducer,
-                    rows: &rows,
-                    position,
-                    states: &mut states,
-                });
+                loops::fold_columns(self.reducer, &rows, position, &mut states);
                 pairs.push(states, combine);
             }
             Ok(pairs.finish(combine).unwrap_or_default())

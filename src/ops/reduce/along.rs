@@ -2,10 +2,11 @@
 
 use super::Reducer;
 use super::fold::{Failure, finish, in_tasks, rows};
+use super::loops;
 use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, RowReader, Rows, Stop};
-use crate::kernel::{self, GRAIN, Loop, PARALLEL, threads};
+use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -13,22 +14,6 @@ use std::ops::Range;
 pub(super) const LEAF: usize = 512;
 /// Most leaves of neighbouring rows that are kept before they are joined in order.
 const KEPT: usize = 4096;
-
-/// The fold of one leaf.
-struct Fold<'a, R, T> {
-    reducer: &'a R,
-    run: &'a [T],
-    position: usize,
-}
-
-impl<T: Copy, R: Reducer<T>> Loop for Fold<'_, R, T> {
-    type Out = R::State;
-
-    #[inline(always)]
-    fn run(self) -> R::State {
-        self.reducer.fold(self.run, self.position)
-    }
-}
 
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, E: Expr + 'e, R> {
@@ -148,10 +133,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
 
     /// The states of some leaves, in order.
     fn states(&self, leaves: Range<usize>, emit: &mut impl FnMut(R::State)) -> Result<(), Stop> {
-        let fold = |run: &[E::Elem], leaf: usize| {
-            let position = self.position(leaf);
-            kernel::wide(Fold { reducer: self.reducer, run, position })
-        };
+        let fold = |run: &[E::Elem], leaf| loops::fold(self.reducer, run, self.position(leaf));
         let mut reader = self.rows.open();
         let mut next = leaves.start;
         let mut kept: Vec<Option<R::State>> = Vec::new();

@@ -32,6 +32,7 @@ mod along;
 mod axes;
 mod fold;
 mod library;
+pub(crate) mod loops;
 mod modes;
 mod reducer;
 mod reduction;

@@ -11,8 +11,8 @@ pub enum Undefined {
 
 /// The pieces of a fold: how to begin, take one more element, join two parts, and end.
 ///
-/// Six items make a reducer, and with it come any axes, masks, segments, windows, scans, sparse operands
-/// and threads. The provided methods describe the same fold, faster: over a block at once, over columns,
+/// Two types and five methods make a reducer, and with it come any axes, masks, segments, windows, scans,
+/// sparse operands and threads. The provided methods describe the same fold, faster: over a block at once, over columns,
 /// over many copies of one element.
 ///
 /// Positions are those of elements in row-major order of what is reduced to one result, from 0.

@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
 use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
-use crate::ops::sparse::reduce::reduce_stored;
+use crate::ops::explain::report;
+use crate::ops::sparse::reduce::{explain_stored, reduce_stored};
 use crate::shape::Shape;
 use crate::storage::{Sparse, Writer};
 use crate::tensor::Tensor;
@@ -32,6 +33,7 @@ pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
 /// It is no expression itself: its result is a new tensor, to which views and operators apply. What it
 /// folds is computed block by block, so a reduction of an expression needs no memory for the operand.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct Reduction<E, R> {
     e: E,
     axes: Axes,
@@ -45,7 +47,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     }
 
     /// Keeps the reduced axes with extent 1, so that the result aligns with the operand.
-    #[must_use]
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(1).keepdims().eval()?.shape(), [2, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn keepdims(self) -> Self {
         Self { keepdims: true, ..self }
     }
@@ -173,6 +181,15 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// # Errors
     ///
     /// What [`Self::eval`] reports, and what assigning the results reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+    /// let mut out = Tensor::full([2, 2], 0.0)?;
+    /// t.sum(0).assign_to(&mut out.view_mut().select((1,))?)?;
+    /// assert_eq!(out.to_vec()?, [0.0, 0.0, 4.0, 6.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         out.assign(self.eval()?)
     }
@@ -196,13 +213,18 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
         let count = shape.count()?;
-        let mut lines =
-            vec![format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}")];
-        lines.extend(fold::explain(&self.e, &shape, &reduced, &self.reducer)?);
-        let threads = if count < PARALLEL { 1 } else { threads() };
+        let what = format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}");
         let written = results.count()?.saturating_mul(size_of::<R::Out>());
-        lines.push(format!("threads: {threads}"));
-        lines.push(format!("bytes: {} read, {written} written", bytes_read(&self.e)));
-        Ok(Explanation::new(lines, threads))
+        if fold::is_sparse(&self.e) {
+            let (how, read) = explain_stored::<_, R>(&self.e, &reduced)?;
+            return Ok(report(what, how, 1, [read, written]));
+        }
+        let threads = if count < PARALLEL { 1 } else { threads() };
+        Ok(report(
+            what,
+            fold::explain(&self.e, &shape, &reduced, &self.reducer)?,
+            threads,
+            [bytes_read(&self.e), written],
+        ))
     }
 }

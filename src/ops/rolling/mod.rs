@@ -72,6 +72,7 @@ impl<E: Expr> Rolling for &Lazy<E> {}
 /// A window ends at its element (it is *trailing*) unless said otherwise; at first there are only those
 /// that lie inside, see [`Edge`].
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct Windows<E> {
     e: E,
     extent: Extent,
@@ -91,28 +92,24 @@ macro_rules! folds {
 
 impl<E: Expr> Windows<E> {
     /// The window of an element ends there: the window of the last element is the last of the axis.
-    #[must_use]
     pub fn trailing(mut self) -> Self {
         self.extent.before = self.extent.window.saturating_sub(1);
         self
     }
 
     /// The window of an element has it in the middle. A window of even length `2 k` begins `k` before.
-    #[must_use]
     pub fn centred(mut self) -> Self {
         self.extent.before = self.extent.window / 2;
         self
     }
 
     /// The window of an element begins there.
-    #[must_use]
     pub fn leading(mut self) -> Self {
         self.extent.before = 0;
         self
     }
 
     /// What becomes of windows that reach beyond the axis.
-    #[must_use]
     pub fn edge(mut self, edge: Edge) -> Self {
         self.extent.edge = edge;
         self
@@ -219,6 +216,7 @@ impl<E: Expr> Windows<E> {
 /// elements are grouped depends on the window and the shape alone, so results have the same bits with any
 /// number of threads and for any view.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct LazyRolling<E, R> {
     e: E,
     extent: Extent,

@@ -9,9 +9,9 @@
 
 use super::edge::{Edge, Extent, Order, runs};
 use crate::expr::Stop;
-use crate::kernel::{self, Part};
+use crate::kernel::Part;
 use crate::ops::along::{Job, Lane, Panel, States, Sweep, Table};
-use crate::ops::reduce::Reducer;
+use crate::ops::reduce::{Reducer, loops};
 use std::ops::Range;
 
 /// Windows up to this length are folded one by one.
@@ -251,7 +251,7 @@ impl<R> Sliding<'_, R> {
             let run = self.run(lane, range, elements)?;
             let length = run.len() + 1 - count;
             let rows: Vec<&[T]> = (0..length).map(|k| &run[k..k + count]).collect();
-            kernel::wide(|| self.reducer.fold_columns(&rows, 0, states));
+            loops::fold_columns(self.reducer, &rows, 0, states);
             if let Some((k, reason)) = self.reducer.emit(states.iter().cloned(), results) {
                 job.undefined(number + k, 0, reason);
             }
@@ -283,7 +283,7 @@ impl<R> Sliding<'_, R> {
             for number in number..end {
                 window.clear();
                 window.extend(self.range(number).map(|k| rows.row(k - start)));
-                kernel::wide(|| self.reducer.fold_columns(&window, 0, states));
+                loops::fold_columns(self.reducer, &window, 0, states);
                 if let Some((lane, reason)) = self.reducer.emit(states.iter().cloned(), results) {
                     job.undefined(number, lane, reason);
                 }

@@ -129,6 +129,7 @@ impl<E: Expr> Scan for &Lazy<E> {}
 /// elements are grouped depends on the extent of the axis alone, so results have the same bits with any
 /// number of threads and for any view.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct LazyScan<E, R> {
     e: E,
     axis: usize,
@@ -150,7 +151,6 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0_i64, 1, 3, 6]);
     /// # Ok::<(), Error>(())
     /// ```
-    #[must_use]
     pub fn exclusive(self) -> Self {
         Self { exclusive: true, ..self }
     }
@@ -164,7 +164,6 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// assert_eq!(t.cumsum(0).reverse().eval()?.to_vec()?, [10_i64, 9, 7, 4]);
     /// # Ok::<(), Error>(())
     /// ```
-    #[must_use]
     pub fn reverse(self) -> Self {
         Self { reverse: true, ..self }
     }

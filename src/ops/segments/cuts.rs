@@ -1,9 +1,9 @@
 //! Folds of neighbouring parts of a lane.
 
 use crate::expr::Stop;
-use crate::kernel::{self, PART, Part};
+use crate::kernel::{PART, Part};
 use crate::ops::along::{Job, Lane, States, Sweep, Table};
-use crate::ops::reduce::{Pairwise, Reducer};
+use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::Range;
 
 /// Elements of a lane, and rows of lanes side by side, that are folded at once. What they give is joined in
@@ -78,8 +78,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 let leaf = &run[start - block.start..end - block.start];
                 let position = start - segment.start;
                 if R::ASSOCIATIVE {
-                    let leaf = kernel::wide(|| self.reducer.fold(leaf, position));
-                    pairs.push(leaf, combine);
+                    pairs.push(loops::fold(self.reducer, leaf, position), combine);
                     continue;
                 }
                 for (&x, position) in leaf.iter().zip(position..) {
@@ -111,11 +110,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
     ) -> Result<(), Stop> {
         let Memory { rows: pairs, results, .. } = memory;
         let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
-            kernel::wide(|| {
-                for (state, later) in states.iter_mut().zip(later) {
-                    self.reducer.combine(state, later);
-                }
-            });
+            loops::combine_columns(self.reducer, states, later);
         };
         let best = (table.best() / job.width).max(ROWS);
         let mut block = 0..0;
@@ -136,7 +131,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 let position = start - segment.start;
                 if R::ASSOCIATIVE {
                     let mut states = Vec::new();
-                    kernel::wide(|| self.reducer.fold_columns(&leaf, position, &mut states));
+                    loops::fold_columns(self.reducer, &leaf, position, &mut states);
                     pairs.push(states, combine);
                     continue;
                 }

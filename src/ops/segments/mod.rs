@@ -139,6 +139,7 @@ enum Parts {
 /// part is folded in blocks of a fixed size that are joined in pairs, so results have the same bits with
 /// any number of threads and for any view.
 #[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
 pub struct LazySegments<E, R> {
     e: Lazy<E>,
     axis: usize,
@@ -181,6 +182,17 @@ impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
     /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
     /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
     /// error the destination may be partly written.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Max;
+    /// use lensor::segments::Segments;
+    /// let t = Tensor::from(vec![3, 1, 2]);
+    /// let mut out = Tensor::full([2, 2], 0)?;
+    /// t.reduce_segments(0, &[0, 2, 3], Max).assign_to(&mut out.view_mut().select((.., 0))?)?;
+    /// assert_eq!(out.to_vec()?, [3, 0, 2, 0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         self.with(|along, cuts| along.assign(cuts, out))
     }

@@ -36,13 +36,51 @@ pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
     if cells.size == 0 {
         return without_elements(&shape, mask, &cells, reducer);
     }
-    let mut entries = 0_usize;
-    e.leaves(&mut |leaf| entries = entries.saturating_add(leaf.stored()));
-    let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
-    if is_ordered::<E::Elem, R>() || cells.count > few {
-        return in_order(e, &shape, &cells, reducer);
+    match cells.method::<E::Elem, R>(stored(e).0) {
+        Method::InOrder => in_order(e, &shape, &cells, reducer),
+        Method::AtOnce => at_once(e, &shape, &cells, reducer),
     }
-    at_once(e, &shape, &cells, reducer)
+}
+
+/// How [`reduce_stored`] would go about it, in words, and the bytes of the entries.
+///
+/// # Errors
+///
+/// Those of the shape.
+pub(crate) fn explain_stored<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    mask: &[bool],
+) -> Result<([String; 2], usize)> {
+    let cells = Cells::new(&e.shape()?, mask, false)?;
+    let (entries, bytes) = stored(e);
+    let how = match cells.method::<E::Elem, R>(entries) {
+        Method::InOrder => "sorted by result and folded in order".to_string(),
+        Method::AtOnce => format!("folded as they come, to a state for each of {}", cells.count),
+    };
+    let lines = [
+        format!("entries: {entries} stored, {how}"),
+        format!("fill values: counted, of {} elements to a result", cells.size),
+    ];
+    Ok((lines, bytes))
+}
+
+/// Entries of all operands, and their bytes with those of their addresses.
+fn stored<E: Expr>(e: &E) -> (usize, usize) {
+    let (mut entries, mut bytes) = (0_usize, 0_usize);
+    e.leaves(&mut |leaf| {
+        entries = entries.saturating_add(leaf.stored());
+        let entry = leaf.elem_bytes + size_of::<usize>();
+        bytes = bytes.saturating_add(leaf.stored().saturating_mul(entry));
+    });
+    (entries, bytes)
+}
+
+/// How entries come to cells.
+enum Method {
+    /// Sorted by cell, if they are to be in order or cells are many.
+    InOrder,
+    /// As they come, to cells all of which have a state.
+    AtOnce,
 }
 
 /// A shape cut into cells, one a result, with all axes of the same fate that are neighbours merged.
@@ -71,6 +109,11 @@ impl Cells {
         let own: Shape = kept.map(|(extent, reduced)| if reduced { 1 } else { extent }).collect();
         let size = axes.filter(|(_, reduced)| *reduced).map(|(extent, _)| extent).product();
         Ok(Self { count: own.count()?, shape: own, groups, size })
+    }
+
+    fn method<T: Copy, R: Reducer<T>>(&self, entries: usize) -> Method {
+        let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
+        if is_ordered::<T, R>() || self.count > few { Method::InOrder } else { Method::AtOnce }
     }
 
     /// Calls `visit` with every run of positions that differ in the last group only: the range of the run,

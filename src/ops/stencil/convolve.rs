@@ -94,7 +94,7 @@ where
     E::Elem: Arithmetic,
     K: Expr<Elem = E::Elem>,
 {
-    Sums::new(operand, kernel, mode)?.eval()
+    Sums::new(operand, &kernel, mode)?.weighted(&kernel)?.eval()
 }
 
 /// [`correlate`] into an existing tensor.
@@ -110,7 +110,7 @@ where
     K: Expr<Elem = E::Elem>,
     W: Writer<Elem = E::Elem>,
 {
-    let sums = Sums::new(operand, kernel, mode)?;
+    let sums = Sums::new(operand, &kernel, mode)?.weighted(&kernel)?;
     let expected = out.shape();
     if expected != sums.result {
         let (expected, found) = (expected.to_vec(), sums.result.to_vec());
@@ -120,6 +120,35 @@ where
         Some(part) => sums.fill(inner::slots(part)).map(drop),
         None => out.assign(sums.eval()?),
     }
+}
+
+/// What [`correlate`] would do: the shape of the result, in words, and by how many threads.
+pub(super) fn explain<E, K>(
+    operand: Lazy<E>,
+    kernel: &Lazy<K>,
+    mode: Mode,
+) -> Result<(Shape, Vec<String>, usize)>
+where
+    E: Expr<Elem: Arithmetic>,
+    K: Expr,
+{
+    let sums = Sums::new(operand, kernel, mode)?;
+    let (planes, weights) = (sums.planes(), kernel.shape()?.count()?);
+    let how = match sums.in_place() {
+        Some(_) => "read where it lies".into(),
+        None => format!(
+            "evaluated with its border, {} indexes of axis 0 at a time",
+            planes.block.min(planes.items) + sums.sides[0] - 1
+        ),
+    };
+    let lines = vec![
+        format!("operand: {how}"),
+        format!(
+            "sums: {weights} products each, in lines of {}",
+            sums.extents[sums.extents.len() - 1]
+        ),
+    ];
+    Ok((sums.result, lines, planes.threads()))
 }
 
 /// An operand, the border that a kernel needs around it, and the kernel; of rank 2 or more, as slabs are cut
@@ -142,11 +171,8 @@ impl<E: Expr> Sums<E>
 where
     E::Elem: Arithmetic,
 {
-    fn new<K: Expr<Elem = E::Elem>>(
-        mut operand: Lazy<E>,
-        kernel: Lazy<K>,
-        mode: Mode,
-    ) -> Result<Self> {
+    /// Without the weights.
+    fn new<K: Expr>(mut operand: Lazy<E>, kernel: &Lazy<K>, mode: Mode) -> Result<Self> {
         let (shape, sides) = (operand.shape()?, kernel.shape()?);
         let rank = shape.rank();
         if sides.rank() != rank {
@@ -168,7 +194,7 @@ where
         };
         Ok(Self {
             operand,
-            weights: kernel.eval()?.into_storage(),
+            weights: Vec::new(),
             shape: longer(shape),
             sides: longer(sides),
             result: Shape::from(&extents[missing..]),
@@ -178,6 +204,10 @@ where
         })
     }
 
+    fn weighted<K: Expr<Elem = E::Elem>>(self, kernel: &Lazy<K>) -> Result<Self> {
+        Ok(Self { weights: kernel.eval()?.into_storage(), ..self })
+    }
+
     fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
         let map = AddressMap::row_major(&self.result)?;
         let data = inner::collect(map.count(), |out| self.fill(out))?;
@@ -185,25 +215,37 @@ where
     }
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
+        let open = |items| self.slab(items);
+        self.planes().fill(out, &open, &|slab, [_, item], line| self.write(slab, item, line))
+    }
+
+    /// One plane, in blocks of indexes of the first axis.
+    fn planes(&self) -> Planes {
         let each: usize = self.extents[1..].iter().product();
         let block = (SLAB / each.max(1)).max(4 * self.sides[0]);
-        let planes = Planes { count: 1, items: self.extents[0], each, block };
-        let open = |items| self.slab(items);
-        planes.fill(out, &open, &|slab, [_, item], line| self.write(slab, item, line))
+        Planes { count: 1, items: self.extents[0], each, block }
+    }
+
+    /// Extent of an axis with its border.
+    fn wide(&self, axis: usize) -> usize {
+        self.extents[axis] + self.sides[axis] - 1
+    }
+
+    /// The elements of the operand, if they lie in memory and need no border.
+    fn in_place(&self) -> Option<&[E::Elem]> {
+        let bare = (0..self.shape.rank()).all(|axis| self.wide(axis) == self.shape[axis]);
+        contiguous(&self.operand).filter(|_| bare)
     }
 
     /// What some indexes of the result need, with its border.
     fn slab(&self, items: Range<usize>) -> Result<Slab<'_, E::Elem>> {
         let zero = E::Elem::one().minus(E::Elem::one());
-        let wide = |axis: usize| self.extents[axis] + self.sides[axis] - 1;
         let rows = items.len() + self.sides[0] - 1;
-        if (0..self.shape.rank()).all(|axis| wide(axis) == self.shape[axis])
-            && let Some(data) = contiguous(&self.operand)
-        {
+        if let Some(data) = self.in_place() {
             return Ok(Slab { data: Cow::Borrowed(data), first: 0 });
         }
-        let widths: Shape =
-            (0..self.shape.rank()).map(|axis| if axis == 0 { rows } else { wide(axis) }).collect();
+        let wide = |axis: usize| if axis == 0 { rows } else { self.wide(axis) };
+        let widths: Shape = (0..self.shape.rank()).map(wide).collect();
         let mut slab = Tensor::full(&widths, zero)?;
         let place = |k: usize| (items.start + k) as isize - self.before[0] as isize;
         let source = |k: usize| self.edge.source(place(k), self.shape[0]);
@@ -261,14 +303,13 @@ where
     ) -> Result<Filled> {
         let last = self.shape.rank() - 1;
         let zero = E::Elem::one().minus(E::Elem::one());
-        let wide = |axis: usize| self.extents[axis] + self.sides[axis] - 1;
         let (columns, window) = (self.extents[last], self.sides[last]);
         // Where the lines of the kernel start, from the line of its first.
         let offset = |index: &[usize]| {
             let at = |position: usize, (axis, &digit): (usize, &usize)| {
-                if axis == 0 { digit } else { position * wide(axis) + digit }
+                if axis == 0 { digit } else { position * self.wide(axis) + digit }
             };
-            index.iter().enumerate().fold(0, at) * wide(last)
+            index.iter().enumerate().fold(0, at) * self.wide(last)
         };
         let outer = Shape::from(&self.sides[..last]);
         let starts: Vec<usize> = outer.indexes()?.map(|index| offset(&index)).collect();

@@ -34,6 +34,14 @@ pub(super) fn first_error<E: Expr>(operand: &Lazy<E>, error: Error) -> Error {
     for_each_piece(operand, BLOCK, |_| Ok(())).err().unwrap_or(error)
 }
 
+/// Where the elements of an operand are read.
+#[derive(Clone, Copy)]
+enum Source<'a, T> {
+    Memory(&'a [T]),
+    Whole,
+    Slabs,
+}
+
 /// Derivatives of an operand, each along one axis.
 pub(super) struct Derivatives<'a, T, E> {
     operand: &'a Lazy<E>,
@@ -72,26 +80,56 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     /// The same, into as many slots.
     pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         let (operand, shape) = (self.operand, &self.shape);
-        // The last axis runs within a line, so a vector is one item.
-        let (items, each) = match &shape[..] {
-            [] | [_] => (1, shape.count()?),
-            [items, rest @ ..] => (*items, rest.iter().product()),
-        };
-        let slice = contiguous(operand);
-        let least = if slice.is_some() { 1 } else { 8 * Rule::<T>::REACH };
-        let block = (BLOCK / each.max(1)).max(least);
-        let open = |items: Range<usize>| match slice {
-            Some(data) => Ok(Slab { data: Cow::Borrowed(data), first: 0 }),
-            None if shape.rank() == 1 => {
+        let source = self.source();
+        let open = |items: Range<usize>| match source {
+            Source::Memory(data) => Ok(Slab { data: Cow::Borrowed(data), first: 0 }),
+            Source::Whole => {
                 Ok(Slab { data: Cow::Owned(operand.eval()?.into_storage()), first: 0 })
             }
-            None => slab(operand, items, shape[0]),
+            Source::Slabs => slab(operand, items, shape[0]),
         };
         let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], line: Line<'_, T>| {
             let (axis, rule) = &self.rules[plane];
             Field { slab, shape, axis: *axis, rule }.write(item, line)
         };
-        Planes { count: self.rules.len(), items, each, block }.fill(out, &open, &fill)
+        self.planes()?.fill(out, &open, &fill)
+    }
+
+    fn source(&self) -> Source<'a, T> {
+        match contiguous(self.operand) {
+            Some(data) => Source::Memory(data),
+            None if self.shape.rank() == 1 => Source::Whole,
+            None => Source::Slabs,
+        }
+    }
+
+    /// One plane a derivative, in blocks of indexes of the first axis.
+    fn planes(&self) -> Result<Planes> {
+        // The last axis runs within a line, so a vector is one item.
+        let (items, each) = match &self.shape[..] {
+            [] | [_] => (1, self.shape.count()?),
+            [items, rest @ ..] => (*items, rest.iter().product()),
+        };
+        let slabs = matches!(self.source(), Source::Slabs);
+        let least = if slabs { 8 * Rule::<T>::REACH } else { 1 };
+        let block = (BLOCK / each.max(1)).max(least);
+        Ok(Planes { count: self.rules.len(), items, each, block })
+    }
+
+    /// How [`Self::fill`] would go about it, in words, and by how many threads.
+    pub(super) fn explain(&self) -> Result<(Vec<String>, usize)> {
+        let planes = self.planes()?;
+        let mut lines = vec![match self.source() {
+            Source::Memory(_) => "operand: read where it lies".into(),
+            Source::Whole => "operand: evaluated to memory first".into(),
+            Source::Slabs => format!(
+                "operand: evaluated {} indexes of axis 0 at a time, with {} on either side",
+                planes.block.min(planes.items),
+                Rule::<T>::REACH
+            ),
+        }];
+        lines.extend(self.rules.iter().map(|(axis, rule)| format!("along axis {axis}: {rule}")));
+        Ok((lines, planes.threads()))
     }
 }
 

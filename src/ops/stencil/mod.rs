@@ -18,6 +18,7 @@
 //! it lies, any other is evaluated a block of its first axis at a time. Results do not depend on either.
 
 mod convolve;
+mod explain;
 mod field;
 mod rule;
 
@@ -33,10 +34,11 @@ use crate::tensor::Tensor;
 use field::Derivatives;
 use rule::Order;
 
-/// Functions of neighbours as methods of tensors and expressions.
+/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
+/// away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Stencil: IntoExpr + Sized {
     /// The derivative along one axis, with the shape of the operand.
@@ -212,7 +214,7 @@ pub trait Stencil: IntoExpr + Sized {
         let planes = [rank, rank].into_iter().chain(shape.iter().copied());
         let mut all = Tensor::full(planes.collect::<crate::Shape>(), zero)?;
         all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
-        for row in 0..rank {
+        for row in 0..rank.saturating_sub(1) {
             let along = |axis: usize| [(axis, Order::First(edges))];
             let slope = Derivatives::new(&operand, &along(row), spacing)?.eval()?;
             let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();
@@ -391,7 +393,7 @@ pub trait Stencil: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Stencil for Tensor<S> {}
+impl<S: Reader + ?Sized> Stencil for Tensor<&S> {}
 impl<S: Reader> Stencil for &Tensor<S> {}
 impl<E: Expr> Stencil for Lazy<E> {}
 impl<E: Expr> Stencil for &Lazy<E> {}

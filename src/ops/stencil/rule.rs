@@ -2,6 +2,7 @@
 
 use crate::dtype::Real;
 use crate::error::{Error, Result};
+use std::fmt;
 
 /// Distances of neighbours along an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,6 +155,18 @@ impl<T: Real> Rule<T> {
             _ => [b, both.negated(), b.plus(both)],
         };
         [low_part.over(low), middle_part.over(middle), high_part.over(high)]
+    }
+}
+
+impl<T: Real> fmt::Display for Rule<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, by) = match self.tap(1) {
+            Tap::Difference { by, .. } => ("differences", by),
+            Tap::Curvature { by, .. } => ("second differences", by),
+            Tap::Weighted { .. } => return f.write_str("three elements, weighted"),
+        };
+        let how = if by.exact_reciprocal().is_some() { "times a reciprocal" } else { "divided" };
+        write!(f, "{what}, {how}")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::{Digits, Level, Nested};
-use crate::storage::grow;
+use crate::storage::reserve;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -222,14 +222,12 @@ impl<'n> Blocks<'n> {
             }
             rest %= level.stride;
             end = end.min(address.saturating_add(level.stride - rest));
-            let mut sums = Vec::new();
+            let (ways, mut sums) = (level.most_digits(self.position), Vec::new());
+            self.result = reserve(&mut sums, ways.saturating_mul(self.bases.len()));
+            if self.result.is_err() {
+                return;
+            }
             level.for_each_digit(self.position, |digit| {
-                if self.result.is_ok() {
-                    self.result = grow(&mut sums, self.bases.len());
-                }
-                if self.result.is_err() {
-                    return;
-                }
                 sums.extend(self.bases.iter().map(|base| Base {
                     position: base.position + digit * level.weight,
                     key: base.key + digit * (level.weight / self.key),

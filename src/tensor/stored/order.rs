@@ -85,8 +85,18 @@ impl Order {
 fn decoded<T: Copy>(nested: &Nested, entries: &Entries<'_, T>) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
     let (mut positions, mut values) = (Vec::new(), Vec::new());
-    reserve(&mut positions, addresses.len())?;
-    reserve(&mut values, addresses.len())?;
+    let count = if nested.levels.iter().any(Level::branches) {
+        // Lists of indexes may show an entry very often: what has no room is refused before it is begun.
+        let ways = addresses.iter().map(|&address| nested.most_ways(address));
+        ways.fold(0, usize::saturating_add)
+    } else {
+        addresses.len()
+    };
+    if count == 0 {
+        return Ok((positions, values));
+    }
+    reserve(&mut positions, count)?;
+    reserve(&mut values, count)?;
     let mut result = Ok(());
     for_each_entry(nested, 1, addresses, |ordinal, position, _| {
         if positions.len() == positions.capacity() && result.is_ok() {

@@ -1,16 +1,8 @@
-//! What `explain` says, line by line.
+//! Expressions and reductions, which compute when they are asked to.
 
+use super::{explained, numbers, shown};
 use lensor::prelude::*;
-
-fn numbers(shape: [usize; 2]) -> Tensor<Vec<f64>> {
-    Tensor::full(shape, 0.0).unwrap()
-}
-
-/// The number of threads is that of the machine.
-fn explained(e: &Lazy<impl Expr>) -> String {
-    let lines: Vec<String> = e.explain().unwrap().lines().to_vec();
-    lines.into_iter().filter(|line| !line.starts_with("threads")).collect::<Vec<_>>().join("\n")
-}
+use lensor::storage::Sparse;
 
 #[test]
 fn contiguous_operands_are_direct() {
@@ -87,8 +79,7 @@ fn nothing_to_do_is_said() {
 fn folded<R: lensor::reduce::Reducer<f64>>(
     reduction: &lensor::reduce::Reduction<impl Expr<Elem = f64>, R>,
 ) -> String {
-    let lines: Vec<String> = reduction.explain().unwrap().lines().to_vec();
-    lines.into_iter().filter(|line| !line.starts_with("threads")).collect::<Vec<_>>().join("\n")
+    shown(reduction.explain().unwrap())
 }
 
 #[test]
@@ -119,5 +110,23 @@ fn reductions_go_across_or_along_rows() {
     along rows: 1 results of 600000 elements, in leaves of 512
     operand: evaluated piece by piece, as a map is more than strides
     bytes: 4800000 read, 8 written
+    "#);
+}
+
+#[test]
+fn reductions_of_sparse_operands_fold_entries() {
+    let t = Tensor::sparse([1 << 20, 1 << 20], 0.0).unwrap();
+    insta::assert_snapshot!(folded(&t.sum(0)), @r#"
+    f64 [1048576, 1048576] over axes [0] to f64 [1048576]
+    entries: 0 stored, sorted by result and folded in order
+    fill values: counted, of 1048576 elements to a result
+    bytes: 0 read, 8388608 written
+    "#);
+    let t = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
+    insta::assert_snapshot!(folded(&t.unwrap().max_over(1)), @r#"
+    f64 [2, 3] over axes [1] to f64 [2]
+    entries: 2 stored, folded as they come, to a state for each of 2
+    fill values: counted, of 3 elements to a result
+    bytes: 32 read, 16 written
     "#);
 }

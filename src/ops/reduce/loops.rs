@@ -1,0 +1,81 @@
+//! The loops of reducers, compiled for several instruction sets. They are types, as closures may not be
+//! inlined, and would be compiled for the baseline then.
+
+use super::Reducer;
+use crate::kernel::{Loop, wide};
+
+/// The state of a run of at least one element, the first of them at `position`.
+#[inline(always)]
+pub(crate) fn fold<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], position: usize) -> R::State {
+    wide(Fold { reducer, run, position })
+}
+
+/// The states of all columns of at least one row, the first of them at `position`.
+#[inline(always)]
+pub(crate) fn fold_columns<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    rows: &[&[T]],
+    position: usize,
+    states: &mut Vec<R::State>,
+) {
+    wide(Columns { reducer, rows, position, states });
+}
+
+/// Joins the states of columns with those of the rows that follow.
+#[inline(always)]
+pub(crate) fn combine_columns<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    states: &mut [R::State],
+    later: Vec<R::State>,
+) {
+    let join = |state: &mut R::State, later| reducer.combine(state, later);
+    wide(Combine { states, later, join });
+}
+
+struct Fold<'a, R, T> {
+    reducer: &'a R,
+    run: &'a [T],
+    position: usize,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for Fold<'_, R, T> {
+    type Out = R::State;
+
+    #[inline(always)]
+    fn run(self) -> R::State {
+        self.reducer.fold(self.run, self.position)
+    }
+}
+
+struct Columns<'a, S, R, T> {
+    reducer: &'a R,
+    rows: &'a [&'a [T]],
+    position: usize,
+    states: &'a mut Vec<S>,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for Columns<'_, R::State, R, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.reducer.fold_columns(self.rows, self.position, self.states);
+    }
+}
+
+struct Combine<'a, S, J> {
+    states: &'a mut [S],
+    later: Vec<S>,
+    join: J,
+}
+
+impl<S, J: Fn(&mut S, S)> Loop for Combine<'_, S, J> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (state, later) in self.states.iter_mut().zip(self.later) {
+            (self.join)(state, later);
+        }
+    }
+}

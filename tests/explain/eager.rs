@@ -1,0 +1,313 @@
+//! What computes when it is called, behind `explained`.
+
+use super::{explained, numbers, shown};
+use lensor::diff::Diff;
+use lensor::explain::Explain;
+use lensor::expr::Explanation;
+use lensor::lanes::SortOrder::{Ascending, Descending};
+use lensor::lanes::{Interpolation, Side, Uniform};
+use lensor::linalg::Linalg;
+use lensor::prelude::*;
+use lensor::product::{self, PlusTimes};
+use lensor::stencil::{Edge, EdgeOrder, Mode, Stencil};
+use lensor::storage::Sparse;
+
+/// The same, without the line that says which sort this processor does.
+fn shown_but_lane(explanation: Explanation) -> String {
+    let lines: Vec<String> = shown(explanation).lines().map(str::to_string).collect();
+    lines.into_iter().filter(|line| !line.starts_with("each lane")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn lanes_are_in_memory_or_brought_there() {
+    let t = numbers([4096, 512]);
+    insta::assert_snapshot!(shown_but_lane(t.explained().sort(1, Ascending).unwrap()), @r#"
+    ascending sort of f64 [4096, 512] along axis 1 to f64 [4096, 512]
+    lanes: 4096 of 512 elements, all at once
+    operand: read where it lies
+    results: written where they belong
+    bytes: 16777216 read, 16777216 written
+    "#);
+    insta::assert_snapshot!(shown_but_lane(t.explained().argsort(0, Descending).unwrap()), @r#"
+    descending argsort of f64 [4096, 512] along axis 0 to usize [4096, 512]
+    lanes: 512 of 4096 elements, in groups of 256, through scratch memory
+    operand: evaluated to scratch memory
+    results: assigned from scratch memory to their places
+    bytes: 16777216 read, 16777216 written
+    "#);
+    let product = &t * 2.0;
+    let by_key = product.explained().sort_by_key(1, Ascending, |x| x as i8).unwrap();
+    insta::assert_snapshot!(shown(by_key), @r#"
+    ascending sort by key of f64 [4096, 512] along axis 1
+    operand: evaluated to the result, which is sorted in place
+    lanes: 4096 of 512 elements, all at once
+    destination: changed where it lies
+    each lane: sorted by 1-byte keys with positions, byte by byte
+    bytes: 16777216 read, 16777216 written
+    "#);
+    insta::assert_snapshot!(shown_but_lane(t.view().explained().sort_in_place(0, Ascending).unwrap()), @r#"
+    ascending sort in place of f64 [4096, 512] along axis 0
+    lanes: 512 of 4096 elements, in groups of 256, through scratch memory
+    destination: changed in scratch memory and assigned back
+    bytes: 16777216 read, 16777216 written
+    "#);
+}
+
+#[test]
+fn selections_say_ranks() {
+    let t = numbers([10, 100]);
+    insta::assert_snapshot!(shown(t.explained().top_k(1, 5, Descending).unwrap()), @r#"
+    descending top elements of f64 [10, 100] along axis 1 to f64 [10, 5]
+    lanes: 10 of 100 elements, all at once
+    operand: read where it lies
+    results: written where they belong
+    each lane: 5 of 8-byte keys with positions selected, then sorted
+    bytes: 8000 read, 400 written
+    "#);
+    insta::assert_snapshot!(shown(t.explained().partition(1, 7, Ascending).unwrap()), @r#"
+    ascending partition of f64 [10, 100] along axis 1 to f64 [10, 100]
+    lanes: 10 of 100 elements, all at once
+    operand: read where it lies
+    results: written where they belong
+    each lane: rank 7 of 8-byte keys with positions selected, the others as they come on its sides
+    bytes: 8000 read, 8000 written
+    "#);
+    let quantiles = t.explained().nan_quantiles(1, &[0.25, 0.5], Interpolation::Linear);
+    insta::assert_snapshot!(shown(quantiles.unwrap()), @r#"
+    quantiles but for NaN of f64 [10, 100] along axis 1 to f64 [10, 2]
+    lanes: 10 of 100 elements, all at once
+    operand: read where it lies
+    results: written where they belong
+    each lane: ranks [24, 25, 49, 50] of 8-byte keys selected, or such of those that are not NaN
+    bytes: 8000 read, 160 written
+    "#);
+}
+
+#[test]
+fn picks_name_both_operands() {
+    let t = numbers([10, 100]);
+    let indices = Tensor::full([10, 3], 4_usize).unwrap();
+    insta::assert_snapshot!(shown(t.explained().take_along(1, &indices).unwrap()), @r#"
+    taking of f64 [10, 100] at usize [10, 3] along axis 1 to f64 [10, 3]
+    lanes: 10 of 100 elements, all at once
+    operand 1: read where it lies
+    operand 2: read where it lies
+    results: written where they belong
+    each lane: copied from, index by index
+    bytes: 8240 read, 240 written
+    "#);
+    insta::assert_snapshot!(shown(t.explained().put_along(1, &indices, 1.5).unwrap()), @r#"
+    putting to f64 [10, 100] at [10, 3] along axis 1
+    lanes: 10 of 100 elements, all at once
+    operand 1: read where it lies
+    operand 2: evaluated to scratch memory
+    destination: changed where it lies
+    each lane: written to, index by index
+    bytes: 240 read, 240 written
+    "#);
+    let needles = numbers([10, 2]);
+    insta::assert_snapshot!(shown(t.explained().search_sorted(&needles, Side::Left).unwrap()), @r#"
+    sorted: 1000 elements, read where they lie
+    positions: usize [10, 2], 1 operand of 20 elements
+    loops: 20
+    operand 1: direct, in memory, 8 bytes an element
+    bytes: 160 read, 160 written
+    "#);
+    let along = t.explained().search_sorted_along(1, &needles, Side::Left).unwrap();
+    insta::assert_snapshot!(shown(along), @r#"
+    search of f64 [10, 100] for f64 [10, 2] along axis 1 to usize [10, 2]
+    lanes: 10 of 100 elements, all at once
+    operand 1: read where it lies
+    operand 2: read where it lies
+    results: written where they belong
+    each lane: searched by halves for its needles
+    bytes: 8160 read, 160 written
+    "#);
+    let bytes = Tensor::full([400], 0_u8).unwrap();
+    insta::assert_snapshot!(shown(bytes.view().flip(0).unwrap().explained().unique().unwrap()), @r#"
+    unique elements of u8 [400]
+    operand: evaluated to memory first
+    positions: sorted by 1-byte keys with positions, byte by byte
+    bytes: 400 read, 3200 written
+    "#);
+    let bins = Uniform::new(4, 0.0, 1.0).unwrap();
+    insta::assert_snapshot!(shown(t.explained().histogram(&bins).unwrap()), @r#"
+    histogram of f64 [10, 100] in 4 bins
+    operand: read where it lies
+    bytes: 8000 read, 32 written
+    "#);
+    insta::assert_snapshot!(shown(t.explained().histogram_along(0, &bins).unwrap()), @r#"
+    histogram of f64 [10, 100] along axis 0 to u64 [4, 100]
+    lanes: 100 of 10 elements, all at once
+    operand: evaluated to scratch memory
+    results: assigned from scratch memory to their places
+    each lane: counted in the bins
+    bytes: 8000 read, 3200 written
+    "#);
+}
+
+#[test]
+fn products_say_who_multiplies() {
+    let (a, b) = (numbers([100, 200]), numbers([200, 50]));
+    insta::assert_snapshot!(shown(a.explained().matmul(&b).unwrap()), @r#"
+    product of f64 [100, 200] and [200, 50] to [100, 50]
+    matrices: 1 of 100 x 200 times 200 x 50, by matrixmultiply
+    kernel: packs both operands, whatever their strides
+    operand 1: direct, with strides [200, 1]
+    operand 2: direct, with strides [50, 1]
+    bytes: 240000 read, 40000 written
+    "#);
+    let narrow = numbers([2, 100]);
+    let turned = b.view().transpose(&[1, 0]).unwrap();
+    insta::assert_snapshot!(shown(narrow.explained().matmul(&a).unwrap()), @r#"
+    product of f64 [2, 100] and [100, 200] to [2, 200]
+    matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
+    kernel: rows of 64 sums, with the second read as it is
+    operand 1: direct, with strides [100, 1]
+    operand 2: direct, with strides [200, 1]
+    bytes: 161600 read, 3200 written
+    "#);
+    insta::assert_snapshot!(shown((&narrow * 2.0).explained().matmul(&a).unwrap()), @r#"
+    product of f64 [2, 100] and [100, 200] to [2, 200]
+    matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
+    kernel: rows of 64 sums, with the second read as it is
+    operand 1: evaluated because it is not in memory
+    operand 2: direct, with strides [200, 1]
+    bytes: 161600 read, 3200 written
+    "#);
+    insta::assert_snapshot!(shown(turned.explained().tensordot(&a, &[(1, 1)]).unwrap()), @r#"
+    product of f64 [50, 200] and [100, 200] to [50, 100]
+    matrices: 1 of 50 x 200 times 200 x 100, by matrixmultiply
+    kernel: packs both operands, whatever their strides
+    operand 1: direct, with strides [1, 50]
+    operand 2: direct, with strides [1, 200]
+    bytes: 240000 read, 40000 written
+    "#);
+    insta::assert_snapshot!(explained(&numbers([3, 4]).outer(numbers([5, 6])).unwrap()), @r#"
+    f64 [3, 4, 5, 6], 2 operands of 360 elements
+    loops: 12 x 30, 12 rows of 30 at a time
+    operand 1: held, one element a row, in memory, 8 bytes an element
+    operand 2: direct, in memory, 8 bytes an element
+    bytes: 336 read, 2880 written
+    "#);
+}
+
+#[test]
+fn sparse_products_count_their_terms() {
+    let a =
+        Tensor::new([3, 3], Sparse::from_dense(&[0, 1, 0, 2, 0, 3, 0, 0, 4], 0).unwrap()).unwrap();
+    let turned = a.view().transpose(&[1, 0]).unwrap();
+    let dense = Tensor::full([3, 2], 1).unwrap();
+    insta::assert_snapshot!(shown(product::explained::times_dense(PlusTimes, &turned, &dense).unwrap()), @r#"
+    product of 4 stored i32 of [3, 3] and [3, 2] to [3, 2]
+    rows: 3 of 3 columns, each times 3 rows of 2
+    operand 2: read where it lies
+    bytes: 72 read, 24 written
+    "#);
+    insta::assert_snapshot!(shown(product::explained::times_sparse(PlusTimes, &a, &turned).unwrap()), @r#"
+    product of 4 stored i32 of [3, 3] and [3, 3] to [3, 3]
+    rows: 4 entries, 6 terms, summed up in an array of 3 columns
+    bytes: 96 read, 72 written
+    "#);
+}
+
+#[test]
+fn stencils_say_where_they_read() {
+    let t = numbers([300, 400]);
+    let spacing = [0.5.into(), 0.3.into()];
+    insta::assert_snapshot!(shown(t.explained().gradient(&spacing, EdgeOrder::First).unwrap()), @r#"
+    gradient of f64 [300, 400] to [300, 400, 2]
+    operand: read where it lies
+    along axis 0: differences, times a reciprocal
+    along axis 1: differences, divided
+    bytes: 960000 read, 1920000 written
+    "#);
+    insta::assert_snapshot!(shown((&t * 2.0).explained().laplacian(&spacing).unwrap()), @r#"
+    laplacian of f64 [300, 400] to [300, 400]
+    operand: evaluated 81 indexes of axis 0 at a time, with 2 on either side
+    along axis 0: second differences, times a reciprocal
+    along axis 1: second differences, divided
+    terms: computed one after another, and added up
+    bytes: 5760000 read, 4800000 written
+    "#);
+    insta::assert_snapshot!(shown(t.explained().hessian(&spacing, EdgeOrder::Second).unwrap()), @r#"
+    hessian of f64 [300, 400] to [300, 400, 2, 2]
+    operand: read where it lies
+    along axis 0: second differences, times a reciprocal
+    along axis 1: second differences, divided
+    beside the diagonal: derivatives of derivatives, 1 in all
+    along axis 0: differences, times a reciprocal
+    bytes: 6720000 read, 11520000 written
+    "#);
+    let kernel = numbers([5, 5]);
+    insta::assert_snapshot!(shown(t.explained().convolve(&kernel, Mode::Valid).unwrap()), @r#"
+    convolution of f64 [300, 400] with [5, 5] to [296, 396]
+    operand: read where it lies
+    sums: 25 products each, in lines of 396
+    bytes: 960200 read, 937728 written
+    "#);
+    insta::assert_snapshot!(shown(t.explained().correlate(&kernel, Mode::Same(Edge::Wrap)).unwrap()), @r#"
+    correlation of f64 [300, 400] with [5, 5] to [300, 400]
+    operand: evaluated with its border, 167 indexes of axis 0 at a time
+    sums: 25 products each, in lines of 400
+    bytes: 960200 read, 960000 written
+    "#);
+    let cross = [[-1, 0], [0, -1], [0, 1], [1, 0]];
+    insta::assert_snapshot!(explained(&t.stencil(cross, |x| x.into_iter().sum::<f64>()).unwrap()), @r#"
+    f64 [298, 398], 4 operands of 118604 elements
+    loops: 298 x 398, 5 rows of 398 at a time
+    operand 1: direct, in memory, 8 bytes an element
+    operand 2: direct, in memory, 8 bytes an element
+    operand 3: direct, in memory, 8 bytes an element
+    operand 4: direct, in memory, 8 bytes an element
+    bytes: 3795328 read, 948832 written
+    "#);
+    insta::assert_snapshot!(explained(&(&t).diff(0, 2).unwrap()), @r#"
+    f64 [298, 400], 3 operands of 119200 elements
+    loops: 119200
+    operand 1: direct, in memory, 8 bytes an element
+    operand 2: direct, in memory, 8 bytes an element
+    operand 3: direct, in memory, 8 bytes an element
+    bytes: 2860800 read, 953600 written
+    "#);
+}
+
+/// What would not be computed is not explained.
+#[test]
+fn explanations_report_errors_of_shapes() {
+    let t = numbers([3, 4]);
+    let shown = || t.explained();
+    assert_eq!(shown().sort(2, Ascending), Err(Error::Axis { axis: 2, rank: 2 }));
+    assert_eq!(
+        shown().quantile(0, 1.5, Interpolation::Linear),
+        Err(Error::Quantile { quantile: 1.5 })
+    );
+    assert_eq!(
+        shown().top_k(0, 4, Ascending),
+        Err(Error::LaneTooShort { axis: 0, count: 4, extent: 3 })
+    );
+    assert!(matches!(shown().matmul(&t), Err(Error::Contraction { .. })));
+    assert!(matches!(shown().laplacian(&[]), Err(Error::Rank { .. })));
+    assert!(matches!(shown().convolve(&numbers([9, 9]), Mode::Valid), Err(Error::Window { .. })));
+    let repeated = Tensor::full([1], 0.0).unwrap().broadcast([3]).unwrap();
+    assert!(matches!(
+        repeated.explained().sort_in_place(0, Ascending),
+        Err(Error::NotInjective { .. })
+    ));
+}
+
+/// Nothing to do, in every way, is no panic.
+#[test]
+fn empty_operands_are_explained() {
+    let t = numbers([0, 4]);
+    let lines = |explanation: Result<Explanation, Error>| explanation.unwrap().lines().len();
+    assert!(lines(t.explained().sort(0, Ascending)) > 0);
+    assert!(lines(t.explained().sort(1, Ascending)) > 0);
+    assert!(lines(t.explained().unique()) > 0);
+    assert!(lines(t.explained().search_sorted(1.0, Side::Left)) > 0);
+    assert!(lines(t.explained().take_along(1, Tensor::full([1, 0], 0_usize).unwrap())) > 0);
+    assert!(lines(t.explained().matmul(&numbers([4, 5]))) > 0);
+    assert!(lines(t.explained().convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap))) > 0);
+    assert!(lines(t.explained().histogram(&Uniform::new(1, 0.0, 1.0).unwrap())) > 0);
+    assert!(lines(Tensor::full([], 1.0).unwrap().explained().hessian(&[], EdgeOrder::First)) > 0);
+}
