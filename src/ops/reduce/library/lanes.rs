@@ -1,6 +1,7 @@
 //! Loops that many reducers share: a run in lanes, columns a few rows at a time.
 
 use crate::kernel::ask_ahead;
+use std::array::from_fn;
 
 /// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
 pub(super) const LANES: usize = 32;
@@ -32,6 +33,12 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
             *lane = step(*lane, x);
         }
+    }
+    if tail.is_empty() {
+        // Still in registers, as far as whole vectors are joined.
+        let half: [A; LANES / 2] = from_fn(|k| join(lanes[k], lanes[k + LANES / 2]));
+        let quarter: [A; LANES / 4] = from_fn(|k| join(half[k], half[k + LANES / 4]));
+        return in_halves(&mut apart(quarter), join);
     }
     let mut lanes = apart(lanes);
     for (lane, &x) in lanes.iter_mut().zip(tail) {
