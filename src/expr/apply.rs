@@ -163,6 +163,10 @@ impl<F: Op<C::Elem>, C: Cursor> Cursor for ApplyCursor<'_, F, C> {
     }
 
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        if !<Self::Row<'_> as Row>::FAULTS {
+            self.bind(tile, next)?;
+            return Ok(None);
+        }
         let first = *next;
         if let Some(fault) = self.operands.fault(tile, next)? {
             return Ok(Some(fault));

@@ -1,11 +1,12 @@
 //! Arrays of operands: expressions of one type, views of one operand for example.
 
+use super::operands::joint;
 use super::sparse::{Block, Positions, StoredCursor};
 use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
-use crate::shape::{Align, Shape};
+use crate::shape::Shape;
 
 impl<E: Expr, const N: usize> Operands for [E; N] {
     type Elems = [E::Elem; N];
@@ -23,11 +24,10 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
     }
 
     fn shape(&self) -> Result<Shape> {
-        let mut joint = Shape::default();
-        for (k, operand) in self.iter().enumerate() {
-            joint = joint.join(&operand.shape()?, Align::Right, k + 1)?;
-        }
-        Ok(joint)
+        let mut operands = self.iter().enumerate();
+        operands.try_fold(Shape::default(), |so_far, (k, operand)| {
+            joint(Ok(so_far), operand.shape(), k + 1)
+        })
     }
 
     #[inline]

@@ -65,6 +65,11 @@ pub trait IntoOperands {
     fn into_operands(self) -> Self::Operands;
 }
 
+/// The joint shape of the operands so far and of the next one.
+pub(super) fn joint(so_far: Result<Shape>, next: Result<Shape>, argument: usize) -> Result<Shape> {
+    so_far?.join(&next?, Align::Right, argument)
+}
+
 macro_rules! operand_tuples {
     ($($name:ident $k:tt),*) => {
         impl<$($name: Expr),*> Operands for ($($name,)*) {
@@ -78,9 +83,9 @@ macro_rules! operand_tuples {
 
             #[inline]
             fn shape(&self) -> Result<Shape> {
-                let shape = Shape::default();
-                $(let shape = shape.join(&self.$k.shape()?, Align::Right, $k + 1)?;)*
-                Ok(shape)
+                let shape = Ok(Shape::default());
+                $(let shape = joint(shape, self.$k.shape(), $k + 1);)*
+                shape
             }
 
             #[inline]
@@ -107,7 +112,7 @@ macro_rules! operand_tuples {
             }
 
             fn depth(&self) -> usize {
-                [$(self.$k.depth()),*].into_iter().max().unwrap_or(0)
+                0 $(.max(self.$k.depth()))*
             }
         }
 

@@ -6,7 +6,6 @@ use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::prefetch;
 use crate::map::AddressMap;
-use crate::storage::Reader;
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ pub(in crate::expr) enum Opened<'a, T: Copy> {
     Dense(Arc<AddressMap>),
 }
 
-impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
+impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         let map = &maps[lists.len()];
         let (positions, opened) = match self.storage.stored() {
@@ -36,7 +35,7 @@ impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
         Ok(())
     }
 
-    fn take_values(&mut self) -> Result<Vec<S::Elem>, Stop> {
+    fn take_values(&mut self) -> Result<Vec<T>, Stop> {
         match self.opened.take() {
             Some(Opened::Stored { values, .. }) => {
                 let values = Arc::try_unwrap(values);
