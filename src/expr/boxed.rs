@@ -2,7 +2,7 @@
 
 use super::leaf::LeafRow;
 use super::node::{Node, Tree, Worker};
-use super::sparse::{Block, Positions, StoredCursor};
+use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};
@@ -240,19 +240,25 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
     }
 }
 
-impl<'a, T: Copy + Send + 'a> StoredCursor<'a> for BoxedCursor<'a, T> {
+impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         self.worker()?.take_up(maps, lists)
-    }
-
-    fn fork(&self) -> Self {
-        let worker = self.worker.as_ref().map(Worker::fork);
-        Self { worker, columns: 0, fault: false }
     }
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
         self.worker()?.bind_stored(block, next)?;
         self.evaluate([1, block.positions.len()])
+    }
+}
+
+impl<'a, T: Copy + Send + 'a> StoredCursor<'a> for BoxedCursor<'a, T> {
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        visit(self);
+    }
+
+    fn fork(&self) -> Self {
+        let worker = self.worker.as_ref().map(Worker::fork);
+        Self { worker, columns: 0, fault: false }
     }
 }
 

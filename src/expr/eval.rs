@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 /// Evaluations up to this size need no plan where everything is strided.
-const SMALL: usize = 4096;
+pub(super) const SMALL: usize = 4096;
 
 /// All elements in row-major order in a new tensor.
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
@@ -111,8 +111,10 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
     map: &AddressMap,
     out: &mut [MaybeUninit<T>],
 ) -> Result<Option<Filled>, Stop> {
-    if let Some(small) = Small::new(e, shape, map).filter(|small| small.count == out.len()) {
-        return e.fill_tile(&small.tile(), out).map(Some);
+    let mut done = Err(Stop::Done);
+    let whole = map.count() == out.len();
+    if whole && small_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
+        return done.map(Some);
     }
     let columns = if copies_rows(e, map) { usize::MAX } else { TILE };
     run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
@@ -130,43 +132,39 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
     direct && last.is_some_and(|(stride, walk)| stride == 1 && matches!(walk, map::Walk::Linear))
 }
 
-/// The short way for small evaluations: one tile, straight from the strides.
-struct Small {
-    count: usize,
-    rows: usize,
-    columns: usize,
-    places: PerOperand<Place<'static>>,
-}
-
-impl Small {
-    fn new(e: &dyn Tree, shape: &Shape, map: &AddressMap) -> Option<Self> {
-        let count = map.count();
-        if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
-            return None;
-        }
-        let straight = |stride| Steps { stride, table: None };
-        let place = |base, rows, columns| Place {
-            base,
-            rows: straight(rows),
-            columns: straight(columns),
-            relocate: None,
-        };
-        let mut places: PerOperand<Place<'_>> = PerOperand::new();
-        places.push(place(0, 0, 1));
-        let mut all_contiguous = true;
-        e.leaves(&mut |leaf| {
-            all_contiguous =
-                all_contiguous && leaf.map.is_contiguous() && leaf.map.count() == count;
-            places.push(place(leaf.map.top().offset() as isize, 0, 1));
-        });
-        if all_contiguous {
-            return Some(Self { count, rows: 1, columns: count, places });
-        }
-        let (rows, columns) = match shape.extents() {
+/// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can
+/// be had, and tells whether.
+fn small_tile(
+    e: &dyn Tree,
+    shape: &Shape,
+    map: &AddressMap,
+    fill: &mut dyn FnMut(&Tile<'_>),
+) -> bool {
+    let count = map.count();
+    if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
+        return false;
+    }
+    let straight = |stride| Steps { stride, table: None };
+    let place = |base, rows, columns| Place {
+        base,
+        rows: straight(rows),
+        columns: straight(columns),
+        relocate: None,
+    };
+    let mut places: PerOperand<Place<'_>> = PerOperand::new();
+    places.push(place(0, 0, 1));
+    let mut all_contiguous = true;
+    e.leaves(&mut |leaf| {
+        all_contiguous = all_contiguous && leaf.map.is_contiguous() && leaf.map.count() == count;
+        places.push(place(leaf.map.top().offset() as isize, 0, 1));
+    });
+    let (mut rows, mut columns) = (1, count);
+    if !all_contiguous {
+        (rows, columns) = match shape.extents() {
             [] => (1, 1),
             [columns] => (1, *columns),
             [rows, columns] => (*rows, *columns),
-            _ => return None,
+            _ => return false,
         };
         places.truncate(1);
         places[0] = place(0, columns as isize, 1);
@@ -181,13 +179,12 @@ impl Small {
             };
             places.push(place(leaf.map.top().offset() as isize, across, along));
         });
-        linear.then_some(Self { count, rows, columns, places })
+        if !linear {
+            return false;
+        }
     }
-
-    fn tile(&self) -> Tile<'_> {
-        let dense = self.rows > 1 && self.columns < 64;
-        Tile { rows: self.rows, columns: self.columns, dense, places: &self.places }
-    }
+    fill(&Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places });
+    true
 }
 
 /// Plans and runs `source`, which reads the leaves of `e`.

@@ -61,7 +61,7 @@ impl<S: Reader> Expr for Tensor<S> {
         Tensor::rewrite(self, change)
     }
 
-    #[inline]
+    #[inline(always)]
     fn cursor(&self) -> LeafCursor<'_, S::Elem> {
         LeafCursor {
             storage: self.storage(),
@@ -119,9 +119,13 @@ impl<T: Copy + Send + Sync> LeafCursor<'_, T> {
         if !place.columns.is(1) || !strided || place.relocate.is_some() {
             return None;
         }
-        let (low, high) = inner::span(place, rows, columns);
         let base = place.base.wrapping_add(place.rows.at(0));
-        let inside = low >= 0 && high < slice.len() as i128;
+        let inside = if rows == 1 {
+            base >= 0 && slice.len().checked_sub(base as usize).is_some_and(|n| n >= columns)
+        } else {
+            let (low, high) = inner::span(place, rows, columns);
+            low >= 0 && high < slice.len() as i128
+        };
         let stride = if rows == 1 { 0 } else { place.rows.stride };
         inside.then_some(Bound::Direct { base: base as usize, stride })
     }

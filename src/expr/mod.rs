@@ -55,7 +55,7 @@ pub mod machinery {
     pub use super::leaf::{LeafCursor, LeafRow};
     pub use super::node::Worker;
     pub use super::operands::Function;
-    pub use super::sparse::{Block, Share, StoredCursor};
+    pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
     pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
 }
 

@@ -1,7 +1,7 @@
 //! Expressions whose type is erased, as evaluations see them: so that of an expression only its loops are
 //! compiled, and everything around them once an element type, or once.
 
-use super::sparse::{Block, Positions, StoredCursor};
+use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Expr, Leaf};
 use crate::error::Result;
 use crate::kernel::inner::{RowsMut, Scratch};
@@ -59,9 +59,7 @@ impl<E: Expr> Node<E::Elem> for E {
     }
 
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {
-        let mut cursor = self.cursor();
-        Work::bind(&mut cursor, tile, &mut 1)?;
-        kernel::fill_tile(&cursor, tile.sides(), out)
+        fill_whole(&mut self.cursor(), tile, out)
     }
 }
 
@@ -71,10 +69,9 @@ trait Work<'a, T>: Fill<T> {
     fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Option<Result<(), Stop>>;
     fn slice(&self) -> Option<&[T]>;
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
-    fn take_up(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop>;
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>));
     fn take_values(&mut self) -> Result<Vec<T>, Stop>;
     fn fork(&self) -> BoxedWork<'a, T>;
-    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop>;
 }
 
 type BoxedWork<'a, T> = Box<dyn Work<'a, T> + Send + 'a>;
@@ -96,8 +93,8 @@ impl<'a, C: StoredCursor<'a> + 'a> Work<'a, C::Elem> for C {
         kernel::Cursor::fault(self, tile, next)
     }
 
-    fn take_up(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        StoredCursor::open(self, maps, lists)
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        StoredCursor::leaves(self, visit);
     }
 
     fn take_values(&mut self) -> Result<Vec<C::Elem>, Stop> {
@@ -106,10 +103,6 @@ impl<'a, C: StoredCursor<'a> + 'a> Work<'a, C::Elem> for C {
 
     fn fork(&self) -> BoxedWork<'a, C::Elem> {
         Box::new(StoredCursor::fork(self))
-    }
-
-    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-        StoredCursor::bind_stored(self, block, next)
     }
 }
 
@@ -137,7 +130,7 @@ impl<'a, T: Copy> Worker<'a, T> {
 
     /// Resolves the leaves for a block of stored entries.
     pub(super) fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.work.bind_stored(block, next)
+        self.each_leaf(&mut |leaf| leaf.bind_stored(block, next))
     }
 
     /// The elements of some rows of what it is bound to, from `first` on, and whether one has a fault.
@@ -170,13 +163,27 @@ impl<'a, T: Copy> Worker<'a, T> {
         self.work.fault(tile, next)
     }
 
-    /// [`StoredCursor::open`].
+    /// Calls `visit` with leaves until it reports an error.
+    fn each_leaf(
+        &mut self,
+        visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut done = Ok(());
+        self.work.leaves(&mut |leaf| {
+            if done.is_ok() {
+                done = visit(leaf);
+            }
+        });
+        done
+    }
+
+    /// [`StoredLeaf::open`] of all leaves.
     pub(super) fn take_up(
         &mut self,
         maps: &[AddressMap],
         lists: &mut Vec<Positions<'a>>,
     ) -> Result<(), Stop> {
-        self.work.take_up(maps, lists)
+        self.each_leaf(&mut |leaf| leaf.open(maps, lists))
     }
 
     /// [`StoredCursor::take_values`].
@@ -207,6 +214,16 @@ impl<T: Copy> TileSource<T> for Worker<'_, T> {
             (block, false) => Ok(block),
         }
     }
+}
+
+/// Evaluates a tile whose rows follow one another in `out` and fill it.
+fn fill_whole<T: Copy>(
+    work: &mut dyn Work<'_, T>,
+    tile: &Tile<'_>,
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled, Stop> {
+    work.bind(tile, &mut 1)?;
+    kernel::fill_tile(&*work, tile.sides(), out)
 }
 
 /// Evaluates a bound tile, directly to its destination if that is a block of plain rows.

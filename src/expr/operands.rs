@@ -65,8 +65,17 @@ pub trait IntoOperands {
     fn into_operands(self) -> Self::Operands;
 }
 
-/// The joint shape of the operands so far and of the next one.
-pub(super) fn joint(so_far: Result<Shape>, next: Result<Shape>, argument: usize) -> Result<Shape> {
+/// The joint shape of the operands so far and of the next one, the first of which has number 1.
+#[inline]
+pub(super) fn join<E: Expr>(so_far: Result<Shape>, next: &E, argument: usize) -> Result<Shape> {
+    match so_far {
+        Ok(_) if argument == 1 => next.shape(),
+        Ok(shape) if next.is_shaped(&shape) => Ok(shape),
+        _ => joint(so_far, next.shape(), argument),
+    }
+}
+
+fn joint(so_far: Result<Shape>, next: Result<Shape>, argument: usize) -> Result<Shape> {
     so_far?.join(&next?, Align::Right, argument)
 }
 
@@ -84,7 +93,7 @@ macro_rules! operand_tuples {
             #[inline]
             fn shape(&self) -> Result<Shape> {
                 let shape = Ok(Shape::default());
-                $(let shape = joint(shape, self.$k.shape(), $k + 1);)*
+                $(let shape = join(shape, &self.$k, $k + 1);)*
                 shape
             }
 
@@ -106,7 +115,7 @@ macro_rules! operand_tuples {
                 Ok(($(self.$k.rewrite(change)?,)*))
             }
 
-            #[inline]
+            #[inline(always)]
             fn cursors(&self) -> Self::Cursors<'_> {
                 ($(self.$k.cursor(),)*)
             }

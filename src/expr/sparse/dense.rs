@@ -66,9 +66,9 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
     })
 }
 
-/// Whether there are sparse leaves and no others, and their views have few entries.
+/// Whether there are sparse leaves and no others, and their views have few entries among many elements.
 fn worthwhile(e: &dyn Tree, len: usize) -> bool {
-    if len == 0 || !stored_count(e).1 {
+    if len <= eval::SMALL || !stored_count(e).1 {
         return false;
     }
     let (mut leaves, mut entries) = (0, 0_usize);

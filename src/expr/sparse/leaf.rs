@@ -1,6 +1,6 @@
 //! Leaves of sparse evaluations.
 
-use super::cursor::{Block, Positions, StoredCursor};
+use super::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
@@ -20,19 +20,8 @@ pub(in crate::expr) enum Opened<'a, T: Copy> {
 }
 
 impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        let map = &maps[lists.len()];
-        let (positions, opened) = match self.storage.stored() {
-            Some(stored) if self.slice.is_none() => {
-                let entries = entries_of(map, stored)?;
-                let values = Arc::new(entries.values);
-                (entries.positions, Opened::Stored { values, fill: stored.fill() })
-            }
-            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.coalesced()))),
-        };
-        lists.push(positions);
-        self.opened = Some(opened);
-        Ok(())
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        visit(self);
     }
 
     fn take_values(&mut self) -> Result<Vec<T>, Stop> {
@@ -54,6 +43,23 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
             addresses: Vec::new(),
             opened: self.opened.clone(),
         }
+    }
+}
+
+impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        let map = &maps[lists.len()];
+        let (positions, opened) = match self.storage.stored() {
+            Some(stored) if self.slice.is_none() => {
+                let entries = entries_of(map, stored)?;
+                let values = Arc::new(entries.values);
+                (entries.positions, Opened::Stored { values, fill: stored.fill() })
+            }
+            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.coalesced()))),
+        };
+        lists.push(positions);
+        self.opened = Some(opened);
+        Ok(())
     }
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {

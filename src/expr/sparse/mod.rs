@@ -10,7 +10,7 @@ mod zip;
 
 pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
-pub use cursor::{Block, Share, StoredCursor};
+pub use cursor::{Block, Share, StoredCursor, StoredLeaf};
 pub(super) use dense::{assign_sparsely, eval_sparsely};
 pub(in crate::expr) use leaf::Opened;
 pub use zip::zip_stored;
