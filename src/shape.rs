@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use smallvec::SmallVec;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 /// One number an axis, kept inline up to rank 4.
@@ -20,8 +21,22 @@ pub type Index = SmallVec<[usize; 4]>;
 /// assert_eq!(shape[1], 3);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(PartialEq, Eq, Hash, Default)]
+#[derive(Eq, Default)]
 pub struct Shape(Index);
+
+/// Element by element: shapes are too short for a call of `memcmp`.
+impl PartialEq for Shape {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank() && self.iter().zip(other.iter()).all(|(a, b)| a == b)
+    }
+}
+
+impl Hash for Shape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl Clone for Shape {
     #[inline]

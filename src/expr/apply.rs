@@ -110,7 +110,7 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
 
     #[inline]
     fn is_shaped(&self, shape: &Shape) -> bool {
-        self.shape.as_ref().is_ok_and(|own| own == shape)
+        matches!(&self.shape, Ok(own) if own == shape)
     }
 
     #[inline]
@@ -123,7 +123,7 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
         Ok(Self::new(self.function, self.operands.rewrite(change)?))
     }
 
-    #[inline]
+    #[inline(always)]
     fn cursor(&self) -> Self::Cursor<'_> {
         ApplyCursor { function: &self.function, operands: self.operands.cursors() }
     }
@@ -163,6 +163,10 @@ impl<F: Op<C::Elem>, C: Cursor> Cursor for ApplyCursor<'_, F, C> {
     }
 
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        if !<Self::Row<'_> as Row>::FAULTS {
+            self.bind(tile, next)?;
+            return Ok(None);
+        }
         let first = *next;
         if let Some(fault) = self.operands.fault(tile, next)? {
             return Ok(Some(fault));

@@ -1,11 +1,12 @@
 //! Arrays of operands: expressions of one type, views of one operand for example.
 
-use super::sparse::{Block, Positions, StoredCursor};
+use super::operands::join;
+use super::sparse::{StoredCursor, StoredLeaf};
 use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
-use crate::shape::{Align, Shape};
+use crate::shape::Shape;
 
 impl<E: Expr, const N: usize> Operands for [E; N] {
     type Elems = [E::Elem; N];
@@ -23,11 +24,8 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
     }
 
     fn shape(&self) -> Result<Shape> {
-        let mut joint = Shape::default();
-        for (k, operand) in self.iter().enumerate() {
-            joint = joint.join(&operand.shape()?, Align::Right, k + 1)?;
-        }
-        Ok(joint)
+        let mut operands = self.iter().enumerate();
+        operands.try_fold(Shape::default(), |so_far, (k, operand)| join(Ok(so_far), operand, k + 1))
     }
 
     #[inline]
@@ -54,7 +52,7 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn cursors(&self) -> Self::Cursors<'_> {
         self.each_ref().map(E::cursor)
     }
@@ -127,15 +125,11 @@ impl<R: Row, const N: usize> Row for [R; N] {
 }
 
 impl<'a, C: StoredCursor<'a>, const N: usize> StoredCursor<'a> for [C; N] {
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        self.iter_mut().try_for_each(|cursor| cursor.open(maps, lists))
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        self.iter_mut().for_each(|cursor| cursor.leaves(visit));
     }
 
     fn fork(&self) -> Self {
         self.each_ref().map(C::fork)
-    }
-
-    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.iter_mut().try_for_each(|cursor| cursor.bind_stored(block, next))
     }
 }

@@ -1,14 +1,15 @@
 //! Expressions whose type is erased: cut points that are evaluated block by block.
 
 use super::leaf::LeafRow;
-use super::sparse::{Block, Positions, StoredCursor};
+use super::node::{Node, Tree, Worker};
+use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
-use crate::kernel::inner::Scratch;
-use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
+use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// An expression of elements `T` whatever its operators. Clones share the tree.
@@ -66,89 +67,61 @@ impl<T> fmt::Debug for Boxed<'_, T> {
 
 pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
     let depth = e.depth() + 1;
-    if depth > DEPTH_LIMIT {
-        let shape = Err(Error::TooDeep { depth, limit: DEPTH_LIMIT });
-        return Lazy(Boxed { node: None, leaves: Vec::new(), shape, depth: 0 });
-    }
-    let shape = e.shape();
-    let mut leaves = Vec::new();
-    e.leaves(&mut |leaf| {
-        leaves.push(BoxedLeaf {
-            map: leaf.map.clone(),
-            elem_bytes: leaf.elem_bytes,
-            access: leaf.access,
+    Lazy(Boxed::new(Arc::new(e), depth))
+}
+
+/// An expression with its type erased, borrowed: for whoever would be compiled again for every type of it.
+pub(crate) fn erased<E: Expr>(e: &E) -> Boxed<'_, E::Elem> {
+    Boxed::new(Arc::new(Borrowed(e)), e.depth())
+}
+
+impl<'a, T> Boxed<'a, T> {
+    fn new(node: Arc<dyn Node<T> + 'a>, depth: usize) -> Self {
+        if depth > DEPTH_LIMIT {
+            let shape = Err(Error::TooDeep { depth, limit: DEPTH_LIMIT });
+            return Self { node: None, leaves: Vec::new(), shape, depth: 0 };
+        }
+        let shape = node.shape();
+        let mut leaves = Vec::new();
+        node.leaves(&mut |leaf| {
+            leaves.push(BoxedLeaf {
+                map: leaf.map.clone(),
+                elem_bytes: leaf.elem_bytes,
+                access: leaf.access,
+            });
         });
-    });
-    Lazy(Boxed { node: Some(Arc::new(e)), leaves, shape, depth })
-}
-
-/// The type-erased side of an expression.
-trait Node<T>: Send + Sync {
-    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, T> + Send + 'a>;
-}
-
-impl<E: Expr> Node<E::Elem> for E {
-    fn open<'a>(&'a self) -> Box<dyn BlockCursor<'a, E::Elem> + Send + 'a> {
-        Box::new(Worker::new(self.cursor()))
+        Self { node: Some(node), leaves, shape, depth }
     }
 }
 
-/// An expression at work that evaluates whole tiles.
-trait BlockCursor<'a, T> {
-    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop>;
-    fn row(&self, row: usize, columns: usize) -> (&[T], bool);
-    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop>;
-    fn fork(&self) -> Box<dyn BlockCursor<'a, T> + Send + 'a>;
-    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop>;
-}
+/// A borrowed expression.
+struct Borrowed<'a, T>(&'a dyn Node<T>);
 
-struct Worker<C: Cursor> {
-    cursor: C,
-    scratch: Scratch<C::Elem>,
-    sides: [usize; 2],
-    fault: bool,
-}
+impl<T> Tree for Borrowed<'_, T> {
+    fn shape(&self) -> Result<Shape> {
+        self.0.shape()
+    }
 
-impl<C: Cursor> Worker<C> {
-    fn new(cursor: C) -> Self {
-        Self { cursor, scratch: Scratch::default(), sides: [0, 0], fault: false }
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.0.is_shaped(shape)
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        self.0.leaves(visit);
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.0.is_leaf()
     }
 }
 
-impl<'a, C> BlockCursor<'a, C::Elem> for Worker<C>
-where
-    C: StoredCursor<'a> + 'a,
-    C::Elem: Send,
-{
-    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.cursor.bind(tile, next)?;
-        self.sides = tile.sides();
-        self.fault = self.scratch.fill(&self.cursor, self.sides).1;
-        Ok(())
+impl<T> Node<T> for Borrowed<'_, T> {
+    fn open(&self) -> Worker<'_, T> {
+        self.0.open()
     }
 
-    fn row(&self, row: usize, columns: usize) -> (&[C::Elem], bool) {
-        (&self.scratch.filled()[row * self.sides[1]..][..columns], self.fault)
-    }
-
-    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
-        self.cursor.fault(tile, next)
-    }
-
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        self.cursor.open(maps, lists)
-    }
-
-    fn fork(&self) -> Box<dyn BlockCursor<'a, C::Elem> + Send + 'a> {
-        Box::new(Self::new(self.cursor.fork()))
-    }
-
-    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.cursor.bind_stored(block, next)?;
-        self.sides = [1, block.positions.len()];
-        self.fault = self.scratch.fill(&self.cursor, self.sides).1;
-        Ok(())
+    fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop> {
+        self.0.fill_tile(tile, out)
     }
 }
 
@@ -194,7 +167,16 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
     }
 
     fn cursor(&self) -> BoxedCursor<'_, T> {
-        BoxedCursor(self.node.as_ref().map(|node| node.open()))
+        let worker = self.node.as_ref().map(|node| node.open());
+        BoxedCursor { worker, columns: 0, fault: false }
+    }
+
+    /// What is in the box, without a detour through memory.
+    fn worker(&self) -> Worker<'_, T> {
+        match &self.node {
+            Some(node) => node.open(),
+            None => Worker::new(self.cursor()),
+        }
     }
 
     fn depth(&self) -> usize {
@@ -202,8 +184,14 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
     }
 }
 
-/// A boxed expression at work.
-pub struct BoxedCursor<'a, T>(Option<Box<dyn BlockCursor<'a, T> + Send + 'a>>);
+/// A boxed expression at work: it evaluates whole tiles.
+pub struct BoxedCursor<'a, T> {
+    worker: Option<Worker<'a, T>>,
+    /// Columns of the tile.
+    columns: usize,
+    /// Whether an element of the tile has a fault.
+    fault: bool,
+}
 
 impl<T> fmt::Debug for BoxedCursor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -215,6 +203,19 @@ fn too_deep() -> Stop {
     Stop::Error(Error::TooDeep { depth: DEPTH_LIMIT + 1, limit: DEPTH_LIMIT })
 }
 
+impl<'a, T: Copy> BoxedCursor<'a, T> {
+    fn worker(&mut self) -> Result<&mut Worker<'a, T>, Stop> {
+        self.worker.as_mut().ok_or_else(too_deep)
+    }
+
+    /// Evaluates the tile that the worker is bound to.
+    fn evaluate(&mut self, sides: [usize; 2]) -> Result<(), Stop> {
+        self.columns = sides[1];
+        self.fault = self.worker()?.rows(0, sides).1;
+        Ok(())
+    }
+}
+
 impl<T: Copy> Cursor for BoxedCursor<'_, T> {
     type Elem = T;
     type Row<'r>
@@ -223,32 +224,41 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
         Self: 'r;
 
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.0.as_mut().ok_or_else(too_deep)?.bind(tile, next)
+        self.worker()?.bind(tile, next)?;
+        self.evaluate(tile.sides())
     }
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> BoxedRow<'_, T> {
-        let (elements, fault) =
-            self.0.as_ref().map_or((&[][..], true), |worker| worker.row(row, columns));
-        BoxedRow { elements: LeafRow::new(&elements[..columns]), fault }
+        let filled = self.worker.as_ref().map_or(&[][..], Worker::filled);
+        let elements = &filled[row * self.columns..][..columns];
+        BoxedRow { elements: LeafRow::new(elements), fault: self.fault }
     }
 
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
-        self.0.as_mut().ok_or_else(too_deep)?.fault(tile, next)
+        self.worker()?.fault(tile, next)
     }
 }
 
-impl<'a, T: Copy> StoredCursor<'a> for BoxedCursor<'a, T> {
+impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        self.0.as_mut().ok_or_else(too_deep)?.open(maps, lists)
-    }
-
-    fn fork(&self) -> Self {
-        Self(self.0.as_ref().map(|worker| worker.fork()))
+        self.worker()?.take_up(maps, lists)
     }
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.0.as_mut().ok_or_else(too_deep)?.bind_stored(block, next)
+        self.worker()?.bind_stored(block, next)?;
+        self.evaluate([1, block.positions.len()])
+    }
+}
+
+impl<'a, T: Copy + Send + 'a> StoredCursor<'a> for BoxedCursor<'a, T> {
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        visit(self);
+    }
+
+    fn fork(&self) -> Self {
+        let worker = self.worker.as_ref().map(Worker::fork);
+        Self { worker, columns: 0, fault: false }
     }
 }
 

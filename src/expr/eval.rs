@@ -1,12 +1,13 @@
 //! Evaluation: from an expression to operands, a plan and elements.
 
 use super::leaf::Links;
-use super::{Expr, locate, sparse};
+use super::node::{Node, Tree};
+use super::{locate, sparse};
 use crate::error::{Error, Result};
-use crate::kernel::inner::{self, RowsMut, Scratch, slots};
+use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, AxisWalk, Blocking, Cursor, Dest, Filled, Operand, PerOperand, Place, Source, Steps,
-    Stop, TILE, Tile, TileSource, Walk,
+    self, AxisWalk, Blocking, Filled, Operand, PerOperand, Place, Source, Steps, Stop, TILE, Tile,
+    TileSource, Walk,
 };
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
@@ -17,10 +18,10 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 /// Evaluations up to this size need no plan where everything is strided.
-const SMALL: usize = 4096;
+pub(super) const SMALL: usize = 4096;
 
 /// All elements in row-major order in a new tensor.
-pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
+pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
@@ -31,32 +32,40 @@ pub(super) fn eval<E: Expr>(e: &E) -> Result<Tensor<Vec<E::Elem>>> {
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given.
-pub(super) fn elements<E: Expr>(e: &E, shape: &Shape, map: &AddressMap) -> Result<Vec<E::Elem>> {
+pub(super) fn elements<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    map: &AddressMap,
+) -> Result<Vec<T>> {
     inner::collect(map.count(), |out| {
         let filled = evaluate_into(e, shape, map, out)?;
         filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
     })
 }
 
-/// Elements of `e`, stretched to the shape of `out`, into `out`.
-pub(super) fn assign<E: Expr, W: Writer<Elem = E::Elem>>(e: &E, out: &mut Tensor<W>) -> Result<()> {
-    let shape = destination(e, out)?;
-    if let Some(done) = sparse::assign_entries(e, &shape, out) {
+/// Elements of `e`, stretched to the shape of `map`, into `storage`.
+pub(super) fn assign<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+) -> Result<()> {
+    let shape = destination(e, map)?;
+    if let Some(done) = sparse::assign_entries(e, &shape, map, storage) {
         return done;
     }
-    if let Some(done) = sparse::assign_sparsely(e, &shape, out) {
+    if let Some(done) = sparse::assign_sparsely(e, &shape, map, storage) {
         return done;
     }
-    assign_blocks(e, &shape, out)
+    assign_blocks(e, &shape, map, storage)
 }
 
 /// [`assign`] to a destination that can take it, every element of which is computed.
-pub(super) fn assign_blocks<E: Expr, W: Writer<Elem = E::Elem>>(
-    e: &E,
+pub(super) fn assign_blocks<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
-    out: &mut Tensor<W>,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
 ) -> Result<()> {
-    let (map, storage) = out.parts_mut();
     if map.rest().is_empty()
         && let Some(slice) = storage.as_mut_slice()
     {
@@ -71,8 +80,8 @@ pub(super) fn assign_blocks<E: Expr, W: Writer<Elem = E::Elem>>(
     })
 }
 
-/// The shape to evaluate for an assignment, if `out` can take it.
-pub(super) fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
+/// The shape to evaluate for an assignment, if a destination of map `out` can take it.
+pub(super) fn destination(e: &dyn Tree, out: &AddressMap) -> Result<Shape> {
     let expected = out.shape();
     if !e.is_shaped(&expected) {
         let found = e.shape()?;
@@ -80,41 +89,41 @@ pub(super) fn destination<E: Expr, W>(e: &E, out: &Tensor<W>) -> Result<Shape> {
             return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
         }
     }
-    out.address_map().check_injective()?;
+    out.check_injective()?;
     Ok(expected)
 }
 
 /// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.
-pub(crate) fn evaluate_into<E: Expr>(
-    e: &E,
+pub(super) fn evaluate_into<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-    out: &mut [MaybeUninit<E::Elem>],
+    out: &mut [MaybeUninit<T>],
 ) -> Result<Option<Filled>> {
     evaluate_raw(e, shape, map, out)
         .map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
 }
 
 /// As [`evaluate_into`], with the reason of a stop still to be explained.
-pub(super) fn evaluate_raw<E: Expr>(
-    e: &E,
+pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-    out: &mut [MaybeUninit<E::Elem>],
+    out: &mut [MaybeUninit<T>],
 ) -> Result<Option<Filled>, Stop> {
-    match small(e, shape, map, out) {
-        Some(done) => done.map(Some),
-        None => {
-            let columns = if copies_rows(e, map) { usize::MAX } else { TILE };
-            run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
-        }
+    let mut done = Err(Stop::Done);
+    let whole = map.count() == out.len();
+    if whole && small_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
+        return done.map(Some);
     }
+    let columns = if copies_rows(e, map) { usize::MAX } else { TILE };
+    run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
 }
 
 /// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may
 /// they be long, as everything else goes through scratch memory a tile at a time.
-fn copies_rows<E: Expr>(e: &E, map: &AddressMap) -> bool {
-    let mut direct = E::IS_LEAF;
+fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
+    let mut direct = e.is_leaf();
     e.leaves(&mut |leaf| {
         direct &= leaf.access == super::Access::Slice && leaf.map.rest().is_empty();
     });
@@ -123,22 +132,17 @@ fn copies_rows<E: Expr>(e: &E, map: &AddressMap) -> bool {
     direct && last.is_some_and(|(stride, walk)| stride == 1 && matches!(walk, map::Walk::Linear))
 }
 
-/// The short way for small evaluations: one tile, straight from the strides.
-#[inline]
-fn small<E: Expr>(
-    e: &E,
+/// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can
+/// be had, and tells whether.
+fn small_tile(
+    e: &dyn Tree,
     shape: &Shape,
     map: &AddressMap,
-    out: &mut [MaybeUninit<E::Elem>],
-) -> Option<Result<Filled, Stop>> {
+    fill: &mut dyn FnMut(&Tile<'_>),
+) -> bool {
     let count = map.count();
-    if count == 0
-        || count > SMALL
-        || !map.is_contiguous()
-        || out.len() != count
-        || map.top().offset() != 0
-    {
-        return None;
+    if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
+        return false;
     }
     let straight = |stride| Steps { stride, table: None };
     let place = |base, rows, columns| Place {
@@ -160,7 +164,7 @@ fn small<E: Expr>(
             [] => (1, 1),
             [columns] => (1, *columns),
             [rows, columns] => (*rows, *columns),
-            _ => return None,
+            _ => return false,
         };
         places.truncate(1);
         places[0] = place(0, columns as isize, 1);
@@ -176,21 +180,20 @@ fn small<E: Expr>(
             places.push(place(leaf.map.top().offset() as isize, across, along));
         });
         if !linear {
-            return None;
+            return false;
         }
     }
-    let tile = Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places };
-    let mut cursor = e.cursor();
-    Some(kernel::fill_tile(&mut cursor, &tile, out))
+    fill(&Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places });
+    true
 }
 
 /// Plans and runs `source`, which reads the leaves of `e`.
-pub(super) fn run<E: Expr>(
-    source: &dyn Source<E::Elem>,
-    e: &E,
+pub(super) fn run<T: Copy + Send + Sync>(
+    source: &dyn Source<T>,
+    e: &dyn Tree,
     shape: &Shape,
     map: &AddressMap,
-    out: &mut [MaybeUninit<E::Elem>],
+    out: &mut [MaybeUninit<T>],
     blocking: Blocking,
 ) -> Result<Option<Filled>, Stop> {
     let prepared = Prepared::new(e, shape, map);
@@ -199,24 +202,27 @@ pub(super) fn run<E: Expr>(
 }
 
 /// Evaluates `e` at `shape` block by block, with the places that `map` gives them.
-pub(crate) fn for_each_block<E: Expr>(
-    e: &E,
+pub(crate) fn for_each_block<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-    visit: impl FnMut(&Place<'_>, [usize; 2], &[E::Elem]) -> Result<(), Stop>,
+    mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
 ) -> Result<()> {
-    match visit_blocks(e, shape, map, visit) {
+    match visit_blocks(e, shape, map, &mut visit) {
         Ok(()) | Err(Stop::Done) => Ok(()),
         Err(stop) => Err(locate::explain_stop(e, shape, map, stop, &|_| None)),
     }
 }
 
+/// What is called with blocks of elements: their places, their rows and columns, and themselves.
+pub(super) type Visit<'v, T> = &'v mut dyn FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>;
+
 /// As [`for_each_block`], with the reason of a stop still to be explained.
-pub(super) fn visit_blocks<E: Expr>(
-    e: &E,
+pub(super) fn visit_blocks<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-    visit: impl FnMut(&Place<'_>, [usize; 2], &[E::Elem]) -> Result<(), Stop>,
+    visit: Visit<'_, T>,
 ) -> Result<(), Stop> {
     let prepared = Prepared::new(e, shape, map);
     let links = prepared.links();
@@ -230,7 +236,7 @@ pub(super) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    pub(super) fn new<E: Expr>(e: &'a E, shape: &Shape, map: &'a AddressMap) -> Self {
+    pub(super) fn new(e: &'a dyn Tree, shape: &Shape, map: &'a AddressMap) -> Self {
         let mut maps = SmallVec::new();
         maps.push(Cow::Borrowed(map));
         e.leaves(&mut |leaf| maps.push(Cow::Borrowed(leaf.map)));
@@ -307,58 +313,12 @@ fn operand<'s>(map: &'s AddressMap, links: &'s Links<'s>, shape: &Shape) -> Oper
 }
 
 /// An expression as a source of tiles.
-pub(super) struct Fused<'e, E>(pub(super) &'e E);
+struct Fused<'e, T>(&'e dyn Node<T>);
 
-impl<E: Expr> Source<E::Elem> for Fused<'_, E> {
-    fn open(&self) -> Box<dyn TileSource<E::Elem> + '_> {
-        Box::new(Worker { cursor: self.0.cursor(), scratch: Scratch::default() })
+impl<T: Copy> Source<T> for Fused<'_, T> {
+    fn open(&self) -> Box<dyn TileSource<T> + '_> {
+        Box::new(self.0.open())
     }
-}
-
-struct Worker<C: Cursor> {
-    cursor: C,
-    scratch: Scratch<C::Elem>,
-}
-
-impl<C: Cursor> TileSource<C::Elem> for Worker<C> {
-    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Result<(), Stop> {
-        if let Some(done) = self.cursor.copy(tile, dest) {
-            return done;
-        }
-        self.cursor.bind(tile, &mut 1)?;
-        fill_bound(&self.cursor, &mut self.scratch, tile, dest)
-    }
-
-    fn block(&mut self, tile: &Tile<'_>) -> Result<&[C::Elem], Stop> {
-        let tile = Tile { dense: true, ..*tile };
-        self.cursor.bind(&tile, &mut 1)?;
-        match self.scratch.fill(&self.cursor, tile.sides()) {
-            (_, true) => Err(Stop::Fault),
-            (block, false) => Ok(block),
-        }
-    }
-}
-
-/// Evaluates a bound tile, directly to its destination if that is a block of plain rows.
-#[inline]
-pub(super) fn fill_bound<C: Cursor>(
-    cursor: &C,
-    scratch: &mut Scratch<C::Elem>,
-    tile: &Tile<'_>,
-    dest: &mut Dest<'_, C::Elem>,
-) -> Result<(), Stop> {
-    let stream = dest.streams();
-    let direct = if tile.dense { dest.rows().and_then(RowsMut::flat) } else { dest.rows() };
-    let fault = match direct {
-        Some(mut rows) if stream => inner::fill_streaming(cursor, &mut rows),
-        Some(mut rows) => inner::fill(cursor, &mut rows),
-        None => {
-            let (block, fault) = scratch.fill(cursor, tile.sides());
-            dest.put(block, tile.columns);
-            fault
-        }
-    };
-    if fault { Err(Stop::Fault) } else { Ok(()) }
 }
 
 /// Addresses of one row of a tile.
@@ -372,11 +332,11 @@ pub(super) fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Ve
 }
 
 /// Writes one row of a tile.
-fn write_row<W: Writer>(
-    storage: &mut W,
+fn write_row<T: Copy + Send + Sync>(
+    storage: &mut dyn Writer<Elem = T>,
     place: &Place<'_>,
     row: usize,
-    from: &[W::Elem],
+    from: &[T],
 ) -> Result<(), crate::StorageError> {
     if place.relocate.is_none() && place.columns.table.is_none() {
         return storage.write_run(place.at(row, 0) as usize, place.columns.stride, from);

@@ -1,7 +1,8 @@
 //! `explain`: what an evaluation would do, in words.
 
+use super::Access;
 use super::eval::Prepared;
-use super::{Access, Expr};
+use super::node::{Node, Tree};
 use crate::error::Result;
 use crate::kernel::{self, Blocking, TILE, plan};
 use crate::map::{self, AddressMap};
@@ -46,7 +47,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
+pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let shape = e.shape()?;
     let out = AddressMap::row_major(&shape)?;
     let prepared = Prepared::new(e, &shape, &out);
@@ -54,12 +55,12 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
     let operands = prepared.operands(&links);
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
-    let copy = E::IS_LEAF && matches!(leaves[..], [(_, Access::Slice)]);
+    let copy = e.is_leaf() && matches!(leaves[..], [(_, Access::Slice)]);
     let columns = if copy { usize::MAX } else { TILE };
     let plan = plan::plan(&prepared.shape, &operands, Blocking { elements: TILE, columns })?;
 
     let count = out.count();
-    let element = short_name::<E::Elem>();
+    let element = std::any::type_name::<T>();
     let mut lines = vec![format!(
         "{element} {:?}, {} of {count} elements",
         shape,
@@ -80,14 +81,14 @@ pub(super) fn explain<E: Expr>(e: &E) -> Result<Explanation> {
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
     let read = bytes_read(e);
-    let written = size_of::<E::Elem>().saturating_mul(count);
+    let written = size_of::<T>().saturating_mul(count);
     lines.push(format!("threads: {threads}"));
     lines.push(format!("bytes: {read} read, {written} written"));
     Ok(Explanation { lines, threads })
 }
 
 /// Bytes of the operands, counted once where elements are repeated.
-pub(crate) fn bytes_read<E: Expr>(e: &E) -> usize {
+pub(crate) fn bytes_read(e: &dyn Tree) -> usize {
     let mut bytes = 0_usize;
     e.leaves(&mut |leaf| {
         bytes = bytes.saturating_add(leaf.elem_bytes.saturating_mul(distinct(leaf.map)));
@@ -108,10 +109,6 @@ fn distinct(map: &AddressMap) -> usize {
     });
     let span = map.span();
     along.fold(1, usize::saturating_mul).min(span.end - span.start)
-}
-
-fn short_name<T>() -> &'static str {
-    std::any::type_name::<T>()
 }
 
 fn leaves_in_words(count: usize) -> String {

@@ -17,7 +17,7 @@ impl<S: Reader> Expr for Tensor<S> {
     const IS_LEAF: bool = true;
     type Elem = S::Elem;
     type Cursor<'a>
-        = LeafCursor<'a, S>
+        = LeafCursor<'a, S::Elem>
     where
         S: 'a;
     type Ref<'a>
@@ -61,8 +61,8 @@ impl<S: Reader> Expr for Tensor<S> {
         Tensor::rewrite(self, change)
     }
 
-    #[inline]
-    fn cursor(&self) -> LeafCursor<'_, S> {
+    #[inline(always)]
+    fn cursor(&self) -> LeafCursor<'_, S::Elem> {
         LeafCursor {
             storage: self.storage(),
             slice: self.storage().as_slice(),
@@ -79,15 +79,15 @@ impl<S: Reader> Expr for Tensor<S> {
 }
 
 /// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.
-pub struct LeafCursor<'a, S: Reader> {
-    pub(super) storage: &'a S,
+pub struct LeafCursor<'a, T: Copy> {
+    pub(super) storage: &'a dyn Reader<Elem = T>,
     /// What the storage said once; a safe trait may answer differently the second time.
-    pub(super) slice: Option<&'a [S::Elem]>,
+    pub(super) slice: Option<&'a [T]>,
     pub(super) bound: Bound,
-    pub(super) scratch: Vec<S::Elem>,
+    pub(super) scratch: Vec<T>,
     pub(super) addresses: Vec<usize>,
     /// What this leaf is in a sparse evaluation, if it is part of one.
-    pub(super) opened: Option<Opened<'a, S::Elem>>,
+    pub(super) opened: Option<Opened<'a, T>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ pub(super) enum Bound {
     Uniform,
 }
 
-impl<S: Reader> fmt::Debug for LeafCursor<'_, S> {
+impl<T: Copy> fmt::Debug for LeafCursor<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeafCursor").field("bound", &self.bound).finish_non_exhaustive()
     }
@@ -111,23 +111,27 @@ impl<S: Reader> fmt::Debug for LeafCursor<'_, S> {
 /// Elements of scratch rows that keep columns of a block from falling into one cache set.
 const PAD_BYTES: usize = 64;
 
-impl<S: Reader> LeafCursor<'_, S> {
+impl<T: Copy + Send + Sync> LeafCursor<'_, T> {
     /// Rows of a slice that can be read where they are.
     #[inline(always)]
-    fn direct(slice: &[S::Elem], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Option<Bound> {
+    fn direct(slice: &[T], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Option<Bound> {
         let strided = place.rows.table.is_none() || rows == 1;
         if !place.columns.is(1) || !strided || place.relocate.is_some() {
             return None;
         }
-        let (low, high) = inner::span(place, rows, columns);
         let base = place.base.wrapping_add(place.rows.at(0));
-        let inside = low >= 0 && high < slice.len() as i128;
+        let inside = if rows == 1 {
+            base >= 0 && slice.len().checked_sub(base as usize).is_some_and(|n| n >= columns)
+        } else {
+            let (low, high) = inner::span(place, rows, columns);
+            low >= 0 && high < slice.len() as i128
+        };
         let stride = if rows == 1 { 0 } else { place.rows.stride };
         inside.then_some(Bound::Direct { base: base as usize, stride })
     }
 
     /// Repeats the one element of each row.
-    fn repeat(&mut self, slice: &[S::Elem], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
+    fn repeat(&mut self, slice: &[T], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
         self.scratch.clear();
         for row in 0..rows {
             let mut address = [place.base.wrapping_add(place.rows.at(row)) as usize];
@@ -151,9 +155,8 @@ impl<S: Reader> LeafCursor<'_, S> {
     fn pack(&mut self, tile: &Tile<'_>, leaf: usize) -> Result<(), Stop> {
         let place = &tile.places[leaf];
         let (rows, columns) = (tile.rows, tile.columns);
-        let pad = PAD_BYTES / size_of::<S::Elem>().max(1);
-        let aliased =
-            rows > 4 && !tile.dense && (columns * size_of::<S::Elem>()).is_multiple_of(512);
+        let pad = PAD_BYTES / size_of::<T>().max(1);
+        let aliased = rows > 4 && !tile.dense && (columns * size_of::<T>()).is_multiple_of(512);
         let stride = if aliased { columns + pad } else { columns };
         self.bound = Bound::Scratch { stride };
         if let (Some(slice), None) = (self.slice, place.relocate) {
@@ -232,14 +235,13 @@ fn gather<T: Copy>(slice: &[T], addresses: &[usize], out: &mut [T]) -> Result<()
     Ok(())
 }
 
-impl<S: Reader> Cursor for LeafCursor<'_, S> {
-    type Elem = S::Elem;
+impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
+    type Elem = T;
     type Row<'r>
-        = LeafRow<'r, S::Elem>
+        = LeafRow<'r, T>
     where
         Self: 'r;
 
-    #[inline(always)]
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         let place = &tile.places[*next];
         *next += 1;
@@ -259,7 +261,7 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
     }
 
     #[inline(always)]
-    fn row(&self, row: usize, columns: usize) -> LeafRow<'_, S::Elem> {
+    fn row(&self, row: usize, columns: usize) -> LeafRow<'_, T> {
         let elements = match (self.bound, self.slice) {
             (Bound::Direct { base, stride }, Some(slice)) => {
                 &slice[base.wrapping_add_signed(stride * row as isize)..][..columns]
@@ -276,7 +278,7 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
     }
 
     #[inline(always)]
-    fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, S::Elem>) -> Option<Result<(), Stop>> {
+    fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Option<Result<(), Stop>> {
         let slice = self.slice?;
         let place = &tile.places[1];
         if place.relocate.is_some() {
@@ -303,13 +305,13 @@ impl<S: Reader> Cursor for LeafCursor<'_, S> {
     }
 
     #[inline]
-    fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[S::Elem]> {
+    fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[T]> {
         let row = self.row(row, columns);
         (!row.uniform).then_some(row.elements)
     }
 
     #[inline]
-    fn slice(&self) -> Option<&[S::Elem]> {
+    fn slice(&self) -> Option<&[T]> {
         self.slice
     }
 

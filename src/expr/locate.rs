@@ -1,9 +1,9 @@
 //! From "something failed in this evaluation" to the index and the reason.
 
-use super::Expr;
 use super::leaf::Links;
+use super::node::Node;
 use crate::error::{Error, Result, StorageError};
-use crate::kernel::{Cursor, Fault, PerOperand, Place, Row, Steps, Stop, Tile};
+use crate::kernel::{Fault, PerOperand, Place, Steps, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::{Index, Shape};
 
@@ -12,26 +12,28 @@ use crate::shape::{Index, Shape};
 /// A fault is found by evaluating element by element in row-major order: slow, but the first one is
 /// the same for every plan and thread count. `extra` looks for faults of the elements themselves, and
 /// `out` is the map of the destination.
-pub(super) fn explain_stop<E: Expr>(
-    e: &E,
+#[cold]
+pub(super) fn explain_stop<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     out: &AddressMap,
     stop: Stop,
-    extra: &dyn Fn(E::Elem) -> Option<Fault>,
+    extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Error {
     match shape.indexes() {
-        Ok(indexes) => explain_at(e, indexes, out, stop, extra),
+        Ok(mut indexes) => explain_at(e, &mut indexes, out, stop, extra),
         Err(error) => error,
     }
 }
 
 /// As [`explain_stop`], where a fault is known to be at one of `indexes`, which ascend.
-pub(super) fn explain_at<E: Expr>(
-    e: &E,
-    indexes: impl Iterator<Item = Index>,
+#[cold]
+pub(super) fn explain_at<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    indexes: &mut dyn Iterator<Item = Index>,
     out: &AddressMap,
     stop: Stop,
-    extra: &dyn Fn(E::Elem) -> Option<Fault>,
+    extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Error {
     match stop {
         Stop::Error(error) => error,
@@ -49,23 +51,23 @@ pub(super) fn explain_at<E: Expr>(
             }
             Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
             Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
-            Err(stop) => explain_at(e, std::iter::empty(), out, stop, extra),
+            Err(stop) => explain_at(e, &mut std::iter::empty(), out, stop, extra),
         },
     }
 }
 
 type Found = Option<(Vec<usize>, Fault)>;
 
-fn find<E: Expr>(
-    e: &E,
-    indexes: impl Iterator<Item = Index>,
-    extra: &dyn Fn(E::Elem) -> Option<Fault>,
+fn find<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    indexes: &mut dyn Iterator<Item = Index>,
+    extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Result<Found, Stop> {
     let mut maps: PerOperand<&AddressMap> = PerOperand::new();
     e.leaves(&mut |leaf| maps.push(leaf.map));
     let links: PerOperand<Links<'_>> = maps.iter().map(|map| Links(map.rest())).collect();
     let still = Steps { stride: 0, table: None };
-    let mut cursor = e.cursor();
+    let mut worker = e.open();
     for index in indexes {
         let mut places: PerOperand<Place<'_>> = PerOperand::new();
         places.push(Place { base: 0, rows: still, columns: still, relocate: None });
@@ -75,11 +77,12 @@ fn find<E: Expr>(
             places.push(Place { base, rows: still, columns: still, relocate });
         }
         let tile = Tile { rows: 1, columns: 1, dense: false, places: &places };
-        if let Some(fault) = cursor.fault(&tile, &mut 1)? {
+        if let Some(fault) = worker.fault(&tile, &mut 1)? {
             return Ok(Some((index.to_vec(), fault)));
         }
-        cursor.bind(&tile, &mut 1)?;
-        if let Some(fault) = extra(cursor.row(0, 1).get(0)) {
+        worker.bind(&tile, &mut 1)?;
+        let (elements, _) = worker.rows(0, tile.sides());
+        if let Some(fault) = elements.first().and_then(|&element| extra(element)) {
             return Ok(Some((index.to_vec(), fault)));
         }
     }

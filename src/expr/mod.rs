@@ -21,6 +21,7 @@ mod eval;
 mod explain;
 mod leaf;
 mod locate;
+mod node;
 mod operands;
 mod operators;
 mod pairs;
@@ -31,6 +32,7 @@ mod sparse;
 mod update;
 
 pub use apply::{Apply, Op};
+pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
@@ -51,8 +53,9 @@ pub mod machinery {
     pub use super::apply::{ApplyCursor, ApplyRow};
     pub use super::boxed::{BoxedCursor, BoxedRow};
     pub use super::leaf::{LeafCursor, LeafRow};
+    pub use super::node::Worker;
     pub use super::operands::Function;
-    pub use super::sparse::{Block, Share, StoredCursor};
+    pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
     pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
 }
 
@@ -65,6 +68,7 @@ use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use node::Worker;
 use sparse::StoredCursor;
 
 /// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
@@ -123,6 +127,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// A worker that evaluates tiles.
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'_>;
+
+    /// [`Self::cursor`], its type erased.
+    #[doc(hidden)]
+    fn worker(&self) -> Worker<'_, Self::Elem> {
+        Worker::new(self.cursor())
+    }
 
     /// Boxes within boxes, at the deepest.
     #[doc(hidden)]
@@ -240,7 +250,8 @@ impl<E: Expr> Lazy<E> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn assign_to<W: crate::Writer<Elem = E::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        eval::assign(&self.0, out)
+        let (map, storage) = out.parts_mut();
+        eval::assign(&self.0, map, storage)
     }
 
     /// Erases the type of the expression, so that different ones fit in a `Vec`.
@@ -336,6 +347,10 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn cursor(&self) -> E::Cursor<'_> {
         self.0.cursor()
+    }
+
+    fn worker(&self) -> Worker<'_, E::Elem> {
+        self.0.worker()
     }
 
     fn depth(&self) -> usize {

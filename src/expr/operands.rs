@@ -65,6 +65,20 @@ pub trait IntoOperands {
     fn into_operands(self) -> Self::Operands;
 }
 
+/// The joint shape of the operands so far and of the next one, the first of which has number 1.
+#[inline]
+pub(super) fn join<E: Expr>(so_far: Result<Shape>, next: &E, argument: usize) -> Result<Shape> {
+    match so_far {
+        Ok(_) if argument == 1 => next.shape(),
+        Ok(shape) if next.is_shaped(&shape) => Ok(shape),
+        _ => joint(so_far, next.shape(), argument),
+    }
+}
+
+fn joint(so_far: Result<Shape>, next: Result<Shape>, argument: usize) -> Result<Shape> {
+    so_far?.join(&next?, Align::Right, argument)
+}
+
 macro_rules! operand_tuples {
     ($($name:ident $k:tt),*) => {
         impl<$($name: Expr),*> Operands for ($($name,)*) {
@@ -78,9 +92,9 @@ macro_rules! operand_tuples {
 
             #[inline]
             fn shape(&self) -> Result<Shape> {
-                let shape = Shape::default();
-                $(let shape = shape.join(&self.$k.shape()?, Align::Right, $k + 1)?;)*
-                Ok(shape)
+                let shape = Ok(Shape::default());
+                $(let shape = join(shape, &self.$k, $k + 1);)*
+                shape
             }
 
             #[inline]
@@ -101,13 +115,13 @@ macro_rules! operand_tuples {
                 Ok(($(self.$k.rewrite(change)?,)*))
             }
 
-            #[inline]
+            #[inline(always)]
             fn cursors(&self) -> Self::Cursors<'_> {
                 ($(self.$k.cursor(),)*)
             }
 
             fn depth(&self) -> usize {
-                [$(self.$k.depth()),*].into_iter().max().unwrap_or(0)
+                0 $(.max(self.$k.depth()))*
             }
         }
 

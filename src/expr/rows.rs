@@ -5,19 +5,21 @@
 //! by evaluating tiles straight from strides, or, where maps are more than strides, by a plan of its
 //! own.
 
+use super::boxed::{Boxed, erased};
 use super::eval::evaluate_raw;
+use super::node::{Node, Worker};
 use super::{Expr, Leaf, locate};
 use crate::error::{Error, Result};
-use crate::kernel::inner::{self, Scratch, slots};
-use crate::kernel::{Cursor, PART, Place, Steps, Stop, TILE, Tile};
+use crate::kernel::inner::{self, slots};
+use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// An expression seen as rows.
-pub(crate) struct Rows<E> {
-    e: E,
+/// An expression of elements `T` seen as rows.
+pub(crate) struct Rows<'e, T> {
+    e: Boxed<'e, T>,
     shape: Shape,
     /// Links below the first, of all leaves.
     links: usize,
@@ -31,11 +33,18 @@ struct Strided {
     strides: SmallVec<[isize; 4]>,
 }
 
-impl<E: Expr> Rows<E> {
+impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// The rows of `e` after `view`, which gives every leaf the same shape.
-    pub(crate) fn new(
-        e: E,
+    pub(crate) fn new<E: Expr<Elem = T>>(
+        e: &'e E,
         mut view: impl FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Self> {
+        Self::of_erased(erased(e), &mut view)
+    }
+
+    fn of_erased(
+        e: Boxed<'e, T>,
+        view: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Self> {
         let joint = e.shape()?;
         let shape = view(AddressMap::row_major(&joint)?)?.shape();
@@ -70,8 +79,8 @@ impl<E: Expr> Rows<E> {
     }
 
     /// A reader of blocks, for one task.
-    pub(crate) fn open(&self) -> RowReader<'_, E> {
-        let cursor = self.e.cursor();
+    pub(crate) fn open(&self) -> RowReader<'_, T> {
+        let worker = self.e.worker();
         let columns = self.shape.rank() - 1;
         let direct = self.strided.as_ref().is_some_and(|leaves| match leaves.as_slice() {
             [leaf] => leaf.strides[columns] == 1 || self.shape[columns] == 1,
@@ -79,24 +88,27 @@ impl<E: Expr> Rows<E> {
         });
         RowReader {
             rows: self,
-            direct: direct && cursor.slice().is_some(),
-            cursor,
+            direct: direct && worker.slice().is_some(),
+            worker,
             starts: Vec::new(),
-            scratch: Scratch::default(),
             block: Vec::new(),
         }
     }
 }
 
 /// Why the evaluation of `e` at `shape` stopped.
-pub(crate) fn explain_stop<E: Expr>(e: &E, shape: &Shape, stop: Stop) -> Error {
+pub(crate) fn explain_stop<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    stop: Stop,
+) -> Error {
     match AddressMap::row_major(shape) {
         Ok(map) => locate::explain_stop(e, shape, &map, stop, &|_| None),
         Err(error) => error,
     }
 }
 
-fn strided<E: Expr>(e: &E) -> Option<Vec<Strided>> {
+fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Vec<Strided>> {
     let mut leaves = Some(Vec::new());
     e.leaves(&mut |leaf: Leaf<'_>| {
         let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
@@ -112,43 +124,42 @@ fn strided<E: Expr>(e: &E) -> Option<Vec<Strided>> {
 }
 
 /// Reads blocks of rows, one after another.
-pub(crate) struct RowReader<'r, E: Expr> {
-    rows: &'r Rows<E>,
-    cursor: E::Cursor<'r>,
+pub(crate) struct RowReader<'r, T> {
+    rows: &'r Rows<'r, T>,
+    worker: Worker<'r, T>,
     /// Whether the rows lie in the memory of the only leaf.
     direct: bool,
     starts: Vec<usize>,
-    scratch: Scratch<E::Elem>,
-    block: Vec<E::Elem>,
+    block: Vec<T>,
 }
 
 /// Rows of equal length.
-pub(crate) struct Block<'b, C: Cursor> {
-    data: Data<'b, C>,
+pub(crate) struct Block<'b, T> {
+    data: Data<'b, T>,
     columns: usize,
 }
 
-enum Data<'b, C: Cursor> {
+enum Data<'b, T> {
     /// In memory, each row where it starts.
-    Apart(&'b [C::Elem], &'b [usize]),
+    Apart(&'b [T], &'b [usize]),
     /// In scratch memory, one after another.
-    Together(&'b [C::Elem]),
+    Together(&'b [T]),
     /// Where the leaf has packed them.
-    Bound(&'b C),
+    Bound(&'b dyn Fill<T>),
 }
 
-impl<'b, C: Cursor> Block<'b, C> {
+impl<'b, T: Copy> Block<'b, T> {
     #[inline]
-    pub(crate) fn row(&self, row: usize) -> &'b [C::Elem] {
+    pub(crate) fn row(&self, row: usize) -> &'b [T] {
         match self.data {
             Data::Apart(slice, starts) => &slice[starts[row]..][..self.columns],
             Data::Together(block) => &block[row * self.columns..][..self.columns],
-            Data::Bound(cursor) => cursor.row_in_memory(row, self.columns).unwrap_or_default(),
+            Data::Bound(leaf) => leaf.row_in_memory(row, self.columns).unwrap_or_default(),
         }
     }
 
     /// All rows as one, if they are one after another.
-    pub(crate) fn flat(&self) -> Option<&'b [C::Elem]> {
+    pub(crate) fn flat(&self) -> Option<&'b [T]> {
         match self.data {
             Data::Together(block) => Some(block),
             _ => None,
@@ -156,7 +167,7 @@ impl<'b, C: Cursor> Block<'b, C> {
     }
 }
 
-impl<'r, E: Expr> RowReader<'r, E> {
+impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     /// Whether blocks are read where they lie.
     pub(crate) fn is_direct(&self) -> bool {
         self.direct
@@ -190,10 +201,10 @@ impl<'r, E: Expr> RowReader<'r, E> {
         &mut self,
         rows: Range<usize>,
         columns: Range<usize>,
-    ) -> Result<Block<'_, E::Cursor<'r>>, Stop> {
+    ) -> Result<Block<'_, T>, Stop> {
         let width = columns.len();
         if let (true, Some([leaf])) = (self.direct, self.rows.strided.as_deref()) {
-            let slice = self.cursor.slice().unwrap_or_default();
+            let slice = self.worker.slice().unwrap_or_default();
             self.starts.clear();
             let mut runs = Runs::new(&self.rows.shape, rows);
             while let Some((run, index)) = runs.next() {
@@ -234,7 +245,7 @@ impl<'r, E: Expr> RowReader<'r, E> {
         &mut self,
         rows: Range<usize>,
         columns: Range<usize>,
-        mut visit: impl FnMut(usize, &[E::Elem]),
+        mut visit: impl FnMut(usize, &[T]),
     ) -> Result<(), Stop> {
         let width = columns.len();
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
@@ -248,9 +259,9 @@ impl<'r, E: Expr> RowReader<'r, E> {
         };
         self.bind(run, &index, columns)?;
         for row in 0..run {
-            match self.cursor.row_in_memory(row, width) {
+            match self.worker.bound().row_in_memory(row, width) {
                 Some(row_in_memory) => visit(row, row_in_memory),
-                None => match self.scratch.fill_row(&self.cursor, row, width) {
+                None => match self.worker.rows(row, [1, width]) {
                     (_, true) => return Err(Stop::Fault),
                     (evaluated, false) => visit(row, evaluated),
                 },
@@ -265,14 +276,14 @@ impl<'r, E: Expr> RowReader<'r, E> {
         run: usize,
         index: &[usize],
         columns: Range<usize>,
-    ) -> Result<Data<'_, E::Cursor<'r>>, Stop> {
+    ) -> Result<Data<'_, T>, Stop> {
         let width = columns.len();
         let dense = self.bind(run, index, columns)?;
-        if !dense && self.cursor.row_in_memory(0, width).is_some() {
-            return Ok(Data::Bound(&self.cursor));
+        if !dense && self.worker.bound().row_in_memory(0, width).is_some() {
+            return Ok(Data::Bound(self.worker.bound()));
         }
         let sides = if dense { [1, run * width] } else { [run, width] };
-        match self.scratch.fill(&self.cursor, sides) {
+        match self.worker.rows(0, sides) {
             (_, true) => Err(Stop::Fault),
             (block, false) => Ok(Data::Together(block)),
         }
@@ -292,7 +303,7 @@ impl<'r, E: Expr> RowReader<'r, E> {
         let width = columns.len();
         let dense = run > 1 && width < PART;
         let tile = Tile { rows: run, columns: width, dense, places: &places };
-        self.cursor.bind(&tile, &mut 1)?;
+        self.worker.bind(&tile, &mut 1)?;
         Ok(dense)
     }
 
@@ -323,12 +334,12 @@ impl<'r, E: Expr> RowReader<'r, E> {
         }
         selectors.push(range(columns));
         let select = |map: AddressMap| map.select(selectors.clone());
-        let piece = self.rows.e.by_ref().rewrite(&mut |map| select(map))?;
+        let piece = self.rows.e.clone().rewrite(&mut |map| select(map))?;
         let shape = select(AddressMap::row_major(&self.rows.shape)?)?.shape();
         let map = AddressMap::row_major(&shape)?;
         if self.block.len() < count {
             // The first elements stand in for those that are still to come.
-            let first: Vec<E::Elem> = inner::collect(part, |out| {
+            let first: Vec<T> = inner::collect(part, |out| {
                 let filled = evaluate_raw(&piece, &shape, &map, out)?;
                 filled.ok_or_else(|| Stop::from(inner::out_of_span(0, part as i128 - 1, part)))
             })?;

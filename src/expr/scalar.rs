@@ -45,7 +45,7 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
         Ok(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn cursor(&self) -> Self {
         *self
     }

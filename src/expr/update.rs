@@ -1,12 +1,15 @@
 //! Updates in place: the old elements of the destination are the first operand.
 
 use super::apply::{ApplyRow, Op};
-use super::eval::{destination, fill_bound, row_addresses, run, visit_blocks};
+use super::eval::{destination, row_addresses, run, visit_blocks};
 use super::leaf::LeafRow;
+use super::node::{Node, fill_bound};
 use super::{Apply, Expr, eval, locate, sparse};
 use crate::error::Result;
 use crate::kernel::inner::{Scratch, slots};
 use crate::kernel::{Blocking, Cursor, Dest, Fault, Source, Stop, TILE, Tile, TileSource};
+use crate::map::AddressMap;
+use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 
@@ -17,7 +20,7 @@ where
     E: Expr,
     F: Op<(E::Elem, E::Elem), Out = E::Elem>,
 {
-    let shape = destination(&e, out)?;
+    let shape = destination(&e, out.address_map())?;
     if out.storage().as_slice().is_none() && out.storage().stored().is_some() {
         // Entries of both sides at once; elements that neither stores are one element.
         let new = {
@@ -26,22 +29,37 @@ where
             sparse::all_stored(&both).then(|| sparse::evaluate(&both, &shape, out.len()))
         };
         if let Some(new) = new {
-            return eval::assign(&Tensor::new(shape, new?)?, out);
+            let (map, storage) = out.parts_mut();
+            return eval::assign(&Tensor::new(shape, new?)?, map, storage);
         }
     }
     let (map, storage) = out.parts_mut();
     // Only the right operand decides whether an update has a fault, and it is unchanged.
     let fault = |b: E::Elem| op.fault((b, b));
-    let explain = |stop| locate::explain_stop(&e, &shape, map, stop, &fault);
-    if map.rest().is_empty()
+    let done = if map.rest().is_empty()
         && let Some(slice) = storage.as_mut_slice()
     {
         let source = Update { op: &op, operand: &e };
         let blocking = Blocking { elements: TILE, columns: TILE };
-        return run(&source, &e, &shape, map, slots(slice), blocking).map(drop).map_err(explain);
-    }
-    let mut old: Vec<E::Elem> = Vec::new();
-    visit_blocks(&e, &shape, map, |place, [rows, columns], block| {
+        run(&source, &e, &shape, map, slots(slice), blocking).map(drop)
+    } else {
+        update_blocks(&e, &shape, map, storage, &|a, b| {
+            if op.is_fault(&(a, b)) { None } else { Some(op.call((a, b))) }
+        })
+    };
+    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, &fault))
+}
+
+/// [`update_with`] for storage that is read and written block by block; `op` is `None` for a fault.
+fn update_blocks<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+    op: &dyn Fn(T, T) -> Option<T>,
+) -> Result<(), Stop> {
+    let mut old: Vec<T> = Vec::new();
+    visit_blocks(e, shape, map, &mut |place, [rows, columns], block| {
         let mut block = block.chunks(columns.max(1));
         for row in 0..rows {
             let failed = |source| Stop::Storage { leaf: 0, source };
@@ -51,16 +69,12 @@ where
             let addresses = row_addresses(place, row, columns);
             storage.read_at(&addresses, &mut old).map_err(failed)?;
             for (a, &b) in old.iter_mut().zip(from) {
-                if op.is_fault(&(*a, b)) {
-                    return Err(Stop::Fault);
-                }
-                *a = op.call((*a, b));
+                *a = op(*a, b).ok_or(Stop::Fault)?;
             }
             storage.write_at(&addresses, &old).map_err(failed)?;
         }
         Ok(())
     })
-    .map_err(explain)
 }
 
 /// An update in place: the old elements of a tile are its first operand.

@@ -16,7 +16,7 @@ mod taps;
 mod walk;
 
 pub use inner::Dest;
-pub(crate) use inner::RowsMut;
+pub(crate) use inner::{Fill, RowsMut};
 pub(crate) use join::{join, task_size, threads};
 pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
@@ -252,23 +252,20 @@ pub(crate) fn evaluate<T: Send>(
 /// Proof that every slot of an output was written.
 pub(crate) struct Filled(());
 
-/// Evaluates one tile whose rows follow one another in `out` and fill it.
+/// Evaluates the tile that a cursor is bound to, whose rows follow one another in `out` and fill it.
 ///
 /// # Errors
 ///
-/// What the leaves report, and [`Error::OutOfSpan`] if the tile does not fill `out`.
-#[inline]
-pub(crate) fn fill_tile<C: Cursor>(
-    cursor: &mut C,
-    tile: &Tile<'_>,
-    out: &mut [MaybeUninit<C::Elem>],
+/// [`Stop::Fault`], and [`Error::OutOfSpan`] if the tile does not fill `out`.
+pub(crate) fn fill_tile<T: Copy>(
+    cursor: &dyn Fill<T>,
+    [rows, columns]: [usize; 2],
+    out: &mut [MaybeUninit<T>],
 ) -> Result<Filled, Stop> {
-    let [rows, columns] = tile.sides();
     let len = out.len();
-    cursor.bind(tile, &mut 1)?;
     match RowsMut::new(out, rows, columns, columns) {
         Some(mut out) if rows * columns == len => {
-            if inner::fill(cursor, &mut out) {
+            if cursor.fill(0, &mut out).has_fault() {
                 Err(Stop::Fault)
             } else {
                 Ok(Filled(()))

@@ -1,7 +1,7 @@
 //! Outputs written part by part, with the proof that no part is missing.
 
-use super::inner::{self, RowsMut};
-use super::{Cursor, FenceOnDrop, Filled, Row, STREAM_BYTES, Stop, Tile, join, simd};
+use super::inner::RowsMut;
+use super::{Cursor, FenceOnDrop, Fill, Filled, Row, STREAM_BYTES, Stop, Tile, join, simd};
 use crate::error::{Error, Result};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -168,10 +168,10 @@ impl<T: Copy> Line<'_, T> {
         if let Some(mut out) = RowsMut::new(slots, 1, columns, columns) {
             let zipped = Zipped { rows, f };
             // Of rows that are read as they are nothing can fail.
-            let _fault = if self.stream {
-                inner::fill_streaming(&zipped, &mut out)
+            let _written = if self.stream {
+                zipped.fill_streaming(&mut out)
             } else {
-                inner::fill(&zipped, &mut out)
+                zipped.fill(0, &mut out)
             };
             self.written += columns;
         }

@@ -2,11 +2,11 @@
 
 use super::{evaluate, stored_count};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Stop, for_each_block};
+use crate::expr::node::Node;
+use crate::expr::{Stop, for_each_block};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::{StoredMut, Writer, reserve, sort_entries};
-use crate::tensor::Tensor;
 use crate::tensor::stored::{reached, read};
 
 /// Assigns `e` to a view of sparse storage; `None` if the storage is not sparse.
@@ -14,13 +14,13 @@ use crate::tensor::stored::{reached, read};
 /// The entries of the view give way to those of `e` that differ from the fill value of the storage. A
 /// sparse source of another fill value would make an entry of every element: it may do so if it stores
 /// nothing else, and if the view is the whole storage that takes over the fill value instead.
-pub(in crate::expr) fn assign_entries<E: Expr, W: Writer<Elem = E::Elem>>(
-    e: &E,
+pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
-    out: &mut Tensor<W>,
+    map: &AddressMap,
+    writer: &mut dyn Writer<Elem = T>,
 ) -> Option<Result<()>> {
-    let len = out.storage().len();
-    let (map, writer) = out.parts_mut();
+    let len = writer.len();
     let storage = writer.stored_mut()?;
     Some(match stored_count(e) {
         (_, false) => dense(e, shape, map, storage),
@@ -29,11 +29,11 @@ pub(in crate::expr) fn assign_entries<E: Expr, W: Writer<Elem = E::Elem>>(
 }
 
 /// A source of which every element is computed.
-fn dense<E: Expr>(
-    e: &E,
+fn dense<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-    storage: &mut dyn StoredMut<Elem = E::Elem>,
+    storage: &mut dyn StoredMut<Elem = T>,
 ) -> Result<()> {
     let (mut addresses, mut values) = (Vec::new(), Vec::new());
     for_each_block(e, shape, map, |place, [_, columns], block| {
@@ -52,11 +52,11 @@ fn dense<E: Expr>(
 }
 
 /// A source that is known by its entries and its fill value.
-fn sparse<E: Expr>(
-    e: &E,
+fn sparse<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-    storage: &mut dyn StoredMut<Elem = E::Elem>,
+    storage: &mut dyn StoredMut<Elem = T>,
     stored: usize,
     whole: bool,
 ) -> Result<()> {

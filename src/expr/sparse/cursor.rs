@@ -16,11 +16,9 @@ pub(crate) const BLOCK: usize = 512;
 
 /// A cursor that can be bound to stored entries as well as to tiles.
 pub trait StoredCursor<'a>: Cursor + Send + Sized {
-    /// Takes up the stored entries of every leaf and adds their positions to `lists`: leaf `lists.len()`
-    /// is the next one, and has the map of that number. A leaf that is not sparse has no entries and is
-    /// read where others have them.
+    /// Calls `visit` with every leaf, in the order of binding.
     #[doc(hidden)]
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>));
 
     /// The values of the entries taken up, if this is a leaf and nothing else. They cannot be bound then.
     #[doc(hidden)]
@@ -31,8 +29,17 @@ pub trait StoredCursor<'a>: Cursor + Send + Sized {
     /// The same leaves with the same entries, for another thread.
     #[doc(hidden)]
     fn fork(&self) -> Self;
+}
 
-    /// Resolves the leaves for a block of positions, which becomes one row; `next` is the first leaf.
+/// A leaf of a sparse evaluation, or several in a box.
+pub trait StoredLeaf<'a> {
+    /// Takes up the stored entries and adds their positions to `lists`: leaf `lists.len()` is the next one,
+    /// and has the map of that number. A leaf that is not sparse has no entries and is read where others
+    /// have them.
+    #[doc(hidden)]
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
+
+    /// Resolves the leaf for a block of positions, which becomes one row; `next` is its number.
     #[doc(hidden)]
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop>;
 }
@@ -69,55 +76,32 @@ impl Default for Share {
 }
 
 impl<'a, T: Copy + Send> StoredCursor<'a> for Scalar<T> {
-    fn open(&mut self, _: &[AddressMap], _: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        Ok(())
-    }
+    fn leaves(&mut self, _visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {}
 
     fn fork(&self) -> Self {
         *self
     }
-
-    #[inline]
-    fn bind_stored(&mut self, _block: &Block<'_>, _next: &mut usize) -> Result<(), Stop> {
-        Ok(())
-    }
 }
 
 impl<'a, F: Op<C::Elem>, C: StoredCursor<'a>> StoredCursor<'a> for ApplyCursor<'_, F, C> {
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        self.operands.open(maps, lists)
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        self.operands.leaves(visit);
     }
 
     fn fork(&self) -> Self {
         Self { function: self.function, operands: self.operands.fork() }
-    }
-
-    #[inline]
-    fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-        self.operands.bind_stored(block, next)
     }
 }
 
 macro_rules! operand_tuples {
     ($($name:ident $k:tt),*) => {
         impl<'a, $($name: StoredCursor<'a>),*> StoredCursor<'a> for ($($name,)*) {
-            fn open(
-                &mut self,
-                maps: &[AddressMap],
-                lists: &mut Vec<Positions<'a>>,
-            ) -> Result<(), Stop> {
-                $(self.$k.open(maps, lists)?;)*
-                Ok(())
+            fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+                $(self.$k.leaves(visit);)*
             }
 
             fn fork(&self) -> Self {
                 ($(self.$k.fork(),)*)
-            }
-
-            #[inline]
-            fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
-                $(self.$k.bind_stored(block, next)?;)*
-                Ok(())
             }
         }
     };

@@ -2,21 +2,21 @@
 
 use super::{evaluate, stored_count};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Expr, Scalar, eval};
+use crate::expr::node::{Node, Tree};
+use crate::expr::{Access, Scalar, eval};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::{Writer, reserve};
-use crate::tensor::Tensor;
 use std::borrow::Cow;
 
 /// Elements an entry from which on it pays to collect entries instead of reading tiles.
 const ELEMENTS_PER_ENTRY: usize = 8;
 /// All elements of an expression of sparse leaves, if that is quicker by its entries.
-pub(in crate::expr) fn eval_sparsely<E: Expr>(
-    e: &E,
+pub(in crate::expr) fn eval_sparsely<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
     map: &AddressMap,
-) -> Option<Result<Vec<E::Elem>>> {
+) -> Option<Result<Vec<T>>> {
     let len = map.count();
     worthwhile(e, len).then(|| {
         let storage = evaluate(e, shape, len)?;
@@ -32,16 +32,16 @@ pub(in crate::expr) fn eval_sparsely<E: Expr>(
 
 /// All elements of an expression of sparse leaves into storage that is not sparse, if that is quicker by
 /// its entries.
-pub(in crate::expr) fn assign_sparsely<E: Expr, W: Writer<Elem = E::Elem>>(
-    e: &E,
+pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
-    out: &mut Tensor<W>,
+    map: &AddressMap,
+    writer: &mut dyn Writer<Elem = T>,
 ) -> Option<Result<()>> {
-    let len = out.len();
+    let len = map.count();
     worthwhile(e, len).then(|| {
         let storage = evaluate(e, shape, len)?;
-        eval::assign_blocks(&Scalar(storage.fill()), shape, out)?;
-        let (map, writer) = out.parts_mut();
+        eval::assign_blocks(&Scalar(storage.fill()), shape, map, writer)?;
         let straight = map.is_contiguous() && map.top().offset() == 0;
         let mut addresses = Cow::Borrowed(storage.addresses());
         if !straight {
@@ -66,9 +66,9 @@ pub(in crate::expr) fn assign_sparsely<E: Expr, W: Writer<Elem = E::Elem>>(
     })
 }
 
-/// Whether there are sparse leaves and no others, and their views have few entries.
-fn worthwhile<E: Expr>(e: &E, len: usize) -> bool {
-    if len == 0 || !stored_count(e).1 {
+/// Whether there are sparse leaves and no others, and their views have few entries among many elements.
+fn worthwhile(e: &dyn Tree, len: usize) -> bool {
+    if len <= eval::SMALL || !stored_count(e).1 {
         return false;
     }
     let (mut leaves, mut entries) = (0, 0_usize);

@@ -1,12 +1,11 @@
 //! Leaves of sparse evaluations.
 
-use super::cursor::{Block, Positions, StoredCursor};
+use super::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::prefetch;
 use crate::map::AddressMap;
-use crate::storage::Reader;
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,23 +19,12 @@ pub(in crate::expr) enum Opened<'a, T: Copy> {
     Dense(Arc<AddressMap>),
 }
 
-impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        let map = &maps[lists.len()];
-        let (positions, opened) = match self.storage.stored() {
-            Some(stored) if self.slice.is_none() => {
-                let entries = entries_of(map, stored)?;
-                let values = Arc::new(entries.values);
-                (entries.positions, Opened::Stored { values, fill: stored.fill() })
-            }
-            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.coalesced()))),
-        };
-        lists.push(positions);
-        self.opened = Some(opened);
-        Ok(())
+impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        visit(self);
     }
 
-    fn take_values(&mut self) -> Result<Vec<S::Elem>, Stop> {
+    fn take_values(&mut self) -> Result<Vec<T>, Stop> {
         match self.opened.take() {
             Some(Opened::Stored { values, .. }) => {
                 let values = Arc::try_unwrap(values);
@@ -55,6 +43,23 @@ impl<'a, S: Reader> StoredCursor<'a> for LeafCursor<'a, S> {
             addresses: Vec::new(),
             opened: self.opened.clone(),
         }
+    }
+}
+
+impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
+    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        let map = &maps[lists.len()];
+        let (positions, opened) = match self.storage.stored() {
+            Some(stored) if self.slice.is_none() => {
+                let entries = entries_of(map, stored)?;
+                let values = Arc::new(entries.values);
+                (entries.positions, Opened::Stored { values, fill: stored.fill() })
+            }
+            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.coalesced()))),
+        };
+        lists.push(positions);
+        self.opened = Some(opened);
+        Ok(())
     }
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {

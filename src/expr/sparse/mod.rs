@@ -10,15 +10,15 @@ mod zip;
 
 pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
-pub use cursor::{Block, Share, StoredCursor};
+pub use cursor::{Block, Share, StoredCursor, StoredLeaf};
 pub(super) use dense::{assign_sparsely, eval_sparsely};
 pub(in crate::expr) use leaf::Opened;
 pub use zip::zip_stored;
 
+use super::node::{Node, Tree, Worker};
 use super::{Access, Expr, Lazy, locate};
 use crate::error::{Error, Result};
-use crate::kernel::inner::Scratch;
-use crate::kernel::{Cursor, Row, Stop};
+use crate::kernel::Stop;
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::{Sparse, grow, reserve};
@@ -68,7 +68,7 @@ impl<E: Expr> Lazy<E> {
     }
 }
 
-fn eval<E: Expr>(e: &E) -> Result<Tensor<Sparse<E::Elem>>> {
+fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Sparse<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
     let stored = stored_count(e);
@@ -80,12 +80,12 @@ fn eval<E: Expr>(e: &E) -> Result<Tensor<Sparse<E::Elem>>> {
 }
 
 /// Whether all leaves are sparse.
-pub(super) fn all_stored<E: Expr>(e: &E) -> bool {
+pub(super) fn all_stored(e: &dyn Tree) -> bool {
     stored_count(e).1
 }
 
 /// Entries that all leaves store, and whether there are no other leaves.
-fn stored_count<E: Expr>(e: &E) -> (usize, bool) {
+fn stored_count(e: &dyn Tree) -> (usize, bool) {
     let (mut stored, mut sparse) = (0_usize, true);
     e.leaves(&mut |leaf| match leaf.access {
         Access::Stored { count } => stored = stored.saturating_add(count),
@@ -95,7 +95,11 @@ fn stored_count<E: Expr>(e: &E) -> (usize, bool) {
 }
 
 /// The entries and the fill value of an expression of sparse leaves.
-pub(super) fn evaluate<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Sparse<E::Elem>> {
+pub(super) fn evaluate<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    len: usize,
+) -> Result<Sparse<T>> {
     let evaluated = Evaluation::open(e, shape).and_then(|evaluation| evaluation.run(len));
     evaluated.map_err(|stop| explain(e, shape, len, stop))
 }
@@ -106,47 +110,53 @@ pub(super) fn evaluate<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Spar
 /// # Errors
 ///
 /// As [`Lazy::eval_sparse`], and what `visit` returns.
-pub(crate) fn for_each_stored<E: Expr>(
-    e: &E,
+pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
     shape: &Shape,
-    visit: impl FnMut(&[usize], &[E::Elem]) -> Result<(), Stop>,
-) -> Result<E::Elem> {
+    mut visit: impl FnMut(&[usize], &[T]) -> Result<(), Stop>,
+) -> Result<T> {
     let len = shape.count()?;
     let (stored, sparse) = stored_count(e);
     if !sparse {
         return Err(Error::WouldDensify { stored, dense: len });
     }
-    let visited = Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, visit));
+    let visited =
+        Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, &mut visit));
     visited.map_err(|stop| explain(e, shape, len, stop))
 }
 
+/// What is called with positions and their elements.
+type Visit<'v, T> = &'v mut dyn FnMut(&[usize], &[T]) -> Result<(), Stop>;
+
 /// An expression with its entries taken up.
-struct Evaluation<'e, E: Expr + 'e> {
-    cursor: E::Cursor<'e>,
+struct Evaluation<'e, T> {
+    worker: Worker<'e, T>,
     lists: Vec<Positions<'e>>,
+    is_leaf: bool,
 }
 
-impl<'e, E: Expr> Evaluation<'e, E> {
-    fn open(e: &'e E, shape: &Shape) -> Result<Self, Stop> {
+impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
+    fn open(e: &'e dyn Node<T>, shape: &Shape) -> Result<Self, Stop> {
         let maps = stretched(e, shape)?;
-        let (mut cursor, mut lists) = (e.cursor(), Vec::with_capacity(maps.len()));
-        cursor.open(&maps, &mut lists)?;
-        Ok(Self { cursor, lists })
+        let (mut worker, mut lists) = (e.open(), Vec::with_capacity(maps.len()));
+        worker.take_up(&maps, &mut lists)?;
+        Ok(Self { worker, lists, is_leaf: e.is_leaf() })
     }
 
     /// The value of elements that no leaf stores, and whether it has a fault.
-    fn fill(&mut self) -> Result<(E::Elem, bool), Stop> {
+    fn fill(&mut self) -> Result<(T, bool), Stop> {
         let shares = vec![Share::default(); self.lists.len()];
-        self.cursor.bind_stored(&Block { positions: &[0], shares: &shares }, &mut 0)?;
-        Ok(self.cursor.row(0, 1).part(0, 1).checked(0))
+        self.worker.bind_stored(&Block { positions: &[0], shares: &shares }, &mut 0)?;
+        let (elements, fault) = self.worker.rows(0, [1, 1]);
+        elements.first().map(|&fill| (fill, fault)).ok_or(Stop::Done)
     }
 
-    fn run(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
+    fn run(mut self, len: usize) -> Result<Sparse<T>, Stop> {
         if self.lists.len() == 1 {
             return self.run_alone(len);
         }
         let (fill, fault) = self.fill()?;
-        let (positions, values) = tasks::union(&mut self.cursor, &self.lists)?;
+        let (positions, values) = tasks::union(&mut self.worker, &self.lists)?;
         if fault && positions.len() < len {
             return Err(Stop::Fault);
         }
@@ -154,14 +164,14 @@ impl<'e, E: Expr> Evaluation<'e, E> {
     }
 
     /// Of one operand the positions are those of the result; if it is a leaf, so are the values.
-    fn run_alone(mut self, len: usize) -> Result<Sparse<E::Elem>, Stop> {
-        let (fill, values) = if E::IS_LEAF {
+    fn run_alone(mut self, len: usize) -> Result<Sparse<T>, Stop> {
+        let (fill, values) = if self.is_leaf {
             let fill = self.fill()?.0;
-            (fill, self.cursor.take_values()?)
+            (fill, self.worker.take_values()?)
         } else {
             let mut values = Vec::new();
             reserve(&mut values, self.lists[0].len())?;
-            let fill = self.for_each_block(len, |_, results| {
+            let fill = self.for_each_block(len, &mut |_, results| {
                 values.extend_from_slice(results);
                 Ok(())
             })?;
@@ -172,19 +182,14 @@ impl<'e, E: Expr> Evaluation<'e, E> {
     }
 
     /// Calls `visit` with positions and elements, block by block; returns the fill value.
-    fn for_each_block(
-        &mut self,
-        len: usize,
-        mut visit: impl FnMut(&[usize], &[E::Elem]) -> Result<(), Stop>,
-    ) -> Result<E::Elem, Stop> {
+    fn for_each_block(&mut self, len: usize, visit: Visit<'_, T>) -> Result<T, Stop> {
         let (fill, fault) = self.fill()?;
         let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
-        let mut scratch = Scratch::default();
         let mut union = Union::new(&self.lists, &parts);
         let mut count = 0;
         while let Some((block, shares)) = union.next_block() {
-            self.cursor.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-            let (results, fault) = scratch.fill(&self.cursor, [1, block.len()]);
+            self.worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
+            let (results, fault) = self.worker.rows(0, [1, block.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
@@ -196,7 +201,7 @@ impl<'e, E: Expr> Evaluation<'e, E> {
 }
 
 /// Maps of all leaves at the joint shape.
-fn stretched<E: Expr>(e: &E, shape: &Shape) -> Result<Vec<AddressMap>> {
+fn stretched(e: &dyn Tree, shape: &Shape) -> Result<Vec<AddressMap>> {
     let mut maps = Vec::new();
     e.leaves(&mut |leaf| maps.push(leaf.map.clone().stretch(shape, Align::Right)));
     maps.into_iter().collect()
@@ -204,7 +209,8 @@ fn stretched<E: Expr>(e: &E, shape: &Shape) -> Result<Vec<AddressMap>> {
 
 /// The error for a stopped evaluation: of a fault the first index that has it, be it an entry or the first
 /// element without one.
-fn explain<E: Expr>(e: &E, shape: &Shape, len: usize, stop: Stop) -> Error {
+#[cold]
+fn explain<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape, len: usize, stop: Stop) -> Error {
     let map = match AddressMap::row_major(shape) {
         Ok(map) => map,
         Err(error) => return error,
@@ -217,12 +223,16 @@ fn explain<E: Expr>(e: &E, shape: &Shape, len: usize, stop: Stop) -> Error {
         Ok(positions) => positions,
         Err(other) => return locate::explain_stop(e, shape, &map, other, &|_| None),
     };
-    let indexes = positions.iter().map(|&position| shape.unravel(position));
-    locate::explain_at(e, indexes, &map, stop, &|_| None)
+    let mut indexes = positions.iter().map(|&position| shape.unravel(position));
+    locate::explain_at(e, &mut indexes, &map, stop, &|_| None)
 }
 
 /// Ascending positions of which one has the first fault: all entries, and the first element without one.
-fn candidates<E: Expr>(e: &E, shape: &Shape, len: usize) -> Result<Vec<usize>, Stop> {
+fn candidates<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    len: usize,
+) -> Result<Vec<usize>, Stop> {
     let evaluation = Evaluation::open(e, shape)?;
     let parts: Vec<_> = evaluation.lists.iter().map(|list| 0..list.len()).collect();
     let mut union = Union::new(&evaluation.lists, &parts);

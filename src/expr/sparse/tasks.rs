@@ -1,32 +1,28 @@
 //! Large unions as several tasks.
 
-use super::cursor::{Block, Positions, StoredCursor};
+use super::cursor::{Block, Positions};
 use super::merge::Union;
 use crate::error::Result;
-use crate::kernel::inner::Scratch;
+use crate::expr::node::Worker;
 use crate::kernel::{self, GRAIN, PARALLEL, Stop};
 use crate::storage::reserve;
 use std::ops::Range;
 
 /// Positions and elements of an expression where its leaves store entries. Each is a function of its own
 /// operands, so it does not matter how the work is cut.
-pub(super) fn union<'a, C>(
-    cursor: &mut C,
+pub(super) fn union<T: Copy + Send>(
+    worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
-) -> Result<(Vec<usize>, Vec<C::Elem>), Stop>
-where
-    C: StoredCursor<'a>,
-    C::Elem: Send,
-{
+) -> Result<(Vec<usize>, Vec<T>), Stop> {
     let total = lists.iter().map(|list| list.len()).fold(0, usize::saturating_add);
     let size = kernel::task_size(total, PARALLEL, GRAIN);
     let all: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
     if total <= size {
-        return merged(cursor, lists, &all);
+        return merged(worker, lists, &all);
     }
     let mut tasks: Vec<_> = cuts(lists, total.div_ceil(size))
         .into_iter()
-        .map(|parts| Task { cursor: cursor.fork(), parts, result: Ok(Default::default()) })
+        .map(|parts| Task { worker: worker.fork(), parts, result: Ok(Default::default()) })
         .collect();
     run(lists, &mut tasks);
     let mut results = Vec::with_capacity(tasks.len());
@@ -44,21 +40,17 @@ where
     Ok((positions, values))
 }
 
-struct Task<C: kernel::Cursor> {
-    cursor: C,
+struct Task<'a, T> {
+    worker: Worker<'a, T>,
     /// Ordinals of every list.
     parts: Vec<Range<usize>>,
-    result: Result<(Vec<usize>, Vec<C::Elem>), Stop>,
+    result: Result<(Vec<usize>, Vec<T>), Stop>,
 }
 
-fn run<'a, C>(lists: &[Positions<'_>], tasks: &mut [Task<C>])
-where
-    C: StoredCursor<'a>,
-    C::Elem: Send,
-{
+fn run<T: Copy + Send>(lists: &[Positions<'_>], tasks: &mut [Task<'_, T>]) {
     match tasks {
         [] => {}
-        [task] => task.result = merged(&mut task.cursor, lists, &task.parts),
+        [task] => task.result = merged(&mut task.worker, lists, &task.parts),
         _ => {
             let (low, high) = tasks.split_at_mut(tasks.len() / 2);
             kernel::join(|| run(lists, low), || run(lists, high));
@@ -86,20 +78,19 @@ fn cuts(lists: &[Positions<'_>], count: usize) -> Vec<Vec<Range<usize>>> {
 }
 
 /// One task.
-fn merged<'a, C: StoredCursor<'a>>(
-    cursor: &mut C,
+fn merged<T: Copy>(
+    worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
     parts: &[Range<usize>],
-) -> Result<(Vec<usize>, Vec<C::Elem>), Stop> {
+) -> Result<(Vec<usize>, Vec<T>), Stop> {
     let most = parts.iter().map(Range::len).fold(0, usize::saturating_add);
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     reserve(&mut positions, most)?;
     reserve(&mut values, most)?;
-    let mut scratch = Scratch::default();
     let mut union = Union::new(lists, parts);
     while let Some((block, shares)) = union.next_block() {
-        cursor.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-        let (results, fault) = scratch.fill(cursor, [1, block.len()]);
+        worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
+        let (results, fault) = worker.rows(0, [1, block.len()]);
         if fault {
             return Err(Stop::Fault);
         }

@@ -1,12 +1,12 @@
 //! Functions of stored entries alone.
 
-use super::cursor::{Block, Positions, StoredCursor};
+use super::cursor::{Block, Positions};
 use super::merge::Shared;
 use super::{Evaluation, locate};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Apply, Expr, IntoOperands, Operands, operands::Function};
+use crate::expr::node::{Node, Tree};
+use crate::expr::{Access, Apply, IntoOperands, Operands, operands::Function};
 use crate::kernel::Stop;
-use crate::kernel::inner::Scratch;
 use crate::map::AddressMap;
 use crate::storage::{Sparse, reserve};
 use crate::tensor::Tensor;
@@ -51,21 +51,30 @@ where
     F: Fn(A::Elems) -> U + Send + Sync,
 {
     let e = Apply::new(Function::new(f), operands.into_operands());
+    let counts = e.operands().leaf_counts();
+    evaluate(&e, &counts, fill)
+}
+
+/// [`zip_stored`] of an expression, whose operands have `counts` leaves.
+fn evaluate<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    counts: &[usize],
+    fill: T,
+) -> Result<Tensor<Sparse<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
-    let Some(operands) = sparse_operands(&e, &e.operands().leaf_counts()) else {
+    let Some(operands) = sparse_operands(e, counts) else {
         return Err(Error::WouldDensify { stored: 0, dense: map.count() });
     };
-    let evaluated = Evaluation::open(&e, &shape).and_then(|mut evaluation| {
+    let evaluated = Evaluation::open(e, &shape).and_then(|mut evaluation| {
         let (mut positions, mut values) = (Vec::new(), Vec::new());
         let most = most_entries(&evaluation.lists, &operands);
         reserve(&mut positions, most)?;
         reserve(&mut values, most)?;
-        let mut scratch = Scratch::default();
         let mut shared = Shared::new(&evaluation.lists, &operands);
         while let Some((block, shares)) = shared.next_block() {
-            evaluation.cursor.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-            let (results, fault) = scratch.fill(&evaluation.cursor, [1, block.len()]);
+            evaluation.worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
+            let (results, fault) = evaluation.worker.rows(0, [1, block.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
@@ -81,14 +90,14 @@ where
         }
         Err(stop) => {
             let mut positions = Vec::new();
-            if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(&e, &shape)) {
+            if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(e, &shape)) {
                 let mut shared = Shared::new(&evaluation.lists, &operands);
                 while let Some((block, _)) = shared.next_block() {
                     positions.extend_from_slice(block);
                 }
             }
-            let indexes = positions.iter().map(|&position| shape.unravel(position));
-            Err(locate::explain_at(&e, indexes, &map, stop, &|_| None))
+            let mut indexes = positions.iter().map(|&position| shape.unravel(position));
+            Err(locate::explain_at(e, &mut indexes, &map, stop, &|_| None))
         }
     }
 }
@@ -106,7 +115,7 @@ fn most_entries(lists: &[Positions<'_>], operands: &[Option<usize>]) -> usize {
 }
 
 /// For every leaf the number of its operand, if that is sparse; `None` if no operand is.
-fn sparse_operands<E: Expr>(e: &E, counts: &[usize]) -> Option<Vec<Option<usize>>> {
+fn sparse_operands(e: &dyn Tree, counts: &[usize]) -> Option<Vec<Option<usize>>> {
     let mut stored = Vec::new();
     e.leaves(&mut |leaf| stored.push(matches!(leaf.access, Access::Stored { .. })));
     let (mut operands, mut sparse, mut leaves) = (Vec::new(), 0, &stored[..]);

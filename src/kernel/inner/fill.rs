@@ -2,59 +2,73 @@
 
 use super::RowsMut;
 use crate::kernel::simd::{self, Level, level};
-use crate::kernel::{Cursor, Fault, PART, Row, Stop, Tile};
+use crate::kernel::{Cursor, PART, Row};
 use std::mem::MaybeUninit;
 
-/// A bound cursor with one of its rows only.
-pub(super) struct OneRow<'c, C> {
-    pub(super) cursor: &'c C,
-    pub(super) row: usize,
+/// A bound cursor of any type. What is above the loops calls them through this, once a block, so that only
+/// they are compiled for every expression.
+pub(crate) trait Fill<T> {
+    /// Evaluates rows from `first` on into all rows of `out`.
+    fn fill(&self, first: usize, out: &mut RowsMut<'_, T>) -> Written;
+
+    /// [`Self::fill`] from the first row on, for outputs that are written past the caches.
+    fn fill_streaming(&self, out: &mut RowsMut<'_, T>) -> Written;
+
+    /// [`Cursor::row_in_memory`].
+    fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[T]>;
 }
 
-impl<C: Cursor> Cursor for OneRow<'_, C> {
-    type Elem = C::Elem;
-    type Row<'r>
-        = C::Row<'r>
-    where
-        Self: 'r;
+/// Proof that all columns of all rows of an output were written, which is made here only.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Written {
+    fault: bool,
+}
 
-    /// It is bound already.
-    fn bind(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<(), Stop> {
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn row(&self, row: usize, columns: usize) -> C::Row<'_> {
-        self.cursor.row(self.row + row, columns)
-    }
-
-    fn fault(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<Option<Fault>, Stop> {
-        Ok(None)
+impl Written {
+    /// Whether some element has a fault.
+    #[inline]
+    pub(crate) fn has_fault(self) -> bool {
+        self.fault
     }
 }
 
-/// Evaluates every row of a bound cursor into `out`; returns whether an element had a fault.
-pub(crate) fn fill<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
-    match level() {
-        Level::Baseline => fill_rows(cursor, out),
-        // SAFETY: the level says that AVX2 and FMA were detected.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { fill_avx2(cursor, out) },
+impl<C: Cursor> Fill<C::Elem> for C {
+    fn fill(&self, first: usize, out: &mut RowsMut<'_, C::Elem>) -> Written {
+        let fault = match level() {
+            Level::Baseline => fill_rows(self, first, out),
+            // SAFETY: the level says that AVX2 and FMA were detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { fill_avx2(self, first, out) },
+        };
+        Written { fault }
+    }
+
+    fn fill_streaming(&self, out: &mut RowsMut<'_, C::Elem>) -> Written {
+        match level() {
+            Level::Baseline => self.fill(0, out),
+            // SAFETY: the level says that AVX2 and FMA were detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => Written { fault: unsafe { stream_rows(self, out) } },
+        }
+    }
+
+    fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[C::Elem]> {
+        Cursor::row_in_memory(self, row, columns)
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn fill_avx2<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
-    fill_rows(cursor, out)
+fn fill_avx2<C: Cursor>(cursor: &C, first: usize, out: &mut RowsMut<'_, C::Elem>) -> bool {
+    fill_rows(cursor, first, out)
 }
 
 #[inline(always)]
-fn fill_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
+fn fill_rows<C: Cursor>(cursor: &C, first: usize, out: &mut RowsMut<'_, C::Elem>) -> bool {
     let mut fault = false;
     for row in 0..out.rows {
         let columns = out.columns;
-        let lanes = cursor.row(row, columns);
+        let lanes = cursor.row(first + row, columns);
         let mut parts = out.row(row)[..columns].chunks_exact_mut(PART);
         let mut column = 0;
         for part in &mut parts {
@@ -65,16 +79,6 @@ fn fill_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
         fault |= fill_part(&lanes.part(column, rest.len()), rest);
     }
     fault
-}
-
-/// [`fill`] for outputs that are written past the caches.
-pub(crate) fn fill_streaming<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
-    match level() {
-        Level::Baseline => fill_rows(cursor, out),
-        // SAFETY: the level says that AVX2 and FMA were detected.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { stream_rows(cursor, out) },
-    }
 }
 
 /// Evaluates rows part by part and moves each part on past the caches, asking for the memory of a later
@@ -91,7 +95,7 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
         let out = &mut out.row(row)[..columns];
         let head = out.as_ptr().align_offset(simd::LINE).min(columns).min(PART);
         let (first, rest) = out.split_at_mut(head);
-        fault |= fill_part(&lanes.part(0, head), first);
+        fault |= fill_edge(&lanes.part(0, head), first);
         let mut parts = rest.chunks_exact_mut(PART);
         let mut column = head;
         for to in &mut parts {
@@ -104,9 +108,17 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
             column += PART;
         }
         let tail = parts.into_remainder();
-        fault |= fill_part(&lanes.part(column, tail.len()), tail);
+        fault |= fill_edge(&lanes.part(column, tail.len()), tail);
     }
     fault
+}
+
+/// A part of a row that is less than a whole one, compiled once for both ends.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn fill_edge<R: Row>(lanes: &R, out: &mut [MaybeUninit<R::Elem>]) -> bool {
+    fill_part(lanes, out)
 }
 
 /// Evaluates a part of a row. That a whole part has a constant length makes its loop one of vector

@@ -12,11 +12,11 @@ mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::Target;
-pub(crate) use fill::{fill, fill_streaming};
+pub(crate) use fill::Fill;
 pub(crate) use map::map_all;
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
-use super::{Cursor, Filled};
+use super::Filled;
 use crate::error::{Error, Result};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -128,10 +128,12 @@ impl<T> Default for Scratch<T> {
 }
 
 impl<T: Copy> Scratch<T> {
-    /// Fills a block with the rows of a bound cursor; also says whether an element had a fault.
-    pub(crate) fn fill<C: Cursor<Elem = T>>(
+    /// Fills a block with rows of a bound cursor, from row `first` on; also says whether an element had a
+    /// fault.
+    pub(crate) fn fill(
         &mut self,
-        cursor: &C,
+        cursor: &dyn Fill<T>,
+        first: usize,
         [rows, columns]: [usize; 2],
     ) -> (&[T], bool) {
         let count = rows * columns;
@@ -142,19 +144,9 @@ impl<T: Copy> Scratch<T> {
         let Some(mut out) = RowsMut::new(&mut self.slots[..count], rows, columns, columns) else {
             return (&[], false);
         };
-        let fault = fill(cursor, &mut out);
+        let written = cursor.fill(first, &mut out);
         self.filled = count;
-        (self.filled(), fault)
-    }
-
-    /// [`Self::fill`] with one of the rows.
-    pub(crate) fn fill_row<C: Cursor<Elem = T>>(
-        &mut self,
-        cursor: &C,
-        row: usize,
-        columns: usize,
-    ) -> (&[T], bool) {
-        self.fill(&fill::OneRow { cursor, row }, [1, columns])
+        (self.filled(), written.has_fault())
     }
 
     /// The elements of the block filled last.

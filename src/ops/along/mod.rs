@@ -108,7 +108,7 @@ pub(crate) struct Along<'e, E: Expr + 'e> {
     e: &'e E,
     shape: Shape,
     axis: usize,
-    rows: Rows<E::Ref<'e>>,
+    rows: Rows<'e, E::Elem>,
     /// Whether the lanes are rows; otherwise they are columns.
     lanes: bool,
     outer: usize,
@@ -133,13 +133,13 @@ impl<'e, E: Expr> Along<'e, E> {
         let below: usize = shape[axis + 1..].iter().product();
         let lanes = below == 1;
         let last = if lanes { rank - 1 } else { rank - 2 };
-        let mut rows = Rows::new(e.by_ref(), |map| map.move_axis(axis, last))?;
+        let mut rows = Rows::new(e, |map| map.move_axis(axis, last))?;
         let (mut inner, mut width) = (1, 1);
         if !lanes {
             width = shape[rank - 1];
             inner = shape[axis + 1..rank - 1].iter().product();
             let flat: Shape = shape[..=axis].iter().copied().chain([below]).collect();
-            let merged = Rows::new(e.by_ref(), |map| map.reshape(flat.clone()))?;
+            let merged = Rows::new(e, |map| map.reshape(flat.clone()))?;
             if merged.links() <= rows.links() {
                 (rows, inner, width) = (merged, 1, below);
             }

@@ -1,6 +1,6 @@
 //! Where lanes are read from: a block that holds them whole, or the operand, part by part.
 
-use crate::expr::{Expr, RowReader, Stop};
+use crate::expr::{RowReader, Stop};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -55,17 +55,17 @@ impl<T> Table<T> for &[&[T]] {
 }
 
 /// A lane of an operand.
-pub(super) struct ReadLane<'a, 'r, E: Expr> {
-    pub(super) reader: &'a mut RowReader<'r, E>,
+pub(super) struct ReadLane<'a, 'r, T> {
+    pub(super) reader: &'a mut RowReader<'r, T>,
     pub(super) item: usize,
 }
 
-impl<E: Expr> Lane<E::Elem> for ReadLane<'_, '_, E> {
+impl<T: Copy + Send + Sync> Lane<T> for ReadLane<'_, '_, T> {
     fn best(&self) -> usize {
         self.reader.block_size()
     }
 
-    fn run(&mut self, elements: Range<usize>) -> Result<&[E::Elem], Stop> {
+    fn run(&mut self, elements: Range<usize>) -> Result<&[T], Stop> {
         if elements.is_empty() {
             return Ok(&[]);
         }
@@ -74,18 +74,18 @@ impl<E: Expr> Lane<E::Elem> for ReadLane<'_, '_, E> {
 }
 
 /// Lanes side by side of an operand.
-pub(super) struct ReadTable<'a, 'r, E: Expr> {
-    pub(super) reader: &'a mut RowReader<'r, E>,
+pub(super) struct ReadTable<'a, 'r, T> {
+    pub(super) reader: &'a mut RowReader<'r, T>,
     pub(super) first: usize,
     pub(super) columns: Range<usize>,
 }
 
-impl<E: Expr> Table<E::Elem> for ReadTable<'_, '_, E> {
+impl<T: Copy + Send + Sync> Table<T> for ReadTable<'_, '_, T> {
     fn best(&self) -> usize {
         self.reader.block_size()
     }
 
-    fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, E::Elem>, Stop> {
+    fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {
         let (first, count) = (self.first + rows.start, rows.len());
         let block = self.reader.read(first..first + count, self.columns.clone())?;
         Ok(Panel((0..count).map(|row| block.row(row)).collect()))

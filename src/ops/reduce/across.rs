@@ -20,7 +20,7 @@ const NARROW: usize = 512;
 
 /// A fold across rows, cut into leaves of a fixed number of rows.
 pub(super) struct Across<'e, E: Expr + 'e, R> {
-    rows: Rows<E::Ref<'e>>,
+    rows: Rows<'e, E::Elem>,
     reducer: &'e R,
     /// Rows that are folded to one.
     height: usize,

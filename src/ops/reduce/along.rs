@@ -17,7 +17,7 @@ const KEPT: usize = 4096;
 
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, E: Expr + 'e, R> {
-    rows: Rows<E::Ref<'e>>,
+    rows: Rows<'e, E::Elem>,
     reducer: &'e R,
     results: usize,
     /// Elements of a line: what the leaves of one share lie in without a gap.
@@ -178,7 +178,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
     /// The elements of a few leaves of one line, leaf by leaf.
     fn runs(
         &self,
-        reader: &mut RowReader<'_, E::Ref<'e>>,
+        reader: &mut RowReader<'_, E::Elem>,
         leaves: Range<usize>,
         visit: &mut impl FnMut(usize, &[E::Elem]),
     ) -> Result<(), Stop> {

@@ -155,8 +155,8 @@ pub(super) fn rows<'e, E: Expr>(
     shape: &Shape,
     order: &[usize],
     merged: usize,
-) -> Result<Rows<E::Ref<'e>>> {
-    let plain = Rows::new(e.by_ref(), |map| {
+) -> Result<Rows<'e, E::Elem>> {
+    let plain = Rows::new(e, |map| {
         let map = map.transpose(order)?;
         if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
     })?;
@@ -166,7 +166,7 @@ pub(super) fn rows<'e, E: Expr>(
     let mut extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let last = extents.drain(extents.len() - merged..).product();
     extents.push(last);
-    let flat = Rows::new(e.by_ref(), |map| map.transpose(order)?.reshape(extents.as_slice()))?;
+    let flat = Rows::new(e, |map| map.transpose(order)?.reshape(extents.as_slice()))?;
     Ok(if flat.links() <= plain.links() { flat } else { plain })
 }
 

@@ -3,7 +3,7 @@
 use super::fold;
 use super::{Axes, Filtered, Mapped, Reducer};
 use crate::error::Result;
-use crate::expr::{Apply, Explanation, Expr, IntoExpr, Op, bytes_read};
+use crate::expr::{Apply, Boxed, Explanation, Expr, IntoExpr, Op, bytes_read, erased};
 use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
 use crate::ops::explain::report;
@@ -107,24 +107,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// [`Error::Axis`](crate::Error::Axis) and [`Error::RepeatedAxis`](crate::Error::RepeatedAxis) for
     /// axes that the operand has not, and the error that the operand carries.
     pub fn shape(&self) -> Result<Shape> {
-        let shape = self.e.shape()?;
-        let reduced = self.axes.mask(shape.rank())?;
-        let axes = shape.iter().zip(&reduced);
-        Ok(if self.keepdims {
-            axes.map(|(&extent, &reduced)| if reduced { 1 } else { extent }).collect()
-        } else {
-            axes.filter(|(_, reduced)| !**reduced).map(|(&extent, _)| extent).collect()
-        })
-    }
-
-    /// The shape of the operand, and which axes of it are reduced.
-    fn checked(&self) -> Result<(Shape, Vec<bool>)> {
-        let shape = self.e.shape()?;
-        // Operands that are stretched may have more elements together than can be counted.
-        shape.count()?;
-        let reduced = self.axes.mask(shape.rank())?;
-        fold::check_order::<E::Elem, R>(&shape, &reduced)?;
-        Ok((shape, reduced))
+        result_shape(&self.e.shape()?, &self.axes, self.keepdims)
     }
 
     /// Computes the results, in row-major order, into a new tensor.
@@ -136,12 +119,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// is not commutative; [`Error::Overflow`](crate::Error::Overflow) for a result that does not fit its
     /// type; and what evaluating the operand reports.
     pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
-        let (shape, reduced) = self.checked()?;
-        if fold::is_sparse(&self.e) {
-            return self.eval_sparse()?.to_tensor();
-        }
-        let results = fold::fold(&self.e, &shape, &reduced, &self.reducer)?;
-        Ok(Tensor::of_parts(AddressMap::row_major(&self.shape()?)?, results))
+        evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
     }
 
     /// Computes the results of sparse operands into a new sparse tensor, in time and memory that grow with
@@ -172,8 +150,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
-        let (_, reduced) = self.checked()?;
-        reduce_stored(&self.e, &reduced, self.keepdims, &self.reducer)
+        evaluate_sparse(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
     }
 
     /// Computes the results into an existing tensor or view of any storage with a writer.
@@ -213,18 +190,78 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
         let count = shape.count()?;
+        let e = erased(&self.e);
         let what = format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}");
         let written = results.count()?.saturating_mul(size_of::<R::Out>());
-        if fold::is_sparse(&self.e) {
-            let (how, read) = explain_stored::<_, R>(&self.e, &reduced)?;
+        if fold::is_sparse(&e) {
+            let (how, read) = explain_stored::<_, R>(&e, &reduced)?;
             return Ok(report(what, how, 1, [read, written]));
         }
         let threads = if count < PARALLEL { 1 } else { threads() };
         Ok(report(
             what,
-            fold::explain(&self.e, &shape, &reduced, &self.reducer)?,
+            fold::explain(&e, &shape, &reduced, &self.reducer)?,
             threads,
             [bytes_read(&self.e), written],
         ))
     }
+}
+
+/// The shape of a reduction of operands of this shape.
+fn result_shape(shape: &Shape, axes: &Axes, keepdims: bool) -> Result<Shape> {
+    let reduced = axes.mask(shape.rank())?;
+    let axes = shape.iter().zip(&reduced);
+    Ok(if keepdims {
+        axes.map(|(&extent, &reduced)| if reduced { 1 } else { extent }).collect()
+    } else {
+        axes.filter(|(_, reduced)| !**reduced).map(|(&extent, _)| extent).collect()
+    })
+}
+
+/// The shape of the operand, and which axes of it are reduced.
+fn checked<T, R>(e: &Boxed<'_, T>, axes: &Axes) -> Result<(Shape, Vec<bool>)>
+where
+    T: Copy + Send + Sync,
+    R: Reducer<T>,
+{
+    let shape = e.shape()?;
+    // Operands that are stretched may have more elements together than can be counted.
+    shape.count()?;
+    let reduced = axes.mask(shape.rank())?;
+    fold::check_order::<T, R>(&shape, &reduced)?;
+    Ok((shape, reduced))
+}
+
+/// [`Reduction::eval`], compiled once for all operands of one element type.
+fn evaluate<T, R>(
+    e: &Boxed<'_, T>,
+    axes: &Axes,
+    keepdims: bool,
+    reducer: &R,
+) -> Result<Tensor<Vec<R::Out>>>
+where
+    T: Copy + Send + Sync,
+    R: Reducer<T>,
+{
+    let (shape, reduced) = checked::<T, R>(e, axes)?;
+    if fold::is_sparse(e) {
+        return reduce_stored(e, &reduced, keepdims, reducer)?.to_tensor();
+    }
+    let results = fold::fold(e, &shape, &reduced, reducer)?;
+    Ok(Tensor::of_parts(AddressMap::row_major(&result_shape(&shape, axes, keepdims)?)?, results))
+}
+
+/// [`Reduction::eval_sparse`], as [`evaluate`].
+fn evaluate_sparse<T, R>(
+    e: &Boxed<'_, T>,
+    axes: &Axes,
+    keepdims: bool,
+    reducer: &R,
+) -> Result<Tensor<Sparse<R::Out>>>
+where
+    T: Copy + Send + Sync,
+    R: Reducer<T>,
+{
+    let (_, reduced) = checked::<T, R>(e, axes)?;
+    reduce_stored(e, &reduced, keepdims, reducer)
 }

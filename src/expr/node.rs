@@ -1,0 +1,248 @@
+//! Expressions whose type is erased, as evaluations see them: so that of an expression only its loops are
+//! compiled, and everything around them once an element type, or once.
+
+use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
+use super::{Expr, Leaf};
+use crate::error::Result;
+use crate::kernel::inner::{RowsMut, Scratch};
+use crate::kernel::{self, Dest, Fault, Fill, Filled, Stop, Tile, TileSource};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use std::fmt;
+use std::mem::MaybeUninit;
+
+/// What is known of an expression without its elements.
+pub(crate) trait Tree: Send + Sync {
+    /// [`Expr::shape`].
+    fn shape(&self) -> Result<Shape>;
+
+    /// [`Expr::is_shaped`].
+    fn is_shaped(&self, shape: &Shape) -> bool;
+
+    /// [`Expr::leaves`].
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
+
+    /// [`Expr::IS_LEAF`].
+    fn is_leaf(&self) -> bool;
+}
+
+/// An expression of elements `T`.
+pub(crate) trait Node<T>: Tree {
+    /// A worker that evaluates it.
+    fn open(&self) -> Worker<'_, T>;
+
+    /// Evaluates one tile whose rows follow one another in `out` and fill it.
+    fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop>;
+}
+
+impl<E: Expr> Tree for E {
+    fn shape(&self) -> Result<Shape> {
+        Expr::shape(self)
+    }
+
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        Expr::is_shaped(self, shape)
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        Expr::leaves(self, visit);
+    }
+
+    fn is_leaf(&self) -> bool {
+        E::IS_LEAF
+    }
+}
+
+impl<E: Expr> Node<E::Elem> for E {
+    fn open(&self) -> Worker<'_, E::Elem> {
+        self.worker()
+    }
+
+    fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {
+        fill_whole(&mut self.cursor(), tile, out)
+    }
+}
+
+/// A cursor of any type.
+trait Work<'a, T>: Fill<T> {
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop>;
+    fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Option<Result<(), Stop>>;
+    fn slice(&self) -> Option<&[T]>;
+    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>));
+    fn take_values(&mut self) -> Result<Vec<T>, Stop>;
+    fn fork(&self) -> BoxedWork<'a, T>;
+}
+
+type BoxedWork<'a, T> = Box<dyn Work<'a, T> + Send + 'a>;
+
+impl<'a, C: StoredCursor<'a> + 'a> Work<'a, C::Elem> for C {
+    fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+        kernel::Cursor::bind(self, tile, next)
+    }
+
+    fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Option<Result<(), Stop>> {
+        kernel::Cursor::copy(self, tile, dest)
+    }
+
+    fn slice(&self) -> Option<&[C::Elem]> {
+        kernel::Cursor::slice(self)
+    }
+
+    fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
+        kernel::Cursor::fault(self, tile, next)
+    }
+
+    fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
+        StoredCursor::leaves(self, visit);
+    }
+
+    fn take_values(&mut self) -> Result<Vec<C::Elem>, Stop> {
+        StoredCursor::take_values(self)
+    }
+
+    fn fork(&self) -> BoxedWork<'a, C::Elem> {
+        Box::new(StoredCursor::fork(self))
+    }
+}
+
+/// An expression at work, with memory for a tile.
+pub struct Worker<'a, T> {
+    work: BoxedWork<'a, T>,
+    scratch: Scratch<T>,
+}
+
+impl<T> fmt::Debug for Worker<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Worker")
+    }
+}
+
+impl<'a, T: Copy> Worker<'a, T> {
+    pub(super) fn new<C: StoredCursor<'a, Elem = T> + 'a>(cursor: C) -> Self {
+        Self { work: Box::new(cursor), scratch: Scratch::default() }
+    }
+
+    /// Resolves the leaves for a tile; `next` is the first of them.
+    pub(super) fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.work.bind(tile, next)
+    }
+
+    /// Resolves the leaves for a block of stored entries.
+    pub(super) fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.each_leaf(&mut |leaf| leaf.bind_stored(block, next))
+    }
+
+    /// The elements of some rows of what it is bound to, from `first` on, and whether one has a fault.
+    pub(super) fn rows(&mut self, first: usize, sides: [usize; 2]) -> (&[T], bool) {
+        self.scratch.fill(&*self.work, first, sides)
+    }
+
+    /// What [`Self::rows`] gave last.
+    #[inline]
+    pub(super) fn filled(&self) -> &[T] {
+        self.scratch.filled()
+    }
+
+    /// What gives rows of the tile that are in memory already.
+    pub(super) fn bound(&self) -> &dyn Fill<T> {
+        &*self.work
+    }
+
+    /// The memory that the elements lie in, if this is a leaf in memory and nothing else.
+    pub(super) fn slice(&self) -> Option<&[T]> {
+        self.work.slice()
+    }
+
+    /// The fault of the only element of `tile`, if it has one.
+    pub(super) fn fault(
+        &mut self,
+        tile: &Tile<'_>,
+        next: &mut usize,
+    ) -> Result<Option<Fault>, Stop> {
+        self.work.fault(tile, next)
+    }
+
+    /// Calls `visit` with leaves until it reports an error.
+    fn each_leaf(
+        &mut self,
+        visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut done = Ok(());
+        self.work.leaves(&mut |leaf| {
+            if done.is_ok() {
+                done = visit(leaf);
+            }
+        });
+        done
+    }
+
+    /// [`StoredLeaf::open`] of all leaves.
+    pub(super) fn take_up(
+        &mut self,
+        maps: &[AddressMap],
+        lists: &mut Vec<Positions<'a>>,
+    ) -> Result<(), Stop> {
+        self.each_leaf(&mut |leaf| leaf.open(maps, lists))
+    }
+
+    /// [`StoredCursor::take_values`].
+    pub(super) fn take_values(&mut self) -> Result<Vec<T>, Stop> {
+        self.work.take_values()
+    }
+
+    /// The same, with the same entries taken up, for another thread.
+    pub(super) fn fork(&self) -> Self {
+        Self { work: self.work.fork(), scratch: Scratch::default() }
+    }
+}
+
+impl<T: Copy> TileSource<T> for Worker<'_, T> {
+    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop> {
+        if let Some(done) = self.work.copy(tile, dest) {
+            return done;
+        }
+        self.work.bind(tile, &mut 1)?;
+        fill_bound(&*self.work, &mut self.scratch, tile, dest)
+    }
+
+    fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop> {
+        let tile = Tile { dense: true, ..*tile };
+        self.work.bind(&tile, &mut 1)?;
+        match self.scratch.fill(&*self.work, 0, tile.sides()) {
+            (_, true) => Err(Stop::Fault),
+            (block, false) => Ok(block),
+        }
+    }
+}
+
+/// Evaluates a tile whose rows follow one another in `out` and fill it.
+fn fill_whole<T: Copy>(
+    work: &mut dyn Work<'_, T>,
+    tile: &Tile<'_>,
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled, Stop> {
+    work.bind(tile, &mut 1)?;
+    kernel::fill_tile(&*work, tile.sides(), out)
+}
+
+/// Evaluates a bound tile, directly to its destination if that is a block of plain rows.
+pub(super) fn fill_bound<T: Copy>(
+    cursor: &dyn Fill<T>,
+    scratch: &mut Scratch<T>,
+    tile: &Tile<'_>,
+    dest: &mut Dest<'_, T>,
+) -> Result<(), Stop> {
+    let stream = dest.streams();
+    let direct = if tile.dense { dest.rows().and_then(RowsMut::flat) } else { dest.rows() };
+    let fault = match direct {
+        Some(mut rows) if stream => cursor.fill_streaming(&mut rows).has_fault(),
+        Some(mut rows) => cursor.fill(0, &mut rows).has_fault(),
+        None => {
+            let (block, fault) = scratch.fill(cursor, 0, tile.sides());
+            dest.put(block, tile.columns);
+            fault
+        }
+    };
+    if fault { Err(Stop::Fault) } else { Ok(()) }
+}
