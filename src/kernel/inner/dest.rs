@@ -34,14 +34,15 @@ impl<'a, T> Target<'a, T> {
         self.len
     }
 
-    /// Columns up to the first cache line, if all rows of the output start alike.
+    /// Columns up to the first cache line, if all rows of the output start alike and are cut.
     pub(crate) fn lead(&self, nest: &Nest) -> usize {
         const LINE: usize = 64;
         let size = size_of::<T>();
         let alike = |stride: isize| (stride.unsigned_abs() * size).is_multiple_of(LINE);
         let Some((columns, outer)) = nest.loops.split_last() else { return 0 };
         let unit = columns.steps[0].table.is_none() && columns.steps[0].stride == 1;
-        if size == 0 || !unit || !outer.iter().all(|l| alike(l.steps[0].stride)) {
+        let cut = columns.extent > nest.block[1];
+        if size == 0 || !unit || !cut || !outer.iter().all(|l| alike(l.steps[0].stride)) {
             return 0;
         }
         let start = self.pointer.wrapping_offset(nest.bases[0]).addr() % LINE;
