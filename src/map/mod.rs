@@ -34,6 +34,7 @@ pub use select::{IntoSelectors, Select, Step};
 use crate::error::Result;
 use crate::shape::Shape;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One or more [`Layout`]s composed: global index in, local address out.
@@ -166,6 +167,15 @@ impl AddressMap {
         Self { top: self.top.coalesced(), rest: self.rest.clone() }
     }
 
+    /// The row-major positions in the row of one that lies inside, and the address of the first, if rows
+    /// are runs of addresses.
+    pub(crate) fn row_of(&self, position: usize) -> Option<(Range<usize>, usize)> {
+        let last = self.top.axes.last().filter(|_| self.top.walks.is_none() && self.rest.is_none());
+        let extent = last.filter(|axis| axis.stride == 1)?.extent;
+        let start = position - position % extent.max(1);
+        Some((start..start + extent, self.top.address_at(start)))
+    }
+
     /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
     pub(crate) fn addresses_at(&self, positions: &[usize], addresses: &mut Vec<usize>) {
         if positions.is_empty() {
@@ -189,7 +199,7 @@ impl AddressMap {
                 let (low, high) = (positions.first(), positions.last());
                 let reach = high.zip(low).map_or(0, |(high, low)| high.saturating_sub(*low));
                 let dense = reach / columns.extent < positions.len() / 2;
-                for &position in positions {
+                addresses.extend(positions.iter().map(|&position| {
                     if position.wrapping_sub(start) >= plane {
                         start = position - position % plane;
                         base = top.address_at(start) as isize;
@@ -202,8 +212,8 @@ impl AddressMap {
                         column = away - which * columns.extent;
                         (row, across) = (which * columns.extent, rows.stride * which as isize);
                     }
-                    addresses.push((base + across + columns.stride * column as isize) as usize);
-                }
+                    (base + across + columns.stride * column as isize) as usize
+                }));
             }
         }
         if self.rest.is_some() {
