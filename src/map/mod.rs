@@ -13,6 +13,7 @@
 
 mod axis;
 mod check;
+mod divider;
 mod facts;
 mod inverse;
 mod layout;
@@ -24,6 +25,7 @@ mod select;
 mod transform;
 
 pub use axis::{AxisMap, Table, Walk};
+pub(crate) use divider::Divider;
 pub use facts::Strided;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;
@@ -199,6 +201,7 @@ impl AddressMap {
                 let (low, high) = (positions.first(), positions.last());
                 let reach = high.zip(low).map_or(0, |(high, low)| high.saturating_sub(*low));
                 let dense = reach / columns.extent < positions.len() / 2;
+                let divider = Divider::new(columns.extent, plane);
                 addresses.extend(positions.iter().map(|&position| {
                     if position.wrapping_sub(start) >= plane {
                         start = position - position % plane;
@@ -208,9 +211,9 @@ impl AddressMap {
                     let away = position.wrapping_sub(start);
                     let mut column = away.wrapping_sub(row);
                     if !dense || column >= columns.extent {
-                        let which = away / columns.extent;
-                        column = away - which * columns.extent;
-                        (row, across) = (which * columns.extent, rows.stride * which as isize);
+                        let (which, rest) = divider.divide(away);
+                        column = rest;
+                        (row, across) = (away - rest, rows.stride * which as isize);
                     }
                     (base + across + columns.stride * column as isize) as usize
                 }));
