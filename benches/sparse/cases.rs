@@ -212,6 +212,9 @@ pub(crate) fn run(bench: &mut Bench) {
                 Sparse::from_sorted(count, 0.0, addresses, values).expect("sorted")
             },
         );
+        for (axis, goal) in [(0, reach(1.0, 0.71)), (1, reach(1.0, 0.5))] {
+            sums(bench, &format!("sum over axis {axis}/{percent}"), goal, &a, &x, axis);
+        }
         to_dense(bench, &format!("to dense, of memcpy/{percent}"), &a);
     }
 }
@@ -224,6 +227,43 @@ impl<E: Expr<Elem = f64>> EvalSparse for Lazy<E> {
     fn sparse(&self) -> Matrix {
         self.eval_sparse().expect("a sparse result")
     }
+}
+
+/// Sums of columns (axis 0) or rows (axis 1), against loops over the rows of the peer.
+fn sums(bench: &mut Bench, name: &str, reach: f64, a: &Matrix, x: &CsMat<f64>, axis: usize) {
+    if !bench.wants(name) {
+        return;
+    }
+    let side = a.shape()[0];
+    let ours = || a.sum(axis).eval().expect("sums");
+    let theirs = || {
+        let mut sums = vec![0.0; side];
+        for (row, vector) in x.outer_iterator().enumerate() {
+            if axis == 1 {
+                sums[row] = vector.data().iter().sum();
+            } else {
+                vector.iter().for_each(|(column, value)| sums[column] += value);
+            }
+        }
+        sums
+    };
+    let naive = || {
+        let mut sums = vec![0.0; side];
+        for (address, value) in a.storage().iter() {
+            sums[if axis == 1 { address / side } else { address % side }] += value;
+        }
+        sums
+    };
+    // Sums of small integers have no rounding errors.
+    let expected = theirs();
+    assert!(**ours().storage() == expected[..] && naive() == expected, "{name}");
+    bench.run(Case {
+        name: name.into(),
+        reach,
+        ours: &mut || drop(black_box(ours())),
+        peer: ("sprs", &mut || drop(black_box(theirs()))),
+        naive: &mut || drop(black_box(naive())),
+    });
 }
 
 /// Into an output that exists, against memcpy of as many bytes.

@@ -3,6 +3,7 @@
 use super::Access;
 use super::eval::Prepared;
 use super::node::{Node, Tree};
+use super::sparse;
 use crate::error::Result;
 use crate::kernel::{self, Blocking, TILE, plan};
 use crate::map::{self, AddressMap};
@@ -69,9 +70,16 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     if prepared.shape != shape {
         lines.push(format!("evaluated as {:?}: a reshape is cancelled", prepared.shape));
     }
-    lines.push(loops(&plan));
+    let by_entries = sparse::worthwhile(e, count);
+    lines.extend(entries(e, by_entries));
+    if !by_entries {
+        lines.push(loops(&plan));
+    }
     for (k, &(elem_bytes, access)) in leaves.iter().enumerate() {
-        let how = operand(&plan, k + 1, access, copy);
+        let how = match access {
+            Access::Stored { .. } if by_entries => kind(access),
+            _ => operand(&plan, k + 1, access, copy),
+        };
         let links = prepared.maps[k + 1].rest().len();
         let linked =
             if links > 0 { format!(", through {} links", links + 1) } else { String::new() };
@@ -80,7 +88,7 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     }
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
-    let read = bytes_read(e);
+    let read = if by_entries { bytes_of_entries(e) } else { bytes_read(e) };
     let written = size_of::<T>().saturating_mul(count);
     lines.push(format!("threads: {threads}"));
     lines.push(format!("bytes: {read} read, {written} written"));
@@ -94,6 +102,34 @@ pub(crate) fn bytes_read(e: &dyn Tree) -> usize {
         bytes = bytes.saturating_add(leaf.elem_bytes.saturating_mul(distinct(leaf.map)));
     });
     bytes
+}
+
+/// Bytes of all stored entries.
+fn bytes_of_entries(e: &dyn Tree) -> usize {
+    let mut bytes = 0_usize;
+    e.leaves(&mut |leaf| {
+        let entry = leaf.elem_bytes.saturating_add(size_of::<usize>());
+        bytes = bytes.saturating_add(entry.saturating_mul(leaf.stored()));
+    });
+    bytes
+}
+
+/// What becomes of the stored entries, if all operands are sparse.
+fn entries(e: &dyn Tree, by_entries: bool) -> Option<String> {
+    let (stored, sparse) = sparse::stored_count(e);
+    let mut operands = 0;
+    e.leaves(&mut |_| operands += 1);
+    let taken = match (operands, sparse) {
+        (0, _) | (_, false) => return None,
+        (1, _) => "visited in one pass",
+        _ => "merged in one pass",
+    };
+    let dense = if by_entries {
+        "a dense one is filled and written at them"
+    } else {
+        "a dense one reads every element"
+    };
+    Some(format!("entries: {stored} stored, {taken} for a sparse result; {dense}"))
 }
 
 /// How many addresses a map reaches, or a few more where windows overlap.
@@ -138,12 +174,18 @@ fn loops(plan: &plan::Plan<'_>) -> String {
     }
 }
 
+/// Where the elements of an operand are.
+fn kind(access: Access) -> String {
+    match access {
+        Access::Slice => "in memory".into(),
+        Access::Read => "read by its storage".into(),
+        Access::Stored { count: 1 } => "sparse, 1 entry".into(),
+        Access::Stored { count } => format!("sparse, {count} entries"),
+    }
+}
+
 fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> String {
-    let kind = match access {
-        Access::Slice => "in memory",
-        Access::Read => "read by its storage",
-        Access::Stored { .. } => "sparse, read by its storage",
-    };
+    let kind = kind(access);
     let Some(inner) = plan.nests.first().and_then(|nest| nest.loops.last()) else {
         return format!("direct, {kind}");
     };

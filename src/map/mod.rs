@@ -13,6 +13,7 @@
 
 mod axis;
 mod check;
+mod divider;
 mod facts;
 mod inverse;
 mod layout;
@@ -24,6 +25,7 @@ mod select;
 mod transform;
 
 pub use axis::{AxisMap, Table, Walk};
+pub(crate) use divider::Divider;
 pub use facts::Strided;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;
@@ -34,6 +36,7 @@ pub use select::{IntoSelectors, Select, Step};
 use crate::error::Result;
 use crate::shape::Shape;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One or more [`Layout`]s composed: global index in, local address out.
@@ -166,6 +169,15 @@ impl AddressMap {
         Self { top: self.top.coalesced(), rest: self.rest.clone() }
     }
 
+    /// The row-major positions in the row of one that lies inside, and the address of the first, if rows
+    /// are runs of addresses.
+    pub(crate) fn row_of(&self, position: usize) -> Option<(Range<usize>, usize)> {
+        let last = self.top.axes.last().filter(|_| self.top.walks.is_none() && self.rest.is_none());
+        let extent = last.filter(|axis| axis.stride == 1)?.extent;
+        let start = position - position % extent.max(1);
+        Some((start..start + extent, self.top.address_at(start)))
+    }
+
     /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
     pub(crate) fn addresses_at(&self, positions: &[usize], addresses: &mut Vec<usize>) {
         if positions.is_empty() {
@@ -189,7 +201,8 @@ impl AddressMap {
                 let (low, high) = (positions.first(), positions.last());
                 let reach = high.zip(low).map_or(0, |(high, low)| high.saturating_sub(*low));
                 let dense = reach / columns.extent < positions.len() / 2;
-                for &position in positions {
+                let divider = Divider::new(columns.extent, plane);
+                addresses.extend(positions.iter().map(|&position| {
                     if position.wrapping_sub(start) >= plane {
                         start = position - position % plane;
                         base = top.address_at(start) as isize;
@@ -198,12 +211,12 @@ impl AddressMap {
                     let away = position.wrapping_sub(start);
                     let mut column = away.wrapping_sub(row);
                     if !dense || column >= columns.extent {
-                        let which = away / columns.extent;
-                        column = away - which * columns.extent;
-                        (row, across) = (which * columns.extent, rows.stride * which as isize);
+                        let (which, rest) = divider.divide(away);
+                        column = rest;
+                        (row, across) = (away - rest, rows.stride * which as isize);
                     }
-                    addresses.push((base + across + columns.stride * column as isize) as usize);
-                }
+                    (base + across + columns.stride * column as isize) as usize
+                }));
             }
         }
         if self.rest.is_some() {

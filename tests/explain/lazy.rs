@@ -2,7 +2,7 @@
 
 use super::{explained, numbers, shown};
 use lensor::prelude::*;
-use lensor::storage::Sparse;
+use lensor::storage::{Duplicates, Sparse};
 
 #[test]
 fn contiguous_operands_are_direct() {
@@ -129,4 +129,35 @@ fn reductions_of_sparse_operands_fold_entries() {
     fill values: counted, of 3 elements to a result
     bytes: 32 read, 16 written
     "#);
+}
+
+#[test]
+fn sparse_operands_are_merged_by_their_entries() {
+    let matrix = |indexes: &[[usize; 2]]| {
+        let values = vec![1.0; indexes.len()];
+        Tensor::from_coordinates([100, 100], 0.0, indexes, values, Duplicates::Refuse).unwrap()
+    };
+    let (a, b) = (matrix(&[[0, 5], [7, 7]]), matrix(&[[9, 9]]));
+    let text = (&a + &b.view().flip(0).unwrap()).explain().unwrap().to_string();
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            "f64 [100, 100], 2 operands of 10000 elements",
+            "entries: 3 stored, merged in one pass for a sparse result; a dense one is filled and \
+             written at them",
+            "operand 1: sparse, 2 entries, 8 bytes an element",
+            "operand 2: sparse, 1 entry, 8 bytes an element",
+            "threads: 1",
+            "bytes: 48 read, 80000 written",
+        ]
+    );
+    let few = (&a * 2.0).select((0, 4..8)).unwrap().explain().unwrap().to_string();
+    assert!(few.contains("entries: 2 stored, visited in one pass for a sparse result"), "{few}");
+    assert!(few.contains("a dense one reads every element"), "{few}");
+    assert!(few.contains("packed because it is not in memory, sparse, 2 entries"), "{few}");
+
+    let dense = Tensor::full([100, 100], 1.0).unwrap();
+    let mixed = (&a + &dense).explain().unwrap().to_string();
+    assert!(!mixed.contains("entries:"), "{mixed}");
+    assert!(mixed.contains("operand 1: packed because it is not in memory, sparse, 2 entries"));
 }

@@ -87,6 +87,10 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     }
                 }
             }
+            Some(Opened::Dense(map))
+                if self.slice.is_some_and(|slice| {
+                    gather_rows(slice, map, block.positions, &mut self.scratch)
+                }) => {}
             Some(Opened::Dense(map)) => {
                 self.addresses.clear();
                 map.addresses_at(block.positions, &mut self.addresses);
@@ -96,12 +100,12 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 let failed = |source| Stop::Storage { leaf: leaf + 1, source };
                 match self.slice {
                     Some(slice) => {
-                        self.scratch.clear();
-                        for &address in &self.addresses {
-                            let element =
-                                slice.get(address).ok_or_else(|| beyond(address, slice.len()))?;
-                            self.scratch.push(*element);
+                        let highest = self.addresses.iter().fold(0, |high, &a| high.max(a));
+                        if highest >= slice.len() {
+                            return Err(beyond(highest, slice.len()));
                         }
+                        self.scratch.clear();
+                        self.scratch.extend(self.addresses.iter().map(|&address| slice[address]));
                     }
                     None => {
                         let seed = storage.try_read(first).map_err(failed)?;
@@ -116,6 +120,37 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         self.bound = Bound::Scratch { stride: count };
         Ok(())
     }
+}
+
+/// Fewest positions of a row, on average, for which it is looked up.
+const PER_ROW: usize = 8;
+
+/// Reads the elements at ascending positions row by row. Tells whether it did: it does not if rows have few
+/// positions or are no runs of addresses.
+fn gather_rows<T: Copy>(
+    slice: &[T],
+    map: &AddressMap,
+    positions: &[usize],
+    out: &mut Vec<T>,
+) -> bool {
+    let (Some(&low), Some(&high)) = (positions.first(), positions.last()) else { return false };
+    let Some((row, _)) = map.row_of(low) else { return false };
+    if (high - low) / row.len() >= positions.len() / PER_ROW {
+        return false;
+    }
+    out.clear();
+    let mut rest = positions;
+    while let Some(&next) = rest.first() {
+        let Some((row, first)) = map.row_of(next) else { return false };
+        let Some(elements) = slice.get(first..).and_then(|rest| rest.get(..row.len())) else {
+            return false;
+        };
+        let count = rest.iter().take_while(|position| **position < row.end).count();
+        let (own, later) = rest.split_at(count);
+        out.extend(own.iter().map(|&position| elements[position - row.start]));
+        rest = later;
+    }
+    true
 }
 
 /// The error for storage that gave fewer values than addresses.

@@ -214,9 +214,13 @@ pub(crate) struct Shared<'l> {
 }
 
 impl<'l> Shared<'l> {
-    pub(crate) fn new(lists: &'l [Positions<'_>], operands: &'l [Option<usize>]) -> Self {
-        let parts: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
-        let union = Union::new(lists, &parts);
+    /// The shared positions of parts of `lists`, as [`Union::new`].
+    pub(crate) fn new(
+        lists: &'l [Positions<'_>],
+        parts: &[Range<usize>],
+        operands: &'l [Option<usize>],
+    ) -> Self {
+        let union = Union::new(lists, parts);
         let all = operands.iter().flatten().fold(0, |all, operand| all | 1 << operand);
         // Sparse leaves beside dense ones in one operand do not decide where to evaluate.
         let decide = |(list, operand): (&Positions<'_>, &Option<usize>)| {

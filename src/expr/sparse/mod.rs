@@ -11,7 +11,7 @@ mod zip;
 pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Share, StoredCursor, StoredLeaf};
-pub(super) use dense::{assign_sparsely, eval_sparsely};
+pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub(in crate::expr) use leaf::Opened;
 pub use zip::zip_stored;
 
@@ -23,8 +23,8 @@ use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::{Sparse, grow, reserve};
 use crate::tensor::Tensor;
-use merge::Union;
 use std::borrow::Cow;
+use tasks::{Blocks, Where, whole};
 
 impl<E: Expr> Lazy<E> {
     /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
@@ -85,7 +85,7 @@ pub(super) fn all_stored(e: &dyn Tree) -> bool {
 }
 
 /// Entries that all leaves store, and whether there are no other leaves.
-fn stored_count(e: &dyn Tree) -> (usize, bool) {
+pub(super) fn stored_count(e: &dyn Tree) -> (usize, bool) {
     let (mut stored, mut sparse) = (0_usize, true);
     e.leaves(&mut |leaf| match leaf.access {
         Access::Stored { count } => stored = stored.saturating_add(count),
@@ -151,12 +151,22 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
         elements.first().map(|&fill| (fill, fault)).ok_or(Stop::Done)
     }
 
+    /// The positions to evaluate.
+    fn positions(&self, wanted: Where<'_>) -> Vec<usize> {
+        let mut positions = Vec::new();
+        let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
+        while let Some((block, _)) = blocks.next_block() {
+            positions.extend_from_slice(block);
+        }
+        positions
+    }
+
     fn run(mut self, len: usize) -> Result<Sparse<T>, Stop> {
         if self.lists.len() == 1 {
             return self.run_alone(len);
         }
         let (fill, fault) = self.fill()?;
-        let (positions, values) = tasks::union(&mut self.worker, &self.lists)?;
+        let (positions, values) = tasks::entries(&mut self.worker, &self.lists, Where::Some)?;
         if fault && positions.len() < len {
             return Err(Stop::Fault);
         }
@@ -184,10 +194,9 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     /// Calls `visit` with positions and elements, block by block; returns the fill value.
     fn for_each_block(&mut self, len: usize, visit: Visit<'_, T>) -> Result<T, Stop> {
         let (fill, fault) = self.fill()?;
-        let parts: Vec<_> = self.lists.iter().map(|list| 0..list.len()).collect();
-        let mut union = Union::new(&self.lists, &parts);
+        let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), Where::Some);
         let mut count = 0;
-        while let Some((block, shares)) = union.next_block() {
+        while let Some((block, shares)) = blocks.next_block() {
             self.worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
             let (results, fault) = self.worker.rows(0, [1, block.len()]);
             if fault {
@@ -233,13 +242,7 @@ fn candidates<T: Copy + Send + Sync>(
     shape: &Shape,
     len: usize,
 ) -> Result<Vec<usize>, Stop> {
-    let evaluation = Evaluation::open(e, shape)?;
-    let parts: Vec<_> = evaluation.lists.iter().map(|list| 0..list.len()).collect();
-    let mut union = Union::new(&evaluation.lists, &parts);
-    let mut positions = Vec::new();
-    while let Some((block, _)) = union.next_block() {
-        positions.extend_from_slice(block);
-    }
+    let mut positions = Evaluation::open(e, shape)?.positions(Where::Some);
     let stored = positions.len();
     let gap = positions.iter().enumerate().position(|(k, &position)| k != position);
     let gap = gap.unwrap_or(stored);

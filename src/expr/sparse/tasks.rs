@@ -1,59 +1,151 @@
-//! Large unions as several tasks.
+//! Entries of an expression, in several tasks if there are many.
 
-use super::cursor::{Block, Positions};
-use super::merge::Union;
+use super::cursor::{Block, Positions, Share};
+use super::merge::{Shared, Union};
 use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::{self, GRAIN, PARALLEL, Stop};
 use crate::storage::reserve;
 use std::ops::Range;
 
-/// Positions and elements of an expression where its leaves store entries. Each is a function of its own
-/// operands, so it does not matter how the work is cut.
-pub(super) fn union<T: Copy + Send>(
+/// Positions that are evaluated.
+#[derive(Clone, Copy)]
+pub(super) enum Where<'w> {
+    /// Those where some leaf stores an entry.
+    Some,
+    /// Those where all sparse operands store one; for each leaf the number of its operand, if that is
+    /// sparse.
+    All(&'w [Option<usize>]),
+}
+
+impl Where<'_> {
+    /// Most positions that there can be in parts of lists.
+    fn most(self, parts: &[Range<usize>]) -> usize {
+        let Self::All(operands) = self else {
+            return parts.iter().map(Range::len).fold(0, usize::saturating_add);
+        };
+        let mut entries = [None::<usize>; 8];
+        for (part, operand) in parts.iter().zip(operands) {
+            if let Some(own) = operand.and_then(|operand| entries.get_mut(operand)) {
+                *own = Some(own.unwrap_or(0).saturating_add(part.len()));
+            }
+        }
+        entries.into_iter().flatten().min().unwrap_or(0)
+    }
+}
+
+/// The positions of parts of lists, block by block.
+pub(super) enum Blocks<'l> {
+    Union(Union<'l>),
+    Shared(Shared<'l>),
+}
+
+impl<'l> Blocks<'l> {
+    pub(super) fn new(
+        lists: &'l [Positions<'_>],
+        parts: &[Range<usize>],
+        positions: Where<'l>,
+    ) -> Self {
+        match positions {
+            Where::Some => Self::Union(Union::new(lists, parts)),
+            Where::All(operands) => Self::Shared(Shared::new(lists, parts, operands)),
+        }
+    }
+
+    pub(super) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
+        match self {
+            Self::Union(union) => union.next_block(),
+            Self::Shared(shared) => shared.next_block(),
+        }
+    }
+}
+
+/// All entries of lists.
+pub(super) fn whole(lists: &[Positions<'_>]) -> Vec<Range<usize>> {
+    lists.iter().map(|list| 0..list.len()).collect()
+}
+
+type Entries<T> = (Vec<usize>, Vec<T>);
+
+/// Positions and elements of an expression. Each is a function of its own operands, so it does not matter
+/// how the work is cut.
+pub(super) fn entries<T: Copy + Send + Sync>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
-) -> Result<(Vec<usize>, Vec<T>), Stop> {
+    positions: Where<'_>,
+) -> Result<Entries<T>, Stop> {
     let total = lists.iter().map(|list| list.len()).fold(0, usize::saturating_add);
     let size = kernel::task_size(total, PARALLEL, GRAIN);
-    let all: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
+    if positions.most(&whole(lists)) == 0 {
+        return Ok(Default::default());
+    }
+    let mut full = lists.iter().filter(|list| !list.is_empty());
+    if let (Some(only), None) = (full.next(), full.next()) {
+        let values = values(worker, lists, only.len(), positions)?;
+        return Ok((concatenated(std::iter::once(&only[..]))?, values));
+    }
     if total <= size {
-        return merged(worker, lists, &all);
+        return merged(worker, lists, &whole(lists), positions);
     }
     let mut tasks: Vec<_> = cuts(lists, total.div_ceil(size))
         .into_iter()
         .map(|parts| Task { worker: worker.fork(), parts, result: Ok(Default::default()) })
         .collect();
-    run(lists, &mut tasks);
+    run(lists, positions, &mut tasks);
     let mut results = Vec::with_capacity(tasks.len());
     for task in tasks {
         results.push(task.result?);
     }
-    let count = results.iter().map(|(positions, _)| positions.len()).sum();
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
-    reserve(&mut positions, count)?;
+    let (positions, values) = kernel::join(
+        || concatenated(results.iter().map(|(positions, _)| &positions[..])),
+        || concatenated(results.iter().map(|(_, values)| &values[..])),
+    );
+    Ok((positions?, values?))
+}
+
+/// The elements at all positions of the only list that has any.
+fn values<T: Copy>(
+    worker: &mut Worker<'_, T>,
+    lists: &[Positions<'_>],
+    count: usize,
+    wanted: Where<'_>,
+) -> Result<Vec<T>, Stop> {
+    let mut values = Vec::new();
     reserve(&mut values, count)?;
-    for (part, elements) in &results {
-        positions.extend_from_slice(part);
-        values.extend_from_slice(elements);
+    let mut blocks = Blocks::new(lists, &whole(lists), wanted);
+    while let Some((block, shares)) = blocks.next_block() {
+        worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
+        let (results, fault) = worker.rows(0, [1, block.len()]);
+        if fault {
+            return Err(Stop::Fault);
+        }
+        values.extend_from_slice(results);
     }
-    Ok((positions, values))
+    Ok(values)
+}
+
+/// One slice after another.
+fn concatenated<'p, T: Copy + 'p>(parts: impl Iterator<Item = &'p [T]> + Clone) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    reserve(&mut all, parts.clone().map(<[T]>::len).sum())?;
+    parts.for_each(|part| all.extend_from_slice(part));
+    Ok(all)
 }
 
 struct Task<'a, T> {
     worker: Worker<'a, T>,
     /// Ordinals of every list.
     parts: Vec<Range<usize>>,
-    result: Result<(Vec<usize>, Vec<T>), Stop>,
+    result: Result<Entries<T>, Stop>,
 }
 
-fn run<T: Copy + Send>(lists: &[Positions<'_>], tasks: &mut [Task<'_, T>]) {
+fn run<T: Copy + Send>(lists: &[Positions<'_>], positions: Where<'_>, tasks: &mut [Task<'_, T>]) {
     match tasks {
         [] => {}
-        [task] => task.result = merged(&mut task.worker, lists, &task.parts),
+        [task] => task.result = merged(&mut task.worker, lists, &task.parts, positions),
         _ => {
             let (low, high) = tasks.split_at_mut(tasks.len() / 2);
-            kernel::join(|| run(lists, low), || run(lists, high));
+            kernel::join(|| run(lists, positions, low), || run(lists, positions, high));
         }
     }
 }
@@ -82,13 +174,14 @@ fn merged<T: Copy>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
     parts: &[Range<usize>],
-) -> Result<(Vec<usize>, Vec<T>), Stop> {
-    let most = parts.iter().map(Range::len).fold(0, usize::saturating_add);
+    wanted: Where<'_>,
+) -> Result<Entries<T>, Stop> {
+    let most = wanted.most(parts);
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     reserve(&mut positions, most)?;
     reserve(&mut values, most)?;
-    let mut union = Union::new(lists, parts);
-    while let Some((block, shares)) = union.next_block() {
+    let mut blocks = Blocks::new(lists, parts, wanted);
+    while let Some((block, shares)) = blocks.next_block() {
         worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
         let (results, fault) = worker.rows(0, [1, block.len()]);
         if fault {

@@ -1,14 +1,13 @@
 //! Functions of stored entries alone.
 
-use super::cursor::{Block, Positions};
-use super::merge::Shared;
+use super::tasks::{self, Where};
 use super::{Evaluation, locate};
 use crate::error::{Error, Result};
 use crate::expr::node::{Node, Tree};
 use crate::expr::{Access, Apply, IntoOperands, Operands, operands::Function};
 use crate::kernel::Stop;
 use crate::map::AddressMap;
-use crate::storage::{Sparse, reserve};
+use crate::storage::Sparse;
 use crate::tensor::Tensor;
 
 /// A function of one to six operands where every sparse one of them stores an entry, and `fill` everywhere
@@ -66,23 +65,8 @@ fn evaluate<T: Copy + Send + Sync>(
     let Some(operands) = sparse_operands(e, counts) else {
         return Err(Error::WouldDensify { stored: 0, dense: map.count() });
     };
-    let evaluated = Evaluation::open(e, &shape).and_then(|mut evaluation| {
-        let (mut positions, mut values) = (Vec::new(), Vec::new());
-        let most = most_entries(&evaluation.lists, &operands);
-        reserve(&mut positions, most)?;
-        reserve(&mut values, most)?;
-        let mut shared = Shared::new(&evaluation.lists, &operands);
-        while let Some((block, shares)) = shared.next_block() {
-            evaluation.worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-            let (results, fault) = evaluation.worker.rows(0, [1, block.len()]);
-            if fault {
-                return Err(Stop::Fault);
-            }
-            positions.extend_from_slice(block);
-            values.extend_from_slice(results);
-        }
-        Ok((positions, values))
-    });
+    let evaluated = Evaluation::open(e, &shape)
+        .and_then(|mut open| tasks::entries(&mut open.worker, &open.lists, Where::All(&operands)));
     match evaluated {
         Ok((positions, values)) => {
             let storage = Sparse::of_sorted(map.count(), fill, positions, values);
@@ -91,27 +75,12 @@ fn evaluate<T: Copy + Send + Sync>(
         Err(stop) => {
             let mut positions = Vec::new();
             if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(e, &shape)) {
-                let mut shared = Shared::new(&evaluation.lists, &operands);
-                while let Some((block, _)) = shared.next_block() {
-                    positions.extend_from_slice(block);
-                }
+                positions = evaluation.positions(Where::All(&operands));
             }
             let mut indexes = positions.iter().map(|&position| shape.unravel(position));
             Err(locate::explain_at(e, &mut indexes, &map, stop, &|_| None))
         }
     }
-}
-
-/// Most entries of the result: no more than the sparse operand with the fewest has.
-fn most_entries(lists: &[Positions<'_>], operands: &[Option<usize>]) -> usize {
-    let mut entries = [usize::MAX; 8];
-    for (list, operand) in lists.iter().zip(operands) {
-        if let Some(own) = operand.and_then(|operand| entries.get_mut(operand)) {
-            *own = if *own == usize::MAX { 0 } else { *own };
-            *own = own.saturating_add(list.len());
-        }
-    }
-    entries.into_iter().min().unwrap_or(0)
 }
 
 /// For every leaf the number of its operand, if that is sparse; `None` if no operand is.

@@ -18,7 +18,8 @@ pub(crate) trait Fill<T> {
     fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[T]>;
 }
 
-/// Proof that all columns of all rows of an output were written, which is made here only.
+/// Proof that all columns of all rows of an output were written, which is made here only, and whether some
+/// element has a fault.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
     fault: bool,

@@ -151,7 +151,8 @@ impl<T: Copy> Scratch<T> {
 
     /// The elements of the block filled last.
     pub(crate) fn filled(&self) -> &[T] {
-        // SAFETY: `filled` is set only after `fill` wrote every column of every row of that many slots.
+        // SAFETY: `filled` is set only after a `Fill` wrote every column of every row of that many slots, of
+        // which its result is the proof.
         unsafe { &*(std::ptr::from_ref(&self.slots[..self.filled]) as *const [T]) }
     }
 }

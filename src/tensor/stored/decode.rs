@@ -1,7 +1,7 @@
 //! From addresses to row-major positions, and from those to keys to sort by.
 
 use crate::error::Result;
-use crate::map::{Digits, Level, Nested};
+use crate::map::{Digits, Divider, Level, Nested};
 use crate::storage::reserve;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -98,9 +98,10 @@ fn for_each_alone(
         zero.key += term.zero.key;
     }
     if let [outer, inner @ Term { stride: 1, .. }] = terms {
+        let highest = addresses.last().map_or(0, |last| last.wrapping_sub(lowest));
+        let divider = Divider::new(outer.stride, highest.saturating_add(1));
         for (ordinal, address) in addresses.iter().enumerate() {
-            let away = address.wrapping_sub(lowest);
-            let (row, column) = (away / outer.stride, away % outer.stride);
+            let (row, column) = divider.divide(address.wrapping_sub(lowest));
             let mut sum = zero;
             outer.add(&mut sum, row);
             inner.add(&mut sum, column);
