@@ -96,7 +96,9 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
         let out = &mut out.row(row)[..columns];
         let head = out.as_ptr().align_offset(simd::LINE).min(columns).min(PART);
         let (first, rest) = out.split_at_mut(head);
-        fault |= fill_edge(&lanes.part(0, head), first);
+        if head > 0 {
+            fault |= fill_edge(&lanes.part(0, head), first);
+        }
         let mut parts = rest.chunks_exact_mut(PART);
         let mut column = head;
         for to in &mut parts {
@@ -109,7 +111,9 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
             column += PART;
         }
         let tail = parts.into_remainder();
-        fault |= fill_edge(&lanes.part(column, tail.len()), tail);
+        if !tail.is_empty() {
+            fault |= fill_edge(&lanes.part(column, tail.len()), tail);
+        }
     }
     fault
 }
