@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
-use crate::map::AddressMap;
+use crate::map::{AddressMap, Divider};
 use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve, sort_entries};
@@ -89,6 +89,8 @@ struct Cells {
     shape: Shape,
     /// Extents, and whether the axis is reduced; outermost first.
     groups: Vec<(usize, bool)>,
+    /// How positions are divided by these extents.
+    dividers: Vec<Divider>,
     /// Number of cells.
     count: usize,
     /// Elements of a cell.
@@ -108,7 +110,9 @@ impl Cells {
         let kept = axes.clone().filter(|(_, reduced)| !reduced || keepdims);
         let own: Shape = kept.map(|(extent, reduced)| if reduced { 1 } else { extent }).collect();
         let size = axes.filter(|(_, reduced)| *reduced).map(|(extent, _)| extent).product();
-        Ok(Self { count: own.count()?, shape: own, groups, size })
+        let elements = shape.count()?;
+        let dividers = groups.iter().map(|group| Divider::new(group.0, elements)).collect();
+        Ok(Self { count: own.count()?, shape: own, groups, dividers, size })
     }
 
     fn method<T: Copy, R: Reducer<T>>(&self, entries: usize) -> Method {
@@ -124,9 +128,10 @@ impl Cells {
         mut visit: impl FnMut(std::ops::Range<usize>, usize, usize, usize),
     ) {
         let block = self.groups.last().map_or(1, |group| group.0);
+        let divider = self.dividers.last().copied().unwrap_or(Divider::new(1, 0));
         let mut start = 0;
         while let Some(&position) = positions.get(start) {
-            let first = position - position % block;
+            let first = position - divider.divide(position).1;
             let mut end = start + 1;
             while positions.get(end).is_some_and(|position| position.wrapping_sub(first) < block) {
                 end += 1;
@@ -140,11 +145,12 @@ impl Cells {
     /// The cell of a position, and its place in the cell.
     fn locate(&self, mut position: usize) -> (usize, usize) {
         let (mut at, mut weight) = ([0, 0], [1, 1]);
-        for &(extent, reduced) in self.groups.iter().rev() {
+        for (&(extent, reduced), divider) in self.groups.iter().zip(&self.dividers).rev() {
             let which = usize::from(reduced);
-            at[which] += position % extent * weight[which];
+            let (rest, digit) = divider.divide(position);
+            at[which] += digit * weight[which];
             weight[which] *= extent;
-            position /= extent;
+            position = rest;
         }
         (at[0], at[1])
     }
