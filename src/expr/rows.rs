@@ -127,8 +127,8 @@ fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Vec<Strided>> {
 pub(crate) struct RowReader<'r, T> {
     rows: &'r Rows<'r, T>,
     worker: Worker<'r, T>,
-    /// Whether the rows lie in the memory of the only leaf.
-    direct: bool,
+    /// Whether blocks are read where they lie, in the memory of the only leaf.
+    pub(crate) direct: bool,
     starts: Vec<usize>,
     block: Vec<T>,
 }
@@ -168,11 +168,6 @@ impl<'b, T: Copy> Block<'b, T> {
 }
 
 impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
-    /// Whether blocks are read where they lie.
-    pub(crate) fn is_direct(&self) -> bool {
-        self.direct
-    }
-
     /// How many elements a block should have.
     pub(crate) fn block_size(&self) -> usize {
         match &self.rows.strided {

@@ -142,7 +142,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
             let lines = (leaves.end - next) / self.leaves_per_line;
             let deep = reader.block_size() / self.leaf.max(1);
             let together = lines.min(deep).min(KEPT / self.leaves_per_line);
-            let apart = self.leaves_per_line == 1 || !reader.is_direct();
+            let apart = self.leaves_per_line == 1 || !reader.direct;
             if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.
                 let first = next / self.leaves_per_line;
