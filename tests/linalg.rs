@@ -160,7 +160,9 @@ fn the_same_bits_from_any_memory_and_any_threads() {
     let noise = |sides: [usize; 2]| {
         Tensor::from_index(sides, |i| ((i[0] * 7919 + i[1] * 104729) as f64).sin()).unwrap()
     };
-    for [m, k, n] in [[300, 70, 90], [5, 300, 40], [1, 500, 300], [260, 301, 1], [20, 20, 20]] {
+    let sizes =
+        [[300, 70, 90], [5, 300, 40], [1, 500, 300], [260, 301, 1], [130, 1000, 3], [20, 20, 20]];
+    for [m, k, n] in sizes {
         let (a, b) = (noise([m, k]), noise([k, n]));
         let expected: Vec<u64> = bits(&a.matmul(&b).unwrap());
         let turned = |t: &Tensor<Vec<f64>>| {

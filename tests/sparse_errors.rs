@@ -256,7 +256,11 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
         vec![usize::MAX; 9],
         vec![7; 5],
         (0..600).map(|k| 600 - k).collect(),
+        vec![15, 3, 11, 12, 13, 14, 16, 17],
+        vec![15, 3, 16, 17, 18, 19, 11, 12],
+        vec![usize::MAX - 6, 1, 2],
     ];
+    let row = Tensor::full([10], 1).unwrap();
     for list in lists {
         for claimed in [0, list.len(), list.len() + 5, usize::MAX] {
             let t = Tensor::new([10, 10], Liar(list.clone(), claimed)).unwrap();
@@ -281,6 +285,8 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
                 let _ = view.to_tensor().and_then(|dense| target.assign(&dense));
             }
             let _ = (&t + &other).eval_sparse();
+            let _ = zip_stored((&t, &row), 0, |(a, b)| a * b);
+            let _ = (t.sum(0).eval_sparse(), t.sum(1).eval_sparse(), t.argmax(0).eval_sparse());
         }
     }
 }

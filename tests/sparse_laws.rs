@@ -266,3 +266,19 @@ fn large_unions_agree_with_dense_ones() {
         });
     }
 }
+
+/// More operands than any word has bits.
+#[test]
+fn any_number_of_operands_share_entries() {
+    let operands: [Tensor<Sparse<i32>>; 70] = std::array::from_fn(|k| {
+        let stored = if k % 9 == 8 { vec![0, 1] } else { vec![0, 1, 2] };
+        let values = vec![k as i32; stored.len()];
+        Tensor::new([4], Sparse::from_sorted(4, 0, stored, values).unwrap()).unwrap()
+    });
+    let nine: [_; 9] = std::array::from_fn(|k| &operands[k]);
+    let sum = zip_stored(nine, -1, |x: [i32; 9]| x.iter().sum()).unwrap();
+    assert_eq!(sum.to_vec().unwrap(), [36, 36, -1, -1]);
+    let all: [_; 70] = std::array::from_fn(|k| &operands[k]);
+    let sum = zip_stored(all, -1, |x: [i32; 70]| x.iter().sum()).unwrap();
+    assert_eq!(sum.to_vec().unwrap(), [2415, 2415, -1, -1]);
+}

@@ -135,7 +135,9 @@ fn gather_rows<T: Copy>(
 ) -> bool {
     let (Some(&low), Some(&high)) = (positions.first(), positions.last()) else { return false };
     let Some((row, _)) = map.row_of(low) else { return false };
-    if (high - low) / row.len() >= positions.len() / PER_ROW {
+    // Storage that lies about its entries may give them in any order.
+    let Some(distance) = high.checked_sub(low) else { return false };
+    if distance / row.len() >= positions.len() / PER_ROW {
         return false;
     }
     out.clear();
@@ -147,7 +149,12 @@ fn gather_rows<T: Copy>(
         };
         let count = rest.iter().take_while(|position| **position < row.end).count();
         let (own, later) = rest.split_at(count);
-        out.extend(own.iter().map(|&position| elements[position - row.start]));
+        for position in own {
+            let Some(&element) = elements.get(position.wrapping_sub(row.start)) else {
+                return false;
+            };
+            out.push(element);
+        }
         rest = later;
     }
     true

@@ -2,6 +2,7 @@
 
 use super::cursor::{BLOCK, Positions, Share};
 use crate::kernel::prefetch;
+use itertools::Itertools;
 use std::ops::Range;
 
 /// Blocks that are merged at once. Each step of a merge waits for the comparison before it; several
@@ -205,8 +206,8 @@ pub(crate) struct Shared<'l> {
     union: Union<'l>,
     /// Operand of every leaf, if it is sparse.
     operands: &'l [Option<usize>],
-    /// A bit for every sparse operand.
-    all: u8,
+    /// How many operands are sparse.
+    all: usize,
     /// Whether the union of all lists is what is asked for.
     only: bool,
     positions: Vec<usize>,
@@ -221,7 +222,7 @@ impl<'l> Shared<'l> {
         operands: &'l [Option<usize>],
     ) -> Self {
         let union = Union::new(lists, parts);
-        let all = operands.iter().flatten().fold(0, |all, operand| all | 1 << operand);
+        let all = operands.iter().flatten().dedup().count();
         // Sparse leaves beside dense ones in one operand do not decide where to evaluate.
         let decide = |(list, operand): (&Positions<'_>, &Option<usize>)| {
             operand.is_some() || list.is_empty()
@@ -238,12 +239,18 @@ impl<'l> Shared<'l> {
         }
         loop {
             let (positions, shares) = self.union.next_block()?;
-            // Which operands have an entry at each position.
-            let mut found = [0_u8; BLOCK];
-            for (share, operand) in shares.iter().zip(self.operands) {
-                let bit = operand.map_or(0, |operand| 1 << operand);
+            // How many operands have an entry at each position, up to the first that has none. The leaves
+            // of an operand follow one another.
+            let mut found = [0; BLOCK];
+            let (mut operand, mut before) = (None, 0);
+            for (share, own) in shares.iter().zip(self.operands).filter(|(_, own)| own.is_some()) {
+                if operand.is_some_and(|operand| operand != own) {
+                    before += 1;
+                }
+                operand = Some(own);
                 for k in 0..share.ordinals.len() {
-                    found[share.place(k) % BLOCK] |= bit;
+                    let found = &mut found[share.place(k) % BLOCK];
+                    *found += usize::from(*found == before);
                 }
             }
             let mut places = [u16::MAX; BLOCK];

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::{self, GRAIN, PARALLEL, Stop};
 use crate::storage::reserve;
+use itertools::Itertools;
 use std::ops::Range;
 
 /// Positions that are evaluated.
@@ -24,13 +25,12 @@ impl Where<'_> {
         let Self::All(operands) = self else {
             return parts.iter().map(Range::len).fold(0, usize::saturating_add);
         };
-        let mut entries = [None::<usize>; 8];
-        for (part, operand) in parts.iter().zip(operands) {
-            if let Some(own) = operand.and_then(|operand| entries.get_mut(operand)) {
-                *own = Some(own.unwrap_or(0).saturating_add(part.len()));
-            }
-        }
-        entries.into_iter().flatten().min().unwrap_or(0)
+        let sparse = parts.iter().zip(operands).filter(|(_, operand)| operand.is_some());
+        let own = sparse.chunk_by(|(_, operand)| *operand);
+        let entries = own
+            .into_iter()
+            .map(|(_, leaves)| leaves.map(|(part, _)| part.len()).fold(0, usize::saturating_add));
+        entries.min().unwrap_or(0)
     }
 }
 

@@ -131,6 +131,11 @@ impl Cells {
         let divider = self.dividers.last().copied().unwrap_or(Divider::new(1, 0));
         let mut start = 0;
         while let Some(&position) = positions.get(start) {
+            // Storage may lie about its entries.
+            if position >= self.count * self.size {
+                start += 1;
+                continue;
+            }
             let first = position - divider.divide(position).1;
             let mut end = start + 1;
             while positions.get(end).is_some_and(|position| position.wrapping_sub(first) < block) {
