@@ -55,7 +55,7 @@ pub(super) fn explain<T: Copy>(
     let (task, width) = (right.task(&left), right.entries.columns);
     let met = left.positions.iter().map(|position| right.row(position % left.columns));
     let terms = met.fold(0_usize, |sum, line| sum.saturating_add(line.positions.len()));
-    let sums = match right.spreads(entries.min(task)) {
+    let sums = match right.spreads(task) {
         true => format!("in an array of {width} columns"),
         false => "in lists that are sorted".into(),
     };
@@ -90,7 +90,7 @@ where
         values.extend_from_slice(&second.1);
         return Ok((positions, values));
     }
-    if right.spreads(left.positions.len()) {
+    if right.spreads(task) {
         let sums = Spread::new(right.entries.columns, semiring.zero())?;
         each_row(semiring, left, rows, right, sums)
     } else {
@@ -196,7 +196,7 @@ impl<'a, T: Copy> Rows<'a, T> {
     fn task(&self, left: &Entries<'_, T>) -> usize {
         let entries = left.positions.len();
         let terms = entries.saturating_mul(self.mean());
-        if terms < PARALLEL || threads() < 2 { usize::MAX } else { entries / (4 * threads()) }
+        if terms < PARALLEL || threads() < 2 { entries } else { entries / (4 * threads()) }
     }
 
     /// Whether rows of so many entries of the first operand are summed up in an array: it takes time in
