@@ -8,6 +8,8 @@ use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 
+impl<E: Expr, const N: usize> super::sealed::Sealed for [E; N] {}
+
 impl<E: Expr, const N: usize> Operands for [E; N] {
     type Elems = [E::Elem; N];
     type Cursors<'a>

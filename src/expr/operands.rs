@@ -1,15 +1,15 @@
 //! Tuples of operands, and closures over them.
 
 use super::sparse::StoredCursor;
-use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op};
+use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op, sealed};
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use std::fmt;
 
-/// A tuple of one to six expressions, or an array of expressions of one type.
-pub trait Operands: Send + Sync {
+/// A tuple of one to six expressions, or an array of expressions of one type. Sealed.
+pub trait Operands: Send + Sync + sealed::Sealed {
     /// Tuple of the element types.
     type Elems: Copy;
     /// The operands at work.
@@ -81,6 +81,8 @@ fn joint(so_far: Result<Shape>, next: Result<Shape>, argument: usize) -> Result<
 
 macro_rules! operand_tuples {
     ($($name:ident $k:tt),*) => {
+        impl<$($name: Expr),*> sealed::Sealed for ($($name,)*) {}
+
         impl<$($name: Expr),*> Operands for ($($name,)*) {
             type Elems = ($($name::Elem,)*);
             type Cursors<'a> = ($($name::Cursor<'a>,)*) where $($name: 'a),*;
