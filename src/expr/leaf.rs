@@ -72,10 +72,6 @@ impl<S: Reader> Expr for Tensor<S> {
             opened: None,
         }
     }
-
-    fn memory(&self) -> Option<(&AddressMap, &[S::Elem])> {
-        self.storage().as_slice().map(|slice| (self.address_map(), slice))
-    }
 }
 
 /// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.

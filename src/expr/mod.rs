@@ -139,12 +139,6 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     fn depth(&self) -> usize {
         0
     }
-
-    /// Map and memory, if this is a tensor whose elements lie in memory.
-    #[doc(hidden)]
-    fn memory(&self) -> Option<(&AddressMap, &[Self::Elem])> {
-        None
-    }
 }
 
 /// What an evaluation knows of a leaf besides its elements.
@@ -355,10 +349,6 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn depth(&self) -> usize {
         self.0.depth()
-    }
-
-    fn memory(&self) -> Option<(&AddressMap, &[E::Elem])> {
-        self.0.memory()
     }
 }
 

@@ -28,9 +28,9 @@ impl<'e, E: Expr> Operand<'e, E> {
         Ok(Self { whole, moved, length: shape[axis], buffer: Vec::new() })
     }
 
-    /// Map and memory, if each lane lies there from its first element to its last.
-    fn in_memory(&self) -> Option<(&AddressMap, &[E::Elem])> {
-        self.moved.memory().filter(|(map, _)| {
+    /// Memory and map, if each lane lies there from its first element to its last.
+    fn in_memory(&self) -> Option<(&[E::Elem], &AddressMap)> {
+        self.moved.in_memory().filter(|(_, map)| {
             let (top, last) = (map.top(), map.rank().saturating_sub(1));
             let stride = top.plain_axes().last().map(|axis| axis.stride);
             let follows = stride == Some(1) && matches!(top.walk(last), Walk::Linear);
@@ -64,10 +64,10 @@ impl<'e, E: Expr> Operand<'e, E> {
             refill(&mut self.buffer, &part).map_err(|error| first_error(self.whole, error))?;
         }
         let (elements, starts) = match self.in_memory() {
-            Some((map, elements)) if map.is_contiguous() => {
+            Some((elements, map)) if map.is_contiguous() => {
                 (elements, Starts::Regular(map.top().offset() + first * length))
             }
-            Some((map, elements)) => (elements, Starts::Mapped { map, first }),
+            Some((elements, map)) => (elements, Starts::Mapped { map, first }),
             None => (self.buffer.as_slice(), Starts::Regular(0)),
         };
         Ok(Lanes { elements, length, starts })

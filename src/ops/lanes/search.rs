@@ -30,7 +30,7 @@ pub(super) fn position<T: Sortable>(sorted: &[T], x: T, side: Side) -> usize {
 
 /// All elements, if they lie in memory in row-major order.
 pub(super) fn in_memory<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
-    let (map, slice) = e.memory().filter(|(map, _)| map.is_contiguous())?;
+    let (slice, map) = e.in_memory().filter(|(_, map)| map.is_contiguous())?;
     let start = map.top().offset();
     slice.get(start..start + map.count())
 }
