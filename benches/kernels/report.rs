@@ -15,6 +15,30 @@ pub(crate) struct Case<'a> {
     pub(crate) ndarray: Option<&'a mut (dyn FnMut() + Send)>,
 }
 
+/// What the command line asks for: a quick run, lines of JSON, and rows whose names contain a word.
+#[derive(Default)]
+pub(crate) struct Arguments {
+    pub(crate) quick: bool,
+    pub(crate) json: bool,
+    pub(crate) filter: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn read() -> Self {
+        let mut all = Self::default();
+        for argument in std::env::args().skip(1) {
+            match argument.as_str() {
+                "--quick" => all.quick = true,
+                "--json" => all.json = true,
+                // Cargo passes this to every bench.
+                "--bench" => {}
+                _ => all.filter = Some(argument),
+            }
+        }
+        all
+    }
+}
+
 pub(crate) struct Bench {
     pub(crate) quick: bool,
     json: bool,
@@ -25,19 +49,9 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// What the arguments ask for: `--quick`, `--json`, and which rows.
+    /// As the command line asks for.
     pub(crate) fn from_arguments() -> Self {
-        let mut filter = None;
-        let (mut quick, mut json) = (false, false);
-        for argument in std::env::args().skip(1) {
-            match argument.as_str() {
-                "--quick" => quick = true,
-                "--json" => json = true,
-                // Cargo passes this to every bench.
-                "--bench" => {}
-                other => filter = Some(other.to_string()),
-            }
-        }
+        let Arguments { quick, json, filter } = Arguments::read();
         Self { quick, json, filter, from: Vec::new(), to: Vec::new(), header: false }
     }
 

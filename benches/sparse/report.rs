@@ -1,6 +1,6 @@
 //! Timing and printing.
 
-use crate::timing::{interleave, median, pool};
+use crate::timing::{Arguments, interleave, median, pool};
 
 /// A workload in several implementations, each of which makes its result anew.
 pub(crate) struct Case<'a> {
@@ -20,19 +20,9 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// What the arguments ask for: `--quick`, `--json`, and which rows.
+    /// As the command line asks for.
     pub(crate) fn from_arguments() -> Self {
-        let mut filter = None;
-        let (mut quick, mut json) = (false, false);
-        for argument in std::env::args().skip(1) {
-            match argument.as_str() {
-                "--quick" => quick = true,
-                "--json" => json = true,
-                // Cargo passes this to every bench.
-                "--bench" => {}
-                other => filter = Some(other.to_string()),
-            }
-        }
+        let Arguments { quick, json, filter } = Arguments::read();
         Self { quick, json, filter, header: false }
     }
 

@@ -4,6 +4,10 @@
 //! Times are medians. Gradients are compared with memcpy of as many bytes, the rest with a peer: more than
 //! 1 is faster than that.
 
+#[allow(dead_code, reason = "shared by benches that use parts of it")]
+#[path = "../kernels/report.rs"]
+mod timing;
+
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::stencil::{Edge, EdgeOrder, Mode, Spacing, Stencil};
@@ -54,15 +58,8 @@ impl Bench {
 }
 
 fn main() {
-    let mut bench = Bench { quick: false, filter: None };
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--quick" => bench.quick = true,
-            // Cargo passes this to every bench.
-            "--bench" => {}
-            other => bench.filter = Some(other.to_string()),
-        }
-    }
+    let timing::Arguments { quick, filter, .. } = timing::Arguments::read();
+    let bench = Bench { quick, filter };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
     pool.install(|| {
         gradient(&bench);
