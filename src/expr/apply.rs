@@ -211,6 +211,11 @@ impl<F: Op<R::Elem>, R: Row> Row for ApplyRow<'_, F, R> {
     }
 
     #[inline(always)]
+    fn ask_ahead(&self) {
+        self.operands.ask_ahead();
+    }
+
+    #[inline(always)]
     fn get(&self, column: usize) -> F::Out {
         self.function.call(self.operands.get(column))
     }

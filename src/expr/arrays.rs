@@ -115,6 +115,11 @@ impl<R: Row, const N: usize> Row for [R; N] {
     }
 
     #[inline(always)]
+    fn ask_ahead(&self) {
+        self.iter().for_each(|row| row.ask_ahead());
+    }
+
+    #[inline(always)]
     fn get(&self, column: usize) -> Self::Elem {
         self.each_ref().map(|row| row.get(column))
     }

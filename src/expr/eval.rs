@@ -6,8 +6,8 @@ use super::{locate, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, AxisWalk, Blocking, Filled, Operand, PerOperand, Place, Source, Steps, Stop, TILE, Tile,
-    TileSource, Walk,
+    self, AxisWalk, Blocking, Filled, Operand, Output, PerOperand, Place, Source, Steps, Stop,
+    Tile, TileSource, Walk,
 };
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
@@ -116,8 +116,8 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
     if whole && small_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
-    let columns = if copies_rows(e, map) { usize::MAX } else { TILE };
-    run(&Fused(e), e, shape, map, out, Blocking { elements: TILE, columns })
+    let blocking = if copies_rows(e, map) { Blocking::ROWS } else { Blocking::SCRATCH };
+    run(&Fused(e), e, shape, map, Output::new(out), blocking)
 }
 
 /// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may
@@ -193,7 +193,7 @@ pub(super) fn run<T: Copy + Send + Sync>(
     e: &dyn Tree,
     shape: &Shape,
     map: &AddressMap,
-    out: &mut [MaybeUninit<T>],
+    out: Output<'_, T>,
     blocking: Blocking,
 ) -> Result<Option<Filled>, Stop> {
     let prepared = Prepared::new(e, shape, map);

@@ -5,7 +5,7 @@ use super::eval::Prepared;
 use super::node::{Node, Tree};
 use super::sparse;
 use crate::error::Result;
-use crate::kernel::{self, Blocking, TILE, plan};
+use crate::kernel::{self, Blocking, plan};
 use crate::map::{self, AddressMap};
 use itertools::Itertools;
 use std::fmt;
@@ -57,8 +57,8 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
     let copy = e.is_leaf() && matches!(leaves[..], [(_, Access::Slice)]);
-    let columns = if copy { usize::MAX } else { TILE };
-    let plan = plan::plan(&prepared.shape, &operands, Blocking { elements: TILE, columns })?;
+    let blocking = if copy { Blocking::ROWS } else { Blocking::SCRATCH };
+    let plan = plan::plan(&prepared.shape, &operands, blocking)?;
 
     let count = out.count();
     let element = std::any::type_name::<T>();

@@ -270,7 +270,8 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
             },
             (Bound::Direct { .. }, None) => &self.scratch[..columns],
         };
-        LeafRow { elements, uniform: matches!(self.bound, Bound::Uniform) }
+        let uniform = matches!(self.bound, Bound::Uniform);
+        LeafRow { elements, uniform, direct: matches!(self.bound, Bound::Direct { .. }) }
     }
 
     #[inline(always)]
@@ -323,13 +324,15 @@ pub struct LeafRow<'r, T> {
     elements: &'r [T],
     /// Whether the elements are copies of one, of which any part of the row can be had.
     uniform: bool,
+    /// Whether the elements are those of the storage, where it holds them.
+    direct: bool,
 }
 
 impl<'r, T> LeafRow<'r, T> {
     /// A row of these elements.
     #[inline(always)]
     pub(super) fn new(elements: &'r [T]) -> Self {
-        Self { elements, uniform: false }
+        Self { elements, uniform: false, direct: false }
     }
 }
 
@@ -340,12 +343,19 @@ impl<T: Copy> Row for LeafRow<'_, T> {
     #[inline(always)]
     fn part(&self, start: usize, columns: usize) -> Self {
         let start = if self.uniform { 0 } else { start };
-        Self { elements: &self.elements[start..start + columns], uniform: self.uniform }
+        Self { elements: &self.elements[start..start + columns], ..*self }
     }
 
     #[inline(always)]
     fn prefetch(&self, column: usize) {
         crate::kernel::prefetch(self.elements, column, PART);
+    }
+
+    #[inline(always)]
+    fn ask_ahead(&self) {
+        if self.direct {
+            crate::kernel::ask_ahead(self.elements);
+        }
     }
 
     #[inline(always)]

@@ -26,6 +26,18 @@ pub(super) fn explain_stop<T: Copy + Send + Sync>(
     }
 }
 
+/// The error for a stopped reading of rows of `e`, of all of which `shape` is the shape.
+pub(crate) fn explain_rows<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    stop: Stop,
+) -> Error {
+    match AddressMap::row_major(shape) {
+        Ok(map) => explain_stop(e, shape, &map, stop, &|_| None),
+        Err(error) => error,
+    }
+}
+
 /// As [`explain_stop`], where a fault is known to be at one of `indexes`, which ascend.
 #[cold]
 pub(super) fn explain_at<T: Copy + Send + Sync>(

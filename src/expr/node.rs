@@ -123,6 +123,11 @@ impl<'a, T: Copy> Worker<'a, T> {
         Self { work: Box::new(cursor), scratch: Scratch::default() }
     }
 
+    /// Asks for memory that is read later, as tiles are read whose rows follow one another.
+    pub(super) fn ask_ahead(&mut self) {
+        self.scratch = Scratch::new(true);
+    }
+
     /// Resolves the leaves for a tile; `next` is the first of them.
     pub(super) fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         self.work.bind(tile, next)
@@ -237,7 +242,7 @@ pub(super) fn fill_bound<T: Copy>(
     let direct = if tile.dense { dest.rows().and_then(RowsMut::flat) } else { dest.rows() };
     let fault = match direct {
         Some(mut rows) if stream => cursor.fill_streaming(&mut rows).has_fault(),
-        Some(mut rows) => cursor.fill(0, &mut rows).has_fault(),
+        Some(mut rows) => cursor.fill(0, false, &mut rows).has_fault(),
         None => {
             let (block, fault) = scratch.fill(cursor, 0, tile.sides());
             dest.put(block, tile.columns);

@@ -174,6 +174,11 @@ macro_rules! operand_tuples {
             }
 
             #[inline(always)]
+            fn ask_ahead(&self) {
+                $(self.$k.ask_ahead();)*
+            }
+
+            #[inline(always)]
             fn get(&self, column: usize) -> Self::Elem {
                 ($(self.$k.get(column),)*)
             }

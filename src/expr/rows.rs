@@ -7,15 +7,18 @@
 
 use super::boxed::{Boxed, erased};
 use super::eval::evaluate_raw;
-use super::node::{Node, Worker};
-use super::{Expr, Leaf, locate};
-use crate::error::{Error, Result};
+use super::node::Worker;
+use super::{Expr, Leaf};
+use crate::error::Result;
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
+
+/// Rows from this size on, in bytes, come from farther than the caches of a core.
+const FAR_BYTES: usize = 4 << 20;
 
 /// An expression of elements `T` seen as rows.
 pub(crate) struct Rows<'e, T> {
@@ -80,7 +83,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
 
     /// A reader of blocks, for one task.
     pub(crate) fn open(&self) -> RowReader<'_, T> {
-        let worker = self.e.worker();
+        let mut worker = self.e.worker();
+        let bytes = self.shape.iter().product::<usize>().saturating_mul(size_of::<T>());
+        if bytes >= FAR_BYTES {
+            worker.ask_ahead();
+        }
         let columns = self.shape.rank() - 1;
         let direct = self.strided.as_ref().is_some_and(|leaves| match leaves.as_slice() {
             [leaf] => leaf.strides[columns] == 1 || self.shape[columns] == 1,
@@ -93,18 +100,6 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             starts: Vec::new(),
             block: Vec::new(),
         }
-    }
-}
-
-/// Why the evaluation of `e` at `shape` stopped.
-pub(crate) fn explain_stop<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
-    shape: &Shape,
-    stop: Stop,
-) -> Error {
-    match AddressMap::row_major(shape) {
-        Ok(map) => locate::explain_stop(e, shape, &map, stop, &|_| None),
-        Err(error) => error,
     }
 }
 

@@ -6,8 +6,8 @@ use super::leaf::LeafRow;
 use super::node::{Node, fill_bound};
 use super::{Apply, Expr, eval, locate, sparse};
 use crate::error::Result;
-use crate::kernel::inner::{Scratch, slots};
-use crate::kernel::{Blocking, Cursor, Dest, Fault, Source, Stop, TILE, Tile, TileSource};
+use crate::kernel::inner::Scratch;
+use crate::kernel::{Blocking, Cursor, Dest, Fault, Output, Source, Stop, Tile, TileSource};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -40,8 +40,7 @@ where
         && let Some(slice) = storage.as_mut_slice()
     {
         let source = Update { op: &op, operand: &e };
-        let blocking = Blocking { elements: TILE, columns: TILE };
-        run(&source, &e, &shape, map, slots(slice), blocking).map(drop)
+        run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
     } else {
         update_blocks(&e, &shape, map, storage, &|a, b| {
             if op.is_fault(&(a, b)) { None } else { Some(op.call((a, b))) }
@@ -137,7 +136,9 @@ where
     F: Op<(C::Elem, C::Elem), Out = C::Elem>,
 {
     fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Result<(), Stop> {
-        dest.get(&mut self.cursor.old);
+        if !dest.get(&mut self.cursor.old) {
+            return Err(Stop::Done);
+        }
         self.cursor.bind(tile, &mut 1)?;
         fill_bound(&self.cursor, &mut self.scratch, tile, dest)
     }

@@ -16,7 +16,7 @@ mod taps;
 mod walk;
 
 pub use inner::Dest;
-pub(crate) use inner::{Fill, RowsMut};
+pub(crate) use inner::{Fill, Output, RowsMut};
 pub(crate) use join::{join, task_size, threads};
 pub(crate) use parts::{Part, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
@@ -198,6 +198,10 @@ pub trait Row: Sized {
     /// Asks for the memory of element `column` and its neighbours, if there is any.
     fn prefetch(&self, column: usize);
 
+    /// Asks for memory that is read a little later if rows follow one another for long, as many lines as
+    /// this part has.
+    fn ask_ahead(&self) {}
+
     /// Element `column`.
     fn get(&self, column: usize) -> Self::Elem;
 
@@ -230,7 +234,7 @@ pub(crate) fn evaluate<T: Send>(
     extents: &[usize],
     operands: &[Operand<'_>],
     block: Blocking,
-    out: &mut [MaybeUninit<T>],
+    out: Output<'_, T>,
 ) -> Result<Option<Filled>, Stop> {
     let plan = plan(extents, operands, block)?;
     let injective = operands.first().is_some_and(|output| is_nested(extents, output));
@@ -265,7 +269,7 @@ pub(crate) fn fill_tile<T: Copy>(
     let len = out.len();
     match RowsMut::new(out, rows, columns, columns) {
         Some(mut out) if rows * columns == len => {
-            if cursor.fill(0, &mut out).has_fault() {
+            if cursor.fill(0, false, &mut out).has_fault() {
                 Err(Stop::Fault)
             } else {
                 Ok(Filled(()))
@@ -324,7 +328,7 @@ pub(crate) fn evaluate_blocks<T>(
     operands: &[Operand<'_>],
     mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    let plan = plan(extents, operands, Blocking { elements: TILE, columns: TILE })?;
+    let plan = plan(extents, operands, Blocking::SCRATCH)?;
     let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
     let mut tiles = source.open();
     for nest in &plan.nests {

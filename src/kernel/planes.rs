@@ -171,7 +171,7 @@ impl<T: Copy> Line<'_, T> {
             let _written = if self.stream {
                 zipped.fill_streaming(&mut out)
             } else {
-                zipped.fill(0, &mut out)
+                zipped.fill(0, false, &mut out)
             };
             self.written += columns;
         }

@@ -1,16 +1,36 @@
 //! Outputs and the parts of them that tiles write.
 
-use super::{RowsMut, as_slots, out_of_span};
+use super::{RowsMut, as_slots, out_of_span, slots};
 use crate::error::Result;
 use crate::kernel::plan::{Nest, Plan};
 use crate::kernel::{Place, Tile, simd};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
+/// Memory for an output.
+pub(crate) struct Output<'a, T> {
+    slots: &'a mut [MaybeUninit<T>],
+    /// Whether every slot holds an element already.
+    held: bool,
+}
+
+impl<'a, T> Output<'a, T> {
+    /// An output to be filled.
+    pub(crate) fn new(slots: &'a mut [MaybeUninit<T>]) -> Self {
+        Self { slots, held: false }
+    }
+
+    /// Elements to be updated.
+    pub(crate) fn held(elements: &'a mut [T]) -> Self {
+        Self { slots: slots(elements), held: true }
+    }
+}
+
 /// The whole output of an evaluation, shared by its tasks.
 pub(crate) struct Target<'a, T> {
     pointer: *mut MaybeUninit<T>,
     len: usize,
+    held: bool,
     memory: PhantomData<&'a mut [MaybeUninit<T>]>,
 }
 
@@ -20,14 +40,15 @@ unsafe impl<T: Send> Sync for Target<'_, T> {}
 
 impl<'a, T> Target<'a, T> {
     /// The output, if all addresses that `plan` writes lie in it.
-    pub(crate) fn new(out: &'a mut [MaybeUninit<T>], plan: &Plan<'_>) -> Result<Self> {
+    pub(crate) fn new(out: Output<'a, T>, plan: &Plan<'_>) -> Result<Self> {
+        let Output { slots, held } = out;
         for nest in &plan.nests {
             let (low, high) = plan.span(nest);
-            if low < 0 || high >= out.len() as i128 {
-                return Err(out_of_span(low, high, out.len()));
+            if low < 0 || high >= slots.len() as i128 {
+                return Err(out_of_span(low, high, slots.len()));
             }
         }
-        Ok(Self { pointer: out.as_mut_ptr(), len: out.len(), memory: PhantomData })
+        Ok(Self { pointer: slots.as_mut_ptr(), len: slots.len(), held, memory: PhantomData })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -62,6 +83,7 @@ impl<'a, T> Target<'a, T> {
             rows: tile.rows,
             columns: tile.columns,
             stream,
+            held: self.held,
             memory: PhantomData,
         }
     }
@@ -75,6 +97,7 @@ pub struct Dest<'a, T> {
     rows: usize,
     pub(super) columns: usize,
     pub(super) stream: bool,
+    held: bool,
     memory: PhantomData<&'a mut [MaybeUninit<T>]>,
 }
 
@@ -112,18 +135,22 @@ impl<T: Copy> Dest<'_, T> {
         })
     }
 
-    /// Reads the old elements of the tile, row after row; for updates of initialised outputs only.
-    pub(crate) fn get(&self, block: &mut Vec<T>) {
+    /// Reads the old elements of the tile, row after row; tells whether there are any.
+    pub(crate) fn get(&self, block: &mut Vec<T>) -> bool {
         block.clear();
+        if !self.held {
+            return false;
+        }
         for row in 0..self.rows {
             for column in 0..self.columns {
-                // SAFETY: all addresses of the tile lie in the memory, see `Target::new`. Updates are
-                // evaluated on outputs made from `&mut [T]` by `slots`, so the elements are initialised.
+                // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, which holds
+                // elements everywhere: it was made by `Output::held`.
                 block.push(unsafe {
                     (*self.pointer.offset(self.place.at(row, column))).assume_init()
                 });
             }
         }
+        true
     }
 
     /// Copies a block of rows that follow one another `stride` apart.

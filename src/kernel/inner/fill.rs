@@ -8,8 +8,9 @@ use std::mem::MaybeUninit;
 /// A bound cursor of any type. What is above the loops calls them through this, once a block, so that only
 /// they are compiled for every expression.
 pub(crate) trait Fill<T> {
-    /// Evaluates rows from `first` on into all rows of `out`.
-    fn fill(&self, first: usize, out: &mut RowsMut<'_, T>) -> Written;
+    /// Evaluates rows from `first` on into all rows of `out`. `ahead` tells whether to ask for memory that
+    /// is read later: it pays if that is not in the caches.
+    fn fill(&self, first: usize, ahead: bool, out: &mut RowsMut<'_, T>) -> Written;
 
     /// [`Self::fill`] from the first row on, for outputs that are written past the caches.
     fn fill_streaming(&self, out: &mut RowsMut<'_, T>) -> Written;
@@ -34,19 +35,19 @@ impl Written {
 }
 
 impl<C: Cursor> Fill<C::Elem> for C {
-    fn fill(&self, first: usize, out: &mut RowsMut<'_, C::Elem>) -> Written {
+    fn fill(&self, first: usize, ahead: bool, out: &mut RowsMut<'_, C::Elem>) -> Written {
         let fault = match level() {
-            Level::Baseline => fill_rows(self, first, out),
+            Level::Baseline => fill_rows(self, first, ahead, out),
             // SAFETY: the level says that AVX2 and FMA were detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => unsafe { fill_avx2(self, first, out) },
+            Level::Avx2 | Level::Avx512 => unsafe { fill_avx2(self, first, ahead, out) },
         };
         Written { fault }
     }
 
     fn fill_streaming(&self, out: &mut RowsMut<'_, C::Elem>) -> Written {
         match level() {
-            Level::Baseline => self.fill(0, out),
+            Level::Baseline => self.fill(0, false, out),
             // SAFETY: the level says that AVX2 and FMA were detected.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 | Level::Avx512 => Written { fault: unsafe { stream_rows(self, out) } },
@@ -60,12 +61,22 @@ impl<C: Cursor> Fill<C::Elem> for C {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn fill_avx2<C: Cursor>(cursor: &C, first: usize, out: &mut RowsMut<'_, C::Elem>) -> bool {
-    fill_rows(cursor, first, out)
+fn fill_avx2<C: Cursor>(
+    cursor: &C,
+    first: usize,
+    ahead: bool,
+    out: &mut RowsMut<'_, C::Elem>,
+) -> bool {
+    fill_rows(cursor, first, ahead, out)
 }
 
 #[inline(always)]
-fn fill_rows<C: Cursor>(cursor: &C, first: usize, out: &mut RowsMut<'_, C::Elem>) -> bool {
+fn fill_rows<C: Cursor>(
+    cursor: &C,
+    first: usize,
+    ahead: bool,
+    out: &mut RowsMut<'_, C::Elem>,
+) -> bool {
     let mut fault = false;
     for row in 0..out.rows {
         let columns = out.columns;
@@ -73,7 +84,11 @@ fn fill_rows<C: Cursor>(cursor: &C, first: usize, out: &mut RowsMut<'_, C::Elem>
         let mut parts = out.row(row)[..columns].chunks_exact_mut(PART);
         let mut column = 0;
         for part in &mut parts {
-            fault |= fill_part(&lanes.part(column, PART), part);
+            let now = lanes.part(column, PART);
+            if ahead {
+                now.ask_ahead();
+            }
+            fault |= fill_part(&now, part);
             column += PART;
         }
         let rest = parts.into_remainder();

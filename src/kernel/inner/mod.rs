@@ -11,7 +11,7 @@ mod pack;
 mod transpose;
 
 pub use dest::Dest;
-pub(crate) use dest::Target;
+pub(crate) use dest::{Output, Target};
 pub(crate) use fill::Fill;
 pub(crate) use map::map_all;
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
@@ -119,11 +119,20 @@ pub(crate) struct Scratch<T> {
     slots: Vec<MaybeUninit<T>>,
     /// How many slots, from the first, hold elements.
     filled: usize,
+    /// Whether memory that is read later is asked for.
+    ahead: bool,
 }
 
 impl<T> Default for Scratch<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), filled: 0 }
+        Self::new(false)
+    }
+}
+
+impl<T> Scratch<T> {
+    /// `ahead` as in [`Fill::fill`].
+    pub(crate) fn new(ahead: bool) -> Self {
+        Self { slots: Vec::new(), filled: 0, ahead }
     }
 }
 
@@ -144,7 +153,7 @@ impl<T: Copy> Scratch<T> {
         let Some(mut out) = RowsMut::new(&mut self.slots[..count], rows, columns, columns) else {
             return (&[], false);
         };
-        let written = cursor.fill(first, &mut out);
+        let written = cursor.fill(first, self.ahead, &mut out);
         self.filled = count;
         (self.filled(), written.has_fault())
     }

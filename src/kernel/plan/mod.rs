@@ -13,6 +13,7 @@ mod pieces;
 #[cfg(test)]
 mod tests;
 
+use super::{PARALLEL, TILE};
 use crate::error::Result;
 use pieces::Piece;
 use smallvec::SmallVec;
@@ -98,6 +99,14 @@ pub(crate) struct Blocking {
     pub(crate) elements: usize,
     /// Longest row, where rows need not be short enough for a cache.
     pub(crate) columns: usize,
+}
+
+impl Blocking {
+    /// For tiles that go through scratch memory.
+    pub(crate) const SCRATCH: Self = Self { elements: TILE, columns: TILE };
+    /// For rows that are copied as they lie: many to a tile, as the first instructions after one wait for
+    /// its stores.
+    pub(crate) const ROWS: Self = Self { elements: PARALLEL, columns: usize::MAX };
 }
 
 /// Most cuts of one axis before a table of positions serves instead.

@@ -15,7 +15,7 @@ pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::{Task, Tasks};
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Rows, Stop, explain_stop};
+use crate::expr::{Expr, Rows, Stop, explain_rows};
 use crate::kernel::{self, GRAIN, PARALLEL, Part, fill_parts, inner, threads};
 use crate::map::AddressMap;
 use crate::ops::reduce::Undefined;
@@ -234,7 +234,7 @@ impl<'e, E: Expr> Along<'e, E> {
                 part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))
             })
         })
-        .map_err(|stop| explain_stop(self.e, &self.shape, stop))?;
+        .map_err(|stop| explain_rows(self.e, &self.shape, stop))?;
         let (overflow, empty) = (gaps.overflow.into_inner(), gaps.empty.into_inner());
         if overflow.min(empty) == usize::MAX {
             return Ok(filled);

@@ -11,7 +11,7 @@ use super::across::Across;
 use super::along::Along;
 use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Expr, Rows, Stop, explain_stop};
+use crate::expr::{Access, Expr, Rows, Stop, explain_rows};
 use crate::kernel;
 use crate::shape::Shape;
 use crate::storage::reserve;
@@ -54,7 +54,7 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
         Along::new(e, shape, reduced, reducer)?.results()
     };
     folded.map_err(|stop| match stop {
-        Failure::Stop(stop) => explain_stop(e, shape, stop),
+        Failure::Stop(stop) => explain_rows(e, shape, stop),
         Failure::Undefined(why, number) => {
             let index = Shape::from(kept.as_slice()).unravel(number).to_vec();
             undefined::<R::Out>(why, index)

@@ -38,7 +38,7 @@ pub struct Covariance {
 #[derive(Debug, Clone, Copy)]
 pub struct Total {
     sum: f64,
-    count: u64,
+    count: f64,
 }
 
 impl<T: Measure> Reducer<T> for Mean {
@@ -51,13 +51,13 @@ impl<T: Measure> Reducer<T> for Mean {
 
     #[inline(always)]
     fn first(&self, x: T) -> Total {
-        Total { sum: x.to_f64(), count: 1 }
+        Total { sum: x.to_f64(), count: 1.0 }
     }
 
     #[inline(always)]
     fn step(&self, state: &mut Total, x: T) {
         state.sum += x.to_f64();
-        state.count += 1;
+        state.count += 1.0;
     }
 
     #[inline(always)]
@@ -67,23 +67,23 @@ impl<T: Measure> Reducer<T> for Mean {
     }
 
     fn finish(&self, state: Total) -> T::Float {
-        T::of_f64(state.sum / state.count as f64)
+        T::of_f64(state.sum / state.count)
     }
 
     fn repeat(&self, x: T, _position: usize, count: usize) -> Total {
-        Total { sum: x.to_f64() * count as f64, count: count as u64 }
+        Total { sum: x.to_f64() * count as f64, count: count as f64 }
     }
 
     #[inline(always)]
     fn fold(&self, run: &[T], _position: usize) -> Total {
-        Total { sum: sum(run, |x| x), count: run.len() as u64 }
+        Total { sum: sum(run, |x| x), count: run.len() as f64 }
     }
 
     #[inline(always)]
     fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<Total>) {
         let mut sums = Vec::new();
         in_columns(rows, &mut sums, T::to_f64, |a, b| a + b);
-        let count = rows.len() as u64;
+        let count = rows.len() as f64;
         states.clear();
         states.extend(sums.into_iter().map(|sum| Total { sum, count }));
     }
