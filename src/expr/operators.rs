@@ -188,6 +188,15 @@ macro_rules! on_the_left {
                 Lazy(Apply::new($Op, (Scalar(self), right.0)))
             }
         }
+
+        $(#[$cfg])?
+        impl<'a, E: Expr<Elem = $type>> ops::$Trait<&'a Lazy<E>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, E::Ref<'a>)>>;
+
+            fn $method(self, right: &'a Lazy<E>) -> Self::Output {
+                Lazy(Apply::new($Op, (Scalar(self), right.0.by_ref())))
+            }
+        }
     )* };
 }
 
