@@ -142,12 +142,12 @@ fn nested_lists_are_rectangular() {
         Error::Ragged { row: 2, expected: 2, found: 1 },
         "row 2 of a nested list has 1 elements, the first has 2",
     );
-    let deep = vec![vec![vec![1], vec![2]], vec![vec![3]]];
-    assert_eq!(
-        Tensor::from_nested(deep).err(),
-        Some(Error::Ragged { row: 1, expected: 2, found: 1 })
-    );
+    let ragged = Some(Error::Ragged { row: 1, expected: 2, found: 1 });
+    for deep in [[vec![vec![1], vec![2]], vec![vec![3]]], [vec![vec![1, 2]], vec![vec![3]]]] {
+        assert_eq!(Tensor::from_nested(deep).err(), ragged);
+    }
     assert_eq!(Tensor::from_nested([[1, 2], [3, 4]]).unwrap().shape(), [2, 2]);
+    assert_eq!(Tensor::from_nested(Vec::<Vec<Vec<u8>>>::new()).unwrap().shape(), [0, 0, 0]);
 }
 
 #[test]
