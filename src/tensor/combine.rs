@@ -117,7 +117,7 @@ pub fn concat<S: Reader>(
 ///
 /// `n` tensors of shape `(s0, .., sk)` become one of rank one more, with extent `n` at `axis`. Tensors of
 /// different storage are first made of one type, by [`Tensor::erase`]. The result is not sparse, see
-/// [`concat`]. Follows NumPy's `stack`.
+/// [`concat()`]. Follows NumPy's `stack`.
 ///
 /// # Errors
 ///
@@ -183,7 +183,7 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
 /// Copies nothing.
 ///
 /// Extent `n` becomes `before + n + after`. The border is computed as it is read, one element at a time. The
-/// result is not sparse, see [`concat`]. Follows NumPy's `pad` with mode `constant`.
+/// result is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
 ///
