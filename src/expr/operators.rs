@@ -294,7 +294,7 @@ macro_rules! assignments {
             where
                 W::Elem: $Bound + Pairs<R>,
             {
-                super::update::update_with($Op, self, W::Elem::pair(b))
+                super::update::update_with($Op, self, W::Elem::pair(b), &|b| $Op.fault((b, b)))
             }
         }
 
