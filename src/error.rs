@@ -100,7 +100,7 @@ pub enum Error {
         /// The axis.
         axis: usize,
     },
-    /// Offsets of segments that fall or lie beyond the axis.
+    /// Offsets of segments or parts that fall or lie beyond the axis.
     #[error("offset {at} of axis {axis} is {offset}, expected {least} to {extent}")]
     InvalidOffsets {
         /// Position of the first such offset in the list.
@@ -651,6 +651,12 @@ impl StorageError {
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
         Self { address, source: Arc::from(source.into()) }
+    }
+
+    /// The error of an address that a storage of `len` elements does not have.
+    #[cold]
+    pub(crate) fn beyond(address: usize, len: usize) -> Self {
+        Self::new(address, format!("beyond the {len} elements"))
     }
 }
 

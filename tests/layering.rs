@@ -60,13 +60,14 @@ const UNSAFE: [&str; 7] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 8] = [
+const CONDITIONAL: [&str; 9] = [
     "lib.rs",
     "dtype",
     "kernel/join.rs",
     "kernel/gemm",
     "expr/operators",
     "map/select.rs",
+    "tensor/build.rs",
     "arbitrary",
     "ops/reduce/library/sums.rs",
 ];

@@ -169,7 +169,10 @@ fn another_element_type_is_an_error() {
 #[test]
 fn a_missing_file_is_an_io_error() {
     match npy::open::<f64>(fixture("no such file")) {
-        Err(Error::Io(error)) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+        Err(Error::Io(error)) => {
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+            assert!(error.to_string().contains("no such file.npy: "), "{error}");
+        }
         other => panic!("{other:?}"),
     }
 }

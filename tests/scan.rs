@@ -273,6 +273,8 @@ fn differences_are_those_of_neighbours() {
     let t = Tensor::from(vec![1, 2]);
     assert_eq!(t.diff(1, 1).err().unwrap(), Error::Axis { axis: 1, rank: 1 });
     assert_eq!(t.diff(0, usize::MAX).unwrap().shape().unwrap(), [0]);
+    let empty = Tensor::constant([isize::MAX as usize, 0], 1).unwrap();
+    assert_eq!(empty.diff(0, 1 << 60).unwrap().shape().unwrap(), [(1 << 63) - 1 - (1 << 60), 0]);
 }
 
 #[test]

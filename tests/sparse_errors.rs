@@ -140,6 +140,13 @@ fn nothing_turns_dense_silently() {
     assert!(t.storage().iter().eq([(1, 11), (4, 41)]));
     t.try_add_assign(&a).unwrap();
     assert!(t.storage().iter().eq([(1, 21), (4, 81)]));
+    t.map_in_place(|x| x + 1).unwrap();
+    assert_eq!(t.storage().fill(), 2);
+    assert!(t.storage().iter().eq([(1, 22), (4, 82)]));
+    let error = t.view_mut().slice(0, 1..4).unwrap().map_in_place(|x| -x).unwrap_err();
+    assert_eq!(error, Error::WouldDensify { stored: 2, dense: 3 });
+    t.zip_in_place(&a.view().flip(0).unwrap(), |x, y| x + y).unwrap();
+    assert_eq!(t.storage().fill(), 2);
 }
 
 #[test]

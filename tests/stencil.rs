@@ -359,4 +359,7 @@ fn what_has_no_neighbours_is_refused() {
     assert_eq!(t(&[0, 3]).derivative(1, 1.0, first).unwrap().shape(), [0, 3]);
     let wide = Tensor::constant([1 << 62], 1.0).unwrap();
     assert!(matches!(wide.derivative(0, 1.0, first), Err(Error::OutOfMemory { .. })));
+    let most = Tensor::constant([isize::MAX as usize], 1.0).unwrap();
+    let whole = Mode::Full(Edge::Zero);
+    assert!(matches!(most.convolve(&most, whole), Err(Error::ShapeOverflow { .. })));
 }

@@ -188,6 +188,15 @@ macro_rules! on_the_left {
                 Lazy(Apply::new($Op, (Scalar(self), right.0)))
             }
         }
+
+        $(#[$cfg])?
+        impl<'a, E: Expr<Elem = $type>> ops::$Trait<&'a Lazy<E>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, E::Ref<'a>)>>;
+
+            fn $method(self, right: &'a Lazy<E>) -> Self::Output {
+                Lazy(Apply::new($Op, (Scalar(self), right.0.by_ref())))
+            }
+        }
     )* };
 }
 
@@ -285,7 +294,7 @@ macro_rules! assignments {
             where
                 W::Elem: $Bound + Pairs<R>,
             {
-                super::update::update_with($Op, self, W::Elem::pair(b))
+                super::update::update_with($Op, self, W::Elem::pair(b), &|b| $Op.fault((b, b)))
             }
         }
 

@@ -4,7 +4,10 @@ use super::apply::{ApplyRow, Op};
 use super::eval::{destination, row_addresses, run, visit_blocks};
 use super::leaf::LeafRow;
 use super::node::{Node, fill_bound};
-use super::{Apply, Expr, eval, locate, sparse};
+use super::operands::Function;
+use super::{Apply, Expr, IntoExpr, Scalar, eval, locate, sparse};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::inner::Scratch;
 use crate::kernel::{Blocking, Cursor, Dest, Fault, Output, Source, Stop, Tile, TileSource};
@@ -12,13 +15,72 @@ use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
+use std::marker::PhantomData;
 
-/// Replaces every element `a` of `out` by `op(a, b)`, `b` from `e` stretched to the shape of `out`.
-pub(super) fn update_with<F, E, W>(op: F, out: &mut Tensor<W>, e: E) -> Result<()>
+impl<W: Writer> Tensor<W> {
+    /// Replaces every element of this view by a function of it. Takes no memory for results, but where the
+    /// storage is sparse: then `f` is called for entries, and once for the fill value.
+    ///
+    /// A panic in the closure reaches the caller; this view is then partly written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the
+    /// storage fails, [`Error::WouldDensify`] if the fill value changes under a part of sparse storage.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::from_nested([[1, -2], [-3, 4]])?;
+    /// t.map_in_place(|x: i32| x.abs())?;
+    /// t.view_mut().select((0,))?.map_in_place(|x| 10 * x)?;
+    /// assert_eq!(t.to_vec()?, [10, 20, 3, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn map_in_place<F>(&mut self, f: F) -> Result<()>
+    where
+        F: Fn(W::Elem) -> W::Elem + Send + Sync,
+    {
+        self.zip_in_place(Scalar(()), |x, ()| f(x))
+    }
+
+    /// Replaces every element `a` of this view by `f(a, b)`, where `b` is that of another operand of any
+    /// element type, stretched to this shape. As [`Self::map_in_place`] otherwise.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::map_in_place`], [`Error::Destination`] if `other` does not stretch to this shape, and what
+    /// the evaluation of `other` reports.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let mut t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let keep = Tensor::from(vec![true, false]);
+    /// t.zip_in_place(&keep, |x, keep| if keep { x } else { 0 })?;
+    /// assert_eq!(t.to_vec()?, [1, 0, 3, 0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn zip_in_place<X, F>(&mut self, other: X, f: F) -> Result<()>
+    where
+        X: IntoExpr,
+        F: Fn(W::Elem, X::Elem) -> W::Elem + Send + Sync,
+    {
+        let f = Function::new(|(a, b)| f(a, b));
+        update_with(f, self, other.into_expr(), &|_| None)
+    }
+}
+
+/// Replaces every element `a` of `out` by `op(a, b)`, `b` from `e` stretched to the shape of `out`. Only the
+/// right operand decides whether an update has a fault, as it is unchanged: `fault` says which.
+pub(super) fn update_with<F, E, W>(
+    op: F,
+    out: &mut Tensor<W>,
+    e: E,
+    fault: &dyn Fn(E::Elem) -> Option<Fault>,
+) -> Result<()>
 where
-    W: Writer<Elem = E::Elem>,
+    W: Writer,
     E: Expr,
-    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
+    F: Op<(W::Elem, E::Elem), Out = W::Elem>,
 {
     let shape = destination(&e, out.address_map())?;
     if out.storage().as_slice().is_none() && out.storage().stored().is_some() {
@@ -34,28 +96,26 @@ where
         }
     }
     let (map, storage) = out.parts_mut();
-    // Only the right operand decides whether an update has a fault, and it is unchanged.
-    let fault = |b: E::Elem| op.fault((b, b));
     let done = if map.rest().is_empty()
         && let Some(slice) = storage.as_mut_slice()
     {
-        let source = Update { op: &op, operand: &e };
+        let source = Update { op: &op, operand: &e, elements: PhantomData };
         run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
     } else {
         update_blocks(&e, &shape, map, storage, &|a, b| {
             if op.is_fault(&(a, b)) { None } else { Some(op.call((a, b))) }
         })
     };
-    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, &fault))
+    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, fault))
 }
 
 /// [`update_with`] for storage that is read and written block by block; `op` is `None` for a fault.
-fn update_blocks<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
+fn update_blocks<T: Copy + Send + Sync, U: Copy + Send + Sync>(
+    e: &dyn Node<U>,
     shape: &Shape,
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
-    op: &dyn Fn(T, T) -> Option<T>,
+    op: &dyn Fn(T, U) -> Option<T>,
 ) -> Result<(), Stop> {
     let mut old: Vec<T> = Vec::new();
     visit_blocks(e, shape, map, &mut |place, [rows, columns], block| {
@@ -63,10 +123,11 @@ fn update_blocks<T: Copy + Send + Sync>(
         for row in 0..rows {
             let failed = |source| Stop::Storage { leaf: 0, source };
             let from = block.next().unwrap_or_default();
-            old.clear();
-            old.extend_from_slice(from);
             let addresses = row_addresses(place, row, columns);
-            storage.read_at(&addresses, &mut old).map_err(failed)?;
+            let Some((&first, others)) = addresses.split_first() else { continue };
+            old.clear();
+            old.resize(columns, storage.try_read(first).map_err(failed)?);
+            storage.read_at(others, &mut old[1..]).map_err(failed)?;
             for (a, &b) in old.iter_mut().zip(from) {
                 *a = op(*a, b).ok_or(Stop::Fault)?;
             }
@@ -77,36 +138,39 @@ fn update_blocks<T: Copy + Send + Sync>(
 }
 
 /// An update in place: the old elements of a tile are its first operand.
-struct Update<'e, F, E> {
+struct Update<'e, T, F, E> {
     op: &'e F,
     operand: &'e E,
+    elements: PhantomData<fn() -> T>,
 }
 
-impl<F, E> Source<E::Elem> for Update<'_, F, E>
+impl<T, F, E> Source<T> for Update<'_, T, F, E>
 where
+    T: Copy + Send + Sync,
     E: Expr,
-    F: Op<(E::Elem, E::Elem), Out = E::Elem>,
+    F: Op<(T, E::Elem), Out = T>,
 {
-    fn open(&self) -> Box<dyn TileSource<E::Elem> + '_> {
+    fn open(&self) -> Box<dyn TileSource<T> + '_> {
         let cursor = UpdateCursor { op: self.op, old: Vec::new(), operand: self.operand.cursor() };
         Box::new(Updater { cursor, scratch: Scratch::default() })
     }
 }
 
-struct UpdateCursor<'e, F, C: Cursor> {
+struct UpdateCursor<'e, F, T, C> {
     op: &'e F,
-    old: Vec<C::Elem>,
+    old: Vec<T>,
     operand: C,
 }
 
-impl<F, C> Cursor for UpdateCursor<'_, F, C>
+impl<F, T, C> Cursor for UpdateCursor<'_, F, T, C>
 where
+    T: Copy,
     C: Cursor,
-    F: Op<(C::Elem, C::Elem), Out = C::Elem>,
+    F: Op<(T, C::Elem), Out = T>,
 {
-    type Elem = C::Elem;
+    type Elem = T;
     type Row<'r>
-        = ApplyRow<'r, F, (LeafRow<'r, C::Elem>, C::Row<'r>)>
+        = ApplyRow<'r, F, (LeafRow<'r, T>, C::Row<'r>)>
     where
         Self: 'r;
 
@@ -125,17 +189,18 @@ where
     }
 }
 
-struct Updater<'e, F, C: Cursor> {
-    cursor: UpdateCursor<'e, F, C>,
-    scratch: Scratch<C::Elem>,
+struct Updater<'e, F, T, C> {
+    cursor: UpdateCursor<'e, F, T, C>,
+    scratch: Scratch<T>,
 }
 
-impl<F, C> TileSource<C::Elem> for Updater<'_, F, C>
+impl<F, T, C> TileSource<T> for Updater<'_, F, T, C>
 where
+    T: Copy,
     C: Cursor,
-    F: Op<(C::Elem, C::Elem), Out = C::Elem>,
+    F: Op<(T, C::Elem), Out = T>,
 {
-    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Result<(), Stop> {
+    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop> {
         if !dest.get(&mut self.cursor.old) {
             return Err(Stop::Done);
         }
@@ -143,7 +208,7 @@ where
         fill_bound(&self.cursor, &mut self.scratch, tile, dest)
     }
 
-    fn block(&mut self, _tile: &Tile<'_>) -> Result<&[C::Elem], Stop> {
+    fn block(&mut self, _tile: &Tile<'_>) -> Result<&[T], Stop> {
         Ok(&[])
     }
 }

@@ -1,5 +1,6 @@
 //! Formats and libraries of others. Each module uses the public API alone and nothing uses it.
 
+mod file;
 pub mod mtx;
 pub mod npy;
 #[cfg(feature = "sparse")]

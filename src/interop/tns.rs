@@ -15,6 +15,7 @@
 //! # Ok::<(), lensor::Error>(())
 //! ```
 
+use super::file;
 use crate::dtype::FileElement;
 #[cfg(doc)]
 use crate::error::Error;
@@ -23,7 +24,6 @@ use crate::interop::text::{Lines, TextWriter, entries, push, sparse};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
-use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -110,7 +110,7 @@ pub fn read_shaped<T: FileElement>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
-    read(File::open(path)?)
+    read(file::open(path)?)
 }
 
 /// Writes the entries of a sparse tensor, or of any view of one, in row-major order.
@@ -169,7 +169,7 @@ pub fn save<S>(path: impl AsRef<Path>, tensor: &Tensor<S>) -> Result<()>
 where
     S: Reader<Elem: FileElement>,
 {
-    write(File::create(path)?, tensor)
+    write(file::create(path)?, tensor)
 }
 
 /// Calls `visit` with index and value of every entry, in the order of the file.

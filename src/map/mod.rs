@@ -71,10 +71,11 @@ impl AddressMap {
         Ok(Layout::row_major(shape)?.into())
     }
 
-    /// Addresses `0..len`, of a length that some memory has.
+    /// Addresses `0..len`, of a length that some memory has. Only elements without size can be more than
+    /// fit in `isize`; those beyond are left out.
     pub(crate) fn of_length(len: usize) -> Self {
-        let stride = isize::from(len > 1);
-        let axes = smallvec::smallvec![Axis { extent: len, stride }];
+        let (extent, stride) = (len.min(isize::MAX as usize), isize::from(len > 1));
+        let axes = smallvec::smallvec![Axis { extent, stride }];
         Layout { offset: 0, axes, walks: None }.into()
     }
 

@@ -2,17 +2,18 @@
 
 use crate::error::{Error, Result};
 use std::borrow::Cow;
-use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// What to take of one axis.
 ///
-/// Made from Rust's own forms too: an integer, `2..5`, `2..`, `..5`, `..`, an array or a `Vec` of
-/// indexes.
+/// Made from Rust's own forms too: an integer, `2..5`, `2..=4`, `2..`, `..5`, `..=4`, `..`, an array or a
+/// `Vec` of indexes.
 ///
 /// ```
 /// use lensor::{Select, Tensor};
 /// let t = Tensor::from_vec([2, 4], (0..8).collect())?;
 /// assert_eq!(t.view().select((1, ..2))?.to_vec()?, [4, 5]);
+/// assert_eq!(t.view().select((.., 1..=2))?.to_vec()?, [1, 2, 5, 6]);
 /// assert_eq!(t.view().select([Select::Index(0), Select::stepped(3, -1, -2)])?.to_vec()?, [3, 1]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -168,6 +169,17 @@ macro_rules! from_integers {
                 Self::Range { start: clamp(range.start as i128), stop: None, step: 1 }
             }
         }
+        impl From<RangeInclusive<$integer>> for Select {
+            fn from(range: RangeInclusive<$integer>) -> Self {
+                let (start, last) = range.into_inner();
+                Self::range(clamp(start as i128)..clamp(last as i128 + 1))
+            }
+        }
+        impl From<RangeToInclusive<$integer>> for Select {
+            fn from(range: RangeToInclusive<$integer>) -> Self {
+                Self::from(0..=range.end)
+            }
+        }
         impl From<RangeTo<$integer>> for Select {
             fn from(range: RangeTo<$integer>) -> Self {
                 Self::range(0..clamp(range.end as i128))
@@ -220,6 +232,10 @@ impl From<roaring::RoaringTreemap> for Select {
 }
 
 /// Selectors of several axes: a tuple of what converts to [`Select`], an array, a slice or a `Vec`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not select from the axes of a tensor",
+    note = "give a tuple of one selector an axis, such as `(1, 2..5)`; of one alone it is `(2..5,)`"
+)]
 pub trait IntoSelectors {
     /// Calls `f` with all selectors.
     fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R;

@@ -120,7 +120,7 @@ impl<W: Writer> Tensor<W> {
     }
 
     /// Replaces the elements of this view by an expression of the old ones, as if those had been
-    /// copied first.
+    /// copied first. The expression may borrow other tensors too.
     ///
     /// # Errors
     ///
@@ -131,22 +131,28 @@ impl<W: Writer> Tensor<W> {
     /// let mut t = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// t.update(|old| Ok((old.clone().transpose(&[1, 0])? + old).boxed()))?;
     /// assert_eq!(t.to_vec()?, [2, 5, 5, 8]);
+    ///
+    /// let mask = t.view().greater(4).eval()?;
+    /// t.update(|old| Ok(choose(&mask, 0, old).boxed()))?;
+    /// assert_eq!(t.to_vec()?, [2, 0, 0, 0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn update<F>(&mut self, f: F) -> Result<()>
+    pub fn update<'s, F>(&'s mut self, f: F) -> Result<()>
     where
-        F: for<'a> FnOnce(Tensor<&'a W>) -> Result<BoxExpr<'a, W::Elem>>,
+        // The borrow of `self` bounds `'a`: what `f` captures need not live longer than that.
+        F: for<'a> FnOnce(Tensor<&'a &'s mut W>) -> Result<BoxExpr<'a, W::Elem>>,
     {
+        let mut out = self.view_mut();
         let new = {
-            let new = f(self.view())?;
-            match self.storage().stored().is_some() && new.is_sparse() {
+            let new = f(out.view())?;
+            match out.storage().stored().is_some() && new.is_sparse() {
                 true => Either::Left(new.eval_sparse()?),
                 false => Either::Right(new.eval()?),
             }
         };
         match new {
-            Either::Left(sparse) => self.assign(sparse),
-            Either::Right(dense) => self.assign(dense),
+            Either::Left(sparse) => out.assign(sparse),
+            Either::Right(dense) => out.assign(dense),
         }
     }
 

@@ -293,7 +293,8 @@ impl<R: Reader> Reader for Concat<R> {
     }
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
-        let (part, start) = self.part(address).ok_or_else(|| beyond(address, self.len()))?;
+        let (part, start) =
+            self.part(address).ok_or_else(|| StorageError::beyond(address, self.len()))?;
         part.try_read(address - start).map_err(|e| Self::shifted(e, start))
     }
 
@@ -308,7 +309,8 @@ impl<R: Reader> Reader for Concat<R> {
         let mut rest = out;
         let mut address = start;
         while !rest.is_empty() {
-            let (part, first) = self.part(address).ok_or_else(|| beyond(address, self.len()))?;
+            let (part, first) =
+                self.part(address).ok_or_else(|| StorageError::beyond(address, self.len()))?;
             let within = address - first;
             let steps_left = match step {
                 0 => usize::MAX,
@@ -382,8 +384,4 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
             StorageError { address: start.wrapping_add_signed(step.wrapping_mul(at as isize)), ..e }
         })
     }
-}
-
-fn beyond(address: usize, len: usize) -> StorageError {
-    StorageError::new(address, format!("beyond the {len} elements"))
 }

@@ -23,7 +23,7 @@ macro_rules! slices {
             #[inline]
             fn try_read(&self, address: usize) -> Result<T, StorageError> {
                 let slice: &[T] = self;
-                slice.get(address).copied().ok_or_else(|| beyond(address, slice.len()))
+                slice.get(address).copied().ok_or_else(|| StorageError::beyond(address, slice.len()))
             }
 
             #[inline]
@@ -42,7 +42,7 @@ macro_rules! slices {
             fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
                 let slice: &mut [T] = self;
                 let len = slice.len();
-                *slice.get_mut(address).ok_or_else(|| beyond(address, len))? = value;
+                *slice.get_mut(address).ok_or_else(|| StorageError::beyond(address, len))? = value;
                 Ok(())
             }
 
@@ -57,11 +57,6 @@ slices! {
     [T: Copy + Send + Sync] [T];
     [T: Copy + Send + Sync] Vec<T>;
     [T: Copy + Send + Sync, const N: usize] [T; N];
-}
-
-#[cold]
-fn beyond(address: usize, len: usize) -> StorageError {
-    StorageError::new(address, format!("beyond the {len} elements"))
 }
 
 /// A range of addresses of another storage, which become `0..len()`.
@@ -108,7 +103,7 @@ impl<S: Reader> SubBuffer<S> {
         let last = start as i128 + step as i128 * (count as i128 - 1);
         let outside = |address: i128| !(0..self.range.len() as i128).contains(&address);
         if count > 0 && (outside(start as i128) || outside(last)) {
-            return Err(beyond(start, self.range.len()));
+            return Err(StorageError::beyond(start, self.range.len()));
         }
         Ok(())
     }

@@ -80,10 +80,6 @@ impl<T, B> Encoded<T, B> {
     pub fn into_bytes(self) -> B {
         self.bytes
     }
-
-    fn beyond(&self, address: usize) -> StorageError {
-        StorageError::new(address, format!("beyond the {} elements", self.len))
-    }
 }
 
 impl<T, B> fmt::Debug for Encoded<T, B> {
@@ -139,7 +135,7 @@ impl<T: MapElement, B: AsRef<[u8]>> Encoded<T, B> {
             .filter(|_| address < self.len)
             .and_then(|bytes| bytes.get(address * size_of::<T>()..)?.get(..size_of::<T>()))
             .map(|bytes| self.order.convert::<T>(bytemuck::pod_read_unaligned(bytes)))
-            .ok_or_else(|| self.beyond(address))
+            .ok_or_else(|| StorageError::beyond(address, self.len))
     }
 }
 
@@ -180,7 +176,9 @@ where
         let window = self.window();
         if step == 1 && start.checked_add(out.len()).is_some_and(|end| end <= self.len) {
             let run = window.and_then(|bytes| bytes.get(start * size_of::<T>()..));
-            let encoded = run.ok_or_else(|| self.beyond(start))?.chunks_exact(size_of::<T>());
+            let encoded = run
+                .ok_or_else(|| StorageError::beyond(start, self.len))?
+                .chunks_exact(size_of::<T>());
             for (slot, bytes) in out.iter_mut().zip(encoded) {
                 *slot = self.order.convert::<T>(bytemuck::pod_read_unaligned(bytes));
             }
@@ -251,7 +249,7 @@ where
             .and_then(|bytes| bytes.get_mut(address * size_of::<T>()..)?.get_mut(..size_of::<T>()));
         match slot {
             Some(slot) => slot.copy_from_slice(bytemuck::bytes_of(&order.convert::<T>(value))),
-            None => return Err(self.beyond(address)),
+            None => return Err(StorageError::beyond(address, self.len)),
         }
         Ok(())
     }

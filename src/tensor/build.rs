@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::dtype::{Arithmetic, Cast};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use crate::storage::{Constant, FromFn, Progression};
+use crate::storage::{Constant, FromFn, Progression, grow, reserve};
 
 impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// A tensor that owns `data`, in row-major order.
@@ -43,7 +43,8 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     pub fn full(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
-        let mut data = reserved(count)?;
+        let mut data = Vec::new();
+        reserve(&mut data, count)?;
         data.resize(count, value);
         Self::new(shape, data)
     }
@@ -62,12 +63,13 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// ```
     pub fn from_index(shape: impl Into<Shape>, mut f: impl FnMut(&[usize]) -> T) -> Result<Self> {
         let shape = shape.into();
-        let mut data = reserved(shape.count()?)?;
+        let mut data = Vec::new();
+        reserve(&mut data, shape.count()?)?;
         data.extend(shape.indexes()?.map(|index| f(&index)));
         Self::new(shape, data)
     }
 
-    /// A tensor from nested arrays or `Vec`s, rank 1 to 4.
+    /// A tensor from nested arrays or `Vec`s of numbers, `bool` or `char`, of any rank.
     ///
     /// # Errors
     ///
@@ -165,22 +167,13 @@ impl<'a, T: Copy + Send + Sync> From<&'a [T]> for Tensor<&'a [T]> {
     }
 }
 
-pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>> {
-    let mut data = Vec::new();
-    data.try_reserve_exact(count)
-        .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<T>()) })?;
-    Ok(data)
-}
-
-fn reserve<T>(data: &mut Vec<T>, count: usize) -> Result<()> {
-    let bytes = data.len().saturating_add(count).saturating_mul(size_of::<T>());
-    data.try_reserve(count).map_err(|_| Error::OutOfMemory { bytes })
-}
-
 /// Nested arrays or `Vec`s of elements.
 pub trait Nested {
     /// Type of the elements.
     type Elem;
+
+    /// Number of axes, also of what has no elements.
+    const RANK: usize;
 
     /// Appends all elements; returns the shape.
     ///
@@ -191,33 +184,44 @@ pub trait Nested {
 }
 
 macro_rules! nested {
-    ($($type:ident)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty),*) => { $(
+        $(#[$cfg])?
         impl<const N: usize> Nested for [$type; N] {
             type Elem = $type;
+            const RANK: usize = 1;
 
             fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
-                reserve(data, N)?;
+                grow(data, N)?;
                 data.extend(self);
                 Ok(Shape::from([N]))
             }
         }
 
+        $(#[$cfg])?
         impl Nested for Vec<$type> {
             type Elem = $type;
+            const RANK: usize = 1;
 
             fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
                 let extent = self.len();
-                reserve(data, extent)?;
+                grow(data, extent)?;
                 data.extend(self);
                 Ok(Shape::from([extent]))
             }
         }
     )* };
 }
-nested!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char);
+nested! {
+    i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64, bool, char,
+    #[cfg(feature = "half")] half::f16,
+    #[cfg(feature = "half")] half::bf16,
+    #[cfg(feature = "complex")] num_complex::Complex32,
+    #[cfg(feature = "complex")] num_complex::Complex64
+}
 
 impl<R: Nested, const N: usize> Nested for [R; N] {
     type Elem = R::Elem;
+    const RANK: usize = R::RANK + 1;
 
     fn flatten(self, data: &mut Vec<R::Elem>) -> Result<Shape> {
         rows(self, data)
@@ -226,6 +230,7 @@ impl<R: Nested, const N: usize> Nested for [R; N] {
 
 impl<R: Nested> Nested for Vec<R> {
     type Elem = R::Elem;
+    const RANK: usize = R::RANK + 1;
 
     fn flatten(self, data: &mut Vec<R::Elem>) -> Result<Shape> {
         rows(self, data)
@@ -238,15 +243,13 @@ fn rows<R: Nested>(rows: impl IntoIterator<Item = R>, data: &mut Vec<R::Elem>) -
     for row in rows {
         let shape = row.flatten(data)?;
         let first = inner.get_or_insert_with(|| shape.clone());
-        if *first != shape {
-            let length = |shape: &Shape| shape.first().copied().unwrap_or(0);
-            return Err(Error::Ragged {
-                row: count,
-                expected: length(first),
-                found: length(&shape),
-            });
+        // Rows of an equal number of rows may differ deeper down.
+        let lengths = first.iter().zip(shape.iter()).find(|(a, b)| a != b);
+        if let Some((&expected, &found)) = lengths {
+            return Err(Error::Ragged { row: count, expected, found });
         }
         count += 1;
     }
-    Ok(std::iter::once(count).chain(inner.unwrap_or(Shape::from([0])).iter().copied()).collect())
+    let inner = inner.unwrap_or_else(|| std::iter::repeat_n(0, R::RANK).collect());
+    Ok(std::iter::once(count).chain(inner.iter().copied()).collect())
 }

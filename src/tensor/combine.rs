@@ -77,18 +77,15 @@ impl<S: Reader> Reader for Flat<S> {
 }
 
 fn check(address: usize, len: usize) -> Result<(), StorageError> {
-    if address < len {
-        Ok(())
-    } else {
-        Err(StorageError::new(address, format!("beyond the {len} elements")))
-    }
+    if address < len { Ok(()) } else { Err(StorageError::beyond(address, len)) }
 }
 
 /// Tensors one after another along `axis`, as one view of all their storages. Copies nothing.
 ///
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
-/// [`Tensor::split`] takes the result apart. Follows NumPy's `concatenate`.
+/// [`Tensor::split`] takes the result apart. The result is not sparse, though its parts may be: sparse ones
+/// are assigned to parts of a [`Tensor::sparse`] instead. Follows NumPy's `concatenate`.
 ///
 /// # Errors
 ///
@@ -119,7 +116,8 @@ pub fn concat<S: Reader>(
 /// Tensors of one shape along a new axis `axis`, as one view of all their storages. Copies nothing.
 ///
 /// `n` tensors of shape `(s0, .., sk)` become one of rank one more, with extent `n` at `axis`. Tensors of
-/// different storage are first made of one type, by [`Tensor::erase`]. Follows NumPy's `stack`.
+/// different storage are first made of one type, by [`Tensor::erase`]. The result is not sparse, see
+/// [`concat()`]. Follows NumPy's `stack`.
 ///
 /// # Errors
 ///
@@ -172,20 +170,20 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     for tensor in tensors {
         let front = tensor.move_axis(axis, 0)?;
         shape = front.shape();
-        total = total
-            .checked_add(shape[0])
-            .ok_or_else(|| Error::ShapeOverflow { shape: shape.to_vec() })?;
+        // An extent beyond all numbers is too many elements as well.
+        total = total.saturating_add(shape[0]);
         parts.push(front.flat());
     }
     let shape: Shape = std::iter::once(total).chain(shape.iter().skip(1).copied()).collect();
+    shape.count()?;
     Tensor::new(shape, Concat::new(parts)?)?.move_axis(0, axis)
 }
 
 /// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
 /// Copies nothing.
 ///
-/// Extent `n` becomes `before + n + after`. The border is computed as it is read, one element at a time.
-/// Follows NumPy's `pad` with mode `constant`.
+/// Extent `n` becomes `before + n + after`. The border is computed as it is read, one element at a time. The
+/// result is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
 ///
@@ -212,12 +210,11 @@ pub fn pad<S: Reader>(
             found: widths.len(),
         });
     }
-    let outer: Option<Vec<usize>> = inner
-        .iter()
-        .zip(widths)
-        .map(|(&n, &(before, after))| n.checked_add(before)?.checked_add(after))
-        .collect();
-    let shape = Shape::from(outer.ok_or_else(|| Error::ShapeOverflow { shape: inner.to_vec() })?);
+    let padded = |(&n, &(before, after)): (&usize, &(usize, usize))| {
+        n.saturating_add(before).saturating_add(after)
+    };
+    // An extent beyond all numbers is too many elements as well.
+    let shape: Shape = inner.iter().zip(widths).map(padded).collect();
     let len = shape.count()?;
     let before = widths.iter().map(|&(before, _)| before).collect();
     let storage = Padded {

@@ -320,7 +320,7 @@ impl<S> super::Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
-    /// [`Error::Index`](crate::Error::Index) if `at` exceeds its extent.
+    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) if `at` exceeds its extent.
     ///
     /// ```
     /// # use lensor::Tensor;
@@ -334,9 +334,13 @@ impl<S> super::Tensor<S> {
         axis: usize,
         at: usize,
     ) -> crate::Result<(super::Tensor<&S>, super::Tensor<&S>)> {
-        let extent = self.shape().get(axis).copied().unwrap_or(0);
-        let left = self.view().slice(axis, 0..at)?;
-        Ok((left, self.view().slice(axis, at..extent.max(at))?))
+        let shape = self.shape();
+        let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
+        if at > extent {
+            let offset = at;
+            return Err(crate::Error::InvalidOffsets { at: 0, offset, least: 0, axis, extent });
+        }
+        Ok((self.view().slice(axis, 0..at)?, self.view().slice(axis, at..extent)?))
     }
 
     /// The parts of a view between the indexes `at` of an axis, one more than there are indexes. Copies
@@ -345,8 +349,8 @@ impl<S> super::Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
-    /// [`Error::Index`](crate::Error::Index) if an index exceeds the extent or is less than the one
-    /// before.
+    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) if an index exceeds the extent or is less
+    /// than the one before.
     ///
     /// ```
     /// # use lensor::Tensor;
@@ -360,10 +364,10 @@ impl<S> super::Tensor<S> {
         let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
         let mut start = 0;
         let mut parts = Vec::with_capacity(at.len() + 1);
-        for &end in at.iter().chain([&extent]) {
+        for (at, &end) in at.iter().chain([&extent]).enumerate() {
             if end < start || end > extent {
-                // Of a list that falls, what is wrong is the index that follows a larger one.
-                return Err(crate::Error::Index { axis, index: end as i128, extent });
+                let (offset, least) = (end, start);
+                return Err(crate::Error::InvalidOffsets { at, offset, least, axis, extent });
             }
             parts.push(self.view().slice(axis, start..end)?);
             start = end;

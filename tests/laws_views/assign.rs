@@ -126,6 +126,17 @@ quickcheck! {
         both!(&viewed, &new, |out| out.try_mul_assign(scalar))
     }
 
+    /// A closure updates every element, beside another operand of any type.
+    fn a_closure_updates_every_element(viewed: Viewed<i32>) -> bool {
+        let old = viewed.model().1;
+        let keep: Vec<bool> = (0..old.len()).map(|k| k % 3 > 0).collect();
+        let mask = Tensor::from_vec(viewed.tensor().shape(), keep.clone()).unwrap();
+        let turned: Vec<i32> = old.iter().map(|x| !x).collect();
+        let kept: Vec<i32> = old.iter().zip(&keep).map(|(&x, &k)| if k { x } else { 7 }).collect();
+        both!(&viewed, &turned, |out| out.map_in_place(|x| !x))
+            && both!(&viewed, &kept, |out| out.zip_in_place(&mask, |x, k| if k { x } else { 7 }))
+    }
+
     /// The operators that panic do what those that return errors do.
     fn compound_operators_update(operands: Aligned<i32>) -> bool {
         let [x, y] = operands.models();

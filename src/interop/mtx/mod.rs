@@ -36,12 +36,12 @@ mod write;
 pub use header::{Field, Format, Header, Symmetry};
 pub use write::{save, write, write_array, write_as};
 
+use super::file;
 use crate::dtype::FileElement;
 use crate::error::{Error, Result};
 use crate::interop::text::{Lines, push, sparse};
 use crate::storage::{Sparse, reserve};
 use crate::tensor::Tensor;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -140,7 +140,7 @@ pub fn read_array<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
-    read(File::open(path)?)
+    read(file::open(path)?)
 }
 
 /// Reads the header of a file, to learn kind and size before the entries are read.
@@ -159,5 +159,5 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>>
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
-    Header::read(&mut Lines::new(File::open(path)?, b'%'))
+    Header::read(&mut Lines::new(file::open(path)?, b'%'))
 }

@@ -5,11 +5,11 @@ use super::header::{BANNER, Field, Format, Symmetry, check_kind};
 use crate::dtype::{Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy, for_each_piece};
+use crate::interop::file;
 use crate::interop::text::{TextWriter, entries};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse, reserve};
 use crate::tensor::Tensor;
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -65,7 +65,7 @@ pub fn save<S>(path: impl AsRef<Path>, matrix: &Tensor<S>) -> Result<()>
 where
     S: Reader<Elem: FileElement>,
 {
-    write(File::create(path)?, matrix)
+    write(file::create(path)?, matrix)
 }
 
 /// Writes a sparse matrix with a symmetry: of two elements that mirror one another the lower one.

@@ -7,6 +7,7 @@
 use super::Header;
 use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::Result;
+use crate::interop::file;
 use crate::shape::Shape;
 use crate::storage::{Mapped, MappedMut};
 use crate::tensor::Tensor;
@@ -40,7 +41,7 @@ pub unsafe fn map<T>(path: impl AsRef<Path>) -> Result<Tensor<Mapped<T>>>
 where
     T: MapElement,
 {
-    let file = File::open(path)?;
+    let file = file::open(path)?;
     let header = checked::<T>(&file)?;
     let (offset, order) = (header.data_offset() as u64, header.byte_order());
     // SAFETY: `Mapped::map` checks the range; that the file stays is the contract of this function.
@@ -61,7 +62,7 @@ pub unsafe fn map_mut<T>(path: impl AsRef<Path>) -> Result<Tensor<MappedMut<T>>>
 where
     T: MapElement,
 {
-    let file = File::options().read(true).write(true).open(path)?;
+    let file = file::open_with(File::options().read(true).write(true), path)?;
     let header = checked::<T>(&file)?;
     let (offset, order) = (header.data_offset() as u64, header.byte_order());
     // SAFETY: as in `map`.
@@ -99,7 +100,9 @@ where
     T: MapElement,
 {
     let header = Header::new(T::DTYPE, ByteOrder::NATIVE, false, shape)?;
-    let mut file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(true);
+    let mut file = file::open_with(&options, path)?;
     file.write_all(&header.to_bytes()?)?;
     file.set_len(header.file_bytes())?;
     let offset = header.data_offset() as u64;

@@ -36,11 +36,11 @@ pub use header::Header;
 pub use map::{create_mut, map, map_mut};
 pub use write::{save, write};
 
+use super::file;
 use crate::dtype::FileElement;
 use crate::error::{Error, Result};
 use crate::storage::{Encoded, Reader, fill, read_elements, read_elements_at};
 use crate::tensor::Tensor;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -122,7 +122,7 @@ fn read_one<T: FileElement>(mut source: impl Read) -> Result<(Header, Tensor<Vec
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
-    let file = File::open(path)?;
+    let file = file::open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         // A pipe does not know its length.
@@ -154,7 +154,7 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
-    Header::read(File::open(path)?)
+    Header::read(file::open(path)?)
 }
 
 /// The array in the bytes of a file: nothing is copied, elements are decoded as they are read.

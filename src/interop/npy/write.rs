@@ -4,8 +4,8 @@ use super::Header;
 use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::Result;
 use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
+use crate::interop::file;
 use crate::storage::reserve;
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
@@ -64,7 +64,7 @@ where
 {
     let array = Lazy(array.into_expr());
     let header = header(&array)?;
-    write_with(&header, File::create(path)?, &array)
+    write_with(&header, file::create(path)?, &array)
 }
 
 fn header<E: Expr<Elem: FileElement>>(array: &Lazy<E>) -> Result<Header> {

@@ -112,8 +112,7 @@ impl<M: Matrix> Reader for Compressed<M> {
 
     fn try_read(&self, address: usize) -> Result<M::Elem, StorageError> {
         if address >= self.len {
-            let reason = format!("beyond the {} elements", self.len);
-            return Err(StorageError::new(address, reason));
+            return Err(StorageError::beyond(address, self.len));
         }
         let matrix = self.matrix.borrow();
         let (ordinal, is_there) = search(&matrix, address);

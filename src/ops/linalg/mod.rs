@@ -32,7 +32,8 @@ use stack::Product;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
-/// Products as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
+/// Products as methods of tensors and expressions. A tensor is borrowed, what is itself a view by reference
+/// (`t.view()`) is taken; `t.lazy()` gives a tensor away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no products",
     note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"

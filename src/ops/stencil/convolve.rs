@@ -186,6 +186,8 @@ where
             before.push(reach);
             extents.push(extent);
         }
+        let result = Shape::from(&extents[missing..]);
+        result.count()?;
         for _ in 0..missing {
             operand = operand.insert_axis(0)?;
         }
@@ -197,7 +199,7 @@ where
             weights: Vec::new(),
             shape: longer(shape),
             sides: longer(sides),
-            result: Shape::from(&extents[missing..]),
+            result,
             extents,
             before,
             edge: mode.edge(),
@@ -222,7 +224,7 @@ where
     /// One plane, in blocks of indexes of the first axis.
     fn planes(&self) -> Planes {
         let each: usize = self.extents[1..].iter().product();
-        let block = (SLAB / each.max(1)).max(4 * self.sides[0]);
+        let block = (SLAB / each.max(1)).max(self.sides[0].saturating_mul(4));
         Planes { count: 1, items: self.extents[0], each, block }
     }
 

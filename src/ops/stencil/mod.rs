@@ -34,8 +34,8 @@ use crate::tensor::Tensor;
 use field::Derivatives;
 use rule::Order;
 
-/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
-/// away.
+/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed, what is itself a view
+/// by reference (`t.view()`) is taken; `t.lazy()` gives a tensor away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
     note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"

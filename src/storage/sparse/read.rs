@@ -26,7 +26,7 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
     }
 
     fn try_read(&self, address: usize) -> Result<T, StorageError> {
-        self.get(address).ok_or_else(|| beyond(address, self.len))
+        self.get(address).ok_or_else(|| StorageError::beyond(address, self.len))
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [T]) -> Result<(), StorageError> {
@@ -38,7 +38,7 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         if outside(start as i128) || outside(last) {
             let inside =
                 if outside(start as i128) { 0 } else { steps_inside(self.len, start, step) };
-            return Err(beyond(
+            return Err(StorageError::beyond(
                 start.wrapping_add_signed(step.wrapping_mul(inside as isize)),
                 self.len,
             ));
@@ -78,7 +78,7 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
             *slot = match self.addresses.get(ordinal) {
                 Some(&entry) if entry == address => self.values[ordinal],
                 _ if address < self.len => self.fill,
-                _ => return Err(beyond(address, self.len)),
+                _ => return Err(StorageError::beyond(address, self.len)),
             };
         }
         Ok(())
@@ -132,11 +132,6 @@ fn gallop(numbers: &[usize], limit: usize) -> usize {
 fn steps_inside(len: usize, start: usize, step: isize) -> usize {
     let room = if step > 0 { len - 1 - start } else { start };
     room / step.unsigned_abs().max(1) + 1
-}
-
-#[cold]
-pub(super) fn beyond(address: usize, len: usize) -> StorageError {
-    StorageError::new(address, format!("beyond the {len} elements"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Writing sparse storage: values equal to the fill erase, blocks are merged in one sweep.
 
-use super::read::beyond;
 use super::{Sparse, is_ascending, reserve, sort_entries};
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
@@ -115,7 +114,7 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
 
     fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
         if address >= self.len {
-            return Err(beyond(address, self.len));
+            return Err(StorageError::beyond(address, self.len));
         }
         self.set(address, value);
         Ok(())
@@ -135,7 +134,7 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     /// Of several values for one address the last one stays.
     fn write_at(&mut self, addresses: &[usize], from: &[T]) -> Result<(), StorageError> {
         if let Some(&address) = addresses.iter().find(|address| **address >= self.len) {
-            return Err(beyond(address, self.len));
+            return Err(StorageError::beyond(address, self.len));
         }
         let count = addresses.len().min(from.len());
         let (mut addresses, mut values) = (addresses[..count].to_vec(), from[..count].to_vec());

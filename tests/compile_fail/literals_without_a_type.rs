@@ -1,0 +1,9 @@
+//! Puts a literal before a tensor of literals, none of which has a type. Give one its type: `1.0_f64`.
+
+use lensor::prelude::*;
+
+fn main() -> Result<(), Error> {
+    let t = Tensor::from(vec![1.0, 2.0]);
+    println!("{}", (2.0 * &t).eval()?);
+    Ok(())
+}
