@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Most orders of one expression: it has one operand more.
 const DEEPEST: usize = 5;
 
-/// Differences as a method of tensors and expressions.
+/// Differences as a method of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 pub trait Diff: IntoExpr + Sized {
     /// Differences of order `n` along `axis`: of neighbours for order 1, of the differences of order
     /// `n - 1` otherwise. Order 0 is the operand.
@@ -49,7 +49,6 @@ pub trait Diff: IntoExpr + Sized {
 }
 
 impl<S: Reader> Diff for &Tensor<S> {}
-impl<S: Reader + ?Sized> Diff for Tensor<&S> {}
 impl<E: Expr> Diff for Lazy<E> {}
 impl<E: Expr> Diff for &Lazy<E> {}
 

@@ -36,6 +36,13 @@ fn special_values() {
     assert!((tiny.norm(..).eval().unwrap().item().unwrap() / 5e-200 - 1.0).abs() < 1e-15);
     let far = t(&[1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
     assert_eq!(far.variance(.., 1).eval().unwrap().item(), Ok(30.0));
+    // Squares overflow, whether the two lie along a row or in a column, and however they are joined.
+    let wide = t(&[1e200, -1e200]);
+    assert_eq!(wide.variance(.., 0).eval().unwrap().item(), Ok(f64::INFINITY));
+    let columns = wide.view().reshape([2, 1]).unwrap().broadcast([2, 9]).unwrap();
+    assert_eq!(columns.variance(0, 0).eval().unwrap().to_vec().unwrap(), [f64::INFINITY; 9]);
+    let infinite = t(&[1.0, f64::INFINITY]);
+    assert!(infinite.variance(.., 0).eval().unwrap().item().unwrap().is_nan());
 
     // Every first of equal elements, wherever it stands, also beyond the first leaf and lane.
     for at in [0, 1, 31, 32, 511, 512, 700, 1999] {

@@ -32,11 +32,10 @@ use stack::Product;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
-/// Products as methods of tensors and expressions. A tensor is borrowed, what is itself a view by reference
-/// (`t.view()`) is taken; `t.lazy()` gives a tensor away.
+/// Products as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no products",
-    note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Linalg: IntoExpr + Sized
 where
@@ -162,7 +161,6 @@ where
     }
 }
 
-impl<S: Reader + ?Sized> Linalg for Tensor<&S> where S::Elem: Arithmetic + 'static {}
 impl<S: Reader> Linalg for &Tensor<S> where S::Elem: Arithmetic + 'static {}
 impl<E: Expr> Linalg for Lazy<E> where E::Elem: Arithmetic + 'static {}
 impl<E: Expr> Linalg for &Lazy<E> where E::Elem: Arithmetic + 'static {}

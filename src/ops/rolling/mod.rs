@@ -45,7 +45,7 @@ pub mod states {
     pub use super::count::Counted;
 }
 
-/// Rolling windows as a method of tensors and expressions.
+/// Rolling windows as a method of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 pub trait Rolling: IntoExpr + Sized {
     /// Windows of `window` neighbours along `axis`; what to do with them is said next.
     ///
@@ -63,7 +63,6 @@ pub trait Rolling: IntoExpr + Sized {
 }
 
 impl<S: Reader> Rolling for &Tensor<S> {}
-impl<S: Reader + ?Sized> Rolling for Tensor<&S> {}
 impl<E: Expr> Rolling for Lazy<E> {}
 impl<E: Expr> Rolling for &Lazy<E> {}
 

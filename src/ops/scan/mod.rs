@@ -115,7 +115,6 @@ pub trait Scan: IntoExpr + Sized {
 }
 
 impl<S: Reader> Scan for &Tensor<S> {}
-impl<S: Reader + ?Sized> Scan for Tensor<&S> {}
 impl<E: Expr> Scan for Lazy<E> {}
 impl<E: Expr> Scan for &Lazy<E> {}
 

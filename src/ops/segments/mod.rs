@@ -122,7 +122,6 @@ pub trait Segments: IntoExpr + Sized {
 }
 
 impl<S: Reader> Segments for &Tensor<S> {}
-impl<S: Reader + ?Sized> Segments for Tensor<&S> {}
 impl<E: Expr> Segments for Lazy<E> {}
 impl<E: Expr> Segments for &Lazy<E> {}
 

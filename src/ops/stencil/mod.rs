@@ -34,11 +34,11 @@ use crate::tensor::Tensor;
 use field::Derivatives;
 use rule::Order;
 
-/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed, what is itself a view
-/// by reference (`t.view()`) is taken; `t.lazy()` gives a tensor away.
+/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
+/// away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
-    note = "`&Tensor`, views, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Stencil: IntoExpr + Sized {
     /// The derivative along one axis, with the shape of the operand.
@@ -393,7 +393,6 @@ pub trait Stencil: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader + ?Sized> Stencil for Tensor<&S> {}
 impl<S: Reader> Stencil for &Tensor<S> {}
 impl<E: Expr> Stencil for Lazy<E> {}
 impl<E: Expr> Stencil for &Lazy<E> {}

@@ -114,6 +114,16 @@ impl Moments {
         self.count = count;
     }
 
+    /// Of elements whose distances from `base`, and the squares of these, have been added up. Squares that
+    /// are too large make an infinite variance, as they do where they are added up one by one.
+    #[inline(always)]
+    fn measured(count: f64, base: f64, sum: f64, square: f64) -> Self {
+        let squares = square - sum * sum / count;
+        let overflowed = squares.is_nan() && sum.is_finite();
+        let squares = if overflowed { f64::INFINITY } else { squares };
+        Self { count, mean: base + sum / count, squares }
+    }
+
     fn variance(self, ddof: usize) -> f64 {
         let freedom = self.count - ddof as f64;
         if freedom > 0.0 { self.squares / freedom } else { f64::NAN }
@@ -184,7 +194,7 @@ macro_rules! spread {
                 let add = |a: f64, b: f64| a + b;
                 let [sum, square] = [in_halves(&mut sums, add), in_halves(&mut squares, add)];
                 let count = run.len() as f64;
-                Moments { count, mean: base + sum / count, squares: square - sum * sum / count }
+                Moments::measured(count, base, sum, square)
             }
 
             /// As [`Self::fold`], from the first row.
@@ -213,11 +223,8 @@ macro_rules! spread {
                 }
                 let count = rows.len() as f64;
                 states.clear();
-                states.extend((0..width).map(|k| Moments {
-                    count,
-                    mean: base[k] + sums[k] / count,
-                    squares: squares[k] - sums[k] * sums[k] / count,
-                }));
+                let column = |k: usize| Moments::measured(count, base[k], sums[k], squares[k]);
+                states.extend((0..width).map(column));
             }
         }
     )* };
