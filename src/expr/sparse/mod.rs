@@ -5,6 +5,7 @@ mod cursor;
 mod dense;
 mod leaf;
 mod merge;
+mod shared;
 mod tasks;
 mod zip;
 
