@@ -4,6 +4,7 @@
 use lensor::error::SparseFlaw;
 use lensor::expr::zip_stored;
 use lensor::prelude::*;
+use lensor::reduce::Min;
 use lensor::storage::{Constant, Duplicates, Sparse, SubBuffer};
 use lensor::{Reader, Result, StorageError, Stored};
 
@@ -294,6 +295,7 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
             let _ = (&t + &other).eval_sparse();
             let _ = zip_stored((&t, &row), 0, |(a, b)| a * b);
             let _ = (t.sum(0).eval_sparse(), t.sum(1).eval_sparse(), t.argmax(0).eval_sparse());
+            let _ = (t.sum(0).eval(), t.sum(1).eval(), t.sum(..).eval(), t.reduce([], Min).eval());
         }
     }
 }

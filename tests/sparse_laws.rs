@@ -282,3 +282,37 @@ fn any_number_of_operands_share_entries() {
     let sum = zip_stored(all, -1, |x: [i32; 70]| x.iter().sum()).unwrap();
     assert_eq!(sum.to_vec().unwrap(), [2415, 2415, -1, -1]);
 }
+
+/// Positions in common are found many at a time: across blocks and tasks, beyond 32 bits, in lists that
+/// are alike, nested or apart, whatever else is read there.
+#[test]
+fn long_operands_share_what_sets_share() {
+    let (side, columns) = (1_usize << 34, 1_000);
+    let tensor = |addresses: &[usize]| {
+        let values = addresses.iter().map(|&k| (k % 1013) as i64).collect();
+        let storage = Sparse::from_sorted(side * columns, -1, addresses.to_vec(), values).unwrap();
+        Tensor::new([side, columns], storage).unwrap()
+    };
+    let row = Tensor::from((0..columns as i64).collect::<Vec<_>>());
+    let spread = |count: usize, step: usize| (0..count).map(|k| k * step).collect::<Vec<_>>();
+    let lists = [
+        spread(100_000, 1),
+        spread(90_000, 1 << 20),
+        spread(70_000, 3 << 19),
+        spread(90_001, 977),
+        vec![],
+        vec![0],
+        vec![977 * 90_000, (1 << 36) + 1],
+    ];
+    for (i, x) in lists.iter().enumerate() {
+        let known: std::collections::BTreeSet<_> = x.iter().copied().collect();
+        for y in &lists[i..] {
+            let (a, b) = (tensor(x), tensor(y));
+            let both = zip_stored((&a, &b, &row), 7, |(a, b, row)| a * 3 + b - row).unwrap();
+            let shared = y.iter().copied().filter(|k| known.contains(k));
+            let expected = shared.map(|k| (k, 4 * (k % 1013) as i64 - (k % columns) as i64));
+            assert!(both.storage().iter().eq(expected));
+            assert_eq!(both.storage().fill(), 7);
+        }
+    }
+}

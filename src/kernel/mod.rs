@@ -4,6 +4,7 @@
 //! the tiles, and hands each one to the source with the place to write to. Everything above a tile is
 //! compiled once an element type; below it, an expression runs in registers, see [`Row`].
 
+mod common;
 pub(crate) mod gemm;
 pub(crate) mod inner;
 mod join;
@@ -15,6 +16,7 @@ pub(crate) mod sparse;
 mod taps;
 mod walk;
 
+pub(crate) use common::Common;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output, RowsMut};
 pub(crate) use join::{join, task_size, threads};

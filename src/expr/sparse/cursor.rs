@@ -57,6 +57,8 @@ pub struct Share {
     pub(crate) ordinals: Range<usize>,
     /// Whether these entries are the positions of the block, one for one.
     pub(crate) whole: bool,
+    /// Otherwise, if it is not empty, the ordinals of the entries at the positions of the block, one for one.
+    pub(crate) picked: Vec<usize>,
     /// Otherwise for each of them its place among the positions, beyond them if it has none.
     pub(crate) slots: [u16; BLOCK],
 }
@@ -71,7 +73,7 @@ impl Share {
 
 impl Default for Share {
     fn default() -> Self {
-        Self { ordinals: 0..0, whole: false, slots: [0; BLOCK] }
+        Self { ordinals: 0..0, whole: false, picked: Vec::new(), slots: [0; BLOCK] }
     }
 }
 

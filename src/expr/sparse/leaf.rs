@@ -73,6 +73,11 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 self.bound = Bound::Values { start: share.ordinals.start };
                 return Ok(());
             }
+            Some(Opened::Stored { values, fill }) if !share.picked.is_empty() => {
+                let value = |&ordinal: &usize| values.get(ordinal).copied().unwrap_or(*fill);
+                self.scratch.clear();
+                self.scratch.extend(share.picked.iter().map(value));
+            }
             Some(Opened::Stored { values, fill }) => {
                 // What the next blocks will read.
                 let ahead = share.ordinals.len();

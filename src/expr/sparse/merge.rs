@@ -2,7 +2,6 @@
 
 use super::cursor::{BLOCK, Positions, Share};
 use crate::kernel::prefetch;
-use itertools::Itertools;
 use std::ops::Range;
 
 /// Blocks that are merged at once. Each step of a merge waits for the comparison before it; several
@@ -198,79 +197,4 @@ fn below(positions: &[usize], pivot: usize) -> usize {
 #[inline(always)]
 fn head(list: &[usize], at: usize) -> usize {
     list.get(at).copied().unwrap_or(END)
-}
-
-/// The positions that all sparse operands share: those of an operand are the union of the positions of its
-/// leaves.
-pub(crate) struct Shared<'l> {
-    union: Union<'l>,
-    /// Operand of every leaf, if it is sparse.
-    operands: &'l [Option<usize>],
-    /// How many operands are sparse.
-    all: usize,
-    /// Whether the union of all lists is what is asked for.
-    only: bool,
-    positions: Vec<usize>,
-    shares: Vec<Share>,
-}
-
-impl<'l> Shared<'l> {
-    /// The shared positions of parts of `lists`, as [`Union::new`].
-    pub(crate) fn new(
-        lists: &'l [Positions<'_>],
-        parts: &[Range<usize>],
-        operands: &'l [Option<usize>],
-    ) -> Self {
-        let union = Union::new(lists, parts);
-        let all = operands.iter().flatten().dedup().count();
-        // Sparse leaves beside dense ones in one operand do not decide where to evaluate.
-        let decide = |(list, operand): (&Positions<'_>, &Option<usize>)| {
-            operand.is_some() || list.is_empty()
-        };
-        let only = all == 1 && lists.iter().zip(operands).all(decide);
-        let shares = union.no_shares();
-        Self { union, operands, all, only, positions: Vec::new(), shares }
-    }
-
-    /// The next block that is not empty, if there is one.
-    pub(crate) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
-        if self.only {
-            return self.union.next_block();
-        }
-        loop {
-            let (positions, shares) = self.union.next_block()?;
-            // How many operands have an entry at each position, up to the first that has none. The leaves
-            // of an operand follow one another.
-            let mut found = [0; BLOCK];
-            let (mut operand, mut before) = (None, 0);
-            for (share, own) in shares.iter().zip(self.operands).filter(|(_, own)| own.is_some()) {
-                if operand.is_some_and(|operand| operand != own) {
-                    before += 1;
-                }
-                operand = Some(own);
-                for k in 0..share.ordinals.len() {
-                    let found = &mut found[share.place(k) % BLOCK];
-                    *found += usize::from(*found == before);
-                }
-            }
-            let mut places = [u16::MAX; BLOCK];
-            self.positions.clear();
-            for (k, &position) in
-                positions.iter().enumerate().filter(|(k, _)| found[*k] == self.all)
-            {
-                places[k] = self.positions.len() as u16;
-                self.positions.push(position);
-            }
-            for (own, share) in self.shares.iter_mut().zip(shares) {
-                own.ordinals = share.ordinals.clone();
-                own.whole = share.whole && self.positions.len() == positions.len();
-                for k in 0..share.ordinals.len() {
-                    own.slots[k] = places[share.place(k) % BLOCK];
-                }
-            }
-            if !self.positions.is_empty() {
-                return Some((&self.positions, &self.shares));
-            }
-        }
-    }
 }

@@ -5,6 +5,7 @@ mod cursor;
 mod dense;
 mod leaf;
 mod merge;
+mod shared;
 mod tasks;
 mod zip;
 
@@ -198,11 +199,15 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
         let mut count = 0;
         while let Some((block, shares)) = blocks.next_block() {
             self.worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
+            count += block.len();
+            if let Some(stored) = self.worker.bound().row_in_memory(0, block.len()) {
+                visit(block, stored)?;
+                continue;
+            }
             let (results, fault) = self.worker.rows(0, [1, block.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
-            count += block.len();
             visit(block, results)?;
         }
         if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }

@@ -1,7 +1,8 @@
 //! Entries of an expression, in several tasks if there are many.
 
 use super::cursor::{Block, Positions, Share};
-use super::merge::{Shared, Union};
+use super::merge::Union;
+use super::shared::{Pair, Shared};
 use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::{self, GRAIN, PARALLEL, Stop};
@@ -38,6 +39,7 @@ impl Where<'_> {
 pub(super) enum Blocks<'l> {
     Union(Union<'l>),
     Shared(Shared<'l>),
+    Pair(Pair<'l>),
 }
 
 impl<'l> Blocks<'l> {
@@ -48,7 +50,10 @@ impl<'l> Blocks<'l> {
     ) -> Self {
         match positions {
             Where::Some => Self::Union(Union::new(lists, parts)),
-            Where::All(operands) => Self::Shared(Shared::new(lists, parts, operands)),
+            Where::All(operands) => match Pair::new(lists, parts, operands) {
+                Some(pair) => Self::Pair(pair),
+                None => Self::Shared(Shared::new(lists, parts, operands)),
+            },
         }
     }
 
@@ -56,6 +61,7 @@ impl<'l> Blocks<'l> {
         match self {
             Self::Union(union) => union.next_block(),
             Self::Shared(shared) => shared.next_block(),
+            Self::Pair(pair) => pair.next_block(),
         }
     }
 }

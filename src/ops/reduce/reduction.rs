@@ -7,7 +7,7 @@ use crate::expr::{Apply, Boxed, Explanation, Expr, IntoExpr, Op, bytes_read, era
 use crate::kernel::{PARALLEL, threads};
 use crate::map::AddressMap;
 use crate::ops::explain::report;
-use crate::ops::sparse::reduce::{explain_stored, reduce_stored};
+use crate::ops::sparse::reduce::{explain_stored, reduce_stored, reduce_to_dense};
 use crate::shape::Shape;
 use crate::storage::{Sparse, Writer};
 use crate::tensor::Tensor;
@@ -245,7 +245,7 @@ where
 {
     let (shape, reduced) = checked::<T, R>(e, axes)?;
     if fold::is_sparse(e) {
-        return reduce_stored(e, &reduced, keepdims, reducer)?.to_tensor();
+        return reduce_to_dense(e, &reduced, keepdims, reducer);
     }
     let results = fold::fold(e, &shape, &reduced, reducer)?;
     Ok(Tensor::of_parts(AddressMap::row_major(&result_shape(&shape, axes, keepdims)?)?, results))

@@ -1,17 +1,17 @@
 //! Reductions of sparse operands: entries are folded, fill values counted.
 
+mod at_once;
+mod cells;
+
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
-use crate::map::{AddressMap, Divider};
-use crate::ops::reduce::{Reducer, undefined};
+use crate::map::AddressMap;
+use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve, sort_entries};
 use crate::tensor::Tensor;
-
-/// Cells an entry up to which every cell has a state from the start.
-const CELLS_PER_ENTRY: usize = 4;
-/// Cells that are always few enough for that.
-const FEW_CELLS: usize = 1 << 16;
+use at_once::at_once;
+use cells::{Cells, Method};
 
 /// Reduces an expression of sparse operands over the axes that `mask` names.
 ///
@@ -40,6 +40,35 @@ pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
         Method::InOrder => in_order(e, &shape, &cells, reducer),
         Method::AtOnce => at_once(e, &shape, &cells, reducer),
     }
+}
+
+/// [`reduce_stored`], with all cells in memory.
+///
+/// # Errors
+///
+/// Those of [`reduce_stored`], and [`Error::OutOfMemory`].
+pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    mask: &[bool],
+    keepdims: bool,
+    reducer: &R,
+) -> Result<Tensor<Vec<R::Out>>> {
+    let result = reduce_stored(e, mask, keepdims, reducer)?;
+    let map = AddressMap::row_major(&result.shape())?;
+    let (len, fill, cells, values) = result.into_storage().into_parts();
+    if values.len() == len {
+        return Ok(Tensor::of_parts(map, values));
+    }
+    let mut all = Vec::new();
+    reserve(&mut all, len)?;
+    all.resize(len, fill);
+    for (cell, value) in cells.into_iter().zip(values) {
+        // Beyond are cells of storage that breaks its promises only.
+        if let Some(slot) = all.get_mut(cell) {
+            *slot = value;
+        }
+    }
+    Ok(Tensor::of_parts(map, all))
 }
 
 /// How [`reduce_stored`] would go about it, in words, and the bytes of the entries.
@@ -75,137 +104,6 @@ fn stored<E: Expr>(e: &E) -> (usize, usize) {
     (entries, bytes)
 }
 
-/// How entries come to cells.
-enum Method {
-    /// Sorted by cell, if they are to be in order or cells are many.
-    InOrder,
-    /// As they come, to cells all of which have a state.
-    AtOnce,
-}
-
-/// A shape cut into cells, one a result, with all axes of the same fate that are neighbours merged.
-struct Cells {
-    /// Shape of the result.
-    shape: Shape,
-    /// Extents, and whether the axis is reduced; outermost first.
-    groups: Vec<(usize, bool)>,
-    /// How positions are divided by these extents.
-    dividers: Vec<Divider>,
-    /// Number of cells.
-    count: usize,
-    /// Elements of a cell.
-    size: usize,
-}
-
-impl Cells {
-    fn new(shape: &Shape, mask: &[bool], keepdims: bool) -> Result<Self> {
-        let axes = shape.iter().copied().zip(mask.iter().copied());
-        let mut groups: Vec<(usize, bool)> = Vec::new();
-        for (extent, reduced) in axes.clone().filter(|(extent, _)| *extent != 1) {
-            match groups.last_mut() {
-                Some(last) if last.1 == reduced => last.0 *= extent,
-                _ => groups.push((extent, reduced)),
-            }
-        }
-        let kept = axes.clone().filter(|(_, reduced)| !reduced || keepdims);
-        let own: Shape = kept.map(|(extent, reduced)| if reduced { 1 } else { extent }).collect();
-        let size = axes.filter(|(_, reduced)| *reduced).map(|(extent, _)| extent).product();
-        let elements = shape.count()?;
-        let dividers = groups.iter().map(|group| Divider::new(group.0, elements)).collect();
-        Ok(Self { count: own.count()?, shape: own, groups, dividers, size })
-    }
-
-    fn method<T: Copy, R: Reducer<T>>(&self, entries: usize) -> Method {
-        let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
-        if is_ordered::<T, R>() || self.count > few { Method::InOrder } else { Method::AtOnce }
-    }
-
-    /// Calls `visit` with every run of positions that differ in the last group only: the range of the run,
-    /// the position of its block, and the cell and the place in it where the block starts.
-    fn for_each_run(
-        &self,
-        positions: &[usize],
-        mut visit: impl FnMut(std::ops::Range<usize>, usize, usize, usize),
-    ) {
-        let block = self.groups.last().map_or(1, |group| group.0);
-        let divider = self.dividers.last().copied().unwrap_or(Divider::new(1, 0));
-        let mut start = 0;
-        while let Some(&position) = positions.get(start) {
-            // Storage may lie about its entries.
-            if position >= self.count * self.size {
-                start += 1;
-                continue;
-            }
-            let first = position - divider.divide(position).1;
-            let mut end = start + 1;
-            while positions.get(end).is_some_and(|position| position.wrapping_sub(first) < block) {
-                end += 1;
-            }
-            let (cell, place) = self.locate(first);
-            visit(start..end, first, cell, place);
-            start = end;
-        }
-    }
-
-    /// The cell of a position, and its place in the cell.
-    fn locate(&self, mut position: usize) -> (usize, usize) {
-        let (mut at, mut weight) = ([0, 0], [1, 1]);
-        for (&(extent, reduced), divider) in self.groups.iter().zip(&self.dividers).rev() {
-            let which = usize::from(reduced);
-            let (rest, digit) = divider.divide(position);
-            at[which] += digit * weight[which];
-            weight[which] *= extent;
-            position = rest;
-        }
-        (at[0], at[1])
-    }
-
-    /// Whether the last group is reduced, so that a run lies in one cell.
-    fn runs_along(&self) -> bool {
-        self.groups.last().is_some_and(|group| group.1)
-    }
-
-    fn tensor<T: Copy + Send + Sync>(
-        &self,
-        fill: T,
-        cells: Vec<usize>,
-        values: Vec<T>,
-    ) -> Result<Tensor<Sparse<T>>> {
-        let map = AddressMap::row_major(&self.shape)?;
-        Ok(Tensor::of_parts(map, Sparse::of_sorted(self.count, fill, cells, values)))
-    }
-
-    /// The result of one cell, if it fits.
-    fn finish<T: Copy, R: Reducer<T>>(
-        &self,
-        reducer: &R,
-        cell: usize,
-        state: R::State,
-    ) -> Result<R::Out> {
-        match reducer.undefined(&state) {
-            Some(why) => Err(undefined::<R::Out>(why, self.shape.unravel(cell).to_vec())),
-            None => Ok(reducer.finish(state)),
-        }
-    }
-
-    /// The result of cells of which no element is stored. That it does not fit is an error if there is such
-    /// a cell: the first one is the first that is missing from `cells`.
-    fn fill<T: Copy, R: Reducer<T>>(
-        &self,
-        reducer: &R,
-        fill: T,
-        cells: &[usize],
-    ) -> Result<R::Out> {
-        let state = reducer.repeat(fill, 0, self.size);
-        let missing = cells.iter().enumerate().position(|(k, &cell)| k != cell);
-        let missing = missing.unwrap_or(cells.len());
-        if missing == self.count {
-            return Ok(reducer.finish(state));
-        }
-        self.finish(reducer, missing, state)
-    }
-}
-
 /// All cells are empty: the result of no elements, if there is one.
 fn without_elements<T: Copy, R: Reducer<T>>(
     shape: &Shape,
@@ -224,63 +122,6 @@ fn without_elements<T: Copy, R: Reducer<T>>(
     }
 }
 
-/// Elements in any order: the entries of a cell, then all its fill values at once.
-fn at_once<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
-    shape: &Shape,
-    cells: &Cells,
-    reducer: &R,
-) -> Result<Tensor<Sparse<R::Out>>> {
-    let (mut states, mut counts) = (Vec::<Option<R::State>>::new(), Vec::<usize>::new());
-    reserve(&mut states, cells.count)?;
-    reserve(&mut counts, cells.count)?;
-    states.resize(cells.count, None);
-    counts.resize(cells.count, 0);
-    let along = cells.runs_along();
-    let fill = for_each_stored(e, shape, |positions, values| {
-        cells.for_each_run(positions, |run, start, cell, _| {
-            if along {
-                let folded = reducer.fold(&values[run.clone()], 0);
-                counts[cell] += run.len();
-                match &mut states[cell] {
-                    Some(state) => reducer.combine(state, folded),
-                    none => *none = Some(folded),
-                }
-                return;
-            }
-            for (position, &value) in positions[run.clone()].iter().zip(&values[run]) {
-                let cell = cell + (position.wrapping_sub(start));
-                counts[cell] += 1;
-                match &mut states[cell] {
-                    Some(state) => reducer.step(state, value),
-                    none => *none = Some(reducer.first(value)),
-                }
-            }
-        });
-        Ok(())
-    })?;
-    let stored = counts.iter().filter(|&&count| count > 0).count();
-    let (mut found, mut values) = (Vec::new(), Vec::new());
-    reserve(&mut found, stored)?;
-    reserve(&mut values, stored)?;
-    // Cells often store equally many elements, and lack equally many.
-    let mut lacking: Option<(usize, R::State)> = None;
-    for (cell, (state, &count)) in states.into_iter().zip(&counts).enumerate() {
-        let Some(mut state) = state else { continue };
-        let missing = cells.size.saturating_sub(count);
-        if missing > 0 {
-            let known = lacking.take().filter(|known| known.0 == missing);
-            let (_, fills) = &*lacking
-                .insert(known.unwrap_or_else(|| (missing, reducer.repeat(fill, 0, missing))));
-            reducer.combine(&mut state, fills.clone());
-        }
-        found.push(cell);
-        values.push(cells.finish(reducer, cell, state)?);
-    }
-    let fill = cells.fill(reducer, fill, &found)?;
-    cells.tensor(fill, found, values)
-}
-
 /// Elements cell by cell in order, with the fill values between them. Also for cells so many that few have
 /// an entry.
 fn in_order<E: Expr, R: Reducer<E::Elem>>(
@@ -290,13 +131,17 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
     reducer: &R,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let (mut which, mut elements) = (Vec::new(), Vec::new());
-    let along = cells.runs_along();
+    let (along, block) = (cells.runs_along(), cells.block());
     let fill = for_each_stored(e, shape, |positions, values| {
         grow(&mut which, positions.len())?;
         grow(&mut elements, positions.len())?;
         cells.for_each_run(positions, |run, start, cell, place| {
             for (position, &value) in positions[run.clone()].iter().zip(&values[run]) {
                 let away = position.wrapping_sub(start);
+                // Storage that breaks its promises gives positions in any order.
+                if away >= block {
+                    continue;
+                }
                 let (cell, place) = if along { (cell, place + away) } else { (cell + away, place) };
                 which.push(cell);
                 elements.push((place, value));
@@ -309,7 +154,7 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
     let (mut found, mut values) = (Vec::new(), Vec::new());
     let mut start = 0;
     while let Some(&cell) = which.get(start) {
-        let count = which[start..].iter().take_while(|other| **other == cell).count();
+        let count = which[start..].partition_point(|&other| other == cell);
         let state = folded(reducer, fill, cells.size, &elements[start..start + count]);
         if let Some(state) = state {
             found.push(cell);

@@ -1,0 +1,192 @@
+//! Which elements are reduced to one result.
+
+use super::is_ordered;
+use crate::error::Result;
+use crate::map::{AddressMap, Divider};
+use crate::ops::reduce::{Reducer, undefined};
+use crate::shape::Shape;
+use crate::storage::Sparse;
+use crate::tensor::Tensor;
+use std::ops::Range;
+
+/// Cells an entry up to which every cell has a state from the start.
+const CELLS_PER_ENTRY: usize = 4;
+/// Cells that are always few enough for that.
+const FEW_CELLS: usize = 1 << 16;
+/// Entries of a run that are passed over at once.
+const STRIDE: usize = 16;
+
+/// How entries come to cells.
+pub(super) enum Method {
+    /// Sorted by cell, if they are to be in order or cells are many.
+    InOrder,
+    /// As they come, to cells all of which have a state.
+    AtOnce,
+}
+
+/// A shape cut into cells, one a result, with all axes of the same fate that are neighbours merged.
+pub(super) struct Cells {
+    /// Shape of the result.
+    shape: Shape,
+    /// Extents, and whether the axis is reduced; outermost first.
+    groups: Vec<(usize, bool)>,
+    /// How positions are divided by these extents.
+    dividers: Vec<Divider>,
+    /// Number of cells.
+    pub(super) count: usize,
+    /// Elements of a cell.
+    pub(super) size: usize,
+}
+
+impl Cells {
+    pub(super) fn new(shape: &Shape, mask: &[bool], keepdims: bool) -> Result<Self> {
+        let axes = shape.iter().copied().zip(mask.iter().copied());
+        let mut groups: Vec<(usize, bool)> = Vec::new();
+        for (extent, reduced) in axes.clone().filter(|(extent, _)| *extent != 1) {
+            match groups.last_mut() {
+                Some(last) if last.1 == reduced => last.0 *= extent,
+                _ => groups.push((extent, reduced)),
+            }
+        }
+        let kept = axes.clone().filter(|(_, reduced)| !reduced || keepdims);
+        let own: Shape = kept.map(|(extent, reduced)| if reduced { 1 } else { extent }).collect();
+        let size = axes.filter(|(_, reduced)| *reduced).map(|(extent, _)| extent).product();
+        let elements = shape.count()?;
+        let dividers = groups.iter().map(|group| Divider::new(group.0, elements)).collect();
+        Ok(Self { count: own.count()?, shape: own, groups, dividers, size })
+    }
+
+    pub(super) fn method<T: Copy, R: Reducer<T>>(&self, entries: usize) -> Method {
+        let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
+        if is_ordered::<T, R>() || self.count > few { Method::InOrder } else { Method::AtOnce }
+    }
+
+    /// Calls `visit` with every run of ascending positions that differ in the last group only: the range of
+    /// the run, the position of its block, and the cell and the place in it where the block starts.
+    #[inline(always)]
+    pub(super) fn for_each_run(
+        &self,
+        positions: &[usize],
+        mut visit: impl FnMut(Range<usize>, usize, usize, usize),
+    ) {
+        let block = self.block();
+        let mut start = 0;
+        while let Some(&position) = positions.get(start) {
+            let Some(first) = self.block_of(position) else {
+                start += 1;
+                continue;
+            };
+            let inside = |position: &usize| position.wrapping_sub(first) < block;
+            let mut end = start + 1;
+            while positions.get(end + STRIDE).is_some_and(inside) {
+                end += STRIDE;
+            }
+            let more = &positions[end..positions.len().min(end + STRIDE)];
+            end += more.partition_point(inside);
+            let (cell, place) = self.locate(first);
+            visit(start..end, first, cell, place);
+            start = end;
+        }
+    }
+
+    /// Where the block of a position starts; `None` for one that storage makes up.
+    #[inline(always)]
+    pub(super) fn block_of(&self, position: usize) -> Option<usize> {
+        let inside = || self.dividers.last().map_or(0, |divider| divider.divide(position).1);
+        (position < self.elements()).then(|| position - inside())
+    }
+
+    /// Elements of all cells.
+    pub(super) fn elements(&self) -> usize {
+        self.count * self.size
+    }
+
+    /// Elements that differ in the last group only.
+    pub(super) fn block(&self) -> usize {
+        self.groups.last().map_or(1, |group| group.0.max(1))
+    }
+
+    /// Whether cells are runs of positions, one after another.
+    pub(super) fn are_rows(&self) -> bool {
+        self.runs_along() && self.groups.is_sorted_by_key(|group| group.1)
+    }
+
+    /// The cell of a position, and its place in the cell.
+    #[inline(always)]
+    pub(super) fn locate(&self, mut position: usize) -> (usize, usize) {
+        let (mut at, mut weight) = ([0, 0], [1, 1]);
+        for (&(extent, reduced), divider) in self.groups.iter().zip(&self.dividers).rev() {
+            let which = usize::from(reduced);
+            let (rest, digit) = divider.divide(position);
+            at[which] += digit * weight[which];
+            weight[which] *= extent;
+            position = rest;
+        }
+        (at[0], at[1])
+    }
+
+    /// The cell of every position, `count` for those that storage makes up: a division for each, and no branch
+    /// that is hard to foresee.
+    #[inline(always)]
+    pub(super) fn locate_each(&self, positions: &[usize], found: &mut [usize]) {
+        let (count, elements) = (self.count, self.elements());
+        let each = found.iter_mut().zip(positions);
+        // Mostly there are rows and columns.
+        if let (&[_, (_, along)], &[_, divider]) = (&self.groups[..], &self.dividers[..]) {
+            for (cell, &position) in each {
+                let (row, column) = divider.divide(position);
+                let own = if along { row } else { column };
+                *cell = if position < elements { own } else { count };
+            }
+            return;
+        }
+        for (cell, &position) in each {
+            *cell = if position < elements { self.locate(position).0 } else { count };
+        }
+    }
+
+    /// Whether the last group is reduced, so that a run lies in one cell.
+    pub(super) fn runs_along(&self) -> bool {
+        self.groups.last().is_some_and(|group| group.1)
+    }
+
+    pub(super) fn tensor<T: Copy + Send + Sync>(
+        &self,
+        fill: T,
+        cells: Vec<usize>,
+        values: Vec<T>,
+    ) -> Result<Tensor<Sparse<T>>> {
+        let map = AddressMap::row_major(&self.shape)?;
+        Ok(Tensor::of_parts(map, Sparse::of_sorted(self.count, fill, cells, values)))
+    }
+
+    /// The result of one cell, if it fits.
+    pub(super) fn finish<T: Copy, R: Reducer<T>>(
+        &self,
+        reducer: &R,
+        cell: usize,
+        state: R::State,
+    ) -> Result<R::Out> {
+        match reducer.undefined(&state) {
+            Some(why) => Err(undefined::<R::Out>(why, self.shape.unravel(cell).to_vec())),
+            None => Ok(reducer.finish(state)),
+        }
+    }
+
+    /// The result of cells of which no element is stored. That it does not fit is an error if there is such
+    /// a cell: the first one is the first that is missing from `cells`.
+    pub(super) fn fill<T: Copy, R: Reducer<T>>(
+        &self,
+        reducer: &R,
+        fill: T,
+        cells: &[usize],
+    ) -> Result<R::Out> {
+        let state = reducer.repeat(fill, 0, self.size);
+        let missing = cells.iter().enumerate().position(|(k, &cell)| k != cell);
+        let missing = missing.unwrap_or(cells.len());
+        if missing == self.count {
+            return Ok(reducer.finish(state));
+        }
+        self.finish(reducer, missing, state)
+    }
+}

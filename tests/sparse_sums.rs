@@ -1,0 +1,165 @@
+//! Reductions of sparse tensors of many shapes and densities against folds of dense copies.
+
+use lensor::dtype::SameBits;
+use lensor::prelude::*;
+use lensor::reduce::{Min, Reducer, Sum, Undefined, WrappingSum};
+use lensor::storage::{Duplicates, Sparse};
+use quickcheck::{Arbitrary, Gen, QuickCheck};
+
+fn check<A: quickcheck::Testable>(property: A) {
+    QuickCheck::new().tests(150).quickcheck(property);
+}
+
+/// The elements of a cell, sorted: nothing gets lost, nothing comes twice. Its state is on the heap.
+struct Sorted;
+
+impl Reducer<i64> for Sorted {
+    type State = Vec<i64>;
+    type Out = (i64, usize, u64);
+    fn empty(&self) -> Option<Vec<i64>> {
+        Some(Vec::new())
+    }
+    fn first(&self, x: i64) -> Vec<i64> {
+        vec![x]
+    }
+    fn step(&self, state: &mut Vec<i64>, x: i64) {
+        state.push(x);
+    }
+    fn combine(&self, state: &mut Vec<i64>, later: Vec<i64>) {
+        state.extend(later);
+    }
+    fn undefined(&self, state: &Vec<i64>) -> Option<Undefined> {
+        (state.len() == usize::MAX).then_some(Undefined::Overflow)
+    }
+    fn finish(&self, mut state: Vec<i64>) -> (i64, usize, u64) {
+        state.sort_unstable();
+        let mixed = state.iter().fold(7, |hash: u64, x| hash.wrapping_mul(31) ^ *x as u64);
+        (state.first().copied().unwrap_or(-1), state.len(), mixed)
+    }
+}
+
+/// A tensor of up to four axes whose rows have anything from no entry to all of them.
+#[derive(Debug, Clone)]
+struct Case {
+    shape: Vec<usize>,
+    addresses: Vec<usize>,
+    mask: Vec<bool>,
+    fill: usize,
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let rank = usize::arbitrary(g) % 4 + 1;
+        let mut shape: Vec<usize> =
+            (0..rank).map(|_| *g.choose(&[1, 2, 3, 5, 17]).unwrap()).collect();
+        // One long axis, so that blocks of entries end inside of rows, or have many rows.
+        let long = usize::arbitrary(g) % rank;
+        shape[long] = *g.choose(&[1, 7, 300, 1100]).unwrap();
+        let count: usize = shape.iter().product();
+        let one_in = *g.choose(&[1, 2, 9, 40, 1000]).unwrap();
+        let addresses = (0..count).filter(|_| u32::arbitrary(g) % one_in == 0).collect();
+        let mask = (0..rank).map(|_| bool::arbitrary(g)).collect();
+        Self { shape, addresses, mask, fill: usize::arbitrary(g) }
+    }
+}
+
+impl Case {
+    fn tensor<T: Copy + Send + Sync>(
+        &self,
+        fill: T,
+        value: impl Fn(usize) -> T,
+    ) -> Tensor<Sparse<T>> {
+        let (count, addresses) = (self.shape.iter().product(), self.addresses.clone());
+        let values = addresses.iter().map(|&k| value(k)).collect();
+        let storage = Sparse::from_sorted(count, fill, addresses, values).unwrap();
+        Tensor::new(self.shape.clone(), storage).unwrap()
+    }
+
+    fn axes(&self) -> Vec<usize> {
+        (0..self.mask.len()).filter(|axis| self.mask[*axis]).collect()
+    }
+
+    /// Results cell by cell, from dense elements: in each cell those that are stored, then fill values.
+    fn model<T: Copy, R: Reducer<T>>(
+        &self,
+        fill: T,
+        value: impl Fn(usize) -> T,
+        r: &R,
+    ) -> Vec<R::Out> {
+        let mut cells: std::collections::BTreeMap<Vec<usize>, [Vec<T>; 2]> = Default::default();
+        for address in 0..self.shape.iter().product() {
+            let (mut rest, mut kept) = (address, Vec::new());
+            for (extent, reduced) in self.shape.iter().zip(&self.mask).rev() {
+                kept.extend((!reduced).then_some(rest % extent));
+                rest /= extent;
+            }
+            kept.reverse();
+            let stored = self.addresses.binary_search(&address).is_ok();
+            let element = if stored { value(address) } else { fill };
+            cells.entry(kept).or_insert([Vec::new(), Vec::new()])[usize::from(!stored)]
+                .push(element);
+        }
+        cells.into_values().map(|cell| r.finish(r.fold(&cell.concat(), 0))).collect()
+    }
+}
+
+#[test]
+fn every_element_counts_once() {
+    fn property(case: Case) -> bool {
+        let (fill, value) = (-2_i64, |k: usize| (k * 31 % 101) as i64 - 50);
+        let t = case.tensor(fill, value);
+        let expected = case.model(fill, value, &Sorted);
+        let result = t.reduce(case.axes(), Sorted).eval().unwrap().to_vec().unwrap();
+        let sparse = t.reduce(case.axes(), Sorted).eval_sparse().unwrap();
+        assert!(sparse.storage().addresses().windows(2).all(|pair| pair[0] < pair[1]));
+        let sums = t.reduce(case.axes(), WrappingSum).eval().unwrap().to_vec().unwrap();
+        result == expected
+            && sparse.to_vec().unwrap() == expected
+            && sums == case.model(fill, value, &WrappingSum)
+    }
+    check(property as fn(Case) -> bool);
+}
+
+#[test]
+fn results_of_floats_have_the_bits_of_folds() {
+    fn property(case: Case) -> bool {
+        let fill = [0.0, -0.0, 1.0, f64::NAN, f64::INFINITY][case.fill % 5];
+        // Small integers, whose sums are exact; and many zeros of either sign.
+        let value = |k: usize| match k * 7919 % 11 {
+            0..4 => -0.0,
+            4 => 0.0,
+            x => x as f64 - 8.0,
+        };
+        let t = case.tensor(fill, value);
+        let same = |found: Vec<f64>, expected: Vec<f64>| {
+            let mut pairs = found.iter().zip(&expected);
+            found.len() == expected.len() && pairs.all(|(a, b)| a.same_bits(*b))
+        };
+        let sums = t.sum(case.axes()).eval().unwrap().to_vec().unwrap();
+        let lowest = t.reduce(case.axes(), Min).eval().unwrap().to_vec().unwrap();
+        // Of zeros of both signs either is the smallest.
+        let plain = |all: Vec<f64>| all.into_iter().map(|x| x + 0.0).collect::<Vec<_>>();
+        same(sums, case.model(fill, value, &Sum))
+            && same(plain(lowest), plain(case.model(fill, value, &Min)))
+    }
+    check(property as fn(Case) -> bool);
+}
+
+#[test]
+fn cells_lie_beyond_32_bits() {
+    let (side, many) = (1_usize << 33, 1 << 13);
+    let indexes: Vec<[usize; 2]> = (0..many).map(|k| [k % 7, side / many * k]).collect();
+    let values = (0..many as i64).collect();
+    let t =
+        Tensor::from_coordinates([8, side], 1_i64, &indexes, values, Duplicates::Refuse).unwrap();
+    let rows = t.sum(1).eval().unwrap().to_vec().unwrap();
+    for (row, sum) in rows.into_iter().enumerate() {
+        let own = (0..many).filter(|k| k % 7 == row);
+        let missing = side as i64 - own.clone().count() as i64;
+        assert_eq!(sum, own.sum::<usize>() as i64 + missing);
+    }
+    let columns = t.sum(0).eval_sparse().unwrap();
+    assert_eq!(columns.storage().fill(), 8);
+    let expected = (0..many).map(|k| (side / many * k, k as i64 + 7));
+    assert!(columns.storage().iter().eq(expected));
+}
