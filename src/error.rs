@@ -351,8 +351,9 @@ pub enum Error {
         /// Strides of the view, empty if it has none.
         strides: Vec<isize>,
     },
-    /// The number of elements, or of its nonzero extents alone, does not fit in `isize`.
-    #[error("shape {shape:?} has more elements than fit in isize")]
+    /// The product of the extents other than 0 does not fit in `isize`. Without extents of 0 that is the
+    /// number of elements; with one there are none, but strides are products of the others.
+    #[error("shape {shape:?} {}", overflow(shape))]
     ShapeOverflow {
         /// The shape.
         shape: Vec<usize>,
@@ -733,6 +734,13 @@ fn count(shape: &[usize]) -> String {
     match shape.iter().try_fold(1_u128, |n, &extent| n.checked_mul(extent as u128)) {
         Some(count) => count.to_string(),
         None => "too many".into(),
+    }
+}
+
+fn overflow(shape: &[usize]) -> &'static str {
+    match shape.contains(&0) {
+        true => "has extents other than 0 that do not fit in isize together",
+        false => "has more elements than fit in isize",
     }
 }
 

@@ -401,6 +401,13 @@ fn a_shape_that_overflows_is_refused_everywhere() {
         error(),
         "shape [4294967296, 4294967296] has more elements than fit in isize",
     );
+    // There are no elements, but strides are products of the other extents.
+    let empty = || Shape::from([0, 1 << 32, 1 << 32]);
+    fails(
+        empty().count(),
+        Error::ShapeOverflow { shape: empty().to_vec() },
+        "shape [0, 4294967296, 4294967296] has extents other than 0 that do not fit in isize together",
+    );
     assert_eq!(huge().indexes().map(drop), Err(error()));
     assert_eq!(AddressMap::row_major(&huge()), Err(error()));
     assert_eq!(Layout::row_major(&huge()), Err(error()));

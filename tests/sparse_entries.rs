@@ -75,6 +75,70 @@ fn virtual_views_take_no_more_than_their_entries() {
     assert_eq!(entries(part), [(0, 1), (1, 1), (2, 1)]);
 }
 
+/// A sparse tensor of a few elements, repeated to 2^50 times as many, turned and cut anew, of which few are
+/// picked: the repeats between the picks are never listed.
+#[test]
+fn picks_far_apart_take_no_repeats_between() {
+    type Drawn = (u8, u8, Vec<Option<i8>>, (isize, isize), Vec<(usize, usize, usize)>);
+    fn law((rows, columns, stored, turns, picks): Drawn) -> bool {
+        let (rows, columns) = (usize::from(rows % 6) + 1, usize::from(columns % 6) + 1);
+        let stored = |k: usize| stored.get(k).copied().flatten();
+        let entries = (0..rows * columns).filter_map(|k| Some((k, i64::from(stored(k)?))));
+        let (addresses, values) = entries.unzip();
+        let storage = Sparse::from_sorted(rows * columns, 1, addresses, values).unwrap();
+        let t = Tensor::new([rows, columns], storage).unwrap();
+        let shape = [rows << 25, columns << 25];
+        let cut = [columns << 20, rows << 10, 1 << 20];
+        let turned = t.view().broadcast(shape).unwrap().rotate(&[turns.0, turns.1]).unwrap();
+        let picks = picks.into_iter().take(5).map(|(i, j, k)| [i % cut[0], j % cut[1], k % cut[2]]);
+        let [i, j, k] = picks.fold([vec![], vec![], vec![]], |mut lists: [Vec<usize>; 3], pick| {
+            lists.iter_mut().zip(pick).for_each(|(list, digit)| list.push(digit));
+            lists
+        });
+        let picked =
+            turned.reshape(cut).unwrap().select((i.clone(), j.clone(), k.clone())).unwrap();
+        let undo = |digit: usize, turn: isize, extent: usize, period: usize| {
+            (digit as i128 - turn as i128).rem_euclid(extent as i128) as usize % period
+        };
+        let mut expected = Vec::new();
+        for (i, j, k) in
+            i.iter().flat_map(|i| j.iter().flat_map(|j| k.iter().map(|k| (*i, *j, *k))))
+        {
+            let position = (i * cut[1] + j) * cut[2] + k;
+            let row = undo(position / shape[1], turns.0, shape[0], rows);
+            let column = undo(position % shape[1], turns.1, shape[1], columns);
+            expected.push(stored(row * columns + column).map_or(1, i64::from));
+        }
+        let found = picked.stored_entries().unwrap().unwrap();
+        let sum = (&picked * 3 + &picked).eval_sparse().unwrap();
+        let total = picked.sum(..).eval_sparse().unwrap();
+        Tensor::new([expected.len()], found).unwrap().to_vec().unwrap() == expected
+            && sum.to_vec().unwrap() == expected.iter().map(|x| x * 4).collect::<Vec<_>>()
+            && total.item().unwrap() == expected.iter().sum::<i64>()
+    }
+    check(law as fn(Drawn) -> bool);
+}
+
+/// The same where lists repeat an entry, and where windows overlap.
+#[test]
+fn picks_among_lists_and_windows_take_no_repeats_between() {
+    let (side, entry) = (1 << 18, |k: usize| Sparse::from_sorted(1 << 40, 0, vec![k], vec![7]));
+    let t = Tensor::new([1 << 20, 1 << 20], entry((5 << 20) + 9).unwrap()).unwrap();
+    let listed = t.view().select((vec![5_usize; side], vec![9_usize; side])).unwrap();
+    let cut = listed.reshape([side / 4, 4 * side]).unwrap().rotate(&[0, 3]).unwrap();
+    let picked = cut.select((vec![0_usize, side / 4 - 1], vec![0_usize, 8, 4 * side - 1])).unwrap();
+    let entries = picked.stored_entries().unwrap().unwrap();
+    assert_eq!(entries.addresses(), [0, 1, 2, 3, 4, 5]);
+
+    let t = Tensor::new([1 << 40], entry(1 << 30).unwrap()).unwrap();
+    let windows = t.windows(0, 1 << 21).unwrap();
+    let flat = windows.address_map().count();
+    let far = (1 << 30) * (1 << 21);
+    let line = windows.reshape([flat]).unwrap();
+    let picked = line.select((vec![0, far, far + 1, far - (1 << 21) + 1],)).unwrap();
+    assert_eq!(picked.stored_entries().unwrap().unwrap().addresses(), [1, 3]);
+}
+
 /// Transposes of large matrices, flips and lists of columns, against positions sorted by comparison.
 #[test]
 fn many_entries_are_ordered_like_few() {

@@ -12,7 +12,8 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-/// An expression of elements `T` whatever its operators. Clones share the tree.
+/// An expression of elements `T` whatever its operators. Clones share the tree. It nests up to 100 boxes
+/// deep, see [`Lazy::boxed`].
 ///
 /// ```
 /// use lensor::prelude::*;

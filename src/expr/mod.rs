@@ -250,6 +250,22 @@ impl<E: Expr> Lazy<E> {
     }
 
     /// Erases the type of the expression, so that different ones fit in a `Vec`.
+    ///
+    /// Boxes nest up to 100 deep, as each level needs stack to evaluate. A deeper expression carries
+    /// [`Error::TooDeep`], as it would a shape error: evaluate a part of it and go on from the result.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let mut sum = Tensor::from_vec([2], vec![0, 1])?.lazy().boxed();
+    /// for k in 1..=150 {
+    ///     sum = (sum + k).boxed();
+    ///     if k % 50 == 0 {
+    ///         sum = sum.eval()?.lazy().boxed();
+    ///     }
+    /// }
+    /// assert_eq!(sum.eval()?.to_vec()?, [11325, 11326]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn boxed<'a>(self) -> BoxExpr<'a, E::Elem>
     where
         E: 'a,

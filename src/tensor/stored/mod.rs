@@ -2,7 +2,8 @@
 //!
 //! Entries run backwards through the links of the map, the one next to storage first: addresses of a link
 //! become row-major positions, which are the addresses of the link above. What is read for one link are
-//! entries and what is written are results; the view itself is never visited.
+//! entries and what is written are results; the view itself is not visited. Only where a link repeats entries
+//! more often than the view has elements, these are looked up one by one instead.
 
 mod decode;
 mod order;
@@ -15,6 +16,9 @@ use crate::storage::{Reader, Sparse, Stored, grow, reserve, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Entries to list for each element of the view, at the most: about what it costs to look one up.
+const LISTED: usize = 8;
+
 /// Entries in ascending order of address or position.
 pub(crate) struct Entries<'a, T: Copy> {
     pub(crate) positions: Cow<'a, [usize]>,
@@ -26,7 +30,9 @@ impl<S: Reader> Tensor<S> {
     /// view, `None` if the storage is not sparse.
     ///
     /// Takes time and memory in proportion to the entries stored and found, however many elements the
-    /// view has. Entries that the view does not reach are left out, repeated ones come several times.
+    /// view has. Entries that the view does not reach are left out, repeated ones come several times. A view
+    /// that picks among repeats which lie between others (a selection of a reshaped broadcast) takes time in
+    /// proportion to those repeats or to its own elements, whichever is less.
     ///
     /// # Errors
     ///
@@ -69,9 +75,33 @@ fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result
     for (k, link) in links.iter().enumerate().rev() {
         // Only what the link above reads is of use.
         let window = if k == 0 { 0..map.count() } else { links[k - 1].span() };
-        entries = through(link, entries, window)?;
+        let most = map.count().saturating_mul(LISTED).max(entries.positions.len());
+        entries = match through(link, &entries, window, most)? {
+            Some(listed) => listed,
+            None => return looked_up(map.count(), &links[..=k], &entries),
+        };
     }
     Ok(entries)
+}
+
+/// The entries of a view of `count` elements, each of which is looked up at its address of the last link.
+fn looked_up<'a, T: Copy>(
+    count: usize,
+    links: &[&Layout],
+    entries: &Entries<'_, T>,
+) -> Result<Entries<'a, T>> {
+    let (mut positions, mut values) = (Vec::new(), Vec::new());
+    // All may be found: what has no room is refused before it is begun.
+    reserve(&mut positions, count)?;
+    reserve(&mut values, count)?;
+    for position in 0..count {
+        let address = links.iter().fold(position, |position, link| link.address_at(position));
+        if let Ok(ordinal) = entries.positions.binary_search(&address) {
+            positions.push(position);
+            values.extend(entries.values.get(ordinal));
+        }
+    }
+    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
 }
 
 /// Ordinals, ascending, of the entries that a map reaches, of which none comes twice.
@@ -113,54 +143,70 @@ pub(crate) fn read<'a, T: Copy>(
     Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
 }
 
-/// Entries by address of a link as entries by row-major position of it, those of `window` at least.
+/// Entries by address of a link as entries by row-major position of it, those of `window` at least; `None` if
+/// they are more than `most`.
 fn through<'a, T: Copy>(
     link: &Layout,
-    entries: Entries<'a, T>,
+    entries: &Entries<'a, T>,
     window: Range<usize>,
-) -> Result<Entries<'a, T>> {
+    most: usize,
+) -> Result<Option<Entries<'a, T>>> {
     if entries.positions.is_empty() || link.count() == 0 || window.is_empty() {
-        return Ok(Entries { positions: Cow::Borrowed(&[]), values: Cow::Borrowed(&[]) });
+        return Ok(Some(Entries { positions: Cow::Borrowed(&[]), values: Cow::Borrowed(&[]) }));
     }
     if link.is_contiguous() {
-        return Ok(shifted(entries, link.offset(), link.count()));
+        return Ok(Some(shifted(entries, link.offset(), link.count())));
     }
     let link = link.coalesced();
     let Some(nested) = link.nested() else {
-        return searched(&link, &entries);
+        return searched(&link, entries, most);
     };
-    let (mut positions, mut values) = order::ordered(&nested, &link.shape(), &entries)?;
+    let ways = order::ways(&nested, &entries.positions);
+    if ways > most {
+        return Ok(None);
+    }
+    let (mut positions, mut values) = order::ordered(&nested, &link.shape(), entries, ways)?;
     for (k, &repeat) in nested.repeats.iter().enumerate() {
         // What later repeats can still add to a position.
         let later = nested.repeats.get(k + 1).map_or(0, |next| next.block);
-        repeat::repeat(repeat, later, &window, &mut positions, &mut values)?;
+        if !repeat::repeat(repeat, later, &window, most, &mut positions, &mut values)? {
+            return Ok(None);
+        }
     }
-    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+    Ok(Some(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) }))
 }
 
 /// Entries of the addresses `offset..offset + count`, from 0 on.
-fn shifted<T: Copy>(entries: Entries<'_, T>, offset: usize, count: usize) -> Entries<'_, T> {
-    let Entries { positions, values } = entries;
+fn shifted<'a, T: Copy>(entries: &Entries<'a, T>, offset: usize, count: usize) -> Entries<'a, T> {
+    let positions = &*entries.positions;
     let start = positions.partition_point(|&address| address < offset);
     let end =
         start + positions[start..].partition_point(|&address| address.wrapping_sub(offset) < count);
-    let values = match values {
+    let values = match &entries.values {
         Cow::Borrowed(values) => Cow::Borrowed(&values[start..end]),
         Cow::Owned(values) => Cow::Owned(values[start..end].to_vec()),
     };
-    let positions = match positions {
+    let positions = match &entries.positions {
         Cow::Borrowed(positions) if offset == 0 => Cow::Borrowed(&positions[start..end]),
         _ => positions[start..end].iter().map(|address| address.wrapping_sub(offset)).collect(),
     };
     Entries { positions, values }
 }
 
-/// The general way, where an address may be reached by several sums: one entry after another.
-fn searched<'a, T: Copy>(link: &Layout, entries: &Entries<'_, T>) -> Result<Entries<'a, T>> {
+/// The general way, where an address may be reached by several sums: one entry after another; `None` if more
+/// than `most` are found.
+fn searched<'a, T: Copy>(
+    link: &Layout,
+    entries: &Entries<'_, T>,
+    most: usize,
+) -> Result<Option<Entries<'a, T>>> {
     let (map, shape) = (AddressMap::from(link.clone()), link.shape());
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     for (&address, &value) in entries.positions.iter().zip(&*entries.values) {
         for index in map.to_global(address) {
+            if positions.len() == most {
+                return Ok(None);
+            }
             grow(&mut positions, 1)?;
             grow(&mut values, 1)?;
             positions.push(shape.ravel(&index));
@@ -168,5 +214,5 @@ fn searched<'a, T: Copy>(link: &Layout, entries: &Entries<'_, T>) -> Result<Entr
         }
     }
     sort_entries(&mut positions, &mut values)?;
-    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+    Ok(Some(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) }))
 }

@@ -18,22 +18,24 @@ const FEW_KEYS: usize = 4096;
 ///
 /// Entries come by falling stride: sorted by the axis of the largest stride, then by the next one. Those
 /// of the last axes that are in row-major order already need no sorting, so a key of the axes before them
-/// is enough; those of the first axes that are in order confine it to parts.
+/// is enough; those of the first axes that are in order confine it to parts. They are `ways` at the most, see
+/// [`ways`].
 pub(super) fn ordered<T: Copy>(
     nested: &Nested,
     shape: &Shape,
     entries: &Entries<'_, T>,
+    ways: usize,
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let order = Order::of(nested, shape);
     if order.sorted {
-        return decoded(nested, entries);
+        return decoded(nested, entries, ways);
     }
     let few = KEYS_PER_ENTRY.saturating_mul(entries.positions.len()).saturating_add(FEW_KEYS);
     let counts_fit = entries.positions.len() <= u32::MAX as usize;
     if order.keys <= few && counts_fit && !nested.levels.iter().any(Level::branches) {
         return counted(nested, &order, entries);
     }
-    let (mut positions, mut values) = decoded(nested, entries)?;
+    let (mut positions, mut values) = decoded(nested, entries, ways)?;
     let mut start = 0;
     while start < positions.len() {
         let end_position = (positions[start] / order.part + 1).saturating_mul(order.part);
@@ -81,22 +83,27 @@ impl Order {
     }
 }
 
-/// Positions and values in the order of the addresses.
-fn decoded<T: Copy>(nested: &Nested, entries: &Entries<'_, T>) -> Result<(Vec<usize>, Vec<T>)> {
+/// How many positions show the addresses, at the most. Lists of indexes may show one very often.
+pub(super) fn ways(nested: &Nested, addresses: &[usize]) -> usize {
+    if !nested.levels.iter().any(Level::branches) {
+        return addresses.len();
+    }
+    addresses.iter().fold(0, |ways, &address| ways.saturating_add(nested.most_ways(address)))
+}
+
+/// Positions and values in the order of the addresses. What has no room is refused before it is begun.
+fn decoded<T: Copy>(
+    nested: &Nested,
+    entries: &Entries<'_, T>,
+    ways: usize,
+) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
     let (mut positions, mut values) = (Vec::new(), Vec::new());
-    let count = if nested.levels.iter().any(Level::branches) {
-        // Lists of indexes may show an entry very often: what has no room is refused before it is begun.
-        let ways = addresses.iter().map(|&address| nested.most_ways(address));
-        ways.fold(0, usize::saturating_add)
-    } else {
-        addresses.len()
-    };
-    if count == 0 {
+    if ways == 0 {
         return Ok((positions, values));
     }
-    reserve(&mut positions, count)?;
-    reserve(&mut values, count)?;
+    reserve(&mut positions, ways)?;
+    reserve(&mut values, ways)?;
     let mut result = Ok(());
     for_each_entry(nested, 1, addresses, |ordinal, position, _| {
         if positions.len() == positions.capacity() && result.is_ok() {

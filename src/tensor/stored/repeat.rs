@@ -7,14 +7,15 @@ use std::ops::Range;
 
 /// Adds the other digits of a repeated axis: ascending entries with first digits on this axis become
 /// ascending entries with all of them. Of positions outside `window` those may be left out that stay
-/// outside when up to `later` is added.
+/// outside when up to `later` is added. Tells whether they are `most` or fewer; if not, none are added.
 pub(super) fn repeat<T: Copy>(
     Repeat { block, step }: Repeat,
     later: usize,
     window: &Range<usize>,
+    most: usize,
     positions: &mut Vec<usize>,
     values: &mut Vec<T>,
-) -> Result<()> {
+) -> Result<bool> {
     let low = window.start.saturating_sub(later);
     // First and last copy of an entry that are of use, if any is.
     let copies = |position: usize| {
@@ -25,6 +26,9 @@ pub(super) fn repeat<T: Copy>(
     };
     let counts = positions.iter().filter_map(|&position| copies(position)).map(|c| c.len());
     let count = counts.fold(0, usize::saturating_add);
+    if count > most {
+        return Ok(false);
+    }
     let (mut all_positions, mut all_values) = (Vec::new(), Vec::new());
     reserve(&mut all_positions, count)?;
     reserve(&mut all_values, count)?;
@@ -51,5 +55,5 @@ pub(super) fn repeat<T: Copy>(
         start = end;
     }
     (*positions, *values) = (all_positions, all_values);
-    Ok(())
+    Ok(true)
 }
