@@ -93,21 +93,21 @@ fn reductions_go_across_or_along_rows() {
     "#);
     insta::assert_snapshot!(folded(&t.mean(1)), @r#"
     f64 [1000, 600] over axes [1] to f64 [1000]
-    along rows: 1000 results of 600 elements, in leaves of 600
+    along rows: 1000 results of 600 elements, in leaves of 512
     operand: read where it lies
     bytes: 4800000 read, 8000 written
     "#);
     let turned = t.view().transpose(&[1, 0]).unwrap();
     insta::assert_snapshot!(folded(&(&turned * 2.0).sum(..)), @r#"
     f64 [600, 1000] over axes [0, 1] to f64 []
-    along rows: 1 results of 600000 elements, in leaves of 1000
+    along rows: 1 results of 600000 elements, in leaves of 512
     operand: packed and evaluated many rows at a time
     bytes: 4800000 read, 8 written
     "#);
     let rotated = t.view().rotate(&[3, 0]).unwrap();
     insta::assert_snapshot!(folded(&rotated.max_over(..)), @r#"
     f64 [1000, 600] over axes [0, 1] to f64 []
-    along rows: 1 results of 600000 elements, in leaves of 600
+    along rows: 1 results of 600000 elements, in leaves of 512
     operand: evaluated piece by piece, as a map is more than strides
     bytes: 4800000 read, 8 written
     "#);

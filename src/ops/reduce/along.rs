@@ -11,7 +11,7 @@ use crate::shape::Shape;
 use std::ops::Range;
 
 /// Elements of a leaf.
-pub(super) const LEAF: usize = 1024;
+pub(super) const LEAF: usize = 512;
 /// Most leaves of neighbouring rows that are kept before they are joined in order.
 const KEPT: usize = 4096;
 

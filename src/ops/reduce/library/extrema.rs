@@ -1,9 +1,8 @@
 //! Smallest and largest elements, and where they are.
 
 use super::super::Reducer;
-use super::lanes::{LANES, in_columns, in_lanes_asking};
+use super::lanes::{in_columns, in_lanes};
 use crate::dtype::Order;
-use crate::kernel::ask_ahead;
 
 /// The smallest element, NaN if there is one. Of nothing there is none.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,33 +67,21 @@ macro_rules! extremum {
 }
 extremum! { Min minimum <; Max maximum >; }
 
-/// The best element of a run, or its first NaN: one comparison an element, and a look for NaN after it.
+/// The best element of a run, or its first NaN: one comparison an element, and a look for NaN beside it.
 #[inline(always)]
 fn best<T: Order>(run: &[T], better: impl Fn(T, T) -> bool) -> T {
-    let best = in_lanes_asking(
-        |chunk| chunk % 2 == 0,
+    let mut unordered = false;
+    let best = in_lanes(
         run,
         |x| x,
         |best, x| if better(x, best) { x } else { best },
         |a, b| if better(b, a) { b } else { a },
     );
-    let nan = if has_nan(run) { run.iter().find(|x| is_nan(**x)) } else { None };
-    nan.copied().unwrap_or(best)
-}
-
-/// Whether there is a NaN. Two elements are looked at by one comparison: neither is at most the other only
-/// if one of them is NaN.
-#[inline(always)]
-fn has_nan<T: Order>(run: &[T]) -> bool {
-    let unordered = |x: T, y: T| !(x <= y || x > y);
-    let (parts, rest) = run.as_chunks::<{ 8 * LANES }>();
-    let mut found = rest.iter().fold(false, |found, &x| found | is_nan(x));
-    for part in parts {
-        part.chunks_exact(LANES).skip(1).step_by(2).for_each(ask_ahead);
-        let (low, high) = part.split_at(4 * LANES);
-        found |= low.iter().zip(high).fold(false, |found, (&x, &y)| found | unordered(x, y));
+    for part in run.chunks(64) {
+        unordered |= part.iter().fold(false, |nan, &x| nan | is_nan(x));
     }
-    found
+    let nan = if unordered { run.iter().find(|x| is_nan(**x)) } else { None };
+    nan.copied().unwrap_or(best)
 }
 
 /// An element and where it stands.

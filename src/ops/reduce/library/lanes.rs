@@ -17,19 +17,6 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     step: impl Fn(A, T) -> A,
     join: impl Fn(A, A) -> A,
 ) -> A {
-    in_lanes_asking(|_| true, run, first, step, join)
-}
-
-/// As [`in_lanes`], for one of several passes over the run: `asks` tells of which chunks of [`LANES`] it
-/// asks for later memory, so that all of them together keep the memory busy.
-#[inline(always)]
-pub(super) fn in_lanes_asking<T: Copy, A: Copy>(
-    asks: impl Fn(usize) -> bool,
-    run: &[T],
-    first: impl Fn(T) -> A,
-    step: impl Fn(A, T) -> A,
-    join: impl Fn(A, A) -> A,
-) -> A {
     let head = run.split_first_chunk::<LANES>();
     let Some((head, rest)) = head.filter(|_| size_of::<A>() <= LARGE) else {
         let start = first(run[0]);
@@ -41,10 +28,8 @@ pub(super) fn in_lanes_asking<T: Copy, A: Copy>(
         *lane = first(x);
     }
     let (chunks, tail) = rest.as_chunks::<LANES>();
-    for (k, chunk) in chunks.iter().enumerate() {
-        if asks(k) {
-            ask_ahead(chunk);
-        }
+    for chunk in chunks {
+        ask_ahead(chunk);
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
             *lane = step(*lane, x);
         }
