@@ -220,6 +220,16 @@ fn an_index_outside_names_axis_and_extent() {
         outside(1, -1, 3),
         "index -1 is out of bounds: axis 1 has extent 3",
     );
+    // Ranges that include their end: empty ones select nothing, others visit what they start with.
+    assert_eq!(map().select((0..=1, 1..=2)).unwrap().shape(), [2, 2]);
+    assert_eq!(map().select((.., ..=0)).unwrap().shape(), [2, 1]);
+    let empty = std::ops::RangeInclusive::new(2, 1);
+    assert_eq!(map().select((.., empty)).unwrap().shape(), [2, 0]);
+    assert_eq!(map().select((.., 7..=7)), Err(outside(1, 7, 3)));
+    let most = isize::MAX as i128 - 1;
+    assert_eq!(map().select((.., usize::MAX..=usize::MAX)), Err(outside(1, most, 3)));
+    assert_eq!(map().select((.., isize::MAX..=isize::MAX)), Err(outside(1, most, 3)));
+    assert!(map().select((.., 0..=usize::MAX)).is_err());
     assert_eq!(map().select([Select::Index(isize::MIN)]), Err(outside(0, isize::MIN as i128, 2)));
     assert_eq!(map().select((usize::MAX,)), Err(outside(0, isize::MAX as i128, 2)));
     assert_eq!(map().select((.., 1..4)), Err(outside(1, 3, 3)));

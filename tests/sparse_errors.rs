@@ -145,7 +145,7 @@ fn nothing_turns_dense_silently() {
     assert_eq!(t.storage().fill(), 2);
     assert!(t.storage().iter().eq([(1, 22), (4, 82)]));
     let error = t.view_mut().slice(0, 1..4).unwrap().map_in_place(|x| -x).unwrap_err();
-    assert_eq!(error, Error::WouldDensify { stored: 2, dense: 3 });
+    assert_eq!(error, Error::WouldDensify { stored: 1, dense: 3 });
     t.zip_in_place(&a.view().flip(0).unwrap(), |x, y| x + y).unwrap();
     assert_eq!(t.storage().fill(), 2);
 }
@@ -269,6 +269,16 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
         vec![usize::MAX - 6, 1, 2],
     ];
     let row = Tensor::full([10], 1).unwrap();
+    // Rows long enough to be gathered whole, and an entry past the last address there can be a row for.
+    let mut entries: Vec<usize> = (0..40).collect();
+    entries[3] = usize::MAX - 3;
+    let long = Tensor::new([2, 50], Liar(entries, 40)).unwrap();
+    for dense in [Tensor::full([2, 50], 1).unwrap(), Tensor::full([1, 50], 1).unwrap()] {
+        let dense = dense.broadcast([2, 50]).unwrap();
+        let _ = zip_stored((&long, &dense), 0, |(a, b)| a * b);
+        let _ = zip_stored((&long, &long, &dense), 0, |(a, b, c)| a * b * c);
+    }
+    let _ = zip_stored((&long, &Tensor::full([50], 1).unwrap()), 0, |(a, b)| a * b);
     for list in lists {
         for claimed in [0, list.len(), list.len() + 5, usize::MAX] {
             let t = Tensor::new([10, 10], Liar(list.clone(), claimed)).unwrap();

@@ -17,7 +17,7 @@ use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Rows from this size on, in bytes, come from farther than the caches of a core.
+/// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
 const FAR_BYTES: usize = 4 << 20;
 
 /// An expression of elements `T` seen as rows.

@@ -21,7 +21,7 @@ impl<W: Writer> Tensor<W> {
     /// Replaces every element of this view by a function of it. Takes no memory for results, but where the
     /// storage is sparse: then `f` is called for entries, and once for the fill value.
     ///
-    /// A panic in the closure reaches the caller; this view is then partly written.
+    /// A panic in the closure reaches the caller; this view is then partly written, as it is after an error.
     ///
     /// # Errors
     ///

@@ -176,7 +176,8 @@ impl AddressMap {
         let last = self.top.axes.last().filter(|_| self.top.walks.is_none() && self.rest.is_none());
         let extent = last.filter(|axis| axis.stride == 1)?.extent;
         let start = position - position % extent.max(1);
-        Some((start..start + extent, self.top.address_at(start)))
+        // Storage may lie about where its entries are.
+        Some((start..start.checked_add(extent)?, self.top.address_at(start)))
     }
 
     /// Appends the addresses of row-major positions that lie inside; quick where they ascend.

@@ -171,8 +171,13 @@ macro_rules! from_integers {
         }
         impl From<RangeInclusive<$integer>> for Select {
             fn from(range: RangeInclusive<$integer>) -> Self {
+                if range.is_empty() {
+                    return Self::range(0..0);
+                }
                 let (start, last) = range.into_inner();
-                Self::range(clamp(start as i128)..clamp(last as i128 + 1))
+                // An end beyond `isize` is cut, but the range still reaches what it starts with.
+                let start = (start as i128).min(isize::MAX as i128 - 1);
+                Self::range(clamp(start)..clamp(last as i128 + 1))
             }
         }
         impl From<RangeToInclusive<$integer>> for Select {

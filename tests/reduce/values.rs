@@ -36,6 +36,15 @@ fn special_values() {
     assert!((tiny.norm(..).eval().unwrap().item().unwrap() / 5e-200 - 1.0).abs() < 1e-15);
     let far = t(&[1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
     assert_eq!(far.variance(.., 1).eval().unwrap().item(), Ok(30.0));
+    // The square of the sum overflows, the squares do not.
+    let mut many = vec![3e152; 1000];
+    many[0] = 0.0;
+    let variance = t(&many).variance(.., 0).eval().unwrap().item().unwrap();
+    assert!((variance / (999.0 / 1e6 * 9e304) - 1.0).abs() < 1e-12, "{variance}");
+    let column = t(&many).reshape([1000, 1]).unwrap().broadcast([1000, 9]).unwrap();
+    for of_column in column.variance(0, 0).eval().unwrap().to_vec().unwrap() {
+        assert!((of_column / variance - 1.0).abs() < 1e-12, "{of_column}");
+    }
     // Squares overflow, whether the two lie along a row or in a column, and however they are joined.
     let wide = t(&[1e200, -1e200]);
     assert_eq!(wide.variance(.., 0).eval().unwrap().item(), Ok(f64::INFINITY));

@@ -81,6 +81,9 @@ fn run(vector: &Value, check: impl Fn(Typed<'_>) -> Outcome<()>) -> Outcome<()> 
         (Err(Fault::Refused(why)), Ok(())) => {
             Err(Fault::vector(format!("refused of sparse inputs only: {why}")))
         }
+        (Ok(()), Err(Fault::Refused(why))) => {
+            Err(Fault::vector(format!("refused of dense inputs only: {why}")))
+        }
         (stored, Err(Fault::Large)) => stored,
         (stored, dense) => stored.and(dense),
     }
@@ -201,6 +204,7 @@ impl<'p> Program<'p> {
     }
 
     fn fold(&self, op: &str, x: Typed<'p>, options: &Value) -> Outcome<Typed<'p>> {
+        known(options, &["axes", "keepdims"])?;
         let axes = match &options["axes"] {
             Value::Null => Axes::All,
             axes => Axes::from(extents(axes)?),
@@ -220,6 +224,7 @@ impl<'p> Program<'p> {
     }
 
     fn lanes(&self, op: &str, x: Typed<'p>, options: &Value) -> Outcome<Typed<'p>> {
+        known(options, &["axis", "descending"])?;
         let axis = extent(&options["axis"])?;
         let descending = flag(options, "descending")?;
         let order = if descending { SortOrder::Descending } else { SortOrder::Ascending };
@@ -278,6 +283,15 @@ fn reduced<'a, T: Element, E: Expr, R: Reducer<E::Elem, Out = T>>(
         Err(Error::WouldDensify { .. }) => reduction.eval()?.lazy().boxed(),
         sparse => sparse?.lazy().boxed(),
     })
+}
+
+/// Refuses options that have no meaning.
+fn known(options: &Value, names: &[&str]) -> Outcome<()> {
+    let mut options = options.as_object().into_iter().flatten();
+    match options.find(|(name, _)| !names.contains(&name.as_str())) {
+        Some((name, _)) => Err(Fault::vector(format!("there is no option {name:?}"))),
+        None => Ok(()),
+    }
 }
 
 fn flag(options: &Value, name: &str) -> Outcome<bool> {

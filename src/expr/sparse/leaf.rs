@@ -153,6 +153,9 @@ fn gather_rows<T: Copy>(
             return false;
         };
         let count = rest.iter().take_while(|position| **position < row.end).count();
+        if count == 0 {
+            return false;
+        }
         let (own, later) = rest.split_at(count);
         for position in own {
             let Some(&element) = elements.get(position.wrapping_sub(row.start)) else {

@@ -41,7 +41,10 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
             let axis = axis.unwrap_or_default();
             return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
         };
-        return copies(reducer.finish(state), results);
+        return match reducer.undefined(&state).filter(|_| results > 0) {
+            Some(why) => Err(undefined::<R::Out>(why, vec![0; kept.len()])),
+            None => copies(reducer.finish(state), results),
+        };
     }
     if results == 0 {
         return Ok(Vec::new());

@@ -10,7 +10,7 @@ use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve, sort_entries};
 use crate::tensor::Tensor;
-use at_once::at_once;
+use at_once::{by_rows, by_table};
 use cells::{Cells, Method};
 
 /// Reduces an expression of sparse operands over the axes that `mask` names.
@@ -38,7 +38,8 @@ pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
     }
     match cells.method::<E::Elem, R>(stored(e).0) {
         Method::InOrder => in_order(e, &shape, &cells, reducer),
-        Method::AtOnce => at_once(e, &shape, &cells, reducer),
+        Method::Rows => by_rows(e, &shape, &cells, reducer),
+        Method::Table => by_table(e, &shape, &cells, reducer),
     }
 }
 
@@ -84,7 +85,8 @@ pub(crate) fn explain_stored<E: Expr, R: Reducer<E::Elem>>(
     let (entries, bytes) = stored(e);
     let how = match cells.method::<E::Elem, R>(entries) {
         Method::InOrder => "sorted by result and folded in order".to_string(),
-        Method::AtOnce => format!("folded as they come, to a state for each of {}", cells.count),
+        Method::Rows => "folded as they come, one result after another".to_string(),
+        Method::Table => format!("folded as they come, to a state for each of {}", cells.count),
     };
     let lines = [
         format!("entries: {entries} stored, {how}"),
@@ -112,6 +114,9 @@ fn without_elements<T: Copy, R: Reducer<T>>(
     reducer: &R,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     match reducer.empty() {
+        Some(state) if cells.count > 0 => {
+            cells.tensor(cells.finish(reducer, 0, state)?, Vec::new(), Vec::new())
+        }
         Some(state) => cells.tensor(reducer.finish(state), Vec::new(), Vec::new()),
         None => {
             let axis =
@@ -158,11 +163,12 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
         let state = folded(reducer, fill, cells.size, &elements[start..start + count]);
         if let Some(state) = state {
             found.push(cell);
-            values.push(cells.finish(reducer, cell, state)?);
+            let value = cells.finish(reducer, cell, state);
+            values.push(value.map_err(|error| cells.first_error(reducer, fill, &found, error))?);
         }
         start += count;
     }
-    let fill = cells.fill(reducer, fill, &found)?;
+    let fill = cells.fill(reducer, fill, &found, &values)?;
     cells.tensor(fill, found, values)
 }
 

@@ -118,7 +118,7 @@ impl Moments {
     /// are too large make an infinite variance, as they do where they are added up one by one.
     #[inline(always)]
     fn measured(count: f64, base: f64, sum: f64, square: f64) -> Self {
-        let squares = square - sum * sum / count;
+        let squares = square - sum * (sum / count);
         let overflowed = squares.is_nan() && sum.is_finite();
         let squares = if overflowed { f64::INFINITY } else { squares };
         Self { count, mean: base + sum / count, squares }

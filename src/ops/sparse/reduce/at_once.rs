@@ -21,19 +21,25 @@ const PART: usize = 128;
 /// Numbers of fill values whose states are remembered.
 const KNOWN: usize = 256;
 
-/// Elements in any order: the entries of a cell, then all its fill values at once.
-pub(super) fn at_once<E: Expr, R: Reducer<E::Elem>>(
+/// Cells that are rows: the entries of each, then all its fill values at once.
+pub(super) fn by_rows<E: Expr, R: Reducer<E::Elem>>(
     e: &E,
     shape: &Shape,
     cells: &Cells,
     reducer: &R,
 ) -> Result<Tensor<Sparse<R::Out>>> {
-    if cells.are_rows() {
-        let mut rows = Rows { cells, reducer, found: Vec::new(), folded: Vec::new() };
-        let fill =
-            for_each_stored(e, shape, |positions, values| Ok(rows.take(positions, values)?))?;
-        return results(cells, reducer, fill, rows.found, |k, _| rows.folded[k].clone());
-    }
+    let mut rows = Rows { cells, reducer, found: Vec::new(), folded: Vec::new() };
+    let fill = for_each_stored(e, shape, |positions, values| Ok(rows.take(positions, values)?))?;
+    results(cells, reducer, fill, rows.found, |k, _| rows.folded[k].clone())
+}
+
+/// Few cells: entries of any, then all fill values of each at once.
+pub(super) fn by_table<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    cells: &Cells,
+    reducer: &R,
+) -> Result<Tensor<Sparse<R::Out>>> {
     let mut table = Table { cells, reducer, folded: Vec::new() };
     let fill = for_each_stored(e, shape, |positions, values| Ok(table.take(positions, values)?))?;
     results(cells, reducer, fill, table.found()?, |_, cell| table.folded[cell].clone())
@@ -70,9 +76,10 @@ fn results<T: Copy, R: Reducer<T>>(
             };
             reducer.combine(&mut state, fills.clone());
         }
-        values.push(cells.finish(reducer, cell, state)?);
+        let value = cells.finish(reducer, cell, state);
+        values.push(value.map_err(|error| cells.first_error(reducer, fill, &found[..=k], error))?);
     }
-    let fill = cells.fill(reducer, fill, &found)?;
+    let fill = cells.fill(reducer, fill, &found, &values)?;
     cells.tensor(fill, found, values)
 }
 
@@ -82,24 +89,22 @@ fn is_short(cells: &Cells, positions: &[usize]) -> bool {
     positions.len() / SHORT <= last.saturating_sub(*first) / cells.block()
 }
 
-/// Takes entries one by one, each to the slot that `slot` gives for its cell; the last of `slots` is for what is
-/// not wanted.
+/// Takes entries one by one, each to the slot of its cell; the slot after those of all cells is for what is not
+/// wanted.
 #[inline(always)]
-fn take_each<T: Copy, R: Reducer<T>>(
-    (cells, reducer): (&Cells, &R),
-    (positions, values): (&[usize], &[T]),
+fn take_singly<T: Copy, R: Reducer<T>>(
+    cells: &Cells,
+    reducer: &R,
     slots: &mut [Folded<R::State>],
-    mut slot: impl FnMut(usize) -> usize,
+    positions: &[usize],
+    values: &[T],
 ) {
-    let (Some(&seed), Some(unwanted)) = (values.first(), slots.len().checked_sub(1)) else {
-        return;
-    };
+    let (unwanted, Some(&seed)) = (cells.count, values.first()) else { return };
     let (mut found, mut later) = ([0; PART], [(0, seed); PART]);
     for (positions, values) in positions.chunks(PART).zip(values.chunks(PART)) {
         cells.locate_each(positions, &mut found);
         let mut count = 0;
-        for (&cell, &value) in found.iter().zip(values) {
-            let own = slot(cell);
+        for (&own, &value) in found.iter().zip(values) {
             let is_first = slots[own].count == 0;
             slots[own].count += 1;
             slots[if is_first { own } else { unwanted }].state = reducer.first(value);
@@ -215,7 +220,7 @@ impl<R, S: Clone> Table<'_, R, S> {
                 folded.count += run.len();
             });
         } else if is_short(cells, positions) {
-            take_each((cells, *reducer), (positions, values), folded, |cell| cell);
+            take_singly(cells, *reducer, folded, positions, values);
         } else {
             spread(cells, *reducer, folded, positions, values);
         }

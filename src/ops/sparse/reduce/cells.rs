@@ -1,7 +1,7 @@
 //! Which elements are reduced to one result.
 
 use super::is_ordered;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::map::{AddressMap, Divider};
 use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
@@ -9,7 +9,7 @@ use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use std::ops::Range;
 
-/// Cells an entry up to which every cell has a state from the start.
+/// Cells an entry up to which every cell has a state from the start, if cells are not rows.
 const CELLS_PER_ENTRY: usize = 4;
 /// Cells that are always few enough for that.
 const FEW_CELLS: usize = 1 << 16;
@@ -20,8 +20,10 @@ const STRIDE: usize = 16;
 pub(super) enum Method {
     /// Sorted by cell, if they are to be in order or cells are many.
     InOrder,
+    /// As they come, to the last cell or the next one, as cells are rows.
+    Rows,
     /// As they come, to cells all of which have a state.
-    AtOnce,
+    Table,
 }
 
 /// A shape cut into cells, one a result, with all axes of the same fate that are neighbours merged.
@@ -58,7 +60,15 @@ impl Cells {
 
     pub(super) fn method<T: Copy, R: Reducer<T>>(&self, entries: usize) -> Method {
         let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
-        if is_ordered::<T, R>() || self.count > few { Method::InOrder } else { Method::AtOnce }
+        if is_ordered::<T, R>() {
+            Method::InOrder
+        } else if self.are_rows() {
+            Method::Rows
+        } else if self.count <= few {
+            Method::Table
+        } else {
+            Method::InOrder
+        }
     }
 
     /// Calls `visit` with every run of ascending positions that differ in the last group only: the range of
@@ -173,20 +183,45 @@ impl Cells {
         }
     }
 
-    /// The result of cells of which no element is stored. That it does not fit is an error if there is such
-    /// a cell: the first one is the first that is missing from `cells`.
+    /// The result of cells of which no element is stored. That there is none is an error if there is such a
+    /// cell; the first one is the first that is missing from `cells`, which have the results `values`.
     pub(super) fn fill<T: Copy, R: Reducer<T>>(
         &self,
         reducer: &R,
         fill: T,
         cells: &[usize],
+        values: &[R::Out],
     ) -> Result<R::Out> {
         let state = reducer.repeat(fill, 0, self.size);
-        let missing = cells.iter().enumerate().position(|(k, &cell)| k != cell);
-        let missing = missing.unwrap_or(cells.len());
-        if missing == self.count {
-            return Ok(reducer.finish(state));
+        let missing = first_missing(cells).unwrap_or(cells.len());
+        if missing < self.count {
+            return self.finish(reducer, missing, state);
         }
-        self.finish(reducer, missing, state)
+        // No cell shows it, so any result will do.
+        match values.first().filter(|_| reducer.undefined(&state).is_some()) {
+            Some(&value) => Ok(value),
+            None => Ok(reducer.finish(state)),
+        }
     }
+
+    /// The error of the first cell that has no result: of the last one of `cells`, unless one of which no
+    /// element is stored comes before.
+    #[cold]
+    pub(super) fn first_error<T: Copy, R: Reducer<T>>(
+        &self,
+        reducer: &R,
+        fill: T,
+        cells: &[usize],
+        last: Error,
+    ) -> Error {
+        let missing = first_missing(cells).and_then(|missing| {
+            self.finish(reducer, missing, reducer.repeat(fill, 0, self.size)).err()
+        });
+        missing.unwrap_or(last)
+    }
+}
+
+/// The first cell that is missing before the last of these, which ascend.
+fn first_missing(cells: &[usize]) -> Option<usize> {
+    cells.iter().enumerate().position(|(k, &cell)| k != cell)
 }

@@ -3,7 +3,7 @@
 use super::reduce_stored;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr};
-use crate::ops::reduce::{Reducer, Undefined};
+use crate::ops::reduce::{Reduce, Reducer, Undefined};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 
@@ -179,6 +179,54 @@ fn cells_without_entries_are_not_visited() {
     assert_eq!(all.item().unwrap(), (empty as i128 * side as i128 + 54) as i64);
 }
 
+/// The last element that is not negative; asked for none, it would panic.
+struct LastGood;
+
+impl Reducer<i64> for LastGood {
+    type State = Option<i64>;
+    type Out = i64;
+
+    fn empty(&self) -> Option<Option<i64>> {
+        Some(None)
+    }
+
+    fn first(&self, x: i64) -> Option<i64> {
+        (x >= 0).then_some(x)
+    }
+
+    fn step(&self, state: &mut Option<i64>, x: i64) {
+        *state = self.first(x).or(*state);
+    }
+
+    fn combine(&self, state: &mut Option<i64>, later: Option<i64>) {
+        *state = later.or(*state);
+    }
+
+    fn finish(&self, state: Option<i64>) -> i64 {
+        state.expect("a result")
+    }
+
+    fn undefined(&self, state: &Option<i64>) -> Option<Undefined> {
+        state.is_none().then_some(Undefined::Empty)
+    }
+}
+
+#[test]
+fn states_without_a_result_are_not_finished() {
+    let storage = Sparse::from_sorted(4, -1, vec![1, 2], vec![5, 6]).unwrap();
+    let t = Tensor::new([2, 2], storage).unwrap();
+    assert_eq!(reduced(&t, &[false, true], &LastGood).unwrap().to_vec().unwrap(), [5, 6]);
+    let storage = Sparse::from_sorted(4, -1, vec![3], vec![5]).unwrap();
+    let t = Tensor::new([2, 2], storage).unwrap();
+    let error = reduced(&t, &[false, true], &LastGood).unwrap_err();
+    assert_eq!(error, Error::NothingLeft { index: vec![0] });
+    let none = Tensor::new([2, 0], Sparse::new(0, -1_i64)).unwrap();
+    let error = reduced(&none, &[false, true], &LastGood).unwrap_err();
+    assert_eq!(error, Error::NothingLeft { index: vec![0] });
+    let dense = Tensor::from_vec([2, 0], Vec::<i64>::new()).unwrap();
+    assert_eq!(dense.reduce(1, LastGood).eval().unwrap_err(), error);
+}
+
 #[test]
 fn errors_name_the_axis_and_the_cell() {
     let t = Tensor::new([2, 0], Sparse::new(0, 1_i64)).unwrap();
@@ -193,6 +241,11 @@ fn errors_name_the_axis_and_the_cell() {
     let error = reduced(&t, &[false, true], &Sum).unwrap_err();
     assert_eq!(error, Error::Overflow { index: vec![1], target: "i64" });
     let storage = Sparse::from_sorted(6, 500, vec![2, 5], vec![7, 8]).unwrap();
+    let t = Tensor::new([3, 2], storage).unwrap();
+    let error = reduced(&t, &[false, true], &Sum).unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![0], target: "i64" });
+    // Of entries in the last cell, of fill values in the first.
+    let storage = Sparse::from_sorted(6, 500, vec![4], vec![500]).unwrap();
     let t = Tensor::new([3, 2], storage).unwrap();
     let error = reduced(&t, &[false, true], &Sum).unwrap_err();
     assert_eq!(error, Error::Overflow { index: vec![0], target: "i64" });
