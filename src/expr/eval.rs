@@ -116,8 +116,12 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
     if whole && small_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
-    let blocking = if copies_rows(e, map) { Blocking::ROWS } else { Blocking::SCRATCH };
-    run(&Fused(e), e, shape, map, Output::new(out), blocking)
+    run(&Fused(e), e, shape, map, Output::new(out), blocking(e, map))
+}
+
+/// The tiles in which `e` is evaluated to where `map` says.
+pub(super) fn blocking(e: &dyn Tree, map: &AddressMap) -> Blocking {
+    if copies_rows(e, map) { Blocking::ROWS } else { Blocking::SCRATCH }
 }
 
 /// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may

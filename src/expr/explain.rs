@@ -1,11 +1,11 @@
 //! `explain`: what an evaluation would do, in words.
 
 use super::Access;
-use super::eval::Prepared;
+use super::eval::{Prepared, blocking};
 use super::node::{Node, Tree};
 use super::sparse;
 use crate::error::Result;
-use crate::kernel::{self, Blocking, plan};
+use crate::kernel::{self, plan};
 use crate::map::{self, AddressMap};
 use itertools::Itertools;
 use std::fmt;
@@ -56,9 +56,7 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let operands = prepared.operands(&links);
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
-    let copy = e.is_leaf() && matches!(leaves[..], [(_, Access::Slice)]);
-    let blocking = if copy { Blocking::ROWS } else { Blocking::SCRATCH };
-    let plan = plan::plan(&prepared.shape, &operands, blocking)?;
+    let plan = plan::plan(&prepared.shape, &operands, blocking(e, &out))?;
 
     let count = out.count();
     let element = std::any::type_name::<T>();
@@ -78,7 +76,7 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     for (k, &(elem_bytes, access)) in leaves.iter().enumerate() {
         let how = match access {
             Access::Stored { .. } if by_entries => kind(access),
-            _ => operand(&plan, k + 1, access, copy),
+            _ => operand(&plan, k + 1, access, e.is_leaf()),
         };
         let links = prepared.maps[k + 1].rest().len();
         let linked =
