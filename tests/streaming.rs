@@ -91,3 +91,27 @@ fn a_panic_leaves_whole_elements() {
     let whole = |(k, &x): (usize, &u64)| x == k as u64 || x == u64::MAX;
     assert!(out.storage().iter().enumerate().all(whole));
 }
+
+/// Turns matrices whose rows lie a page apart and more, of odd sides.
+fn turn_wide<T: Copy + Send + Sync + PartialEq>(columns: usize, element: impl Fn(usize) -> T) {
+    for rows in [3, 8, 67, 130] {
+        let t = Tensor::from_vec([rows, columns], (0..rows * columns).map(&element).collect());
+        let t = t.unwrap();
+        let part = t.view().select((.., 1..columns - 2)).unwrap();
+        let turned = part.transpose(&[1, 0]).unwrap().to_vec().unwrap();
+        for (k, x) in turned.into_iter().enumerate() {
+            assert!(x == element(k % rows * columns + k / rows + 1), "element {k} of {rows} rows");
+        }
+    }
+}
+
+#[test]
+fn rows_far_apart_turn_whatever_the_size_of_elements() {
+    turn_wide(4107, |k| (k * 7) as u8);
+    turn_wide(2061, |k| (k * 7) as u16);
+    turn_wide(1037, |k| k as f32);
+    turn_wide(523, |k| k as u64);
+    turn_wide(523, |k| (k as u64, k as u8));
+    turn_wide(301, |k| [k; 5]);
+    turn_wide(37, |k| [k; 40]);
+}

@@ -3,9 +3,13 @@
 
 #[cfg(target_arch = "x86_64")]
 mod sort;
+#[cfg(target_arch = "x86_64")]
+mod transpose;
 
 pub(crate) use sort::{SPARE, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use transpose::{eights_4x4, eights_8x8, fours_8x8};
 
 /// Instruction sets that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -228,120 +232,6 @@ unsafe fn stream_line(from: *const u8, to: *mut u8) {
     }
 }
 
-/// Transposes a square of 4 by 4 elements of 8 bytes: `target[stride * i + j] = source[i + along * j]`.
-///
-/// # Safety
-///
-/// The elements named can be read and written and have 8 bytes each.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx")]
-pub(crate) unsafe fn transpose_4x4<T>(
-    source: *const T,
-    along: isize,
-    target: *mut MaybeUninit<T>,
-    stride: isize,
-) {
-    let (along, stride) = (along * 8, stride * 8);
-    // SAFETY: the caller's promise; the registers used are declared.
-    unsafe {
-        std::arch::asm!(
-            "vmovups {a}, [{source}]",
-            "vmovups {b}, [{source} + {along}]",
-            "vmovups {c}, [{source} + 2*{along}]",
-            "vmovups {d}, [{source} + {along3}]",
-            "vunpcklpd {e}, {a}, {b}",
-            "vunpckhpd {f}, {a}, {b}",
-            "vunpcklpd {a}, {c}, {d}",
-            "vunpckhpd {b}, {c}, {d}",
-            "vperm2f128 {c}, {e}, {a}, 0x20",
-            "vperm2f128 {d}, {f}, {b}, 0x20",
-            "vperm2f128 {e}, {e}, {a}, 0x31",
-            "vperm2f128 {f}, {f}, {b}, 0x31",
-            "vmovups [{target}], {c}",
-            "vmovups [{target} + {stride}], {d}",
-            "vmovups [{target} + 2*{stride}], {e}",
-            "vmovups [{target} + {stride3}], {f}",
-            source = in(reg) source, along = in(reg) along, along3 = in(reg) 3 * along,
-            target = in(reg) target, stride = in(reg) stride, stride3 = in(reg) 3 * stride,
-            a = out(ymm_reg) _, b = out(ymm_reg) _, c = out(ymm_reg) _,
-            d = out(ymm_reg) _, e = out(ymm_reg) _, f = out(ymm_reg) _,
-            options(nostack, preserves_flags),
-        );
-    }
-}
-
-/// Transposes a square of 8 by 8 elements of 4 bytes: `target[stride * i + j] = source[i + along * j]`.
-///
-/// # Safety
-///
-/// The elements named can be read and written and have 4 bytes each.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx")]
-pub(crate) unsafe fn transpose_8x8<T>(
-    source: *const T,
-    along: isize,
-    target: *mut MaybeUninit<T>,
-    stride: isize,
-) {
-    let (along, stride) = (along * 4, stride * 4);
-    // SAFETY: the caller's promise; the registers used are declared.
-    unsafe {
-        std::arch::asm!(
-            "vmovups ymm0, [{source}]",
-            "vmovups ymm1, [{source} + {along}]",
-            "vmovups ymm2, [{source} + 2*{along}]",
-            "vmovups ymm3, [{source} + {along3}]",
-            "lea {source}, [{source} + 4*{along}]",
-            "vmovups ymm4, [{source}]",
-            "vmovups ymm5, [{source} + {along}]",
-            "vmovups ymm6, [{source} + 2*{along}]",
-            "vmovups ymm7, [{source} + {along3}]",
-            "vunpcklps ymm8, ymm0, ymm1",
-            "vunpckhps ymm9, ymm0, ymm1",
-            "vunpcklps ymm10, ymm2, ymm3",
-            "vunpckhps ymm11, ymm2, ymm3",
-            "vunpcklps ymm12, ymm4, ymm5",
-            "vunpckhps ymm13, ymm4, ymm5",
-            "vunpcklps ymm14, ymm6, ymm7",
-            "vunpckhps ymm15, ymm6, ymm7",
-            "vunpcklpd ymm0, ymm8, ymm10",
-            "vunpckhpd ymm1, ymm8, ymm10",
-            "vunpcklpd ymm2, ymm9, ymm11",
-            "vunpckhpd ymm3, ymm9, ymm11",
-            "vunpcklpd ymm4, ymm12, ymm14",
-            "vunpckhpd ymm5, ymm12, ymm14",
-            "vunpcklpd ymm6, ymm13, ymm15",
-            "vunpckhpd ymm7, ymm13, ymm15",
-            "vperm2f128 ymm8, ymm0, ymm4, 0x20",
-            "vperm2f128 ymm9, ymm1, ymm5, 0x20",
-            "vperm2f128 ymm10, ymm2, ymm6, 0x20",
-            "vperm2f128 ymm11, ymm3, ymm7, 0x20",
-            "vperm2f128 ymm12, ymm0, ymm4, 0x31",
-            "vperm2f128 ymm13, ymm1, ymm5, 0x31",
-            "vperm2f128 ymm14, ymm2, ymm6, 0x31",
-            "vperm2f128 ymm15, ymm3, ymm7, 0x31",
-            "vmovups [{target}], ymm8",
-            "vmovups [{target} + {stride}], ymm9",
-            "vmovups [{target} + 2*{stride}], ymm10",
-            "vmovups [{target} + {stride3}], ymm11",
-            "lea {target}, [{target} + 4*{stride}]",
-            "vmovups [{target}], ymm12",
-            "vmovups [{target} + {stride}], ymm13",
-            "vmovups [{target} + 2*{stride}], ymm14",
-            "vmovups [{target} + {stride3}], ymm15",
-            source = inout(reg) source => _, along = in(reg) along, along3 = in(reg) 3 * along,
-            target = inout(reg) target => _, stride = in(reg) stride, stride3 = in(reg) 3 * stride,
-            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
-            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
-            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
-            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
-            options(nostack, preserves_flags),
-        );
-    }
-}
-
 /// Makes streamed stores visible to other threads that are told so.
 pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]
@@ -360,23 +250,46 @@ pub(crate) fn prefetch<T>(slice: &[T], start: usize, count: usize) {
     }
 }
 
+/// Asks for the cache line of an element at any address, valid or not.
+#[inline(always)]
+pub(crate) fn prefetch_at<T>(address: *const T) {
+    prefetch_byte::<true>(address.cast());
+}
+
 /// Asks for memory that a loop from lower to higher addresses comes to a little later, as many lines as
 /// it takes now: `read`.
 ///
-/// Prefetchers follow a few streams at once and stop at the end of a page. So lines are not asked for in
-/// the order in which they are read, but dealt out to the pages of the next group of pages, a line of
-/// each in turn.
+/// Prefetchers follow a few streams at once and stop at the end of a page. On processors of AMD it is
+/// enough to be two pages ahead of them. Others gain most if lines are not asked for in the order in
+/// which they are read, but dealt out to the pages of the next group of pages, a line of each in turn.
 #[inline(always)]
 pub(crate) fn ask_ahead<T>(read: &[T]) {
-    /// Lines of a page and pages of a group.
-    const LINES: usize = 4096 / LINE;
+    /// Bytes of a page, its lines, and pages of a group.
+    const PAGE: usize = 4096;
+    const LINES: usize = PAGE / LINE;
     const PAGES: usize = 8;
     let start = read.as_ptr().cast::<u8>();
+    let lines = (size_of_val(read) / LINE).clamp(1, PAGES);
+    if is_amd() {
+        for line in 0..lines {
+            prefetch_byte::<true>(start.wrapping_add(2 * PAGE + line * LINE));
+        }
+        return;
+    }
     let line = start.addr() / LINE % (LINES * PAGES);
     let ahead = LINES * PAGES - line + line % PAGES * LINES + line / PAGES;
-    for page in 0..(size_of_val(read) / LINE).clamp(1, PAGES) {
+    for page in 0..lines {
         prefetch_byte::<false>(start.wrapping_add((ahead + page * LINES) * LINE));
     }
+}
+
+/// Whether the processor is one of AMD's: no other has SSE4a.
+#[inline(always)]
+fn is_amd() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("sse4a");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// Asks for the cache line at any address, valid or not: for the nearest cache or the one behind it.

@@ -5,6 +5,10 @@ use crate::kernel::Place;
 use crate::kernel::simd::{self, Level, level};
 use std::mem::MaybeUninit;
 
+/// Bytes from which on columns are far apart: in pages of their own. Near ones are in the cache more often
+/// than not, where vectors of a whole line lose more to lines they span than they gain.
+const PAGE: usize = 4096;
+
 /// A block whose source is nearer across the rows than along them: small squares in registers where
 /// neighbours are adjacent, otherwise column by column.
 ///
@@ -15,24 +19,30 @@ use std::mem::MaybeUninit;
 pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
     let (rows, columns) = (out.rows, out.columns);
     let (across, along) = (place.rows.stride, place.columns.stride);
+    let far = along.unsigned_abs().saturating_mul(size_of::<T>()) >= PAGE;
     // SAFETY: the base is the address of row 0 and column 0, which lies in `from`. Below, rows and
-    // columns stay under those of `out`, for which the caller and `RowsMut` vouch.
+    // columns stay under those of `out`, for which the caller and `RowsMut` vouch. The level says which
+    // squares this machine can turn.
     unsafe {
         let source = from.as_ptr().offset(place.base);
         let (whole_rows, whole_columns) = match size_of::<T>() {
             _ if across != 1 => (0, 0),
             #[cfg(target_arch = "x86_64")]
+            8 if far && level() == Level::Avx512 => {
+                squares::<T, 8>(source, along, far, out, simd::eights_8x8)
+            }
+            #[cfg(target_arch = "x86_64")]
             8 if level() != Level::Baseline => {
-                squares::<T, 4>(source, along, out, simd::transpose_4x4)
+                squares::<T, 4>(source, along, far, out, simd::eights_4x4)
             }
             #[cfg(target_arch = "x86_64")]
             4 if level() != Level::Baseline => {
-                squares::<T, 8>(source, along, out, simd::transpose_8x8)
+                squares::<T, 8>(source, along, far, out, simd::fours_8x8)
             }
             // Squares of large elements would need much of the stack.
             257.. => (0, 0),
-            8.. => squares::<T, 4>(source, along, out, square::<T, 4>),
-            _ => squares::<T, 8>(source, along, out, square::<T, 8>),
+            8.. => squares::<T, 4>(source, along, far, out, square::<T, 4>),
+            _ => squares::<T, 8>(source, along, far, out, square::<T, 8>),
         };
         for column in 0..columns {
             let first = if column < whole_columns { whole_rows } else { 0 };
@@ -46,11 +56,11 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
     }
 }
 
-/// Columns that are taken together: each is a stream of its own in the source, and those of a wide block
-/// would evict one another's lines before they are used.
-const BAND: usize = 32;
-
 /// Transposes whole `N` by `N` squares with `square`; returns the rows and columns done.
+///
+/// Columns are taken in narrow bands: each is a stream of its own in the source, and those of a wide block
+/// would evict one another's lines before they are used. What is asked for ahead is the block below this
+/// one, which is the next.
 ///
 /// # Safety
 ///
@@ -60,16 +70,23 @@ const BAND: usize = 32;
 unsafe fn squares<T: Copy, const N: usize>(
     source: *const T,
     along: isize,
+    far: bool,
     out: &mut RowsMut<'_, T>,
     square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
-    for band in (0..columns).step_by(BAND) {
-        let band = band..columns.min(band + BAND);
-        // Two squares at a time take whole cache lines of the source.
-        for first in (0..rows).step_by(2 * N) {
+    let line = (simd::LINE / size_of::<T>().max(1)).max(1).next_multiple_of(N);
+    let band_columns = 64 / N;
+    for band in (0..columns).step_by(band_columns) {
+        let band = band..columns.min(band + band_columns);
+        // As many squares at a time as take whole cache lines of the source.
+        for first in (0..rows).step_by(line) {
             for column in band.clone().step_by(N) {
-                for row in (first..rows.min(first + 2 * N)).step_by(N) {
+                for column in (column..column + N).filter(|_| far) {
+                    let below = source.wrapping_offset(along * column as isize);
+                    simd::prefetch_at(below.wrapping_add(first + out.rows));
+                }
+                for row in (first..rows.min(first + line)).step_by(N) {
                     // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.
                     unsafe {
                         let source = source.add(row).offset(along * column as isize);

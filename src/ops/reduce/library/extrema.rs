@@ -150,16 +150,18 @@ macro_rules! position {
                 let value = best(run, |a, b| a $sign b);
                 let nan = is_nan(value);
                 let is_it = |x: T| if nan { is_nan(x) } else { x == value };
-                let mut from = 0;
+                let mut at = 0;
                 for part in run.chunks(64) {
-                    let found = part.iter().fold(false, |found, &x| found | is_it(x));
-                    if found {
+                    // A bit an element, without a branch before the last part.
+                    let bits = part.iter().enumerate();
+                    let bits = bits.fold(0, |bits, (k, &x)| bits | u64::from(is_it(x)) << k);
+                    if bits != 0 {
+                        at += bits.trailing_zeros() as usize;
                         break;
                     }
-                    from += part.len();
+                    at += part.len();
                 }
-                let at = run[from..].iter().position(|&x| is_it(x)).unwrap_or(0);
-                Found { value, position: position + from + at }
+                Found { value, position: position + at }
             }
         }
     )* };
