@@ -43,7 +43,7 @@ impl<'a, T> Matrix<'a, T> {
 
     /// Holds the addresses of all elements against the slice.
     fn check(&self) -> Result<()> {
-        if self.sides.contains(&0) {
+        if self.sides.contains(&0) || self.fits() == Some(true) {
             return Ok(());
         }
         let (mut low, mut high) = (self.base as i128, self.base as i128);
@@ -51,10 +51,19 @@ impl<'a, T> Matrix<'a, T> {
             let reach = (side as i128 - 1) * stride as i128;
             (low, high) = (low + reach.min(0), high + reach.max(0));
         }
-        if low < 0 || high >= self.data.len() as i128 {
-            return Err(out_of_span(low, high, self.data.len()));
+        Err(out_of_span(low, high, self.data.len()))
+    }
+
+    /// Whether all addresses lie in the slice, if that can be told in words: quick, as there may be a
+    /// great many small matrices.
+    fn fits(&self) -> Option<bool> {
+        let (mut low, mut high) = (self.base, self.base);
+        for (side, stride) in self.sides.into_iter().zip(self.strides) {
+            let reach = isize::try_from(side - 1).ok()?.checked_mul(stride)?;
+            low = low.checked_add(reach.min(0))?;
+            high = high.checked_add(reach.max(0))?;
         }
-        Ok(())
+        Some(low >= 0 && (high as usize) < self.data.len())
     }
 
     /// Whether rows are contiguous, if there are any.
