@@ -19,6 +19,7 @@
 //! Nothing is ever subtracted from a window that moves on: sums do not drift, and a NaN or an infinity
 //! shows in the windows that hold it and in no other.
 
+mod across;
 mod blocks;
 mod count;
 mod edge;
