@@ -169,6 +169,81 @@ fn means_have_the_same_bits_and_do_not_drift() {
     }
 }
 
+/// Sums of windows in the order that is promised for lanes side by side: the axis is cut into blocks as
+/// long as a window, which is the end of one, summed from its last element on, and the beginning of the next.
+fn sums_in_order(lane: &[f64], window: usize) -> Vec<f64> {
+    let sum = |k: usize| {
+        let cut = k.next_multiple_of(window).min(k + window);
+        let end = lane[k..cut].iter().rev().copied().reduce(|later, x| x + later);
+        let beginning = lane[cut..k + window].iter().copied().reduce(|before, x| before + x);
+        match (end, beginning) {
+            (Some(end), Some(beginning)) => end + beginning,
+            (end, beginning) => end.or(beginning).unwrap(),
+        }
+    };
+    (0..lane.len() + 1 - window).map(sum).collect()
+}
+
+/// Tables of any width, of which the last two are written past the caches: rows that begin at one place of
+/// a cache line, and rows that do not.
+#[test]
+fn windows_of_columns_are_summed_in_order() {
+    let cases =
+        [(9, 3, 9), (40, 40, 9), (61, 70, 13), (300, 530, 100), (2200, 1000, 20), (2200, 1001, 20)];
+    for (rows, columns, window) in cases {
+        let t = Tensor::from_index([rows, columns], |index| {
+            ((index[0] * 37 + index[1] * 101) as f64).sin() * 1e3
+        })
+        .unwrap();
+        let bits =
+            |t: Tensor<Vec<f64>>| -> Vec<u64> { t.storage().iter().map(|x| x.to_bits()).collect() };
+        let sums = || Ok(bits(t.rolling(0, window).sum().eval()?));
+        let means = || Ok(bits(t.rolling(0, window).mean().eval()?));
+        let large = rows * columns > 1 << 20;
+        let [sums, means] = match large {
+            true => [sums().unwrap(), means().unwrap()],
+            false => [in_pools(sums), in_pools(means)],
+        };
+        for column in (0..columns).step_by(if large { 7 } else { 1 }) {
+            let lane: Vec<f64> = (0..rows).map(|row| t.storage()[row * columns + column]).collect();
+            for (row, sum) in sums_in_order(&lane, window).into_iter().enumerate() {
+                let at = row * columns + column;
+                assert_eq!(sums[at], sum.to_bits(), "{row} {column}");
+                assert_eq!(means[at], (sum / window as f64).to_bits(), "{row} {column}");
+            }
+        }
+    }
+}
+
+/// That no window is cut is known beforehand, and does not show.
+#[test]
+fn means_of_whole_windows_are_means() {
+    let law = |data: Vec<i32>, window: usize| {
+        let window = window % 40 + 1;
+        if data.len() < window {
+            return TestResult::discard();
+        }
+        let t = Tensor::from(data.iter().map(|&x| f64::from(x) / 7.0).collect::<Vec<_>>());
+        let whole = t.rolling(0, window).mean().eval().unwrap().to_vec().unwrap();
+        let cut = t.rolling(0, window).edge(Edge::Cut).mean().eval().unwrap().to_vec().unwrap();
+        TestResult::from_bool(whole == cut[window - 1..])
+    };
+    QuickCheck::new().quickcheck(law as fn(Vec<i32>, usize) -> TestResult);
+}
+
+#[test]
+fn an_overflow_in_a_table_names_the_first_window() {
+    for row in 12..30 {
+        for column in [0, 31, 32, 40, 69] {
+            let mut t = Tensor::full([30, 70], 0).unwrap();
+            t.set(&[row, column], 200).unwrap();
+            let error = t.rolling(0, 12).fold(Small).eval().unwrap_err();
+            let index = vec![row - 11, column];
+            assert_eq!(error, Error::Overflow { index, target: "i8" }, "{row} {column}");
+        }
+    }
+}
+
 /// Equal, or both NaN.
 fn same(a: f64, b: f64) -> bool {
     a == b || (a.is_nan() && b.is_nan())

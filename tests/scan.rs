@@ -6,7 +6,7 @@ use along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools};
 use lensor::arbitrary::Viewed;
 use lensor::diff::Diff;
 use lensor::prelude::*;
-use lensor::reduce::{CompensatedSum, Min, Reducer, SkipNan, Undefined, WrappingSum};
+use lensor::reduce::{CompensatedSum, Min, Reducer, SkipNan, Sum, Undefined, WrappingSum};
 use lensor::scan::{LazyScan, Scan};
 use quickcheck::QuickCheck;
 
@@ -155,6 +155,75 @@ fn sums_of_floats_have_the_same_bits() {
     let one = in_pools(|| Ok(bits((&lane).scan(0, Total).eval()?)));
     let exact: f64 = lane.storage().iter().sum();
     assert!((f64::from_bits(one[999_999]) - exact).abs() < 1e-9);
+}
+
+/// Sums of all beginnings in the order that is promised: groups of four in blocks of 128.
+fn sums_in_order(lane: &[f64]) -> Vec<f64> {
+    let join = |a: Option<f64>, b: Option<f64>| match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    };
+    let (mut blocks, mut sums) = (None, Vec::new());
+    for block in lane.chunks(128) {
+        let mut groups = None;
+        for four in block.chunks(4) {
+            let before = join(blocks, groups);
+            let mut state = 0.0;
+            for k in 0..four.len() {
+                state = match k {
+                    0 => four[0],
+                    1 => four[0] + four[1],
+                    2 => (four[0] + four[1]) + four[2],
+                    _ => (four[0] + four[1]) + (four[2] + four[3]),
+                };
+                sums.extend(join(before, Some(state)));
+            }
+            groups = join(groups, Some(state));
+        }
+        blocks = join(blocks, groups);
+    }
+    sums
+}
+
+/// Tables of any width, of which the last two are written past the caches: rows that begin at one place of
+/// a cache line, and rows that do not.
+#[test]
+fn columns_are_summed_in_the_order_of_lanes() {
+    for (rows, columns) in [(1, 3), (4, 40), (7, 33), (261, 70), (2100, 1000), (2100, 1001)] {
+        let t = Tensor::from_index([rows, columns], |index| {
+            ((index[0] * 37 + index[1] * 101) as f64).sin() * 1e3
+        })
+        .unwrap();
+        let sums = || {
+            let found = (&t).scan(0, Sum).eval()?;
+            Ok(found.storage().iter().map(|x| x.to_bits()).collect::<Vec<_>>())
+        };
+        let large = rows * columns > 1 << 20;
+        let found = if large { sums().unwrap() } else { in_pools(sums) };
+        for column in (0..columns).step_by(if large { 7 } else { 1 }) {
+            let lane: Vec<f64> = (0..rows).map(|row| t.storage()[row * columns + column]).collect();
+            for (row, sum) in sums_in_order(&lane).into_iter().enumerate() {
+                assert_eq!(found[row * columns + column], sum.to_bits(), "{row} {column}");
+            }
+        }
+    }
+}
+
+/// Every place of a group of rows, in the middle and at the end of a few columns.
+#[test]
+fn an_overflow_in_a_table_names_the_first_result() {
+    for row in 4..13 {
+        for column in [0, 31, 32, 40, 69] {
+            let mut t = Tensor::full([13, 70], 0).unwrap();
+            for (row, column) in [(row, column), (row + 1, 3), (row, column + 1)] {
+                if row < 13 && column < 70 {
+                    t.set(&[row, column], 200).unwrap();
+                }
+            }
+            let error = (&t).scan(0, Small).eval().unwrap_err();
+            assert_eq!(error, Error::Overflow { index: vec![row, column], target: "i8" });
+        }
+    }
 }
 
 #[test]

@@ -2,10 +2,22 @@
 
 use super::inner::as_slots;
 use super::{FenceOnDrop, Filled, PART, STREAM_BYTES, simd};
+use std::array::from_fn;
 use std::mem::MaybeUninit;
 
 /// Elements up to which a run is moved in one go.
 const FEW: usize = 4 * PART;
+
+/// Columns of rows that are written side by side in one go. Few, so that stores past the caches do not come
+/// in bursts, in which nothing is loaded.
+const FEW_COLUMNS: usize = 32;
+
+/// Computes `N` rows side by side.
+pub(crate) trait Columns<T, const N: usize> {
+    /// Computes as many columns as there is room for, from column `start` on. Implementations are
+    /// `#[inline(always)]`, see [`super::Loop`].
+    fn compute(&mut self, start: usize, results: [&mut [T]; N]);
+}
 
 /// Pieces of an output that one task writes, in order or in the opposite order.
 pub(crate) struct Part<'a, T> {
@@ -79,6 +91,67 @@ impl<'a, T: Copy> Part<'a, T> {
             self.write(now, slots);
             (from, self.current) = (later, left);
         }
+    }
+
+    /// Writes the next `N` rows of `width` elements side by side, a few columns of each in turn, which
+    /// `columns` computes. Returns `false` and does nothing if they do not lie in whole pieces, or do not
+    /// begin at the same place of a cache line.
+    #[inline(always)]
+    pub(crate) fn put_rows<const N: usize>(
+        &mut self,
+        width: usize,
+        seed: T,
+        mut columns: impl Columns<T, N>,
+    ) -> bool {
+        let Some(mut rows) = self.take_rows::<N>(width) else { return false };
+        let mut results = [[seed; FEW_COLUMNS]; N];
+        let start = |row: &[MaybeUninit<T>]| row.as_ptr().align_offset(simd::LINE).min(row.len());
+        let head = if self.stream { rows.first().map_or(0, |row| start(row)) } else { 0 };
+        let mut done = 0;
+        while done < width {
+            let limit = if done < head { head } else { width };
+            let count = FEW_COLUMNS.min(limit - done);
+            if count == FEW_COLUMNS {
+                columns.compute(done, results.each_mut().map(|row| row.as_mut_slice()));
+            } else {
+                columns.compute(done, results.each_mut().map(|row| &mut row[..count]));
+            }
+            for (row, results) in rows.iter_mut().zip(&results) {
+                self.write(&results[..count], &mut row[done..done + count]);
+            }
+            done += count;
+        }
+        true
+    }
+
+    /// The slots of the next `N` rows.
+    #[inline]
+    fn take_rows<const N: usize>(&mut self, width: usize) -> Option<[&'a mut [MaybeUninit<T>]; N]> {
+        let aside = |pieces: &[&mut [MaybeUninit<T>]]| {
+            pieces.len() >= N && pieces[..N].iter().all(|piece| piece.len() == width)
+        };
+        if self.current.is_empty() && !aside(self.pieces.as_slice()) {
+            self.current = self.pieces.next()?;
+        }
+        let bytes = width * size_of::<T>();
+        if self.current.is_empty() {
+            let pieces = &self.pieces.as_slice()[..N];
+            let phase = |piece: &&mut [MaybeUninit<T>]| piece.as_ptr().addr() % simd::LINE;
+            if self.stream && pieces.iter().any(|piece| phase(piece) != phase(&pieces[0])) {
+                return None;
+            }
+        } else if self.current.len() < N * width || self.stream && !bytes.is_multiple_of(simd::LINE)
+        {
+            return None;
+        }
+        Some(from_fn(|_| {
+            if self.current.is_empty() {
+                return self.pieces.next().unwrap_or_default();
+            }
+            let (row, rest) = std::mem::take(&mut self.current).split_at_mut(width);
+            self.current = rest;
+            row
+        }))
     }
 
     #[inline]

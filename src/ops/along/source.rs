@@ -4,6 +4,9 @@ use crate::expr::{RowReader, Stop};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Blocks of rows in memory whose places are found at once.
+const AT_ONCE: usize = 16;
+
 /// One lane.
 pub(crate) trait Lane<T> {
     /// How many elements to ask for at best.
@@ -27,6 +30,10 @@ pub(crate) trait Table<T> {
 pub(crate) struct Panel<'b, T>(pub(super) Cow<'b, [&'b [T]]>);
 
 impl<'b, T> Panel<'b, T> {
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
     #[inline]
     pub(crate) fn row(&self, row: usize) -> &'b [T] {
         self.0[row]
@@ -82,7 +89,8 @@ pub(super) struct ReadTable<'a, 'r, T> {
 
 impl<T: Copy + Send + Sync> Table<T> for ReadTable<'_, '_, T> {
     fn best(&self) -> usize {
-        self.reader.block_size()
+        // Rows that are read where they lie cost nothing but their places.
+        self.reader.block_size() * if self.reader.direct { AT_ONCE } else { 1 }
     }
 
     fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {

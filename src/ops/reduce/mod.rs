@@ -42,7 +42,7 @@ pub use axes::Axes;
 pub(crate) use fold::undefined;
 pub use library::*;
 pub use modes::{Accumulate, Modes, Order};
-pub use reducer::{Reducer, Undefined};
+pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reduction::{Pair, Paired, Reduction};
 pub(crate) use tree::Pairwise;
 

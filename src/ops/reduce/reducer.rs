@@ -9,6 +9,15 @@ pub enum Undefined {
     Empty,
 }
 
+/// What is done with a reducer of any type, for [`Reducer::of_count`].
+pub trait VisitReducer<T: Copy, Out> {
+    /// What comes of it.
+    type Result;
+
+    /// Does it.
+    fn visit<R: Reducer<T, Out = Out>>(self, reducer: &R) -> Self::Result;
+}
+
 /// The pieces of a fold: how to begin, take one more element, join two parts, and end.
 ///
 /// Two types and five methods make a reducer, and with it come any axes, masks, segments, windows, scans,
@@ -100,6 +109,17 @@ pub trait Reducer<T: Copy>: Send + Sync {
     #[inline(always)]
     fn step_at(&self, state: &mut Self::State, x: T, _position: usize) {
         self.step(state, x);
+    }
+
+    /// Hands `visit` a reducer that gives the same results for folds of just `count >= 1` elements: this
+    /// one, or one that knows less. So a mean of a known number of elements needs no count beside the sum.
+    /// Windows, which all have one length, are folded so.
+    #[inline]
+    fn of_count<V: VisitReducer<T, Self::Out>>(&self, _count: usize, visit: V) -> V::Result
+    where
+        Self: Sized,
+    {
+        visit.visit(self)
     }
 
     /// The state of `count >= 1` copies of `x`, the first of them at `position`. Sparse operands have

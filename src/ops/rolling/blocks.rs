@@ -1,9 +1,9 @@
 //! Windows as the end of one block and the beginning of the next.
 
-use super::sliding::{Memory, Rows, Sliding};
+use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Loop, PART, Part};
-use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States, Table};
+use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States};
 use crate::ops::reduce::Reducer;
 use std::ops::Range;
 
@@ -59,110 +59,6 @@ impl<R> Sliding<'_, R> {
             number += count;
         }
         Ok(())
-    }
-
-    /// Joins ends and beginnings of blocks of lanes side by side.
-    pub(super) fn rows_by_blocks<T: Copy>(
-        &self,
-        memory: &mut Memory<T, R::State, R::Out>,
-        table: &mut impl Table<T>,
-        job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
-    ) -> Result<(), Stop>
-    where
-        R: Reducer<T>,
-    {
-        let Memory { elements, beginnings, ends, results } = memory;
-        let (window, extended, width) = (self.window, self.extended, job.width);
-        let start = |block: usize| block.saturating_mul(window).min(extended);
-        let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
-        ends.clear();
-        if let Some(before) = (first / window).checked_sub(1) {
-            let rows = self.rows(table, start(before)..start(before + 1), width, elements)?;
-            kernel::wide(|| self.ends(&rows, start(before + 1) - start(before), ends));
-        }
-        for block in first / window..=last / window {
-            let count = start(block + 1) - start(block);
-            let rows = self.rows(table, start(block)..start(block + 1), width, elements)?;
-            beginnings.clear();
-            for k in 0..window.min(last - block * window + 1) {
-                let place = block * window + k;
-                let gap = kernel::wide(|| {
-                    if k < count {
-                        self.begin(rows.row(k), beginnings);
-                    }
-                    let end = ends.get((k + 1) * width..(k + 2) * width).unwrap_or_default();
-                    if place >= first { self.meet(end, beginnings, results) } else { None }
-                });
-                if let Some((lane, reason)) = gap {
-                    job.undefined(job.results.start + place - first, lane, reason);
-                }
-                out.drain(results);
-            }
-            kernel::wide(|| self.ends(&rows, count, ends));
-        }
-        Ok(())
-    }
-
-    /// Takes the next row of a block.
-    #[inline(always)]
-    fn begin<T: Copy>(&self, row: &[T], states: &mut Vec<R::State>)
-    where
-        R: Reducer<T>,
-    {
-        if states.is_empty() {
-            states.extend(row.iter().map(|&x| self.reducer.first(x)));
-        } else {
-            for (state, &x) in states.iter_mut().zip(row) {
-                self.reducer.step(state, x);
-            }
-        }
-    }
-
-    /// The results of windows that consist of ends and beginnings, of which either may be missing.
-    #[inline(always)]
-    fn meet<T: Copy>(
-        &self,
-        ends: &[R::State],
-        beginnings: &[R::State],
-        results: &mut Vec<R::Out>,
-    ) -> Gap
-    where
-        R: Reducer<T>,
-    {
-        match (ends, beginnings) {
-            ([], states) | (states, []) => self.reducer.emit(states.iter().cloned(), results),
-            (ends, beginnings) => {
-                let pairs = ends.iter().zip(beginnings);
-                self.reducer
-                    .emit(pairs.map(|(end, start)| self.reducer.joined(end, start)), results)
-            }
-        }
-    }
-
-    /// The states of all ends of a block of `count` rows, the longest first.
-    #[inline(always)]
-    fn ends<T: Copy>(&self, rows: &Rows<'_, T>, count: usize, ends: &mut Vec<R::State>)
-    where
-        R: Reducer<T>,
-    {
-        let Some(last) = count.checked_sub(1) else { return ends.clear() };
-        let row = rows.row(last);
-        let width = row.len();
-        // All are written below: what is there already serves as well.
-        ends.truncate(count * width);
-        let Some(&seed) = row.first() else { return };
-        ends.resize(count * width, self.reducer.first(seed));
-        for (state, &x) in ends[last * width..].iter_mut().zip(row) {
-            *state = self.reducer.first(x);
-        }
-        for k in (0..last).rev() {
-            let (before, after) = ends.split_at_mut((k + 1) * width);
-            let states = before[k * width..].iter_mut().zip(after);
-            for ((state, after), &x) in states.zip(rows.row(k)) {
-                *state = self.reducer.joined(&self.reducer.first(x), after);
-            }
-        }
     }
 }
 

@@ -19,6 +19,7 @@
 //! Nothing is ever subtracted from a window that moves on: sums do not drift, and a NaN or an infinity
 //! shows in the windows that hold it and in no other.
 
+mod across;
 mod blocks;
 mod count;
 mod edge;
@@ -32,7 +33,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
 use crate::ops::along::Along;
-use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance};
+use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer};
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer, reserve};
 use crate::tensor::Tensor;
@@ -286,7 +287,7 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     /// operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
     pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
         let along = Along::new(&self.e, self.extent.axis)?;
-        along.eval(&self.sliding(&along)?)
+        self.visit(Eval { along: &along, extent: self.extent })
     }
 
     /// Computes the results into an existing tensor or view of any storage with a writer.
@@ -298,7 +299,7 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     /// error the destination may be partly written.
     pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
         let along = Along::new(&self.e, self.extent.axis)?;
-        along.assign(&self.sliding(&along)?, out)
+        self.visit(Assign { along: &along, extent: self.extent, out })
     }
 
     /// Says in a few lines how it would be computed.
@@ -317,15 +318,57 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     /// ```
     pub fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.extent.axis)?;
-        along.explain("windows", &self.sliding(&along)?)
+        along.explain("windows", &sliding(&along, self.extent, &self.reducer)?)
     }
 
-    fn sliding(&self, along: &Along<'_, E>) -> Result<Sliding<'_, R>> {
-        let extent = along.extent();
-        let results = self.extent.results(extent)?;
-        // Elements and states of a window are kept, whatever the number of results.
-        let window = self.extent.window.min(extent);
-        reserve(&mut Vec::<(E::Elem, R::State, R::State)>::new(), window)?;
-        Ok(Sliding::new(&self.reducer, self.extent, extent, results))
+    /// Hands on the reducer, or one that knows that no window is cut.
+    fn visit<V: VisitReducer<E::Elem, R::Out>>(&self, visit: V) -> V::Result {
+        match self.extent.edge {
+            Edge::Cut => visit.visit(&self.reducer),
+            _ => self.reducer.of_count(self.extent.window.max(1), visit),
+        }
+    }
+}
+
+/// Windows of the lanes of an operand, at work.
+fn sliding<'r, E: Expr, R: Reducer<E::Elem>>(
+    along: &Along<'_, E>,
+    windows: Extent,
+    reducer: &'r R,
+) -> Result<Sliding<'r, R>> {
+    let extent = along.extent();
+    let results = windows.results(extent)?;
+    // Elements and states of a window are kept, whatever the number of results.
+    let window = windows.window.min(extent);
+    reserve(&mut Vec::<(E::Elem, R::State, R::State)>::new(), window)?;
+    Ok(Sliding::new(reducer, windows, extent, results))
+}
+
+/// Computes windows into a new tensor.
+struct Eval<'a, 'e, E: Expr> {
+    along: &'a Along<'e, E>,
+    extent: Extent,
+}
+
+impl<E: Expr, O: Copy + Send + Sync> VisitReducer<E::Elem, O> for Eval<'_, '_, E> {
+    type Result = Result<Tensor<Vec<O>>>;
+
+    fn visit<R: Reducer<E::Elem, Out = O>>(self, reducer: &R) -> Self::Result {
+        self.along.eval(&sliding(self.along, self.extent, reducer)?)
+    }
+}
+
+/// Computes windows into an existing tensor.
+struct Assign<'a, 'e, E: Expr, W> {
+    along: &'a Along<'e, E>,
+    extent: Extent,
+    out: &'a mut Tensor<W>,
+}
+
+impl<E: Expr, W: Writer> VisitReducer<E::Elem, W::Elem> for Assign<'_, '_, E, W> {
+    type Result = Result<()>;
+
+    fn visit<R: Reducer<E::Elem, Out = W::Elem>>(self, reducer: &R) -> Self::Result {
+        self.along.assign(&sliding(self.along, self.extent, reducer)?, self.out)
     }
 }

@@ -70,7 +70,7 @@ impl<'s, R> Sliding<'s, R> {
         }
     }
 
-    fn is_extended(&self) -> bool {
+    pub(super) fn is_extended(&self) -> bool {
         self.extended > self.extent
     }
 
@@ -167,6 +167,13 @@ pub(super) enum Rows<'l, T> {
 }
 
 impl<'l, T> Rows<'l, T> {
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Panel(panel) => panel.count(),
+            Self::Copied { elements, width } => elements.len() / width.max(&1),
+        }
+    }
+
     pub(super) fn row(&self, row: usize) -> &'l [T] {
         match self {
             Self::Panel(panel) => panel.row(row),
@@ -188,7 +195,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
     }
 
     fn width(&self) -> usize {
-        (KEPT / self.window).clamp(8, 512)
+        let lanes = (KEPT / self.window).clamp(8, 512);
+        // Whole lines of the cache.
+        if lanes < 64 { lanes & !7 } else { lanes & !63 }
     }
 
     fn lane(

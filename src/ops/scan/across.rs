@@ -1,9 +1,10 @@
 //! Lanes side by side: the same scan of each, a row at a time.
 
 use super::running::{Places, Running};
-use crate::kernel::{self, Loop, PART, Part};
+use crate::kernel::{self, Columns, Loop, PART, Part};
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Panel, States};
 use crate::ops::reduce::Reducer;
+use std::array::from_fn;
 use std::ops::Range;
 
 /// What is known of lanes side by side: a state of each, or none of any.
@@ -58,7 +59,18 @@ impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
         let Self { scan, panel, rows, job, lanes, results, out } = self;
         let (extent, reverse) = (scan.extent, scan.reverse);
         let row = |k: usize| panel.row(if reverse { rows.end - 1 - k } else { k - rows.start });
-        for k in rows.clone() {
+        let mut k = rows.start;
+        while k < rows.end {
+            let group = || from_fn(|j| row(k + j));
+            if k % GROUP == 0 && k + GROUP <= rows.end && scan.takes_groups() {
+                let next = (k + 2 * GROUP <= rows.end).then(|| from_fn(|j| row(k + GROUP + j)));
+                out.put(results);
+                results.clear();
+                if scan.group(group(), next, k, job, lanes, out) {
+                    k += GROUP;
+                    continue;
+                }
+            }
             let position = Places { extent, reverse, first: k }.position(0);
             let (now, next) = (row(k), row((k + 1).min(rows.end - 1)));
             scan.turn(k, lanes);
@@ -77,11 +89,119 @@ impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
                 out.put_back(results);
                 results.clear();
             }
+            k += 1;
         }
     }
 }
 
+/// The rows of a group, taken at once.
+struct Group<'a, 'r, T: Copy, R: Reducer<T>> {
+    scan: &'a Running<'r, R, R::State>,
+    rows: [&'a [T]; GROUP],
+    /// The rows after them, to be fetched into the cache.
+    next: Option<[&'a [T]; GROUP]>,
+    /// Number of the first row.
+    first: usize,
+    job: &'a Job<'a>,
+    blocks: &'a [R::State],
+    groups: &'a mut Vec<R::State>,
+}
+
+impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for Group<'_, '_, T, R> {
+    #[inline(always)]
+    fn compute(&mut self, start: usize, mut results: [&mut [R::Out]; GROUP]) {
+        let reducer = self.scan.reducer;
+        let count = results[0].len();
+        let at = start..start + count;
+        if let Some(next) = self.next {
+            for row in next {
+                kernel::prefetch(row, start, count);
+            }
+        }
+        let rows = self.rows.map(|row| &row[at.clone()]);
+        let mut groups = std::mem::take(self.groups);
+        let blocks = self.blocks.get(at.clone());
+        if let Some(groups) = groups.get_mut(at.clone()) {
+            for (k, group) in groups.iter_mut().enumerate() {
+                let before = match blocks {
+                    Some(blocks) => reducer.joined(&blocks[k], group),
+                    None => group.clone(),
+                };
+                let state = self.take(rows, start, k, before, &mut results);
+                reducer.combine(group, state);
+            }
+        } else if let Some(blocks) = blocks {
+            for (k, before) in blocks.iter().enumerate() {
+                groups.push(self.take(rows, start, k, before.clone(), &mut results));
+            }
+        }
+        *self.groups = groups;
+    }
+}
+
+impl<T: Copy, R: Reducer<T>> Group<'_, '_, T, R> {
+    /// Writes the results of one lane, given what comes before, and returns the state of the group.
+    #[inline(always)]
+    fn take(
+        &self,
+        rows: [&[T]; GROUP],
+        start: usize,
+        k: usize,
+        before: R::State,
+        results: &mut [&mut [R::Out]; GROUP],
+    ) -> R::State {
+        let reducer = self.scan.reducer;
+        let states = reducer.beginnings(&rows.map(|row| row[k]), |row| self.first + row);
+        let group = states[GROUP - 1].clone();
+        for (row, (state, results)) in states.iter().zip(results).enumerate() {
+            let state = reducer.joined(&before, state);
+            if let Some(reason) = reducer.undefined(&state) {
+                self.job.undefined(self.first + row, start + k, reason);
+            }
+            results[k] = reducer.finish(state);
+        }
+        group
+    }
+}
+
 impl<R, S: Clone> Running<'_, R, S> {
+    /// Whether groups of rows can be taken at once.
+    fn takes_groups<T: Copy>(&self) -> bool
+    where
+        R: Reducer<T, State = S>,
+    {
+        R::ASSOCIATIVE && !self.exclusive && !self.reverse
+    }
+
+    /// Takes the rows of a group at once, of which the first has number `k`, and writes their results. So
+    /// states of a group are in registers and those before are loaded once. Returns `false` and takes
+    /// nothing if nothing is known yet or rows cannot be written so.
+    #[inline(always)]
+    fn group<T: Copy>(
+        &self,
+        rows: [&[T]; GROUP],
+        next: Option<[&[T]; GROUP]>,
+        k: usize,
+        job: &Job<'_>,
+        lanes: &mut Lanes<S>,
+        out: &mut Part<'_, R::Out>,
+    ) -> bool
+    where
+        R: Reducer<T, State = S>,
+    {
+        let width = rows[0].len();
+        let Some(&seed) = rows[0].first() else { return false };
+        let before = [&lanes.blocks, &lanes.groups, &lanes.group].map(Vec::len);
+        if before == [0; 3] {
+            return false;
+        }
+        self.settle(k, lanes);
+        let Lanes { blocks, groups, .. } = lanes;
+        let seed = self.reducer.finish(self.reducer.first_at(seed, k));
+        let columns = Group { scan: self, rows, next, first: k, job, blocks, groups };
+        out.put_rows(width, seed, columns)
+    }
+
     /// Takes the next element of some lanes side by side, the one of number `k`, and adds their results;
     /// tells which is the first that has none.
     #[inline(always)]
@@ -145,13 +265,8 @@ impl<R, S: Clone> Running<'_, R, S> {
         if !R::ASSOCIATIVE || !k.is_multiple_of(GROUP) {
             return;
         }
-        let Lanes { blocks, groups, before, group, pair } = lanes;
-        self.append(groups, group);
-        pair.clear();
-        if k.is_multiple_of(BLOCK) {
-            self.append(blocks, groups);
-        }
-        before.clear();
+        self.settle(k, lanes);
+        let Lanes { blocks, groups, before, .. } = lanes;
         match (blocks.as_slice(), groups.as_slice()) {
             ([], states) | (states, []) => before.extend_from_slice(states),
             (blocks, groups) => {
@@ -163,6 +278,21 @@ impl<R, S: Clone> Running<'_, R, S> {
                 );
             }
         }
+    }
+
+    /// Joins the group, and at the end of a block all groups, to what comes before element `k`.
+    #[inline(always)]
+    fn settle<T: Copy>(&self, k: usize, lanes: &mut Lanes<S>)
+    where
+        R: Reducer<T, State = S>,
+    {
+        let Lanes { blocks, groups, before, group, pair } = lanes;
+        self.append(groups, group);
+        if k.is_multiple_of(BLOCK) {
+            self.append(blocks, groups);
+        }
+        pair.clear();
+        before.clear();
     }
 
     /// Joins later states, which are forgotten, to earlier ones.

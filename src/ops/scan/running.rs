@@ -119,7 +119,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
         let Memory { lanes, results, .. } = memory;
-        let together = (table.best() / job.width).max(1);
+        let together = (table.best() / job.width).max(1).next_multiple_of(GROUP);
         let (extent, reverse) = (self.extent, self.reverse);
         lanes.clear();
         lanes.blocks.extend(self.carries.get(job.number).into_iter().flatten().cloned());

@@ -1,6 +1,6 @@
 //! Means, variances and covariances.
 
-use super::super::Reducer;
+use super::super::{Reducer, VisitReducer};
 use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes};
 use crate::dtype::Measure;
 use crate::kernel::ask_ahead;
@@ -70,6 +70,10 @@ impl<T: Measure> Reducer<T> for Mean {
         T::of_f64(state.sum / state.count)
     }
 
+    fn of_count<V: VisitReducer<T, T::Float>>(&self, count: usize, visit: V) -> V::Result {
+        visit.visit(&MeanOf { count: count as f64 })
+    }
+
     fn repeat(&self, x: T, _position: usize, count: usize) -> Total {
         Total { sum: x.to_f64() * count as f64, count: count as f64 }
     }
@@ -86,6 +90,45 @@ impl<T: Measure> Reducer<T> for Mean {
         let count = rows.len() as f64;
         states.clear();
         states.extend(sums.into_iter().map(|sum| Total { sum, count }));
+    }
+}
+
+/// [`Mean`] of a known number of elements.
+struct MeanOf {
+    count: f64,
+}
+
+impl<T: Measure> Reducer<T> for MeanOf {
+    type State = f64;
+    type Out = T::Float;
+
+    fn empty(&self) -> Option<f64> {
+        None
+    }
+
+    #[inline(always)]
+    fn first(&self, x: T) -> f64 {
+        x.to_f64()
+    }
+
+    #[inline(always)]
+    fn step(&self, state: &mut f64, x: T) {
+        *state += x.to_f64();
+    }
+
+    #[inline(always)]
+    fn combine(&self, state: &mut f64, later: f64) {
+        *state += later;
+    }
+
+    #[inline(always)]
+    fn finish(&self, state: f64) -> T::Float {
+        T::of_f64(state / self.count)
+    }
+
+    #[inline(always)]
+    fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<f64>) {
+        in_columns(rows, states, T::to_f64, |a, b| a + b);
     }
 }
 

@@ -1,0 +1,290 @@
+//! Windows of lanes side by side, as the ends of the rows of one block and the beginnings of the next.
+
+use super::sliding::{Memory, Rows, Sliding};
+use crate::expr::Stop;
+use crate::kernel::{self, Columns, Loop, Part};
+use crate::ops::along::{GROUP, Gap, Job, States, Table};
+use crate::ops::reduce::Reducer;
+use std::array::from_fn;
+use std::ops::Range;
+
+impl<R> Sliding<'_, R> {
+    /// Joins ends and beginnings of blocks of lanes side by side.
+    pub(super) fn rows_by_blocks<T: Copy>(
+        &self,
+        memory: &mut Memory<T, R::State, R::Out>,
+        table: &mut impl Table<T>,
+        job: &Job<'_>,
+        out: &mut Part<'_, R::Out>,
+    ) -> Result<(), Stop>
+    where
+        R: Reducer<T>,
+    {
+        let Memory { elements, beginnings, ends, results } = memory;
+        let (window, extended, width) = (self.window, self.extended, job.width);
+        let start = |block: usize| block.saturating_mul(window).min(extended);
+        let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
+        let (mut number, last_block) = (first / window, last / window);
+        ends.clear();
+        if number > 0 {
+            let rows = self.rows(table, start(number - 1)..start(number), width, elements)?;
+            kernel::wide(EndRows { reducer: self.reducer, rows: &rows, of: 0..window, ends });
+        }
+        // Rows beyond the axis are copied, so no more than are needed.
+        let together = if self.is_extended() { 1 } else { (table.best() / window / width).max(1) };
+        while number <= last_block {
+            let count = together.min(last_block - number + 1);
+            let base = start(number);
+            let rows = self.rows(table, base..start(number + count), width, elements)?;
+            for block in number..number + count {
+                let of = start(block) - base..start(block + 1) - base;
+                let places = first.max(block * window)..last.min(block * window + window - 1) + 1;
+                kernel::wide(BlockRows {
+                    sliding: self,
+                    rows: &rows,
+                    of: of.clone(),
+                    block,
+                    places,
+                    first,
+                    job,
+                    beginnings,
+                    ends,
+                    results,
+                    out,
+                });
+                kernel::wide(EndRows { reducer: self.reducer, rows: &rows, of, ends });
+            }
+            number += count;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the next row of a block.
+#[inline(always)]
+fn begin_row<T: Copy, R: Reducer<T>>(reducer: &R, row: &[T], states: &mut Vec<R::State>) {
+    if states.is_empty() {
+        states.extend(row.iter().map(|&x| reducer.first(x)));
+    } else {
+        for (state, &x) in states.iter_mut().zip(row) {
+            reducer.step(state, x);
+        }
+    }
+}
+
+/// The results of windows that consist of ends and beginnings, of which either may be missing.
+#[inline(always)]
+fn meet_rows<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    ends: &[R::State],
+    beginnings: &[R::State],
+    results: &mut Vec<R::Out>,
+) -> Gap {
+    match (ends, beginnings) {
+        ([], states) | (states, []) => reducer.emit(states.iter().cloned(), results),
+        (ends, beginnings) => {
+            let pairs = ends.iter().zip(beginnings);
+            reducer.emit(pairs.map(|(end, start)| reducer.joined(end, start)), results)
+        }
+    }
+}
+
+/// Finding the states of all ends of a block of some rows, the longest first.
+struct EndRows<'a, 'l, T: Copy, R: Reducer<T>> {
+    reducer: &'a R,
+    rows: &'a Rows<'l, T>,
+    of: Range<usize>,
+    ends: &'a mut Vec<R::State>,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for EndRows<'_, '_, T, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { reducer, rows, of, ends } = self;
+        let Some(last) = of.len().checked_sub(1) else { return ends.clear() };
+        let row = |k: usize| rows.row(of.start + k);
+        let width = row(last).len();
+        // All are written below: what is there already serves as well.
+        ends.truncate(of.len() * width);
+        let Some(&seed) = row(last).first() else { return };
+        ends.resize(of.len() * width, reducer.first(seed));
+        for (state, &x) in ends[last * width..].iter_mut().zip(row(last)) {
+            *state = reducer.first(x);
+        }
+        let mut k = last;
+        while let Some(first) = k.checked_sub(GROUP) {
+            let (before, after) = ends.split_at_mut(k * width);
+            let states: [&mut [R::State]; GROUP] = {
+                let mut rest = &mut before[first * width..];
+                from_fn(|_| {
+                    let (row, later) = std::mem::take(&mut rest).split_at_mut(width);
+                    rest = later;
+                    row
+                })
+            };
+            let rows = from_fn(|j| &row(first + j)[..width]);
+            end_group(reducer, rows, states, &after[..width]);
+            k = first;
+        }
+        for k in (0..k).rev() {
+            let (before, after) = ends.split_at_mut((k + 1) * width);
+            let states = before[k * width..].iter_mut().zip(after);
+            for ((state, after), &x) in states.zip(row(k)) {
+                *state = reducer.joined(&reducer.first(x), after);
+            }
+        }
+    }
+}
+
+/// The ends that begin in a few rows, given those that begin after them, which are loaded once.
+#[inline(always)]
+fn end_group<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    rows: [&[T]; GROUP],
+    states: [&mut [R::State]; GROUP],
+    after: &[R::State],
+) {
+    let [a, b, c, d] = states;
+    let four = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+    for (k, (((a, b), (c, d)), after)) in four.zip(after).enumerate() {
+        *d = reducer.joined(&reducer.first(rows[3][k]), after);
+        *c = reducer.joined(&reducer.first(rows[2][k]), d);
+        *b = reducer.joined(&reducer.first(rows[1][k]), c);
+        *a = reducer.joined(&reducer.first(rows[0][k]), b);
+    }
+}
+
+/// The windows of lanes side by side that end in a block.
+struct BlockRows<'a, 'l, 'o, 's, T: Copy, R: Reducer<T>> {
+    sliding: &'a Sliding<'s, R>,
+    rows: &'a Rows<'l, T>,
+    /// The rows of the block.
+    of: Range<usize>,
+    block: usize,
+    /// Where windows end, cut or not.
+    places: Range<usize>,
+    /// Where the first window of the job ends.
+    first: usize,
+    job: &'a Job<'a>,
+    beginnings: &'a mut Vec<R::State>,
+    ends: &'a [R::State],
+    results: &'a mut Vec<R::Out>,
+    out: &'a mut Part<'o, R::Out>,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { sliding, rows, of, block, places, first, job, .. } = self;
+        let Self { beginnings, ends, results, out, .. } = self;
+        let (reducer, width) = (sliding.reducer, job.width);
+        let (base, count) = (block * sliding.window, of.len());
+        beginnings.clear();
+        let mut k = 0;
+        while base + k < places.end {
+            let number = (job.results.start + base + k).wrapping_sub(first);
+            let ended = ends.get((k + 1) * width..(k + 1 + GROUP) * width);
+            if let (Some(ends), true) = (ended, k + GROUP <= count)
+                && base + k >= places.start
+                && base + k + GROUP <= places.end
+                && let Some(&seed) = rows.row(of.start + k).first()
+            {
+                let next = of.start + k + sliding.window;
+                let next = (next + GROUP <= rows.count()).then(|| from_fn(|j| rows.row(next + j)));
+                let rows = from_fn(|j| rows.row(of.start + k + j));
+                let meet = MeetRows { reducer, rows, next, number, job, beginnings, ends };
+                out.put(results);
+                results.clear();
+                if out.put_rows(width, reducer.finish(reducer.first(seed)), meet) {
+                    k += GROUP;
+                    continue;
+                }
+            }
+            if k < count {
+                begin_row(reducer, rows.row(of.start + k), beginnings);
+            }
+            if base + k >= places.start {
+                let end = ends.get((k + 1) * width..(k + 2) * width).unwrap_or_default();
+                if let Some((lane, reason)) = meet_rows(reducer, end, beginnings, results) {
+                    job.undefined(number, lane, reason);
+                }
+                out.drain(results);
+            }
+            k += 1;
+        }
+    }
+}
+
+/// The windows that end in a few rows: beginnings pass from row to row in registers.
+struct MeetRows<'a, T: Copy, R: Reducer<T>> {
+    reducer: &'a R,
+    rows: [&'a [T]; GROUP],
+    /// Rows of the block after, to be fetched into the cache.
+    next: Option<[&'a [T]; GROUP]>,
+    /// Number of the first window.
+    number: usize,
+    job: &'a Job<'a>,
+    beginnings: &'a mut Vec<R::State>,
+    ends: &'a [R::State],
+}
+
+impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
+    #[inline(always)]
+    fn compute(&mut self, start: usize, mut results: [&mut [R::Out]; GROUP]) {
+        let count = results[0].len();
+        let at = start..start + count;
+        if let Some(next) = self.next {
+            for row in next {
+                kernel::prefetch(row, start, count);
+            }
+        }
+        let width = self.job.width;
+        let rows = self.rows.map(|row| &row[at.clone()]);
+        let ends = from_fn(|j| &self.ends[j * width + start..][..count]);
+        let mut beginnings = std::mem::take(self.beginnings);
+        if let Some(states) = beginnings.get_mut(at) {
+            for (k, state) in states.iter_mut().enumerate() {
+                self.reducer.step(state, rows[0][k]);
+                self.take(rows, ends, start, k, state, &mut results);
+            }
+        } else {
+            for k in 0..count {
+                let mut state = self.reducer.first(rows[0][k]);
+                self.take(rows, ends, start, k, &mut state, &mut results);
+                beginnings.push(state);
+            }
+        }
+        *self.beginnings = beginnings;
+    }
+}
+
+impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
+    /// Writes the results of one lane, given the beginning that ends in the first row, and moves that on to
+    /// the last.
+    #[inline(always)]
+    fn take(
+        &self,
+        rows: [&[T]; GROUP],
+        ends: [&[R::State]; GROUP],
+        start: usize,
+        k: usize,
+        beginning: &mut R::State,
+        results: &mut [&mut [R::Out]; GROUP],
+    ) {
+        let reducer = self.reducer;
+        for row in 0..GROUP {
+            if row > 0 {
+                reducer.step(beginning, rows[row][k]);
+            }
+            let state = reducer.joined(&ends[row][k], beginning);
+            if let Some(reason) = reducer.undefined(&state) {
+                self.job.undefined(self.number + row, start + k, reason);
+            }
+            results[row][k] = reducer.finish(state);
+        }
+    }
+}
