@@ -172,6 +172,41 @@ fn many_entries_are_ordered_like_few() {
     }
 }
 
+/// So many entries that those of neighbouring columns are put into groups first: evenly spread, most of them in
+/// one column, and all of a few columns.
+#[test]
+fn transposes_of_many_entries_are_sorted() {
+    let (rows, columns) = (700, 3001);
+    let kept: [fn(usize, usize) -> bool; 3] = [
+        |row, column| (row * 31 + column * 17) % 19 == 3,
+        |row, column| column == 1500 || (row * 7 + column * 13) % 23 == 0,
+        |row, column| column > 2900 || (row + column) % 3000 < 30,
+    ];
+    for kept in kept {
+        let all = (0..rows * columns).filter(|k| kept(k / columns, k % columns));
+        let addresses: Vec<usize> = all.collect();
+        assert!(addresses.len() > 65_536);
+        let values: Vec<u32> = addresses.iter().map(|&k| k as u32).collect();
+        let storage = Sparse::from_sorted(rows * columns, 0, addresses.clone(), values).unwrap();
+        let t = Tensor::new([rows, columns], storage).unwrap();
+        let mut expected: Vec<(usize, u32)> =
+            addresses.iter().map(|&k| (k % columns * rows + k / columns, k as u32)).collect();
+        expected.sort_unstable();
+        let turned = t.view().transpose(&[1, 0]).unwrap().stored_entries().unwrap().unwrap();
+        assert!(turned.iter().eq(expected.iter().copied()));
+        // Of three axes the last one comes first.
+        let cube = t.view().reshape([7, 100, columns]).unwrap().transpose(&[2, 0, 1]).unwrap();
+        let turned = cube.stored_entries().unwrap().unwrap();
+        assert!(turned.iter().eq(expected.iter().copied()));
+        let middle = t.view().reshape([7, 100, columns]).unwrap().transpose(&[1, 0, 2]).unwrap();
+        let moved = |k: usize| (k / columns % 100 * 7 + k / columns / 100) * columns + k % columns;
+        let mut expected: Vec<(usize, u32)> =
+            addresses.iter().map(|&k| (moved(k), k as u32)).collect();
+        expected.sort_unstable();
+        assert!(middle.stored_entries().unwrap().unwrap().iter().eq(expected));
+    }
+}
+
 fn ravel(shape: &[usize], index: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |position, (digit, extent)| position * extent + digit)
 }

@@ -2,7 +2,7 @@
 
 use lensor::dtype::SameBits;
 use lensor::prelude::*;
-use lensor::reduce::{Min, Reducer, Sum, Undefined, WrappingSum};
+use lensor::reduce::{Mean, Min, Product, Reducer, Sum, Undefined, WrappingProduct, WrappingSum};
 use lensor::storage::{Duplicates, Sparse};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
@@ -141,6 +141,69 @@ fn results_of_floats_have_the_bits_of_folds() {
         let plain = |all: Vec<f64>| all.into_iter().map(|x| x + 0.0).collect::<Vec<_>>();
         same(sums, case.model(fill, value, &Sum))
             && same(plain(lowest), plain(case.model(fill, value, &Min)))
+    }
+    check(property as fn(Case) -> bool);
+}
+
+/// What a neutral state takes is as if nothing had been before.
+#[test]
+fn neutral_states_leave_no_trace() {
+    fn holds<T: Copy, R: Reducer<T>>(reducer: R, elements: &[T]) -> bool
+    where
+        R::Out: SameBits,
+    {
+        let neutral = || reducer.neutral().unwrap();
+        elements.iter().all(|&x| {
+            let (mut stepped, mut joined) = (neutral(), neutral());
+            reducer.step(&mut stepped, x);
+            reducer.combine(&mut joined, reducer.first(x));
+            [stepped, joined]
+                .into_iter()
+                .all(|state| reducer.finish(state).same_bits(reducer.finish(reducer.first(x))))
+        })
+    }
+    let floats =
+        [0.0, -0.0, 1.5, -3.0, 5e-324, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let singles = floats.map(|x| x as f32);
+    assert!(holds(Sum, &floats) && holds(Product, &floats));
+    assert!(holds(Sum, &singles) && holds(Product, &singles));
+    let integers = [0, 1, -1, i64::MIN, i64::MAX];
+    assert!(holds(Sum, &integers) && holds(WrappingSum, &integers));
+    assert!(holds(WrappingProduct, &integers) && holds(Sum, &[false, true]));
+    assert!(holds(Sum, &[0, 1, u64::MAX]) && holds(Sum, &[0, i8::MIN, i8::MAX]));
+    #[cfg(feature = "complex")]
+    {
+        let pairs =
+            floats.iter().flat_map(|&re| floats.map(|im| num_complex::Complex::new(re, im)));
+        let parts = |x: num_complex::Complex<f64>| [x.re, x.im];
+        for x in pairs {
+            let mut state = Reducer::<num_complex::Complex<f64>>::neutral(&Sum).unwrap();
+            Sum.step(&mut state, x);
+            assert!(parts(state).iter().zip(parts(x)).all(|(a, b)| a.same_bits(b)));
+        }
+    }
+}
+
+/// Reducers with a neutral state, without one and with states on the heap; rows that are cells, columns that
+/// are, and more cells than entries: results for all cells are those of the sparse result.
+#[test]
+fn all_results_at_once_are_the_sparse_ones() {
+    fn property(case: Case) -> bool {
+        let value = |k: usize| (k * 7919 % 101) as f64 / 7.0 - 6.0;
+        let t = case.tensor([0.0, -0.0, 1.0, f64::NAN][case.fill % 4], value);
+        fn agree<R: Reducer<f64, Out: SameBits> + Copy>(
+            t: &Tensor<Sparse<f64>>,
+            axes: Vec<usize>,
+            reducer: R,
+        ) -> bool {
+            let all = t.reduce(axes.clone(), reducer).eval().unwrap().to_vec().unwrap();
+            let sparse = t.reduce(axes, reducer).eval_sparse().unwrap().to_vec().unwrap();
+            all.len() == sparse.len() && all.iter().zip(sparse).all(|(a, b)| a.same_bits(b))
+        }
+        agree(&t, case.axes(), Sum)
+            && agree(&t, case.axes(), Product)
+            && agree(&t, case.axes(), Mean)
+            && agree(&t, case.axes(), Min)
     }
     check(property as fn(Case) -> bool);
 }

@@ -22,13 +22,33 @@ impl Divider {
         Self { by, inverse }
     }
 
+    /// The multiplication, if it is exact.
+    pub(crate) fn multiplier(self) -> Option<Multiplier> {
+        (self.inverse != 0).then_some(Multiplier { by: self.by, inverse: self.inverse })
+    }
+
     /// Quotient and remainder of a number below the limit.
     #[inline(always)]
     pub(crate) fn divide(self, number: usize) -> (usize, usize) {
-        let quotient = match self.inverse {
-            0 => number / self.by,
-            inverse => ((number as u128 * inverse as u128) >> 64) as usize,
-        };
+        match self.inverse {
+            0 => (number / self.by, number % self.by),
+            inverse => Multiplier { by: self.by, inverse }.divide(number),
+        }
+    }
+}
+
+/// Divides numbers below a limit by a multiplication: loops need not ask whether that is exact.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Multiplier {
+    by: usize,
+    inverse: u64,
+}
+
+impl Multiplier {
+    /// Quotient and remainder of a number below the limit; of others any numbers.
+    #[inline(always)]
+    pub(crate) fn divide(self, number: usize) -> (usize, usize) {
+        let quotient = ((number as u128 * self.inverse as u128) >> 64) as usize;
         (quotient, number.wrapping_sub(quotient.wrapping_mul(self.by)))
     }
 }

@@ -25,7 +25,7 @@ mod select;
 mod transform;
 
 pub use axis::{AxisMap, Table, Walk};
-pub(crate) use divider::Divider;
+pub(crate) use divider::{Divider, Multiplier};
 pub use facts::Strided;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;

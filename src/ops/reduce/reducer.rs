@@ -94,6 +94,15 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// The result.
     fn finish(&self, state: Self::State) -> Self::Out;
 
+    /// A state that takes any element as its first one: of it, [`Self::step`] makes what [`Self::first`] gives and
+    /// [`Self::combine`] the later state, bit for bit (but for kinds of NaN). Tables of states start with it, so
+    /// that no branch tells first elements from others. `None` if there is no such state, or if it is unknown.
+    ///
+    /// It need not be [`Self::empty`]: the sum of no floats is 0.0, but -0.0 is what leaves both zeros as they are.
+    fn neutral(&self) -> Option<Self::State> {
+        None
+    }
+
     /// Why there is no result, if there is none. Asked before [`Self::finish`].
     fn undefined(&self, _state: &Self::State) -> Option<Undefined> {
         None

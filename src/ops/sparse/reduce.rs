@@ -10,7 +10,7 @@ use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve, sort_entries};
 use crate::tensor::Tensor;
-use at_once::{by_rows, by_table};
+use at_once::{all_by_table, by_rows, by_table};
 use cells::{Cells, Method};
 
 /// Reduces an expression of sparse operands over the axes that `mask` names.
@@ -54,6 +54,14 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
     keepdims: bool,
     reducer: &R,
 ) -> Result<Tensor<Vec<R::Out>>> {
+    let shape = e.shape()?;
+    shape.count()?;
+    let cells = Cells::new(&shape, mask, keepdims)?;
+    let by_table =
+        cells.size > 0 && matches!(cells.method::<E::Elem, R>(stored(e).0), Method::Table);
+    if by_table && let Some(values) = all_by_table(e, &shape, &cells, reducer)? {
+        return cells.dense(values);
+    }
     let result = reduce_stored(e, mask, keepdims, reducer)?;
     let map = AddressMap::row_major(&result.shape())?;
     let (len, fill, cells, values) = result.into_storage().into_parts();

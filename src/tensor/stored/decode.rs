@@ -1,7 +1,7 @@
 //! From addresses to row-major positions, and from those to keys to sort by.
 
 use crate::error::Result;
-use crate::map::{Digits, Divider, Level, Nested};
+use crate::map::{Digits, Divider, Level, Multiplier, Nested};
 use crate::storage::reserve;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -14,7 +14,27 @@ const DENSE: usize = 3;
 ///
 /// Addresses should ascend; it takes longer if they do not. An error if axes list positions so often that
 /// their sums cannot be kept.
+#[inline(always)]
 pub(super) fn for_each_entry(
+    nested: &Nested,
+    key: usize,
+    addresses: &[usize],
+    mut visit: impl FnMut(usize, usize, usize),
+) -> Result<()> {
+    let Some(columns) = Columns::of(nested, key, addresses) else {
+        return for_each_in_any(nested, key, addresses, visit);
+    };
+    for (ordinal, &address) in addresses.iter().enumerate() {
+        if let Some((position, key)) = columns.locate(address) {
+            visit(ordinal, position, key);
+        }
+    }
+    Ok(())
+}
+
+/// [`for_each_entry`] of any layout.
+#[inline(never)]
+fn for_each_in_any(
     nested: &Nested,
     key: usize,
     addresses: &[usize],
@@ -82,6 +102,46 @@ impl Term {
     fn add(&self, to: &mut Base, position: usize) {
         to.position = to.position.wrapping_add(position.wrapping_mul(self.step.position));
         to.key = to.key.wrapping_add(position.wrapping_mul(self.step.key));
+    }
+}
+
+/// A matrix of which a column is a key: one that is transposed. A multiplication tells rows and columns apart,
+/// and no branch depends on where rows end.
+#[derive(Clone, Copy)]
+struct Columns {
+    lowest: usize,
+    rows: Multiplier,
+    last_row: usize,
+    last_column: usize,
+    /// Weights of rows and columns.
+    weights: [usize; 2],
+}
+
+impl Columns {
+    fn of(nested: &Nested, key: usize, addresses: &[usize]) -> Option<Self> {
+        let [outer, inner] = &nested.levels[..] else { return None };
+        let same = [outer, inner].iter().all(|level| matches!(level.digits, Digits::Same));
+        if !same || inner.stride != 1 || inner.weight != key || outer.weight >= key {
+            return None;
+        }
+        let (lowest, last) = (nested.lowest, addresses.last()?);
+        let limit = last.wrapping_sub(lowest).saturating_add(1);
+        Some(Self {
+            lowest,
+            rows: Divider::new(outer.stride, limit).multiplier()?,
+            last_row: outer.last,
+            last_column: inner.last,
+            weights: [outer.weight, inner.weight],
+        })
+    }
+
+    /// Position and key.
+    #[inline(always)]
+    fn locate(self, address: usize) -> Option<(usize, usize)> {
+        let (row, column) = self.rows.divide(address.wrapping_sub(self.lowest));
+        let position = row.wrapping_mul(self.weights[0]);
+        let position = position.wrapping_add(column.wrapping_mul(self.weights[1]));
+        (row <= self.last_row && column <= self.last_column).then_some((position, column))
     }
 }
 

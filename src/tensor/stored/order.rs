@@ -4,7 +4,7 @@
 use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
-use crate::map::{Level, Nested};
+use crate::map::{Divider, Level, Nested};
 use crate::shape::Shape;
 use crate::storage::{grow, reserve, sort_entries, zeros};
 
@@ -12,6 +12,12 @@ use crate::storage::{grow, reserve, sort_entries, zeros};
 const KEYS_PER_ENTRY: usize = 2;
 /// Keys that are always few enough for that.
 const FEW_KEYS: usize = 4096;
+/// Bytes of entries that the caches hold, so that any number of keys can be written to at once.
+const UNGROUPED: usize = 1 << 20;
+/// Bytes of the entries of a group of keys, about.
+const GROUP: usize = 1 << 16;
+/// Groups that are written to at once, at the most: the translation cache keeps as many pages.
+const MOST_GROUPS: usize = 512;
 
 /// Positions and values of all entries that the layout reaches, ascending; of repeated axes the first
 /// digits.
@@ -118,6 +124,9 @@ fn decoded<T: Copy>(
 }
 
 /// Positions and values sorted by key: counted first, then put where the counts say.
+///
+/// Many keys are as many places to write to at once, more than the caches hold if entries are many. Then
+/// entries are put into groups of neighbouring keys first, and each group, which the caches do hold, is sorted.
 fn counted<T: Copy>(
     nested: &Nested,
     order: &Order,
@@ -125,7 +134,8 @@ fn counted<T: Copy>(
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
     let mut slots = vec![0_u32; order.keys];
-    for_each_entry(nested, order.key, addresses, |_, _, key| slots[key] += 1)?;
+    let counts = &mut slots[..];
+    for_each_entry(nested, order.key, addresses, |_, _, key| counts[key] += 1)?;
     let mut count = 0;
     for slot in &mut slots {
         count += std::mem::replace(slot, count);
@@ -137,13 +147,70 @@ fn counted<T: Copy>(
     if let Some(&seed) = from.first() {
         values.resize(count, seed);
     }
+    let shift = group_shift(order.keys, count.saturating_mul(size_of::<(usize, T)>()));
+    let mut starts: Vec<u32> = match shift {
+        0 => Vec::new(),
+        _ => slots.iter().step_by(1 << shift).copied().collect(),
+    };
+    let next = if shift > 0 { &mut starts[..] } else { &mut slots[..] };
+    let (to_positions, to_values) = (&mut positions[..], &mut values[..]);
     for_each_entry(nested, order.key, addresses, |ordinal, position, key| {
-        let place = slots[key] as usize;
-        slots[key] += 1;
-        positions[place] = position;
-        values[place] = from[ordinal];
+        let slot = &mut next[key >> shift];
+        let place = *slot as usize;
+        *slot += 1;
+        to_positions[place] = position;
+        to_values[place] = from[ordinal];
     })?;
+    if shift > 0 {
+        let keys = Divider::new(order.key, order.keys.saturating_mul(order.key));
+        sort_groups(&mut slots, shift, keys, &mut positions, &mut values)?;
+    }
     Ok((positions, values))
+}
+
+/// Keys of a group, as a power of two: 1 if entries of so many bytes are better not put into groups.
+fn group_shift(keys: usize, bytes: usize) -> u32 {
+    if bytes < UNGROUPED || keys <= MOST_GROUPS {
+        return 0;
+    }
+    keys.div_ceil((bytes / GROUP).clamp(1, MOST_GROUPS)).next_power_of_two().ilog2()
+}
+
+/// Sorts groups of `1 << shift` keys each, that start where `slots` says.
+fn sort_groups<T: Copy>(
+    slots: &mut [u32],
+    shift: u32,
+    keys: Divider,
+    positions: &mut [usize],
+    values: &mut [T],
+) -> Result<()> {
+    let (mut sorted_positions, mut sorted_values) = (Vec::new(), Vec::new());
+    let (mut rest, mut rest_values, mut start) = (positions, values, 0);
+    let mut groups = slots.chunks_mut(1 << shift).peekable();
+    while let Some(slots) = groups.next() {
+        let end = groups.peek().and_then(|slots| slots.first().copied());
+        let count = end.map_or(rest.len(), |end| end as usize - start);
+        let (positions, later) = rest.split_at_mut(count);
+        let (values, later_values) = rest_values.split_at_mut(count);
+        (rest, rest_values) = (later, later_values);
+        if let Some(&seed) = values.first().filter(|_| sorted_values.len() < count) {
+            grow(&mut sorted_positions, count)?;
+            grow(&mut sorted_values, count)?;
+            sorted_positions.resize(count, 0);
+            sorted_values.resize(count, seed);
+        }
+        for (&position, &value) in positions.iter().zip(&*values) {
+            let slot = &mut slots[keys.divide(position).0 % (1 << shift)];
+            let place = *slot as usize - start;
+            *slot += 1;
+            sorted_positions[place] = position;
+            sorted_values[place] = value;
+        }
+        positions.copy_from_slice(&sorted_positions[..count]);
+        values.copy_from_slice(&sorted_values[..count]);
+        start += count;
+    }
+    Ok(())
 }
 
 /// Sorts a part, of which flips reverse and rotations exchange two runs.

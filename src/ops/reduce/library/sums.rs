@@ -45,7 +45,7 @@ pub struct WrappingProduct;
 
 /// Folds whose state is the result and whose one operation joins states.
 macro_rules! monoid {
-    ($Reducer:ty: $($(#[$cfg:meta])? $element:ty => $total:ty, $zero:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
+    ($Reducer:ty: $($(#[$cfg:meta])? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
         $(#[$cfg])?
         impl Reducer<$element> for $Reducer {
             type State = $total;
@@ -54,6 +54,11 @@ macro_rules! monoid {
             #[inline]
             fn empty(&self) -> Option<$total> {
                 Some($zero)
+            }
+
+            #[inline]
+            fn neutral(&self) -> Option<$total> {
+                $neutral
             }
 
             #[inline(always)]
@@ -98,25 +103,25 @@ fn same<T>(x: T) -> T {
 }
 
 monoid! { Sum:
-    f32 => f32, 0.0, same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
-    f64 => f64, 0.0, same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64;
-    #[cfg(feature = "half")] half::f16 => f32, 0.0, half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
-    #[cfg(feature = "half")] half::bf16 => f32, 0.0, half::bf16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
-    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ZERO, same,
+    f32 => f32, 0.0, Some(-0.0), same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    f64 => f64, 0.0, Some(-0.0), same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64;
+    #[cfg(feature = "half")] half::f16 => f32, 0.0, Some(-0.0), half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    #[cfg(feature = "half")] half::bf16 => f32, 0.0, Some(-0.0), half::bf16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ZERO, Some(num_complex::Complex::new(-0.0, -0.0)), same,
         |a: num_complex::Complex32, b: num_complex::Complex32| a + b, |x: num_complex::Complex32, count| x * count as f32;
-    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ZERO, same,
+    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ZERO, Some(num_complex::Complex::new(-0.0, -0.0)), same,
         |a: num_complex::Complex64, b: num_complex::Complex64| a + b, |x: num_complex::Complex64, count| x * count as f64;
 }
 
 monoid! { Product:
-    f32 => f32, 1.0, same, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
-    f64 => f64, 1.0, same, |a: f64, b: f64| a * b, |x: f64, count| power(x, count, |a, b| a * b);
-    #[cfg(feature = "half")] half::f16 => f32, 1.0, half::f16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
-    #[cfg(feature = "half")] half::bf16 => f32, 1.0, half::bf16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
-    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ONE, same,
+    f32 => f32, 1.0, Some(1.0), same, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
+    f64 => f64, 1.0, Some(1.0), same, |a: f64, b: f64| a * b, |x: f64, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "half")] half::f16 => f32, 1.0, Some(1.0), half::f16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "half")] half::bf16 => f32, 1.0, Some(1.0), half::bf16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
+    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ONE, None, same,
         |a: num_complex::Complex32, b: num_complex::Complex32| a * b,
         |x: num_complex::Complex32, count| power(x, count, |a, b| a * b);
-    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ONE, same,
+    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ONE, None, same,
         |a: num_complex::Complex64, b: num_complex::Complex64| a * b,
         |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
 }
@@ -124,10 +129,10 @@ monoid! { Product:
 macro_rules! wrapping {
     ($($element:ty => $total:ty;)*) => {
         monoid! { WrappingSum: $(
-            $element => $total, 0, <$total>::from, <$total>::wrapping_add, |x: $total, count| x.wrapping_mul(count as $total);
+            $element => $total, 0, Some(0), <$total>::from, <$total>::wrapping_add, |x: $total, count| x.wrapping_mul(count as $total);
         )* }
         monoid! { WrappingProduct: $(
-            $element => $total, 1, <$total>::from, <$total>::wrapping_mul, |x: $total, count| power(x, count, <$total>::wrapping_mul);
+            $element => $total, 1, Some(1), <$total>::from, <$total>::wrapping_mul, |x: $total, count| power(x, count, <$total>::wrapping_mul);
         )* }
     };
 }
@@ -157,6 +162,11 @@ macro_rules! exact_sums {
 
             #[inline]
             fn empty(&self) -> Option<$wide> {
+                Some(0)
+            }
+
+            #[inline]
+            fn neutral(&self) -> Option<$wide> {
                 Some(0)
             }
 

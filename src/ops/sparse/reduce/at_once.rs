@@ -2,17 +2,20 @@
 //!
 //! Runs of entries in one row are folded as such if they are long. If they are short, no branch may depend on
 //! where they end, nor on whether an entry is the first one of its cell, as none of these could be foreseen:
-//! the cell of every entry is found by division, first entries are told from later ones by where they are
-//! written to, and the later ones, which are few, are taken in a loop of their own.
+//! the cell of every entry is found by division, and all states are there from the start, neutral ones if the
+//! reducer has one. Where cells are too many for that, the later entries of a cell, which are few, are taken in a
+//! loop of their own.
 
 use super::cells::Cells;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
+use crate::kernel::{Loop, wide};
 use crate::ops::reduce::Reducer;
 use crate::ops::reduce::loops::fold;
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve};
 use crate::tensor::Tensor;
+use std::mem::needs_drop;
 
 /// Entries a run, on average, below which runs are short.
 const SHORT: usize = 8;
@@ -30,7 +33,7 @@ pub(super) fn by_rows<E: Expr, R: Reducer<E::Elem>>(
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let mut rows = Rows { cells, reducer, found: Vec::new(), folded: Vec::new() };
     let fill = for_each_stored(e, shape, |positions, values| Ok(rows.take(positions, values)?))?;
-    results(cells, reducer, fill, rows.found, |k, _| rows.folded[k].clone())
+    results(cells, reducer, fill, rows.found, rows.folded.into_iter())
 }
 
 /// Few cells: entries of any, then all fill values of each at once.
@@ -40,43 +43,93 @@ pub(super) fn by_table<E: Expr, R: Reducer<E::Elem>>(
     cells: &Cells,
     reducer: &R,
 ) -> Result<Tensor<Sparse<R::Out>>> {
-    let mut table = Table { cells, reducer, folded: Vec::new() };
-    let fill = for_each_stored(e, shape, |positions, values| Ok(table.take(positions, values)?))?;
-    results(cells, reducer, fill, table.found()?, |_, cell| table.folded[cell].clone())
+    let (table, fill) = Table::of(e, shape, cells, reducer)?;
+    let found = table.found()?;
+    let folded = table.folded.into_iter().filter(|folded| folded.count > 0);
+    results(cells, reducer, fill, found, folded)
 }
 
-/// What is known of the entries of a cell; nothing yet if there are none, whatever the state.
+/// [`by_table`], with the results of all cells; `None` if there are no entries.
+pub(super) fn all_by_table<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    shape: &Shape,
+    cells: &Cells,
+    reducer: &R,
+) -> Result<Option<Vec<R::Out>>> {
+    let (table, fill) = Table::of(e, shape, cells, reducer)?;
+    if table.folded.is_empty() {
+        return Ok(None);
+    }
+    let mut values = Vec::new();
+    reserve(&mut values, cells.count)?;
+    let (mut fills, neutral) = (Fills::new(cells, reducer, fill), reducer.neutral().is_some());
+    for (cell, folded) in table.folded.into_iter().take(cells.count).enumerate() {
+        // A neutral state is joined like any other, as it cannot be foreseen which cells have no entry.
+        let state = match folded.count {
+            0 if !neutral => fills.of(cells.size),
+            _ => fills.join(folded),
+        };
+        values.push(cells.finish(reducer, cell, state)?);
+    }
+    Ok(Some(values))
+}
+
+/// What is known of the entries of a cell; if there are none, the neutral state or any other.
 #[derive(Clone)]
 struct Folded<S> {
     count: usize,
     state: S,
 }
 
-/// Joins the entries of the cells `found`, which `folded` gives by ordinal and cell, with fill values, as many as
-/// are missing.
+/// States of fill values, by their number.
+struct Fills<'r, T, R, S> {
+    reducer: &'r R,
+    fill: T,
+    /// Elements of a cell.
+    size: usize,
+    /// Cells often lack equally many elements.
+    known: Vec<Option<(usize, S)>>,
+}
+
+impl<'r, T: Copy, R: Reducer<T>> Fills<'r, T, R, R::State> {
+    fn new(cells: &Cells, reducer: &'r R, fill: T) -> Self {
+        Self { reducer, fill, size: cells.size, known: vec![None; KNOWN] }
+    }
+
+    /// The state of so many fill values, one at least.
+    #[inline(always)]
+    fn of(&mut self, count: usize) -> R::State {
+        let known = &mut self.known[count % KNOWN];
+        match known {
+            Some((other, state)) if *other == count => state.clone(),
+            _ => known.insert((count, self.reducer.repeat(self.fill, 0, count))).1.clone(),
+        }
+    }
+
+    /// The state of a cell: its entries, and all fill values that it has besides.
+    #[inline(always)]
+    fn join(&mut self, Folded { count, mut state }: Folded<R::State>) -> R::State {
+        let missing = self.size.saturating_sub(count);
+        if missing > 0 {
+            self.reducer.combine(&mut state, self.of(missing));
+        }
+        state
+    }
+}
+
+/// Joins the entries of the cells `found` with fill values, as many as are missing.
 fn results<T: Copy, R: Reducer<T>>(
     cells: &Cells,
     reducer: &R,
     fill: T,
     found: Vec<usize>,
-    folded: impl Fn(usize, usize) -> Folded<R::State>,
+    folded: impl Iterator<Item = Folded<R::State>>,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let mut values = Vec::new();
     reserve(&mut values, found.len())?;
-    // Cells often lack equally many elements.
-    let mut known: Vec<Option<(usize, R::State)>> = vec![None; KNOWN];
-    for (k, &cell) in found.iter().enumerate() {
-        let Folded { count, mut state } = folded(k, cell);
-        let missing = cells.size.saturating_sub(count);
-        if missing > 0 {
-            let known = &mut known[missing % KNOWN];
-            let (_, fills) = match known {
-                Some(known) if known.0 == missing => known,
-                _ => known.insert((missing, reducer.repeat(fill, 0, missing))),
-            };
-            reducer.combine(&mut state, fills.clone());
-        }
-        let value = cells.finish(reducer, cell, state);
+    let mut fills = Fills::new(cells, reducer, fill);
+    for ((k, &cell), folded) in found.iter().enumerate().zip(folded) {
+        let value = cells.finish(reducer, cell, fills.join(folded));
         values.push(value.map_err(|error| cells.first_error(reducer, fill, &found[..=k], error))?);
     }
     let fill = cells.fill(reducer, fill, &found, &values)?;
@@ -89,32 +142,28 @@ fn is_short(cells: &Cells, positions: &[usize]) -> bool {
     positions.len() / SHORT <= last.saturating_sub(*first) / cells.block()
 }
 
-/// Takes entries one by one, each to the slot of its cell; the slot after those of all cells is for what is not
-/// wanted.
+/// Takes one more entry of a cell: none is the first one of a neutral state.
 #[inline(always)]
-fn take_singly<T: Copy, R: Reducer<T>>(
-    cells: &Cells,
+fn add<T: Copy, R: Reducer<T>>(
     reducer: &R,
-    slots: &mut [Folded<R::State>],
-    positions: &[usize],
-    values: &[T],
+    folded: &mut Folded<R::State>,
+    value: T,
+    neutral: bool,
 ) {
-    let (unwanted, Some(&seed)) = (cells.count, values.first()) else { return };
-    let (mut found, mut later) = ([0; PART], [(0, seed); PART]);
-    for (positions, values) in positions.chunks(PART).zip(values.chunks(PART)) {
-        cells.locate_each(positions, &mut found);
-        let mut count = 0;
-        for (&own, &value) in found.iter().zip(values) {
-            let is_first = slots[own].count == 0;
-            slots[own].count += 1;
-            slots[if is_first { own } else { unwanted }].state = reducer.first(value);
-            later[count % PART] = (own, value);
-            count += usize::from(!is_first);
+    if neutral {
+        reducer.step(&mut folded.state, value);
+    } else if needs_drop::<R::State>() {
+        match folded.count {
+            0 => folded.state = reducer.first(value),
+            _ => reducer.step(&mut folded.state, value),
         }
-        for &(own, value) in &later[..count] {
-            reducer.step(&mut slots[own].state, value);
-        }
+    } else {
+        // Both ways and a choice, as a branch could not be foreseen.
+        let (first, mut later) = (reducer.first(value), folded.state.clone());
+        reducer.step(&mut later, value);
+        folded.state = if folded.count == 0 { first } else { later };
     }
+    folded.count += 1;
 }
 
 /// Cells that are runs of positions: only the last one takes more entries.
@@ -195,34 +244,61 @@ struct Table<'c, R, S> {
     reducer: &'c R,
     /// One for each cell, and one for what is not wanted.
     folded: Vec<Folded<S>>,
+    neutral: bool,
 }
 
-impl<R, S: Clone> Table<'_, R, S> {
+impl<'c, R, S: Clone> Table<'c, R, S> {
+    /// The table of an expression, and its fill value.
+    fn of<E: Expr>(
+        e: &E,
+        shape: &Shape,
+        cells: &'c Cells,
+        reducer: &'c R,
+    ) -> Result<(Self, E::Elem)>
+    where
+        R: Reducer<E::Elem, State = S>,
+    {
+        let neutral = reducer.neutral().is_some();
+        let mut table = Self { cells, reducer, folded: Vec::new(), neutral };
+        let fill =
+            for_each_stored(e, shape, |positions, values| Ok(table.take(positions, values)?))?;
+        Ok((table, fill))
+    }
+
     fn take<T: Copy>(&mut self, positions: &[usize], values: &[T]) -> Result<()>
     where
         R: Reducer<T, State = S>,
     {
-        let (Self { cells, reducer, folded }, Some(&seed)) = (self, values.first()) else {
+        let (Self { cells, reducer, folded, neutral }, Some(&seed)) = (self, values.first()) else {
             return Ok(());
         };
         if folded.is_empty() {
             reserve(folded, cells.count + 1)?;
-            folded.resize(cells.count + 1, Folded { count: 0, state: reducer.first(seed) });
+            let state = reducer.neutral().unwrap_or_else(|| reducer.first(seed));
+            folded.resize(cells.count + 1, Folded { count: 0, state });
         }
-        if cells.runs_along() {
-            cells.for_each_run(positions, |run, _, cell, _| {
-                let (folded, state) = (&mut folded[cell], fold(*reducer, &values[run.clone()], 0));
-                if folded.count == 0 {
-                    folded.state = state;
-                } else {
-                    reducer.combine(&mut folded.state, state);
+        let short = is_short(cells, positions);
+        if cells.runs_along() && !(short && cells.are_rows()) {
+            wide(Runs { cells, reducer: *reducer, folded, positions, values });
+        } else if let Some((divider, along)) = cells.matrix() {
+            let (row, column) = (|p| divider.divide(p).0, |p| divider.divide(p).1);
+            let entries = positions.iter().zip(values);
+            match (along, *neutral) {
+                (true, true) => each(*reducer, folded, entries, true, row),
+                (true, false) => each(*reducer, folded, entries, false, row),
+                (false, true) => each(*reducer, folded, entries, true, column),
+                (false, false) => each(*reducer, folded, entries, false, column),
+            }
+        } else if short {
+            let mut found = [0; PART];
+            for (positions, values) in positions.chunks(PART).zip(values.chunks(PART)) {
+                cells.locate_each(positions, &mut found);
+                for (&own, &value) in found.iter().zip(values) {
+                    add(*reducer, &mut folded[own], value, *neutral);
                 }
-                folded.count += run.len();
-            });
-        } else if is_short(cells, positions) {
-            take_singly(cells, *reducer, folded, positions, values);
+            }
         } else {
-            spread(cells, *reducer, folded, positions, values);
+            spread(cells, *reducer, folded, positions, values, *neutral);
         }
         Ok(())
     }
@@ -244,6 +320,51 @@ impl<R, S: Clone> Table<'_, R, S> {
     }
 }
 
+/// Takes entries one by one, each to the cell of its position.
+#[inline(always)]
+fn each<'e, T: Copy + 'e, R: Reducer<T>>(
+    reducer: &R,
+    folded: &mut [Folded<R::State>],
+    entries: impl Iterator<Item = (&'e usize, &'e T)>,
+    neutral: bool,
+    cell: impl Fn(usize) -> usize,
+) {
+    for (&position, &value) in entries {
+        // Beyond are positions that storage makes up.
+        if let Some(folded) = folded.get_mut(cell(position)) {
+            add(reducer, folded, value, neutral);
+        }
+    }
+}
+
+/// Runs that lie in one cell each, folded as such.
+struct Runs<'t, R, S, T> {
+    cells: &'t Cells,
+    reducer: &'t R,
+    folded: &'t mut [Folded<S>],
+    positions: &'t [usize],
+    values: &'t [T],
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for Runs<'_, R, R::State, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { cells, reducer, folded, positions, values } = self;
+        cells.for_each_run(positions, |run, _, cell, _| {
+            let (folded, count) = (&mut folded[cell], run.len());
+            let state = reducer.fold(&values[run], 0);
+            if folded.count == 0 {
+                folded.state = state;
+            } else {
+                reducer.combine(&mut folded.state, state);
+            }
+            folded.count += count;
+        });
+    }
+}
+
 /// Takes runs whose elements belong to one cell each.
 fn spread<T: Copy, R: Reducer<T>>(
     cells: &Cells,
@@ -251,6 +372,7 @@ fn spread<T: Copy, R: Reducer<T>>(
     folded: &mut [Folded<R::State>],
     mut positions: &[usize],
     mut values: &[T],
+    neutral: bool,
 ) {
     while let Some(&position) = positions.first() {
         let mut taken = positions.len();
@@ -261,12 +383,7 @@ fn spread<T: Copy, R: Reducer<T>>(
                     taken = k;
                     break;
                 };
-                if folded.count == 0 {
-                    folded.state = reducer.first(value);
-                } else {
-                    reducer.step(&mut folded.state, value);
-                }
-                folded.count += 1;
+                add(reducer, folded, value, neutral);
             }
         } else {
             taken = 1;

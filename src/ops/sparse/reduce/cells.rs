@@ -2,7 +2,7 @@
 
 use super::is_ordered;
 use crate::error::{Error, Result};
-use crate::map::{AddressMap, Divider};
+use crate::map::{AddressMap, Divider, Multiplier};
 use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
 use crate::storage::Sparse;
@@ -62,7 +62,7 @@ impl Cells {
         let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
         if is_ordered::<T, R>() {
             Method::InOrder
-        } else if self.are_rows() {
+        } else if self.are_rows() && self.count > entries {
             Method::Rows
         } else if self.count <= few {
             Method::Table
@@ -93,7 +93,10 @@ impl Cells {
             }
             let more = &positions[end..positions.len().min(end + STRIDE)];
             end += more.partition_point(inside);
-            let (cell, place) = self.locate(first);
+            let (cell, place) = match (&self.groups[..], &self.dividers[..]) {
+                ([(_, false), (_, true)], [_, divider]) => (divider.divide(position).0, 0),
+                _ => self.locate(first),
+            };
             visit(start..end, first, cell, place);
             start = end;
         }
@@ -155,6 +158,15 @@ impl Cells {
         }
     }
 
+    /// If there are rows and columns, of which either is reduced: how positions are divided, and whether a row
+    /// is a cell.
+    pub(super) fn matrix(&self) -> Option<(Multiplier, bool)> {
+        match (&self.groups[..], &self.dividers[..]) {
+            ([_, (_, along)], [_, divider]) => Some((divider.multiplier()?, *along)),
+            _ => None,
+        }
+    }
+
     /// Whether the last group is reduced, so that a run lies in one cell.
     pub(super) fn runs_along(&self) -> bool {
         self.groups.last().is_some_and(|group| group.1)
@@ -168,6 +180,10 @@ impl Cells {
     ) -> Result<Tensor<Sparse<T>>> {
         let map = AddressMap::row_major(&self.shape)?;
         Ok(Tensor::of_parts(map, Sparse::of_sorted(self.count, fill, cells, values)))
+    }
+
+    pub(super) fn dense<T: Copy + Send + Sync>(&self, values: Vec<T>) -> Result<Tensor<Vec<T>>> {
+        Ok(Tensor::of_parts(AddressMap::row_major(&self.shape)?, values))
     }
 
     /// The result of one cell, if it fits.
