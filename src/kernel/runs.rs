@@ -88,7 +88,8 @@ impl Runs {
 trait Key: Copy + Ord {
     const LARGEST: Self;
 
-    fn pack(away: usize, id: usize) -> Self;
+    /// The key of a number that lies so far from `base` that it fits.
+    fn pack(number: usize, base: usize, id: u32) -> Self;
 
     /// How far the number lies from the lowest one.
     fn away(self) -> usize;
@@ -105,8 +106,8 @@ macro_rules! keys {
             const LARGEST: Self = $Key::MAX;
 
             #[inline(always)]
-            fn pack(away: usize, id: usize) -> Self {
-                (away as $Key) << ID_BITS | id as $Key
+            fn pack(number: usize, base: usize, id: u32) -> Self {
+                (number as $Key).wrapping_sub(base as $Key) << ID_BITS | id as $Key
             }
 
             #[inline(always)]
@@ -147,16 +148,16 @@ impl<K: Key> Loop for Merge<'_, K> {
     fn run(self) -> usize {
         let Self { runs, room, base, keys, numbers, places } = self;
         let mut rest = &mut keys[..];
-        let mut id = 0;
+        let mut id = 0_u32;
         for run in runs.iter().map(|run| run.numbers()) {
             let (own, later) = rest.split_at_mut(room);
             let (own, spare) = own.split_at_mut(run.len());
-            for (k, (key, &number)) in own.iter_mut().zip(run).enumerate() {
-                *key = K::pack(number.wrapping_sub(base), id + k);
+            for ((key, &number), id) in own.iter_mut().zip(run).zip(id..) {
+                *key = K::pack(number, base, id);
             }
             spare.fill(K::LARGEST);
             rest = later;
-            id += room;
+            id += room as u32;
         }
         rest.fill(K::LARGEST);
         if !K::in_registers(keys, room, runs.len()) {
@@ -237,20 +238,25 @@ fn unpack<K: Key>(
 ) -> usize {
     let total: usize = runs.iter().map(|run| run.numbers().len()).sum();
     let (mut count, mut before, mut left) = (0, usize::MAX, total);
-    let mut ahead = (0..KEYS / LINE).flat_map(|line| runs.iter().map(move |run| (run, line)));
+    let (mut run, mut ahead) = (0, 0);
     for part in keys[..total.next_multiple_of(PART)].as_chunks::<PART>().0 {
-        for (run, line) in ahead.by_ref().take(PART / LINE) {
-            prefetch(run.rest, run.count + line * LINE, LINE);
+        for _ in 0..PART / LINE {
+            if let Some(Run { rest, count }) = runs.get(run) {
+                prefetch(rest, count + ahead, LINE);
+            }
+            run += 1;
+            if run == runs.len() {
+                (run, ahead) = (0, ahead + LINE);
+            }
         }
-        let pairs = part.iter().zip(&part[1..]);
-        let equal = pairs.fold(part[0].away() == before, |equal, (key, next)| {
-            equal | (key.away() == next.away())
-        });
+        let away = part.map(K::away);
+        let mut equal = away[0] == before;
+        for k in 1..PART {
+            equal |= part[k].away() == part[k - 1].away();
+        }
         let to = numbers[count.min(KEYS)..].first_chunk_mut::<PART>();
         if let (false, true, Some(to)) = (equal, left >= PART, to) {
-            for (to, key) in to.iter_mut().zip(part) {
-                *to = base.wrapping_add(key.away());
-            }
+            *to = away.map(|away| base.wrapping_add(away));
             for (k, key) in part.iter().enumerate() {
                 places[key.id()] = (count + k) as u16;
             }
@@ -334,7 +340,7 @@ mod tests {
         fn sorts<K: Key + std::fmt::Debug>(run: usize, count: usize, numbers: &[usize]) {
             let mut keys = [K::LARGEST; KEYS];
             let numbers = numbers.iter().cycle().take(run * count).enumerate();
-            let numbers = numbers.map(|(k, &number)| K::pack(number % 1000, k));
+            let numbers = numbers.map(|(k, &number)| K::pack(number % 1000, 0, k as u32));
             keys.iter_mut().zip(numbers).for_each(|(key, own)| *key = own);
             keys.chunks_exact_mut(run).for_each(<[K]>::sort);
             let mut expected = keys;

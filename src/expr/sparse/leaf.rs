@@ -4,7 +4,7 @@ use super::cursor::{Block, Positions, Share, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
-use crate::kernel::prefetch;
+use crate::kernel::{Loop, prefetch, wide};
 use crate::map::{AddressMap, Plane};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
@@ -80,10 +80,10 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 self.scratch.extend(picked.iter().map(value));
             }
             (Some(Opened::Stored { values, fill }), Share::Placed { ordinals, slot }) => {
-                self.scratch.clear();
-                self.scratch.resize(count, *fill);
                 let slots = block.placed(*slot, ordinals.len());
-                place(values.get(ordinals.start..).unwrap_or_default(), slots, &mut self.scratch);
+                let values = values.get(ordinals.start..).unwrap_or_default();
+                self.scratch.resize(count, *fill);
+                wide(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
             (Some(Opened::Dense(map)), _) => {
                 if let Some((slice, plane)) = self.slice.zip(map.plane()) {
@@ -124,16 +124,39 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
 /// Values that are placed between two requests for memory.
 const REQUEST: usize = 8;
 
-/// Puts the first values where the slots say, and asks for the memory of the next ones, a little at a time:
-/// a processor waits for no more than a few lines at once.
-#[inline]
-fn place<T: Copy>(values: &[T], slots: &[u16], out: &mut [T]) {
-    for (some, own) in slots.chunks(REQUEST).zip(values.chunks(REQUEST)) {
-        prefetch(own, slots.len(), REQUEST);
-        for (&slot, &value) in some.iter().zip(own) {
-            if let Some(place) = out.get_mut(usize::from(slot)) {
-                *place = value;
-            }
+/// Puts the first values where the slots say and `fill` everywhere else, and asks for the memory of the next
+/// values, a little at a time: a processor waits for no more than a few lines at once.
+struct Place<'p, T> {
+    values: &'p [T],
+    slots: &'p [u16],
+    fill: T,
+    out: &'p mut [T],
+}
+
+impl<T: Copy> Loop for Place<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, slots, fill, out } = self;
+        out.fill(fill);
+        let count = slots.len().min(values.len());
+        let ((some, last), (own, rest)) =
+            (slots[..count].as_chunks::<REQUEST>(), values[..count].as_chunks::<REQUEST>());
+        for (some, own) in some.iter().zip(own) {
+            prefetch(own, count, REQUEST);
+            put(some, own, out);
+        }
+        put(last, rest, out);
+    }
+}
+
+/// Puts values where slots say that lie inside.
+#[inline(always)]
+fn put<T: Copy>(slots: &[u16], values: &[T], out: &mut [T]) {
+    for (&slot, &value) in slots.iter().zip(values) {
+        if let Some(place) = out.get_mut(usize::from(slot)) {
+            *place = value;
         }
     }
 }

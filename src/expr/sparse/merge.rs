@@ -13,7 +13,8 @@ pub(crate) struct Union<'l> {
     /// The lists that are not empty.
     lists: Vec<List<'l>>,
     shares: Vec<Share>,
-    runs: Box<Runs>,
+    /// Where blocks are merged, if there is more than one list.
+    runs: Option<Box<Runs>>,
     /// Positions and slots of a block that is merged position by position; none before there is one.
     positions: Vec<usize>,
     slots: Vec<u16>,
@@ -49,14 +50,9 @@ impl<'l> Union<'l> {
             let positions = &list[part.clone()];
             List { positions, taken: 0, leaf, first: part.start }
         });
-        let lists = lists.filter(|list| !list.positions.is_empty()).collect();
-        Self {
-            lists,
-            shares,
-            runs: Box::new(Runs::new()),
-            positions: Vec::new(),
-            slots: Vec::new(),
-        }
+        let lists: Vec<_> = lists.filter(|list| !list.positions.is_empty()).collect();
+        let runs = (lists.len() > 1).then(|| Box::new(Runs::new()));
+        Self { lists, shares, runs, positions: Vec::new(), slots: Vec::new() }
     }
 
     /// The next block, if there is one.
@@ -68,15 +64,30 @@ impl<'l> Union<'l> {
             let block = Block { positions, shares: &self.shares, slots: &[], picked: &[] };
             return (!positions.is_empty()).then_some(block);
         }
-        let (positions, slots) = match self.merge() {
-            Some(count) => (&self.runs.numbers[..count], &self.runs.places[..]),
-            None => {
-                self.merge_slowly();
-                (&self.positions[..], &self.slots[..])
+        if let Some(positions) = self.same() {
+            for list in &mut self.lists {
+                self.shares[list.leaf] = Share::Whole(list.take(positions.len()));
             }
+            return Some(Block { positions, shares: &self.shares, slots: &[], picked: &[] });
+        }
+        let count = self.merge();
+        if count.is_none() {
+            self.merge_slowly();
+        }
+        let (positions, slots) = match count.zip(self.runs.as_ref()) {
+            Some((count, runs)) => (&runs.numbers[..count], &runs.places[..]),
+            None => (&self.positions[..], &self.slots[..]),
         };
         let block = Block { positions, shares: &self.shares, slots, picked: &[] };
         (!positions.is_empty()).then_some(block)
+    }
+
+    /// The next positions, if they are the same in all lists.
+    fn same(&self) -> Option<&'l [usize]> {
+        let mut parts =
+            self.lists.iter().map(|list| list.rest()).map(|rest| &rest[..rest.len().min(BLOCK)]);
+        let first = parts.next().filter(|first| !first.is_empty())?;
+        parts.all(|part| part == first).then_some(first)
     }
 
     /// Merges a block at once; `None` if there are too many lists, or their positions lie too far apart.
@@ -94,7 +105,7 @@ impl<'l> Union<'l> {
             let count = pivot.map_or(most.len(), |pivot| below(most, pivot));
             *run = Run { rest, count };
         }
-        let count = self.runs.merge(runs)?;
+        let count = self.runs.as_mut()?.merge(runs)?;
         for (k, (run, list)) in runs.iter().zip(&mut self.lists).enumerate() {
             let ordinals = list.take(run.count);
             self.shares[list.leaf] = if run.count == count {
@@ -146,3 +157,101 @@ fn below(positions: &[usize], pivot: usize) -> usize {
 }
 
 const _: () = assert!(KEYS == BLOCK, "a block is merged at once");
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, Positions, Share, Union};
+    use quickcheck::{Arbitrary, Gen, QuickCheck};
+    use std::borrow::Cow;
+    use std::collections::BTreeSet;
+
+    /// Lists of one to 20 leaves: empty ones, equal ones, disjoint ones, and ones that share much.
+    #[derive(Debug, Clone)]
+    struct Lists(Vec<Vec<usize>>);
+
+    impl Arbitrary for Lists {
+        fn arbitrary(g: &mut Gen) -> Self {
+            let count = *g.choose(&[1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 17, 20]).unwrap();
+            let step = *g.choose(&[1, 3, 100, 50_000, 1 << 36, 1 << 50]).unwrap();
+            let top = *g.choose(&[false, false, true]).unwrap();
+            let mut lists: Vec<Vec<usize>> = Vec::new();
+            for k in 0..count {
+                let len = *g.choose(&[0, 1, 5, 300, 512, 513, 1100]).unwrap();
+                let copied = lists.last().filter(|_| *g.choose(&[false, true, false]).unwrap());
+                if let Some(last) = copied {
+                    lists.push(last.clone());
+                    continue;
+                }
+                let first = *g.choose(&[0, 0, 0, 1200 * k]).unwrap();
+                let mut state = u64::arbitrary(g) | 1;
+                let numbers = (0..len).map(|_| {
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(99991);
+                    let number = (first + (state >> 33) as usize % 2200).saturating_mul(step);
+                    if top { (usize::MAX - 1) - number.min(usize::MAX - 1) } else { number }
+                });
+                let numbers: BTreeSet<usize> = numbers.filter(|n| *n != usize::MAX).collect();
+                lists.push(numbers.into_iter().collect());
+            }
+            Self(lists)
+        }
+    }
+
+    /// The union, and what every list has in it, block by block.
+    fn merged(lists: &[Vec<usize>]) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let positions: Vec<Positions<'_>> = lists.iter().map(|l| Cow::Borrowed(&l[..])).collect();
+        let parts: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
+        let mut union = Union::new(&positions, &parts);
+        let (mut all, mut own) = (Vec::new(), vec![Vec::new(); lists.len()]);
+        while let Some(block) = union.next_block() {
+            assert!((1..=BLOCK).contains(&block.positions.len()));
+            for ((share, own), list) in block.shares.iter().zip(&mut own).zip(lists) {
+                let (ordinals, at) = match share {
+                    Share::Whole(ordinals) => (ordinals.clone(), block.positions.to_vec()),
+                    Share::Placed { ordinals, slot } => {
+                        let slots = block.placed(*slot, ordinals.len()).iter();
+                        let at = slots.map(|&slot| block.positions[usize::from(slot)]);
+                        (ordinals.clone(), at.collect())
+                    }
+                    Share::Picked { .. } => panic!("a union picks nothing"),
+                };
+                // Shares of storage that lies are only to be harmless.
+                if list.is_sorted() {
+                    assert_eq!((ordinals.start, ordinals.len()), (own.len(), at.len()));
+                }
+                own.extend(at);
+            }
+            all.extend(block.positions);
+        }
+        (all, own)
+    }
+
+    fn is_union(Lists(lists): Lists) -> bool {
+        let expected: BTreeSet<usize> = lists.iter().flatten().copied().collect();
+        let (all, own) = merged(&lists);
+        all.into_iter().eq(expected) && own == lists
+    }
+
+    #[test]
+    fn blocks_are_the_union_of_all_lists() {
+        QuickCheck::new().tests(500).quickcheck(is_union as fn(Lists) -> bool);
+    }
+
+    /// It ends, at the latest when all lists were taken.
+    #[test]
+    fn lists_that_do_not_ascend_come_to_an_end() {
+        let falling: Vec<usize> = (0..2000).rev().collect();
+        let wild: Vec<usize> =
+            (0..2000).map(|k: usize| k.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let ends = vec![usize::MAX; 700];
+        let good: Vec<usize> = (0..3000).map(|k| k * 5).collect();
+        let lists = [falling, wild, ends, good];
+        for first in &lists {
+            for second in &lists {
+                merged(&[first.clone(), second.clone()]);
+                merged(&[first.clone(), second.clone(), lists[3].clone()]);
+                let many = [first, second].into_iter().cycle().take(18).cloned();
+                merged(&many.collect::<Vec<_>>());
+            }
+        }
+    }
+}

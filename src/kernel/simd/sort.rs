@@ -210,7 +210,10 @@ macro_rules! sorters {
                     }
                     return;
                 }
-                for k in (0..K).filter(|k| k ^ across > *k && k ^ across < K) {
+                // Registers without the highest bit of `across` in their number: those with it are partners.
+                let bit = 1 << across.ilog2();
+                let first = (0..K.next_power_of_two() / 2).map(|k| k / bit * 2 * bit + k % bit);
+                for k in first.filter(|k| k ^ across < K) {
                     let turned = |register| {
                         if inside == 0 { register } else { $permute(partners, register) }
                     };
