@@ -365,7 +365,7 @@ mod tests {
     fn what_does_not_ascend_is_harmless() {
         let falling: Vec<usize> = (0..256).map(|k| usize::MAX - k * 1000).collect();
         let equal = vec![5; 256];
-        let mixed: Vec<usize> = (0..256).map(|k| k * 7919 % 257 << (k % 60)).collect();
+        let mixed: Vec<usize> = (0..256).map(|k| (k * 7919 % 257) << (k % 60)).collect();
         for lists in [[&falling, &equal], [&mixed, &falling], [&equal, &mixed], [&equal, &equal]] {
             let runs = lists.map(|list| Run { rest: list, count: list.len() });
             assert!(Runs::new().merge(&runs).is_none_or(|count| count <= KEYS));
