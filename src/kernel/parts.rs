@@ -1,7 +1,8 @@
 //! Outputs that are written in parts: each from one end to the other, and once.
 
-use super::inner::as_slots;
-use super::{FenceOnDrop, Filled, PART, STREAM_BYTES, simd};
+use super::inner::{RowsMut, as_slots};
+use super::{FenceOnDrop, Fill, Filled, PART, STREAM_BYTES, Stop, simd};
+use crate::error::{Error, Result};
 use std::array::from_fn;
 use std::mem::MaybeUninit;
 
@@ -169,6 +170,52 @@ impl<'a, T: Copy> Part<'a, T> {
     }
 }
 
+/// Slots of an output that are still to be written, block after block.
+pub(crate) struct Pending<'a, T> {
+    rest: &'a mut [MaybeUninit<T>],
+    stream: bool,
+}
+
+impl<'a, T: Copy> Pending<'a, T> {
+    pub(crate) fn new(out: &'a mut [MaybeUninit<T>]) -> Self {
+        Self { stream: streams(out), rest: out }
+    }
+
+    /// Evaluates the row of `count` elements that a cursor is bound to into the next slots.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Fault`], and [`Error::OutOfSpan`] if there are fewer slots.
+    pub(crate) fn fill(self, cursor: &dyn Fill<T>, count: usize) -> Result<Self, Stop> {
+        let Self { rest, stream } = self;
+        let _fence = FenceOnDrop(stream);
+        let len = rest.len();
+        let beyond = || Error::OutOfSpan { span: 0..count, len };
+        let (now, rest) = rest.split_at_mut_checked(count).ok_or_else(beyond)?;
+        let mut out = RowsMut::new(now, 1, count, count).ok_or_else(beyond)?;
+        let written =
+            if stream { cursor.fill_streaming(&mut out) } else { cursor.fill(0, false, &mut out) };
+        if written.has_fault() { Err(Stop::Fault) } else { Ok(Self { rest, stream }) }
+    }
+
+    /// The proof that all slots were written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if some were not.
+    pub(crate) fn finish(self) -> Result<Filled> {
+        match self.rest.len() {
+            0 => Ok(Filled(())),
+            len => Err(Error::OutOfSpan { span: 0..0, len }),
+        }
+    }
+}
+
+/// Whether an output is written past the caches.
+fn streams<T>(out: &[MaybeUninit<T>]) -> bool {
+    simd::streams() && size_of::<T>() <= simd::LINE && size_of_val(out) >= STREAM_BYTES
+}
+
 /// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the
 /// part that it says; the parts are numbered up to `count`.
 ///
@@ -179,8 +226,7 @@ pub(crate) fn fill_parts<T: Copy, E>(
     pieces: impl Iterator<Item = (usize, usize)>,
     run: impl FnOnce(&mut [Part<'_, T>]) -> Result<(), E>,
 ) -> Result<Option<Filled>, E> {
-    let stream =
-        simd::streams() && size_of::<T>() <= simd::LINE && size_of_val(out) >= STREAM_BYTES;
+    let stream = streams(out);
     let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = Vec::new();
     lists.resize_with(count, Vec::new);
     let mut rest = out;

@@ -1,12 +1,15 @@
 //! Instruction sets: which there are, and stores past the caches.
 #![allow(unsafe_code, reason = "vector instructions take pointers and need a detected feature")]
 
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "simd/unsorted.rs"]
+mod sort;
 #[cfg(target_arch = "x86_64")]
 mod sort;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
-pub(crate) use sort::{SPARE, sort_u32, sort_u64};
+pub(crate) use sort::{SPARE, merge_u32, merge_u64, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use transpose::{eights_4x4, eights_8x8, fours_8x8};
@@ -71,20 +74,6 @@ pub(crate) fn wide<L: Loop>(run: L) -> L::Out {
 #[target_feature(enable = "avx2,fma")]
 fn wide_avx2<L: Loop>(run: L) -> L::Out {
     run.run()
-}
-
-/// Keys are not sorted in registers here, see the module for those that have them.
-#[cfg(not(target_arch = "x86_64"))]
-mod sort {
-    pub(crate) const SPARE: usize = 0;
-
-    pub(crate) fn sort_u32(_: &mut [u32], _: &mut [u32]) -> bool {
-        false
-    }
-
-    pub(crate) fn sort_u64(_: &mut [u64], _: &mut [u64]) -> bool {
-        false
-    }
 }
 
 /// Whether there are stores past the caches.

@@ -36,7 +36,6 @@ pub use select::{IntoSelectors, Select, Step};
 use crate::error::Result;
 use crate::shape::Shape;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// One or more [`Layout`]s composed: global index in, local address out.
@@ -170,14 +169,19 @@ impl AddressMap {
         Self { top: self.top.coalesced(), rest: self.rest.clone() }
     }
 
-    /// The row-major positions in the row of one that lies inside, and the address of the first, if rows
-    /// are runs of addresses.
-    pub(crate) fn row_of(&self, position: usize) -> Option<(Range<usize>, usize)> {
-        let last = self.top.axes.last().filter(|_| self.top.walks.is_none() && self.rest.is_none());
-        let extent = last.filter(|axis| axis.stride == 1)?.extent;
-        let start = position - position % extent.max(1);
-        // Storage may lie about where its entries are.
-        Some((start..start.checked_add(extent)?, self.top.address_at(start)))
+    /// Addresses by row-major position, if strides along two axes give them.
+    pub(crate) fn plane(&self) -> Option<Plane> {
+        let top = Some(&self.top).filter(|top| top.walks.is_none() && self.rest.is_none())?;
+        let (across, columns, along, count) = match top.axes[..] {
+            [] => (0, 1, 0, 1),
+            [axis] => (0, axis.extent, axis.stride, axis.extent),
+            [rows, columns] => {
+                let count = rows.extent.saturating_mul(columns.extent);
+                (rows.stride, columns.extent, columns.stride, count)
+            }
+            _ => return None,
+        };
+        Some(Plane { offset: top.offset, across, along, divider: Divider::new(columns, count) })
     }
 
     /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
@@ -244,6 +248,28 @@ impl AddressMap {
     /// ```
     pub fn to_global(&self, address: usize) -> Globals {
         Globals::new(self, address)
+    }
+}
+
+/// Addresses of rows and columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plane {
+    offset: isize,
+    /// Strides from row to row and along a row.
+    across: isize,
+    along: isize,
+    /// By the extent of a row.
+    divider: Divider,
+}
+
+impl Plane {
+    /// Address of a position that lies inside, and some number for any other.
+    #[inline(always)]
+    pub(crate) fn address(&self, position: usize) -> usize {
+        let (row, column) = self.divider.divide(position);
+        let across = self.across.wrapping_mul(row as isize);
+        let along = self.along.wrapping_mul(column as isize);
+        self.offset.wrapping_add(across).wrapping_add(along) as usize
     }
 }
 

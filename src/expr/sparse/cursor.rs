@@ -49,31 +49,42 @@ pub trait StoredLeaf<'a> {
 pub struct Block<'b> {
     pub(crate) positions: &'b [usize],
     pub(crate) shares: &'b [Share],
+    /// Places among the positions, see [`Share::Placed`]; beyond them of entries that have none.
+    pub(crate) slots: &'b [u16],
+    /// Ordinals of entries, see [`Share::Picked`].
+    pub(crate) picked: &'b [Vec<usize>],
 }
 
 /// The entries of one leaf in a block.
 #[derive(Debug, Clone)]
-pub struct Share {
-    pub(crate) ordinals: Range<usize>,
-    /// Whether these entries are the positions of the block, one for one.
-    pub(crate) whole: bool,
-    /// Otherwise, if it is not empty, the ordinals of the entries at the positions of the block, one for one.
-    pub(crate) picked: Vec<usize>,
-    /// Otherwise for each of them its place among the positions, beyond them if it has none.
-    pub(crate) slots: [u16; BLOCK],
+pub enum Share {
+    /// Entries of these ordinals are the positions of the block, one for one.
+    Whole(Range<usize>),
+    /// Entries of these ordinals have the places that the block lists from `slot` on.
+    Placed {
+        #[doc(hidden)]
+        ordinals: Range<usize>,
+        #[doc(hidden)]
+        slot: usize,
+    },
+    /// Every position has an entry: those of list `list` of the block.
+    Picked {
+        #[doc(hidden)]
+        list: usize,
+    },
 }
 
-impl Share {
-    /// Place of an entry among the positions.
-    #[inline(always)]
-    pub(crate) fn place(&self, entry: usize) -> usize {
-        if self.whole { entry } else { usize::from(self.slots[entry]) }
+/// No entries.
+impl Default for Share {
+    fn default() -> Self {
+        Self::Placed { ordinals: 0..0, slot: 0 }
     }
 }
 
-impl Default for Share {
-    fn default() -> Self {
-        Self { ordinals: 0..0, whole: false, picked: Vec::new(), slots: [0; BLOCK] }
+impl Block<'_> {
+    /// The places of the entries that [`Share::Placed`] tells of.
+    pub(crate) fn placed(&self, slot: usize, count: usize) -> &[u16] {
+        self.slots.get(slot..).and_then(|slots| slots.get(..count)).unwrap_or_default()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Leaves of sparse evaluations.
 
-use super::cursor::{Block, Positions, StoredCursor, StoredLeaf};
+use super::cursor::{Block, Positions, Share, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
-use crate::kernel::prefetch;
-use crate::map::AddressMap;
+use crate::kernel::{Loop, prefetch, wide};
+use crate::map::{AddressMap, Plane};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -66,37 +66,31 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         let leaf = *next;
         *next += 1;
         let (share, count) = (&block.shares[leaf], block.positions.len());
-        match &self.opened {
-            Some(Opened::Stored { values, .. }) if share.whole => {
-                let missing = || Stop::Error(invalid(values.len(), share.ordinals.end));
-                values.get(share.ordinals.clone()).ok_or_else(missing)?;
-                self.bound = Bound::Values { start: share.ordinals.start };
+        match (&self.opened, share) {
+            (Some(Opened::Stored { values, .. }), Share::Whole(ordinals)) => {
+                let missing = || Stop::Error(invalid(values.len(), ordinals.end));
+                values.get(ordinals.clone()).ok_or_else(missing)?;
+                self.bound = Bound::Values { start: ordinals.start };
                 return Ok(());
             }
-            Some(Opened::Stored { values, fill }) if !share.picked.is_empty() => {
+            (Some(Opened::Stored { values, fill }), Share::Picked { list }) => {
+                let picked = block.picked.get(*list).map_or(&[][..], |picked| picked);
                 let value = |&ordinal: &usize| values.get(ordinal).copied().unwrap_or(*fill);
                 self.scratch.clear();
-                self.scratch.extend(share.picked.iter().map(value));
+                self.scratch.extend(picked.iter().map(value));
             }
-            Some(Opened::Stored { values, fill }) => {
-                // What the next blocks will read.
-                let ahead = share.ordinals.len();
-                prefetch(values, share.ordinals.end.wrapping_add(ahead), ahead);
-                self.scratch.clear();
+            (Some(Opened::Stored { values, fill }), Share::Placed { ordinals, slot }) => {
+                let slots = block.placed(*slot, ordinals.len());
+                let values = values.get(ordinals.start..).unwrap_or_default();
                 self.scratch.resize(count, *fill);
-                let scratch = &mut self.scratch[..];
-                let values = values.get(share.ordinals.clone()).unwrap_or_default();
-                for (&slot, &value) in share.slots.iter().zip(values) {
-                    if let Some(place) = scratch.get_mut(usize::from(slot)) {
-                        *place = value;
-                    }
-                }
+                wide(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
-            Some(Opened::Dense(map))
-                if self.slice.is_some_and(|slice| {
-                    gather_rows(slice, map, block.positions, &mut self.scratch)
-                }) => {}
-            Some(Opened::Dense(map)) => {
+            (Some(Opened::Dense(map)), _) => {
+                if let Some((slice, plane)) = self.slice.zip(map.plane()) {
+                    gather(slice, plane, block.positions, &mut self.scratch)?;
+                    self.bound = Bound::Scratch { stride: count };
+                    return Ok(());
+                }
                 self.addresses.clear();
                 map.addresses_at(block.positions, &mut self.addresses);
                 let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
@@ -120,52 +114,71 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     }
                 }
             }
-            None => {}
+            (None, _) => {}
         }
         self.bound = Bound::Scratch { stride: count };
         Ok(())
     }
 }
 
-/// Fewest positions of a row, on average, for which it is looked up.
-const PER_ROW: usize = 8;
+/// Values that are placed between two requests for memory.
+const REQUEST: usize = 8;
 
-/// Reads the elements at ascending positions row by row. Tells whether it did: it does not if rows have few
-/// positions or are no runs of addresses.
-fn gather_rows<T: Copy>(
+/// Puts the first values where the slots say and `fill` everywhere else, and asks for the memory of the next
+/// values, a little at a time: a processor waits for no more than a few lines at once.
+struct Place<'p, T> {
+    values: &'p [T],
+    slots: &'p [u16],
+    fill: T,
+    out: &'p mut [T],
+}
+
+impl<T: Copy> Loop for Place<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, slots, fill, out } = self;
+        out.fill(fill);
+        let count = slots.len().min(values.len());
+        let ((some, last), (own, rest)) =
+            (slots[..count].as_chunks::<REQUEST>(), values[..count].as_chunks::<REQUEST>());
+        for (some, own) in some.iter().zip(own) {
+            prefetch(own, count, REQUEST);
+            put(some, own, out);
+        }
+        put(last, rest, out);
+    }
+}
+
+/// Puts values where slots say that lie inside.
+#[inline(always)]
+fn put<T: Copy>(slots: &[u16], values: &[T], out: &mut [T]) {
+    for (&slot, &value) in slots.iter().zip(values) {
+        if let Some(place) = out.get_mut(usize::from(slot)) {
+            *place = value;
+        }
+    }
+}
+
+/// Reads the elements at positions of a plane.
+fn gather<T: Copy>(
     slice: &[T],
-    map: &AddressMap,
+    plane: Plane,
     positions: &[usize],
     out: &mut Vec<T>,
-) -> bool {
-    let (Some(&low), Some(&high)) = (positions.first(), positions.last()) else { return false };
-    let Some((row, _)) = map.row_of(low) else { return false };
-    // Storage that lies about its entries may give them in any order.
-    let Some(distance) = high.checked_sub(low) else { return false };
-    if distance / row.len() >= positions.len() / PER_ROW {
-        return false;
-    }
+) -> Result<(), Stop> {
+    let mut missing = None;
+    let Some(&first) = slice.first() else { return Err(beyond(0, 0)) };
     out.clear();
-    let mut rest = positions;
-    while let Some(&next) = rest.first() {
-        let Some((row, first)) = map.row_of(next) else { return false };
-        let Some(elements) = slice.get(first..).and_then(|rest| rest.get(..row.len())) else {
-            return false;
-        };
-        let count = rest.iter().take_while(|position| **position < row.end).count();
-        if count == 0 {
-            return false;
-        }
-        let (own, later) = rest.split_at(count);
-        for position in own {
-            let Some(&element) = elements.get(position.wrapping_sub(row.start)) else {
-                return false;
-            };
-            out.push(element);
-        }
-        rest = later;
-    }
-    true
+    out.extend(positions.iter().map(|&position| {
+        let address = plane.address(position);
+        slice.get(address).copied().unwrap_or_else(|| {
+            missing = Some(address);
+            first
+        })
+    }));
+    missing.map_or(Ok(()), |address| Err(beyond(address, slice.len())))
 }
 
 /// The error for storage that gave fewer values than addresses.

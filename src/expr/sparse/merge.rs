@@ -1,16 +1,9 @@
 //! The union of ascending lists, block by block.
 
-use super::cursor::{BLOCK, Positions, Share};
-use crate::kernel::prefetch;
+use super::cursor::{BLOCK, Block, Positions, Share};
+use crate::kernel::runs::{KEYS, RUNS, Run, Runs, room};
 use std::ops::Range;
 
-/// Blocks that are merged at once. Each step of a merge waits for the comparison before it; several
-/// merges, step by step in turn, fill the time.
-const LANES: usize = 2;
-/// Steps between two looks at whether all lanes are done.
-const STRIDE: usize = 8;
-/// Positions in a line of cache.
-const LINE: usize = 8;
 /// Stands for the end of a list: no element has this position.
 const END: usize = usize::MAX;
 
@@ -19,10 +12,12 @@ const END: usize = usize::MAX;
 pub(crate) struct Union<'l> {
     /// The lists that are not empty.
     lists: Vec<List<'l>>,
-    lanes: [Lane; LANES],
-    /// The lane to hand out next, and the number of those that are ready.
-    next: usize,
-    ready: usize,
+    shares: Vec<Share>,
+    /// Where blocks are merged, if there is more than one list.
+    runs: Option<Box<Runs>>,
+    /// Positions and slots of a block that is merged position by position; none before there is one.
+    positions: Vec<usize>,
+    slots: Vec<u16>,
 }
 
 struct List<'l> {
@@ -34,12 +29,17 @@ struct List<'l> {
     first: usize,
 }
 
-/// One block.
-#[derive(Clone)]
-struct Lane {
-    positions: Box<[usize; BLOCK]>,
-    count: usize,
-    shares: Vec<Share>,
+impl<'l> List<'l> {
+    fn rest(&self) -> &'l [usize] {
+        &self.positions[self.taken..]
+    }
+
+    /// Takes positions; returns their ordinals.
+    fn take(&mut self, count: usize) -> Range<usize> {
+        let start = self.first + self.taken;
+        self.taken += count;
+        start..start + count
+    }
 }
 
 impl<'l> Union<'l> {
@@ -50,136 +50,98 @@ impl<'l> Union<'l> {
             let positions = &list[part.clone()];
             List { positions, taken: 0, leaf, first: part.start }
         });
-        let lists = lists.filter(|list| !list.positions.is_empty()).collect();
-        let lane = Lane { positions: Box::new([0; BLOCK]), count: 0, shares };
-        let lanes = std::array::from_fn(|_| lane.clone());
-        Self { lists, lanes, next: 0, ready: 0 }
-    }
-
-    /// The share of every leaf in no block at all.
-    pub(crate) fn no_shares(&self) -> Vec<Share> {
-        vec![Share::default(); self.lanes[0].shares.len()]
+        let lists: Vec<_> = lists.filter(|list| !list.positions.is_empty()).collect();
+        let runs = (lists.len() > 1).then(|| Box::new(Runs::new()));
+        Self { lists, shares, runs, positions: Vec::new(), slots: Vec::new() }
     }
 
     /// The next block, if there is one.
-    pub(crate) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
+    pub(crate) fn next_block(&mut self) -> Option<Block<'_>> {
         if let [list] = &mut self.lists[..] {
-            let part = list.taken..list.positions.len().min(list.taken + BLOCK);
-            list.taken = part.end;
-            let share = &mut self.lanes[0].shares[list.leaf];
-            share.ordinals = list.first + part.start..list.first + part.end;
-            share.whole = true;
-            return (!part.is_empty()).then_some((&list.positions[part], &self.lanes[0].shares));
+            let rest = list.rest();
+            let positions = &rest[..rest.len().min(BLOCK)];
+            self.shares[list.leaf] = Share::Whole(list.take(positions.len()));
+            let block = Block { positions, shares: &self.shares, slots: &[], picked: &[] };
+            return (!positions.is_empty()).then_some(block);
         }
-        if self.next == self.ready {
-            (self.next, self.ready) = (0, 0);
-            match self.lists.len() {
-                0 => {}
-                2 => self.merge::<2>(),
-                3 => self.merge::<3>(),
-                4 => self.merge::<4>(),
-                _ => self.merge_many(),
+        if let Some(positions) = self.same() {
+            for list in &mut self.lists {
+                self.shares[list.leaf] = Share::Whole(list.take(positions.len()));
             }
+            return Some(Block { positions, shares: &self.shares, slots: &[], picked: &[] });
         }
-        let lane = self.lanes[..self.ready].get(self.next)?;
-        self.next += 1;
-        Some((&lane.positions[..lane.count], &lane.shares))
+        let count = self.merge();
+        if count.is_none() {
+            self.merge_slowly();
+        }
+        let (positions, slots) = match count.zip(self.runs.as_ref()) {
+            Some((count, runs)) => (&runs.numbers[..count], &runs.places[..]),
+            None => (&self.positions[..], &self.slots[..]),
+        };
+        let block = Block { positions, shares: &self.shares, slots, picked: &[] };
+        (!positions.is_empty()).then_some(block)
     }
 
-    /// Merges as many blocks as there are lanes: in each lane it takes the smallest head of all lists,
-    /// again and again, without a branch on which one it is.
-    fn merge<const K: usize>(&mut self) {
-        let mut parts = [[&[][..]; K]; LANES];
-        let mut steps = 0;
-        while self.ready < LANES {
-            let Some(cut) = self.cut::<K>() else { break };
-            parts[self.ready] = cut;
-            steps = steps.max(cut.iter().map(|part| part.len()).sum());
-            self.ready += 1;
-        }
-        for list in &self.lists {
-            // What the next cut will look at.
-            let ahead = list.taken..list.positions.len().min(list.taken + LANES * BLOCK / K);
-            ahead.step_by(LINE).for_each(|at| prefetch(list.positions, at, LINE));
-        }
-        let mut slots = [[[0_u16; BLOCK]; K]; LANES];
-        let mut at = [[0_usize; K]; LANES];
-        let mut heads = parts.map(|parts| parts.map(|part| head(part, 0)));
-        for step in 0..steps.min(BLOCK) {
-            for lane in 0..LANES {
-                let lowest = heads[lane].into_iter().fold(END, usize::min);
-                self.lanes[lane].positions[step] = lowest;
-                for k in 0..K {
-                    let at = &mut at[lane][k];
-                    slots[lane][k][*at % BLOCK] = step as u16;
-                    *at += usize::from(heads[lane][k] == lowest);
-                    heads[lane][k] = head(parts[lane][k], *at);
-                }
-            }
-            if step % STRIDE == STRIDE - 1 && heads.iter().flatten().all(|&head| head == END) {
-                steps = step + 1;
-                break;
-            }
-        }
-        for (lane, slots) in self.lanes[..self.ready].iter_mut().zip(&slots) {
-            lane.count = lane.positions[..steps.min(BLOCK)].partition_point(|&p| p != END);
-            for (list, slots) in self.lists.iter().zip(slots) {
-                let share = &mut lane.shares[list.leaf];
-                share.whole = share.ordinals.len() == lane.count;
-                share.slots = *slots;
-            }
-        }
+    /// The next positions, if they are the same in all lists.
+    fn same(&self) -> Option<&'l [usize]> {
+        let mut parts =
+            self.lists.iter().map(|list| list.rest()).map(|rest| &rest[..rest.len().min(BLOCK)]);
+        let first = parts.next().filter(|first| !first.is_empty())?;
+        parts.all(|part| part == first).then_some(first)
     }
 
-    /// The next part of every list for a lane, such that the block has no more positions than it may: up to
-    /// the first position before which some list has its share of them.
-    fn cut<const K: usize>(&mut self) -> Option<[&'l [usize]; K]> {
-        let room = BLOCK / K;
-        let rest = |list: &List<'l>| &list.positions[list.taken..];
-        let pivot = self.lists.iter().filter_map(|list| rest(list).get(room)).min().copied();
-        let mut parts = [&[][..]; K];
-        for (part, list) in parts.iter_mut().zip(&mut self.lists) {
-            let rest = rest(list);
-            let rest = &rest[..rest.len().min(room)];
-            let count = pivot.map_or(rest.len(), |pivot| below(rest, pivot));
-            *part = &rest[..count];
-            let start = list.first + list.taken;
-            self.lanes[self.ready].shares[list.leaf].ordinals = start..start + count;
-            list.taken += count;
+    /// Merges a block at once; `None` if there are too many lists, or their positions lie too far apart.
+    ///
+    /// The next part of every list is such that the block has no more positions than it may: up to the
+    /// first position before which some list has its share of them.
+    fn merge(&mut self) -> Option<usize> {
+        let mut runs = [Run::default(); RUNS];
+        let runs = runs.get_mut(..self.lists.len())?;
+        let room = room(runs.len());
+        let pivot = self.lists.iter().filter_map(|list| list.rest().get(room)).min().copied();
+        for (run, list) in runs.iter_mut().zip(&self.lists) {
+            let rest = list.rest();
+            let most = &rest[..rest.len().min(room)];
+            let count = pivot.map_or(most.len(), |pivot| below(most, pivot));
+            *run = Run { rest, count };
         }
-        parts.iter().any(|part| !part.is_empty()).then_some(parts)
+        let count = self.runs.as_mut()?.merge(runs)?;
+        for (k, (run, list)) in runs.iter().zip(&mut self.lists).enumerate() {
+            let ordinals = list.take(run.count);
+            self.shares[list.leaf] = if run.count == count {
+                Share::Whole(ordinals)
+            } else {
+                Share::Placed { ordinals, slot: k * room }
+            };
+        }
+        Some(count)
     }
 
-    /// One block of any number of lists.
-    fn merge_many(&mut self) {
-        let lane = &mut self.lanes[0];
-        for list in &self.lists {
-            let start = list.first + list.taken;
-            lane.shares[list.leaf].ordinals = start..start;
-        }
-        lane.count = 0;
-        while lane.count < BLOCK {
-            let heads = self.lists.iter().map(|list| head(list.positions, list.taken));
+    /// Merges a block of any lists, one position after another.
+    fn merge_slowly(&mut self) {
+        self.positions.clear();
+        self.slots.resize(self.lists.len() * BLOCK, 0);
+        let mut counts = vec![0; self.lists.len()];
+        while self.positions.len() < BLOCK {
+            let heads = self.lists.iter().map(|list| list.rest().first().copied().unwrap_or(END));
             let lowest = heads.fold(END, usize::min);
             if lowest == END {
                 break;
             }
-            for list in &mut self.lists {
-                if head(list.positions, list.taken) == lowest {
-                    let share = &mut lane.shares[list.leaf];
-                    share.slots[share.ordinals.len()] = lane.count as u16;
-                    share.ordinals.end += 1;
+            let lists = self.lists.iter_mut().zip(self.slots.chunks_exact_mut(BLOCK));
+            for ((list, slots), count) in lists.zip(&mut counts) {
+                if list.rest().first() == Some(&lowest) {
+                    slots[*count] = self.positions.len() as u16;
+                    *count += 1;
                     list.taken += 1;
                 }
             }
-            lane.positions[lane.count] = lowest;
-            lane.count += 1;
+            self.positions.push(lowest);
         }
-        for list in &self.lists {
-            let share = &mut lane.shares[list.leaf];
-            share.whole = share.ordinals.len() == lane.count;
+        for (k, (list, &count)) in self.lists.iter().zip(&counts).enumerate() {
+            let end = list.first + list.taken;
+            self.shares[list.leaf] = Share::Placed { ordinals: end - count..end, slot: k * BLOCK };
         }
-        self.ready = usize::from(lane.count > 0);
     }
 }
 
@@ -194,7 +156,102 @@ fn below(positions: &[usize], pivot: usize) -> usize {
     start + positions[start..end].partition_point(|&position| position < pivot)
 }
 
-#[inline(always)]
-fn head(list: &[usize], at: usize) -> usize {
-    list.get(at).copied().unwrap_or(END)
+const _: () = assert!(KEYS == BLOCK, "a block is merged at once");
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, Positions, Share, Union};
+    use quickcheck::{Arbitrary, Gen, QuickCheck};
+    use std::borrow::Cow;
+    use std::collections::BTreeSet;
+
+    /// Lists of one to 20 leaves: empty ones, equal ones, disjoint ones, and ones that share much.
+    #[derive(Debug, Clone)]
+    struct Lists(Vec<Vec<usize>>);
+
+    impl Arbitrary for Lists {
+        fn arbitrary(g: &mut Gen) -> Self {
+            let count = *g.choose(&[1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 17, 20]).unwrap();
+            let step = *g.choose(&[1, 3, 100, 50_000, 1 << 36, 1 << 50]).unwrap();
+            let top = *g.choose(&[false, false, true]).unwrap();
+            let mut lists: Vec<Vec<usize>> = Vec::new();
+            for k in 0..count {
+                let len = *g.choose(&[0, 1, 5, 300, 512, 513, 1100]).unwrap();
+                let copied = lists.last().filter(|_| *g.choose(&[false, true, false]).unwrap());
+                if let Some(last) = copied {
+                    lists.push(last.clone());
+                    continue;
+                }
+                let first = *g.choose(&[0, 0, 0, 1200 * k]).unwrap();
+                let mut state = u64::arbitrary(g) | 1;
+                let numbers = (0..len).map(|_| {
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(99991);
+                    let number = (first + (state >> 33) as usize % 2200).saturating_mul(step);
+                    if top { (usize::MAX - 1) - number.min(usize::MAX - 1) } else { number }
+                });
+                let numbers: BTreeSet<usize> = numbers.filter(|n| *n != usize::MAX).collect();
+                lists.push(numbers.into_iter().collect());
+            }
+            Self(lists)
+        }
+    }
+
+    /// The union, and what every list has in it, block by block.
+    fn merged(lists: &[Vec<usize>]) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let positions: Vec<Positions<'_>> = lists.iter().map(|l| Cow::Borrowed(&l[..])).collect();
+        let parts: Vec<_> = lists.iter().map(|list| 0..list.len()).collect();
+        let mut union = Union::new(&positions, &parts);
+        let (mut all, mut own) = (Vec::new(), vec![Vec::new(); lists.len()]);
+        while let Some(block) = union.next_block() {
+            assert!((1..=BLOCK).contains(&block.positions.len()));
+            for ((share, own), list) in block.shares.iter().zip(&mut own).zip(lists) {
+                let (ordinals, at) = match share {
+                    Share::Whole(ordinals) => (ordinals.clone(), block.positions.to_vec()),
+                    Share::Placed { ordinals, slot } => {
+                        let slots = block.placed(*slot, ordinals.len()).iter();
+                        let at = slots.map(|&slot| block.positions[usize::from(slot)]);
+                        (ordinals.clone(), at.collect())
+                    }
+                    Share::Picked { .. } => panic!("a union picks nothing"),
+                };
+                // Shares of storage that lies are only to be harmless.
+                if list.is_sorted() {
+                    assert_eq!((ordinals.start, ordinals.len()), (own.len(), at.len()));
+                }
+                own.extend(at);
+            }
+            all.extend(block.positions);
+        }
+        (all, own)
+    }
+
+    fn is_union(Lists(lists): Lists) -> bool {
+        let expected: BTreeSet<usize> = lists.iter().flatten().copied().collect();
+        let (all, own) = merged(&lists);
+        all.into_iter().eq(expected) && own == lists
+    }
+
+    #[test]
+    fn blocks_are_the_union_of_all_lists() {
+        QuickCheck::new().tests(500).quickcheck(is_union as fn(Lists) -> bool);
+    }
+
+    /// It ends, at the latest when all lists were taken.
+    #[test]
+    fn lists_that_do_not_ascend_come_to_an_end() {
+        let falling: Vec<usize> = (0..2000).rev().collect();
+        let wild: Vec<usize> =
+            (0..2000).map(|k: usize| k.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let ends = vec![usize::MAX; 700];
+        let good: Vec<usize> = (0..3000).map(|k| k * 5).collect();
+        let lists = [falling, wild, ends, good];
+        for first in &lists {
+            for second in &lists {
+                merged(&[first.clone(), second.clone()]);
+                merged(&[first.clone(), second.clone(), lists[3].clone()]);
+                let many = [first, second].into_iter().cycle().take(18).cloned();
+                merged(&many.collect::<Vec<_>>());
+            }
+        }
+    }
 }

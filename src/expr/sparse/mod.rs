@@ -19,7 +19,8 @@ pub use zip::zip_stored;
 use super::node::{Node, Tree, Worker};
 use super::{Access, Expr, Lazy, locate};
 use crate::error::{Error, Result};
-use crate::kernel::Stop;
+use crate::kernel::inner::collect;
+use crate::kernel::{Pending, Stop};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::{Sparse, grow, reserve};
@@ -147,7 +148,8 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     /// The value of elements that no leaf stores, and whether it has a fault.
     fn fill(&mut self) -> Result<(T, bool), Stop> {
         let shares = vec![Share::default(); self.lists.len()];
-        self.worker.bind_stored(&Block { positions: &[0], shares: &shares }, &mut 0)?;
+        let block = Block { positions: &[0], shares: &shares, slots: &[], picked: &[] };
+        self.worker.bind_stored(&block, &mut 0)?;
         let (elements, fault) = self.worker.rows(0, [1, 1]);
         elements.first().map(|&fill| (fill, fault)).ok_or(Stop::Done)
     }
@@ -156,8 +158,8 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     fn positions(&self, wanted: Where<'_>) -> Vec<usize> {
         let mut positions = Vec::new();
         let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
-        while let Some((block, _)) = blocks.next_block() {
-            positions.extend_from_slice(block);
+        while let Some(block) = blocks.next_block() {
+            positions.extend_from_slice(block.positions);
         }
         positions
     }
@@ -176,17 +178,21 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
 
     /// Of one operand the positions are those of the result; if it is a leaf, so are the values.
     fn run_alone(mut self, len: usize) -> Result<Sparse<T>, Stop> {
-        let (fill, values) = if self.is_leaf {
-            let fill = self.fill()?.0;
-            (fill, self.worker.take_values()?)
+        let (fill, fault) = self.fill()?;
+        let values = if self.is_leaf {
+            self.worker.take_values()?
         } else {
-            let mut values = Vec::new();
-            reserve(&mut values, self.lists[0].len())?;
-            let fill = self.for_each_block(len, &mut |_, results| {
-                values.extend_from_slice(results);
-                Ok(())
-            })?;
-            (fill, values)
+            let positions = &*self.lists[0];
+            if fault && positions.len() < len {
+                return Err(Stop::Fault);
+            }
+            let shares = [Share::Whole(0..positions.len())];
+            let block = Block { positions, shares: &shares, slots: &[], picked: &[] };
+            self.worker.bind_stored(&block, &mut 0)?;
+            collect(positions.len(), |out| {
+                let pending = Pending::new(out).fill(self.worker.bound(), positions.len())?;
+                Ok::<_, Stop>(pending.finish()?)
+            })?
         };
         let positions = owned(self.lists.swap_remove(0))?;
         Ok(Sparse::of_sorted(len, fill, positions, values))
@@ -197,18 +203,19 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
         let (fill, fault) = self.fill()?;
         let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), Where::Some);
         let mut count = 0;
-        while let Some((block, shares)) = blocks.next_block() {
-            self.worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-            count += block.len();
-            if let Some(stored) = self.worker.bound().row_in_memory(0, block.len()) {
-                visit(block, stored)?;
+        while let Some(block) = blocks.next_block() {
+            self.worker.bind_stored(&block, &mut 0)?;
+            let positions = block.positions;
+            count += positions.len();
+            if let Some(stored) = self.worker.bound().row_in_memory(0, positions.len()) {
+                visit(positions, stored)?;
                 continue;
             }
-            let (results, fault) = self.worker.rows(0, [1, block.len()]);
+            let (results, fault) = self.worker.rows(0, [1, positions.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
-            visit(block, results)?;
+            visit(positions, results)?;
         }
         if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }
     }

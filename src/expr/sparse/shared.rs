@@ -1,6 +1,6 @@
 //! The positions that all sparse operands have, block by block.
 
-use super::cursor::{BLOCK, Positions, Share};
+use super::cursor::{BLOCK, Block, Positions, Share};
 use super::merge::Union;
 use crate::kernel::Common;
 use itertools::Itertools;
@@ -18,6 +18,7 @@ pub(super) struct Shared<'l> {
     only: bool,
     positions: Vec<usize>,
     shares: Vec<Share>,
+    slots: Vec<u16>,
 }
 
 impl<'l> Shared<'l> {
@@ -34,60 +35,81 @@ impl<'l> Shared<'l> {
             operand.is_some() || list.is_empty()
         };
         let only = all == 1 && lists.iter().zip(operands).all(decide);
-        let shares = union.no_shares();
-        Self { union, operands, all, only, positions: Vec::new(), shares }
+        let (positions, shares, slots) = (Vec::new(), Vec::new(), Vec::new());
+        Self { union, operands, all, only, positions, shares, slots }
     }
 
     /// The next block that is not empty, if there is one.
-    pub(super) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
+    pub(super) fn next_block(&mut self) -> Option<Block<'_>> {
         if self.only {
             return self.union.next_block();
         }
+        let Self { union, operands, all, positions, shares, slots, .. } = self;
         loop {
-            let (positions, shares) = self.union.next_block()?;
+            let block = union.next_block()?;
             // How many operands have an entry at each position, up to the first that has none. The leaves
             // of an operand follow one another.
             let mut found = [0; BLOCK];
             let (mut operand, mut before) = (None, 0);
-            for (share, own) in shares.iter().zip(self.operands).filter(|(_, own)| own.is_some()) {
+            for (share, own) in block.shares.iter().zip(*operands).filter(|(_, own)| own.is_some())
+            {
                 if operand.is_some_and(|operand| operand != own) {
                     before += 1;
                 }
                 operand = Some(own);
-                for k in 0..share.ordinals.len() {
-                    let found = &mut found[share.place(k) % BLOCK];
+                for_each_place(&block, share, |place| {
+                    let found = &mut found[place % BLOCK];
                     *found += usize::from(*found == before);
-                }
+                });
             }
             let mut places = [u16::MAX; BLOCK];
-            self.positions.clear();
+            positions.clear();
             for (k, &position) in
-                positions.iter().enumerate().filter(|(k, _)| found[*k] == self.all)
+                block.positions.iter().enumerate().filter(|(k, _)| found[*k] == *all)
             {
-                places[k] = self.positions.len() as u16;
-                self.positions.push(position);
+                places[k] = positions.len() as u16;
+                positions.push(position);
             }
-            for (own, share) in self.shares.iter_mut().zip(shares) {
-                own.ordinals = share.ordinals.clone();
-                own.whole = share.whole && self.positions.len() == positions.len();
-                for k in 0..share.ordinals.len() {
-                    own.slots[k] = places[share.place(k) % BLOCK];
-                }
+            if positions.is_empty() {
+                continue;
             }
-            if !self.positions.is_empty() {
-                return Some((&self.positions, &self.shares));
+            shares.clear();
+            slots.clear();
+            for share in block.shares {
+                shares.push(match share {
+                    Share::Whole(_) if positions.len() == block.positions.len() => share.clone(),
+                    Share::Whole(ordinals) | Share::Placed { ordinals, .. } => {
+                        Share::Placed { ordinals: ordinals.clone(), slot: slots.len() }
+                    }
+                    Share::Picked { .. } => Share::default(),
+                });
+                for_each_place(&block, share, |place| slots.push(places[place % BLOCK]));
             }
+            return Some(Block { positions, shares, slots, picked: &[] });
         }
+    }
+}
+
+/// Calls `visit` with the place of every entry of a share.
+fn for_each_place(block: &Block<'_>, share: &Share, mut visit: impl FnMut(usize)) {
+    match share {
+        Share::Whole(ordinals) => (0..ordinals.len()).for_each(visit),
+        Share::Placed { ordinals, slot } => {
+            block.placed(*slot, ordinals.len()).iter().for_each(|&place| visit(place.into()));
+        }
+        // Blocks of a union pick no entries.
+        Share::Picked { .. } => {}
     }
 }
 
 /// The positions that two operands share, each of which is one sparse leaf; other leaves store nothing.
 pub(super) struct Pair<'l> {
     lists: Common<'l>,
-    /// Numbers of the two leaves, and the ordinals of their first positions.
-    leaves: [usize; 2],
+    /// Ordinals of the first positions of both leaves.
     first: [usize; 2],
     positions: Vec<usize>,
+    /// Ordinals of the entries of both leaves.
+    picked: [Vec<usize>; 2],
     shares: Vec<Share>,
 }
 
@@ -102,27 +124,30 @@ impl<'l> Pair<'l> {
         let decisive = (0..lists.len()).filter(|&leaf| operands[leaf].is_some());
         let leaves: [usize; 2] = decisive.collect::<Vec<_>>().try_into().ok()?;
         let apart = operands[leaves[0]] != operands[leaves[1]];
+        let mut shares = vec![Share::default(); lists.len()];
+        leaves.iter().enumerate().for_each(|(list, &leaf)| shares[leaf] = Share::Picked { list });
         (apart && storing.eq(leaves)).then(|| Self {
             lists: Common::new(leaves.map(|leaf| &lists[leaf][parts[leaf].clone()])),
-            leaves,
             first: leaves.map(|leaf| parts[leaf].start),
             positions: Vec::with_capacity(BLOCK),
-            shares: vec![Share::default(); lists.len()],
+            picked: Default::default(),
+            shares,
         })
     }
 
     /// The next block that is not empty, if there is one.
-    pub(super) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
-        let Self { lists, leaves, first, positions, shares } = self;
+    pub(super) fn next_block(&mut self) -> Option<Block<'_>> {
+        let Self { lists, first, positions, picked, shares } = self;
         positions.clear();
-        leaves.iter().for_each(|&leaf| shares[leaf].picked.clear());
+        picked.iter_mut().for_each(Vec::clear);
         let list = lists.lists[0];
         lists.take(BLOCK, |pair| {
             positions.push(list[pair[0]]);
             for k in 0..2 {
-                shares[leaves[k]].picked.push(first[k] + pair[k]);
+                picked[k].push(first[k] + pair[k]);
             }
         });
-        (!positions.is_empty()).then_some((&positions[..], &shares[..]))
+        let block = Block { positions, shares, slots: &[], picked };
+        (!positions.is_empty()).then_some(block)
     }
 }

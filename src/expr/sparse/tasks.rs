@@ -1,11 +1,12 @@
 //! Entries of an expression, in several tasks if there are many.
 
-use super::cursor::{Block, Positions, Share};
+use super::cursor::{Block, Positions};
 use super::merge::Union;
 use super::shared::{Pair, Shared};
 use crate::error::Result;
 use crate::expr::node::Worker;
-use crate::kernel::{self, GRAIN, PARALLEL, Stop};
+use crate::kernel::inner::collect;
+use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
 use crate::storage::reserve;
 use itertools::Itertools;
 use std::ops::Range;
@@ -57,7 +58,7 @@ impl<'l> Blocks<'l> {
         }
     }
 
-    pub(super) fn next_block(&mut self) -> Option<(&[usize], &[Share])> {
+    pub(super) fn next_block(&mut self) -> Option<Block<'_>> {
         match self {
             Self::Union(union) => union.next_block(),
             Self::Shared(shared) => shared.next_block(),
@@ -109,25 +110,22 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     Ok((positions?, values?))
 }
 
-/// The elements at all positions of the only list that has any.
+/// The elements at all positions of the only list that has any, `count` of them.
 fn values<T: Copy>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
     count: usize,
     wanted: Where<'_>,
 ) -> Result<Vec<T>, Stop> {
-    let mut values = Vec::new();
-    reserve(&mut values, count)?;
-    let mut blocks = Blocks::new(lists, &whole(lists), wanted);
-    while let Some((block, shares)) = blocks.next_block() {
-        worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-        let (results, fault) = worker.rows(0, [1, block.len()]);
-        if fault {
-            return Err(Stop::Fault);
+    collect(count, |out| {
+        let mut pending = Pending::new(out);
+        let mut blocks = Blocks::new(lists, &whole(lists), wanted);
+        while let Some(block) = blocks.next_block() {
+            worker.bind_stored(&block, &mut 0)?;
+            pending = pending.fill(worker.bound(), block.positions.len())?;
         }
-        values.extend_from_slice(results);
-    }
-    Ok(values)
+        Ok(pending.finish()?)
+    })
 }
 
 /// One slice after another.
@@ -187,13 +185,13 @@ fn merged<T: Copy>(
     reserve(&mut positions, most)?;
     reserve(&mut values, most)?;
     let mut blocks = Blocks::new(lists, parts, wanted);
-    while let Some((block, shares)) = blocks.next_block() {
-        worker.bind_stored(&Block { positions: block, shares }, &mut 0)?;
-        let (results, fault) = worker.rows(0, [1, block.len()]);
+    while let Some(block) = blocks.next_block() {
+        worker.bind_stored(&block, &mut 0)?;
+        let (results, fault) = worker.rows(0, [1, block.positions.len()]);
         if fault {
             return Err(Stop::Fault);
         }
-        positions.extend_from_slice(block);
+        positions.extend_from_slice(block.positions);
         values.extend_from_slice(results);
     }
     Ok((positions, values))

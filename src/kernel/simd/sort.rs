@@ -1,4 +1,4 @@
-//! Sorting of unsigned integers in registers of 512 bits.
+//! Sorting and merging of unsigned integers in registers of 512 bits.
 //!
 //! A quicksort: keys are dealt to both sides of a pivot a register at a time, by compressing those of one
 //! side together. Up to eight registers are sorted by Batcher's bitonic network, whose exchanges are minima
@@ -10,6 +10,11 @@
 
 use super::{Level, level};
 use std::arch::x86_64::*;
+
+/// Keys that are merged.
+const KEYS: usize = 512;
+/// Registers that keys are kept in from one exchange to the next.
+const KEPT: usize = 16;
 
 /// Keys that spare memory must hold more than there are to sort.
 pub(crate) const SPARE: usize = 16;
@@ -24,8 +29,25 @@ macro_rules! network {
     )+ };
 }
 
+/// Lines of that table for runs that are sorted already, of at least `$run` keys; of registers beyond `$used`
+/// nothing is to be merged. Exchanges of few registers are made together.
+macro_rules! merges {
+    ($registers:ident $run:ident $used:ident; $($size:literal: $($with:literal)+;)+) => { $(
+        if 2 * $run <= $size {
+            $(if $with >= KEPT * LANES {
+                exchange::<{ KEYS / LANES }, $with>($registers);
+            })+
+            for kept in $registers[..$used].as_chunks_mut::<KEPT>().0 {
+                $(if $with < KEPT * LANES {
+                    exchange::<KEPT, $with>(kept);
+                })+
+            }
+        }
+    )+ };
+}
+
 macro_rules! sorters {
-    ($($sort:ident, $module:ident: $Key:ident, $lanes:literal, $Mask:ident, $splat:ident $less:ident
+    ($($sort:ident, $merge:ident, $module:ident: $Key:ident, $lanes:literal, $Mask:ident, $splat:ident $less:ident
         $not_greater:ident $compress:ident $permute:ident $min:ident $max:ident $mask_max:ident;)*) => { $(
         /// Sorts keys if this machine can do so in registers, and says whether it could.
         ///
@@ -38,6 +60,17 @@ macro_rules! sorters {
             let depth = 2 * keys.len().checked_ilog2().unwrap_or(0);
             // SAFETY: the level says that AVX-512 was detected, and POPCNT was.
             unsafe { $module::sort(keys, spare, depth) };
+            true
+        }
+
+        /// Merges `count` runs of `run` sorted keys each, if this machine can do so in registers, and says
+        /// whether it could. A run has 32, 64, 128 or 256 keys; keys beyond them are the largest.
+        pub(crate) fn $merge(keys: &mut [$Key; KEYS], run: usize, count: usize) -> bool {
+            let detected = level() == Level::Avx512 && std::is_x86_feature_detected!("popcnt");
+            let registers = bytemuck::try_cast_mut::<_, [__m512i; size_of::<$Key>() * KEYS / 64]>(keys);
+            let (true, Ok(registers)) = (detected, registers) else { return false };
+            // SAFETY: the level says that AVX-512 was detected, and POPCNT was.
+            unsafe { $module::merge(registers, run, count) };
             true
         }
 
@@ -75,6 +108,19 @@ macro_rules! sorters {
                     6 => sort_few::<6>(keys),
                     7 => sort_few::<7>(keys),
                     _ => sort_few::<8>(keys),
+                }
+            }
+
+            /// Merges runs of `run` keys.
+            #[target_feature(enable = "avx512f,popcnt")]
+            pub(super) fn merge(registers: &mut [__m512i; KEYS / LANES], run: usize, count: usize) {
+                let used = run.saturating_mul(count).div_ceil(LANES);
+                let used = used.next_multiple_of(KEPT).min(registers.len());
+                merges! { registers run used;
+                    64: 63 16 8 4 2 1;
+                    128: 127 32 16 8 4 2 1;
+                    256: 255 64 32 16 8 4 2 1;
+                    512: 511 128 64 32 16 8 4 2 1;
                 }
             }
 
@@ -164,7 +210,10 @@ macro_rules! sorters {
                     }
                     return;
                 }
-                for k in (0..K).filter(|k| k ^ across > *k && k ^ across < K) {
+                // Registers without the highest bit of `across` in their number: those with it are partners.
+                let bit = 1 << across.ilog2();
+                let first = (0..K.next_power_of_two() / 2).map(|k| k / bit * 2 * bit + k % bit);
+                for k in first.filter(|k| k ^ across < K) {
                     let turned = |register| {
                         if inside == 0 { register } else { $permute(partners, register) }
                     };
@@ -177,10 +226,10 @@ macro_rules! sorters {
     )* };
 }
 sorters! {
-    sort_u32, of_u32: u32, 16, __mmask16, _mm512_set1_epi32 _mm512_cmplt_epu32_mask
+    sort_u32, merge_u32, of_u32: u32, 16, __mmask16, _mm512_set1_epi32 _mm512_cmplt_epu32_mask
         _mm512_cmple_epu32_mask _mm512_maskz_compress_epi32 _mm512_permutexvar_epi32 _mm512_min_epu32
         _mm512_max_epu32 _mm512_mask_max_epu32;
-    sort_u64, of_u64: u64, 8, __mmask8, _mm512_set1_epi64 _mm512_cmplt_epu64_mask
+    sort_u64, merge_u64, of_u64: u64, 8, __mmask8, _mm512_set1_epi64 _mm512_cmplt_epu64_mask
         _mm512_cmple_epu64_mask _mm512_maskz_compress_epi64 _mm512_permutexvar_epi64 _mm512_min_epu64
         _mm512_max_epu64 _mm512_mask_max_epu64;
 }
