@@ -1,14 +1,20 @@
 //! Instruction sets: which there are, and stores past the caches.
 #![allow(unsafe_code, reason = "vector instructions take pointers and need a detected feature")]
 
+#[cfg(target_arch = "x86_64")]
+mod compensated;
 #[cfg(not(target_arch = "x86_64"))]
-#[path = "simd/unsorted.rs"]
-mod sort;
+mod elsewhere;
 #[cfg(target_arch = "x86_64")]
 mod sort;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use compensated::{compensate_f32, compensate_f64};
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use elsewhere::*;
+#[cfg(target_arch = "x86_64")]
 pub(crate) use sort::{SPARE, merge_u32, merge_u64, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]

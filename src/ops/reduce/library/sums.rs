@@ -2,7 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::lanes::{apart, in_columns, in_halves, in_lanes};
-use crate::kernel::ask_ahead;
+use crate::kernel::{ask_ahead, compensate_f32, compensate_f64};
 use std::array::from_fn;
 
 /// The sum, added in pairs: the error grows with the logarithm of the number of elements.
@@ -291,7 +291,7 @@ pub struct Compensated<T> {
 }
 
 macro_rules! float_sums {
-    ($($float:ty)*) => { $(
+    ($($float:ty: $compensate:ident;)*) => { $(
         impl Compensated<$float> {
             /// The rounded sum and the exact rest, without a branch (Knuth's two-sum).
             #[inline(always)]
@@ -348,15 +348,14 @@ macro_rules! float_sums {
                 ask_ahead(head);
                 let (mut sums, mut errors) = (*head, [-0.0; FEW]);
                 let (chunks, tail) = rest.as_chunks::<FEW>();
-                for chunk in chunks {
-                    ask_ahead(chunk);
-                    // A step for all lanes at once, by value: so it is one vector instruction a register.
-                    let sum: [$float; FEW] = from_fn(|k| sums[k] + chunk[k]);
-                    let added: [$float; FEW] = from_fn(|k| sum[k] - sums[k]);
-                    let lost: [$float; FEW] = from_fn(|k| sums[k] - (sum[k] - added[k]));
-                    let rest: [$float; FEW] = from_fn(|k| chunk[k] - added[k]);
-                    errors = from_fn(|k| errors[k] + (lost[k] + rest[k]));
-                    sums = sum;
+                if !$compensate(chunks, &mut sums, &mut errors) {
+                    for chunk in chunks {
+                        for k in 0..FEW {
+                            let lane = Compensated { sum: sums[k], error: errors[k] };
+                            let Compensated { sum, error } = lane.plus(chunk[k]);
+                            (sums[k], errors[k]) = (sum, error);
+                        }
+                    }
                 }
                 let (sums, errors) = (apart(sums), apart(errors));
                 let mut lanes: [Self::State; FEW] =
@@ -395,4 +394,4 @@ macro_rules! float_sums {
         }
     )* };
 }
-float_sums!(f32 f64);
+float_sums! { f32: compensate_f32; f64: compensate_f64; }

@@ -1,4 +1,4 @@
-//! Keys are neither sorted nor merged in registers on machines that `sort.rs` does not know.
+//! What is not done in registers on machines that the other files do not know.
 
 pub(crate) const SPARE: usize = 0;
 
@@ -15,5 +15,13 @@ pub(crate) fn merge_u32(_: &mut [u32; 512], _: usize, _: usize) -> bool {
 }
 
 pub(crate) fn merge_u64(_: &mut [u64; 512], _: usize, _: usize) -> bool {
+    false
+}
+
+pub(crate) fn compensate_f32(_: &[[f32; 16]], _: &mut [f32; 16], _: &mut [f32; 16]) -> bool {
+    false
+}
+
+pub(crate) fn compensate_f64(_: &[[f64; 16]], _: &mut [f64; 16], _: &mut [f64; 16]) -> bool {
     false
 }
