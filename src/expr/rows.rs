@@ -5,6 +5,8 @@
 //! by evaluating tiles straight from strides, or, where maps are more than strides, by a plan of its
 //! own.
 
+mod runs;
+
 use super::boxed::{Boxed, erased};
 use super::eval::evaluate_raw;
 use super::node::Worker;
@@ -14,11 +16,15 @@ use crate::kernel::inner::{self, slots};
 use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape};
+use runs::Runs;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
 const FAR_BYTES: usize = 4 << 20;
+
+/// Elements that are evaluated before they are visited.
+const TOGETHER: usize = 512;
 
 /// An expression of elements `T` seen as rows.
 pub(crate) struct Rows<'e, T> {
@@ -248,13 +254,22 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             return Ok(());
         };
         self.bind(run, &index, columns)?;
-        for row in 0..run {
-            match self.worker.bound().row_in_memory(row, width) {
-                Some(row_in_memory) => visit(row, row_in_memory),
-                None => match self.worker.rows(row, [1, width]) {
-                    (_, true) => return Err(Stop::Fault),
-                    (evaluated, false) => visit(row, evaluated),
-                },
+        if self.worker.bound().row_in_memory(0, width).is_some() {
+            let bound = self.worker.bound();
+            let row = |row| bound.row_in_memory(row, width).unwrap_or_default();
+            (0..run).for_each(|k| visit(k, row(k)));
+            return Ok(());
+        }
+        // A few rows at a time, which are in the nearest cache when they are visited.
+        let together = (TOGETHER / width).max(1);
+        for first in (0..run).step_by(together) {
+            let count = together.min(run - first);
+            match self.worker.rows(first, [count, width]) {
+                (_, true) => return Err(Stop::Fault),
+                (rows, false) => {
+                    let rows = rows.chunks_exact(width).enumerate();
+                    rows.for_each(|(k, row)| visit(first + k, row));
+                }
             }
         }
         Ok(())
@@ -355,39 +370,5 @@ impl Strided {
             base = base.wrapping_add(stride.wrapping_mul(digit as isize));
         }
         (base, outer.last().copied().unwrap_or(0))
-    }
-}
-
-/// Cuts a range of rows where the last of their axes begins anew.
-struct Runs<'s> {
-    outer: &'s [usize],
-    next: usize,
-    end: usize,
-}
-
-impl<'s> Runs<'s> {
-    fn new(shape: &'s Shape, rows: Range<usize>) -> Self {
-        let (_, outer) = shape.extents().split_last().unwrap_or((&1, &[]));
-        Self { outer, next: rows.start, end: rows.end }
-    }
-
-    /// The number of rows of the next run, and the digits of its first.
-    fn next(&mut self) -> Option<(usize, SmallVec<[usize; 4]>)> {
-        if self.next >= self.end {
-            return None;
-        }
-        let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.outer.len());
-        let mut rest = self.next;
-        for (digit, &extent) in index.iter_mut().zip(self.outer).rev() {
-            *digit = rest % extent;
-            rest /= extent;
-        }
-        let left = match (self.outer.last(), index.last()) {
-            (Some(extent), Some(digit)) => extent - digit,
-            _ => 1,
-        };
-        let run = left.min(self.end - self.next);
-        self.next += run;
-        Some((run, index))
     }
 }
