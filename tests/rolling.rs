@@ -215,6 +215,26 @@ fn windows_of_columns_are_summed_in_order() {
     }
 }
 
+/// With several threads a task may begin with windows that are cut on both sides of a block.
+#[test]
+fn cut_windows_of_columns_begin_anywhere() {
+    let [rows, columns] = [1050, 256];
+    let t =
+        Tensor::from_index([rows, columns], |index| (index[0] * 256 + index[1]) as i64).unwrap();
+    for (alignment, window) in [(0, 100), (1, 97), (2, 100)] {
+        let rolling = aligned(t.rolling(0, window), alignment).edge(Edge::Cut);
+        let found = in_pools(|| rolling.clone().sum().eval()?.to_vec());
+        for column in [0, 1, 100, 255] {
+            let lane: Vec<i64> = (0..rows).map(|row| (row * 256 + column) as i64).collect();
+            let sums = windows(&lane, window, alignment, Edge::Cut);
+            for (row, own) in sums.into_iter().enumerate() {
+                let sum: i64 = own.into_iter().sum();
+                assert_eq!(found[row * columns + column], sum, "{alignment} {row} {column}");
+            }
+        }
+    }
+}
+
 /// That no window is cut is known beforehand, and does not show.
 #[test]
 fn means_of_whole_windows_are_means() {

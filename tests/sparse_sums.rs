@@ -226,3 +226,38 @@ fn cells_lie_beyond_32_bits() {
     let expected = (0..many).map(|k| (side / many * k, k as i64 + 7));
     assert!(columns.storage().iter().eq(expected));
 }
+
+/// Adds as a user would: `step` overflows wherever elements are added up that nobody asked for.
+struct Plain;
+
+impl Reducer<i32> for Plain {
+    type State = i32;
+    type Out = i32;
+    fn empty(&self) -> Option<i32> {
+        Some(0)
+    }
+    fn first(&self, x: i32) -> i32 {
+        x
+    }
+    fn step(&self, state: &mut i32, x: i32) {
+        *state = state.checked_add(x).expect("no such fold");
+    }
+    fn combine(&self, state: &mut i32, later: i32) {
+        self.step(state, later);
+    }
+    fn finish(&self, state: i32) -> i32 {
+        state
+    }
+}
+
+#[test]
+fn no_fold_is_made_that_nobody_asked_for() {
+    let indexes: Vec<[usize; 2]> = (0..40).map(|k| [k, k * 7 % 40]).collect();
+    let values = (0..40).map(|k| if k % 2 == 0 { i32::MAX } else { 1 }).collect();
+    let t = Tensor::from_coordinates([40, 40], 0, &indexes, values, Duplicates::Refuse).unwrap();
+    for axis in [0, 1] {
+        let sums = t.reduce(axis, Plain).eval().unwrap().to_vec().unwrap();
+        assert_eq!(sums.iter().filter(|sum| **sum == i32::MAX).count(), 20);
+        assert_eq!(sums.iter().filter(|sum| **sum == 1).count(), 20);
+    }
+}

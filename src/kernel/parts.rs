@@ -128,22 +128,21 @@ impl<'a, T: Copy> Part<'a, T> {
     /// The slots of the next `N` rows.
     #[inline]
     fn take_rows<const N: usize>(&mut self, width: usize) -> Option<[&'a mut [MaybeUninit<T>]; N]> {
-        let aside = |pieces: &[&mut [MaybeUninit<T>]]| {
-            pieces.len() >= N && pieces[..N].iter().all(|piece| piece.len() == width)
-        };
-        if self.current.is_empty() && !aside(self.pieces.as_slice()) {
-            self.current = self.pieces.next()?;
-        }
-        let bytes = width * size_of::<T>();
-        if self.current.is_empty() {
-            let pieces = &self.pieces.as_slice()[..N];
+        let next = self.pieces.as_slice().first_chunk::<N>();
+        let next = next.filter(|pieces| pieces.iter().all(|piece| piece.len() == width));
+        if let (true, Some(pieces)) = (self.current.is_empty(), next) {
             let phase = |piece: &&mut [MaybeUninit<T>]| piece.as_ptr().addr() % simd::LINE;
             if self.stream && pieces.iter().any(|piece| phase(piece) != phase(&pieces[0])) {
                 return None;
             }
-        } else if self.current.len() < N * width || self.stream && !bytes.is_multiple_of(simd::LINE)
-        {
-            return None;
+        } else {
+            if self.current.is_empty() {
+                self.current = self.pieces.next()?;
+            }
+            let bytes = width * size_of::<T>();
+            if self.current.len() < N * width || self.stream && !bytes.is_multiple_of(simd::LINE) {
+                return None;
+            }
         }
         Some(from_fn(|_| {
             if self.current.is_empty() {

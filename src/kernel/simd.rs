@@ -278,7 +278,7 @@ pub(crate) fn ask_ahead<T>(read: &[T]) {
     }
 }
 
-/// Whether the processor is one of AMD's: no other has SSE4a.
+/// Whether the processor is one of AMD's or a relative of them: no other has SSE4a.
 #[inline(always)]
 fn is_amd() -> bool {
     #[cfg(target_arch = "x86_64")]

@@ -51,7 +51,10 @@ impl<'a, T> Matrix<'a, T> {
             let reach = (side as i128 - 1) * stride as i128;
             (low, high) = (low + reach.min(0), high + reach.max(0));
         }
-        Err(out_of_span(low, high, self.data.len()))
+        if low < 0 || high >= self.data.len() as i128 {
+            return Err(out_of_span(low, high, self.data.len()));
+        }
+        Ok(())
     }
 
     /// Whether all addresses lie in the slice, if that can be told in words: quick, as there may be a

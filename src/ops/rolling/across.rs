@@ -28,7 +28,9 @@ impl<R> Sliding<'_, R> {
         ends.clear();
         if number > 0 {
             let rows = self.rows(table, start(number - 1)..start(number), width, elements)?;
-            kernel::wide(EndRows { reducer: self.reducer, rows: &rows, of: 0..window, ends });
+            // The block before a cut window may be cut itself.
+            let of = 0..start(number) - start(number - 1);
+            kernel::wide(EndRows { reducer: self.reducer, rows: &rows, of, ends });
         }
         // Rows beyond the axis are copied, so no more than are needed.
         let together = if self.is_extended() { 1 } else { (table.best() / window / width).max(1) };

@@ -119,7 +119,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
         let Memory { lanes, results, .. } = memory;
-        let together = (table.best() / job.width).max(1).next_multiple_of(GROUP);
+        let together = (table.best() / job.width).clamp(1, self.extent.max(1));
+        let together = together.next_multiple_of(GROUP);
         let (extent, reverse) = (self.extent, self.reverse);
         lanes.clear();
         lanes.blocks.extend(self.carries.get(job.number).into_iter().flatten().cloned());

@@ -1,10 +1,9 @@
 //! Entries folded as they come, then joined with all fill values of their cell at once.
 //!
 //! Runs of entries in one row are folded as such if they are long. If they are short, no branch may depend on
-//! where they end, nor on whether an entry is the first one of its cell, as none of these could be foreseen:
-//! the cell of every entry is found by division, and all states are there from the start, neutral ones if the
-//! reducer has one. Where cells are too many for that, the later entries of a cell, which are few, are taken in a
-//! loop of their own.
+//! where they end, as that could not be foreseen: the cell of every entry is found by division. Nor need one depend
+//! on whether an entry is the first one of its cell, if the reducer has a neutral state, as all cells begin with it.
+//! Where cells are too many for that, the later entries of a cell, which are few, are taken in a loop of their own.
 
 use super::cells::Cells;
 use crate::error::Result;
@@ -15,7 +14,6 @@ use crate::ops::reduce::loops::fold;
 use crate::shape::Shape;
 use crate::storage::{Sparse, grow, reserve};
 use crate::tensor::Tensor;
-use std::mem::needs_drop;
 
 /// Entries a run, on average, below which runs are short.
 const SHORT: usize = 8;
@@ -150,18 +148,10 @@ fn add<T: Copy, R: Reducer<T>>(
     value: T,
     neutral: bool,
 ) {
-    if neutral {
+    if neutral || folded.count > 0 {
         reducer.step(&mut folded.state, value);
-    } else if needs_drop::<R::State>() {
-        match folded.count {
-            0 => folded.state = reducer.first(value),
-            _ => reducer.step(&mut folded.state, value),
-        }
     } else {
-        // Both ways and a choice, as a branch could not be foreseen.
-        let (first, mut later) = (reducer.first(value), folded.state.clone());
-        reducer.step(&mut later, value);
-        folded.state = if folded.count == 0 { first } else { later };
+        folded.state = reducer.first(value);
     }
     folded.count += 1;
 }
