@@ -246,8 +246,7 @@ pub(crate) fn evaluate<T: Send>(
     let target = inner::Target::new(out, &plan)?;
     let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
     let bytes = extents.iter().product::<usize>().saturating_mul(size_of::<T>());
-    let small_elements = size_of::<T>() <= simd::LINE;
-    let stream = injective && small_elements && simd::streams() && bytes >= STREAM_BYTES;
+    let stream = injective && is_streamed::<T>(bytes);
     let mut written = 0;
     for nest in &plan.nests {
         let count = nest.count();
@@ -256,6 +255,11 @@ pub(crate) fn evaluate<T: Send>(
         run(source, &plan, nest, &relocates, &target, stream, task)?;
     }
     Ok((injective && written == target.len()).then_some(Filled(())))
+}
+
+/// Whether an output of so many bytes is written past the caches, if each slot is written once.
+fn is_streamed<T>(bytes: usize) -> bool {
+    simd::streams() && size_of::<T>() <= simd::LINE && bytes >= STREAM_BYTES
 }
 
 /// Proof that every slot of an output was written.

@@ -1,7 +1,7 @@
 //! Outputs that are written in parts: each from one end to the other, and once.
 
 use super::inner::{RowsMut, as_slots};
-use super::{FenceOnDrop, Fill, Filled, PART, STREAM_BYTES, Stop, simd};
+use super::{FenceOnDrop, Fill, Filled, PART, Stop, is_streamed, simd};
 use crate::error::{Error, Result};
 use std::array::from_fn;
 use std::mem::MaybeUninit;
@@ -177,7 +177,7 @@ pub(crate) struct Pending<'a, T> {
 
 impl<'a, T: Copy> Pending<'a, T> {
     pub(crate) fn new(out: &'a mut [MaybeUninit<T>]) -> Self {
-        Self { stream: streams(out), rest: out }
+        Self { stream: is_streamed::<T>(size_of_val(out)), rest: out }
     }
 
     /// Evaluates the row of `count` elements that a cursor is bound to into the next slots.
@@ -210,11 +210,6 @@ impl<'a, T: Copy> Pending<'a, T> {
     }
 }
 
-/// Whether an output is written past the caches.
-fn streams<T>(out: &[MaybeUninit<T>]) -> bool {
-    simd::streams() && size_of::<T>() <= simd::LINE && size_of_val(out) >= STREAM_BYTES
-}
-
 /// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the
 /// part that it says; the parts are numbered up to `count`.
 ///
@@ -225,7 +220,7 @@ pub(crate) fn fill_parts<T: Copy, E>(
     pieces: impl Iterator<Item = (usize, usize)>,
     run: impl FnOnce(&mut [Part<'_, T>]) -> Result<(), E>,
 ) -> Result<Option<Filled>, E> {
-    let stream = streams(out);
+    let stream = is_streamed::<T>(size_of_val(out));
     let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = Vec::new();
     lists.resize_with(count, Vec::new);
     let mut rest = out;
