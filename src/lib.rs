@@ -195,6 +195,7 @@ pub mod expr;
 pub mod interop;
 mod kernel;
 pub mod map;
+mod memory;
 mod ops;
 pub mod shape;
 pub mod storage;

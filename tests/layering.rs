@@ -6,17 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may import, itself aside. `lib.rs` puts them together and may name all.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("error", &[]),
+    ("memory", &["error"]),
     ("shape", &["error"]),
     ("dtype", &["error"]),
-    ("map", &["error", "shape"]),
-    ("storage", &["error", "dtype"]),
-    ("tensor", &["error", "shape", "map", "storage", "dtype"]),
-    ("kernel", &["error"]),
-    ("expr", &["error", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
-    ("ops", &["error", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"]),
-    ("interop", &["error", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
+    ("map", &["error", "memory", "shape"]),
+    ("storage", &["error", "memory", "dtype"]),
+    ("tensor", &["error", "memory", "shape", "map", "storage", "dtype"]),
+    ("kernel", &["error", "memory"]),
+    ("expr", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
+    ("ops", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"]),
+    ("interop", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
     ("arbitrary", &["error", "shape", "dtype", "map", "storage", "tensor"]),
 ];
 
@@ -48,11 +49,12 @@ const ROOT: [(&str, &str); 20] = [
 ///
 /// `storage/sparse/mod.rs` has a constructor that is unsafe to call, as it checks nothing, and no unsafe
 /// block.
-const UNSAFE: [&str; 7] = [
+const UNSAFE: [&str; 8] = [
     "kernel/inner",
     "kernel/simd",
     "kernel/gemm",
     "kernel/mod.rs",
+    "memory.rs",
     "storage/mapped",
     "storage/sparse/mod.rs",
     "interop/npy/map.rs",

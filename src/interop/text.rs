@@ -2,8 +2,9 @@
 
 use crate::dtype::{SameBits, TextElement};
 use crate::error::{Error, Result};
+use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::{Duplicates, Reader, Sparse, reserve};
+use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};

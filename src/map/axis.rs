@@ -1,7 +1,8 @@
 //! One axis of a layout: an extent, a stride and the walk of positions along it.
 
 use super::numbers::{gcd, lowest_position};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::room;
 use num_traits::Euclid;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
@@ -257,9 +258,7 @@ impl Walk {
 
 /// Collects positions, reporting memory that cannot be had.
 pub(crate) fn listed(positions: impl Iterator<Item = usize>, count: usize) -> Result<Table> {
-    let mut list = Vec::new();
-    list.try_reserve_exact(count)
-        .map_err(|_| Error::OutOfMemory { bytes: count.saturating_mul(size_of::<usize>()) })?;
+    let mut list = room(count)?;
     list.extend(positions);
     Ok(Table::new(list))
 }

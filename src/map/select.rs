@@ -129,10 +129,7 @@ impl Select {
                 if last - start == count - 1 {
                     return Ok(Taken::Range { start, step: 1, count });
                 }
-                let mut list = Vec::new();
-                list.try_reserve_exact(count).map_err(|_| Error::OutOfMemory {
-                    bytes: count.saturating_mul(size_of::<usize>()),
-                })?;
+                let mut list = crate::memory::room(count)?;
                 list.extend(set.iter().map(|index| index as usize));
                 Taken::List(Cow::Owned(list))
             }

@@ -2,6 +2,7 @@
 
 use crate::dtype::{ByteOrder, FileElement};
 use crate::error::{Error, Result};
+use crate::memory::reserve;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -92,26 +93,6 @@ fn read_into<T: FileElement>(
         }
     }
     Ok(out)
-}
-
-/// Exact room for `more` elements, or an error where others abort.
-pub(crate) fn reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
-    out.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes })
-}
-
-/// Zeros in memory that is fresh from the system if there are many, so that it costs little until it is
-/// written.
-pub(crate) fn zeros(count: usize) -> Result<Vec<usize>> {
-    // A vector of zeros aborts where there is no memory; this asks first.
-    reserve(&mut Vec::<usize>::new(), count)?;
-    Ok(vec![0; count])
-}
-
-/// Room for `more` elements and, if there was none, for many others, or an error where others abort.
-pub(crate) fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
-    out.try_reserve(more).map_err(|_| Error::OutOfMemory { bytes })
 }
 
 /// Fills `buffer` as far as the source goes; returns how far.

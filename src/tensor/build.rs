@@ -3,8 +3,9 @@
 use super::Tensor;
 use crate::dtype::{Arithmetic, Cast};
 use crate::error::{Error, Result};
+use crate::memory::{grow, reserve};
 use crate::shape::Shape;
-use crate::storage::{Constant, FromFn, Progression, grow, reserve};
+use crate::storage::{Constant, FromFn, Progression};
 
 impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// A tensor that owns `data`, in row-major order.

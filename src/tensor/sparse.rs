@@ -2,8 +2,9 @@
 
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
+use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::{Duplicates, Sparse, reserve};
+use crate::storage::{Duplicates, Sparse};
 
 impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     /// A sparse tensor without entries: `fill` at every index. Takes no memory.

@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::expr::node::Node;
 use crate::expr::{Stop, for_each_block};
 use crate::map::AddressMap;
+use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::{StoredMut, Writer, reserve, sort_entries};
+use crate::storage::{StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
 
 /// Assigns `e` to a view of sparse storage; `None` if the storage is not sparse.

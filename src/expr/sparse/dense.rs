@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::expr::node::{Node, Tree};
 use crate::expr::{Access, Scalar, eval};
 use crate::map::AddressMap;
+use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::{Writer, reserve};
+use crate::storage::Writer;
 use std::borrow::Cow;
 
 /// Elements an entry from which on it pays to collect entries instead of reading tiles.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
 use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
-use crate::storage::reserve;
+use crate::memory::reserve;
 use itertools::Itertools;
 use std::ops::Range;
 

@@ -4,8 +4,9 @@ use super::parse;
 use crate::dtype::{ByteOrder, DType, FileElement};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
+use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::{Reader, fill, reserve};
+use crate::storage::{Reader, fill};
 use crate::tensor::Tensor;
 use std::io::Read;
 

@@ -5,7 +5,7 @@ use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::Result;
 use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
-use crate::storage::reserve;
+use crate::memory::reserve;
 use std::io::Write;
 use std::path::Path;
 

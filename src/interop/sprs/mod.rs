@@ -24,7 +24,8 @@ pub use compressed::{Compressed, Matrix, tensor};
 
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};
-use crate::storage::{Duplicates, Reader, Sparse, reserve};
+use crate::memory::reserve;
+use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use ::sprs::{CsMat, SpIndex, TriMat, TriMatBase};
 use compressed::index_of;

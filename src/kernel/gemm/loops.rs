@@ -6,6 +6,7 @@
 use super::Matrix;
 use crate::error::{Error, Result};
 use crate::kernel::{Filled, Loop, wide};
+use crate::memory::grow;
 use std::mem::MaybeUninit;
 
 /// Rows of a product from which on it pays to bring a panel of the second matrix together.
@@ -202,8 +203,7 @@ where
 
     fn reserve(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
         if scratch.len() < count {
-            let bytes = count.saturating_mul(size_of::<T>());
-            scratch.try_reserve(count - scratch.len()).map_err(|_| Error::OutOfMemory { bytes })?;
+            grow(scratch, count - scratch.len())?;
             scratch.resize(count, self.zero);
         }
         Ok(())

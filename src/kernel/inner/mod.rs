@@ -18,6 +18,7 @@ pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::Filled;
 use crate::error::{Error, Result};
+use crate::memory::room;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -104,9 +105,7 @@ pub(crate) fn collect<T, E: From<Error>>(
     count: usize,
     fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E>,
 ) -> Result<Vec<T>, E> {
-    let mut data = Vec::new();
-    let bytes = count.saturating_mul(size_of::<T>());
-    data.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    let mut data = room(count)?;
     let _proof: Filled = fill(&mut data.spare_capacity_mut()[..count])?;
     // SAFETY: the capacity is at least `count`, and the proof says that all slots were written.
     unsafe { data.set_len(count) };

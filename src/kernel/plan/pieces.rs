@@ -1,7 +1,8 @@
 //! Cutting axes into pieces in which every operand is affine or follows a table.
 
 use super::{AxisWalk, Loop, Operand, PerOperand, Plan, Step, TableRef, Walk};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::room;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -82,9 +83,7 @@ impl<'a> Plan<'a> {
             steps.push(match walk.walk {
                 Walk::Linear => Step { stride: walk.stride, table: None },
                 Walk::Cyclic { .. } => {
-                    let mut table = Vec::new();
-                    let bytes = extent.saturating_mul(size_of::<usize>());
-                    table.try_reserve_exact(extent).map_err(|_| Error::OutOfMemory { bytes })?;
+                    let mut table = room(extent)?;
                     table.extend((0..extent).map(|digit| position(walk, digit)));
                     self.listed(walk.stride, Cow::Owned(table))
                 }

@@ -6,7 +6,7 @@ use crate::dtype::{Cast, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, for_each_piece};
 use crate::kernel::join;
-use crate::storage::reserve;
+use crate::memory::reserve;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
 

@@ -4,7 +4,7 @@
 use crate::dtype::{Radix, Words};
 use crate::error::Result;
 use crate::kernel::{SPARE, sort_u32, sort_u64};
-use crate::storage::reserve;
+use crate::memory::reserve;
 use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -70,8 +70,8 @@ where
     let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
     let (mut values, mut first) = (Vec::new(), Vec::new());
     let mut counts = Tensor::<Vec<usize>>::into_storage(zeroed([kinds].into())?);
-    crate::storage::reserve(&mut values, kinds)?;
-    crate::storage::reserve(&mut first, kinds)?;
+    crate::memory::reserve(&mut values, kinds)?;
+    crate::memory::reserve(&mut first, kinds)?;
     let (_, kinds) = inverse.parts_mut();
     for (k, &position) in order.iter().enumerate() {
         if starts_kind(k) {

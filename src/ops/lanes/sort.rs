@@ -5,7 +5,7 @@ use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
 use crate::kernel::inner::map_all;
-use crate::storage::reserve;
+use crate::memory::reserve;
 use std::cmp::Ordering;
 use std::fmt;
 

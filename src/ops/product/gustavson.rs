@@ -5,7 +5,7 @@ use super::Semiring;
 use crate::error::Result;
 use crate::kernel::sparse::Entries;
 use crate::kernel::{PARALLEL, join, threads};
-use crate::storage::reserve;
+use crate::memory::reserve;
 use std::ops::Range;
 
 /// Rows of results up to this extent are summed up in an array of their own, however few entries there are.

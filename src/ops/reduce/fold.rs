@@ -13,8 +13,8 @@ use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
 use crate::expr::{Access, Expr, Rows, Stop, explain_rows};
 use crate::kernel;
+use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::reserve;
 use std::ops::Range;
 
 /// Fewest neighbouring results that are made side by side.

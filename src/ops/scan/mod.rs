@@ -16,10 +16,11 @@ mod totals;
 
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
+use crate::memory::reserve;
 use crate::ops::along::Along;
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
-use crate::storage::{Reader, Writer, reserve};
+use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
 use running::Running;
 use std::sync::{Mutex, PoisonError};

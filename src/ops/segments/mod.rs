@@ -280,9 +280,7 @@ fn gather(
         return Err(Error::Key { at, key: keys[at], groups });
     }
     let count = groups.saturating_add(1);
-    let mut offsets: Vec<usize> = Vec::new();
-    let bytes = count.saturating_mul(size_of::<usize>());
-    offsets.try_reserve_exact(count).map_err(|_| Error::OutOfMemory { bytes })?;
+    let mut offsets = crate::memory::room(count)?;
     offsets.resize(count, 0);
     for &key in keys {
         offsets[key + 1] += 1;

@@ -8,9 +8,9 @@ mod write;
 pub use coordinates::Duplicates;
 pub(crate) use sort::{is_ascending, sort_entries};
 
-use super::reserve;
 use crate::dtype::SameBits;
 use crate::error::{Error, Result, SparseFlaw};
+use crate::memory::reserve;
 use std::ops::Range;
 
 /// Storage of which most elements equal one fill value.

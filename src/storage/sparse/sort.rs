@@ -1,7 +1,7 @@
 //! Entries in ascending order of address: stable, and in time proportional to their number.
 
-use super::reserve;
 use crate::error::Result;
+use crate::memory::reserve;
 
 /// Most bits of an address that one pass of the sort looks at: it writes to as many places at once as the
 /// translation cache keeps pages.

@@ -1,8 +1,9 @@
 //! Writing sparse storage: values equal to the fill erase, blocks are merged in one sweep.
 
-use super::{Sparse, is_ascending, reserve, sort_entries};
+use super::{Sparse, is_ascending, sort_entries};
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
+use crate::memory::reserve;
 use crate::storage::{StoredMut, Writer};
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::{Digits, Divider, Level, Multiplier, Nested};
-use crate::storage::reserve;
+use crate::memory::reserve;
 use smallvec::SmallVec;
 use std::ops::Range;
 

@@ -12,7 +12,8 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Layout};
-use crate::storage::{Reader, Sparse, Stored, grow, reserve, sort_entries};
+use crate::memory::{grow, reserve};
+use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
 

@@ -5,8 +5,9 @@ use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
 use crate::map::{Divider, Level, Nested};
+use crate::memory::{grow, reserve, zeros};
 use crate::shape::Shape;
-use crate::storage::{grow, reserve, sort_entries, zeros};
+use crate::storage::sort_entries;
 
 /// Keys an entry up to which a sort by counting has one counter a key.
 const KEYS_PER_ENTRY: usize = 2;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::Repeat;
-use crate::storage::reserve;
+use crate::memory::reserve;
 use std::ops::Range;
 
 /// Adds the other digits of a repeated axis: ascending entries with first digits on this axis become

@@ -9,10 +9,11 @@ use super::cells::Cells;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
 use crate::kernel::{Loop, wide};
+use crate::memory::{grow, reserve};
 use crate::ops::reduce::Reducer;
 use crate::ops::reduce::loops::fold;
 use crate::shape::Shape;
-use crate::storage::{Sparse, grow, reserve};
+use crate::storage::Sparse;
 use crate::tensor::Tensor;
 
 /// Entries a run, on average, below which runs are short.

@@ -1,0 +1,117 @@
+//! Room for elements: errors where others abort, and large pages where there is much.
+#![allow(unsafe_code, reason = "advice on pages is a system call")]
+
+use crate::error::{Error, Result};
+
+/// Bytes of a large page, and their alignment.
+#[cfg(all(target_os = "linux", not(miri)))]
+const LARGE_PAGE: usize = 1 << 21;
+/// Fewest bytes for which large pages are worth a system call.
+#[cfg(all(target_os = "linux", not(miri)))]
+const MUCH: usize = 2 * LARGE_PAGE;
+
+/// A vector with exact room for `count` elements.
+pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+    let mut out = Vec::new();
+    reserve(&mut out, count)?;
+    Ok(out)
+}
+
+/// Exact room for `more` elements, or an error where others abort.
+pub(crate) fn reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    make_room(out, more, Vec::try_reserve_exact)
+}
+
+/// Room for `more` elements and, if there was none, for many others, or an error where others abort.
+pub(crate) fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    make_room(out, more, Vec::try_reserve)
+}
+
+/// Zeros in memory that is fresh from the system if there are many, so that it costs little until it is
+/// written.
+pub(crate) fn zeros(count: usize) -> Result<Vec<usize>> {
+    // A vector of zeros aborts where there is no memory; this asks first.
+    drop(room::<usize>(count)?);
+    Ok(vec![0; count])
+}
+
+#[inline]
+fn make_room<T, E>(
+    out: &mut Vec<T>,
+    more: usize,
+    reserve: impl FnOnce(&mut Vec<T>, usize) -> Result<(), E>,
+) -> Result<()> {
+    let capacity = out.capacity();
+    if capacity - out.len() >= more {
+        return Ok(());
+    }
+    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
+    reserve(out, more).map_err(|_| Error::OutOfMemory { bytes })?;
+    advise_large_pages(out);
+    Ok(())
+}
+
+/// Asks for large pages under the room that is left in a vector.
+///
+/// The system hands out a page when it is first written, which for small pages takes longer than to write
+/// them. NumPy asks for the same. Systems that know no large pages refuse, which changes nothing.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn advise_large_pages<T>(out: &mut Vec<T>) {
+    let spare = out.spare_capacity_mut();
+    let (start, bytes) = (spare.as_mut_ptr().cast::<u8>(), size_of_val(spare));
+    let before = start.addr().next_multiple_of(LARGE_PAGE) - start.addr();
+    if bytes < MUCH {
+        return;
+    }
+    let whole = (bytes - before) / LARGE_PAGE * LARGE_PAGE;
+    // SAFETY: `before` is less than a large page and `whole` at most what `bytes` leaves, so this is memory of
+    // the vector, borrowed mutably here. The advice changes neither what it holds nor who may reach it.
+    unsafe { libc::madvise(start.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
+}
+
+/// Other systems decide on their own.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn advise_large_pages<T>(_: &mut Vec<T>) {}
+
+#[cfg(all(test, target_os = "linux", not(miri)))]
+mod tests {
+    use super::{LARGE_PAGE, room};
+    use std::fs::read_to_string;
+    use std::path::Path;
+
+    /// The flags of the memory that holds an address, as the system tells them.
+    fn flags(address: usize) -> Option<String> {
+        let maps = read_to_string("/proc/self/smaps").ok()?;
+        let mut inside = false;
+        for line in maps.lines() {
+            if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
+                return Some(flags.to_owned());
+            }
+            let bounds = line.split(' ').next().and_then(|range| range.split_once('-'));
+            if let Some((from, to)) = bounds {
+                let number = |digits| usize::from_str_radix(digits, 16).ok();
+                inside = number(from)? <= address && address < number(to)?;
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn much_memory_is_asked_for_in_large_pages() {
+        let large: Vec<f64> = room(8 * LARGE_PAGE / size_of::<f64>()).unwrap();
+        let middle = large.as_ptr().addr() + 4 * LARGE_PAGE;
+        if Path::new("/sys/kernel/mm/transparent_hugepage/enabled").exists() {
+            let flags = flags(middle).unwrap();
+            assert!(flags.split(' ').any(|flag| flag == "hg"), "{flags}");
+        }
+    }
+
+    #[test]
+    fn room_is_exact_and_for_no_element_none() {
+        assert_eq!(room::<u8>(5000).unwrap().capacity(), 5000);
+        assert_eq!(room::<u8>(0).unwrap().capacity(), 0);
+        assert!(room::<()>(usize::MAX).unwrap().is_empty());
+        let error = room::<u64>(usize::MAX).unwrap_err();
+        assert_eq!(error.to_string(), format!("could not allocate {} bytes", usize::MAX));
+    }
+}
