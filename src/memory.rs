@@ -73,15 +73,23 @@ fn advise_large_pages<T>(out: &mut Vec<T>) {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise_large_pages<T>(_: &mut Vec<T>) {}
 
-#[cfg(all(test, target_os = "linux", not(miri)))]
+#[cfg(test)]
 mod tests {
-    use super::{LARGE_PAGE, room};
-    use std::fs::read_to_string;
-    use std::path::Path;
+    use super::room;
+
+    #[test]
+    fn room_is_exact_and_for_no_element_none() {
+        assert_eq!(room::<u8>(5000).unwrap().capacity(), 5000);
+        assert_eq!(room::<u8>(0).unwrap().capacity(), 0);
+        assert!(room::<()>(usize::MAX).unwrap().is_empty());
+        let error = room::<u64>(usize::MAX).unwrap_err();
+        assert_eq!(error.to_string(), format!("could not allocate {} bytes", usize::MAX));
+    }
 
     /// The flags of the memory that holds an address, as the system tells them.
+    #[cfg(all(target_os = "linux", not(miri)))]
     fn flags(address: usize) -> Option<String> {
-        let maps = read_to_string("/proc/self/smaps").ok()?;
+        let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let mut inside = false;
         for line in maps.lines() {
             if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| inside) {
@@ -96,22 +104,14 @@ mod tests {
         None
     }
 
+    #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn much_memory_is_asked_for_in_large_pages() {
-        let large: Vec<f64> = room(8 * LARGE_PAGE / size_of::<f64>()).unwrap();
-        let middle = large.as_ptr().addr() + 4 * LARGE_PAGE;
-        if Path::new("/sys/kernel/mm/transparent_hugepage/enabled").exists() {
+        let large: Vec<f64> = room(8 * super::LARGE_PAGE / size_of::<f64>()).unwrap();
+        let middle = large.as_ptr().addr() + 4 * super::LARGE_PAGE;
+        if std::path::Path::new("/sys/kernel/mm/transparent_hugepage/enabled").exists() {
             let flags = flags(middle).unwrap();
             assert!(flags.split(' ').any(|flag| flag == "hg"), "{flags}");
         }
-    }
-
-    #[test]
-    fn room_is_exact_and_for_no_element_none() {
-        assert_eq!(room::<u8>(5000).unwrap().capacity(), 5000);
-        assert_eq!(room::<u8>(0).unwrap().capacity(), 0);
-        assert!(room::<()>(usize::MAX).unwrap().is_empty());
-        let error = room::<u64>(usize::MAX).unwrap_err();
-        assert_eq!(error.to_string(), format!("could not allocate {} bytes", usize::MAX));
     }
 }
