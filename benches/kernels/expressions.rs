@@ -3,10 +3,12 @@
 use crate::report::{Bench, Case, check};
 use lensor::prelude::*;
 use ndarray::{Array1, Array2, Array3, Axis, Zip};
+use std::hint::black_box;
 
 pub(crate) fn run(bench: &mut Bench) {
     let n = bench.side();
     outer_sum(bench, n);
+    fresh(bench, n);
     polynomial(bench, "(a*2+b)*c-d/2/f64", 1.0, n * n);
     polynomial(bench, "(a*2+b)*c-d/2/f64/32K cached", 1.3, 32768);
     transposed(bench, n);
@@ -52,6 +54,34 @@ fn outer_sum(bench: &mut Bench, n: usize) {
                 .and_broadcast(&x)
                 .and_broadcast(&y)
                 .for_each(|z, x, y| *z = x + y);
+        }),
+    });
+}
+
+/// Everything else writes to memory that was written before.
+fn fresh(bench: &mut Bench, n: usize) {
+    let name = "a+b, new result/f64";
+    if !bench.wants(name) {
+        return;
+    }
+    let (a, b) = (data(n * n, 1), data(n * n, 2));
+    let tensor = |data: &Vec<f64>| Tensor::from_vec([n, n], data.clone()).expect("an input");
+    let array = |data: &Vec<f64>| Array2::from_shape_vec((n, n), data.clone()).expect("an input");
+    let (ta, tb, xa, xb) = (tensor(&a), tensor(&b), array(&a), array(&b));
+    let loops = || a.iter().zip(&b).map(|(a, b)| a + b).collect::<Vec<f64>>();
+    check(name, (&ta + &tb).eval().expect("a sum").storage(), &loops());
+    bench.run(Case {
+        name,
+        bytes: 24 * n * n,
+        reach: 1.5,
+        ours: &mut || {
+            black_box((&ta + &tb).eval().expect("a sum"));
+        },
+        naive: &mut || {
+            black_box(loops());
+        },
+        ndarray: Some(&mut || {
+            black_box(&xa + &xb);
         }),
     });
 }
