@@ -61,3 +61,46 @@ fn threads_leave_the_bits_alone() {
         }
     }
 }
+
+/// A run of one leaf dealt out to 32 lanes, which are joined in pairs.
+fn in_lanes(run: &[f64], start: Option<f64>, join: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut lanes: Vec<Option<f64>> = vec![start; 32];
+    for (k, &x) in run.iter().enumerate() {
+        let lane = if start.is_none() && run.len() < 32 { 0 } else { k % 32 };
+        lanes[lane] = Some(lanes[lane].map_or(x, |state| join(state, x)));
+    }
+    while lanes.len() > 1 {
+        let later = lanes.split_off(lanes.len() / 2);
+        for (state, later) in lanes.iter_mut().zip(later) {
+            *state = match (*state, later) {
+                (Some(a), Some(b)) => Some(join(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    lanes[0].unwrap()
+}
+
+#[test]
+fn runs_are_dealt_out_to_lanes() {
+    for count in (1..=130).chain([255, 256, 300, 511, 512]) {
+        let data = floats(count, count as u64);
+        let t = Tensor::from(data.clone());
+        let sum = t.sum(..).eval().unwrap().item().unwrap();
+        assert_eq!(sum.to_bits(), in_lanes(&data, None, |a, b| a + b).to_bits(), "{count}");
+
+        let apart: Vec<f64> = data.iter().map(|x| x - data[0]).collect();
+        let squares: Vec<f64> = apart.iter().map(|x| x * x).collect();
+        let [sum, square] = [apart, squares].map(|all| in_lanes(&all, Some(0.0), |a, b| a + b));
+        let n = count as f64;
+        let expected = (square - sum * (sum / n)) / n;
+        let variance = t.variance(.., 0).eval().unwrap().item().unwrap();
+        assert_eq!(variance.to_bits(), expected.to_bits(), "{count}");
+
+        // Zeros of both signs are equal, and which of them is found depends on the lanes.
+        let zeros: Vec<f64> = data.iter().map(|x| 0.0_f64.copysign(*x)).collect();
+        let least = in_lanes(&zeros, None, |a, b| if b < a { b } else { a });
+        let found = Tensor::from(zeros).reduce(.., Min).eval().unwrap().item().unwrap();
+        assert_eq!(found.to_bits(), least.to_bits(), "{count}");
+    }
+}

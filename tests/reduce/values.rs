@@ -1,6 +1,6 @@
 //! Special values, integers, masks, several reducers at once, and errors.
 
-use crate::{axis_sets, floats};
+use crate::{axis_sets, floats, noise};
 use lensor::prelude::*;
 use lensor::reduce::*;
 
@@ -167,4 +167,49 @@ fn more_elements_than_can_be_counted_are_refused() {
         many.view().transpose(&[1, 0]).unwrap().sum(0).eval(),
         Err(Error::OutOfMemory { .. })
     ));
+}
+
+/// The first of the best elements, or the first NaN, one element after another.
+fn best<T: Copy + PartialOrd>(data: &[T], better: impl Fn(T, T) -> bool) -> usize {
+    let is_nan = |k: usize| data[k].partial_cmp(&data[k]).is_none();
+    (0..data.len()).find(|&k| is_nan(k)).unwrap_or_else(|| {
+        (0..data.len()).fold(0, |best, k| if better(data[k], data[best]) { k } else { best })
+    })
+}
+
+/// Extrema and their positions of every beginning of `data`, and with `nan` at some place in it.
+fn extrema_are_the_first<T>(mut data: Vec<T>, nan: Option<T>)
+where
+    T: lensor::dtype::Order + std::fmt::Debug,
+{
+    for count in (1..=140).chain([400, 511, 512, 513, 1100]) {
+        for at in [None, Some(0), Some(count / 3), Some(count - 1)] {
+            let kept = data[at.unwrap_or(0)];
+            if let (Some(at), Some(nan)) = (at, nan) {
+                data[at] = nan;
+            }
+            let run = &data[..count];
+            let t = Tensor::new([count], run).unwrap();
+            let (least, most) = (best(run, |a, b| a < b), best(run, |a, b| a > b));
+            let found = t.reduce(.., (ArgMin, ArgMax)).eval().unwrap().item();
+            assert_eq!(found, Ok((least, most)), "{count} {at:?}");
+            let found = t.reduce(.., (Min, Max)).eval().unwrap().item().unwrap();
+            let same =
+                |a: T, b: T| a == b || (a.partial_cmp(&a), b.partial_cmp(&b)) == (None, None);
+            assert!(same(found.0, run[least]) && same(found.1, run[most]), "{count} {at:?}");
+            data[at.unwrap_or(0)] = kept;
+        }
+    }
+}
+
+#[test]
+fn extrema_of_all_widths_and_lengths() {
+    let mut next = noise(3);
+    let data: Vec<i16> = (0..1100).map(|_| (next() % 801) as i16 - 400).collect();
+    extrema_are_the_first(data.iter().map(|&x| f64::from(x)).collect(), Some(f64::NAN));
+    extrema_are_the_first(data.iter().map(|&x| f32::from(x)).collect(), Some(f32::NAN));
+    extrema_are_the_first(data.iter().map(|&x| i64::from(x)).collect(), None);
+    extrema_are_the_first(data.iter().map(|&x| x as u8).collect(), None);
+    extrema_are_the_first(data, None);
+    extrema_are_the_first((0..1100).map(|k| k % 640 == 639).collect(), None);
 }

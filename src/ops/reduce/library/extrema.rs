@@ -1,8 +1,11 @@
 //! Smallest and largest elements, and where they are.
 
 use super::super::Reducer;
-use super::lanes::{in_columns, in_lanes};
+use super::lanes::{LANES, apart, in_columns, in_halves, in_registers};
 use crate::dtype::Order;
+use crate::kernel::ask_ahead;
+use std::array::from_fn;
+use std::ops::BitOr;
 
 /// The smallest element, NaN if there is one. Of nothing there is none.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,21 +70,75 @@ macro_rules! extremum {
 }
 extremum! { Min minimum <; Max maximum >; }
 
-/// The best element of a run, or its first NaN: one comparison an element, and a look for NaN beside it.
+/// The best element of a run, or its first NaN.
 #[inline(always)]
 fn best<T: Order>(run: &[T], better: impl Fn(T, T) -> bool) -> T {
-    let mut unordered = false;
-    let best = in_lanes(
-        run,
-        |x| x,
-        |best, x| if better(x, best) { x } else { best },
-        |a, b| if better(b, a) { b } else { a },
-    );
-    for part in run.chunks(64) {
-        unordered |= part.iter().fold(false, |nan, &x| nan | is_nan(x));
-    }
+    // Masks as wide as the elements are what comparisons give.
+    let (best, unordered) = match size_of::<T>() {
+        8 => best_by_mask::<T, u64>(run, better),
+        4 => best_by_mask::<T, u32>(run, better),
+        2 => best_by_mask::<T, u16>(run, better),
+        _ => best_by_mask::<T, u8>(run, better),
+    };
     let nan = if unordered { run.iter().find(|x| is_nan(**x)) } else { None };
     nan.copied().unwrap_or(best)
+}
+
+/// The best element but for NaN, and whether there is a NaN: elements are loaded once for both, and one
+/// comparison looks at two of them for NaN.
+#[inline(always)]
+fn best_by_mask<T: Order, M: Copy + From<bool> + BitOr<Output = M> + PartialEq>(
+    run: &[T],
+    better: impl Fn(T, T) -> bool,
+) -> (T, bool) {
+    let pick = |best, x| if better(x, best) { x } else { best };
+    let Some((head, rest)) = run.split_first_chunk::<LANES>() else {
+        let best = run[1..].iter().fold(run[0], |best, &x| pick(best, x));
+        return (best, run.iter().fold(false, |any, &x| any | is_nan(x)));
+    };
+    let nan =
+        |chunk: &[T; LANES], k: usize| M::from(is_nan(chunk[k]) | is_nan(chunk[k + LANES / 2]));
+    ask_ahead(head);
+    let mut lanes = *head;
+    let mut nans: [M; LANES / 2] = from_fn(|k| nan(head, k));
+    let (chunks, tail) = rest.as_chunks::<LANES>();
+    for chunk in chunks {
+        ask_ahead(chunk);
+        for (lane, &x) in lanes.iter_mut().zip(chunk) {
+            *lane = pick(*lane, x);
+        }
+        for (k, slot) in nans.iter_mut().enumerate() {
+            *slot = *slot | nan(chunk, k);
+        }
+    }
+    let nans = apart(nans).into_iter().fold(M::from(false), |any, nan| any | nan);
+    let unordered = nans != M::from(false);
+    if tail.is_empty() {
+        let half = from_fn(|k| pick(lanes[k], lanes[k + LANES / 2]));
+        return (in_registers(half, pick), unordered);
+    }
+    let mut lanes = apart(lanes);
+    for (lane, &x) in lanes.iter_mut().zip(tail) {
+        *lane = pick(*lane, x);
+    }
+    let unordered = tail.iter().fold(unordered, |any, &x| any | is_nan(x));
+    (in_halves(&mut lanes, pick), unordered)
+}
+
+/// The position of the first element for which `is_it` holds, or the length of the run.
+#[inline(always)]
+fn first<T: Copy>(run: &[T], is_it: impl Fn(T) -> bool) -> usize {
+    let mut at = 0;
+    for part in run.chunks(64) {
+        // A bit an element, without a branch before the last part.
+        let bits = part.iter().enumerate();
+        let bits = bits.fold(0, |bits, (k, &x)| bits | u64::from(is_it(x)) << k);
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize;
+        }
+        at += part.len();
+    }
+    at
 }
 
 /// An element and where it stands.
@@ -144,23 +201,11 @@ macro_rules! position {
                 Found { value, position }
             }
 
-            /// The value first, then where it is: two passes over what lies in the cache.
+            /// The value first, then where it is: passes over what lies in the cache.
             #[inline(always)]
             fn fold(&self, run: &[T], position: usize) -> Found<T> {
                 let value = best(run, |a, b| a $sign b);
-                let nan = is_nan(value);
-                let is_it = |x: T| if nan { is_nan(x) } else { x == value };
-                let mut at = 0;
-                for part in run.chunks(64) {
-                    // A bit an element, without a branch before the last part.
-                    let bits = part.iter().enumerate();
-                    let bits = bits.fold(0, |bits, (k, &x)| bits | u64::from(is_it(x)) << k);
-                    if bits != 0 {
-                        at += bits.trailing_zeros() as usize;
-                        break;
-                    }
-                    at += part.len();
-                }
+                let at = if is_nan(value) { first(run, is_nan) } else { first(run, |x| x == value) };
                 Found { value, position: position + at }
             }
         }

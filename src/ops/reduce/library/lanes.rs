@@ -35,10 +35,7 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
         }
     }
     if tail.is_empty() {
-        // Still in registers, as far as whole vectors are joined.
-        let half: [A; LANES / 2] = from_fn(|k| join(lanes[k], lanes[k + LANES / 2]));
-        let quarter: [A; LANES / 4] = from_fn(|k| join(half[k], half[k + LANES / 4]));
-        return in_halves(&mut apart(quarter), join);
+        return in_registers(from_fn(|k| join(lanes[k], lanes[k + LANES / 2])), join);
     }
     let mut lanes = apart(lanes);
     for (lane, &x) in lanes.iter_mut().zip(tail) {
@@ -52,6 +49,18 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
 #[inline(always)]
 pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> [A; N] {
     std::hint::black_box(lanes)
+}
+
+/// As [`in_halves`] from its second step on, for a loop that leaves no elements over: in registers as far as
+/// whole vectors are joined, and then from memory of its own, so that how the rest is joined does not decide
+/// how the loop is vectorised.
+#[inline(always)]
+pub(super) fn in_registers<A: Copy>(half: [A; LANES / 2], join: impl Fn(A, A) -> A) -> A {
+    let quarter: [A; LANES / 4] = from_fn(|k| join(half[k], half[k + LANES / 4]));
+    let quarter = apart(quarter);
+    let four: [A; LANES / 8] = from_fn(|k| join(quarter[k], quarter[k + LANES / 8]));
+    let two: [A; LANES / 16] = from_fn(|k| join(four[k], four[k + LANES / 16]));
+    join(two[0], two[1])
 }
 
 /// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the

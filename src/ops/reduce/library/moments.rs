@@ -1,9 +1,10 @@
 //! Means, variances and covariances.
 
 use super::super::{Reducer, VisitReducer};
-use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes};
+use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes, in_registers};
 use crate::dtype::Measure;
 use crate::kernel::ask_ahead;
+use std::array::from_fn;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
 #[derive(Debug, Clone, Copy, Default)]
@@ -173,6 +174,34 @@ impl Moments {
     }
 }
 
+/// The sums of the distances from `base` and of their squares.
+#[inline(always)]
+fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
+    let add = |a: f64, b: f64| a + b;
+    let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
+    let (chunks, tail) = run.as_chunks::<LANES>();
+    for chunk in chunks {
+        ask_ahead(chunk);
+        for k in 0..LANES {
+            let apart = chunk[k].to_f64() - base;
+            sums[k] += apart;
+            squares[k] += apart * apart;
+        }
+    }
+    if tail.is_empty() {
+        let sum = in_registers(from_fn(|k| sums[k] + sums[k + LANES / 2]), add);
+        let square = in_registers(from_fn(|k| squares[k] + squares[k + LANES / 2]), add);
+        return [sum, square];
+    }
+    let (mut sums, mut squares) = (apart(sums), apart(squares));
+    for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
+        let apart = x.to_f64() - base;
+        *sum += apart;
+        *square += apart * apart;
+    }
+    [in_halves(&mut sums, add), in_halves(&mut squares, add)]
+}
+
 macro_rules! spread {
     ($($Reducer:ident $finish:expr;)*) => { $(
         impl<T: Measure> Reducer<T> for $Reducer {
@@ -218,24 +247,7 @@ macro_rules! spread {
             #[inline(always)]
             fn fold(&self, run: &[T], _position: usize) -> Moments {
                 let base = run[0].to_f64();
-                let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
-                let (chunks, tail) = run.as_chunks::<LANES>();
-                for chunk in chunks {
-                    ask_ahead(chunk);
-                    for k in 0..LANES {
-                        let apart = chunk[k].to_f64() - base;
-                        sums[k] += apart;
-                        squares[k] += apart * apart;
-                    }
-                }
-                let (mut sums, mut squares) = (apart(sums), apart(squares));
-                for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
-                    let apart = x.to_f64() - base;
-                    *sum += apart;
-                    *square += apart * apart;
-                }
-                let add = |a: f64, b: f64| a + b;
-                let [sum, square] = [in_halves(&mut sums, add), in_halves(&mut squares, add)];
+                let [sum, square] = distances(run, base);
                 let count = run.len() as f64;
                 Moments::measured(count, base, sum, square)
             }
