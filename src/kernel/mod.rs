@@ -24,7 +24,7 @@ pub(crate) use join::{join, task_size, threads};
 pub(crate) use parts::{Columns, Part, Pending, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
-pub(crate) use simd::{Loop, SPARE, ask_ahead, prefetch, sort_u32, sort_u64, wide};
+pub(crate) use simd::{Loop, SPARE, ask_ahead, prefetch, sort_u32, sort_u64, wide, widest};
 pub(crate) use simd::{compensate_f32, compensate_f64};
 use simd::{merge_u32, merge_u64};
 pub(crate) use taps::Taps;

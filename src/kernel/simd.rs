@@ -82,6 +82,23 @@ fn wide_avx2<L: Loop>(run: L) -> L::Out {
     run.run()
 }
 
+/// As [`wide`], compiled for AVX-512 too: for loops that compute for longer than they wait for memory.
+#[inline(always)]
+pub(crate) fn widest<L: Loop>(run: L) -> L::Out {
+    match level() {
+        // SAFETY: the level says that the features of AVX-512 named there were detected, AVX2 and FMA too.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { wide_avx512(run) },
+        _ => wide(run),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
+fn wide_avx512<L: Loop>(run: L) -> L::Out {
+    run.run()
+}
+
 /// Whether there are stores past the caches.
 pub(crate) fn streams() -> bool {
     level() != Level::Baseline

@@ -2,12 +2,15 @@
 //! inlined, and would be compiled for the baseline then.
 
 use super::Reducer;
-use crate::kernel::{Loop, wide};
+use crate::kernel::{Loop, wide, widest};
 
 /// The state of a run of at least one element, the first of them at `position`.
 #[inline(always)]
 pub(crate) fn fold<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], position: usize) -> R::State {
-    wide(Fold { reducer, run, position })
+    let fold = Fold { reducer, run, position };
+    // Short runs and narrow elements gain nothing from wider registers.
+    let long = size_of::<T>() >= 4 && run.len() >= 256;
+    if R::SEVERAL && long { widest(fold) } else { wide(fold) }
 }
 
 /// The states of all columns of at least one row, the first of them at `position`.

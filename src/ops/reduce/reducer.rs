@@ -78,6 +78,10 @@ pub trait Reducer<T: Copy>: Send + Sync {
     const ASSOCIATIVE: bool = true;
     /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins.
     const POSITIONS: bool = false;
+    /// Whether a run is passed over several times, so that folding it takes longer than to bring it from
+    /// memory.
+    #[doc(hidden)]
+    const SEVERAL: bool = false;
 
     /// The state of no elements; `None` if there is no result then, as for a maximum.
     fn empty(&self) -> Option<Self::State>;

@@ -12,6 +12,7 @@ macro_rules! tuples {
             const COMMUTATIVE: bool = $($R::COMMUTATIVE &&)* true;
             const ASSOCIATIVE: bool = $($R::ASSOCIATIVE &&)* true;
             const POSITIONS: bool = $($R::POSITIONS ||)* false;
+            const SEVERAL: bool = [$($k),*].len() > 3;
 
             fn empty(&self) -> Option<Self::State> {
                 Some(($(self.$k.empty()?,)*))
