@@ -192,3 +192,56 @@ fn errors_name_what_is_wrong() {
     let error = t.reduce_by_key(0, &[0, 0, 0, 0], usize::MAX, Sum).eval().unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
 }
+
+/// The sum of a segment: leaves of 512 elements, dealt out to 32 lanes that are joined in halves, and joined in pairs.
+fn summed(x: &[f64]) -> f64 {
+    if x.len() > 512 {
+        let leaves = x.len().div_ceil(512);
+        let (low, high) = x.split_at(512 << (leaves - 1).ilog2());
+        return summed(low) + summed(high);
+    }
+    if x.len() < 32 {
+        return x.iter().copied().reduce(|a, b| a + b).unwrap_or(0.0);
+    }
+    let mut lanes: Vec<f64> = x[..32].to_vec();
+    (32..x.len()).for_each(|k| lanes[k % 32] += x[k]);
+    while lanes.len() > 1 {
+        let high = lanes.split_off(lanes.len() / 2);
+        lanes.iter_mut().zip(high).for_each(|(a, b)| *a += b);
+    }
+    lanes[0]
+}
+
+/// Segments of all lengths beside one another are summed in the order that depends on their own length alone.
+#[test]
+fn short_and_long_segments_keep_their_order() {
+    fn law(numbers: Vec<u16>, lazy: bool) -> bool {
+        let extent = 20_000;
+        let numbers: Vec<usize> = numbers.iter().map(|&k| usize::from(k)).collect();
+        let mut offsets = ascending(&numbers, extent);
+        // Many short ones in a row, more than are taken at once.
+        let first = offsets.last().copied().unwrap_or(0);
+        offsets.extend((first..extent).step_by(37));
+        let data: Vec<f64> = (0..extent).map(|k| ((k * 7919) % 1013) as f64 / 7.0).collect();
+        let expected: Vec<u64> =
+            offsets.windows(2).map(|pair| summed(&data[pair[0]..pair[1]]).to_bits()).collect();
+        let t = Tensor::from(data);
+        let found = in_pools(|| match lazy {
+            true => (&t * 1.0).reduce_segments(0, &offsets, Sum).eval()?.to_vec(),
+            false => t.reduce_segments(0, &offsets, Sum).eval()?.to_vec(),
+        });
+        found.into_iter().map(f64::to_bits).eq(expected)
+    }
+    QuickCheck::new().tests(40).quickcheck(law as fn(Vec<u16>, bool) -> bool);
+}
+
+#[test]
+fn an_overflow_among_short_segments_names_the_first() {
+    let mut data = vec![1_i64; 1000];
+    data[500..502].fill(i64::MAX);
+    data[700..702].fill(i64::MAX);
+    let offsets: Vec<usize> = (0..=100).map(|k| k * 10).collect();
+    let t = Tensor::from_vec([1, 1000], data).unwrap();
+    let error = t.reduce_segments(1, &offsets, Sum).eval().unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![0, 50], target: "i64" });
+}

@@ -5,6 +5,7 @@
 //! by evaluating tiles straight from strides, or, where maps are more than strides, by a plan of its
 //! own.
 
+mod pieces;
 mod runs;
 
 use super::boxed::{Boxed, erased};
@@ -16,6 +17,7 @@ use crate::kernel::inner::{self, slots};
 use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape};
+use pieces::Pieces;
 use runs::Runs;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -105,6 +107,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             worker,
             starts: Vec::new(),
             block: Vec::new(),
+            pieces: None,
         }
     }
 }
@@ -132,6 +135,8 @@ pub(crate) struct RowReader<'r, T> {
     pub(crate) direct: bool,
     starts: Vec<usize>,
     block: Vec<T>,
+    /// The part of a row that the worker is bound to, if it is one.
+    pieces: Option<Pieces>,
 }
 
 /// Rows of equal length.
@@ -296,20 +301,34 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
 
     /// Binds the leaves to a tile of neighbouring rows; returns whether it is to be evaluated as one.
     fn bind(&mut self, run: usize, index: &[usize], columns: Range<usize>) -> Result<bool, Stop> {
+        let width = columns.len();
+        let dense = run > 1 && width < PART;
+        self.bind_sides([run, width], dense, index, columns.start, |step, _| step)?;
+        Ok(dense)
+    }
+
+    /// Binds the leaves to rows of some columns; `step` tells how far apart they are, given the steps to the next
+    /// row and to the next column.
+    fn bind_sides(
+        &mut self,
+        [rows, columns]: [usize; 2],
+        dense: bool,
+        index: &[usize],
+        column: usize,
+        step: impl Fn(isize, isize) -> isize,
+    ) -> Result<(), Stop> {
+        self.pieces = None;
         let straight = |stride| Steps { stride, table: None };
         let still = Place { base: 0, rows: straight(0), columns: straight(1), relocate: None };
         let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
         places.push(still);
         for leaf in self.rows.strided.iter().flatten() {
-            let (base, step) = leaf.place(index, columns.start);
+            let (base, across) = leaf.place(index, column);
             let along = leaf.strides.last().copied().unwrap_or(0);
-            places.push(Place { base, rows: straight(step), columns: straight(along), ..still });
+            let rows = straight(step(across, along));
+            places.push(Place { base, rows, columns: straight(along), ..still });
         }
-        let width = columns.len();
-        let dense = run > 1 && width < PART;
-        let tile = Tile { rows: run, columns: width, dense, places: &places };
-        self.worker.bind(&tile, &mut 1)?;
-        Ok(dense)
+        self.worker.bind(&Tile { rows, columns, dense, places: &places }, &mut 1)
     }
 
     /// Evaluates neighbouring rows to their part of a block of `count` elements.

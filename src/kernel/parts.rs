@@ -54,6 +54,27 @@ impl<'a, T: Copy> Part<'a, T> {
     /// Writes the next elements as far as they fill cache lines, and removes them.
     #[inline]
     pub(crate) fn drain(&mut self, results: &mut Vec<T>) {
+        let taken = self.write_lines(results);
+        let left = results.len() - taken;
+        results.copy_within(taken.., 0);
+        results.truncate(left);
+    }
+
+    /// As [`Self::drain`].
+    #[inline(always)]
+    pub(crate) fn drain_queue(&mut self, queue: &mut Queue<T>) {
+        let taken = self.write_lines(queue.results());
+        let left = queue.len - taken;
+        // Less than a line, for which a call would take longer.
+        for k in 0..left {
+            queue.slots[k] = queue.slots[k + taken];
+        }
+        queue.len = left;
+    }
+
+    /// Writes the next elements as far as they fill cache lines, and returns their number.
+    #[inline(always)]
+    fn write_lines(&mut self, results: &[T]) -> usize {
         let mut taken = 0;
         while taken < results.len() {
             if self.current.is_empty() {
@@ -75,7 +96,7 @@ impl<'a, T: Copy> Part<'a, T> {
             self.current = left;
             taken += count;
         }
-        results.drain(..taken);
+        taken
     }
 
     /// Writes the last elements that are still to be written.
@@ -166,6 +187,41 @@ impl<'a, T: Copy> Part<'a, T> {
 
     fn is_written(&self) -> bool {
         self.current.is_empty() && self.pieces.as_slice().iter().all(|piece| piece.is_empty())
+    }
+}
+
+/// Results that were computed and are still to be written. Slots are kept, as it takes a while to fill them anew for
+/// every few results.
+pub(crate) struct Queue<T> {
+    slots: Vec<T>,
+    len: usize,
+}
+
+impl<T> Default for Queue<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), len: 0 }
+    }
+}
+
+impl<T: Copy> Queue<T> {
+    /// The next `count` slots, whose elements are to be replaced; `any` stands in them if they are new.
+    #[inline(always)]
+    pub(crate) fn room(&mut self, count: usize, any: T) -> &mut [T] {
+        let (start, end) = (self.len, self.len + count);
+        if self.slots.len() < end {
+            self.slots.resize(end, any);
+        }
+        self.len = end;
+        &mut self.slots[start..end]
+    }
+
+    #[inline]
+    pub(crate) fn results(&mut self) -> &mut [T] {
+        &mut self.slots[..self.len]
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
     }
 }
 

@@ -140,8 +140,11 @@ fn stream_fresh<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
     if from.len() != to.len() || count * size_of::<T>() != lines * LINE {
         return to.copy_from_slice(from);
     }
-    to[..head].copy_from_slice(&from[..head]);
-    to[head + count..].copy_from_slice(&from[head + count..]);
+    // Mostly there are lines only, and calls to copy nothing would take a while.
+    if count < to.len() {
+        to[..head].copy_from_slice(&from[..head]);
+        to[head + count..].copy_from_slice(&from[head + count..]);
+    }
     let (source, dest) = (from[head..].as_ptr().cast::<u8>(), to[head..].as_mut_ptr().cast::<u8>());
     for at in (0..lines * LINE).step_by(LINE) {
         // SAFETY: both sides hold `count` elements from `head` on, which are `lines` lines, and `dest` is

@@ -45,6 +45,11 @@ pub(crate) trait Sweep<T: Copy>: Sync {
         false
     }
 
+    /// Whether lanes are read from the first element to the last, each of them once.
+    fn in_order(&self) -> bool {
+        false
+    }
+
     /// How many lanes side by side are at best worked on together.
     fn width(&self) -> usize {
         2048
@@ -303,7 +308,9 @@ impl<'e, E: Expr> Along<'e, E> {
             }
         };
         let slab = extent * task.columns.len();
-        if task.items.len() == 1 || slab == 0 {
+        // Long lanes that are evaluated in order leave the nearest cache to their results.
+        let apart = self.lanes && sweep.in_order() && slab > reader.piece_size();
+        if task.items.len() == 1 || slab == 0 || apart {
             for item in task.items.clone() {
                 let reader = &mut reader;
                 if self.lanes {

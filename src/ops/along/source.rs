@@ -12,6 +12,16 @@ pub(crate) trait Lane<T> {
     /// How many elements to ask for at best.
     fn best(&self) -> usize;
 
+    /// How many, if they are asked for from the first to the last and once.
+    fn best_in_order(&self) -> usize {
+        self.best()
+    }
+
+    /// Whether they may lie farther than the caches, so that it pays to ask for them ahead.
+    fn is_far(&self) -> bool {
+        true
+    }
+
     /// Some neighbours.
     fn run(&mut self, elements: Range<usize>) -> Result<&[T], Stop>;
 }
@@ -72,11 +82,19 @@ impl<T: Copy + Send + Sync> Lane<T> for ReadLane<'_, '_, T> {
         self.reader.block_size()
     }
 
+    fn best_in_order(&self) -> usize {
+        self.reader.piece_size()
+    }
+
+    fn is_far(&self) -> bool {
+        self.reader.direct
+    }
+
     fn run(&mut self, elements: Range<usize>) -> Result<&[T], Stop> {
         if elements.is_empty() {
             return Ok(&[]);
         }
-        Ok(self.reader.read(self.item..self.item + 1, elements)?.row(0))
+        self.reader.part(self.item, elements)
     }
 }
 

@@ -11,6 +11,7 @@
 //! ```
 
 mod across;
+mod advance;
 mod running;
 mod totals;
 

@@ -7,9 +7,10 @@
 //! lane can be cut between any two blocks.
 
 use super::across::{Cross, Lanes};
+use super::advance::Advance;
 use crate::expr::Stop;
-use crate::kernel::{self, Loop, PART, Part};
-use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States, Sweep, Table};
+use crate::kernel::{self, Part, Queue};
+use crate::ops::along::{BLOCK, GROUP, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
 
@@ -40,7 +41,7 @@ impl Places {
     }
 
     #[inline(always)]
-    fn after(self, count: usize) -> Self {
+    pub(super) fn after(self, count: usize) -> Self {
         Self { first: self.first + count, ..self }
     }
 }
@@ -50,11 +51,17 @@ pub(super) struct Memory<T, S, U> {
     turned: Vec<T>,
     pub(super) lanes: Lanes<S>,
     results: Vec<U>,
+    queue: Queue<U>,
 }
 
 impl<T, S, U> Default for Memory<T, S, U> {
     fn default() -> Self {
-        Self { turned: Vec::new(), lanes: Lanes::default(), results: Vec::new() }
+        Self {
+            turned: Vec::new(),
+            lanes: Lanes::default(),
+            results: Vec::new(),
+            queue: Queue::default(),
+        }
     }
 }
 
@@ -74,6 +81,10 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         self.reverse
     }
 
+    fn in_order(&self) -> bool {
+        !self.reverse
+    }
+
     fn width(&self) -> usize {
         4096
     }
@@ -85,9 +96,11 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         job: &Job<'_>,
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
-        let Memory { turned, results, .. } = memory;
+        let Memory { turned, queue, .. } = memory;
         let mut carry = self.carries.get(job.number).and_then(|carry| carry.first().cloned());
-        let step = (lane.best() / BLOCK).max(1) * BLOCK;
+        let best = if self.reverse { lane.best() } else { lane.best_in_order() };
+        let step = (best / BLOCK).max(1) * BLOCK;
+        let far = lane.is_far();
         let mut first = job.results.start;
         while first < job.results.end {
             let places = Places { extent: self.extent, reverse: self.reverse, first };
@@ -99,15 +112,16 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
             } else {
                 lane.run(first..end)?
             };
-            let (carry, results, out) = (&mut carry, &mut *results, &mut *out);
-            let gap = kernel::wide(Advance { scan: self, run, places, carry, results, out });
+            let (carry, queue, out) = (&mut carry, &mut *queue, &mut *out);
+            let advance = Advance { scan: self, run, far, places, carry, queue, out };
+            let gap = kernel::wide(advance);
             if let Some((k, reason)) = gap {
                 job.undefined(places.position(k), 0, reason);
             }
             first = end;
         }
-        out.put(results);
-        results.clear();
+        out.put(queue.results());
+        queue.clear();
         Ok(())
     }
 
@@ -147,109 +161,22 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
     }
 }
 
-/// The next blocks of a lane.
-struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
-    scan: &'a Running<'r, R, R::State>,
-    run: &'a [T],
-    places: Places,
-    carry: &'a mut Option<R::State>,
-    results: &'a mut Vec<R::Out>,
-    out: &'a mut Part<'o, R::Out>,
-}
-
-impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
-    type Out = Gap;
-
-    #[inline(always)]
-    fn run(self) -> Gap {
-        let Self { scan, run, places, carry, results, out } = self;
-        scan.advance(run, places, carry, results, &mut |results| {
-            if scan.reverse {
-                results.reverse();
-                out.put_back(results);
-                results.clear();
-            } else {
-                out.drain(results);
-            }
-        })
-    }
-}
-
 impl<R, S: Clone> Running<'_, R, S> {
-    /// Takes the next blocks of a lane and adds their results, written part by part; tells which is the
-    /// first that has none.
-    #[inline(always)]
-    fn advance<T: Copy>(
-        &self,
-        run: &[T],
-        places: Places,
-        carry: &mut Option<S>,
-        results: &mut Vec<R::Out>,
-        write: &mut impl FnMut(&mut Vec<R::Out>),
-    ) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
-        let mut gap: Gap = None;
-        if !R::ASSOCIATIVE {
-            for (k, &x) in run.iter().enumerate() {
-                let before = self.exclusive.then(|| carry.clone().or_else(|| self.reducer.empty()));
-                let position = places.position(k);
-                match carry {
-                    Some(state) => self.reducer.step_at(state, x, position),
-                    None => *carry = Some(self.reducer.first_at(x, position)),
-                }
-                let state = before.unwrap_or_else(|| carry.clone());
-                let found = self.reducer.emit(state.into_iter(), results);
-                gap = gap.or(found.map(|(_, reason)| (k, reason)));
-            }
-            write(results);
-            return gap;
-        }
-        let mut done = 0;
-        for block in run.chunks(BLOCK) {
-            let mut groups = None;
-            for part in block.chunks(PART) {
-                kernel::ask_ahead(part);
-                let before = groups.clone();
-                let places = places.after(done);
-                if self.part(part, places, carry.as_ref(), &mut groups, results).is_some()
-                    && gap.is_none()
-                {
-                    gap = (1..=part.len()).find_map(|count| {
-                        let (part, mut groups) = (&part[..count], before.clone());
-                        let reason =
-                            self.part(part, places, carry.as_ref(), &mut groups, &mut Vec::new());
-                        reason.map(|reason| (done + count - 1, reason))
-                    });
-                }
-                write(results);
-                done += part.len();
-            }
-            *carry = self.reducer.sum(carry.as_ref(), groups.as_ref());
-        }
-        gap
-    }
-
     /// Takes the next groups of a block and adds their results; tells why one has none, if so.
     #[inline(always)]
-    fn part<T: Copy>(
+    pub(super) fn part<T: Copy>(
         &self,
         part: &[T],
         places: Places,
         carry: Option<&S>,
         groups: &mut Option<S>,
-        results: &mut Vec<R::Out>,
+        results: &mut [R::Out],
     ) -> Option<Undefined>
     where
         R: Reducer<T, State = S>,
     {
-        let seed = *part.first()?;
-        let start = results.len();
-        let seed = self.reducer.finish(self.reducer.first_at(seed, places.position(0)));
-        results.resize(start + part.len(), seed);
         let (fours, rest) = part.as_chunks::<GROUP>();
-        let (results, last) = results[start..].as_chunks_mut::<GROUP>();
+        let (results, last) = results.as_chunks_mut::<GROUP>();
         let (mut gap, mut done) = (None, 0);
         let mut pairs = fours.iter().zip(results);
         while let Some((four, results)) = pairs.next() {

@@ -36,6 +36,10 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         Sweep::<T>::grain(self.scan)
     }
 
+    fn in_order(&self) -> bool {
+        true
+    }
+
     /// Jobs are numbered as those of the scan, so they must be cut alike.
     fn width(&self) -> usize {
         Sweep::<T>::width(self.scan)
@@ -48,7 +52,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         job: &Job<'_>,
         _out: &mut Part<'_, ()>,
     ) -> Result<(), Stop> {
-        let step = (lane.best() / BLOCK).max(1) * BLOCK;
+        let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
         let mut totals = Vec::new();
         let mut first = job.results.start;
         while first < job.results.end {

@@ -1,8 +1,8 @@
 //! Folds of neighbouring parts of a lane.
 
 use crate::expr::Stop;
-use crate::kernel::{PART, Part};
-use crate::ops::along::{Job, Lane, States, Sweep, Table};
+use crate::kernel::{self, Loop, PART, Part};
+use crate::ops::along::{Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::Range;
 
@@ -43,6 +43,34 @@ impl<R> Cuts<'_, R> {
     }
 }
 
+/// Folds of neighbouring segments that are one leaf each, in a loop of their own: what a call for each takes is
+/// as much as to fold a few dozen elements.
+struct Leaves<'a, T: Copy, R: Reducer<T>> {
+    reducer: &'a R,
+    /// The elements from `base` on.
+    run: &'a [T],
+    base: usize,
+    offsets: &'a [usize],
+    results: &'a mut Vec<R::Out>,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for Leaves<'_, T, R> {
+    type Out = Gap;
+
+    #[inline(always)]
+    fn run(self) -> Gap {
+        let Self { reducer, run, base, offsets, results } = self;
+        let mut gap = None;
+        results.reserve(offsets.len());
+        for (k, pair) in offsets.windows(2).enumerate() {
+            let state = reducer.fold(&run[pair[0] - base..pair[1] - base], 0);
+            gap = gap.or(reducer.undefined(&state).map(|reason| (k, reason)));
+            results.push(reducer.finish(state));
+        }
+        gap
+    }
+}
+
 impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
     type Out = R::Out;
     type Memory = Memory<R::State, R::Out>;
@@ -66,8 +94,37 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
         let best = lane.best();
         let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
-        for number in job.results.clone() {
+        let mut number = job.results.start;
+        while number < job.results.end {
+            if results.len() >= 2 * PART {
+                out.drain(results);
+            }
             let segment = self.segment(number);
+            if R::ASSOCIATIVE && (1..=LEAF).contains(&segment.len()) {
+                if segment.end > block.end || segment.start < block.start {
+                    block = self.block(segment.start, segment.end, best, job);
+                    run = lane.run(block.clone())?;
+                }
+                let last = job.results.end.min(number + PART);
+                let pairs = self.offsets[number..=last].windows(2);
+                let count = pairs
+                    .take_while(|pair| {
+                        (1..=LEAF).contains(&(pair[1] - pair[0])) && pair[1] <= block.end
+                    })
+                    .count();
+                let leaves = Leaves {
+                    reducer: self.reducer,
+                    run,
+                    base: block.start,
+                    offsets: &self.offsets[number..=number + count],
+                    results,
+                };
+                if let Some((k, reason)) = kernel::wide(leaves) {
+                    job.undefined(number + k, 0, reason);
+                }
+                number += count;
+                continue;
+            }
             let mut state = None;
             for start in segment.clone().step_by(LEAF) {
                 let end = (start + LEAF).min(segment.end);
@@ -92,9 +149,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
             if let Some((_, reason)) = self.reducer.emit(state.into_iter(), results) {
                 job.undefined(number, 0, reason);
             }
-            if results.len() >= 2 * PART {
-                out.drain(results);
-            }
+            number += 1;
         }
         out.put(results);
         results.clear();

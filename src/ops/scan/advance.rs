@@ -1,0 +1,105 @@
+//! The loop over the blocks of a lane.
+
+use super::running::{Places, Running};
+use crate::kernel::{self, Loop, PART, Part, Queue};
+use crate::ops::along::{BLOCK, Gap, States};
+use crate::ops::reduce::{Reducer, Undefined};
+
+/// The next blocks of a lane.
+pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
+    pub(super) scan: &'a Running<'r, R, R::State>,
+    pub(super) run: &'a [T],
+    /// Whether it may lie farther than the caches.
+    pub(super) far: bool,
+    pub(super) places: Places,
+    pub(super) carry: &'a mut Option<R::State>,
+    pub(super) queue: &'a mut Queue<R::Out>,
+    pub(super) out: &'a mut Part<'o, R::Out>,
+}
+
+impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
+    type Out = Gap;
+
+    /// Takes the next blocks of a lane and writes their results part by part; tells which is the first that
+    /// has none.
+    #[inline(always)]
+    fn run(self) -> Gap {
+        let Self { scan, run, far, places, carry, queue, out } = self;
+        let &any = run.first()?;
+        let any = scan.reducer.finish(scan.reducer.first_at(any, places.position(0)));
+        let (mut gap, mut done): (Gap, _) = (None, 0);
+        for block in run.chunks(BLOCK) {
+            let mut groups = None;
+            for part in block.chunks(PART) {
+                let places = places.after(done);
+                let results = queue.room(part.len(), any);
+                let found = if R::ASSOCIATIVE {
+                    if far {
+                        kernel::ask_ahead(part);
+                    }
+                    let before = groups.clone();
+                    let carry = carry.as_ref();
+                    scan.part(part, places, carry, &mut groups, results).and_then(|_| {
+                        (1..=part.len()).find_map(|count| {
+                            let (part, mut groups) = (&part[..count], before.clone());
+                            let mut results = results[..count].to_vec();
+                            let reason = scan.part(part, places, carry, &mut groups, &mut results);
+                            reason.map(|reason| (count - 1, reason))
+                        })
+                    })
+                } else {
+                    scan.one_by_one(part, places, carry, results)
+                };
+                gap = gap.or(found.map(|(k, reason)| (done + k, reason)));
+                done += part.len();
+                if scan.reverse {
+                    let results = queue.results();
+                    results.reverse();
+                    out.put_back(results);
+                    queue.clear();
+                } else {
+                    out.drain_queue(queue);
+                }
+            }
+            if R::ASSOCIATIVE {
+                *carry = scan.reducer.sum(carry.as_ref(), groups.as_ref());
+            }
+        }
+        gap
+    }
+}
+
+impl<R, S: Clone> Running<'_, R, S> {
+    /// Takes elements one after another; tells which is the first whose result does not exist.
+    #[inline(always)]
+    fn one_by_one<T: Copy>(
+        &self,
+        part: &[T],
+        places: Places,
+        carry: &mut Option<S>,
+        results: &mut [R::Out],
+    ) -> Gap
+    where
+        R: Reducer<T, State = S>,
+    {
+        let mut gap = None;
+        for (k, (&x, result)) in part.iter().zip(results).enumerate() {
+            let before = self.exclusive.then(|| carry.clone().or_else(|| self.reducer.empty()));
+            let position = places.position(k);
+            match carry {
+                Some(state) => self.reducer.step_at(state, x, position),
+                None => *carry = Some(self.reducer.first_at(x, position)),
+            }
+            let reason = match before.unwrap_or_else(|| carry.clone()) {
+                Some(state) => {
+                    let reason = self.reducer.undefined(&state);
+                    *result = self.reducer.finish(state);
+                    reason
+                }
+                None => Some(Undefined::Empty),
+            };
+            gap = gap.or(reason.map(|reason| (k, reason)));
+        }
+        gap
+    }
+}
