@@ -40,8 +40,11 @@ pub use quantile::Interpolation;
 pub use search::{Side, Unique};
 
 use crate::dtype::{Cast, Real, Sortable};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Pairs};
+use crate::memory::zeros;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -681,8 +684,6 @@ impl<E: Expr> Lanes for &Lazy<E> {}
 
 /// A new tensor of zeros, in memory that is touched when it is written.
 fn zeroed<T: Zeroable + Copy + Send + Sync>(shape: Shape) -> Result<Tensor<Vec<T>>> {
-    let count = shape.count()?;
-    let bytes = count.saturating_mul(size_of::<T>());
-    let data = bytemuck::allocation::try_zeroed_vec(count);
-    Tensor::new(shape, data.map_err(|()| Error::OutOfMemory { bytes })?)
+    let data = zeros(shape.count()?)?;
+    Tensor::new(shape, data)
 }
