@@ -28,6 +28,7 @@ pub(crate) mod driver;
 mod explain;
 mod histogram;
 mod in_place;
+mod network;
 mod operand;
 mod quantile;
 mod radix;
@@ -49,7 +50,7 @@ use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
-use driver::{Old, map_lanes, with_extent, zip_lanes};
+use driver::{Old, map_blocks, map_lanes, with_extent, zip_lanes};
 use quantile::Nan;
 use std::cmp::Ordering;
 
@@ -156,8 +157,8 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(source.shape()?)?;
-        map_lanes(&source, axis, &mut out, |scratch, lane, out| {
-            sort::sort_lane(scratch, lane, out, order)
+        map_blocks(&source, axis, &mut out, |scratch, lanes, numbers, out| {
+            sort::sort_lanes(scratch, lanes, numbers, out, order)
         })?;
         Ok(out)
     }
@@ -184,8 +185,8 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(source.shape()?)?;
-        map_lanes(&source, axis, &mut out, |scratch, lane, out| {
-            sort::argsort_lane(scratch, lane, out, order.keys())
+        map_blocks(&source, axis, &mut out, |scratch, lanes, numbers, out| {
+            sort::argsort_lanes(scratch, lanes, numbers, out, order.keys())
         })?;
         Ok(out)
     }
@@ -492,7 +493,7 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(search::modes(&source.shape()?, axis)?)?;
-        map_lanes(&source, axis, &mut out, search::mode_of_lane)?;
+        map_blocks(&source, axis, &mut out, search::modes_of_lanes)?;
         out.remove_axis(axis)
     }
 
