@@ -2,6 +2,8 @@
 #![allow(unsafe_code, reason = "advice on pages is a system call")]
 
 use crate::error::{Error, Result};
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_vec;
 
 /// Bytes of a large page, and their alignment.
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -28,11 +30,12 @@ pub(crate) fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
 }
 
 /// Zeros in memory that is fresh from the system if there are many, so that it costs little until it is
-/// written.
-pub(crate) fn zeros(count: usize) -> Result<Vec<usize>> {
-    // A vector of zeros aborts where there is no memory; this asks first.
-    drop(room::<usize>(count)?);
-    Ok(vec![0; count])
+/// written, or an error where others abort.
+pub(crate) fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
+    let bytes = count.saturating_mul(size_of::<T>());
+    let mut out = try_zeroed_vec(count).map_err(|()| Error::OutOfMemory { bytes })?;
+    advise_large_pages(&mut out);
+    Ok(out)
 }
 
 #[inline]
@@ -47,31 +50,30 @@ fn make_room<T, E>(
     }
     let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
     reserve(out, more).map_err(|_| Error::OutOfMemory { bytes })?;
-    advise_large_pages(out);
+    advise_large_pages(out.spare_capacity_mut());
     Ok(())
 }
 
-/// Asks for large pages under the room that is left in a vector.
+/// Asks for large pages under memory that was not yet written.
 ///
 /// The system hands out a page when it is first written, which for small pages takes longer than to write
 /// them. NumPy asks for the same. Systems that know no large pages refuse, which changes nothing.
 #[cfg(all(target_os = "linux", not(miri)))]
-fn advise_large_pages<T>(out: &mut Vec<T>) {
-    let spare = out.spare_capacity_mut();
-    let (start, bytes) = (spare.as_mut_ptr().cast::<u8>(), size_of_val(spare));
+fn advise_large_pages<T>(memory: &mut [T]) {
+    let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
     let before = start.addr().next_multiple_of(LARGE_PAGE) - start.addr();
     if bytes < MUCH {
         return;
     }
     let whole = (bytes - before) / LARGE_PAGE * LARGE_PAGE;
-    // SAFETY: `before` is less than a large page and `whole` at most what `bytes` leaves, so this is memory of
-    // the vector, borrowed mutably here. The advice changes neither what it holds nor who may reach it.
+    // SAFETY: `before` is less than a large page and `whole` at most what `bytes` leaves, so this is memory
+    // borrowed mutably here. The advice changes neither what it holds nor who may reach it.
     unsafe { libc::madvise(start.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
 }
 
 /// Other systems decide on their own.
 #[cfg(not(all(target_os = "linux", not(miri))))]
-fn advise_large_pages<T>(_: &mut Vec<T>) {}
+fn advise_large_pages<T>(_: &mut [T]) {}
 
 #[cfg(test)]
 mod tests {

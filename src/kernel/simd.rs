@@ -6,6 +6,10 @@ mod compensated;
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere;
 #[cfg(target_arch = "x86_64")]
+mod merge;
+#[cfg(target_arch = "x86_64")]
+mod network;
+#[cfg(target_arch = "x86_64")]
 mod sort;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
@@ -15,7 +19,9 @@ pub(crate) use compensated::{compensate_f32, compensate_f64};
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use elsewhere::*;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use sort::{SPARE, merge_u32, merge_u64, sort_u32, sort_u64};
+pub(crate) use merge::{merge_u32, merge_u64};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sort::{SPARE, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use transpose::{eights_4x4, eights_8x8, fours_8x8};

@@ -19,7 +19,8 @@ fn noise(seed: u64) -> impl FnMut() -> u64 {
 #[test]
 fn lanes_of_any_length_are_sorted() {
     let mut next = noise(5);
-    for length in [0, 1, 2, 7, 20, 21, 127, 128, 129, 255, 511, 512, 1023, 1024, 1025, 3000] {
+    for length in [0, 1, 2, 7, 20, 21, 32, 33, 127, 128, 129, 255, 511, 512, 1023, 1024, 1025, 3000]
+    {
         for spread in [1, 7, 200, u64::MAX] {
             let numbers: Vec<f64> = (0..3 * length)
                 .map(|_| match next() % spread {
@@ -36,6 +37,48 @@ fn lanes_of_any_length_are_sorted() {
                 let (_, expected) =
                     map_lanes(&[length, 3], 0, &numbers, length, |lane| argsorted(lane, order));
                 assert_eq!(t.argsort(0, order).unwrap().storage(), &expected);
+            }
+        }
+    }
+}
+
+/// Short lanes are sorted several at a time: any number of them, one after another or apart.
+#[test]
+fn short_lanes_are_sorted_as_if_alone() {
+    let mut next = noise(7);
+    for length in (1..=34).chain([64, 65]) {
+        for count in [1, 15, 16, 17, 40] {
+            let numbers: Vec<f64> = (0..count * length).map(|_| special(next() as u8)).collect();
+            let t = Tensor::from_vec([count, length], numbers.clone()).unwrap();
+            // The same lanes with something between them, and side by side.
+            let mut apart = Tensor::full([count, length + 3], 5.0).unwrap();
+            apart.view_mut().select((.., 2..length + 2)).unwrap().assign(&t).unwrap();
+            let aside = t.view().transpose(&[1, 0]).unwrap().to_tensor().unwrap();
+            let shape = [count, length];
+            for descending in [false, true] {
+                let order = order_of(descending);
+                let (_, expected) =
+                    map_lanes(&shape, 1, &numbers, length, |lane| sorted(lane, order));
+                let expected = bits(&expected);
+                assert_eq!(bits(t.sort(1, order).unwrap().storage()), expected);
+                let view = apart.view().select((.., 2..length + 2)).unwrap();
+                assert_eq!(bits(view.sort(1, order).unwrap().storage()), expected);
+                let turned = aside.sort(0, order).unwrap().transpose(&[1, 0]).unwrap();
+                assert_eq!(bits(&turned.to_vec().unwrap()), expected);
+                let mut changed = apart.clone();
+                let mut inner = changed.view_mut().select((.., 2..length + 2)).unwrap();
+                inner.sort_in_place(1, order).unwrap();
+                assert_eq!(bits(&inner.to_vec().unwrap()), expected);
+                assert!(
+                    changed.view().select((.., ..2)).unwrap().to_vec().unwrap()
+                        == vec![5.0; 2 * count]
+                );
+                let by_key = t.sort_by_key(1, order, |x| x).unwrap();
+                assert_eq!(bits(by_key.storage()), expected);
+                let (_, expected) =
+                    map_lanes(&shape, 1, &numbers, length, |lane| argsorted(lane, order));
+                assert_eq!(t.argsort(1, order).unwrap().storage(), &expected);
+                assert_eq!(view.argsort(1, order).unwrap().storage(), &expected);
             }
         }
     }

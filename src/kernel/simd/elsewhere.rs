@@ -2,11 +2,11 @@
 
 pub(crate) const SPARE: usize = 0;
 
-pub(crate) fn sort_u32(_: &mut [u32], _: &mut [u32]) -> bool {
+pub(crate) fn sort_u32(_: &mut [u32], _: usize, _: &mut [u32]) -> bool {
     false
 }
 
-pub(crate) fn sort_u64(_: &mut [u64], _: &mut [u64]) -> bool {
+pub(crate) fn sort_u64(_: &mut [u64], _: usize, _: &mut [u64]) -> bool {
     false
 }
 

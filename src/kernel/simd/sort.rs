@@ -1,76 +1,41 @@
-//! Sorting and merging of unsigned integers in registers of 512 bits.
+//! Sorting of unsigned integers in registers of 512 bits.
 //!
 //! A quicksort: keys are dealt to both sides of a pivot a register at a time, by compressing those of one
-//! side together. Up to eight registers are sorted by Batcher's bitonic network, whose exchanges are minima
-//! and maxima of whole registers. Follows Bramas (2017, arXiv:1704.08579) and Intel's x86-simd-sort, which
-//! NumPy uses.
+//! side together. What sixteen registers hold is sorted by a network, whose exchanges are minima and maxima
+//! of whole registers. Follows Bramas (2017, arXiv:1704.08579) and Intel's x86-simd-sort, which NumPy uses.
 //!
 //! Equal keys are the same, so no order among them can be told. What sorts keys in this way must tell its
 //! elements apart in the keys.
 
+use super::network::{exchanges, merge_lanes, pairs, partners, sort_lanes, turn_lanes};
 use super::{Level, level};
 use std::arch::x86_64::*;
+use std::hint::black_box;
 
-/// Keys that are merged.
-const KEYS: usize = 512;
-/// Registers that keys are kept in from one exchange to the next.
-const KEPT: usize = 16;
-
-/// Keys that spare memory must hold more than there are to sort.
-pub(crate) const SPARE: usize = 16;
-
-/// Calls of `exchange`, of which those that begin a line of the table make runs of `$size` sorted keys out of
-/// two runs of half as many. The first exchange of a line meets the second run backwards.
-macro_rules! network {
-    ($registers:ident; $($size:literal: $($with:literal)+;)+) => { $(
-        if 2 * K * LANES > $size {
-            $(exchange::<K, $with>($registers);)+
-        }
-    )+ };
-}
-
-/// Lines of that table for runs that are sorted already, of at least `$run` keys; of registers beyond `$used`
-/// nothing is to be merged. Exchanges of few registers are made together.
-macro_rules! merges {
-    ($registers:ident $run:ident $used:ident; $($size:literal: $($with:literal)+;)+) => { $(
-        if 2 * $run <= $size {
-            $(if $with >= KEPT * LANES {
-                exchange::<{ KEYS / LANES }, $with>($registers);
-            })+
-            for kept in $registers[..$used].as_chunks_mut::<KEPT>().0 {
-                $(if $with < KEPT * LANES {
-                    exchange::<KEPT, $with>(kept);
-                })+
-            }
-        }
-    )+ };
-}
+/// Memory behind the keys to sort, and in spare memory besides as many: what is read and written past the
+/// last key, so that registers are whole.
+pub(crate) const SPARE: usize = 256;
+/// Registers that are dealt at a time.
+const TOGETHER: usize = 4;
+/// Registers that a pivot is chosen from.
+const SAMPLES: usize = 8;
 
 macro_rules! sorters {
-    ($($sort:ident, $merge:ident, $module:ident: $Key:ident, $lanes:literal, $Mask:ident, $splat:ident $less:ident
-        $not_greater:ident $compress:ident $permute:ident $min:ident $max:ident $mask_max:ident;)*) => { $(
-        /// Sorts keys if this machine can do so in registers, and says whether it could.
+    ($($sort:ident, $module:ident: $Key:ident, $lanes:literal, $Mask:ident, $splat:ident $less:ident
+        $not_greater:ident $compress:ident $permute:ident $permute2:ident $min:ident $max:ident $mask_max:ident
+        $sub:ident $signed_less:ident $mask_mov:ident;)*) => { $(
+        /// Sorts the first `len` keys if this machine can do so in registers, and says whether it could.
         ///
-        /// `spare` holds [`SPARE`] keys more than `keys`, or nothing is sorted.
-        pub(crate) fn $sort(keys: &mut [$Key], spare: &mut [$Key]) -> bool {
+        /// `keys` and `spare` hold [`SPARE`] keys more, whose values are lost, or nothing is sorted.
+        pub(crate) fn $sort(keys: &mut [$Key], len: usize, spare: &mut [$Key]) -> bool {
             let detected = level() == Level::Avx512 && std::is_x86_feature_detected!("popcnt");
-            if !detected || spare.len() < keys.len() + SPARE {
+            let room = keys.len().min(spare.len());
+            if !detected || room.checked_sub(SPARE).is_none_or(|most| most < len) {
                 return false;
             }
-            let depth = 2 * keys.len().checked_ilog2().unwrap_or(0);
+            let depth = 2 * len.checked_ilog2().unwrap_or(0);
             // SAFETY: the level says that AVX-512 was detected, and POPCNT was.
-            unsafe { $module::sort(keys, spare, depth) };
-            true
-        }
-
-        /// Merges `count` runs of `run` sorted keys each, if this machine can do so in registers, and says
-        /// whether it could. A run has 32, 64, 128 or 256 keys; keys beyond them are the largest.
-        pub(crate) fn $merge(keys: &mut [$Key; KEYS], run: usize, count: usize) -> bool {
-            let detected = level() == Level::Avx512 && std::is_x86_feature_detected!("popcnt");
-            let registers = bytemuck::try_cast_mut::<_, [__m512i; size_of::<$Key>() * KEYS / 64]>(keys);
-            let (true, Ok(registers)) = (detected, registers) else { return false };
-            // SAFETY: the level says that AVX-512 was detected, and POPCNT was.
-            unsafe { $module::merge(registers, run, count) };
+            unsafe { $module::sort(keys, len, spare, depth) };
             true
         }
 
@@ -78,165 +43,186 @@ macro_rules! sorters {
             use super::*;
 
             const LANES: usize = $lanes;
+            /// Keys that are dealt at a time.
+            const STEP: usize = TOGETHER * LANES;
+            /// Most keys that are sorted by a network.
+            const FEW: usize = 16 * LANES;
 
-            /// Sorts keys; after `depth` partitions that were of little use, by other means.
+            /// Sorts the first `len` keys; after `depth` partitions that were of little use, by other means.
+            ///
+            /// Whatever comes after these keys may be overwritten: all that is still to be sorted there
+            /// waits in spare memory.
             #[target_feature(enable = "avx512f,popcnt")]
-            pub(super) fn sort(mut keys: &mut [$Key], spare: &mut [$Key], mut depth: u32) {
-                while keys.len() > 8 * LANES {
+            pub(super) fn sort(
+                mut keys: &mut [$Key],
+                mut len: usize,
+                spare: &mut [$Key],
+                mut depth: u32,
+            ) {
+                // Whether the keys are at the start of spare memory.
+                let mut away = false;
+                while len > FEW {
                     if depth == 0 {
-                        return keys.sort_unstable();
+                        if away {
+                            keys[..len].copy_from_slice(&spare[..len]);
+                        }
+                        return keys[..len].sort_unstable();
                     }
                     depth -= 1;
-                    let pivot = pivot(keys);
-                    let low = partition::<false>(keys, spare, pivot);
-                    if low == 0 {
+                    let pivot = pivot(if away { &spare[..len] } else { &keys[..len] });
+                    let low = if away {
+                        partition::<true, false>(keys, len, spare, pivot)
+                    } else {
+                        partition::<false, false>(keys, len, spare, pivot)
+                    };
+                    away = true;
+                    let placed = if low == 0 {
                         // The pivot is the smallest key: all that equal it are in their places.
-                        let equal = partition::<true>(keys, spare, pivot);
-                        keys = &mut keys[equal..];
-                        continue;
-                    }
-                    let (below, above) = keys.split_at_mut(low);
-                    sort(below, spare, depth);
-                    keys = above;
+                        partition::<true, true>(keys, len, spare, pivot)
+                    } else {
+                        sort(keys, low, &mut spare[len - low..], depth);
+                        low
+                    };
+                    keys = &mut keys[placed..];
+                    len -= placed;
                 }
-                match keys.len().div_ceil(LANES) {
-                    0..=1 => sort_few::<1>(keys),
-                    2 => sort_few::<2>(keys),
-                    3 => sort_few::<3>(keys),
-                    4 => sort_few::<4>(keys),
-                    5 => sort_few::<5>(keys),
-                    6 => sort_few::<6>(keys),
-                    7 => sort_few::<7>(keys),
-                    _ => sort_few::<8>(keys),
+                let from = away.then_some(&*spare);
+                match len.div_ceil(LANES) {
+                    0..=1 => sort_few::<1>(from, keys, len),
+                    2 => sort_few::<2>(from, keys, len),
+                    3..=4 => sort_few::<4>(from, keys, len),
+                    5..=8 => sort_few::<8>(from, keys, len),
+                    _ => sort_few::<16>(from, keys, len),
                 }
             }
 
-            /// Merges runs of `run` keys.
-            #[target_feature(enable = "avx512f,popcnt")]
-            pub(super) fn merge(registers: &mut [__m512i; KEYS / LANES], run: usize, count: usize) {
-                let used = run.saturating_mul(count).div_ceil(LANES);
-                let used = used.next_multiple_of(KEPT).min(registers.len());
-                merges! { registers run used;
-                    64: 63 16 8 4 2 1;
-                    128: 127 32 16 8 4 2 1;
-                    256: 255 64 32 16 8 4 2 1;
-                    512: 511 128 64 32 16 8 4 2 1;
-                }
-            }
-
-            /// The median of a register full of keys, taken from all over.
+            /// The median of medians, of registers full of keys.
+            #[inline]
             #[target_feature(enable = "avx512f,popcnt")]
             fn pivot(keys: &[$Key]) -> $Key {
-                let distance = keys.len() / LANES;
-                let mut sample: [$Key; LANES] =
-                    std::array::from_fn(|k| keys[k * distance + distance / 2]);
-                sort_few::<1>(&mut sample);
-                sample[LANES / 2]
+                const K: usize = SAMPLES;
+                let distance = keys.len() / SAMPLES;
+                let mut registers = [_mm512_setzero_si512(); K];
+                for (k, register) in registers.iter_mut().enumerate() {
+                    let start = k * distance + distance.saturating_sub(LANES) / 2;
+                    if let Some(&sample) = keys[start..].first_chunk::<LANES>() {
+                        *register = bytemuck::cast(sample);
+                    }
+                }
+                sort_lanes!($min $max registers);
+                let mut medians: [$Key; LANES] = bytemuck::cast(registers[K / 2]);
+                sort_few::<1>(None, &mut medians, LANES);
+                medians[LANES / 2]
             }
 
-            /// Moves the keys below the pivot, or also those that equal it, to the front; returns how many.
+            /// Moves the keys below the pivot, or also those that equal it, to the start of `keys`, and the
+            /// others to the start of `spare`; returns how many are below. They come from there if they are
+            /// `AWAY`.
             #[target_feature(enable = "avx512f,popcnt")]
-            fn partition<const EQUAL: bool>(
+            fn partition<const AWAY: bool, const EQUAL: bool>(
                 keys: &mut [$Key],
+                len: usize,
                 spare: &mut [$Key],
                 pivot: $Key,
             ) -> usize {
                 let pivots = $splat(pivot.cast_signed());
-                let (mut read, mut low, mut high) = (0, 0, 0);
-                // Whole registers are written, which spoils only keys that were read, as `low <= read`.
-                while let Some(&keys_read) = keys[read..].first_chunk::<LANES>() {
-                    let register = bytemuck::cast(keys_read);
-                    let below =
+                let (mut read, mut low) = (0, 0);
+                while read + STEP <= len {
+                    low += deal::<AWAY, EQUAL, true>(keys, spare, [read, low, STEP], pivots);
+                    read += STEP;
+                }
+                low + deal::<AWAY, EQUAL, false>(keys, spare, [read, low, len - read], pivots)
+            }
+
+            /// Deals `count` keys at `read`, of those before which `low` were below the pivot; returns how
+            /// many of these are. All are read before any is written, so that registers are written whole:
+            /// that spoils no other key, as no more were written to either side.
+            #[inline]
+            #[target_feature(enable = "avx512f,popcnt")]
+            fn deal<const AWAY: bool, const EQUAL: bool, const ALL: bool>(
+                keys: &mut [$Key],
+                spare: &mut [$Key],
+                [read, low, count]: [usize; 3],
+                pivots: __m512i,
+            ) -> usize {
+                let from = if AWAY { &*spare } else { &*keys };
+                let Some(&words) = from[read..].first_chunk::<STEP>() else { return 0 };
+                let registers: [__m512i; TOGETHER] = bytemuck::cast(words);
+                let below = keys[low..].first_chunk_mut::<STEP>();
+                let above = spare[read - low..].first_chunk_mut::<STEP>();
+                let (Some(below), Some(above)) = (below, above) else { return 0 };
+                let there = if ALL { !0 } else { (1_u64 << count) - 1 };
+                let (mut low, mut high) = (0, 0);
+                for (k, register) in registers.into_iter().enumerate() {
+                    let is_below =
                         if EQUAL { $not_greater(register, pivots) } else { $less(register, pivots) };
-                    if let Some(to) = keys[low..].first_chunk_mut::<LANES>() {
-                        *to = bytemuck::cast($compress(below, register));
+                    let there = (there >> (k * LANES)) as $Mask;
+                    let (is_below, is_above) = (is_below & there, !is_below & there);
+                    if let Some(to) = below[low..].first_chunk_mut::<LANES>() {
+                        *to = bytemuck::cast($compress(is_below, register));
                     }
-                    if let Some(to) = spare[high..].first_chunk_mut::<LANES>() {
-                        *to = bytemuck::cast($compress(!below, register));
+                    if let Some(to) = above[high..].first_chunk_mut::<LANES>() {
+                        *to = bytemuck::cast($compress(is_above, register));
                     }
-                    let count = below.count_ones() as usize;
-                    (read, low, high) = (read + LANES, low + count, high + LANES - count);
+                    low += is_below.count_ones() as usize;
+                    high += is_above.count_ones() as usize;
                 }
-                for read in read..keys.len() {
-                    let key = keys[read];
-                    let below = key < pivot || EQUAL && key == pivot;
-                    (keys[low], spare[high]) = (key, key);
-                    low += usize::from(below);
-                    high += usize::from(!below);
-                }
-                keys[low..].copy_from_slice(&spare[..high]);
                 low
             }
 
-            /// Sorts what `K` registers hold, filled up with the largest key.
-            #[target_feature(enable = "avx512f,popcnt")]
-            fn sort_few<const K: usize>(keys: &mut [$Key]) {
-                let mut words = [[$Key::MAX; LANES]; K];
-                words.as_flattened_mut()[..keys.len()].copy_from_slice(keys);
-                let mut registers = [_mm512_setzero_si512(); K];
-                for (register, words) in registers.iter_mut().zip(&words) {
-                    *register = bytemuck::cast(*words);
-                }
-                let all = &mut registers;
-                network! { all;
-                    2: 1;
-                    4: 3 1;
-                    8: 7 2 1;
-                    16: 15 4 2 1;
-                    32: 31 8 4 2 1;
-                    64: 63 16 8 4 2 1;
-                    128: 127 32 16 8 4 2 1;
-                }
-                for (words, register) in words.iter_mut().zip(&registers) {
-                    *words = bytemuck::cast(*register);
-                }
-                keys.copy_from_slice(&words.as_flattened()[..keys.len()]);
-            }
-
-            /// Puts every key `i` and key `i ^ WITH` in order. Registers that are not there hold the largest
-            /// key, with which nothing changes.
+            /// Sorts what `K` registers hold, filled up with the largest key, of `from` or of `keys`, to
+            /// `keys`.
             #[inline]
             #[target_feature(enable = "avx512f,popcnt")]
-            fn exchange<const K: usize, const WITH: usize>(registers: &mut [__m512i; K]) {
-                let (inside, across) = (WITH % LANES, WITH / LANES);
-                let partners: [$Key; LANES] = std::array::from_fn(|lane| (lane ^ inside) as $Key);
-                let partners: __m512i = bytemuck::cast(partners);
-                if across == 0 {
-                    let upper = (0..LANES).filter(|lane| lane ^ inside < *lane);
-                    let upper = upper.fold(0, |mask: $Mask, lane| mask | 1 << lane);
-                    for register in registers {
-                        let (own, other) = (*register, $permute(partners, *register));
-                        *register = $mask_max($min(own, other), upper, own, other);
-                    }
-                    return;
+            fn sort_few<const K: usize>(from: Option<&[$Key]>, keys: &mut [$Key], len: usize) {
+                let from = from.unwrap_or(keys).as_chunks::<LANES>().0.first_chunk::<K>();
+                let Some(from) = from else { return };
+                let lanes: [$Key; LANES] = std::array::from_fn(|lane| lane as $Key);
+                let (lanes, count) = (bytemuck::cast(lanes), $splat(len as _));
+                let mut registers = [_mm512_set1_epi32(-1); K];
+                for (k, (register, words)) in registers.iter_mut().zip(from).enumerate() {
+                    let there = $signed_less(lanes, $sub(count, $splat((k * LANES) as _)));
+                    *register = $mask_mov(*register, there, bytemuck::cast(*words));
                 }
-                // Registers without the highest bit of `across` in their number: those with it are partners.
-                let bit = 1 << across.ilog2();
-                let first = (0..K.next_power_of_two() / 2).map(|k| k / bit * 2 * bit + k % bit);
-                for k in first.filter(|k| k ^ across < K) {
-                    let turned = |register| {
-                        if inside == 0 { register } else { $permute(partners, register) }
-                    };
-                    let (a, b) = (registers[k], turned(registers[k ^ across]));
-                    registers[k] = $min(a, b);
-                    registers[k ^ across] = turned($max(a, b));
+                // Lanes with a bit in their number. Were these known to the compiler, it would make
+                // blends of maxima under a mask, one instruction more for each.
+                let uppers = black_box([0xaaaa_u16, 0xcccc, 0xf0f0, 0xff00]).map(|mask| mask as $Mask);
+                sort_lanes!($min $max registers);
+                merge_lanes!($permute $min $max $mask_max $Key uppers registers; 1);
+                merge_lanes!($permute $min $max $mask_max $Key uppers registers; 3 1);
+                merge_lanes!($permute $min $max $mask_max $Key uppers registers; 7 2 1);
+                if LANES == 16 {
+                    merge_lanes!($permute $min $max $mask_max $Key uppers registers; 15 4 2 1);
+                }
+                turn_lanes!($permute2 $Key registers);
+                if let Some(to) = keys.as_chunks_mut::<LANES>().0.first_chunk_mut::<K>() {
+                    for (words, register) in to.iter_mut().zip(&registers) {
+                        *words = bytemuck::cast(*register);
+                    }
                 }
             }
         }
     )* };
 }
 sorters! {
-    sort_u32, merge_u32, of_u32: u32, 16, __mmask16, _mm512_set1_epi32 _mm512_cmplt_epu32_mask
-        _mm512_cmple_epu32_mask _mm512_maskz_compress_epi32 _mm512_permutexvar_epi32 _mm512_min_epu32
-        _mm512_max_epu32 _mm512_mask_max_epu32;
-    sort_u64, merge_u64, of_u64: u64, 8, __mmask8, _mm512_set1_epi64 _mm512_cmplt_epu64_mask
-        _mm512_cmple_epu64_mask _mm512_maskz_compress_epi64 _mm512_permutexvar_epi64 _mm512_min_epu64
-        _mm512_max_epu64 _mm512_mask_max_epu64;
+    sort_u32, of_u32: u32, 16, __mmask16, _mm512_set1_epi32 _mm512_cmplt_epu32_mask
+        _mm512_cmple_epu32_mask _mm512_maskz_compress_epi32 _mm512_permutexvar_epi32
+        _mm512_permutex2var_epi32 _mm512_min_epu32 _mm512_max_epu32 _mm512_mask_max_epu32 _mm512_sub_epi32
+        _mm512_cmplt_epi32_mask _mm512_mask_mov_epi32;
+    sort_u64, of_u64: u64, 8, __mmask8, _mm512_set1_epi64 _mm512_cmplt_epu64_mask
+        _mm512_cmple_epu64_mask _mm512_maskz_compress_epi64 _mm512_permutexvar_epi64
+        _mm512_permutex2var_epi64 _mm512_min_epu64 _mm512_max_epu64 _mm512_mask_max_epu64 _mm512_sub_epi64
+        _mm512_cmplt_epi64_mask _mm512_mask_mov_epi64;
 }
 
 #[cfg(test)]
 mod tests {
     use super::{SPARE, sort_u32, sort_u64};
+
+    /// Keys with memory behind them, which holds whatever.
+    fn with_spare<K: Copy + From<u8>>(keys: &[K]) -> Vec<K> {
+        keys.iter().copied().chain(std::iter::repeat_n(K::from(7), SPARE)).collect()
+    }
 
     /// Keys of any number, few of them different or all.
     #[test]
@@ -248,20 +234,20 @@ mod tests {
             state ^= state << 17;
             state
         };
-        for len in (0..300).chain([1000, 4096, 20_000]) {
+        for len in (0..600).chain([1000, 4096, 20_000]) {
             for different in [1, 2, 90, u64::MAX] {
                 let keys: Vec<u64> = (0..len).map(|_| next() % different).collect();
                 let mut expected = keys.clone();
                 expected.sort();
-                let mut found = keys.clone();
-                if sort_u64(&mut found, &mut vec![0; len + SPARE]) {
-                    assert_eq!(found, expected, "{len} {different}");
+                let mut found = with_spare(&keys);
+                if sort_u64(&mut found, len, &mut vec![0; len + SPARE]) {
+                    assert_eq!(found[..len], expected, "{len} {different}");
                 }
                 let mut expected: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
-                let mut found = expected.clone();
+                let mut found = with_spare(&expected);
                 expected.sort();
-                if sort_u32(&mut found, &mut vec![0; len + SPARE]) {
-                    assert_eq!(found, expected, "{len} {different}");
+                if sort_u32(&mut found, len, &mut vec![0; len + SPARE]) {
+                    assert_eq!(found[..len], expected, "{len} {different}");
                 }
             }
         }
@@ -283,13 +269,14 @@ mod tests {
             for keys in patterns {
                 let mut expected = keys.clone();
                 expected.sort();
-                let mut found = keys;
-                if sort_u64(&mut found, &mut vec![0; len + SPARE]) {
-                    assert_eq!(found, expected);
+                let mut found = with_spare(&keys);
+                if sort_u64(&mut found, len, &mut vec![0; len + SPARE]) {
+                    assert_eq!(found[..len], expected);
                 }
             }
         }
-        let mut keys = [3, 1, 2];
-        assert!(!sort_u32(&mut keys, &mut [0; SPARE]), "too little to spare");
+        let (mut keys, mut spare) = (with_spare(&[3, 1, 2]), [0; SPARE]);
+        assert!(!sort_u32(&mut keys, 3, &mut spare), "too little to spare");
+        assert!(!sort_u32(&mut spare, 3, &mut keys), "too little behind the keys");
     }
 }

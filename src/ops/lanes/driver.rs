@@ -80,7 +80,7 @@ where
 ///
 /// As [`map_lanes`].
 pub(crate) fn zip_lanes<A, B, W, S, F>(
-    (a, b): (&Lazy<A>, &Lazy<B>),
+    operands: (&Lazy<A>, &Lazy<B>),
     axis: usize,
     out: &mut Tensor<W>,
     old: Old,
@@ -92,6 +92,71 @@ where
     W: Writer,
     S: Default,
     F: Fn(&mut S, &[A::Elem], &[B::Elem], &mut [W::Elem]) -> Result<()> + Sync,
+{
+    zip_blocks(operands, axis, out, old, |scratch, (a, b), lanes, out| {
+        let length = out.len() / lanes.len();
+        lanes
+            .zip(out.chunks_exact_mut(length))
+            .try_for_each(|(k, out)| f(scratch, a.lane(k)?, b.lane(k)?, out))
+    })
+}
+
+/// As [`map_lanes`], several lanes at a time: `f` is called with the lanes of the operand, the numbers of some
+/// of them, and the lanes of the output that these belong to, one after another.
+///
+/// # Errors
+///
+/// As [`map_lanes`].
+pub(super) fn map_blocks<E, W, S, F>(
+    source: &Lazy<E>,
+    axis: usize,
+    out: &mut Tensor<W>,
+    f: F,
+) -> Result<()>
+where
+    E: Expr,
+    W: Writer,
+    S: Default,
+    F: Fn(&mut S, &Lanes<'_, E::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
+{
+    let none = nothing(&out.shape(), axis)?;
+    zip_blocks((source, &none), axis, out, Old::Lost, |scratch, (source, _), lanes, out| {
+        f(scratch, source, lanes, out)
+    })
+}
+
+/// As [`update_lanes`], several lanes at a time, one after another: `f` is also told their length.
+///
+/// # Errors
+///
+/// As [`map_lanes`].
+pub(super) fn update_blocks<W, S, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
+where
+    W: Writer,
+    S: Default,
+    F: Fn(&mut S, usize, &mut [W::Elem]) -> Result<()> + Sync,
+{
+    let none = nothing(&out.shape(), axis)?;
+    zip_blocks((&none, &none), axis, out, Old::Kept, |scratch, _, lanes, out| {
+        f(scratch, out.len() / lanes.len(), out)
+    })
+}
+
+/// As [`zip_lanes`], several lanes at a time.
+fn zip_blocks<A, B, W, S, F>(
+    (a, b): (&Lazy<A>, &Lazy<B>),
+    axis: usize,
+    out: &mut Tensor<W>,
+    old: Old,
+    f: F,
+) -> Result<()>
+where
+    A: Expr,
+    B: Expr,
+    W: Writer,
+    S: Default,
+    F: Fn(&mut S, Both<'_, '_, A::Elem, B::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()>
+        + Sync,
 {
     let shape = out.shape();
     let kept = without(&shape, axis)?;
@@ -258,6 +323,9 @@ pub(super) fn nothing(shape: &Shape, axis: usize) -> Result<Lazy<Tensor<Vec<()>>
     Ok(Tensor::new(with_extent(shape, axis, 0)?, Vec::new())?.lazy())
 }
 
+/// Lanes of two operands.
+type Both<'a, 'g, A, B> = (&'a Lanes<'g, A>, &'a Lanes<'g, B>);
+
 /// Lanes that are worked on at once.
 struct Group<'g, A, B, F> {
     a: Lanes<'g, A>,
@@ -275,7 +343,7 @@ impl<A: Sync, B: Sync, F: Sync> Group<'_, A, B, F> {
     where
         U: Send,
         S: Default,
-        F: Fn(&mut S, &[A], &[B], &mut [U]) -> Result<()>,
+        F: Fn(&mut S, Both<'_, '_, A, B>, Range<usize>, &mut [U]) -> Result<()>,
     {
         if lanes.len() > self.task {
             let middle = lanes.start + lanes.len() / 2;
@@ -286,10 +354,7 @@ impl<A: Sync, B: Sync, F: Sync> Group<'_, A, B, F> {
             );
             return low.and(high);
         }
-        let mut scratch = S::default();
-        lanes
-            .zip(out.chunks_exact_mut(self.length))
-            .try_for_each(|(k, out)| (self.f)(&mut scratch, self.a.lane(k)?, self.b.lane(k)?, out))
+        (self.f)(&mut S::default(), (&self.a, &self.b), lanes, out)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lanes of a view, changed where they are.
 
-use super::driver::{Old, update_lanes, zip_lanes};
+use super::driver::{Old, update_blocks, update_lanes, zip_lanes};
+use super::operand::Lanes;
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
 #[cfg(doc)]
@@ -10,6 +11,7 @@ use crate::expr::{IntoExpr, Lazy, Pairs};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 impl<W: Writer> Tensor<W> {
     /// Sorts every lane of this view along `axis`. Equal elements keep their order, NaN comes last.
@@ -31,7 +33,9 @@ impl<W: Writer> Tensor<W> {
     where
         W::Elem: Sortable,
     {
-        in_place(self, axis, |scratch, lane, out| sort::sort_lane(scratch, lane, out, order))
+        in_place(self, axis, |scratch, lanes, numbers, out| {
+            sort::sort_lanes(scratch, lanes, numbers, out, order)
+        })
     }
 
     /// Sorts every lane of this view along `axis` by a key. Elements with equal keys keep their order.
@@ -57,8 +61,8 @@ impl<W: Writer> Tensor<W> {
         K: Sortable,
         F: Fn(W::Elem) -> K + Sync,
     {
-        in_place(self, axis, |scratch, lane, out| {
-            sort::sort_lane_by_key(scratch, lane, out, |x| order.keys()(key(x)))
+        in_place(self, axis, |scratch, lanes, numbers, out| {
+            sort::sort_lanes_by_key(scratch, lanes, numbers, out, |x| order.keys()(key(x)))
         })
     }
 
@@ -108,8 +112,13 @@ impl<W: Writer> Tensor<W> {
         W::Elem: Sortable,
     {
         select::check_rank(axis, k, &self.shape())?;
-        in_place(self, axis, |ranked, lane, out| {
-            select::partition_lane(ranked, lane, out, k, order.keys(), |position| lane[position])
+        in_place(self, axis, |ranked, lanes, numbers, out| {
+            numbers.zip(out.chunks_exact_mut(lanes.length)).try_for_each(|(number, out)| {
+                let lane = lanes.lane(number)?;
+                select::partition_lane(ranked, lane, out, k, order.keys(), |position| {
+                    lane[position]
+                })
+            })
         })
     }
 
@@ -152,15 +161,15 @@ impl<W: Writer> Tensor<W> {
     }
 }
 
-/// Changes every lane by a function from a copy of it.
+/// Changes lanes, several at a time, by a function from a copy of them.
 fn in_place<W, S, F>(tensor: &mut Tensor<W>, axis: usize, f: F) -> Result<()>
 where
     W: Writer,
     S: Default,
-    F: Fn(&mut S, &[W::Elem], &mut [W::Elem]) -> Result<()> + Sync,
+    F: Fn(&mut S, &Lanes<'_, W::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
 {
-    update_lanes(axis, tensor, |(scratch, copy): &mut (S, Vec<W::Elem>), lane| {
-        sort::refill(copy, lane.iter().copied())?;
-        f(scratch, copy, lane)
+    update_blocks(axis, tensor, |(scratch, copy): &mut (S, Vec<W::Elem>), length, out| {
+        sort::refill(copy, out.iter().copied())?;
+        f(scratch, &Lanes::new(copy, length), 0..out.len() / length, out)
     })
 }

@@ -28,6 +28,7 @@ pub(crate) mod driver;
 mod explain;
 mod histogram;
 mod in_place;
+mod network;
 mod operand;
 mod quantile;
 mod radix;
@@ -40,13 +41,16 @@ pub use quantile::Interpolation;
 pub use search::{Side, Unique};
 
 use crate::dtype::{Cast, Real, Sortable};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Pairs};
+use crate::memory::zeros;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
-use driver::{Old, map_lanes, with_extent, zip_lanes};
+use driver::{Old, map_blocks, map_lanes, with_extent, zip_lanes};
 use quantile::Nan;
 use std::cmp::Ordering;
 
@@ -153,8 +157,8 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(source.shape()?)?;
-        map_lanes(&source, axis, &mut out, |scratch, lane, out| {
-            sort::sort_lane(scratch, lane, out, order)
+        map_blocks(&source, axis, &mut out, |scratch, lanes, numbers, out| {
+            sort::sort_lanes(scratch, lanes, numbers, out, order)
         })?;
         Ok(out)
     }
@@ -181,8 +185,8 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(source.shape()?)?;
-        map_lanes(&source, axis, &mut out, |scratch, lane, out| {
-            sort::argsort_lane(scratch, lane, out, order.keys())
+        map_blocks(&source, axis, &mut out, |scratch, lanes, numbers, out| {
+            sort::argsort_lanes(scratch, lanes, numbers, out, order.keys())
         })?;
         Ok(out)
     }
@@ -489,7 +493,7 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(search::modes(&source.shape()?, axis)?)?;
-        map_lanes(&source, axis, &mut out, search::mode_of_lane)?;
+        map_blocks(&source, axis, &mut out, search::modes_of_lanes)?;
         out.remove_axis(axis)
     }
 
@@ -681,8 +685,6 @@ impl<E: Expr> Lanes for &Lazy<E> {}
 
 /// A new tensor of zeros, in memory that is touched when it is written.
 fn zeroed<T: Zeroable + Copy + Send + Sync>(shape: Shape) -> Result<Tensor<Vec<T>>> {
-    let count = shape.count()?;
-    let bytes = count.saturating_mul(size_of::<T>());
-    let data = bytemuck::allocation::try_zeroed_vec(count);
-    Tensor::new(shape, data.map_err(|()| Error::OutOfMemory { bytes })?)
+    let data = zeros(shape.count()?)?;
+    Tensor::new(shape, data)
 }

@@ -78,7 +78,7 @@ impl<'e, E: Expr> Operand<'e, E> {
 #[derive(Clone, Copy)]
 pub(super) struct Lanes<'g, T> {
     elements: &'g [T],
-    length: usize,
+    pub(super) length: usize,
     starts: Starts<'g>,
 }
 
@@ -91,6 +91,22 @@ enum Starts<'g> {
 }
 
 impl<'g, T> Lanes<'g, T> {
+    /// Lanes of `length` elements, one after another.
+    pub(super) fn new(elements: &'g [T], length: usize) -> Self {
+        Self { elements, length, starts: Starts::Regular(0) }
+    }
+
+    /// Several lanes, if they follow one another.
+    #[inline]
+    pub(super) fn several(&self, lanes: Range<usize>) -> Option<&'g [T]> {
+        match self.starts {
+            Starts::Regular(start) => self
+                .elements
+                .get(start + lanes.start * self.length..start + lanes.end * self.length),
+            Starts::Mapped { .. } => None,
+        }
+    }
+
     #[inline]
     pub(super) fn lane(&self, k: usize) -> Result<&'g [T]> {
         if self.length == 0 {

@@ -1,6 +1,7 @@
-//! Sorting of keys: in registers where the processor can, by bytes where there are many, by comparison
-//! where there are few.
+//! Sorting of keys: several lanes at once by a network where these are short, in registers where the processor
+//! can, by bytes where there are many, by comparison where there are few.
 
+use super::network::{self, Network};
 use crate::dtype::{Radix, Words};
 use crate::error::Result;
 use crate::kernel::{SPARE, sort_u32, sort_u64};
@@ -14,11 +15,12 @@ use std::sync::LazyLock;
 pub(super) struct Spare<R> {
     items: Vec<R>,
     counts: Vec<[u32; 256]>,
+    network: Network<R>,
 }
 
 impl<R> Default for Spare<R> {
     fn default() -> Self {
-        Self { items: Vec::new(), counts: Vec::new() }
+        Self { items: Vec::new(), counts: Vec::new(), network: Network::default() }
     }
 }
 
@@ -30,6 +32,8 @@ const MANY_OF_A_PART: usize = 256;
 /// What sorts items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
+    /// A network, for several lanes at once.
+    Network,
     /// A quicksort in registers.
     Registers,
     /// Counting of bytes.
@@ -43,7 +47,9 @@ impl Algorithm {
     #[inline(always)]
     pub(super) fn of<R: Radix>(len: usize, bytes: usize) -> Self {
         let few_bytes = bytes < R::BYTES && len >= MANY_OF_A_PART * bytes;
-        if u32::try_from(len).is_err() {
+        if len <= network::LONGEST && R::BYTES <= 8 {
+            Self::Network
+        } else if u32::try_from(len).is_err() {
             Self::Comparisons
         } else if !few_bytes && sorts_in_registers::<R>() {
             Self::Registers
@@ -54,8 +60,17 @@ impl Algorithm {
         }
     }
 
-    /// Sorts items whose order is that of some of their bytes: below these all others ascend already, and
-    /// above them they are equal. Items that are equal in all bytes are the same.
+    /// How many lanes are sorted at once.
+    #[inline(always)]
+    pub(super) fn together(self) -> usize {
+        if self == Self::Network { network::LANES } else { 1 }
+    }
+
+    /// Sorts lanes of `len` items whose order is that of some of their bytes: below these all others ascend
+    /// already, and above them they are equal. Items that are equal in all bytes are the same.
+    ///
+    /// There are as many lanes as are sorted [together](Self::together), one after another, and [`SPARE`]
+    /// items more, whose values are lost.
     ///
     /// # Errors
     ///
@@ -64,27 +79,32 @@ impl Algorithm {
     pub(super) fn sort<R: Radix>(
         self,
         items: &mut Vec<R>,
+        len: usize,
         spare: &mut Spare<R>,
         bytes: Range<usize>,
     ) -> Result<()> {
-        let Some(&seed) = items.first().filter(|_| self != Self::Comparisons) else {
-            items.sort_unstable();
-            return Ok(());
-        };
-        let more = (items.len() + SPARE).saturating_sub(spare.items.len());
+        match self {
+            Self::Network => return spare.network.sort(items, len),
+            Self::Comparisons => {
+                items[..len].sort_unstable();
+                return Ok(());
+            }
+            Self::Registers | Self::Bytes => {}
+        }
+        let more = items.len().saturating_sub(spare.items.len());
         reserve(&mut spare.items, more)?;
-        spare.items.resize(spare.items.len() + more, seed);
+        spare.items.resize(items.len(), R::default());
         let sorted = match (R::words(items), R::words(&mut spare.items)) {
             (Words::U32(items), Words::U32(spare)) if self == Self::Registers => {
-                sort_u32(items, spare)
+                sort_u32(items, len, spare)
             }
             (Words::U64(items), Words::U64(spare)) if self == Self::Registers => {
-                sort_u64(items, spare)
+                sort_u64(items, len, spare)
             }
             _ => false,
         };
         if !sorted {
-            sort_by_bytes(items, spare, bytes);
+            sort_by_bytes(items, len, spare, bytes);
         }
         Ok(())
     }
@@ -93,6 +113,7 @@ impl Algorithm {
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Network => "by a network that takes sixteen lanes at once",
             Self::Registers => "in registers of 512 bits",
             Self::Bytes => "byte by byte",
             Self::Comparisons => "by comparisons",
@@ -101,7 +122,8 @@ impl fmt::Display for Algorithm {
 }
 
 /// Whether this machine sorts words in registers: if so, it does with none of them.
-static SORTS_WORDS: LazyLock<bool> = LazyLock::new(|| sort_u32(&mut [], &mut [0; SPARE]));
+static SORTS_WORDS: LazyLock<bool> =
+    LazyLock::new(|| sort_u32(&mut [0; SPARE], 0, &mut [0; SPARE]));
 
 /// Whether this machine sorts such items in registers.
 #[inline(always)]
@@ -112,17 +134,21 @@ fn sorts_in_registers<R: Radix>() -> bool {
 /// Deals items to 256 heaps by one byte after another, from the lowest to the highest, in the order in which
 /// they come. All bytes are counted in one pass, and one that all items share costs nothing more.
 #[inline(always)]
-fn sort_by_bytes<R: Radix>(items: &mut Vec<R>, spare: &mut Spare<R>, bytes: Range<usize>) {
-    let len = items.len();
+fn sort_by_bytes<R: Radix>(
+    items: &mut Vec<R>,
+    len: usize,
+    spare: &mut Spare<R>,
+    bytes: Range<usize>,
+) {
     spare.counts.clear();
     spare.counts.resize(bytes.len(), [0; 256]);
-    for item in items.iter() {
+    for item in &items[..len] {
         for (counts, k) in spare.counts.iter_mut().zip(bytes.clone()) {
             counts[item.byte(k)] += 1;
         }
     }
     for (counts, k) in spare.counts.iter_mut().zip(bytes) {
-        if counts[items[0].byte(k)] as usize == len {
+        if items.first().is_none_or(|item| counts[item.byte(k)] as usize == len) {
             continue;
         }
         let mut start = 0;
@@ -130,12 +156,11 @@ fn sort_by_bytes<R: Radix>(items: &mut Vec<R>, spare: &mut Spare<R>, bytes: Rang
             start += std::mem::replace(count, start);
         }
         let to = &mut spare.items[..len];
-        for &item in items.iter().take(len) {
+        for &item in &items[..len] {
             let next = &mut counts[item.byte(k)];
             to[*next as usize] = item;
             *next += 1;
         }
         std::mem::swap(items, &mut spare.items);
-        items.truncate(len);
     }
 }

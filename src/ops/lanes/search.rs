@@ -1,14 +1,17 @@
 //! Searching sorted lanes, and what follows from elements that are equal.
 
 use super::driver::with_extent;
-use super::sort::{Keys, argsort_lane, refill, sort_lane};
+use super::operand::Lanes;
+use super::sort::{Keys, argsort_lanes, keys_together, sort_lanes};
 use super::{SortOrder, zeroed};
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
+use crate::memory::reserve;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// On which side of equal elements a position lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,7 +67,8 @@ where
     let mut inverse = zeroed(e.shape()?)?;
     let mut order = zeroed([elements.len()].into())?;
     let (_, order) = order.parts_mut();
-    argsort_lane(&mut Default::default(), &elements, order, SortOrder::Ascending.keys())?;
+    let lane = Lanes::new(&elements, elements.len());
+    argsort_lanes(&mut Default::default(), &lane, 0..1, order, SortOrder::Ascending.keys())?;
     let starts_kind =
         |k: usize| k == 0 || elements[order[k - 1]].key(false) != elements[order[k]].key(false);
     let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
@@ -97,21 +101,31 @@ pub(super) fn modes(shape: &Shape, axis: usize) -> Result<Shape> {
     }
 }
 
-/// The element of a lane that comes most often, of several the smallest.
-pub(super) fn mode_of_lane<T: Sortable>(
+/// The element of each lane that comes most often, of several the smallest.
+pub(super) fn modes_of_lanes<T: Sortable>(
     (keys, sorted): &mut (Keys<T::Key>, Vec<T>),
-    lane: &[T],
+    lanes: &Lanes<'_, T>,
+    numbers: Range<usize>,
     out: &mut [T],
 ) -> Result<()> {
-    refill(sorted, lane.iter().copied())?;
-    sort_lane(keys, lane, sorted, SortOrder::Ascending)?;
-    let mut most: &[T] = &[];
-    for kind in sorted.chunk_by(|a, b| a.key(false) == b.key(false)) {
-        if kind.len() > most.len() {
-            most = kind;
+    let together = keys_together::<T>(lanes.length);
+    let firsts = numbers.step_by(together);
+    for (first, out) in firsts.zip(out.chunks_mut(together)) {
+        let count = out.len() * lanes.length;
+        sorted.clear();
+        reserve(sorted, count)?;
+        sorted.resize(count, T::zeroed());
+        sort_lanes(keys, lanes, first..first + out.len(), sorted, SortOrder::Ascending)?;
+        for (slot, lane) in out.iter_mut().zip(sorted.chunks_exact(lanes.length)) {
+            let mut most: &[T] = &[];
+            for kind in lane.chunk_by(|a, b| a.key(false) == b.key(false)) {
+                if kind.len() > most.len() {
+                    most = kind;
+                }
+            }
+            // Equal elements keep their order, so this is the first to come.
+            most.iter().take(1).for_each(|&mode| *slot = mode);
         }
     }
-    // Equal elements keep their order, so this is the first to come.
-    out.iter_mut().zip(most).for_each(|(slot, &first)| *slot = first);
     Ok(())
 }

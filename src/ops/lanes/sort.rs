@@ -1,21 +1,25 @@
 //! Sorting lanes and their positions.
 
 use super::SortOrder;
+use super::operand::Lanes;
 use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
+use crate::kernel::SPARE;
 use crate::kernel::inner::map_all;
 use crate::memory::reserve;
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Range;
 
-/// Lanes up to this length are sorted as they are, without keys in memory.
+/// Lanes up to this length are sorted as they are, without keys in memory, if no network sorts them.
 const TINY: usize = 8;
 
 /// Memory to sort keys with.
 #[derive(Debug)]
 pub(super) struct Keys<K> {
-    pub(super) keys: Vec<K>,
+    /// Of the lanes that are sorted together, and [`SPARE`] more.
+    keys: Vec<K>,
     spare: Spare<K>,
 }
 
@@ -38,10 +42,11 @@ impl Method {
     /// For `len` elements by their keys.
     #[inline(always)]
     pub(super) fn by_keys<K: SortKey>(len: usize) -> Self {
-        if len <= TINY {
+        let algorithm = Algorithm::of::<K>(len, K::BYTES);
+        if is_plain(len, algorithm) {
             return Self::Plain;
         }
-        Self::Keys { bytes: K::BYTES, pairs: false, algorithm: Algorithm::of::<K>(len, K::BYTES) }
+        Self::Keys { bytes: K::BYTES, pairs: false, algorithm }
     }
 
     /// For the positions of `len` elements by their keys.
@@ -49,10 +54,10 @@ impl Method {
     pub(super) fn by_pairs<K: SortKey>(len: usize) -> Self {
         // Positions take 32 bits beside keys of as many.
         let fits = K::POSITION_BYTES == 8 || u32::try_from(len).is_ok();
-        if len <= TINY || !fits {
+        let algorithm = Algorithm::of::<K::Pair>(len, K::BYTES);
+        if is_plain(len, algorithm) || !fits {
             return Self::Plain;
         }
-        let algorithm = Algorithm::of::<K::Pair>(len, K::BYTES);
         Self::Keys { bytes: K::BYTES, pairs: true, algorithm }
     }
 }
@@ -67,27 +72,67 @@ impl fmt::Display for Method {
     }
 }
 
-/// The elements of `lane` in `order`.
-pub(super) fn sort_lane<T: Sortable>(
+/// How many lanes of `len` elements are sorted at once by their keys.
+pub(super) fn keys_together<T: Sortable>(len: usize) -> usize {
+    match Method::by_keys::<T::Key>(len) {
+        Method::Plain => 1,
+        Method::Keys { algorithm, .. } => algorithm.together(),
+    }
+}
+
+/// Whether keys of lanes would cost more than they save.
+#[inline(always)]
+fn is_plain(len: usize, algorithm: Algorithm) -> bool {
+    len <= 1 || len <= TINY && algorithm != Algorithm::Network
+}
+
+/// The elements of some lanes in `order`.
+pub(super) fn sort_lanes<T: Sortable>(
     Keys { keys, spare }: &mut Keys<T::Key>,
-    lane: &[T],
+    lanes: &Lanes<'_, T>,
+    numbers: Range<usize>,
     out: &mut [T],
     order: SortOrder,
 ) -> Result<()> {
-    let descending = order.is_descending();
-    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(lane.len()) else {
-        out.copy_from_slice(lane);
-        out.sort_by_key(|x| x.key(descending));
-        return Ok(());
+    let (len, descending) = (lanes.length, order.is_descending());
+    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len) else {
+        return numbers.zip(out.chunks_exact_mut(len.max(1))).try_for_each(|(number, out)| {
+            out.copy_from_slice(lanes.lane(number)?);
+            out.sort_by_key(|x| x.key(descending));
+            Ok(())
+        });
     };
-    resize(keys, lane.len())?;
-    let own_keys = map_all(lane, keys, |_, x: T| (x.key(descending), x.is_own_key()));
-    algorithm.sort(keys, spare, 0..T::Key::BYTES)?;
-    map_all(keys, out, |_, key| (T::from_key(key, descending), true));
-    if !own_keys {
-        restore(lane, keys, out, descending);
+    resize(keys, algorithm.together() * len)?;
+    let firsts = numbers.step_by(algorithm.together());
+    for (first, out) in firsts.zip(out.chunks_mut(algorithm.together() * len)) {
+        let own_keys = for_slices(lanes, first, out.len(), |start, elements| {
+            map_all(elements, &mut keys[start..], |_, x: T| (x.key(descending), x.is_own_key()))
+        })?;
+        algorithm.sort(keys, len, spare, 0..T::Key::BYTES)?;
+        map_all(&keys[..out.len()], out, |_, key| (T::from_key(key, descending), true));
+        if !own_keys {
+            for (k, (keys, out)) in keys.chunks(len).zip(out.chunks_exact_mut(len)).enumerate() {
+                restore(lanes.lane(first + k)?, keys, out, descending);
+            }
+        }
     }
     Ok(())
+}
+
+/// Calls `f` with slices that hold the lanes from number `first` on, of `count` elements together, and how many
+/// come before them; returns whether it always was true.
+#[inline(always)]
+fn for_slices<T>(
+    lanes: &Lanes<'_, T>,
+    first: usize,
+    count: usize,
+    mut f: impl FnMut(usize, &[T]) -> bool,
+) -> Result<bool> {
+    let number = count / lanes.length.max(1);
+    if let Some(elements) = lanes.several(first..first + number) {
+        return Ok(f(0, elements));
+    }
+    (0..number).try_fold(true, |all, k| Ok(all & f(k * lanes.length, lanes.lane(first + k)?)))
 }
 
 /// Puts the elements that share a key with others back, in the order in which they came.
@@ -104,32 +149,50 @@ fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T], descending
 /// Memory to sort keys with their positions. Positions take 32 bits where keys do.
 pub(super) type Pairs<K> = Keys<<K as SortKey>::Pair>;
 
-/// The keys of a lane with their positions, sorted.
-fn sort_pairs<T: Copy, K: SortKey>(
+/// Sorts the keys of some lanes with their positions. `write` makes results of sorted lanes of pairs, those from
+/// a number on, and `plain` the result of a lane that is to be sorted without.
+fn sort_pairs<T: Copy, K: SortKey, U>(
     Keys { keys: pairs, spare }: &mut Pairs<K>,
-    algorithm: Algorithm,
-    lane: &[T],
+    lanes: &Lanes<'_, T>,
+    numbers: Range<usize>,
+    out: &mut [U],
     key: impl Fn(T) -> K,
+    plain: impl Fn(&[T], &mut [U]),
+    write: impl Fn(usize, &[K::Pair], &mut [U]) -> Result<()>,
 ) -> Result<()> {
-    resize(pairs, lane.len())?;
-    map_all(lane, pairs, |position, x| (key(x).pair(position), true));
-    algorithm.sort(pairs, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)
+    let len = lanes.length;
+    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len) else {
+        return numbers.zip(out.chunks_exact_mut(len.max(1))).try_for_each(|(number, out)| {
+            plain(lanes.lane(number)?, out);
+            Ok(())
+        });
+    };
+    resize(pairs, algorithm.together() * len)?;
+    let firsts = numbers.step_by(algorithm.together());
+    for (first, out) in firsts.zip(out.chunks_mut(algorithm.together() * len)) {
+        for (k, pairs) in pairs.chunks_mut(len).take(out.len() / len).enumerate() {
+            map_all(lanes.lane(first + k)?, pairs, |position, x| (key(x).pair(position), true));
+        }
+        algorithm.sort(pairs, len, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)?;
+        write(first, &pairs[..out.len()], out)?;
+    }
+    Ok(())
 }
 
-/// The positions of the elements of `lane` in order of their keys.
-pub(super) fn argsort_lane<T: Copy, K: SortKey>(
+/// The positions of the elements of some lanes in order of their keys.
+pub(super) fn argsort_lanes<T: Copy, K: SortKey>(
     scratch: &mut Pairs<K>,
-    lane: &[T],
+    lanes: &Lanes<'_, T>,
+    numbers: Range<usize>,
     out: &mut [usize],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(lane.len()) else {
-        argsort_lane_by(lane, out, |&a, &b| key(a).cmp(&key(b)));
-        return Ok(());
-    };
-    sort_pairs(scratch, algorithm, lane, key)?;
-    map_all(&scratch.keys, out, |_, pair| (K::position(pair), true));
-    Ok(())
+    let plain =
+        |lane: &[T], out: &mut [usize]| argsort_lane_by(lane, out, |&a, &b| key(a).cmp(&key(b)));
+    sort_pairs(scratch, lanes, numbers, out, &key, plain, |_, pairs, out| {
+        map_all(pairs, out, |_, pair| (K::position(pair), true));
+        Ok(())
+    })
 }
 
 /// The positions of the elements of `lane` in order of a comparison.
@@ -142,27 +205,33 @@ pub(super) fn argsort_lane_by<T>(
     out.sort_by(|&a, &b| compare(&lane[a], &lane[b]));
 }
 
-/// The elements of `lane` in order of their keys.
-pub(super) fn sort_lane_by_key<T: Copy, K: SortKey>(
+/// The elements of some lanes in order of their keys.
+pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
     scratch: &mut Pairs<K>,
-    lane: &[T],
+    lanes: &Lanes<'_, T>,
+    numbers: Range<usize>,
     out: &mut [T],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(lane.len()) else {
+    let plain = |lane: &[T], out: &mut [T]| {
         out.copy_from_slice(lane);
         out.sort_by_key(|&x| key(x));
-        return Ok(());
     };
-    sort_pairs(scratch, algorithm, lane, key)?;
-    for (slot, &pair) in out.iter_mut().zip(&scratch.keys) {
-        *slot = lane[K::position(pair)];
-    }
-    Ok(())
+    sort_pairs(scratch, lanes, numbers, out, &key, plain, |first, pairs, out| {
+        let lanes_of_pairs = pairs.chunks(lanes.length).zip(out.chunks_mut(lanes.length));
+        for (number, (pairs, out)) in (first..).zip(lanes_of_pairs) {
+            let lane = lanes.lane(number)?;
+            for (slot, &pair) in out.iter_mut().zip(pairs) {
+                *slot = lane[K::position(pair)];
+            }
+        }
+        Ok(())
+    })
 }
 
-/// Makes a vector `len` long, whatever it then holds.
-fn resize<T: Copy + Default>(vec: &mut Vec<T>, len: usize) -> Result<()> {
+/// Makes a vector `count` and [`SPARE`] long, whatever it then holds.
+fn resize<T: Copy + Default>(vec: &mut Vec<T>, count: usize) -> Result<()> {
+    let len = count.saturating_add(SPARE);
     if vec.len() < len {
         let more = len - vec.len();
         reserve(vec, more)?;

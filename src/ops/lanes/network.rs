@@ -1,0 +1,133 @@
+//! Sorting of short lanes, several at once: a row holds one item of every lane, and rows are put in order by
+//! pairs, item by item, which is minima and maxima of vectors.
+
+use crate::dtype::Radix;
+use crate::error::Result;
+use crate::kernel::{Loop, wide};
+use crate::memory::reserve;
+
+/// Lanes that are sorted at once.
+pub(super) const LANES: usize = 16;
+/// Items of the longest lanes.
+pub(super) const LONGEST: usize = 32;
+
+/// Memory to sort with, kept from lanes to lanes.
+#[derive(Debug)]
+pub(super) struct Network<R> {
+    rows: Vec<[R; LANES]>,
+    /// The pairs of rows that are put in order, one after another.
+    pairs: Vec<(u8, u8)>,
+}
+
+impl<R> Default for Network<R> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), pairs: Vec::new() }
+    }
+}
+
+impl<R: Radix> Network<R> {
+    /// Sorts the first [`LANES`] lanes of `len` items.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(super) fn sort(&mut self, items: &mut [R], len: usize) -> Result<()> {
+        if self.rows.len() != len {
+            self.pairs.clear();
+            reserve(&mut self.pairs, pairs(len).count())?;
+            self.pairs.extend(pairs(len));
+            self.rows.clear();
+            reserve(&mut self.rows, len)?;
+            self.rows.resize(len, [R::default(); LANES]);
+        }
+        wide(Sort { items: &mut items[..len * LANES], rows: &mut self.rows, pairs: &self.pairs });
+        Ok(())
+    }
+}
+
+/// Batcher's network of odd and even merges for any number of rows.
+fn pairs(len: usize) -> impl Iterator<Item = (u8, u8)> {
+    let sizes = (0..usize::BITS).map(|bit| 1 << bit).take_while(move |&size| size < len);
+    let steps =
+        sizes.flat_map(|size: usize| (0..=size.ilog2()).map(move |bit| (size, size >> bit)));
+    steps.flat_map(move |(size, step)| {
+        let starts = (step % size..len).step_by(2 * step);
+        let firsts = starts.flat_map(move |start| start..start + step);
+        let both =
+            firsts.map(move |first| (first, first + step)).filter(move |&(_, second)| second < len);
+        both.filter(move |(first, second)| first / (2 * size) == second / (2 * size))
+            .map(|(first, second)| (first as u8, second as u8))
+    })
+}
+
+struct Sort<'a, R> {
+    items: &'a mut [R],
+    rows: &'a mut [[R; LANES]],
+    pairs: &'a [(u8, u8)],
+}
+
+impl<R: Radix> Loop for Sort<'_, R> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { items, rows, pairs } = self;
+        let len = rows.len();
+        for (k, row) in rows.iter_mut().enumerate() {
+            let column = &items[k..];
+            *row = std::array::from_fn(|lane| column[lane * len]);
+        }
+        for &(first, second) in pairs {
+            let (first, second) = (usize::from(first), usize::from(second));
+            let (a, b) = (rows[first], rows[second]);
+            rows[first] = std::array::from_fn(|lane| a[lane].min(b[lane]));
+            rows[second] = std::array::from_fn(|lane| a[lane].max(b[lane]));
+        }
+        for (lane, items) in items.chunks_exact_mut(len).enumerate() {
+            for (item, row) in items.iter_mut().zip(&*rows) {
+                *item = row[lane % LANES];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LANES, LONGEST, Network, pairs};
+
+    /// A network sorts everything if it sorts zeros and ones: all of them that are short, and many others.
+    #[test]
+    fn networks_sort_zeros_and_ones() {
+        for len in 0..=LONGEST {
+            let pairs: Vec<(u8, u8)> = pairs(len).collect();
+            let count = 1_u64 << len.min(12);
+            for number in 0..count {
+                let spread = if len <= 12 {
+                    number
+                } else {
+                    number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20
+                };
+                let bits = spread & ((1 << len) - 1);
+                let sorted = pairs.iter().fold(bits, |bits, &(first, second)| {
+                    let exchanged = bits >> first & !(bits >> second) & 1;
+                    bits ^ exchanged << first ^ exchanged << second
+                });
+                let ones = bits.count_ones();
+                assert_eq!(sorted, ((1 << ones) - 1) << (len as u32 - ones));
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_are_sorted_apart() {
+        let mut network = Network::default();
+        for len in (1..=LONGEST).chain([3]) {
+            let mut items: Vec<u16> =
+                (0..len * LANES).map(|k| ((k * k * 40_503) >> 3) as u16 % 97).collect();
+            let mut expected = items.clone();
+            expected.chunks_mut(len).for_each(<[u16]>::sort);
+            network.sort(&mut items, len).unwrap();
+            assert_eq!(items, expected);
+        }
+    }
+}
