@@ -184,6 +184,85 @@ fn neutral_states_leave_no_trace() {
     }
 }
 
+/// Any number of copies of an idempotent element are as one.
+#[test]
+fn idempotent_elements_need_not_be_counted() {
+    fn holds<T: Copy, R: Reducer<T>>(reducer: R, elements: &[T]) -> usize
+    where
+        R::Out: SameBits,
+    {
+        let idempotent = elements.iter().filter(|x| reducer.is_idempotent(**x));
+        let checked = idempotent.map(|&x| {
+            let one = || reducer.finish(reducer.first(x));
+            for count in [1, 2, 3, 7, 100, 9_999, 1 << 40] {
+                let state = reducer.repeat(x, 0, count);
+                assert!(reducer.undefined(&state).is_none());
+                assert!(reducer.finish(state).same_bits(one()));
+                let (mut earlier, later) = (reducer.first(x), reducer.repeat(x, 0, count));
+                reducer.combine(&mut earlier, later);
+                assert!(reducer.finish(earlier).same_bits(one()));
+            }
+        });
+        checked.count()
+    }
+    let floats =
+        [0.0, -0.0, 1.0, -1.0, 1.5, 5e-324, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+    let singles = [0.0, -0.0, 1.5, 1.0, f32::MAX, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+    assert_eq!((holds(Sum, &floats), holds(Sum, &singles)), (5, 5));
+    assert_eq!((holds(Product, &floats), holds(Product, &singles)), (4, 4));
+    let integers = [0, 1, -1, 2, i64::MIN, i64::MAX];
+    assert_eq!((holds(Sum, &integers), holds(WrappingSum, &integers)), (1, 1));
+    assert_eq!((holds(WrappingProduct, &integers), holds(Sum, &[false, true])), (2, 1));
+    assert_eq!((holds(Min, &floats), holds(Mean, &floats)), (0, 0));
+}
+
+/// Rows and columns that are stored to the last element have no fill value, which may be seen in the sign of a
+/// zero.
+#[test]
+fn cells_that_lack_nothing_take_no_fill_value() {
+    fn property(seed: u64, tall: bool, shift: usize) -> bool {
+        let mut state = seed | 1;
+        let mut below = |limit: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(99991);
+            (state >> 33) as usize % limit
+        };
+        let many = [40, 700, 1030, 2500][below(4)] + shift % 3;
+        let (rows, columns) = if tall { (many, 2 + below(5)) } else { (2 + below(5), many) };
+        let mut entries = std::collections::BTreeMap::new();
+        for _ in 0..below(60) {
+            entries.insert((below(rows), below(columns)), [-0.0, 0.0, 3.0, -5.0][below(4)]);
+        }
+        for _ in 0..below(4) {
+            let (row, column) = (below(rows), below(columns));
+            let gap = if below(3) == 0 { below(many) } else { many };
+            let value = [-0.0, 1.0][below(2)];
+            let (along, across) = (0..columns, 0..rows);
+            if below(2) == 0 {
+                entries.extend(along.filter(|k| *k != gap).map(|k| ((row, k), value)));
+            } else {
+                entries.extend(across.filter(|k| *k != gap).map(|k| ((k, column), value)));
+            }
+        }
+        let indexes: Vec<[usize; 2]> = entries.keys().map(|&(row, column)| [row, column]).collect();
+        let values: Vec<f64> = entries.values().copied().collect();
+        let t =
+            Tensor::from_coordinates([rows, columns], 0.0, &indexes, values, Duplicates::Refuse)
+                .unwrap();
+        (0..2).all(|axis| {
+            let mut sums = vec![(0, -0.0); if axis == 0 { columns } else { rows }];
+            for (&(row, column), value) in &entries {
+                let sum = &mut sums[if axis == 0 { column } else { row }];
+                *sum = (sum.0 + 1, sum.1 + value);
+            }
+            let size = if axis == 0 { rows } else { columns };
+            let expected = sums.iter().map(|&(n, sum)| if n < size { sum + 0.0 } else { sum });
+            let found = t.sum(axis).eval().unwrap().to_vec().unwrap();
+            found.into_iter().zip(expected).all(|(a, b)| a.same_bits(b))
+        })
+    }
+    QuickCheck::new().tests(400).quickcheck(property as fn(u64, bool, usize) -> bool);
+}
+
 /// Reducers with a neutral state, without one and with states on the heap; rows that are cells, columns that
 /// are, and more cells than entries: results for all cells are those of the sparse result.
 #[test]

@@ -100,11 +100,18 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
         Ok(Filled(()))
     }
 
-    /// A sparse matrix times a column into `out`, which has an element for every row.
-    pub(crate) fn times_column(self, entries: Entries<'_, T>, column: &[T], out: &mut [T]) {
+    /// A sparse matrix times a column into `out`, which has an element for every row, each of them zero. The row of
+    /// a position and its column are as `split` says.
+    pub(crate) fn times_column(
+        self,
+        entries: Entries<'_, T>,
+        column: &[T],
+        out: &mut [T],
+        split: impl Fn(usize) -> (usize, usize) + Copy + Sync,
+    ) {
         share(entries, 1, out, &|entries, first, out| {
             if entries.positions.len() / SHORT < out.len() {
-                self.short_dots(entries, first, column, out);
+                self.short_dots(entries, first, column, out, split);
             } else {
                 self.dots(entries, first, column, out);
             }
@@ -112,16 +119,25 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
     }
 
     /// Rows of few entries times a column: the row of an entry is found by division, as a loop over rows
-    /// would stop where no processor expects it.
-    fn short_dots(self, entries: Entries<'_, T>, first: usize, column: &[T], out: &mut [T]) {
-        let columns = entries.columns.max(1);
-        out.fill(self.zero);
+    /// would stop where no processor expects it. The sum so far is stored for every entry and stays in a register,
+    /// so that no entry waits for the store of the one before.
+    fn short_dots(
+        self,
+        entries: Entries<'_, T>,
+        first: usize,
+        column: &[T],
+        out: &mut [T],
+        split: impl Fn(usize) -> (usize, usize),
+    ) {
+        let (mut last, mut sum) = (usize::MAX, self.zero);
         for (&position, &value) in entries.positions.iter().zip(entries.values) {
-            let row = position / columns;
+            let (row, place) = split(position);
             // Out of reach are entries of storage that breaks its promises only.
-            let sum = out.get_mut(row.wrapping_sub(first));
-            if let (Some(sum), Some(&element)) = (sum, column.get(position - row * columns)) {
-                *sum = (self.step)(*sum, value, element);
+            let slot = out.get_mut(row.wrapping_sub(first));
+            if let (Some(slot), Some(&element)) = (slot, column.get(place)) {
+                sum = (self.step)(if row == last { sum } else { self.zero }, value, element);
+                last = row;
+                *slot = sum;
             }
         }
     }

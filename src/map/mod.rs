@@ -263,6 +263,13 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
+    /// If all rows are one, whose elements are the first ones in order: how positions are divided, so that the
+    /// remainder is the address.
+    pub(crate) fn only_row(&self) -> Option<Multiplier> {
+        let is_row = (self.offset, self.across, self.along) == (0, 0, 1);
+        self.divider.multiplier().filter(|_| is_row)
+    }
+
     /// Address of a position that lies inside, and some number for any other.
     #[inline(always)]
     pub(crate) fn address(&self, position: usize) -> usize {

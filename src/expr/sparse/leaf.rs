@@ -168,11 +168,27 @@ fn gather<T: Copy>(
     positions: &[usize],
     out: &mut Vec<T>,
 ) -> Result<(), Stop> {
+    match plane.only_row() {
+        Some(by) => gather_at(slice, positions, |position| by.divide(position).1, out),
+        None => gather_at(slice, positions, |position| plane.address(position), out),
+    }
+}
+
+/// Reads the elements at the addresses of positions.
+#[inline(always)]
+fn gather_at<T: Copy>(
+    slice: &[T],
+    positions: &[usize],
+    address: impl Fn(usize) -> usize,
+    out: &mut Vec<T>,
+) -> Result<(), Stop> {
     let mut missing = None;
     let Some(&first) = slice.first() else { return Err(beyond(0, 0)) };
+    // Those of the next block.
+    prefetch(positions, positions.len(), positions.len());
     out.clear();
     out.extend(positions.iter().map(|&position| {
-        let address = plane.address(position);
+        let address = address(position);
         slice.get(address).copied().unwrap_or_else(|| {
             missing = Some(address);
             first

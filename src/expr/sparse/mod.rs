@@ -107,8 +107,8 @@ pub(super) fn evaluate<T: Copy + Send + Sync>(
     evaluated.map_err(|stop| explain(e, shape, len, stop))
 }
 
-/// Calls `visit` with row-major positions and elements of an expression where its operands store entries,
-/// ascending, block by block; returns the value of all other elements.
+/// Calls `visit` with the value of all elements that no operand stores, and with row-major positions and elements
+/// of an expression where its operands store entries, ascending, block by block; returns that value too.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub(super) fn evaluate<T: Copy + Send + Sync>(
 pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
-    mut visit: impl FnMut(&[usize], &[T]) -> Result<(), Stop>,
+    mut visit: impl FnMut(T, &[usize], &[T]) -> Result<(), Stop>,
 ) -> Result<T> {
     let len = shape.count()?;
     let (stored, sparse) = stored_count(e);
@@ -128,8 +128,8 @@ pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     visited.map_err(|stop| explain(e, shape, len, stop))
 }
 
-/// What is called with positions and their elements.
-type Visit<'v, T> = &'v mut dyn FnMut(&[usize], &[T]) -> Result<(), Stop>;
+/// What is called with the fill value, positions and their elements.
+type Visit<'v, T> = &'v mut dyn FnMut(T, &[usize], &[T]) -> Result<(), Stop>;
 
 /// An expression with its entries taken up.
 struct Evaluation<'e, T> {
@@ -209,14 +209,14 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
             let positions = block.positions;
             count += positions.len();
             if let Some(stored) = self.worker.bound().row_in_memory(0, positions.len()) {
-                visit(positions, stored)?;
+                visit(fill, positions, stored)?;
                 continue;
             }
             let (results, fault) = self.worker.rows(0, [1, positions.len()]);
             if fault {
                 return Err(Stop::Fault);
             }
-            visit(positions, results)?;
+            visit(fill, positions, results)?;
         }
         if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
 use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
-use crate::memory::reserve;
+use crate::memory::{reserve, room};
 use itertools::Itertools;
 use std::ops::Range;
 
@@ -88,8 +88,7 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     }
     let mut full = lists.iter().filter(|list| !list.is_empty());
     if let (Some(only), None) = (full.next(), full.next()) {
-        let values = values(worker, lists, only.len(), positions)?;
-        return Ok((concatenated(std::iter::once(&only[..]))?, values));
+        return alone(worker, lists, only.len(), positions);
     }
     if total <= size {
         return merged(worker, lists, &whole(lists), positions);
@@ -110,22 +109,26 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     Ok((positions?, values?))
 }
 
-/// The elements at all positions of the only list that has any, `count` of them.
-fn values<T: Copy>(
+/// All positions of the only list that has any, `count` of them, and the elements there.
+fn alone<T: Copy>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
     count: usize,
     wanted: Where<'_>,
-) -> Result<Vec<T>, Stop> {
-    collect(count, |out| {
+) -> Result<Entries<T>, Stop> {
+    let mut positions = room(count)?;
+    let values = collect(count, |out| {
         let mut pending = Pending::new(out);
         let mut blocks = Blocks::new(lists, &whole(lists), wanted);
         while let Some(block) = blocks.next_block() {
             worker.bind_stored(&block, &mut 0)?;
             pending = pending.fill(worker.bound(), block.positions.len())?;
+            // They were just read.
+            positions.extend_from_slice(block.positions);
         }
-        Ok(pending.finish()?)
-    })
+        Ok::<_, Stop>(pending.finish()?)
+    })?;
+    Ok((positions, values))
 }
 
 /// One slice after another.

@@ -5,6 +5,7 @@ use crate::dtype::SameBits;
 use crate::error::{Error, Result};
 use crate::kernel::inner::{collect, slots};
 use crate::kernel::sparse::Sums;
+use crate::map::Divider;
 use crate::memory::reserve;
 use crate::ops::pairing::Pairing;
 use crate::shape::Shape;
@@ -130,7 +131,7 @@ impl<'a, T: SameBits + Send + Sync> Product<'a, T> {
             let mut column = Vec::new();
             reserve(&mut column, rows)?;
             column.resize(rows, semiring.zero());
-            self.assign_to(semiring, &mut column)?;
+            self.add_column(semiring, &mut column);
             return Ok(column);
         }
         let (sums, matrix) = (sums(semiring), borrowed(&self.entries, depth));
@@ -140,12 +141,24 @@ impl<'a, T: SameBits + Send + Sync> Product<'a, T> {
     /// The elements of the product into as many.
     fn assign_to(&self, semiring: &impl Semiring<T>, out: &mut [T]) -> Result<()> {
         let [rows, depth, width] = self.extents;
-        let (sums, matrix) = (sums(semiring), borrowed(&self.entries, depth));
         if width == 1 {
-            sums.times_column(matrix, &self.elements, out);
+            out.fill(semiring.zero());
+            self.add_column(semiring, out);
             return Ok(());
         }
+        let (sums, matrix) = (sums(semiring), borrowed(&self.entries, depth));
         sums.times_rows(matrix, rows, &self.elements, width, slots(out)).map(drop)
+    }
+
+    /// The elements of the product with a column into as many zeros.
+    fn add_column(&self, semiring: &impl Semiring<T>, out: &mut [T]) {
+        let [rows, depth, _] = self.extents;
+        let (sums, matrix) = (sums(semiring), borrowed(&self.entries, depth));
+        let divider = Divider::new(depth, rows.saturating_mul(depth));
+        match divider.multiplier() {
+            Some(by) => sums.times_column(matrix, &self.elements, out, |at| by.divide(at)),
+            None => sums.times_column(matrix, &self.elements, out, |at| divider.divide(at)),
+        }
     }
 }
 

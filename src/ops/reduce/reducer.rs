@@ -107,6 +107,13 @@ pub trait Reducer<T: Copy>: Send + Sync {
         None
     }
 
+    /// Whether any number of copies of `x`, one at least, have the state of one, bit for bit (but for kinds of NaN):
+    /// 0 in a sum, 1 in a product. Elements that are the fill value of a sparse operand need not be counted then.
+    /// `false` if it is unknown.
+    fn is_idempotent(&self, _x: T) -> bool {
+        false
+    }
+
     /// Why there is no result, if there is none. Asked before [`Self::finish`].
     fn undefined(&self, _state: &Self::State) -> Option<Undefined> {
         None

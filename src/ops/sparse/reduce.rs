@@ -2,6 +2,7 @@
 
 mod at_once;
 mod cells;
+mod table;
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
@@ -11,8 +12,9 @@ use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
 use crate::tensor::Tensor;
-use at_once::{all_by_table, by_rows, by_table};
+use at_once::by_rows;
 use cells::{Cells, Method};
+use table::{all_by_table, by_table};
 
 /// Reduces an expression of sparse operands over the axes that `mask` names.
 ///
@@ -146,7 +148,7 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let (mut which, mut elements) = (Vec::new(), Vec::new());
     let (along, block) = (cells.runs_along(), cells.block());
-    let fill = for_each_stored(e, shape, |positions, values| {
+    let fill = for_each_stored(e, shape, |_, positions, values| {
         grow(&mut which, positions.len())?;
         grow(&mut elements, positions.len())?;
         cells.for_each_run(positions, |run, start, cell, place| {

@@ -116,3 +116,34 @@ pub(super) fn in_columns<T: Copy, A: Copy>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LANES, in_lanes};
+
+    /// Element `k` goes to lane `k % LANES`, and lanes are joined in pairs, the far half to the near one.
+    fn plain(run: &[f64]) -> f64 {
+        if run.len() < LANES {
+            return run[1..].iter().fold(run[0], |sum, x| sum + x);
+        }
+        let lane = |k: usize| run[k..].iter().step_by(LANES).copied().reduce(|a, b| a + b);
+        let mut lanes: Vec<f64> = (0..LANES).filter_map(lane).collect();
+        while lanes.len() > 1 {
+            let far = lanes.split_off(lanes.len() / 2);
+            lanes.iter_mut().zip(far).for_each(|(near, far)| *near += far);
+        }
+        lanes[0]
+    }
+
+    #[test]
+    fn lanes_are_joined_in_pairs_wherever_runs_end() {
+        let all: Vec<f64> = (1..300).map(|k| (k * 7919 % 1013) as f64 / 7.0 - 70.0).collect();
+        for end in 1..all.len() {
+            let sum = in_lanes(&all[..end], |x| x, |sum, x| sum + x, |a, b| a + b);
+            assert_eq!(sum.to_bits(), plain(&all[..end]).to_bits(), "{end}");
+            let zeros = vec![-0.0_f64; end];
+            let sum = in_lanes(&zeros, |x| x, |sum, x| sum + x, |a, b| a + b);
+            assert_eq!(sum.to_bits(), (-0.0_f64).to_bits(), "{end}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ mod lanes;
 mod logic;
 mod moments;
 mod norms;
+mod products;
 mod sums;
 mod tuples;
 
@@ -24,5 +25,6 @@ pub mod states {
     pub use super::extrema::Found;
     pub use super::moments::{CoMoments, Moments, Total};
     pub use super::norms::{Exponentials, Squares};
-    pub use super::sums::{CheckedProduct, Compensated};
+    pub use super::products::CheckedProduct;
+    pub use super::sums::Compensated;
 }

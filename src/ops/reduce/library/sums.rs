@@ -2,6 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::lanes::{apart, in_columns, in_halves, in_lanes};
+use crate::dtype::SameBits;
 use crate::kernel::{ask_ahead, compensate_f32, compensate_f64};
 use std::array::from_fn;
 
@@ -59,6 +60,12 @@ macro_rules! monoid {
             #[inline]
             fn neutral(&self) -> Option<$total> {
                 $neutral
+            }
+
+            /// Nothing changes if it is joined with itself.
+            #[inline]
+            fn is_idempotent(&self, x: $element) -> bool {
+                $join($one(x), $one(x)).same_bits($one(x))
             }
 
             #[inline(always)]
@@ -170,6 +177,11 @@ macro_rules! exact_sums {
                 Some(0)
             }
 
+            #[inline]
+            fn is_idempotent(&self, x: $element) -> bool {
+                <$wide>::from(x) == 0
+            }
+
             #[inline(always)]
             fn first(&self, x: $element) -> $wide {
                 <$wide>::from(x)
@@ -225,59 +237,6 @@ exact_sums! {
     i8 => i64, i128, narrow; i16 => i64, i128, narrow; i32 => i64, i128, narrow; i64 => i64, i128, halves;
     u8 => u64, u128, narrow; u16 => u64, u128, narrow; u32 => u64, u128, narrow; u64 => u64, u128, halves;
     bool => u64, u128, narrow;
-}
-
-/// A product of integers: its value, as long as that is known to fit.
-#[derive(Debug, Clone, Copy)]
-pub struct CheckedProduct<T>(Option<T>);
-
-macro_rules! exact_products {
-    ($($element:ty => $total:ty, $wide:ty;)*) => { $(
-        impl Reducer<$element> for Product {
-            type State = CheckedProduct<$wide>;
-            type Out = $total;
-
-            fn empty(&self) -> Option<Self::State> {
-                Some(CheckedProduct(Some(1)))
-            }
-
-            #[inline(always)]
-            fn first(&self, x: $element) -> Self::State {
-                CheckedProduct(Some(<$wide>::from(x)))
-            }
-
-            #[inline(always)]
-            fn step(&self, state: &mut Self::State, x: $element) {
-                Reducer::<$element>::combine(self, state, CheckedProduct(Some(<$wide>::from(x))));
-            }
-
-            /// What is beyond 64 bits stays there, whatever follows, unless that is 0.
-            #[inline(always)]
-            fn combine(&self, state: &mut Self::State, later: Self::State) {
-                let fits = |x: &$wide| {
-                    <$total>::try_from(*x).is_ok() || x.checked_neg().is_some_and(|x| <$total>::try_from(x).is_ok())
-                };
-                state.0 = match (state.0, later.0) {
-                    (Some(a), Some(b)) => a.checked_mul(b).filter(fits),
-                    (Some(0), None) | (None, Some(0)) => Some(0),
-                    _ => None,
-                };
-            }
-
-            fn undefined(&self, state: &Self::State) -> Option<Undefined> {
-                let fits = state.0.is_some_and(|x| <$total>::try_from(x).is_ok());
-                (!fits).then_some(Undefined::Overflow)
-            }
-
-            fn finish(&self, state: Self::State) -> $total {
-                state.0.unwrap_or_default() as $total
-            }
-        }
-    )* };
-}
-exact_products! {
-    i8 => i64, i128; i16 => i64, i128; i32 => i64, i128; i64 => i64, i128;
-    u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128; bool => u64, u128;
 }
 
 /// Lanes of compensated sums: with their errors they fill the registers.

@@ -2,6 +2,7 @@
 
 use super::is_ordered;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch;
 use crate::map::{AddressMap, Divider, Multiplier};
 use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
@@ -15,6 +16,8 @@ const CELLS_PER_ENTRY: usize = 4;
 const FEW_CELLS: usize = 1 << 16;
 /// Entries of a run that are passed over at once.
 const STRIDE: usize = 16;
+/// Entries between those and the ones whose memory is asked for.
+const AHEAD: usize = 256;
 
 /// How entries come to cells.
 pub(super) enum Method {
@@ -89,10 +92,12 @@ impl Cells {
             let inside = |position: &usize| position.wrapping_sub(first) < block;
             let mut end = start + 1;
             while positions.get(end + STRIDE).is_some_and(inside) {
+                prefetch(positions, end + AHEAD, STRIDE);
                 end += STRIDE;
             }
+            // Counted, as no branch on where a run ends can be foreseen.
             let more = &positions[end..positions.len().min(end + STRIDE)];
-            end += more.partition_point(inside);
+            end += more.iter().map(|position| usize::from(inside(position))).sum::<usize>();
             let (cell, place) = match (&self.groups[..], &self.dividers[..]) {
                 ([(_, false), (_, true)], [_, divider]) => (divider.divide(position).0, 0),
                 _ => self.locate(first),
@@ -165,6 +170,22 @@ impl Cells {
             ([_, (_, along)], [_, divider]) => Some((divider.multiplier()?, *along)),
             _ => None,
         }
+    }
+
+    /// Of rows and columns, either of which are cells, whether each cell surely has an element that is not stored,
+    /// as far as the `first` positions of stored ones tell. Of rows they tell nothing, so it is for others to see.
+    pub(super) fn each_lacks(&self, first: &[usize]) -> bool {
+        let (Some((_, along)), Some(last)) = (self.matrix(), first.last()) else { return false };
+        if along {
+            return true;
+        }
+        let columns = self.block();
+        // Rows that end before the last position.
+        let rows = last / columns;
+        let mut top = first.iter().take_while(|position| **position < columns);
+        top.all(|column| {
+            (1..rows).any(|row| first.binary_search(&(row * columns + column)).is_err())
+        })
     }
 
     /// Whether the last group is reduced, so that a run lies in one cell.
