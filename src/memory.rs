@@ -50,7 +50,10 @@ fn make_room<T, E>(
     }
     let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
     reserve(out, more).map_err(|_| Error::OutOfMemory { bytes })?;
-    advise_large_pages(out.spare_capacity_mut());
+    // Memory that grows is moved by page tables, but not where advice on a part of it divides it.
+    if capacity == 0 {
+        advise_large_pages(out.spare_capacity_mut());
+    }
     Ok(())
 }
 
@@ -61,10 +64,10 @@ fn make_room<T, E>(
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise_large_pages<T>(memory: &mut [T]) {
     let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
-    let before = start.addr().next_multiple_of(LARGE_PAGE) - start.addr();
     if bytes < MUCH {
         return;
     }
+    let before = start.addr().next_multiple_of(LARGE_PAGE) - start.addr();
     let whole = (bytes - before) / LARGE_PAGE * LARGE_PAGE;
     // SAFETY: `before` is less than a large page and `whole` at most what `bytes` leaves, so this is memory
     // borrowed mutably here. The advice changes neither what it holds nor who may reach it.

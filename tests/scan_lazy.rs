@@ -4,7 +4,7 @@ mod along;
 
 use along::in_pools;
 use lensor::prelude::*;
-use lensor::reduce::{CompensatedSum, Reducer};
+use lensor::reduce::{CompensatedSum, Reducer, Undefined};
 use lensor::scan::{LazyScan, Scan};
 use quickcheck::QuickCheck;
 
@@ -61,4 +61,52 @@ fn failures_far_along_a_lane_of_an_expression_are_named() {
     let t = Tensor::from_vec([rows, extent], data).unwrap();
     let error = (&t + &(&ones * 0)).cumsum(1).eval().unwrap_err();
     assert_eq!(error, Error::Overflow { index: vec![1, 1999], target: "i64" });
+}
+
+// The last element that is not negative; asked for none, it would panic.
+macro_rules! last_good {
+    ($($name:ident $associative:literal)*) => { $(
+        struct $name;
+
+        impl Reducer<i64> for $name {
+            type State = Option<i64>;
+            type Out = i64;
+            const ASSOCIATIVE: bool = $associative;
+
+            fn empty(&self) -> Option<Option<i64>> {
+                Some(None)
+            }
+            fn first(&self, x: i64) -> Option<i64> {
+                (x >= 0).then_some(x)
+            }
+            fn step(&self, state: &mut Option<i64>, x: i64) {
+                *state = self.first(x).or(*state);
+            }
+            fn combine(&self, state: &mut Option<i64>, later: Option<i64>) {
+                *state = later.or(*state);
+            }
+            fn finish(&self, state: Option<i64>) -> i64 {
+                state.expect("a result")
+            }
+            fn undefined(&self, state: &Option<i64>) -> Option<Undefined> {
+                state.is_none().then_some(Undefined::Empty)
+            }
+        }
+    )* };
+}
+last_good! { LastGood true LastGoodInOrder false }
+
+/// No state is finished that is not one of the scan.
+#[test]
+fn states_of_other_elements_are_not_finished() {
+    for extent in [1, 511, 2000, 40_000] {
+        let t =
+            Tensor::from((0..extent).map(|k| if k == 0 { 5 } else { -1 }).collect::<Vec<i64>>());
+        let expected = vec![5; extent];
+        assert_eq!(t.scan(0, LastGood).eval().unwrap().to_vec().unwrap(), expected);
+        assert_eq!(t.scan(0, LastGoodInOrder).eval().unwrap().to_vec().unwrap(), expected);
+        let lazy = || &t + 0;
+        assert_eq!(lazy().scan(0, LastGood).eval().unwrap().to_vec().unwrap(), expected);
+        assert_eq!(lazy().scan(0, LastGoodInOrder).eval().unwrap().to_vec().unwrap(), expected);
+    }
 }

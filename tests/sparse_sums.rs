@@ -340,3 +340,28 @@ fn no_fold_is_made_that_nobody_asked_for() {
         assert_eq!(sums.iter().filter(|sum| **sum == 1).count(), 20);
     }
 }
+
+/// Entries are taken again only where a row may be without a fill value.
+#[test]
+fn entries_are_taken_once() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    for (extents, entries) in [([200, 5000], 20_480), ([200, 5000], 20_481), ([2000, 500], 20_000)]
+    {
+        let len = extents[0] * extents[1];
+        let addresses: Vec<usize> = (0..entries).map(|k| k * (len / entries)).collect();
+        let storage = Sparse::from_sorted(len, 0, addresses, vec![1_i64; entries]).unwrap();
+        let t = Tensor::new(extents, storage).unwrap();
+        let calls = AtomicUsize::new(0);
+        let counted = (&t).map(|x| {
+            calls.fetch_add(1, Relaxed);
+            x
+        });
+        for axis in [0, 1] {
+            calls.store(0, Relaxed);
+            let sums = (&counted).sum(axis).eval().unwrap().to_vec().unwrap();
+            assert_eq!(sums.iter().sum::<i64>(), entries as i64);
+            let calls = calls.load(Relaxed);
+            assert!(calls < entries + entries / 10, "{calls} calls for {entries} entries");
+        }
+    }
+}

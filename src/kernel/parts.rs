@@ -65,7 +65,7 @@ impl<'a, T: Copy> Part<'a, T> {
     pub(crate) fn drain_queue(&mut self, queue: &mut Queue<T>) {
         let taken = self.write_lines(queue.results());
         let left = queue.len - taken;
-        // Less than a line, for which a call would take longer.
+        // Hardly more than a line, for which a call would take longer.
         for k in 0..left {
             queue.slots[k] = queue.slots[k + taken];
         }
@@ -204,12 +204,12 @@ impl<T> Default for Queue<T> {
 }
 
 impl<T: Copy> Queue<T> {
-    /// The next `count` slots, whose elements are to be replaced; `any` stands in them if they are new.
+    /// The next `count` slots, whose elements are to be replaced; `any` gives what stands in them if they are new.
     #[inline(always)]
-    pub(crate) fn room(&mut self, count: usize, any: T) -> &mut [T] {
+    pub(crate) fn room(&mut self, count: usize, any: impl FnOnce() -> T) -> &mut [T] {
         let (start, end) = (self.len, self.len + count);
         if self.slots.len() < end {
-            self.slots.resize(end, any);
+            self.slots.resize(end.max(2 * PART), any());
         }
         self.len = end;
         &mut self.slots[start..end]

@@ -213,3 +213,24 @@ fn extrema_of_all_widths_and_lengths() {
     extrema_are_the_first(data, None);
     extrema_are_the_first((0..1100).map(|k| k % 640 == 639).collect(), None);
 }
+
+/// Elements of which many would not fit the stack.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Huge([u8; 16_000]);
+
+impl PartialOrd for Huge {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        self.0[0].partial_cmp(&other.0[0])
+    }
+}
+
+impl lensor::dtype::Order for Huge {}
+
+#[test]
+fn extrema_of_huge_elements() {
+    let t =
+        Tensor::from((0..40).map(|k| Huge([(k * 23 + 7) as u8 % 100; 16_000])).collect::<Vec<_>>());
+    let first = |reducer: fn(&Tensor<Vec<Huge>>) -> Huge| reducer(&t).0[0];
+    assert_eq!(first(|t| t.reduce(.., Min).eval().unwrap().item().unwrap()), 1);
+    assert_eq!(first(|t| t.reduce(.., Max).eval().unwrap().item().unwrap()), 99);
+}

@@ -1,6 +1,6 @@
 //! Sorting of unsigned integers in registers of 512 bits.
 //!
-//! A quicksort: keys are dealt to both sides of a pivot a register at a time, by compressing those of one
+//! A quicksort: keys are dealt to both sides of a pivot some registers at a time, by compressing those of one
 //! side together. What sixteen registers hold is sorted by a network, whose exchanges are minima and maxima
 //! of whole registers. Follows Bramas (2017, arXiv:1704.08579) and Intel's x86-simd-sort, which NumPy uses.
 //!

@@ -19,7 +19,7 @@ impl<W: Writer> Tensor<W> {
     /// # Errors
     ///
     /// [`Error::Axis`] if the axis does not exist, [`Error::NotInjective`] if two indexes of this view share
-    /// an address, [`Error::Storage`] if the storage fails, [`Error::OutOfMemory`] if a lane cannot be kept.
+    /// an address, [`Error::Storage`] if the storage fails, [`Error::OutOfMemory`] if some lanes cannot be kept.
     ///
     /// ```
     /// use lensor::lanes::SortOrder::Ascending;

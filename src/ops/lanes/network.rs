@@ -33,10 +33,10 @@ impl<R: Radix> Network<R> {
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn sort(&mut self, items: &mut [R], len: usize) -> Result<()> {
         if self.rows.len() != len {
+            self.rows.clear();
             self.pairs.clear();
             reserve(&mut self.pairs, pairs(len).count())?;
             self.pairs.extend(pairs(len));
-            self.rows.clear();
             reserve(&mut self.rows, len)?;
             self.rows.resize(len, [R::default(); LANES]);
         }

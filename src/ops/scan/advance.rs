@@ -25,13 +25,19 @@ impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
     #[inline(always)]
     fn run(self) -> Gap {
         let Self { scan, run, far, places, carry, queue, out } = self;
-        let &any = run.first()?;
-        let any = scan.reducer.finish(scan.reducer.first_at(any, places.position(0)));
+        let &first = run.first()?;
         let (mut gap, mut done): (Gap, _) = (None, 0);
         for block in run.chunks(BLOCK) {
             let mut groups = None;
             for part in block.chunks(PART) {
                 let places = places.after(done);
+                // A result of this lane, as others may not exist.
+                let any = || {
+                    let empty = || scan.reducer.empty().filter(|_| scan.exclusive);
+                    let before = carry.clone().or_else(empty);
+                    let own = || scan.reducer.first_at(first, places.position(0));
+                    scan.reducer.finish(before.unwrap_or_else(own))
+                };
                 let results = queue.room(part.len(), any);
                 let found = if R::ASSOCIATIVE {
                     if far {
@@ -39,7 +45,8 @@ impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
                     }
                     let before = groups.clone();
                     let carry = carry.as_ref();
-                    scan.part(part, places, carry, &mut groups, results).and_then(|_| {
+                    let found = scan.part(part, places, carry, &mut groups, results);
+                    found.filter(|_| gap.is_none()).and_then(|_| {
                         (1..=part.len()).find_map(|count| {
                             let (part, mut groups) = (&part[..count], before.clone());
                             let mut results = results[..count].to_vec();

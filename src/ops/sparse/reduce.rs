@@ -2,6 +2,7 @@
 
 mod at_once;
 mod cells;
+mod gaps;
 mod table;
 
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Smallest and largest elements, and where they are.
 
 use super::super::Reducer;
-use super::lanes::{LANES, apart, in_columns, in_halves, in_registers};
+use super::lanes::{LANES, LARGE, apart, in_columns, in_halves, in_registers};
 use crate::dtype::Order;
 use crate::kernel::ask_ahead;
 use std::array::from_fn;
@@ -92,7 +92,8 @@ fn best_by_mask<T: Order, M: Copy + From<bool> + BitOr<Output = M> + PartialEq>(
     better: impl Fn(T, T) -> bool,
 ) -> (T, bool) {
     let pick = |best, x| if better(x, best) { x } else { best };
-    let Some((head, rest)) = run.split_first_chunk::<LANES>() else {
+    let head = run.split_first_chunk::<LANES>();
+    let Some((head, rest)) = head.filter(|_| size_of::<T>() <= LARGE) else {
         let best = run[1..].iter().fold(run[0], |best, &x| pick(best, x));
         return (best, run.iter().fold(false, |any, &x| any | is_nan(x)));
     };

@@ -7,7 +7,7 @@ use std::array::from_fn;
 pub(super) const LANES: usize = 32;
 
 /// Bytes of an accumulator beyond which there is one: many would not fit the stack.
-const LARGE: usize = 256;
+pub(super) const LARGE: usize = 256;
 
 /// Folds a run of at least one element in [`LANES`] lanes, which are joined in pairs.
 #[inline(always)]

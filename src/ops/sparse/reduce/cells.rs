@@ -173,11 +173,12 @@ impl Cells {
     }
 
     /// Of rows and columns, either of which are cells, whether each cell surely has an element that is not stored,
-    /// as far as the `first` positions of stored ones tell. Of rows they tell nothing, so it is for others to see.
+    /// as far as the `first` positions of stored ones tell. Of rows longer than two such blocks they tell nothing, so it
+    /// is for others to see.
     pub(super) fn each_lacks(&self, first: &[usize]) -> bool {
         let (Some((_, along)), Some(last)) = (self.matrix(), first.last()) else { return false };
         if along {
-            return true;
+            return self.size >= 2 * first.len();
         }
         let columns = self.block();
         // Rows that end before the last position.

@@ -6,6 +6,7 @@
 
 use super::at_once::{Fills, Folded, is_short, results};
 use super::cells::Cells;
+use super::gaps::Gaps;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
 use crate::kernel::{Loop, prefetch, wide};
@@ -102,9 +103,7 @@ struct Table<'c, R, S> {
     /// Of cells that are thought to have a fill value each.
     uncounted: Vec<Folded<S, ()>>,
     neutral: bool,
-    /// Whether some block has no gap between its entries, and the most entries of a block.
-    is_gapless: bool,
-    longest: usize,
+    gaps: Gaps,
 }
 
 impl<'c, R, S: Clone> Table<'c, R, S> {
@@ -125,8 +124,7 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
             counted: Vec::new(),
             uncounted: Vec::new(),
             neutral: reducer.neutral().is_some(),
-            is_gapless: false,
-            longest: 0,
+            gaps: Gaps::default(),
         };
         let fill = for_each_stored(e, shape, |fill, positions, values| {
             if table.counted.is_empty() && table.uncounted.is_empty() {
@@ -168,12 +166,10 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
     where
         R: Reducer<T, State = S>,
     {
-        let Self { cells, reducer, counted, uncounted, neutral, is_gapless, longest } = self;
+        let Self { cells, reducer, counted, uncounted, neutral, gaps } = self;
         let short = is_short(cells, positions);
         if !uncounted.is_empty() {
-            let reach = positions.last().zip(positions.first()).map(|(l, f)| l.wrapping_sub(*f));
-            *is_gapless |= reach == Some(positions.len() - 1);
-            *longest = positions.len().max(*longest);
+            gaps.take(positions);
             take_lines(cells, *reducer, uncounted, positions, values, short, true);
         } else if !take_lines(cells, *reducer, counted, positions, values, short, *neutral) {
             if short {
@@ -190,11 +186,10 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
         }
     }
 
-    /// Whether a row that is a cell may have been without a fill value: it is many neighbours, some of which were
-    /// a block of their own.
+    /// Whether a row that is a cell may have been without a fill value.
     fn is_doubtful(&self) -> bool {
-        let short = self.cells.size < 2 * self.longest;
-        !self.uncounted.is_empty() && self.cells.runs_along() && (self.is_gapless || short)
+        let rows = !self.uncounted.is_empty() && self.cells.runs_along();
+        rows && self.gaps.may_miss(self.cells.size)
     }
 
     /// The results of all cells, each of which has fill values, however many.
@@ -209,6 +204,7 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
             reducer.combine(&mut state, fill.clone());
             state
         };
+        // Nothing is left of this where all states have a result, which most reducers say.
         let mut states_of = states.iter().map(joined).enumerate();
         if let Some((cell, state)) = states_of.find(|(_, state)| reducer.undefined(state).is_some())
         {
