@@ -119,21 +119,21 @@ fn reductions_of_sparse_operands_fold_entries() {
     insta::assert_snapshot!(folded(&t.sum(0)), @r#"
     f64 [1048576, 1048576] over axes [0] to f64 [1048576]
     entries: 0 stored, sorted by result and folded in order
-    fill values: counted, of 1048576 elements to a result
+    fill values: what entries leave of 1048576 elements to a result
     bytes: 0 read, 8388608 written
     "#);
     let t = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
     insta::assert_snapshot!(folded(&t.unwrap().max_over(1)), @r#"
     f64 [2, 3] over axes [1] to f64 [2]
     entries: 2 stored, folded as they come, to a state for each of 2
-    fill values: counted, of 3 elements to a result
+    fill values: what entries leave of 3 elements to a result
     bytes: 32 read, 16 written
     "#);
     let t = Tensor::new([3, 2], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
     insta::assert_snapshot!(folded(&t.unwrap().max_over(1)), @r#"
     f64 [3, 2] over axes [1] to f64 [3]
     entries: 2 stored, folded as they come, one result after another
-    fill values: counted, of 2 elements to a result
+    fill values: what entries leave of 2 elements to a result
     bytes: 32 read, 24 written
     "#);
 }

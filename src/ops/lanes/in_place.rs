@@ -13,6 +13,9 @@ use crate::tensor::Tensor;
 use std::cmp::Ordering;
 use std::ops::Range;
 
+/// Bytes of lanes that are copied at once, but for longer lanes.
+const COPIED: usize = 1 << 18;
+
 impl<W: Writer> Tensor<W> {
     /// Sorts every lane of this view along `axis`. Equal elements keep their order, NaN comes last.
     ///
@@ -169,7 +172,10 @@ where
     F: Fn(&mut S, &Lanes<'_, W::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
 {
     update_blocks(axis, tensor, |(scratch, copy): &mut (S, Vec<W::Elem>), length, out| {
-        sort::refill(copy, out.iter().copied())?;
-        f(scratch, &Lanes::new(copy, length), 0..out.len() / length, out)
+        let lanes = (COPIED / size_of::<W::Elem>().max(1) / length).max(1);
+        out.chunks_mut(lanes.saturating_mul(length)).try_for_each(|out| {
+            sort::refill(copy, out.iter().copied())?;
+            f(scratch, &Lanes::new(copy, length), 0..out.len() / length, out)
+        })
     })
 }

@@ -78,8 +78,8 @@ pub trait Reducer<T: Copy>: Send + Sync {
     const ASSOCIATIVE: bool = true;
     /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins.
     const POSITIONS: bool = false;
-    /// Whether a run is passed over several times, so that folding it takes longer than to bring it from
-    /// memory.
+    /// Whether folding takes so much longer than bringing elements from memory that wider registers pay: as it does
+    /// for four reducers and more.
     #[doc(hidden)]
     const SEVERAL: bool = false;
 

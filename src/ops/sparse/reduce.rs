@@ -102,7 +102,7 @@ pub(crate) fn explain_stored<E: Expr, R: Reducer<E::Elem>>(
     };
     let lines = [
         format!("entries: {entries} stored, {how}"),
-        format!("fill values: counted, of {} elements to a result", cells.size),
+        format!("fill values: what entries leave of {} elements to a result", cells.size),
     ];
     Ok((lines, bytes))
 }
