@@ -2,7 +2,7 @@
 
 use crate::dtype::{ByteOrder, FileElement};
 use crate::error::{Error, Result};
-use crate::memory::reserve;
+use crate::memory::{reserve, room};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -60,9 +60,7 @@ pub fn read_elements_at<T: FileElement>(
 ) -> Result<Vec<T>> {
     check_present::<T>(offset_bytes, len, file.metadata()?.len())?;
     file.seek(SeekFrom::Start(offset_bytes))?;
-    let mut out = Vec::new();
-    reserve(&mut out, len)?;
-    read_into(out, file, len, order)
+    read_into(room(len)?, file, len, order)
 }
 
 fn read_into<T: FileElement>(
@@ -72,8 +70,7 @@ fn read_into<T: FileElement>(
     order: ByteOrder,
 ) -> Result<Vec<T>> {
     let size = size_of::<T>();
-    let mut block = Vec::new();
-    reserve(&mut block, len.min(BLOCK_BYTES / size))?;
+    let mut block = room(len.min(BLOCK_BYTES / size))?;
     block.resize(len.min(BLOCK_BYTES / size), <T::Bytes as bytemuck::Zeroable>::zeroed());
     while out.len() < len {
         let count = block.len().min(len - out.len());

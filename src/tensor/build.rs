@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::dtype::{Arithmetic, Cast};
 use crate::error::{Error, Result};
-use crate::memory::{grow, reserve};
+use crate::memory::{grow, room};
 use crate::shape::Shape;
 use crate::storage::{Constant, FromFn, Progression};
 
@@ -44,8 +44,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     pub fn full(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
-        let mut data = Vec::new();
-        reserve(&mut data, count)?;
+        let mut data = room(count)?;
         data.resize(count, value);
         Self::new(shape, data)
     }
@@ -64,8 +63,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// ```
     pub fn from_index(shape: impl Into<Shape>, mut f: impl FnMut(&[usize]) -> T) -> Result<Self> {
         let shape = shape.into();
-        let mut data = Vec::new();
-        reserve(&mut data, shape.count()?)?;
+        let mut data = room(shape.count()?)?;
         data.extend(shape.indexes()?.map(|index| f(&index)));
         Self::new(shape, data)
     }

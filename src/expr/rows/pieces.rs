@@ -55,6 +55,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
                 0
             }
         };
+        // Asked for twice, as a reference that is returned would be borrowed on the other way, too.
         if self.worker.bound().row_in_memory(number, PIECE).is_some() {
             return Ok(self.worker.bound().row_in_memory(number, PIECE).unwrap_or_default());
         }

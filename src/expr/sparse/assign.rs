@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expr::node::Node;
 use crate::expr::{Stop, for_each_block};
 use crate::map::AddressMap;
-use crate::memory::reserve;
+use crate::memory::{reserve, room};
 use crate::shape::Shape;
 use crate::storage::{StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
@@ -69,8 +69,7 @@ fn sparse<T: Copy + Send + Sync>(
         } else if stored > 0 {
             return Err(Error::WouldDensify { stored, dense: count });
         } else {
-            let mut all = Vec::new();
-            reserve(&mut all, count)?;
+            let mut all = room(count)?;
             reserve(&mut values, count)?;
             all.extend(0..count);
             values.clear();
@@ -78,8 +77,7 @@ fn sparse<T: Copy + Send + Sync>(
             positions = all;
         }
     }
-    let mut addresses = Vec::new();
-    reserve(&mut addresses, positions.len())?;
+    let mut addresses = room(positions.len())?;
     map.addresses_at(&positions, &mut addresses);
     let mut kept = 0;
     for k in 0..values.len() {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expr::node::{Node, Tree};
 use crate::expr::{Access, Scalar, eval};
 use crate::map::AddressMap;
-use crate::memory::reserve;
+use crate::memory::room;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use std::borrow::Cow;
@@ -46,8 +46,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
         let straight = map.is_contiguous() && map.top().offset() == 0;
         let mut addresses = Cow::Borrowed(storage.addresses());
         if !straight {
-            let mut found = Vec::new();
-            reserve(&mut found, storage.stored_len())?;
+            let mut found = room(storage.stored_len())?;
             map.addresses_at(storage.addresses(), &mut found);
             addresses = Cow::Owned(found);
         }

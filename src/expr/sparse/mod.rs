@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::{Pending, Stop};
 use crate::map::AddressMap;
-use crate::memory::{grow, reserve};
+use crate::memory::{grow, room};
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
@@ -270,8 +270,7 @@ fn owned<T: Copy>(elements: Cow<'_, [T]>) -> Result<Vec<T>> {
     match elements {
         Cow::Owned(elements) => Ok(elements),
         Cow::Borrowed(elements) => {
-            let mut copy = Vec::new();
-            reserve(&mut copy, elements.len())?;
+            let mut copy = room(elements.len())?;
             copy.extend_from_slice(elements);
             Ok(copy)
         }

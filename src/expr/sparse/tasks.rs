@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
 use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
-use crate::memory::{reserve, room};
+use crate::memory::room;
 use itertools::Itertools;
 use std::ops::Range;
 
@@ -133,8 +133,7 @@ fn alone<T: Copy>(
 
 /// One slice after another.
 fn concatenated<'p, T: Copy + 'p>(parts: impl Iterator<Item = &'p [T]> + Clone) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    reserve(&mut all, parts.clone().map(<[T]>::len).sum())?;
+    let mut all = room(parts.clone().map(<[T]>::len).sum())?;
     parts.for_each(|part| all.extend_from_slice(part));
     Ok(all)
 }
@@ -184,9 +183,7 @@ fn merged<T: Copy>(
     wanted: Where<'_>,
 ) -> Result<Entries<T>, Stop> {
     let most = wanted.most(parts);
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
-    reserve(&mut positions, most)?;
-    reserve(&mut values, most)?;
+    let (mut positions, mut values) = (room(most)?, room(most)?);
     let mut blocks = Blocks::new(lists, parts, wanted);
     while let Some(block) = blocks.next_block() {
         worker.bind_stored(&block, &mut 0)?;

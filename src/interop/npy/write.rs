@@ -5,7 +5,7 @@ use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::Result;
 use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
-use crate::memory::reserve;
+use crate::memory::room;
 use std::io::Write;
 use std::path::Path;
 
@@ -77,8 +77,7 @@ where
 {
     sink.write_all(&header.to_bytes()?)?;
     let element_bytes = size_of::<E::Elem>();
-    let mut block = Vec::new();
-    reserve(&mut block, header.count().min(BLOCK_BYTES / element_bytes))?;
+    let mut block = room(header.count().min(BLOCK_BYTES / element_bytes))?;
     for_each_piece(array, PIECE_BYTES / element_bytes, |piece| {
         for elements in piece.chunks(BLOCK_BYTES / element_bytes) {
             block.clear();

@@ -6,7 +6,7 @@ use crate::dtype::{Cast, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, for_each_piece};
 use crate::kernel::join;
-use crate::memory::reserve;
+use crate::memory::room;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
 
@@ -119,8 +119,7 @@ impl Uniform {
         if count == 0 || !(width > 0.0 && width.is_finite()) {
             return Err(Error::BinRange { low, high, count });
         }
-        let mut edges = Vec::new();
-        reserve(&mut edges, count.saturating_add(1))?;
+        let mut edges = room(count.saturating_add(1))?;
         edges.extend((0..count).map(|bin| low + width * (bin as f64 / count as f64)));
         edges.push(high);
         Ok(Self { edges, width })

@@ -7,7 +7,7 @@ use super::{SortOrder, zeroed};
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
-use crate::memory::reserve;
+use crate::memory::{reserve, room};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
@@ -72,10 +72,8 @@ where
     let starts_kind =
         |k: usize| k == 0 || elements[order[k - 1]].key(false) != elements[order[k]].key(false);
     let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
-    let (mut values, mut first) = (Vec::new(), Vec::new());
     let mut counts = Tensor::<Vec<usize>>::into_storage(zeroed([kinds].into())?);
-    crate::memory::reserve(&mut values, kinds)?;
-    crate::memory::reserve(&mut first, kinds)?;
+    let (mut values, mut first) = (room(kinds)?, room(kinds)?);
     let (_, kinds) = inverse.parts_mut();
     for (k, &position) in order.iter().enumerate() {
         if starts_kind(k) {

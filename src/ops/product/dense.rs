@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::{collect, slots};
 use crate::kernel::sparse::Sums;
 use crate::map::Divider;
-use crate::memory::reserve;
+use crate::memory::room;
 use crate::ops::pairing::Pairing;
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
@@ -128,8 +128,7 @@ impl<'a, T: SameBits + Send + Sync> Product<'a, T> {
     fn eval(&self, semiring: &impl Semiring<T>) -> Result<Vec<T>> {
         let [rows, depth, width] = self.extents;
         if width == 1 {
-            let mut column = Vec::new();
-            reserve(&mut column, rows)?;
+            let mut column = room(rows)?;
             column.resize(rows, semiring.zero());
             self.add_column(semiring, &mut column);
             return Ok(column);

@@ -13,7 +13,7 @@ use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
 use crate::expr::{Access, Expr, Rows, Stop, explain_rows};
 use crate::kernel;
-use crate::memory::reserve;
+use crate::memory::{reserve, room};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -133,8 +133,7 @@ pub(crate) fn undefined<T>(why: Undefined, index: Vec<usize>) -> Error {
 }
 
 fn copies<T: Copy>(value: T, count: usize) -> Result<Vec<T>> {
-    let mut all = Vec::new();
-    reserve(&mut all, count)?;
+    let mut all = room(count)?;
     all.resize(count, value);
     Ok(all)
 }

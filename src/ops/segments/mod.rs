@@ -18,6 +18,7 @@ mod cuts;
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Expr, IntoExpr, Lazy, for_each_piece};
 use crate::map::Select;
+use crate::memory::room;
 use crate::ops::along::Along;
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
@@ -280,7 +281,7 @@ fn gather(
         return Err(Error::Key { at, key: keys[at], groups });
     }
     let count = groups.saturating_add(1);
-    let mut offsets = crate::memory::room(count)?;
+    let mut offsets = room(count)?;
     offsets.resize(count, 0);
     for &key in keys {
         offsets[key + 1] += 1;

@@ -8,7 +8,7 @@ mod table;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
 use crate::map::AddressMap;
-use crate::memory::{grow, reserve};
+use crate::memory::{grow, room};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
@@ -72,8 +72,7 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
     if values.len() == len {
         return Ok(Tensor::of_parts(map, values));
     }
-    let mut all = Vec::new();
-    reserve(&mut all, len)?;
+    let mut all = room(len)?;
     all.resize(len, fill);
     for (cell, value) in cells.into_iter().zip(values) {
         // Beyond are cells of storage that breaks its promises only.

@@ -10,7 +10,7 @@ pub(crate) use sort::{is_ascending, sort_entries};
 
 use crate::dtype::SameBits;
 use crate::error::{Error, Result, SparseFlaw};
-use crate::memory::reserve;
+use crate::memory::room;
 use std::ops::Range;
 
 /// Storage of which most elements equal one fill value.
@@ -214,9 +214,7 @@ impl<T: SameBits> Sparse<T> {
     /// ```
     pub fn from_dense(elements: &[T], fill: T) -> Result<Self> {
         let count = elements.iter().filter(|x| !x.same_bits(fill)).count();
-        let (mut addresses, mut values) = (Vec::new(), Vec::new());
-        reserve(&mut addresses, count)?;
-        reserve(&mut values, count)?;
+        let (mut addresses, mut values) = (room(count)?, room(count)?);
         for (address, &x) in elements.iter().enumerate().filter(|(_, x)| !x.same_bits(fill)) {
             addresses.push(address);
             values.push(x);

@@ -1,7 +1,7 @@
 //! Entries in ascending order of address: stable, and in time proportional to their number.
 
 use crate::error::Result;
-use crate::memory::reserve;
+use crate::memory::room;
 
 /// Most bits of an address that one pass of the sort looks at: it writes to as many places at once as the
 /// translation cache keeps pages.
@@ -41,8 +41,7 @@ pub(crate) fn sorted_entries<T: Copy>(
     addresses: &[usize],
     values: &[T],
 ) -> Result<Vec<(usize, T)>> {
-    let mut entries: Vec<(usize, T)> = Vec::new();
-    reserve(&mut entries, addresses.len())?;
+    let mut entries: Vec<(usize, T)> = room(addresses.len())?;
     entries.extend(addresses.iter().copied().zip(values.iter().copied()));
     if entries.len() < FEW {
         entries.sort_by_key(|entry| entry.0);
@@ -68,8 +67,7 @@ fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>) -> Result<()> {
             rest >>= digit_bits;
         }
     }
-    let mut other: Vec<(usize, T)> = Vec::new();
-    reserve(&mut other, entries.len())?;
+    let mut other: Vec<(usize, T)> = room(entries.len())?;
     other.extend_from_slice(entries);
     for (pass, counts) in counts.chunks_exact_mut(mask + 1).enumerate() {
         if counts.contains(&entries.len()) {

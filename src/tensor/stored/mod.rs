@@ -12,7 +12,7 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Layout};
-use crate::memory::{grow, reserve};
+use crate::memory::{grow, reserve, room};
 use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -107,8 +107,7 @@ fn looked_up<'a, T: Copy>(
 
 /// Ordinals, ascending, of the entries that a map reaches, of which none comes twice.
 pub(crate) fn reached(map: &AddressMap, addresses: &[usize]) -> Result<Vec<usize>> {
-    let mut ordinals = Vec::new();
-    reserve(&mut ordinals, addresses.len())?;
+    let mut ordinals = room(addresses.len())?;
     ordinals.extend(0..addresses.len());
     let (positions, values) = (Cow::Borrowed(addresses), Cow::Owned(ordinals));
     let mut ordinals = inverse(map, Entries { positions, values })?.values.into_owned();
@@ -131,9 +130,7 @@ pub(crate) fn read<'a, T: Copy>(
     }
     let first = stored.rank(span.start);
     let count = if span.is_empty() { 0 } else { stored.rank(span.end).saturating_sub(first) };
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
-    reserve(&mut positions, count)?;
-    reserve(&mut values, count)?;
+    let (mut positions, mut values) = (room(count)?, room(count)?);
     positions.resize(count, 0);
     values.resize(count, stored.fill());
     let found = stored.entries(first, &mut positions, &mut values);

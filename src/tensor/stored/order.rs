@@ -5,7 +5,7 @@ use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
 use crate::map::{Divider, Level, Nested};
-use crate::memory::{grow, reserve, zeros};
+use crate::memory::{grow, reserve, room, zeros};
 use crate::shape::Shape;
 use crate::storage::sort_entries;
 
@@ -142,8 +142,7 @@ fn counted<T: Copy>(
         count += std::mem::replace(slot, count);
     }
     let count = count as usize;
-    let mut values = Vec::new();
-    reserve(&mut values, count)?;
+    let mut values = room(count)?;
     let mut positions = zeros(count)?;
     if let Some(&seed) = from.first() {
         values.resize(count, seed);

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::Repeat;
-use crate::memory::reserve;
+use crate::memory::room;
 use std::ops::Range;
 
 /// Adds the other digits of a repeated axis: ascending entries with first digits on this axis become
@@ -29,9 +29,7 @@ pub(super) fn repeat<T: Copy>(
     if count > most {
         return Ok(false);
     }
-    let (mut all_positions, mut all_values) = (Vec::new(), Vec::new());
-    reserve(&mut all_positions, count)?;
-    reserve(&mut all_values, count)?;
+    let (mut all_positions, mut all_values) = (room(count)?, room(count)?);
     let mut start = 0;
     while start < positions.len() {
         let end_position = (positions[start] / block + 1) * block;

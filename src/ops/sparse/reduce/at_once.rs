@@ -7,7 +7,7 @@
 use super::cells::Cells;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
-use crate::memory::{grow, reserve};
+use crate::memory::{grow, room};
 use crate::ops::reduce::Reducer;
 use crate::ops::reduce::loops::fold;
 use crate::shape::Shape;
@@ -84,8 +84,7 @@ pub(super) fn results<T: Copy, R: Reducer<T>>(
     found: Vec<usize>,
     folded: impl Iterator<Item = Folded<R::State>>,
 ) -> Result<Tensor<Sparse<R::Out>>> {
-    let mut values = Vec::new();
-    reserve(&mut values, found.len())?;
+    let mut values = room(found.len())?;
     let mut fills = Fills::new(cells, reducer, fill);
     for ((k, &cell), folded) in found.iter().enumerate().zip(folded) {
         let value = cells.finish(reducer, cell, fills.join(folded));

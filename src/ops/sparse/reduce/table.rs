@@ -10,7 +10,7 @@ use super::gaps::Gaps;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
 use crate::kernel::{Loop, prefetch, wide};
-use crate::memory::reserve;
+use crate::memory::{reserve, room};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::Sparse;
@@ -49,8 +49,7 @@ pub(super) fn all_by_table<E: Expr, R: Reducer<E::Elem>>(
     if table.counted.is_empty() {
         return Ok(None);
     }
-    let mut values = Vec::new();
-    reserve(&mut values, cells.count)?;
+    let mut values = room(cells.count)?;
     let (mut fills, neutral) = (Fills::new(cells, reducer, fill), table.neutral);
     for (cell, folded) in table.counted.into_iter().take(cells.count).enumerate() {
         // A neutral state is joined like any other, as it cannot be foreseen which cells have no entry.
@@ -210,8 +209,7 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
         {
             return cells.finish(reducer, cell, state).map(|_| Vec::new());
         }
-        let mut values = Vec::new();
-        reserve(&mut values, cells.count)?;
+        let mut values = room(cells.count)?;
         values.extend(states.iter().map(|folded| reducer.finish(joined(folded))));
         Ok(values)
     }
@@ -220,8 +218,7 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
     fn found(&self) -> Result<Vec<usize>> {
         let cells = self.counted.get(..self.cells.count).unwrap_or_default();
         let stored = cells.iter().map(|folded| usize::from(folded.count > 0)).sum();
-        let mut found = Vec::new();
-        reserve(&mut found, stored + 1)?;
+        let mut found = room(stored + 1)?;
         found.resize(stored + 1, 0);
         let mut next = 0;
         for (cell, folded) in cells.iter().enumerate() {
