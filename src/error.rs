@@ -36,6 +36,24 @@ pub enum Error {
         /// Whether the shapes were aligned at their first axes.
         left: bool,
     },
+    /// More axes than a tensor, a map or a joint shape may have.
+    #[error("a tensor has at most {limit} axes, found {rank}")]
+    RankLimit {
+        /// Number of axes asked for.
+        rank: usize,
+        /// Most axes, [`Shape::MAX_RANK`](crate::Shape::MAX_RANK).
+        limit: usize,
+    },
+    /// More leaves in an expression than are evaluated, counted with repeats.
+    #[error(
+        "the expression has {leaves} leaves and may have {limit}: evaluate a part of it and go on from the result"
+    )]
+    TooManyLeaves {
+        /// Number of leaves; `usize::MAX` if there are more.
+        leaves: usize,
+        /// Most leaves.
+        limit: usize,
+    },
     /// Operands of an elementwise operator do not align.
     #[error(
         "operands could not be broadcast: argument {argument} has shape {shape:?}, the result so far is {so_far:?}, axis {axis}: {} vs {}",
@@ -464,8 +482,10 @@ pub enum Error {
         /// Index of the first such element.
         index: Vec<usize>,
     },
-    /// An expression nested too deeply through boxes.
-    #[error("expression is {depth} boxes deep, the limit is {limit}: evaluate a part of it first")]
+    /// An expression or a storage nested too deeply through boxes.
+    #[error(
+        "{depth} boxes lie within one another and {limit} may: evaluate a part and go on from the result"
+    )]
     TooDeep {
         /// Depth reached.
         depth: usize,

@@ -63,6 +63,9 @@ pub(crate) fn collect_inline<T: Copy>(
 }
 
 impl Shape {
+    /// Most axes of a tensor, a map or a joint shape, as in NumPy. A shape by itself may have more.
+    pub const MAX_RANK: usize = 64;
+
     /// Number of axes.
     #[inline]
     pub fn rank(&self) -> usize {
@@ -95,6 +98,17 @@ impl Shape {
         Ok(if empty { 0 } else { nonzero })
     }
 
+    /// # Errors
+    ///
+    /// [`Error::RankLimit`] for a rank that no tensor can have.
+    #[inline]
+    pub(crate) fn check_rank(rank: usize) -> Result<()> {
+        if rank <= Self::MAX_RANK {
+            return Ok(());
+        }
+        Err(Error::RankLimit { rank, limit: Self::MAX_RANK })
+    }
+
     /// Joint shape of two operands under NumPy's rule, with `align` saying which ends meet.
     ///
     /// An extent of 1 stretches to the other's (also to 0), equal extents stay, missing axes count
@@ -102,7 +116,8 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// [`Error::Operands`], naming `argument`, if two extents differ and neither is 1.
+    /// [`Error::Operands`], naming `argument`, if two extents differ and neither is 1, and
+    /// [`Error::RankLimit`] for more than [`Self::MAX_RANK`] axes.
     ///
     /// ```
     /// use lensor::{Align, Shape};
@@ -112,13 +127,14 @@ impl Shape {
     /// ```
     #[inline]
     pub fn join(&self, other: &Self, align: Align, argument: usize) -> Result<Self> {
+        let rank = self.rank().max(other.rank());
+        Self::check_rank(rank)?;
         if self == other || other.rank() == 0 {
             return Ok(self.clone());
         }
         if self.rank() == 0 {
             return Ok(other.clone());
         }
-        let rank = self.rank().max(other.rank());
         let mut joint = Index::new();
         for axis in 0..rank {
             let (a, b) = (align.extent(self, axis, rank), align.extent(other, axis, rank));

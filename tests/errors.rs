@@ -2,7 +2,10 @@
 //! text. Those of shapes and maps are in `errors_map`, those of files in the tests of their formats.
 
 use lensor::expr::align;
+use lensor::linalg::Linalg;
 use lensor::prelude::*;
+use lensor::product::{PlusTimes, contract};
+use lensor::reduce::Axes;
 use lensor::storage::{Concat, Constant, Indexed, SubBuffer};
 use lensor::tensor::{concat, pad, stack};
 use lensor::{AddressMap, Reader, Result, StorageError, Tensor};
@@ -349,8 +352,102 @@ fn boxes_within_boxes_are_limited() {
     fails(
         e.eval(),
         Error::TooDeep { depth: 101, limit: 100 },
-        "expression is 101 boxes deep, the limit is 100: evaluate a part of it first",
+        "101 boxes lie within one another and 100 may: evaluate a part and go on from the result",
     );
+}
+
+/// Leaves double with every step, so they are counted, not visited.
+#[test]
+fn leaves_are_limited() {
+    let t = full([2], 1);
+    let mut x = t.view().lazy().boxed();
+    for _ in 0..16 {
+        x = (x.clone() * x).boxed();
+    }
+    assert_eq!(x.eval().unwrap().to_vec(), Ok(vec![1, 1]));
+    let text = "the expression has 131072 leaves and may have 65536: evaluate a part of it and go on from the result";
+    let error = Error::TooManyLeaves { leaves: 1 << 17, limit: 1 << 16 };
+    fails((x.clone() * x.clone()).shape(), error.clone(), text);
+    fails((x.clone() * x.clone()).boxed().eval(), error.clone(), text);
+    fails((x.clone() * x.clone()).flip(0), error.clone(), text);
+    fails((x.clone() * x.clone()).sum(0).eval(), error.clone(), text);
+    fails((x.clone() + x.clone()).eval_sparse(), error.clone(), text);
+    assert_eq!(full([2], 0).assign(x.clone() * x.clone()), Err(error));
+    // One leaf more is one too many, and scalars are none.
+    assert_eq!((x.clone() + 1).to_vec(), Ok(vec![2, 2]));
+    let error = Error::TooManyLeaves { leaves: (1 << 16) + 1, limit: 1 << 16 };
+    assert_eq!((x.clone() + &t).shape(), Err(error));
+    let many: [_; 70] = std::array::from_fn(|_| x.clone());
+    let error = Error::TooManyLeaves { leaves: 70 << 16, limit: 1 << 16 };
+    assert_eq!(zip_with(many, |x: [i32; 70]| x[0]).shape(), Err(error));
+    let mut scalar = zip_with((1,), |(one,)| one).boxed();
+    for _ in 0..40 {
+        scalar = (scalar.clone() * scalar).boxed();
+    }
+    assert!(matches!(scalar.eval().map(drop), Err(Error::TooManyLeaves { .. })));
+}
+
+/// A box of a box is one box; boxes of other storage are counted.
+#[test]
+fn boxes_of_storage_are_limited() {
+    let mut t = full([2], 7).erase();
+    for _ in 0..200_000 {
+        t = t.erase();
+    }
+    assert_eq!(t.to_vec(), Ok(vec![7, 7]));
+    let one = full([1], 7);
+    let mut all = full([0], 7).erase();
+    for _ in 0..10_000 {
+        all = concat(0, [all, one.view().erase()]).unwrap().erase();
+    }
+    assert_eq!(all.len(), 10_000);
+    assert_eq!(
+        all.to_vec().unwrap_err().to_string(),
+        "storage failed at address 0: 257 boxes lie within one another and 256 may: evaluate a part and go on from \
+         the result, index [0]"
+    );
+}
+
+macro_rules! nested {
+    ($list:expr;) => { $list };
+    ($list:expr; $_one:tt $($more:tt)*) => { nested!([$list]; $($more)*) };
+}
+
+/// Whatever makes a tensor refuses the 65th axis before it computes anything.
+#[test]
+fn tensors_of_more_than_64_axes_are_refused() {
+    let error = |rank| Error::RankLimit { rank, limit: 64 };
+    let most = || full([1; 64], 3);
+    assert_eq!(
+        nested!(7; . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+        . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . .)
+        .len(),
+        1
+    );
+    let deep = nested!(7; . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+        . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . . .);
+    fails(Tensor::from_nested(deep), error(65), "a tensor has at most 64 axes, found 65");
+    assert_eq!(Tensor::from_vec([1; 65], vec![1]).map(drop), Err(error(65)));
+    assert_eq!(Tensor::full([1; 65], 1).map(drop), Err(error(65)));
+    assert_eq!(Tensor::constant([1; 65], 1).map(drop), Err(error(65)));
+    assert_eq!(stack(0, [most(), most()]).map(drop), Err(error(65)));
+    assert_eq!(most().windows(0, 1).map(drop), Err(error(65)));
+    assert_eq!((&most() + &most()).insert_axis(0).map(drop), Err(error(65)));
+    assert_eq!(most().tensordot(&full([1], 1), &[]).map(drop), Err(error(65)));
+    assert_eq!(
+        most().outer(&full([1], 1)).and_then(|outer| outer.eval()).map(drop),
+        Err(error(65))
+    );
+    let sparse = |rank| {
+        let shape = Shape::from(vec![1; rank]);
+        Tensor::new(shape, lensor::storage::Sparse::new(1, 0))
+    };
+    assert_eq!(sparse(65).map(drop), Err(error(65)));
+    let (many, one) = (sparse(64).unwrap(), sparse(1).unwrap());
+    assert_eq!(contract(PlusTimes, &many, &one, &[]).map(drop), Err(error(65)));
+    // 64 axes print, add, fold and sort.
+    assert!(format!("{:?}", most()).len() < 2000);
+    assert_eq!((&most() + 1).sum(Axes::All).eval().unwrap().item(), Ok(4));
 }
 
 #[test]

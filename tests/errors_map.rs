@@ -131,11 +131,51 @@ fn transpose_takes_true_permutations_only() {
             Err(Error::Permutation { order: order.to_vec(), rank: 3 })
         );
     }
-    let wide = AddressMap::row_major(&[1; 70].into()).unwrap();
-    let mut order: Vec<usize> = (0..70).rev().collect();
+    let wide = row_major([1; 64]);
+    let mut order: Vec<usize> = (0..64).rev().collect();
     assert!(wide.clone().transpose(&order).is_ok());
     order[0] = 5;
-    assert_eq!(wide.transpose(&order), Err(Error::Permutation { order, rank: 70 }));
+    assert_eq!(wide.transpose(&order), Err(Error::Permutation { order, rank: 64 }));
+}
+
+/// A shape may be longer; what makes a map or a joint shape refuses the 65th axis, with elements or without.
+#[test]
+fn more_than_64_axes_are_refused() {
+    let error = |rank| Error::RankLimit { rank, limit: 64 };
+    fails(
+        AddressMap::row_major(&[1; 65].into()),
+        error(65),
+        "a tensor has at most 64 axes, found 65",
+    );
+    assert_eq!(Shape::MAX_RANK, 64);
+    let long = Shape::from(vec![1; 100_000]);
+    assert_eq!(long.count(), Ok(1));
+    for extent in [0, 1] {
+        let full = || row_major([extent; 64]);
+        let longer = [extent; 65];
+        assert_eq!(full().insert_axis(3), Err(error(65)));
+        assert_eq!(full().broadcast(longer), Err(error(65)));
+        assert_eq!(full().stretch(&longer.into(), Align::Left), Err(error(65)));
+        assert_eq!(full().reshape(longer), Err(error(65)));
+        assert_eq!(full().reshape_strided(longer), Err(error(65)));
+        assert_eq!(full().merge_axes(0..0), Err(error(65)));
+        let mut missing = [Some(1); 65];
+        missing[0] = None;
+        assert_eq!(row_major([1; 64]).reshape_infer(&missing), Err(error(65)));
+        assert_eq!(Layout::new(0, longer.map(|extent| AxisMap::linear(extent, 1))), Err(error(65)));
+        let shape = Shape::from(longer);
+        assert_eq!(shape.join(&shape, Align::Right, 2), Err(error(65)));
+        assert_eq!(shape.join(&Shape::default(), Align::Right, 2), Err(error(65)));
+        assert_eq!(Shape::default().join(&shape, Align::Left, 2), Err(error(65)));
+    }
+    assert_eq!(row_major([1; 64]).windows(0, 1), Err(error(65)));
+    assert_eq!(row_major([1; 64]).split_axis(63, &[1, 1]), Err(error(65)));
+    assert_eq!(row_major([1]).reshape(long), Err(error(100_000)));
+    // 64 axes are few enough.
+    assert!(row_major([1; 63]).insert_axis(63).is_ok());
+    assert!(row_major([2; 3]).broadcast([2; 62]).unwrap().windows(0, 2).is_ok());
+    let diagonal = row_major([1; 64]).diagonal(0, 63).unwrap();
+    assert_eq!(diagonal.rank(), 63);
 }
 
 #[test]

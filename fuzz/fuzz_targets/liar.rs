@@ -270,7 +270,7 @@ fn run(bytes: &[u8]) -> arbitrary::Result<()> {
         3 => test.read(Concat::new(vec![liar()])),
         4 => test.read(Concat::new(parts())),
         5 => test.read(indexed()),
-        6 => test.read(Ok(Box::new(Arc::new(liar())) as BoxReader<i32>)),
+        6 => test.read(Ok(BoxReader::new(Arc::new(liar())))),
         7 => test.write(Ok(liar())),
         8 => test.write(SubBuffer::new(liar(), 0..len)),
         _ => test.write(encoded()),

@@ -1,11 +1,19 @@
 //! The only inner node of expressions: a function of one to six operands.
 
 use super::{Expr, Leaf, Operands, sealed::Sealed};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
+
+/// Most leaves of an expression, counted with repeats. Boxes let them double with every operator.
+pub(super) const LEAF_LIMIT: usize = 1 << 16;
+
+#[cold]
+pub(super) fn too_many_leaves(leaves: usize) -> Error {
+    Error::TooManyLeaves { leaves, limit: LEAF_LIMIT }
+}
 
 /// An elementwise function of a tuple of operands.
 pub trait Op<X>: Send + Sync {
@@ -60,7 +68,9 @@ pub struct Apply<F, A> {
 impl<F, A: Operands> Apply<F, A> {
     #[inline]
     pub(crate) fn new(function: F, operands: A) -> Self {
-        let shape = operands.shape();
+        let leaves = operands.leaf_count();
+        let shape =
+            if leaves <= LEAF_LIMIT { operands.shape() } else { Err(too_many_leaves(leaves)) };
         Self { function, operands, shape }
     }
 
@@ -126,6 +136,11 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     #[inline(always)]
     fn cursor(&self) -> Self::Cursor<'_> {
         ApplyCursor { function: &self.function, operands: self.operands.cursors() }
+    }
+
+    #[inline]
+    fn leaf_count(&self) -> usize {
+        self.operands.leaf_count()
     }
 
     fn depth(&self) -> usize {

@@ -59,6 +59,10 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         self.each_ref().map(E::cursor)
     }
 
+    fn leaf_count(&self) -> usize {
+        self.iter().map(E::leaf_count).fold(0, usize::saturating_add)
+    }
+
     fn depth(&self) -> usize {
         self.iter().map(E::depth).max().unwrap_or(0)
     }

@@ -1,5 +1,6 @@
 //! Expressions whose type is erased: cut points that are evaluated block by block.
 
+use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
 use super::node::{Node, Tree, Worker};
 use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
@@ -7,6 +8,7 @@ use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};
 use crate::map::AddressMap;
+use crate::memory::room;
 use crate::shape::Shape;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -30,12 +32,14 @@ const DEPTH_LIMIT: usize = 100;
 
 /// The inside of a [`BoxExpr`].
 pub struct Boxed<'a, T> {
-    /// The shared tree; absent if it was too deep.
-    node: Option<Arc<dyn Node<T> + 'a>>,
+    /// The shared tree, or why there is none.
+    node: Result<Arc<dyn Node<T> + 'a>>,
     /// Maps of the leaves, outside the tree: so views of clones differ.
     leaves: Vec<BoxedLeaf>,
     shape: Result<Shape>,
     depth: usize,
+    /// [`Expr::leaf_count`]; at least 1, as a box of scalars alone takes time as well.
+    leaf_count: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +56,7 @@ impl<T> Clone for Boxed<'_, T> {
             leaves: self.leaves.clone(),
             shape: self.shape.clone(),
             depth: self.depth,
+            leaf_count: self.leaf_count,
         }
     }
 }
@@ -67,23 +72,45 @@ impl<T> fmt::Debug for Boxed<'_, T> {
 }
 
 pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
-    let depth = e.depth() + 1;
-    Lazy(Boxed::new(Arc::new(e), depth))
+    let (depth, leaves) = (e.depth() + 1, e.leaf_count());
+    Lazy(Boxed::new(Arc::new(e), depth, leaves))
 }
 
 /// An expression with its type erased, borrowed: for whoever would be compiled again for every type of it.
 pub(crate) fn erased<E: Expr>(e: &E) -> Boxed<'_, E::Elem> {
-    Boxed::new(Arc::new(Borrowed(e)), e.depth())
+    Boxed::new(Arc::new(Borrowed(e)), e.depth(), e.leaf_count())
 }
 
 impl<'a, T> Boxed<'a, T> {
-    fn new(node: Arc<dyn Node<T> + 'a>, depth: usize) -> Self {
-        if depth > DEPTH_LIMIT {
-            let shape = Err(Error::TooDeep { depth, limit: DEPTH_LIMIT });
-            return Self { node: None, leaves: Vec::new(), shape, depth: 0 };
+    fn new(node: Arc<dyn Node<T> + 'a>, depth: usize, leaf_count: usize) -> Self {
+        match Self::copied_leaves(&*node, depth, leaf_count) {
+            Ok(leaves) => {
+                let leaf_count = leaf_count.max(1);
+                Self { shape: node.shape(), node: Ok(node), leaves, depth, leaf_count }
+            }
+            Err(error) => Self {
+                node: Err(error.clone()),
+                leaves: Vec::new(),
+                shape: Err(error),
+                depth: 0,
+                leaf_count: 1,
+            },
         }
-        let shape = node.shape();
-        let mut leaves = Vec::new();
+    }
+
+    fn copied_leaves(
+        node: &dyn Node<T>,
+        depth: usize,
+        leaf_count: usize,
+    ) -> Result<Vec<BoxedLeaf>> {
+        if depth > DEPTH_LIMIT {
+            return Err(Error::TooDeep { depth, limit: DEPTH_LIMIT });
+        }
+        if leaf_count > LEAF_LIMIT {
+            return Err(too_many_leaves(leaf_count));
+        }
+        // There is room for all, so no push allocates.
+        let mut leaves = room(leaf_count)?;
         node.leaves(&mut |leaf| {
             leaves.push(BoxedLeaf {
                 map: leaf.map.clone(),
@@ -91,7 +118,7 @@ impl<'a, T> Boxed<'a, T> {
                 access: leaf.access,
             });
         });
-        Self { node: Some(node), leaves, shape, depth }
+        Ok(leaves)
     }
 }
 
@@ -168,16 +195,20 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
     }
 
     fn cursor(&self) -> BoxedCursor<'_, T> {
-        let worker = self.node.as_ref().map(|node| node.open());
+        let worker = self.node.as_ref().map(|node| node.open()).map_err(Error::clone);
         BoxedCursor { worker, columns: 0, fault: false }
     }
 
     /// What is in the box, without a detour through memory.
     fn worker(&self) -> Worker<'_, T> {
         match &self.node {
-            Some(node) => node.open(),
-            None => Worker::new(self.cursor()),
+            Ok(node) => node.open(),
+            Err(_) => Worker::new(self.cursor()),
         }
+    }
+
+    fn leaf_count(&self) -> usize {
+        self.leaf_count
     }
 
     fn depth(&self) -> usize {
@@ -187,7 +218,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
 
 /// A boxed expression at work: it evaluates whole tiles.
 pub struct BoxedCursor<'a, T> {
-    worker: Option<Worker<'a, T>>,
+    worker: Result<Worker<'a, T>>,
     /// Columns of the tile.
     columns: usize,
     /// Whether an element of the tile has a fault.
@@ -200,13 +231,9 @@ impl<T> fmt::Debug for BoxedCursor<'_, T> {
     }
 }
 
-fn too_deep() -> Stop {
-    Stop::Error(Error::TooDeep { depth: DEPTH_LIMIT + 1, limit: DEPTH_LIMIT })
-}
-
 impl<'a, T: Copy> BoxedCursor<'a, T> {
     fn worker(&mut self) -> Result<&mut Worker<'a, T>, Stop> {
-        self.worker.as_mut().ok_or_else(too_deep)
+        self.worker.as_mut().map_err(|error| Stop::Error(error.clone()))
     }
 
     /// Evaluates the tile that the worker is bound to.
@@ -258,7 +285,7 @@ impl<'a, T: Copy + Send + 'a> StoredCursor<'a> for BoxedCursor<'a, T> {
     }
 
     fn fork(&self) -> Self {
-        let worker = self.worker.as_ref().map(Worker::fork);
+        let worker = self.worker.as_ref().map(Worker::fork).map_err(Error::clone);
         Self { worker, columns: 0, fault: false }
     }
 }

@@ -72,6 +72,11 @@ impl<S: Reader> Expr for Tensor<S> {
             opened: None,
         }
     }
+
+    #[inline]
+    fn leaf_count(&self) -> usize {
+        1
+    }
 }
 
 /// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.

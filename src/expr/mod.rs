@@ -135,6 +135,10 @@ pub trait Expr: Send + Sync + sealed::Sealed {
         Worker::new(self.cursor())
     }
 
+    /// Number of leaves, counted with repeats, or `usize::MAX`.
+    #[doc(hidden)]
+    fn leaf_count(&self) -> usize;
+
     /// Boxes within boxes, at the deepest.
     #[doc(hidden)]
     fn depth(&self) -> usize {
@@ -252,7 +256,8 @@ impl<E: Expr> Lazy<E> {
     /// Erases the type of the expression, so that different ones fit in a `Vec`.
     ///
     /// Boxes nest up to 100 deep, as each level needs stack to evaluate. A deeper expression carries
-    /// [`Error::TooDeep`], as it would a shape error: evaluate a part of it and go on from the result.
+    /// [`Error::TooDeep`], as it would a shape error: evaluate a part of it and go on from the result. The
+    /// same holds for more than 65,536 leaves, counted with repeats, and [`Error::TooManyLeaves`].
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -362,6 +367,10 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn worker(&self) -> Worker<'_, E::Elem> {
         self.0.worker()
+    }
+
+    fn leaf_count(&self) -> usize {
+        self.0.leaf_count()
     }
 
     fn depth(&self) -> usize {

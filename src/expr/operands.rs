@@ -49,6 +49,10 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors<'_>;
 
+    /// Number of leaves of all operands, counted with repeats, or `usize::MAX`.
+    #[doc(hidden)]
+    fn leaf_count(&self) -> usize;
+
     /// Boxes within boxes, at the deepest.
     #[doc(hidden)]
     fn depth(&self) -> usize;
@@ -120,6 +124,11 @@ macro_rules! operand_tuples {
             #[inline(always)]
             fn cursors(&self) -> Self::Cursors<'_> {
                 ($(self.$k.cursor(),)*)
+            }
+
+            #[inline]
+            fn leaf_count(&self) -> usize {
+                0_usize $(.saturating_add(self.$k.leaf_count()))*
             }
 
             fn depth(&self) -> usize {

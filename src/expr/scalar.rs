@@ -49,6 +49,11 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
     fn cursor(&self) -> Self {
         *self
     }
+
+    #[inline]
+    fn leaf_count(&self) -> usize {
+        0
+    }
 }
 
 impl<T: Copy> Cursor for Scalar<T> {

@@ -46,6 +46,7 @@ pub fn read<T: FileElement>(source: impl Read) -> Result<Tensor<Sparse<T>>> {
     let (mut digits, mut values) = (Vec::new(), Vec::new());
     let mut extents: Vec<usize> = Vec::new();
     for_each::<T>(source, None, &mut |index, value| {
+        Shape::check_rank(index.len())?;
         extents.resize(index.len(), 0);
         for (extent, &digit) in extents.iter_mut().zip(index) {
             *extent = (*extent).max(digit + 1);
@@ -86,6 +87,7 @@ pub fn read_shaped<T: FileElement>(
     shape: impl Into<Shape>,
 ) -> Result<Tensor<Sparse<T>>> {
     let shape = shape.into();
+    Shape::check_rank(shape.rank())?;
     shape.count()?;
     let (mut addresses, mut values) = (Vec::new(), Vec::new());
     for_each::<T>(source, Some(&shape), &mut |index, value| {

@@ -50,14 +50,15 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if there are too many elements, [`Error::ZeroPeriod`] for a cycle of
-    /// period 0, [`Error::Length`] for a table of another length than its axis,
+    /// [`Error::RankLimit`] for more than [`Shape::MAX_RANK`] axes, [`Error::ShapeOverflow`] if there are too
+    /// many elements, [`Error::ZeroPeriod`] for a cycle of period 0, [`Error::Length`] for a table of another length than its axis,
     /// [`Error::NegativeAddress`] if an index maps below 0, and [`Error::AddressOverflow`] if one maps to
     /// `isize::MAX` or beyond, or if the term of a single axis does not fit in `isize`: its stride times
     /// its last digit, the last position of its cycle or the largest entry of its table, visited or not.
     /// An empty layout has no addresses and none of these two errors.
     pub fn new(offset: isize, axes: impl IntoIterator<Item = AxisMap>) -> Result<Self> {
         let axes: SmallVec<[AxisMap; 4]> = axes.into_iter().collect();
+        Shape::check_rank(axes.len())?;
         for (k, axis) in axes.iter().enumerate() {
             match &axis.walk {
                 Walk::Cyclic { period: 0, .. } => return Err(Error::ZeroPeriod { axis: k }),
@@ -122,9 +123,11 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    /// [`Error::RankLimit`] for more than [`Shape::MAX_RANK`] axes, [`Error::ShapeOverflow`] if the shape has
+    /// too many elements.
     #[inline]
     pub fn row_major(shape: &Shape) -> Result<Self> {
+        Shape::check_rank(shape.rank())?;
         let count = shape.count()?;
         if count == 0 {
             return Ok(Self::empty(shape));

@@ -64,6 +64,7 @@ impl AddressMap {
     ///
     /// # Errors
     ///
+    /// [`Error::RankLimit`](crate::Error::RankLimit) for more than [`Shape::MAX_RANK`] axes,
     /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the shape has too many elements.
     #[inline]
     pub fn row_major(shape: &Shape) -> Result<Self> {

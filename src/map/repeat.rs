@@ -13,9 +13,11 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Broadcast`] where that is impossible (extent 0 goes to 0 only, and nothing else goes
-    /// to 0), [`Error::ShapeOverflow`] if the result has too many elements.
+    /// to 0), [`Error::ShapeOverflow`] if the result has too many elements, [`Error::RankLimit`] if it has too
+    /// many axes.
     pub fn broadcast(mut self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
+        Shape::check_rank(to.rank())?;
         let from = self.shape();
         let mismatch = |axis| Error::Broadcast { from: from.to_vec(), to: to.to_vec(), axis };
         let Some(new) = to.rank().checked_sub(from.rank()) else {
@@ -41,7 +43,7 @@ impl AddressMap {
             self = self.with_axis(axis, repeated, target, |digit| digit % extent)?;
         }
         for axis in 0..new {
-            self.top.insert(axis, Axis { extent: to[axis], stride: 0 });
+            self.top.insert(axis, Axis { extent: to[axis], stride: 0 })?;
         }
         Ok(self.settled())
     }
@@ -51,7 +53,7 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Stretch`] if another extent differs or the rank falls, [`Error::ShapeOverflow`] if the
-    /// result has too many elements.
+    /// result has too many elements, [`Error::RankLimit`] if it has too many axes.
     pub fn stretch(mut self, to: &Shape, align: Align) -> Result<Self> {
         let from = self.shape();
         if &from == to {
@@ -62,7 +64,7 @@ impl AddressMap {
         let missing = to.rank().checked_sub(from.rank()).ok_or_else(|| mismatch(0))?;
         for axis in 0..missing {
             let at = if left { from.rank() + axis } else { axis };
-            self.top.insert(at, Axis { extent: 1, stride: 0 });
+            self.top.insert(at, Axis { extent: 1, stride: 0 })?;
         }
         for (k, (axis, &extent)) in self.top.axes.iter_mut().zip(to.iter()).enumerate() {
             match axis.extent {

@@ -14,7 +14,8 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Reshape`] if the counts differ, [`Error::ShapeOverflow`] if `to` has too many elements.
+    /// [`Error::Reshape`] if the counts differ, [`Error::ShapeOverflow`] if `to` has too many elements,
+    /// [`Error::RankLimit`] if it has too many axes.
     pub fn reshape(self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
         let top = self.reshape_target(&to)?;

@@ -21,12 +21,10 @@ impl AddressMap {
         if order.len() != rank {
             return Err(invalid());
         }
-        // Ranks above 64 take the slow way to find a repeated axis.
         let mut seen = 0_u64;
-        for (k, &axis) in order.iter().enumerate() {
-            let repeated =
-                if rank <= 64 { seen >> (axis & 63) & 1 == 1 } else { order[..k].contains(&axis) };
-            if axis >= rank || repeated {
+        for &axis in order {
+            // No map has more axes than this number has bits.
+            if axis >= rank || seen >> (axis & 63) & 1 == 1 {
                 return Err(invalid());
             }
             seen |= 1 << (axis & 63);
@@ -179,7 +177,7 @@ impl AddressMap {
         if axis > self.rank() {
             return Err(Error::Axis { axis, rank: self.rank() });
         }
-        self.top.insert(axis, Axis { extent: 1, stride: 0 });
+        self.top.insert(axis, Axis { extent: 1, stride: 0 })?;
         Ok(self)
     }
 
@@ -236,7 +234,7 @@ impl AddressMap {
         self.top.remove(second);
         self.top.remove(first);
         let last = self.rank();
-        self.top.insert(last, Axis { extent: 1, stride: 0 });
+        self.top.insert(last, Axis { extent: 1, stride: 0 })?;
         self.top.replace(last, normal);
         Ok(self.settled())
     }
@@ -247,7 +245,8 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if the axis does not exist, [`Error::Window`] if a window is empty or longer
-    /// than the axis, [`Error::ShapeOverflow`] if the result has too many elements.
+    /// than the axis, [`Error::ShapeOverflow`] if the result has too many elements, [`Error::RankLimit`] if it
+    /// has too many axes.
     pub fn windows(mut self, axis: usize, window: usize) -> Result<Self> {
         self.check_axis(axis)?;
         let extent = self.top.axes[axis].extent;
@@ -258,6 +257,7 @@ impl AddressMap {
         to[axis] = extent - window + 1;
         to.push(window);
         let to = Shape::from(to);
+        Shape::check_rank(to.rank())?;
         if to.count()? == 0 {
             return Ok(Layout::empty(&to).into());
         }
@@ -266,7 +266,8 @@ impl AddressMap {
         }
         let stride = self.top.axes[axis].stride;
         let last = self.rank();
-        self.top.insert(last, Axis { extent: window, stride: if window < 2 { 0 } else { stride } });
+        let inner = Axis { extent: window, stride: if window < 2 { 0 } else { stride } };
+        self.top.insert(last, inner)?;
         self.top.axes[axis] =
             Axis { extent: extent - window + 1, stride: if extent == window { 0 } else { stride } };
         Ok(self.settled())
@@ -311,14 +312,19 @@ impl Layout {
         self.walks = Some(walks.collect());
     }
 
+    /// # Errors
+    ///
+    /// [`Error::RankLimit`].
     #[inline]
-    pub(super) fn insert(&mut self, at: usize, axis: Axis) {
+    pub(super) fn insert(&mut self, at: usize, axis: Axis) -> Result<()> {
+        Shape::check_rank(self.rank() + 1)?;
         if let Some(walks) = &mut self.walks {
             let mut list = walks.to_vec();
             list.insert(at, Walk::Linear);
             *walks = list.into();
         }
         self.axes.insert(at, axis);
+        Ok(())
     }
 
     #[inline]

@@ -16,11 +16,13 @@ pub(super) struct Pairing {
 impl Pairing {
     /// # Errors
     ///
-    /// [`Error::Axis`], [`Error::RepeatedAxis`] and [`Error::Contraction`].
+    /// [`Error::Axis`], [`Error::RepeatedAxis`], [`Error::Contraction`], and [`Error::RankLimit`] for a product
+    /// of too many axes.
     pub(super) fn new(left: &Shape, right: &Shape, pairs: &[(usize, usize)]) -> Result<Self> {
         let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
         let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
         pairs.iter().try_for_each(|&pair| check(left, right, pair))?;
+        Shape::check_rank(kept_left.len() + kept_right.len())?;
         let product =
             |shape: &Shape, axes: &[usize]| axes.iter().map(|&axis| shape[axis]).product();
         let (paired_left, paired_right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();

@@ -325,6 +325,10 @@ impl<R: Reader> Reader for Concat<R> {
         }
         Ok(())
     }
+
+    fn box_depth(&self) -> usize {
+        self.parts.iter().map(Reader::box_depth).max().unwrap_or(0)
+    }
 }
 
 /// The elements of another storage at listed addresses.
@@ -383,5 +387,9 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
             let at = addresses.iter().position(|&address| address == e.address).unwrap_or(0);
             StorageError { address: start.wrapping_add_signed(step.wrapping_mul(at as isize)), ..e }
         })
+    }
+
+    fn box_depth(&self) -> usize {
+        self.storage.box_depth().max(self.addresses.box_depth())
     }
 }

@@ -147,6 +147,10 @@ impl<S: Reader> Reader for SubBuffer<S> {
     fn stored(&self) -> Option<&dyn Stored<Elem = S::Elem>> {
         self.storage.stored().map(|_| self as &dyn Stored<Elem = S::Elem>)
     }
+
+    fn box_depth(&self) -> usize {
+        self.storage.box_depth()
+    }
 }
 
 /// Entries of a part of sparse storage. Of storage that is not sparse there are none to ask for.

@@ -4,6 +4,7 @@
 //! elements, faster or fallibly. The library itself calls the block methods and the `try_` methods
 //! only.
 
+mod boxed;
 mod computed;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -14,6 +15,7 @@ mod mapped;
 mod sparse;
 mod stream;
 
+pub use boxed::{BoxReader, DynReader};
 pub use computed::{Concat, Constant, FromFn, Impulse, Indexed, Progression};
 pub use dense::SubBuffer;
 pub use encoded::Encoded;
@@ -25,7 +27,7 @@ pub(crate) use stream::fill;
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
-use dyn_clone::DynClone;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// Storage that can be read one element at a time.
@@ -130,6 +132,21 @@ pub trait Reader: Send + Sync {
     fn stored(&self) -> Option<&dyn Stored<Elem = Self::Elem>> {
         None
     }
+
+    /// Boxes within boxes below this storage, at the deepest.
+    #[doc(hidden)]
+    fn box_depth(&self) -> usize {
+        0
+    }
+
+    /// See [`BoxReader::new`].
+    #[doc(hidden)]
+    fn boxed<'a>(self) -> BoxReader<'a, Self::Elem>
+    where
+        Self: Sized + Clone + 'a,
+    {
+        BoxReader::around(self)
+    }
 }
 
 /// The entries of sparse storage, in ascending order of address.
@@ -233,22 +250,12 @@ pub trait Writer: Reader {
     }
 }
 
-/// A reader that can be cloned behind `dyn`. Every `Reader + Clone` is one.
-pub trait DynReader: Reader + DynClone {}
-
-impl<R: Reader + Clone> DynReader for R {}
-
-dyn_clone::clone_trait_object!(<T> DynReader<Elem = T>);
-
-/// Any reader of elements `T`, boxed; clones.
-pub type BoxReader<'a, T> = Box<dyn DynReader<Elem = T> + 'a>;
-
 /// Forwards every method, provided ones included: a forgotten `stored` would densify silently, a
 /// forgotten `as_slice` would be slow.
 macro_rules! forward_reader {
-    ($($pointer:ty),*) => { $(
-        impl<R: Reader + ?Sized> Reader for $pointer {
-            type Elem = R::Elem;
+    ($([$($generics:tt)*] $pointer:ty, $levels:literal { $($own:tt)* })*) => { $(
+        impl<$($generics)*> Reader for $pointer {
+            type Elem = <<Self as Deref>::Target as Reader>::Elem;
 
             #[inline]
             fn len(&self) -> usize {
@@ -289,10 +296,31 @@ macro_rules! forward_reader {
             fn stored(&self) -> Option<&dyn Stored<Elem = Self::Elem>> {
                 (**self).stored()
             }
+
+            #[inline]
+            fn box_depth(&self) -> usize {
+                (**self).box_depth() + $levels
+            }
+
+            $($own)*
         }
     )* };
 }
-forward_reader!(&R, &mut R, Box<R>, Arc<R>);
+forward_reader! {
+    [R: Reader + ?Sized] &R, 0 {}
+    [R: Reader + ?Sized] &mut R, 0 {}
+    [R: Reader + ?Sized] Box<R>, 0 {}
+    [R: Reader + ?Sized] Arc<R>, 0 {}
+    ['x, T: Copy + Send + Sync] BoxReader<'x, T>, 1 {
+        /// A box of a box is one box.
+        fn boxed<'a>(self) -> BoxReader<'a, T>
+        where
+            'x: 'a,
+        {
+            self
+        }
+    }
+}
 
 macro_rules! forward_writer {
     ($($pointer:ty),*) => { $(

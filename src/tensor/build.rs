@@ -72,7 +72,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::Ragged`] if rows differ in length.
+    /// [`Error::Ragged`] if rows differ in length, [`Error::RankLimit`] for lists nested too deeply.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -83,6 +83,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn from_nested<N: Nested<Elem = T>>(nested: N) -> Result<Self> {
+        Shape::check_rank(N::RANK)?;
         let mut data = Vec::new();
         let shape = nested.flatten(&mut data)?;
         Self::new(shape, data)

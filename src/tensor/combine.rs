@@ -74,6 +74,10 @@ impl<S: Reader> Reader for Flat<S> {
             Self::at(position(k))(error)
         })
     }
+
+    fn box_depth(&self) -> usize {
+        self.storage.box_depth()
+    }
 }
 
 fn check(address: usize, len: usize) -> Result<(), StorageError> {
@@ -269,5 +273,9 @@ impl<S: Reader> Reader for Padded<S> {
             Some(position) => self.inner.try_read(position).map_err(Flat::<S>::at(address)),
             None => Ok(self.value),
         }
+    }
+
+    fn box_depth(&self) -> usize {
+        self.inner.box_depth()
     }
 }

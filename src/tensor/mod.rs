@@ -135,7 +135,8 @@ impl<S: Reader> Tensor<S> {
         self.get(&self.shape().unravel(0))
     }
 
-    /// Boxes the storage, so that tensors of different storage have one type. The box clones.
+    /// Boxes the storage, so that tensors of different storage have one type. The box clones; a box of a box is
+    /// one box. Boxes of other storage made of boxes nest up to 256 deep, see [`BoxReader::new`].
     ///
     /// ```
     /// use lensor::{Tensor, storage::Constant};
@@ -148,7 +149,7 @@ impl<S: Reader> Tensor<S> {
     where
         S: Clone + 'a,
     {
-        Tensor { map: self.map, storage: Box::new(self.storage) }
+        Tensor { map: self.map, storage: BoxReader::new(self.storage) }
     }
 }
 

@@ -33,7 +33,7 @@ fn dense_storage_conforms() -> Checked {
         check_reader(&&mut data)?;
         check_reader(&Arc::<[i64]>::from(&data[..]))?;
         check_reader(&Box::<[i64]>::from(&data[..]))?;
-        check_reader(&(Box::new(data.clone()) as BoxReader<'_, i64>))?;
+        check_reader(&BoxReader::new(data.clone()))?;
         check_writer(&mut data, &[1, 2, 3])?;
         check_writer(&mut data[..], &[1, 2, 3])?;
         check_writer(&mut &mut data, &[1, 2, 3])?;
@@ -71,7 +71,7 @@ fn sparse_storage_conforms() -> Checked {
             let mut sparse = Sparse::from_sorted(len, 2, addresses, values).unwrap();
             check_reader(&sparse)?;
             check_reader(&SubBuffer::new(&sparse, len / 3..len - len / 4).unwrap())?;
-            check_reader(&(Box::new(sparse.clone()) as BoxReader<'_, i64>))?;
+            check_reader(&BoxReader::new(sparse.clone()))?;
             if len < 20_000 {
                 check_writer(&mut sparse, &[1, 2, 3])?;
                 check_reader(&sparse)?;
@@ -100,7 +100,7 @@ fn composed_storage_conforms() -> Checked {
     {
         let parts: Vec<Vec<i64>> = lengths.into_iter().map(data).collect();
         check_reader(&Concat::new(parts.clone()).unwrap())?;
-        let boxed = parts.into_iter().map(|part| Box::new(part) as BoxReader<'_, i64>);
+        let boxed = parts.into_iter().map(BoxReader::new);
         check_reader(&Concat::new(boxed.collect()).unwrap())?;
     }
     for len in LENGTHS {

@@ -27,8 +27,12 @@ fn entries_of_any_rank() {
     assert_eq!(t.storage().values(), [-1.0, 2.0]);
     let t = tns::read::<bool>(&b"4 1\r\n2 0"[..]).unwrap();
     assert_eq!(t.to_vec().unwrap(), [false, false, false, true]);
-    let wide = format!("{}7\n", "1 ".repeat(2000));
-    assert_eq!(tns::read::<u8>(wide.as_bytes()).unwrap().rank(), 2000);
+    let wide = |rank| format!("{}7\n", "1 ".repeat(rank));
+    assert_eq!(tns::read::<u8>(wide(64).as_bytes()).unwrap().rank(), 64);
+    refused(&wide(65), "a tensor has at most 64 axes, found 65");
+    refused(&wide(2000), "a tensor has at most 64 axes, found 2000");
+    let given = tns::read_shaped::<u8>(&b""[..], vec![1; 65]).map(drop);
+    assert_eq!(given.unwrap_err().to_string(), "a tensor has at most 64 axes, found 65");
 }
 
 #[test]

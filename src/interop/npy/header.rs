@@ -61,8 +61,8 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the data exceeds `isize::MAX` bytes, [`Error::HeaderTooLarge`] for
-    /// a shape of several thousand axes.
+    /// [`Error::ShapeOverflow`] if the data exceeds `isize::MAX` bytes, [`Error::RankLimit`] for more than
+    /// [`Shape::MAX_RANK`] axes.
     pub fn new(
         dtype: DType,
         order: ByteOrder,
@@ -70,14 +70,7 @@ impl Header {
         shape: impl Into<Shape>,
     ) -> Result<Self> {
         let mut header = Self::with_offset(dtype, order, fortran, shape.into(), 0)?;
-        let text_bytes = header.text().len();
-        if text_bytes > LIMIT_BYTES {
-            return Err(Error::HeaderTooLarge {
-                claimed: text_bytes as u64,
-                limit: LIMIT_BYTES as u64,
-            });
-        }
-        header.data_offset = PREFIX_BYTES + text_bytes;
+        header.data_offset = PREFIX_BYTES + header.text().len();
         Ok(header)
     }
 
@@ -89,6 +82,7 @@ impl Header {
         data_offset: usize,
     ) -> Result<Self> {
         let order = if dtype.size_bytes() == 1 { ByteOrder::NATIVE } else { order };
+        Shape::check_rank(shape.rank())?;
         let count = shape.count()?;
         match count.checked_mul(dtype.size_bytes()) {
             Some(bytes) if bytes <= isize::MAX as usize => {}
@@ -103,7 +97,7 @@ impl Header {
     ///
     /// [`Error::Header`] with the first position that is malformed, [`Error::HeaderTooLarge`] above
     /// 64 KiB, [`Error::Truncated`] if the bytes end before the header, [`Error::ElementType`] for
-    /// structured, text and object types, [`Error::ShapeOverflow`].
+    /// structured, text and object types, [`Error::ShapeOverflow`], [`Error::RankLimit`].
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let (start, end) = text_range(bytes)?;
         let truncated = Error::Truncated { expected: end as u64, found: bytes.len() as u64 };
@@ -192,16 +186,11 @@ impl Header {
     }
 
     /// The bytes of the header in format 1.0, byte for byte as NumPy writes them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::HeaderTooLarge`] as for [`Self::new`].
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let text = self.text();
-        let too_large =
-            |_| Error::HeaderTooLarge { claimed: text.len() as u64, limit: LIMIT_BYTES as u64 };
-        let len = u16::try_from(text.len()).map_err(too_large)?;
-        Ok([MAGIC, &[1, 0], &len.to_le_bytes(), text.as_bytes()].concat())
+        // 64 extents of at most 20 digits are far less than the 64 KiB of this format.
+        let len = text.len() as u16;
+        [MAGIC, &[1, 0], &len.to_le_bytes(), text.as_bytes()].concat()
     }
 
     /// The dict as Python prints it, room to grow, and padding up to a newline.

@@ -103,7 +103,7 @@ where
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(true);
     let mut file = file::open_with(&options, path)?;
-    file.write_all(&header.to_bytes()?)?;
+    file.write_all(&header.to_bytes())?;
     file.set_len(header.file_bytes())?;
     let offset = header.data_offset() as u64;
     // SAFETY: as in `map`.

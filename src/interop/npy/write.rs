@@ -75,7 +75,7 @@ fn write_with<E>(header: &Header, mut sink: impl Write, array: &Lazy<E>) -> Resu
 where
     E: Expr<Elem: FileElement>,
 {
-    sink.write_all(&header.to_bytes()?)?;
+    sink.write_all(&header.to_bytes())?;
     let element_bytes = size_of::<E::Elem>();
     let mut block = room(header.count().min(BLOCK_BYTES / element_bytes))?;
     for_each_piece(array, PIECE_BYTES / element_bytes, |piece| {

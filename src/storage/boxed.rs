@@ -1,0 +1,92 @@
+//! Readers whose type is erased.
+
+use super::Reader;
+use crate::error::{Error, StorageError};
+use dyn_clone::DynClone;
+use std::fmt;
+use std::ops::Deref;
+
+/// Most boxes within boxes. Each level needs stack to read and to drop.
+const DEPTH_LIMIT: usize = 256;
+
+/// A reader that can be cloned behind `dyn`. Every `Reader + Clone` is one.
+pub trait DynReader: Reader + DynClone {}
+
+impl<R: Reader + Clone> DynReader for R {}
+
+/// Any reader of elements `T`, boxed; clones.
+///
+/// ```
+/// use lensor::storage::{BoxReader, Concat, Constant};
+/// use lensor::Reader;
+/// let parts = vec![BoxReader::new(vec![1, 2]), BoxReader::new(Constant::new(7, 3))];
+/// assert_eq!(Concat::new(parts)?.read(4), 7);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub struct BoxReader<'a, T>(Box<dyn DynReader<Elem = T> + 'a>);
+
+impl<'a, T: Copy + Send + Sync + 'a> BoxReader<'a, T> {
+    /// Boxes a reader. A box of a box is one box.
+    ///
+    /// Storage of boxes of storage of boxes, as repeated [`Concat`](super::Concat)enation makes it, nests up to
+    /// 256 deep. A deeper box fails with [`Error::TooDeep`] at every element: copy what is in it and go on
+    /// from there.
+    pub fn new(reader: impl Reader<Elem = T> + Clone + 'a) -> Self {
+        reader.boxed()
+    }
+
+    /// What [`Self::new`] does for all readers but boxes.
+    pub(super) fn around(reader: impl Reader<Elem = T> + Clone + 'a) -> Self {
+        let depth = reader.box_depth() + 1;
+        if depth <= DEPTH_LIMIT {
+            return Self(Box::new(reader));
+        }
+        Self(Box::new(TooDeep { len: reader.len(), depth, elem: std::marker::PhantomData }))
+    }
+}
+
+impl<T> Clone for BoxReader<'_, T> {
+    fn clone(&self) -> Self {
+        Self(dyn_clone::clone_box(&*self.0))
+    }
+}
+
+impl<T> fmt::Debug for BoxReader<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoxReader").finish_non_exhaustive()
+    }
+}
+
+impl<'a, T> Deref for BoxReader<'a, T> {
+    type Target = dyn DynReader<Elem = T> + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+/// In the place of a box that was too deep: every element fails.
+#[derive(Clone)]
+struct TooDeep<T> {
+    len: usize,
+    depth: usize,
+    elem: std::marker::PhantomData<T>,
+}
+
+impl<T: Copy + Send + Sync> Reader for TooDeep<T> {
+    type Elem = T;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&self, address: usize) -> T {
+        let error = Error::TooDeep { depth: self.depth, limit: DEPTH_LIMIT };
+        panic!("cannot read address {address}: {error}")
+    }
+
+    fn try_read(&self, address: usize) -> Result<T, StorageError> {
+        let error = Error::TooDeep { depth: self.depth, limit: DEPTH_LIMIT };
+        Err(StorageError::new(address, error))
+    }
+}
