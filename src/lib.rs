@@ -189,6 +189,7 @@
 pub mod arbitrary;
 #[doc = include_str!("compile_errors.md")]
 pub mod compile_errors {}
+pub mod compute;
 pub mod dtype;
 pub mod error;
 pub mod expr;
@@ -201,6 +202,7 @@ pub mod shape;
 pub mod storage;
 pub mod tensor;
 
+pub use compute::{Compute, Deferred};
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
@@ -213,8 +215,8 @@ pub use tensor::Tensor;
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
     pub use crate::{
-        Align, BoxExpr, Elementwise, Error, Expr, Lazy, Reduce, Select, Shape, Tensor, choose,
-        zip_with,
+        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Lazy, Reduce, Select, Shape, Tensor,
+        choose, zip_with,
     };
 }
 

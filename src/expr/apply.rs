@@ -1,6 +1,6 @@
 //! The only inner node of expressions: a function of one to six operands.
 
-use super::{Expr, Leaf, Operands, sealed::Sealed};
+use super::{Expr, Leaf, Operands, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
@@ -136,6 +136,15 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     #[inline(always)]
     fn cursor(&self) -> Self::Cursor<'_> {
         ApplyCursor { function: &self.function, operands: self.operands.cursors() }
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.operands.deferred(visit);
+    }
+
+    #[inline]
+    fn defers(&self) -> bool {
+        self.operands.defers()
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::operands::join;
 use super::sparse::{StoredCursor, StoredLeaf};
-use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands};
+use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands, Prepare};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
@@ -57,6 +57,14 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
     #[inline(always)]
     fn cursors(&self) -> Self::Cursors<'_> {
         self.each_ref().map(E::cursor)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.iter().for_each(|operand| operand.deferred(visit));
+    }
+
+    fn defers(&self) -> bool {
+        self.iter().any(E::defers)
     }
 
     fn leaf_count(&self) -> usize {

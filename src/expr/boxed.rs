@@ -4,7 +4,7 @@ use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
 use super::node::{Node, Tree, Worker};
 use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
-use super::{Access, Expr, Lazy, Leaf, sealed::Sealed};
+use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};
 use crate::map::AddressMap;
@@ -141,6 +141,14 @@ impl<T> Tree for Borrowed<'_, T> {
     fn is_leaf(&self) -> bool {
         self.0.is_leaf()
     }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.0.deferred(visit);
+    }
+
+    fn defers(&self) -> bool {
+        self.0.defers()
+    }
 }
 
 impl<T> Node<T> for Borrowed<'_, T> {
@@ -205,6 +213,16 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
             Ok(node) => node.open(),
             Err(_) => Worker::new(self.cursor()),
         }
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        if let Ok(node) = &self.node {
+            node.deferred(visit);
+        }
+    }
+
+    fn defers(&self) -> bool {
+        self.node.as_ref().is_ok_and(|node| node.defers())
     }
 
     fn leaf_count(&self) -> usize {

@@ -2,11 +2,9 @@
 //!
 //! Longer than 400 lines because it is one table of functions.
 
-use super::{Apply, Expr, IntoExpr, Lazy, Op, Pairs};
+use super::{Apply, IntoExpr, Lazy, Op, Pairs};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
-use crate::storage::Reader;
-use crate::tensor::Tensor;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -265,11 +263,6 @@ pub trait Elementwise: IntoExpr + Sized {
         Lazy(self.into_expr()).boxed()
     }
 }
-
-impl<S: Reader> Elementwise for Tensor<S> {}
-impl<S: Reader> Elementwise for &Tensor<S> {}
-impl<E: Expr> Elementwise for Lazy<E> {}
-impl<E: Expr> Elementwise for &Lazy<E> {}
 
 table!(unary_ops binary_ops);
 

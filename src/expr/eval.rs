@@ -2,7 +2,7 @@
 
 use super::leaf::Links;
 use super::node::{Node, Tree};
-use super::{locate, sparse};
+use super::{locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
@@ -24,6 +24,7 @@ pub(super) const SMALL: usize = 4096;
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
+    let _results = prepare(e)?;
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
         return Ok(Tensor::of_parts(map, data?));
     }
@@ -50,6 +51,7 @@ pub(super) fn assign<T: Copy + Send + Sync>(
     storage: &mut dyn Writer<Elem = T>,
 ) -> Result<()> {
     let shape = destination(e, map)?;
+    let _results = prepare(e)?;
     if let Some(done) = sparse::assign_entries(e, &shape, map, storage) {
         return done;
     }

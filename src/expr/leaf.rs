@@ -10,6 +10,7 @@ use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use std::fmt;
+use std::sync::Arc;
 
 impl<S: Reader> Sealed for Tensor<S> {}
 
@@ -63,14 +64,7 @@ impl<S: Reader> Expr for Tensor<S> {
 
     #[inline(always)]
     fn cursor(&self) -> LeafCursor<'_, S::Elem> {
-        LeafCursor {
-            storage: self.storage(),
-            slice: self.storage().as_slice(),
-            bound: Bound::Scratch { stride: 0 },
-            scratch: Vec::new(),
-            addresses: Vec::new(),
-            opened: None,
-        }
+        LeafCursor::new(self.storage(), Memory::of(self.storage().as_slice()))
     }
 
     #[inline]
@@ -83,12 +77,37 @@ impl<S: Reader> Expr for Tensor<S> {
 pub struct LeafCursor<'a, T: Copy> {
     pub(super) storage: &'a dyn Reader<Elem = T>,
     /// What the storage said once; a safe trait may answer differently the second time.
-    pub(super) slice: Option<&'a [T]>,
+    pub(super) memory: Memory<'a, T>,
     pub(super) bound: Bound,
     pub(super) scratch: Vec<T>,
     pub(super) addresses: Vec<usize>,
     /// What this leaf is in a sparse evaluation, if it is part of one.
     pub(super) opened: Option<Opened<'a, T>>,
+}
+
+/// The memory that elements of a leaf lie in, if they do.
+#[derive(Clone)]
+pub(super) enum Memory<'a, T> {
+    None,
+    Borrowed(&'a [T]),
+    /// The result of a deferred operation.
+    Shared(Arc<Vec<T>>),
+}
+
+impl<'a, T> Memory<'a, T> {
+    #[inline(always)]
+    fn of(slice: Option<&'a [T]>) -> Self {
+        slice.map_or(Self::None, Self::Borrowed)
+    }
+
+    #[inline(always)]
+    pub(super) fn slice(&self) -> Option<&[T]> {
+        match self {
+            Self::None => None,
+            Self::Borrowed(slice) => Some(slice),
+            Self::Shared(elements) => Some(elements),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -112,7 +131,29 @@ impl<T: Copy> fmt::Debug for LeafCursor<'_, T> {
 /// Elements of scratch rows that keep columns of a block from falling into one cache set.
 const PAD_BYTES: usize = 64;
 
-impl<T: Copy + Send + Sync> LeafCursor<'_, T> {
+impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
+    /// A leaf whose elements are the result of a deferred operation; without one, they are read from a storage
+    /// that has none.
+    pub(crate) fn of_result(
+        storage: &'a dyn Reader<Elem = T>,
+        result: Option<Arc<Vec<T>>>,
+    ) -> Self {
+        let memory = result.map_or(Memory::None, Memory::Shared);
+        Self::new(storage, memory)
+    }
+
+    #[inline(always)]
+    pub(super) fn new(storage: &'a dyn Reader<Elem = T>, memory: Memory<'a, T>) -> Self {
+        Self {
+            storage,
+            memory,
+            bound: Bound::Scratch { stride: 0 },
+            scratch: Vec::new(),
+            addresses: Vec::new(),
+            opened: None,
+        }
+    }
+
     /// Rows of a slice that can be read where they are.
     #[inline(always)]
     fn direct(slice: &[T], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Option<Bound> {
@@ -160,7 +201,8 @@ impl<T: Copy + Send + Sync> LeafCursor<'_, T> {
         let aliased = rows > 4 && !tile.dense && (columns * size_of::<T>()).is_multiple_of(512);
         let stride = if aliased { columns + pad } else { columns };
         self.bound = Bound::Scratch { stride };
-        if let (Some(slice), None) = (self.slice, place.relocate) {
+        let memory = self.memory.clone();
+        if let (Some(slice), None) = (memory.slice(), place.relocate) {
             let first = place.at(0, 0);
             let seed = usize::try_from(first).ok().and_then(|first| slice.get(first));
             let Some(&seed) = seed else {
@@ -190,7 +232,8 @@ impl<T: Copy + Send + Sync> LeafCursor<'_, T> {
         if let Some(relocate) = place.relocate {
             relocate.relocate(&mut first);
         }
-        let seed = match self.slice {
+        let memory = self.memory.clone();
+        let seed = match memory.slice() {
             Some(slice) => *slice.get(first[0]).ok_or_else(|| {
                 inner::out_of_span(first[0] as i128, first[0] as i128, slice.len())
             })?,
@@ -217,7 +260,7 @@ impl<T: Copy + Send + Sync> LeafCursor<'_, T> {
             if let Some(relocate) = place.relocate {
                 relocate.relocate(&mut self.addresses);
             }
-            match self.slice {
+            match memory.slice() {
                 Some(slice) => gather(slice, &self.addresses, out)?,
                 None => self.storage.read_at(&self.addresses, out).map_err(failed)?,
             }
@@ -246,7 +289,8 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         let place = &tile.places[*next];
         *next += 1;
-        if let Some(slice) = self.slice {
+        let memory = self.memory.clone();
+        if let Some(slice) = memory.slice() {
             if place.columns.is(0) && !tile.dense && tile.columns > PART {
                 return self.repeat(slice, place, tile.rows);
             }
@@ -263,7 +307,7 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> LeafRow<'_, T> {
-        let elements = match (self.bound, self.slice) {
+        let elements = match (self.bound, self.memory.slice()) {
             (Bound::Direct { base, stride }, Some(slice)) => {
                 &slice[base.wrapping_add_signed(stride * row as isize)..][..columns]
             }
@@ -281,7 +325,8 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
 
     #[inline(always)]
     fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Option<Result<(), Stop>> {
-        let slice = self.slice?;
+        let memory = self.memory.clone();
+        let slice = memory.slice()?;
         let place = &tile.places[1];
         if place.relocate.is_some() {
             return None;
@@ -314,7 +359,7 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
 
     #[inline]
     fn slice(&self) -> Option<&[T]> {
-        self.slice
+        self.memory.slice()
     }
 
     fn fault(&mut self, _tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {

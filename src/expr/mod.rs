@@ -16,6 +16,7 @@
 mod apply;
 mod arrays;
 mod boxed;
+mod deferred;
 mod elementwise;
 mod eval;
 mod explain;
@@ -34,12 +35,15 @@ mod update;
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
+pub use deferred::Prepare;
+pub(crate) use deferred::{prepare, prepare_all};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
 pub(crate) use explain::bytes_read;
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, zip_with};
+pub(crate) use operators::for_numbers;
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub(crate) use pieces::{Boxes, for_each_piece, moved, selectors};
@@ -53,11 +57,12 @@ pub use sparse::zip_stored;
 pub mod machinery {
     pub use super::apply::{ApplyCursor, ApplyRow};
     pub use super::boxed::{BoxedCursor, BoxedRow};
+    pub use super::deferred::Kept;
     pub use super::leaf::{LeafCursor, LeafRow};
     pub use super::node::Worker;
     pub use super::operands::Function;
     pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
-    pub use crate::kernel::{Cursor, Dest, Fault, Place, Row, Steps, Stop, Tile};
+    pub use crate::kernel::{Cursor, Dest, Fault, Filled, Place, Row, Steps, Stop, Tile};
 }
 
 pub(crate) use crate::kernel::Stop;
@@ -138,6 +143,19 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// Number of leaves, counted with repeats, or `usize::MAX`.
     #[doc(hidden)]
     fn leaf_count(&self) -> usize;
+
+    /// Calls `visit` with every leaf that is a deferred operation, left to right. They are computed before the
+    /// expression is.
+    #[doc(hidden)]
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        let _ = visit;
+    }
+
+    /// Whether some leaf is a deferred operation.
+    #[doc(hidden)]
+    fn defers(&self) -> bool {
+        false
+    }
 
     /// Boxes within boxes, at the deepest.
     #[doc(hidden)]
@@ -367,6 +385,15 @@ impl<E: Expr> Expr for Lazy<E> {
 
     fn worker(&self) -> Worker<'_, E::Elem> {
         self.0.worker()
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.0.deferred(visit);
+    }
+
+    #[inline]
+    fn defers(&self) -> bool {
+        self.0.defers()
     }
 
     fn leaf_count(&self) -> usize {

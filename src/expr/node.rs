@@ -2,7 +2,7 @@
 //! compiled, and everything around them once an element type, or once.
 
 use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
-use super::{Expr, Leaf};
+use super::{Expr, Leaf, Prepare};
 use crate::error::Result;
 use crate::kernel::inner::{RowsMut, Scratch};
 use crate::kernel::{self, Dest, Fault, Fill, Filled, Stop, Tile, TileSource};
@@ -24,6 +24,12 @@ pub(crate) trait Tree: Send + Sync {
 
     /// [`Expr::IS_LEAF`].
     fn is_leaf(&self) -> bool;
+
+    /// [`Expr::deferred`].
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    /// [`Expr::defers`].
+    fn defers(&self) -> bool;
 }
 
 /// An expression of elements `T`.
@@ -50,6 +56,14 @@ impl<E: Expr> Tree for E {
 
     fn is_leaf(&self) -> bool {
         E::IS_LEAF
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        Expr::deferred(self, visit);
+    }
+
+    fn defers(&self) -> bool {
+        Expr::defers(self)
     }
 }
 

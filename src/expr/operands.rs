@@ -1,7 +1,7 @@
 //! Tuples of operands, and closures over them.
 
 use super::sparse::StoredCursor;
-use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op, sealed};
+use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op, Prepare, sealed};
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
@@ -48,6 +48,14 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     /// Workers for all operands.
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors<'_>;
+
+    /// [`Expr::deferred`] of every operand.
+    #[doc(hidden)]
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    /// Whether some leaf is a deferred operation.
+    #[doc(hidden)]
+    fn defers(&self) -> bool;
 
     /// Number of leaves of all operands, counted with repeats, or `usize::MAX`.
     #[doc(hidden)]
@@ -124,6 +132,15 @@ macro_rules! operand_tuples {
             #[inline(always)]
             fn cursors(&self) -> Self::Cursors<'_> {
                 ($(self.$k.cursor(),)*)
+            }
+
+            fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+                $(self.$k.deferred(visit);)*
+            }
+
+            #[inline]
+            fn defers(&self) -> bool {
+                false $(|| self.$k.defers())*
             }
 
             #[inline]

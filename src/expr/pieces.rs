@@ -1,6 +1,6 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, Lazy};
+use super::{Expr, Lazy, prepare};
 use crate::error::{Error, Result};
 use crate::map::Select;
 use crate::shape::{Index, Shape};
@@ -75,6 +75,7 @@ pub(crate) fn for_each_piece<E: Expr>(
     limit: usize,
     mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
 ) -> Result<()> {
+    let _results = prepare(e)?;
     for ranges in Boxes::new(e.shape()?, limit) {
         if ranges.is_empty() {
             return visit(e.eval()?.storage());

@@ -5,7 +5,7 @@ use super::eval::{destination, row_addresses, run, visit_blocks};
 use super::leaf::LeafRow;
 use super::node::{Node, fill_bound};
 use super::operands::Function;
-use super::{Apply, Expr, IntoExpr, Scalar, eval, locate, sparse};
+use super::{Apply, Expr, IntoExpr, Scalar, eval, locate, prepare, sparse};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -83,6 +83,7 @@ where
     F: Op<(W::Elem, E::Elem), Out = W::Elem>,
 {
     let shape = destination(&e, out.address_map())?;
+    let _results = prepare(&e)?;
     if out.storage().as_slice().is_none() && out.storage().stored().is_some() {
         // Entries of both sides at once; elements that neither stores are one element.
         let new = {

@@ -21,7 +21,7 @@ pub(crate) use common::Common;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output, RowsMut};
 pub(crate) use join::{join, task_size, threads};
-pub(crate) use parts::{Columns, Part, Pending, Queue, fill_parts};
+pub(crate) use parts::{Columns, Part, Pending, Queue, copy, fill_parts};
 pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
 pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
 pub(crate) use simd::{Loop, SPARE, ask_ahead, prefetch, sort_u32, sort_u64, wide, widest};
@@ -263,7 +263,8 @@ fn is_streamed<T>(bytes: usize) -> bool {
 }
 
 /// Proof that every slot of an output was written.
-pub(crate) struct Filled(());
+#[derive(Debug)]
+pub struct Filled(());
 
 /// Evaluates the tile that a cursor is bound to, whose rows follow one another in `out` and fill it.
 ///

@@ -266,6 +266,19 @@ impl<'a, T: Copy> Pending<'a, T> {
     }
 }
 
+/// Copies elements to all slots.
+///
+/// # Errors
+///
+/// [`Error::OutOfSpan`] if there are not as many.
+pub(crate) fn copy<T: Copy>(from: &[T], out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+    if from.len() != out.len() {
+        return Err(Error::OutOfSpan { span: 0..out.len(), len: from.len() });
+    }
+    out.copy_from_slice(as_slots(from));
+    Ok(Filled(()))
+}
+
 /// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the
 /// part that it says; the parts are numbered up to `count`.
 ///

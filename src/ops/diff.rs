@@ -3,7 +3,6 @@
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy, zip_with};
-use crate::storage::Reader;
 use crate::tensor::Tensor;
 use std::sync::Arc;
 
@@ -48,9 +47,7 @@ pub trait Diff: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Diff for &Tensor<S> {}
-impl<E: Expr> Diff for Lazy<E> {}
-impl<E: Expr> Diff for &Lazy<E> {}
+crate::compute::for_operands!(Diff);
 
 fn differences<'a, E>(
     e: Lazy<E>,

@@ -1,8 +1,12 @@
 //! The view operations, given once to everything that has an address map inside.
 
-/// Inherent view operations in terms of `rewrite`, which applies a change to every map of `self`.
+/// Inherent view operations in terms of `rewrite`, which applies a change to every map of `self`. What
+/// becomes of `self` is `$View`.
 macro_rules! view_operations {
     () => {
+        $crate::tensor::views::view_operations!(Self);
+    };
+    ($View:ty) => {
         /// Reorders axes: axis `k` of the result is axis `order[k]`. Copies nothing.
         ///
         /// Shape `(s0, .., sn)` becomes `(s[order[0]], .., s[order[n]])`. Follows NumPy's
@@ -19,7 +23,7 @@ macro_rules! view_operations {
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[inline]
-        pub fn transpose(self, order: &[usize]) -> $crate::Result<Self> {
+        pub fn transpose(self, order: &[usize]) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.transpose(order))
         }
 
@@ -35,7 +39,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.swap_axes(0, 1)?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn swap_axes(self, a: usize, b: usize) -> $crate::Result<Self> {
+        pub fn swap_axes(self, a: usize, b: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.swap_axes(a, b))
         }
 
@@ -51,7 +55,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.move_axis(2, 0)?.shape(), [4, 2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn move_axis(self, from: usize, to: usize) -> $crate::Result<Self> {
+        pub fn move_axis(self, from: usize, to: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.move_axis(from, to))
         }
 
@@ -76,7 +80,7 @@ macro_rules! view_operations {
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[inline]
-        pub fn select(self, selectors: impl $crate::map::IntoSelectors) -> $crate::Result<Self> {
+        pub fn select(self, selectors: impl $crate::map::IntoSelectors) -> $crate::Result<$View> {
             $crate::map::IntoSelectors::with(selectors, |selectors| {
                 self.rewrite(&mut |map| map.select(selectors))
             })
@@ -96,7 +100,7 @@ macro_rules! view_operations {
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[inline]
-        pub fn slice(self, axis: usize, range: std::ops::Range<usize>) -> $crate::Result<Self> {
+        pub fn slice(self, axis: usize, range: std::ops::Range<usize>) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.slice(axis, range.clone()))
         }
 
@@ -112,7 +116,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.flip(1)?.to_vec()?, [2, 1, 0, 5, 4, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn flip(self, axis: usize) -> $crate::Result<Self> {
+        pub fn flip(self, axis: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.flip(axis))
         }
 
@@ -132,7 +136,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.broadcast([2, 4])?.to_vec()?, [1, 2, 1, 2, 1, 2, 1, 2]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn broadcast(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
+        pub fn broadcast(self, to: impl Into<$crate::Shape>) -> $crate::Result<$View> {
             let to = to.into();
             self.rewrite(&mut |map| map.broadcast(to.clone()))
         }
@@ -150,7 +154,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.rotate(&[1])?.to_vec()?, [4, 1, 2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn rotate(self, shifts: &[isize]) -> $crate::Result<Self> {
+        pub fn rotate(self, shifts: &[isize]) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.rotate(shifts))
         }
 
@@ -167,7 +171,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.reshape([6])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn reshape(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
+        pub fn reshape(self, to: impl Into<$crate::Shape>) -> $crate::Result<$View> {
             let to = to.into();
             self.rewrite(&mut |map| map.reshape(to.clone()))
         }
@@ -185,7 +189,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.reshape_infer(&[Some(3), None])?.shape(), [3, 2]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn reshape_infer(self, to: &[Option<usize>]) -> $crate::Result<Self> {
+        pub fn reshape_infer(self, to: &[Option<usize>]) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.reshape_infer(to))
         }
 
@@ -203,7 +207,7 @@ macro_rules! view_operations {
         /// assert!(t.transpose(&[1, 0])?.reshape_strided([6]).is_err());
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn reshape_strided(self, to: impl Into<$crate::Shape>) -> $crate::Result<Self> {
+        pub fn reshape_strided(self, to: impl Into<$crate::Shape>) -> $crate::Result<$View> {
             let to = to.into();
             self.rewrite(&mut |map| map.reshape_strided(to.clone()))
         }
@@ -221,7 +225,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.split_axis(1, &[3, 2])?.shape(), [2, 3, 2]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn split_axis(self, axis: usize, extents: &[usize]) -> $crate::Result<Self> {
+        pub fn split_axis(self, axis: usize, extents: &[usize]) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.split_axis(axis, extents))
         }
 
@@ -237,7 +241,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.merge_axes(0..2)?.shape(), [6, 4]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<Self> {
+        pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.merge_axes(axes.clone()))
         }
 
@@ -253,7 +257,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.insert_axis(1)?.shape(), [2, 1, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn insert_axis(self, axis: usize) -> $crate::Result<Self> {
+        pub fn insert_axis(self, axis: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.insert_axis(axis))
         }
 
@@ -270,7 +274,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.remove_axis(1)?.shape(), [2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn remove_axis(self, axis: usize) -> $crate::Result<Self> {
+        pub fn remove_axis(self, axis: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.remove_axis(axis))
         }
 
@@ -287,7 +291,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.diagonal(0, 1)?.to_vec()?, [1, 4]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn diagonal(self, a: usize, b: usize) -> $crate::Result<Self> {
+        pub fn diagonal(self, a: usize, b: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.diagonal(a, b))
         }
 
@@ -305,7 +309,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.windows(0, 3)?.to_vec()?, [1, 2, 3, 2, 3, 4]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn windows(self, axis: usize, window: usize) -> $crate::Result<Self> {
+        pub fn windows(self, axis: usize, window: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.windows(axis, window))
         }
     };

@@ -188,7 +188,7 @@ quickcheck! {
 /// Bytes are counted once where an operand repeats its elements, and threads are a number.
 #[test]
 fn an_explanation_counts_distinct_bytes() {
-    let photo = Tensor::from_vec([4, 5, 3], vec![0_u8; 60]).unwrap().cast::<f32>();
+    let photo = Tensor::from_vec([4, 5, 3], vec![0_u8; 60]).unwrap().lazy().cast::<f32>();
     let mean = Tensor::from_vec([3], vec![0.5_f32; 3]).unwrap();
     let e = photo - &mean;
     let explanation = e.explain().unwrap();

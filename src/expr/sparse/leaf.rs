@@ -35,14 +35,7 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
     }
 
     fn fork(&self) -> Self {
-        Self {
-            storage: self.storage,
-            slice: self.slice,
-            bound: Bound::Scratch { stride: 0 },
-            scratch: Vec::new(),
-            addresses: Vec::new(),
-            opened: self.opened.clone(),
-        }
+        Self { opened: self.opened.clone(), ..Self::new(self.storage, self.memory.clone()) }
     }
 }
 
@@ -50,7 +43,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         let map = &maps[lists.len()];
         let (positions, opened) = match self.storage.stored() {
-            Some(stored) if self.slice.is_none() => {
+            Some(stored) if self.memory.slice().is_none() => {
                 let entries = entries_of(map, stored)?;
                 let values = Arc::new(entries.values);
                 (entries.positions, Opened::Stored { values, fill: stored.fill() })
@@ -86,7 +79,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 wide(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
             (Some(Opened::Dense(map)), _) => {
-                if let Some((slice, plane)) = self.slice.zip(map.plane()) {
+                if let Some((slice, plane)) = self.memory.slice().zip(map.plane()) {
                     gather(slice, plane, block.positions, &mut self.scratch)?;
                     self.bound = Bound::Scratch { stride: count };
                     return Ok(());
@@ -97,7 +90,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     return Ok(());
                 };
                 let failed = |source| Stop::Storage { leaf: leaf + 1, source };
-                match self.slice {
+                match self.memory.slice() {
                     Some(slice) => {
                         let highest = self.addresses.iter().fold(0, |high, &a| high.max(a));
                         if highest >= slice.len() {

@@ -17,7 +17,7 @@ pub(in crate::expr) use leaf::Opened;
 pub use zip::zip_stored;
 
 use super::node::{Node, Tree, Worker};
-use super::{Access, Expr, Lazy, locate};
+use super::{Access, Expr, Lazy, locate, prepare};
 use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::{Pending, Stop};
@@ -78,6 +78,7 @@ fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Sparse<T>>> {
     if !stored.1 {
         return Err(Error::WouldDensify { stored: stored.0, dense: map.count() });
     }
+    let _results = prepare(e)?;
     let storage = evaluate(e, &shape, map.count())?;
     Ok(Tensor::of_parts(map, storage))
 }

@@ -4,7 +4,7 @@ use super::tasks::{self, Where};
 use super::{Evaluation, locate};
 use crate::error::{Error, Result};
 use crate::expr::node::{Node, Tree};
-use crate::expr::{Access, Apply, IntoOperands, Operands, operands::Function};
+use crate::expr::{Access, Apply, IntoOperands, Operands, operands::Function, prepare};
 use crate::kernel::Stop;
 use crate::map::AddressMap;
 use crate::storage::Sparse;
@@ -62,6 +62,7 @@ fn evaluate<T: Copy + Send + Sync>(
 ) -> Result<Tensor<Sparse<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
+    let _results = prepare(e)?;
     let Some(operands) = sparse_operands(e, counts) else {
         return Err(Error::WouldDensify { stored: 0, dense: map.count() });
     };

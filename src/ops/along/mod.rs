@@ -15,13 +15,10 @@ pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::{Task, Tasks};
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Rows, Stop, explain_rows};
+use crate::expr::{Expr, Rows, Stop, explain_rows, prepare};
 use crate::kernel::{self, GRAIN, PARALLEL, Part, fill_parts, inner, threads};
-use crate::map::AddressMap;
 use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
-use crate::storage::Writer;
-use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -121,6 +118,20 @@ pub(crate) struct Along<'e, E: Expr + 'e> {
     width: usize,
 }
 
+/// The shape of `results` a lane along an axis that exists.
+pub(crate) fn shape_of(shape: &Shape, axis: usize, results: usize) -> Shape {
+    shape.iter().enumerate().map(|(k, &extent)| if k == axis { results } else { extent }).collect()
+}
+
+/// Extent of an axis.
+///
+/// # Errors
+///
+/// [`Error::Axis`] if there is no such axis.
+pub(crate) fn check_axis(shape: &Shape, axis: usize) -> Result<usize> {
+    shape.get(axis).copied().ok_or(Error::Axis { axis, rank: shape.rank() })
+}
+
 /// Fewest lanes side by side that are a task of their own.
 const NARROW: usize = 256;
 
@@ -131,9 +142,7 @@ impl<'e, E: Expr> Along<'e, E> {
     pub(crate) fn new(e: &'e E, axis: usize) -> Result<Self> {
         let shape = e.shape()?;
         let rank = shape.rank();
-        if axis >= rank {
-            return Err(Error::Axis { axis, rank });
-        }
+        check_axis(&shape, axis)?;
         shape.count()?;
         let below: usize = shape[axis + 1..].iter().product();
         let lanes = below == 1;
@@ -165,51 +174,21 @@ impl<'e, E: Expr> Along<'e, E> {
 
     /// Shape of `results` a lane.
     pub(crate) fn shape_of(&self, results: usize) -> Shape {
-        let mut shape = self.shape.to_vec();
-        shape[self.axis] = results;
-        Shape::from(shape)
+        shape_of(&self.shape, self.axis, results)
     }
 
-    /// All results in a new tensor.
+    /// All results, in row-major order, to all slots of `out`.
     ///
     /// # Errors
     ///
-    /// What evaluating the operand reports, [`Error::Overflow`] and [`Error::OutOfMemory`].
-    pub(crate) fn eval<W: Sweep<E::Elem>>(&self, sweep: &W) -> Result<Tensor<Vec<W::Out>>> {
-        let shape = self.shape_of(sweep.results());
-        let map = AddressMap::row_major(&shape)?;
-        let count = map.count();
-        let data = inner::collect(count, |out: &mut [MaybeUninit<W::Out>]| {
-            let filled = self.run(sweep, out)?;
-            filled.ok_or(Error::OutOfSpan { span: 0..count, len: count })
-        })?;
-        Ok(Tensor::of_parts(map, data))
-    }
-
-    /// All results in a tensor or view of the same shape.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`], [`Error::NotInjective`] and [`Error::Storage`] if
-    /// `out` cannot take them.
-    pub(crate) fn assign<W, D>(&self, sweep: &W, out: &mut Tensor<D>) -> Result<()>
-    where
-        W: Sweep<E::Elem>,
-        D: Writer<Elem = W::Out>,
-    {
-        let (found, expected) = (self.shape_of(sweep.results()), out.shape());
-        if found != expected {
-            return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
-        }
-        let (map, storage) = out.parts_mut();
-        let span = map.span();
-        if map.is_contiguous()
-            && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
-        {
-            return self.run(sweep, inner::slots(slice)).map(drop);
-        }
-        map.check_injective()?;
-        out.assign(self.eval(sweep)?)
+    /// What evaluating the operand reports, and [`Error::Overflow`].
+    pub(crate) fn fill<W: Sweep<E::Elem>>(
+        &self,
+        sweep: &W,
+        out: &mut [MaybeUninit<W::Out>],
+    ) -> Result<kernel::Filled> {
+        let count = out.len();
+        self.run(sweep, out)?.ok_or(Error::OutOfSpan { span: 0..count, len: count })
     }
 
     /// Visits all lanes for what the sweep notes of them.
@@ -232,6 +211,7 @@ impl<'e, E: Expr> Along<'e, E> {
     ) -> Result<Option<kernel::Filled>> {
         let results = sweep.results();
         let tasks = self.tasks(sweep);
+        let _results_of_leaves = prepare(self.e)?;
         let gaps =
             Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
         let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {

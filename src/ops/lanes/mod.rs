@@ -44,10 +44,9 @@ use crate::dtype::{Cast, Real, Sortable};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, Pairs};
+use crate::expr::{Elementwise, IntoExpr, Lazy, Pairs};
 use crate::memory::zeros;
 use crate::shape::Shape;
-use crate::storage::Reader;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
 use driver::{Old, map_blocks, map_lanes, with_extent, zip_lanes};
@@ -680,8 +679,7 @@ pub trait Lanes: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Lanes for &Tensor<S> {}
-impl<E: Expr> Lanes for &Lazy<E> {}
+crate::compute::for_operands!(Lanes);
 
 /// A new tensor of zeros, in memory that is touched when it is written.
 fn zeroed<T: Zeroable + Copy + Send + Sync>(shape: Shape) -> Result<Tensor<Vec<T>>> {

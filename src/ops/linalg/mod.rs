@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
 use crate::ops::pairing::{Pairing, check};
 use crate::shape::{Align, Shape};
-use crate::storage::{Reader, Writer};
+use crate::storage::Writer;
 use crate::tensor::Tensor;
 use stack::Product;
 
@@ -161,9 +161,7 @@ where
     }
 }
 
-impl<S: Reader> Linalg for &Tensor<S> where S::Elem: Arithmetic + 'static {}
-impl<E: Expr> Linalg for Lazy<E> where E::Elem: Arithmetic + 'static {}
-impl<E: Expr> Linalg for &Lazy<E> where E::Elem: Arithmetic + 'static {}
+crate::compute::for_operands!(Linalg where Elem: Arithmetic + 'static);
 
 /// Operands of `matmul` as stacks of matrices, and the shape of their product.
 fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>, Shape)> {

@@ -43,13 +43,12 @@ pub(crate) use fold::undefined;
 pub use library::*;
 pub use modes::{Accumulate, Modes, Order};
 pub use reducer::{Reducer, Undefined, VisitReducer};
-pub use reduction::{Pair, Paired, Reduction};
+pub use reduction::{Fold, Pair, Paired, Reduction};
 pub(crate) use tree::Pairwise;
 
+use crate::compute::Deferred;
 use crate::dtype::Arithmetic;
-use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
-use crate::storage::Reader;
-use crate::tensor::Tensor;
+use crate::expr::{Apply, IntoExpr, MulOp};
 
 /// The products of two operands.
 pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::Expr)>;
@@ -73,7 +72,7 @@ pub trait Reduce: IntoExpr + Sized {
         axes: impl Into<Axes>,
         reducer: R,
     ) -> Reduction<Self::Expr, R> {
-        Reduction::new(self.into_expr(), axes.into(), reducer)
+        Deferred::new(Fold::new(self.into_expr(), axes.into(), reducer))
     }
 
     /// The sum, added in pairs. Integers are summed exactly; see [`Sum`].
@@ -410,7 +409,7 @@ pub trait Reduce: IntoExpr + Sized {
         Sum: Reducer<Self::Elem>,
     {
         let products = Apply::new(MulOp, (self.into_expr(), other.into_expr()));
-        Reduction::new(products, axes.into(), Sum)
+        Deferred::new(Fold::new(products, axes.into(), Sum))
     }
 
     /// The covariance with another operand; see [`Covariance`].
@@ -432,10 +431,8 @@ pub trait Reduce: IntoExpr + Sized {
         Covariance: Reducer<(Self::Elem, Self::Elem)>,
     {
         let pairs = Apply::new(Pair, (self.into_expr(), other.into_expr()));
-        Reduction::new(pairs, axes.into(), Covariance { ddof })
+        Deferred::new(Fold::new(pairs, axes.into(), Covariance { ddof }))
     }
 }
 
-impl<S: Reader> Reduce for &Tensor<S> {}
-impl<E: Expr> Reduce for Lazy<E> {}
-impl<E: Expr> Reduce for &Lazy<E> {}
+crate::compute::for_operands!(Reduce);

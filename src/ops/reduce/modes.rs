@@ -2,7 +2,8 @@
 //!
 //! The two modes of Theano's elementwise compiler. Each is the adjoint of the other.
 
-use super::{Axes, Reducer, Reduction};
+use super::{Axes, Fold, Reducer};
+use crate::compute::Deferred;
 use crate::error::Result;
 use crate::expr::machinery::Function;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_with};
@@ -141,7 +142,7 @@ macro_rules! modes {
                 let rank = [$($x.shape()?.rank()),*].into_iter().min().unwrap_or(0);
                 $(
                     let axes = order.surplus(&$x.shape()?, rank);
-                    let $x = Reduction::new($x, axes, reducer.clone()).eval()?;
+                    let $x = Deferred::new(Fold::new($x, axes, reducer.clone())).eval()?;
                 )*
                 zip_with(($($x,)*), f).eval()
             }

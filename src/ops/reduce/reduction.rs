@@ -2,15 +2,19 @@
 
 use super::fold;
 use super::{Axes, Filtered, Mapped, Reducer};
+use crate::compute::{Compute, Deferred};
 use crate::error::Result;
-use crate::expr::{Apply, Boxed, Explanation, Expr, IntoExpr, Op, bytes_read, erased};
-use crate::kernel::{PARALLEL, threads};
-use crate::map::AddressMap;
+use crate::expr::sealed::Sealed;
+use crate::expr::{
+    Apply, Boxed, Explanation, Expr, IntoExpr, Op, Prepare, bytes_read, erased, prepare,
+};
+use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::ops::explain::report;
 use crate::ops::sparse::reduce::{explain_stored, reduce_stored, reduce_to_dense};
 use crate::shape::Shape;
-use crate::storage::{Sparse, Writer};
+use crate::storage::Sparse;
 use crate::tensor::Tensor;
+use std::mem::MaybeUninit;
 
 /// Brings operands together as a tuple.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,34 +32,36 @@ impl<X: Copy + Send + Sync> Op<X> for Pair {
 /// An expression and another operand, brought together.
 pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
 
-/// A fold of an expression along some axes, not yet computed.
-///
-/// It is no expression itself: its result is a new tensor, to which views and operators apply. What it
-/// folds is computed block by block, so a reduction of an expression needs no memory for the operand.
+/// A fold of an expression along some axes. What it folds is computed block by block, so a fold of an
+/// expression needs no memory for the operand.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is computed before it is asked for"]
-pub struct Reduction<E, R> {
+pub struct Fold<E, R> {
     e: E,
     axes: Axes,
     reducer: R,
     keepdims: bool,
 }
 
-impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
+/// A [`Fold`], not yet computed.
+pub type Reduction<E, R> = Deferred<Fold<E, R>>;
+
+impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     pub(super) fn new(e: E, axes: Axes, reducer: R) -> Self {
         Self { e, axes, reducer, keepdims: false }
     }
+}
 
+impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// Keeps the reduced axes with extent 1, so that the result aligns with the operand.
     ///
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
-    /// assert_eq!(t.sum(1).keepdims().eval()?.shape(), [2, 1]);
+    /// assert_eq!((&t - t.max_over(1).keepdims()).to_vec()?, [-1, 0, -1, 0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn keepdims(self) -> Self {
-        Self { keepdims: true, ..self }
+        Deferred::new(Fold { keepdims: true, ..self.operation })
     }
 
     /// Takes only the elements beside which `mask` is true. The others are skipped, whatever they are.
@@ -66,16 +72,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
     /// let first_column = Tensor::from_vec([2], vec![true, false])?;
-    /// assert_eq!(t.sum(..).filter(&first_column).eval()?.item()?, 4);
+    /// assert_eq!(t.sum(..).filter(&first_column).item()?, 4);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn filter<M: IntoExpr<Elem = bool>>(self, mask: M) -> Reduction<Paired<E, M>, Filtered<R>> {
-        Reduction {
-            e: Apply::new(Pair, (self.e, mask.into_expr())),
-            axes: self.axes,
-            reducer: Filtered(self.reducer),
-            keepdims: self.keepdims,
-        }
+        let Fold { e, axes, reducer, keepdims } = self.operation;
+        let e = Apply::new(Pair, (e, mask.into_expr()));
+        Deferred::new(Fold { e, axes, reducer: Filtered(reducer), keepdims })
     }
 
     /// Sends every result through a function, in the same pass.
@@ -92,34 +95,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
         U: Copy + Send + Sync,
         F: Fn(R::Out) -> U + Send + Sync,
     {
-        Reduction {
-            e: self.e,
-            axes: self.axes,
-            reducer: Mapped { reducer: self.reducer, function },
-            keepdims: self.keepdims,
-        }
-    }
-
-    /// Shape of the result.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`](crate::Error::Axis) and [`Error::RepeatedAxis`](crate::Error::RepeatedAxis) for
-    /// axes that the operand has not, and the error that the operand carries.
-    pub fn shape(&self) -> Result<Shape> {
-        result_shape(&self.e.shape()?, &self.axes, self.keepdims)
-    }
-
-    /// Computes the results, in row-major order, into a new tensor.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports; [`Error::EmptyReduction`](crate::Error::EmptyReduction) if there is
-    /// no result for no elements; [`Error::Order`](crate::Error::Order) for several axes of a reducer that
-    /// is not commutative; [`Error::Overflow`](crate::Error::Overflow) for a result that does not fit its
-    /// type; and what evaluating the operand reports.
-    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
-        evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
+        let Fold { e, axes, reducer, keepdims } = self.operation;
+        Deferred::new(Fold { e, axes, reducer: Mapped { reducer, function }, keepdims })
     }
 
     /// Computes the results of sparse operands into a new sparse tensor, in time and memory that grow with
@@ -150,41 +127,37 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
-        evaluate_sparse(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
+        let Fold { e, axes, reducer, keepdims } = &self.operation;
+        let _results = prepare(e)?;
+        evaluate_sparse(&erased(e), axes, *keepdims, reducer)
+    }
+}
+
+impl<E, R> Sealed for Fold<E, R> {}
+
+/// Errors: [`Error::EmptyReduction`](crate::Error::EmptyReduction) if there is no result for no elements;
+/// [`Error::Order`](crate::Error::Order) for several axes of a reducer that is not commutative;
+/// [`Error::Overflow`](crate::Error::Overflow) for a result that does not fit its type.
+impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
+    type Elem = R::Out;
+
+    fn shape(&self) -> Result<Shape> {
+        result_shape(&self.e.shape()?, &self.axes, self.keepdims)
     }
 
-    /// Computes the results into an existing tensor or view of any storage with a writer.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::eval`] reports, and what assigning the results reports.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
-    /// let mut out = Tensor::full([2, 2], 0.0)?;
-    /// t.sum(0).assign_to(&mut out.view_mut().select((1,))?)?;
-    /// assert_eq!(out.to_vec()?, [0.0, 0.0, 4.0, 6.0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        out.assign(self.eval()?)
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.e.deferred(visit);
     }
 
-    /// Says in a few lines how the reduction would be computed.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::full([64, 100], 1.0)?;
-    /// let text = t.sum(0).explain()?.to_string();
-    /// assert!(text.contains("across rows: 100 results of 64 rows"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
+    fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
+        kernel::copy(&self.collect(out.len())?, out)
+    }
+
+    fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
+        evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
         let (shape, results) = (self.e.shape()?, self.shape()?);
         let reduced = self.axes.mask(shape.rank())?;
         let axes: Vec<usize> = (0..shape.rank()).filter(|&axis| reduced[axis]).collect();
@@ -232,23 +205,17 @@ where
     Ok((shape, reduced))
 }
 
-/// [`Reduction::eval`], compiled once for all operands of one element type.
-fn evaluate<T, R>(
-    e: &Boxed<'_, T>,
-    axes: &Axes,
-    keepdims: bool,
-    reducer: &R,
-) -> Result<Tensor<Vec<R::Out>>>
+/// All results, compiled once for all operands of one element type.
+fn evaluate<T, R>(e: &Boxed<'_, T>, axes: &Axes, keepdims: bool, reducer: &R) -> Result<Vec<R::Out>>
 where
     T: Copy + Send + Sync,
     R: Reducer<T>,
 {
     let (shape, reduced) = checked::<T, R>(e, axes)?;
     if fold::is_sparse(e) {
-        return reduce_to_dense(e, &reduced, keepdims, reducer);
+        return Ok(reduce_to_dense(e, &reduced, keepdims, reducer)?.into_storage());
     }
-    let results = fold::fold(e, &shape, &reduced, reducer)?;
-    Ok(Tensor::of_parts(AddressMap::row_major(&result_shape(&shape, axes, keepdims)?)?, results))
+    fold::fold(e, &shape, &reduced, reducer)
 }
 
 /// [`Reduction::eval_sparse`], as [`evaluate`].

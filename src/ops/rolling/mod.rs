@@ -28,18 +28,20 @@ mod sliding;
 pub use count::AtLeast;
 pub use edge::Edge;
 
+use crate::compute::{Compute, Deferred};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, IntoExpr, Prepare};
+use crate::kernel::Filled;
 use crate::memory::reserve;
-use crate::ops::along::Along;
+use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer};
 use crate::shape::Shape;
-use crate::storage::{Reader, Writer};
-use crate::tensor::Tensor;
 use edge::Extent;
 use sliding::Sliding;
+use std::mem::MaybeUninit;
 
 /// What the states of reducers are, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -64,9 +66,7 @@ pub trait Rolling: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Rolling for &Tensor<S> {}
-impl<E: Expr> Rolling for Lazy<E> {}
-impl<E: Expr> Rolling for &Lazy<E> {}
+crate::compute::for_operands!(Rolling);
 
 /// Windows along an axis, see [`Rolling::rolling`].
 ///
@@ -132,7 +132,7 @@ impl<E: Expr> Windows<E> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn fold<R: Reducer<E::Elem>>(self, reducer: R) -> LazyRolling<E, R> {
-        LazyRolling { e: self.e, extent: self.extent, reducer }
+        Deferred::new(Rolled { e: self.e, extent: self.extent, reducer })
     }
 
     folds! {
@@ -211,20 +211,20 @@ impl<E: Expr> Windows<E> {
     }
 }
 
-/// A fold of every window along an axis, not yet computed.
-///
-/// It is no expression itself: its result is a new tensor. The operand is computed block by block. How
-/// elements are grouped depends on the window and the shape alone, so results have the same bits with any
-/// number of threads and for any view.
+/// A fold of every window along an axis. The operand is computed block by block. How elements are grouped
+/// depends on the window and the shape alone, so results have the same bits with any number of threads and for
+/// any view.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is computed before it is asked for"]
-pub struct LazyRolling<E, R> {
+pub struct Rolled<E, R> {
     e: E,
     extent: Extent,
     reducer: R,
 }
 
-impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
+/// A [`Rolled`], not yet computed.
+pub type LazyRolling<E, R> = Deferred<Rolled<E, R>>;
+
+impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be.
     ///
     /// ```
@@ -240,8 +240,9 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
         count: usize,
         otherwise: R::Out,
     ) -> LazyRolling<E, AtLeast<R, E::Elem, R::Out>> {
-        let reducer = AtLeast::new(self.reducer, count, otherwise, |_| true);
-        LazyRolling { e: self.e, extent: self.extent, reducer }
+        let Rolled { e, extent, reducer } = self.operation;
+        let reducer = AtLeast::new(reducer, count, otherwise, |_| true);
+        Deferred::new(Rolled { e, extent, reducer })
     }
 
     /// Skips NaN, and gives `otherwise` for windows of fewer than `count` other elements.
@@ -263,71 +264,44 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyRolling<E, R> {
     where
         E::Elem: PartialEq,
     {
-        let reducer = AtLeast::new(self.reducer, count, otherwise, |x| x == x);
-        LazyRolling { e: self.e, extent: self.extent, reducer }
+        let Rolled { e, extent, reducer } = self.operation;
+        let reducer = AtLeast::new(reducer, count, otherwise, |x| x == x);
+        Deferred::new(Rolled { e, extent, reducer })
+    }
+}
+
+impl<E, R> Sealed for Rolled<E, R> {}
+
+/// Errors: [`Error::Window`] if the window is empty or, unless it is cut, longer than the axis;
+/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
+/// elements that were all left out.
+impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
+    type Elem = R::Out;
+
+    /// That of the operand, but for [`Edge::Full`], where `n` elements of the axis have `n - window + 1` windows.
+    fn shape(&self) -> Result<Shape> {
+        let (shape, axis) = (self.e.shape()?, self.extent.axis);
+        let results = self.extent.results(check_axis(&shape, axis)?)?;
+        Ok(shape_of(&shape, axis, results))
     }
 
-    /// Shape of the result: that of the operand, but for [`Edge::Full`], where `n` elements of the axis
-    /// have `n - window + 1` windows.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if there is no such axis, [`Error::Window`] if the window is empty or, unless it is
-    /// cut, longer than the axis, and the error that the operand carries.
-    pub fn shape(&self) -> Result<Shape> {
-        let along = Along::new(&self.e, self.extent.axis)?;
-        Ok(along.shape_of(self.extent.results(along.extent())?))
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.e.deferred(visit);
     }
 
-    /// Computes the results, in row-major order, into a new tensor.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports; [`Error::Overflow`] for the first result that does not fit its type,
-    /// [`Error::NothingLeft`] for the first of elements that were all left out; what evaluating the
-    /// operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
-    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
-        let along = Along::new(&self.e, self.extent.axis)?;
-        self.visit(Eval { along: &along, extent: self.extent })
+    fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
+        let fill =
+            Fill { along: &Along::new(&self.e, self.extent.axis)?, extent: self.extent, out };
+        match self.extent.edge {
+            Edge::Cut => fill.visit(&self.reducer),
+            // No window is cut.
+            _ => self.reducer.of_count(self.extent.window.max(1), fill),
+        }
     }
 
-    /// Computes the results into an existing tensor or view of any storage with a writer.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
-    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
-    /// error the destination may be partly written.
-    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        let along = Along::new(&self.e, self.extent.axis)?;
-        self.visit(Assign { along: &along, extent: self.extent, out })
-    }
-
-    /// Says in a few lines how it would be computed.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::eval`] reports before it reads an element.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::rolling::Rolling;
-    /// let t = Tensor::full([64, 100], 1.0)?;
-    /// let text = t.rolling(0, 5).mean().explain()?.to_string();
-    /// assert!(text.contains("lanes: 100 of 64 elements, up to 100 side by side"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
+    fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.extent.axis)?;
         along.explain("windows", &sliding(&along, self.extent, &self.reducer)?)
-    }
-
-    /// Hands on the reducer, or one that knows that no window is cut.
-    fn visit<V: VisitReducer<E::Elem, R::Out>>(&self, visit: V) -> V::Result {
-        match self.extent.edge {
-            Edge::Cut => visit.visit(&self.reducer),
-            _ => self.reducer.of_count(self.extent.window.max(1), visit),
-        }
     }
 }
 
@@ -345,31 +319,17 @@ fn sliding<'r, E: Expr, R: Reducer<E::Elem>>(
     Ok(Sliding::new(reducer, windows, extent, results))
 }
 
-/// Computes windows into a new tensor.
-struct Eval<'a, 'e, E: Expr> {
+/// Computes windows.
+struct Fill<'a, 'e, E: Expr, O> {
     along: &'a Along<'e, E>,
     extent: Extent,
+    out: &'a mut [MaybeUninit<O>],
 }
 
-impl<E: Expr, O: Copy + Send + Sync> VisitReducer<E::Elem, O> for Eval<'_, '_, E> {
-    type Result = Result<Tensor<Vec<O>>>;
+impl<E: Expr, O: Copy + Send + Sync> VisitReducer<E::Elem, O> for Fill<'_, '_, E, O> {
+    type Result = Result<Filled>;
 
     fn visit<R: Reducer<E::Elem, Out = O>>(self, reducer: &R) -> Self::Result {
-        self.along.eval(&sliding(self.along, self.extent, reducer)?)
-    }
-}
-
-/// Computes windows into an existing tensor.
-struct Assign<'a, 'e, E: Expr, W> {
-    along: &'a Along<'e, E>,
-    extent: Extent,
-    out: &'a mut Tensor<W>,
-}
-
-impl<E: Expr, W: Writer> VisitReducer<E::Elem, W::Elem> for Assign<'_, '_, E, W> {
-    type Result = Result<()>;
-
-    fn visit<R: Reducer<E::Elem, Out = W::Elem>>(self, reducer: &R) -> Self::Result {
-        self.along.assign(&sliding(self.along, self.extent, reducer)?, self.out)
+        self.along.fill(&sliding(self.along, self.extent, reducer)?, self.out)
     }
 }

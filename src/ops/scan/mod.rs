@@ -15,21 +15,23 @@ mod advance;
 mod running;
 mod totals;
 
+use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
-use crate::expr::{Explanation, Expr, IntoExpr, Lazy};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, IntoExpr, Prepare};
+use crate::kernel::Filled;
 use crate::memory::reserve;
-use crate::ops::along::Along;
+use crate::ops::along::{Along, check_axis};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
-use crate::storage::{Reader, Writer};
-use crate::tensor::Tensor;
 use running::Running;
+use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 use totals::Totals;
 
 /// Scans as methods of tensors and expressions.
 ///
-/// The result has the shape of the operand. Nothing is computed before [`LazyScan::eval`]. A tensor is
+/// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`]. A tensor is
 /// borrowed; `t.lazy()` gives it away.
 pub trait Scan: IntoExpr + Sized {
     /// What any reducer gives after each element along `axis`.
@@ -43,7 +45,8 @@ pub trait Scan: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyScan<Self::Expr, R> {
-        LazyScan { e: self.into_expr(), axis, reducer, exclusive: false, reverse: false }
+        let e = self.into_expr();
+        Deferred::new(Scanned { e, axis, reducer, exclusive: false, reverse: false })
     }
 
     /// Running sums along `axis`. Integers are summed exactly and given in 64 bits; a sum that does not fit
@@ -116,22 +119,17 @@ pub trait Scan: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Scan for &Tensor<S> {}
-impl<E: Expr> Scan for Lazy<E> {}
-impl<E: Expr> Scan for &Lazy<E> {}
+crate::compute::for_operands!(Scan);
 
-/// A scan, not yet computed.
-///
-/// It is no expression itself: its result is a new tensor, to which views and operators apply. The operand
-/// is computed block by block, so the scan of an expression needs no memory for it.
+/// What a fold gives after each element along an axis. The operand is computed block by block, so the scan of an
+/// expression needs no memory for it.
 ///
 /// Lanes are folded in groups and blocks of a fixed size, whose states are joined by
 /// [`Reducer::combine`]: the error of a running sum grows with the number of blocks, not of elements. How
 /// elements are grouped depends on the extent of the axis alone, so results have the same bits with any
 /// number of threads and for any view.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is computed before it is asked for"]
-pub struct LazyScan<E, R> {
+pub struct Scanned<E, R> {
     e: E,
     axis: usize,
     reducer: R,
@@ -139,7 +137,10 @@ pub struct LazyScan<E, R> {
     reverse: bool,
 }
 
-impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
+/// A [`Scanned`], not yet computed.
+pub type LazyScan<E, R> = Deferred<Scanned<E, R>>;
+
+impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
     /// Leaves each element out of its own result, which is that of the elements before it.
     ///
     /// The first result is that of no elements, so a reducer without one is
@@ -153,7 +154,7 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn exclusive(self) -> Self {
-        Self { exclusive: true, ..self }
+        Deferred::new(Scanned { exclusive: true, ..self.operation })
     }
 
     /// Goes from the last element to the first.
@@ -166,72 +167,41 @@ impl<E: Expr, R: Reducer<E::Elem>> LazyScan<E, R> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn reverse(self) -> Self {
-        Self { reverse: true, ..self }
+        Deferred::new(Scanned { reverse: true, ..self.operation })
+    }
+}
+
+impl<E, R> Sealed for Scanned<E, R> {}
+
+/// Errors: [`Error::NoIdentity`] for an exclusive scan by a reducer without a result for no elements;
+/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
+/// elements that were all left out.
+impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
+    type Elem = R::Out;
+
+    /// That of the operand.
+    fn shape(&self) -> Result<Shape> {
+        let shape = self.e.shape()?;
+        check_axis(&shape, self.axis)?;
+        Ok(shape)
     }
 
-    /// Shape of the result: that of the operand.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if there is no such axis, and the error that the operand carries.
-    pub fn shape(&self) -> Result<Shape> {
-        Ok(Along::new(&self.e, self.axis)?.shape().clone())
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.e.deferred(visit);
     }
 
-    /// Computes the results, in row-major order, into a new tensor.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports; [`Error::NoIdentity`] for an exclusive scan by a reducer without a
-    /// result for no elements; [`Error::Overflow`] for the first result that does not fit its type,
-    /// [`Error::NothingLeft`] for the first of elements that were all left out; what evaluating the
-    /// operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
-    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
+    fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         let along = Along::new(&self.e, self.axis)?;
-        along.eval(&self.running(&along)?)
+        along.fill(&self.running(&along)?, out)
     }
 
-    /// Computes the results into an existing tensor or view of any storage with a writer.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
-    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
-    /// error the destination may be partly written.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
-    /// let t = Tensor::from(vec![1.0, 2.0]);
-    /// let mut out = Tensor::full([2, 2], 0.0)?;
-    /// t.cumsum(0).assign_to(&mut out.view_mut().select((.., 1))?)?;
-    /// assert_eq!(out.to_vec()?, [0.0, 1.0, 0.0, 3.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        let along = Along::new(&self.e, self.axis)?;
-        along.assign(&self.running(&along)?, out)
-    }
-
-    /// Says in a few lines how it would be computed.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::eval`] reports before it reads an element.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
-    /// let t = Tensor::full([64, 100], 1.0)?;
-    /// let text = t.cumsum(0).explain()?.to_string();
-    /// assert!(text.contains("lanes: 100 of 64 elements, up to 100 side by side"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
+    fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
         along.explain("scan", &self.running(&along)?)
     }
+}
 
+impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
     fn running(&self, along: &Along<'_, E>) -> Result<Running<'_, R, R::State>> {
         if self.exclusive && self.reducer.empty().is_none() {
             return Err(Error::NoIdentity { axis: self.axis });

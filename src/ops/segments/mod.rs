@@ -15,23 +15,25 @@
 
 mod cuts;
 
+use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
-use crate::expr::{Explanation, Expr, IntoExpr, Lazy, for_each_piece};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, IntoExpr, Lazy, Prepare, for_each_piece};
+use crate::kernel::Filled;
 use crate::map::Select;
 use crate::memory::room;
-use crate::ops::along::Along;
+use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
-use crate::storage::{Reader, Writer};
-use crate::tensor::Tensor;
 use cuts::Cuts;
+use std::mem::MaybeUninit;
 
 /// Elements of a piece that is evaluated to find out which element failed.
 const PIECE: usize = 1 << 16;
 
 /// Folds of segments as methods of tensors and expressions.
 ///
-/// Nothing is computed before [`LazySegments::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+/// Nothing is computed before [`Deferred::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
 pub trait Segments: IntoExpr + Sized {
     /// Folds the segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give
     /// `n` results.
@@ -60,7 +62,7 @@ pub trait Segments: IntoExpr + Sized {
         R: Reducer<Self::Elem>,
     {
         let parts = Parts::Offsets(offsets.to_vec());
-        LazySegments { e: Lazy(self.into_expr()), axis, parts, reducer }
+        Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
     }
 
     /// Folds elements with the same key: result `g` along `axis` is that of the elements, in order, whose
@@ -87,7 +89,7 @@ pub trait Segments: IntoExpr + Sized {
         R: Reducer<Self::Elem>,
     {
         let parts = Parts::Keys { keys: keys.to_vec(), groups };
-        LazySegments { e: Lazy(self.into_expr()), axis, parts, reducer }
+        Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
     }
 
     /// Folds elements with the same key, of any ordered type: gives the keys that occur, ascending, and
@@ -122,9 +124,7 @@ pub trait Segments: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Segments for &Tensor<S> {}
-impl<E: Expr> Segments for Lazy<E> {}
-impl<E: Expr> Segments for &Lazy<E> {}
+crate::compute::for_operands!(Segments);
 
 /// Which elements belong together.
 #[derive(Debug, Clone)]
@@ -133,96 +133,61 @@ enum Parts {
     Keys { keys: Vec<usize>, groups: usize },
 }
 
-/// A fold of parts of an axis, not yet computed.
-///
-/// It is no expression itself: its result is a new tensor. The operand is computed block by block. Each
-/// part is folded in blocks of a fixed size that are joined in pairs, so results have the same bits with
-/// any number of threads and for any view.
+/// A fold of parts of an axis. The operand is computed block by block. Each part is folded in blocks of a fixed
+/// size that are joined in pairs, so results have the same bits with any number of threads and for any view.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is computed before it is asked for"]
-pub struct LazySegments<E, R> {
+pub struct Segmented<E, R> {
     e: Lazy<E>,
     axis: usize,
     parts: Parts,
     reducer: R,
 }
 
-impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
-    /// Shape of the result: that of the operand, with one element a segment along the axis.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if there is no such axis, and the error that the operand carries.
-    pub fn shape(&self) -> Result<Shape> {
+/// A [`Segmented`], not yet computed.
+pub type LazySegments<E, R> = Deferred<Segmented<E, R>>;
+
+impl<E, R> Sealed for Segmented<E, R> {}
+
+/// Errors: [`Error::InvalidOffsets`] with the first offset that falls or exceeds the extent of the axis;
+/// [`Error::Keys`] unless there is one key for each element along it, and [`Error::Key`] with the first that is of
+/// no group; [`Error::EmptySegment`] for a part without elements, if the reducer has no result then;
+/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
+/// elements that were all left out.
+impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
+    type Elem = R::Out;
+
+    /// That of the operand, with one element a segment along the axis.
+    fn shape(&self) -> Result<Shape> {
         let count = match &self.parts {
             Parts::Offsets(offsets) => offsets.len().saturating_sub(1),
             Parts::Keys { groups, .. } => *groups,
         };
-        Ok(Along::new(&self.e, self.axis)?.shape_of(count))
+        let shape = self.e.shape()?;
+        check_axis(&shape, self.axis)?;
+        Ok(shape_of(&shape, self.axis, count))
     }
 
-    /// Computes the results, in row-major order, into a new tensor.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports; [`Error::InvalidOffsets`] with the first offset that falls or exceeds
-    /// the extent of the axis; [`Error::Keys`] unless there is one key for each element along it, and
-    /// [`Error::Key`] with the first that is of no group; [`Error::EmptySegment`] for a part without
-    /// elements, if the reducer has no result then; [`Error::Overflow`] for the first result that does not
-    /// fit its type, [`Error::NothingLeft`] for the first of elements that were all left out; what
-    /// evaluating the operand reports; [`Error::OutOfMemory`] if the results cannot be kept.
-    pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
-        self.with(|along, cuts| along.eval(cuts))
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.e.deferred(visit);
     }
 
-    /// Computes the results into an existing tensor or view of any storage with a writer.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if two
-    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
-    /// error the destination may be partly written.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::reduce::Max;
-    /// use lensor::segments::Segments;
-    /// let t = Tensor::from(vec![3, 1, 2]);
-    /// let mut out = Tensor::full([2, 2], 0)?;
-    /// t.reduce_segments(0, &[0, 2, 3], Max).assign_to(&mut out.view_mut().select((.., 0))?)?;
-    /// assert_eq!(out.to_vec()?, [3, 0, 2, 0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = R::Out>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        self.with(|along, cuts| along.assign(cuts, out))
+    fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
+        self.with(|along, cuts| along.fill(cuts, out))
     }
 
-    /// Says in a few lines how it would be computed.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::eval`] reports before it reads an element.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::reduce::Sum;
-    /// use lensor::segments::Segments;
-    /// let t = Tensor::full([64, 100], 1.0)?;
-    /// let text = t.reduce_segments(0, &[0, 10, 64], Sum).explain()?.to_string();
-    /// assert!(text.contains("lanes: 100 of 64 elements, up to 100 side by side"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
+    fn explain(&self) -> Result<Explanation> {
         self.with(|along, cuts| along.explain("segments", cuts))
     }
+}
 
+impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
     /// Hands on the operand, with elements that belong together side by side, and where to cut it.
     fn with<A>(
         &self,
         run: impl FnOnce(&Along<'_, Lazy<E::Ref<'_>>>, &Cuts<'_, R>) -> Result<A>,
     ) -> Result<A> {
         let (axis, shape) = (self.axis, self.e.shape()?);
-        let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank: shape.rank() })?;
+        let extent = check_axis(&shape, axis)?;
         let mut e = Lazy(self.e.0.by_ref());
         let gathered;
         let offsets = match &self.parts {

@@ -29,7 +29,7 @@ use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy, zip_with};
 use crate::kernel::inner;
-use crate::storage::{Reader, Writer};
+use crate::storage::Writer;
 use crate::tensor::Tensor;
 use field::Derivatives;
 use rule::Order;
@@ -393,9 +393,7 @@ pub trait Stencil: IntoExpr + Sized {
     }
 }
 
-impl<S: Reader> Stencil for &Tensor<S> {}
-impl<E: Expr> Stencil for Lazy<E> {}
-impl<E: Expr> Stencil for &Lazy<E> {}
+crate::compute::for_operands!(Stencil);
 
 /// One derivative along one axis.
 fn one<E: Expr>(

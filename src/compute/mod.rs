@@ -1,0 +1,445 @@
+//! Operations whose result is one tensor, not computed yet.
+//!
+//! A [`Deferred`] is what folds, scans, windows and segments give. It is computed by [`Deferred::eval`] or
+//! [`Deferred::assign_to`], or as an operand: it may stand wherever a tensor may.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! let t = Tensor::from_nested([[1.0, 2.0], [3.0, 6.0]])?;
+//! assert_eq!(t.sum(0).eval()?.to_vec()?, [4.0, 8.0]);
+//! assert_eq!((&t - t.mean(0)).eval()?.to_vec()?, [-1.0, -2.0, 1.0, 2.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # As an operand
+//!
+//! Within one evaluation an operation, its clones and its references are computed once, by the calling thread,
+//! before anything that reads them, from left to right. All of it is computed, even if a view shows a part.
+//! The result is dropped when the evaluation ends: call [`Deferred::eval`] to keep it. An error of the operation
+//! carries the index in its own result, and comes before any of the expression that reads it.
+
+mod operators;
+
+use crate::error::{Error, Result};
+use crate::expr::machinery::{Kept, LeafCursor};
+use crate::expr::sealed::Sealed;
+use crate::expr::{
+    Access, Elementwise, Explanation, Expr, IntoExpr, Lazy, Leaf, Pairs, Prepare, prepare_all,
+};
+use crate::kernel::{Filled, inner};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// An operation with one dense result whose shape follows from shapes. Sealed.
+///
+/// A new operation implements this; evaluation, assignment, threads and use as an operand follow.
+pub trait Compute: Send + Sync + Sealed {
+    /// Type of the results.
+    type Elem: Copy + Send + Sync;
+
+    /// Shape of the result.
+    ///
+    /// # Errors
+    ///
+    /// What shapes alone can cause.
+    fn shape(&self) -> Result<Shape>;
+
+    /// Calls `visit` with the deferred operations that this one reads.
+    #[doc(hidden)]
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    /// Computes all results, in row-major order, to `out`. What [`Self::deferred`] visits is computed.
+    #[doc(hidden)]
+    fn fill(&self, out: &mut [MaybeUninit<Self::Elem>]) -> Result<Filled>;
+
+    /// Computes all results into a vector.
+    #[doc(hidden)]
+    fn collect(&self, count: usize) -> Result<Vec<Self::Elem>> {
+        inner::collect(count, |out| self.fill(out))
+    }
+
+    /// How it would be computed, in words.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports.
+    fn explain(&self) -> Result<Explanation>;
+}
+
+impl<C: Compute + ?Sized> Sealed for &C {}
+
+impl<C: Compute + ?Sized> Compute for &C {
+    type Elem = C::Elem;
+
+    fn shape(&self) -> Result<Shape> {
+        (**self).shape()
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        (**self).deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<C::Elem>]) -> Result<Filled> {
+        (**self).fill(out)
+    }
+
+    fn collect(&self, count: usize) -> Result<Vec<C::Elem>> {
+        (**self).collect(count)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        (**self).explain()
+    }
+}
+
+/// An operation, not computed yet; see the [module](self).
+#[must_use = "nothing is computed before it is asked for"]
+pub struct Deferred<C: Compute> {
+    pub(crate) operation: C,
+    /// Where clones and operands find the result of a running evaluation. Made when first asked for.
+    shared: OnceLock<Arc<Shared<C::Elem>>>,
+}
+
+/// The result of an operation, as long as some evaluation holds it.
+type Shared<T> = Mutex<Weak<Vec<T>>>;
+
+impl<C: Compute + Clone> Clone for Deferred<C> {
+    fn clone(&self) -> Self {
+        Self { operation: self.operation.clone(), shared: OnceLock::from(self.shared()) }
+    }
+}
+
+impl<C: Compute + fmt::Debug> fmt::Debug for Deferred<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Deferred").field(&self.operation).finish()
+    }
+}
+
+impl<C: Compute> Deferred<C> {
+    pub(crate) fn new(operation: C) -> Self {
+        Self { operation, shared: OnceLock::new() }
+    }
+
+    fn shared(&self) -> Arc<Shared<C::Elem>> {
+        self.shared.get_or_init(Arc::default).clone()
+    }
+
+    /// Shape of the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] and [`Error::RepeatedAxis`] for axes that the operand has not, the error that the operand
+    /// carries, and what the operation reports of shapes.
+    pub fn shape(&self) -> Result<Shape> {
+        self.operation.shape()
+    }
+
+    /// Computes the results, in row-major order, into a new tensor.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports; what evaluating the operand reports; what the operation reports of elements,
+    /// with the index in its result; [`Error::OutOfMemory`] if the results cannot be kept.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(0).eval()?.to_vec()?, [4_i64, 6]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn eval(&self) -> Result<Tensor<Vec<C::Elem>>> {
+        let map = AddressMap::row_major(&self.shape()?)?;
+        let mut kept = Kept::default();
+        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+        let data = self.operation.collect(map.count())?;
+        Ok(Tensor::of_parts(map, data))
+    }
+
+    /// Computes the results, in row-major order, into a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
+        Ok(self.eval()?.into_storage())
+    }
+
+    /// Computes the only result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Reshape`] if there are more or none.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(..).item()?, 10_i64);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn item(&self) -> Result<C::Elem> {
+        self.eval()?.item()
+    }
+
+    /// Computes the results into an existing tensor or view of any storage with a writer, stretched to its shape
+    /// where an extent is 1 or missing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two
+    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
+    /// error the destination may be partly written.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+    /// let mut out = Tensor::full([2, 2], 0.0)?;
+    /// t.sum(0).assign_to(&mut out.view_mut().select((1,))?)?;
+    /// assert_eq!(out.to_vec()?, [0.0, 0.0, 4.0, 6.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        let shape = self.shape()?;
+        if out.shape() == shape && out.address_map().is_contiguous() {
+            let (map, storage) = out.parts_mut();
+            let span = map.span();
+            if let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span)) {
+                let mut kept = Kept::default();
+                prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+                return self.operation.fill(inner::slots(slice)).map(drop);
+            }
+        }
+        Lazy(self.into_expr()).assign_to(out)
+    }
+
+    /// Says in a few lines how it would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shape`] reports.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::full([64, 100], 1.0)?;
+    /// let text = t.sum(0).explain()?.to_string();
+    /// assert!(text.contains("across rows: 100 results of 64 rows"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        self.operation.explain()
+    }
+
+    /// The result as an expression, to be viewed, boxed and computed with.
+    pub fn lazy(self) -> Lazy<Pending<C>> {
+        Lazy(self.into_expr())
+    }
+
+    fn rewrite(
+        self,
+        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Lazy<Pending<C>>> {
+        Ok(Lazy(self.into_expr().rewrite(change)?))
+    }
+
+    crate::tensor::views::view_operations!(Lazy<Pending<C>>);
+}
+
+impl<C: Compute> IntoExpr for Deferred<C> {
+    type Elem = C::Elem;
+    type Expr = Pending<C>;
+
+    fn into_expr(self) -> Pending<C> {
+        let shared = self.shared();
+        Pending::new(self.operation, shared)
+    }
+}
+
+impl<'a, C: Compute> IntoExpr for &'a Deferred<C> {
+    type Elem = C::Elem;
+    type Expr = Pending<&'a C>;
+
+    fn into_expr(self) -> Pending<&'a C> {
+        Pending::new(&self.operation, self.shared())
+    }
+}
+
+impl<T: Copy + Send + Sync, C: Compute<Elem = T>> Pairs<Deferred<C>> for T {
+    type Expr = Pending<C>;
+    type Divisor = Pending<C>;
+
+    fn pair(right: Deferred<C>) -> Pending<C> {
+        right.into_expr()
+    }
+
+    fn divisor(right: Deferred<C>) -> Pending<C> {
+        right.into_expr()
+    }
+}
+
+impl<'a, T: Copy + Send + Sync, C: Compute<Elem = T>> Pairs<&'a Deferred<C>> for T {
+    type Expr = Pending<&'a C>;
+    type Divisor = Pending<&'a C>;
+
+    fn pair(right: &'a Deferred<C>) -> Pending<&'a C> {
+        right.into_expr()
+    }
+
+    fn divisor(right: &'a Deferred<C>) -> Pending<&'a C> {
+        right.into_expr()
+    }
+}
+
+/// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
+pub struct Pending<C: Compute> {
+    operation: C,
+    /// Where in the result each index of this view lies, or why there is no result.
+    map: Result<AddressMap>,
+    missing: Missing<C::Elem>,
+    shared: Arc<Shared<C::Elem>>,
+}
+
+impl<C: Compute> Pending<C> {
+    fn new(operation: C, shared: Arc<Shared<C::Elem>>) -> Self {
+        let map = operation.shape().and_then(|shape| AddressMap::row_major(&shape));
+        let len = map.as_ref().map_or(0, AddressMap::count);
+        Self { operation, map, missing: Missing { len, elem: std::marker::PhantomData }, shared }
+    }
+
+    fn result(&self) -> Option<Arc<Vec<C::Elem>>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+}
+
+impl<C: Compute + Clone> Clone for Pending<C> {
+    fn clone(&self) -> Self {
+        Self {
+            operation: self.operation.clone(),
+            map: self.map.clone(),
+            missing: self.missing.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<C: Compute> fmt::Debug for Pending<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("map", &self.map).finish_non_exhaustive()
+    }
+}
+
+impl<C: Compute> Prepare for Pending<C> {
+    fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
+        if let Some(result) = self.result() {
+            kept.keep(result);
+            return Ok(());
+        }
+        prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
+        let result = Arc::new(self.operation.collect(self.missing.len)?);
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&result);
+        kept.keep(result);
+        Ok(())
+    }
+}
+
+impl<C: Compute> Sealed for Pending<C> {}
+
+impl<C: Compute> Expr for Pending<C> {
+    const IS_LEAF: bool = true;
+    type Elem = C::Elem;
+    type Cursor<'a>
+        = LeafCursor<'a, C::Elem>
+    where
+        Self: 'a;
+    type Ref<'a>
+        = Pending<&'a C>
+    where
+        Self: 'a;
+
+    fn by_ref(&self) -> Pending<&C> {
+        Pending {
+            operation: &self.operation,
+            map: self.map.clone(),
+            missing: self.missing.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        self.map.as_ref().map(AddressMap::shape).map_err(Error::clone)
+    }
+
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.map.as_ref().is_ok_and(|map| map.shape() == *shape)
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        if let Ok(map) = &self.map {
+            visit(Leaf { map, elem_bytes: size_of::<C::Elem>(), access: Access::Slice });
+        }
+    }
+
+    fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        self.map = Ok(change(self.map?)?);
+        Ok(self)
+    }
+
+    fn cursor(&self) -> LeafCursor<'_, C::Elem> {
+        LeafCursor::of_result(&self.missing, self.result())
+    }
+
+    fn leaf_count(&self) -> usize {
+        1
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        visit(self);
+    }
+
+    #[inline]
+    fn defers(&self) -> bool {
+        true
+    }
+}
+
+/// Gives a trait of operations to all that they are called on: tensors by reference, views of them,
+/// expressions and deferred operations by value or by reference.
+macro_rules! for_operands {
+    ($Trait:ident $(where Elem: $($bound:tt)+)?) => {
+        impl<S: $crate::Reader> $Trait for &$crate::Tensor<S> $(where S::Elem: $($bound)+)? {}
+        impl<S: $crate::Reader> $Trait for $crate::Tensor<&S> $(where S::Elem: $($bound)+)? {}
+        impl<E: $crate::Expr> $Trait for $crate::Lazy<E> $(where E::Elem: $($bound)+)? {}
+        impl<E: $crate::Expr> $Trait for &$crate::Lazy<E> $(where E::Elem: $($bound)+)? {}
+        impl<C: $crate::Compute> $Trait for $crate::Deferred<C> $(where C::Elem: $($bound)+)? {}
+        impl<C: $crate::Compute> $Trait for &$crate::Deferred<C> $(where C::Elem: $($bound)+)? {}
+    };
+}
+pub(crate) use for_operands;
+
+for_operands!(Elementwise);
+
+/// In the place of a result that was not computed.
+#[derive(Clone)]
+struct Missing<T> {
+    len: usize,
+    elem: std::marker::PhantomData<T>,
+}
+
+impl<T: Copy + Send + Sync> Reader for Missing<T> {
+    type Elem = T;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&self, address: usize) -> T {
+        panic!("element {address} was not computed")
+    }
+
+    fn try_read(&self, address: usize) -> Result<T, crate::StorageError> {
+        Err(crate::StorageError::new(address, "the operation was not computed"))
+    }
+}

@@ -1,0 +1,107 @@
+//! Operators with a deferred operation on the left, or a scalar there and one on the right.
+
+use super::{Compute, Deferred, Pending};
+use crate::dtype::{Arithmetic, Bits, Signed};
+use crate::expr::{
+    AddOp, AndOp, Apply, DivOp, IntoExpr, Lazy, MulOp, NegOp, NotOp, OrOp, Pairs, RemOp, Scalar,
+    SubOp, XorOp, for_numbers,
+};
+use std::ops;
+
+macro_rules! binary {
+    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident, $Right:ident;)*) => { $(
+        impl<C: Compute, R> ops::$Trait<R> for Deferred<C>
+        where
+            C::Elem: $Bound + Pairs<R>,
+        {
+            type Output = Lazy<Apply<$Op, (Pending<C>, <C::Elem as Pairs<R>>::$Right)>>;
+
+            fn $method(self, right: R) -> Self::Output {
+                self.lazy().$method(right)
+            }
+        }
+
+        impl<'a, C: Compute, R> ops::$Trait<R> for &'a Deferred<C>
+        where
+            C::Elem: $Bound + Pairs<R>,
+        {
+            type Output = Lazy<Apply<$Op, (Pending<&'a C>, <C::Elem as Pairs<R>>::$Right)>>;
+
+            fn $method(self, right: R) -> Self::Output {
+                Lazy(self.into_expr()).$method(right)
+            }
+        }
+
+        scalars_on_the_left!($Bound $Op $Trait $method);
+    )* };
+}
+
+macro_rules! scalars_on_the_left {
+    (Arithmetic $($names:ident)*) => { for_numbers!(on_the_left $($names)*); };
+    (Bits $($names:ident)*) => {
+        on_the_left!($($names)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool);
+    };
+}
+
+macro_rules! on_the_left {
+    ($Op:ident $Trait:ident $method:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
+        $(#[$cfg])?
+        impl<C: Compute<Elem = $type>> ops::$Trait<Deferred<C>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, Pending<C>)>>;
+
+            fn $method(self, right: Deferred<C>) -> Self::Output {
+                self.$method(right.lazy())
+            }
+        }
+
+        $(#[$cfg])?
+        impl<'a, C: Compute<Elem = $type>> ops::$Trait<&'a Deferred<C>> for $type {
+            type Output = Lazy<Apply<$Op, (Scalar<$type>, Pending<&'a C>)>>;
+
+            fn $method(self, right: &'a Deferred<C>) -> Self::Output {
+                self.$method(Lazy(right.into_expr()))
+            }
+        }
+    )* };
+}
+
+binary! {
+    AddOp: Add add, Arithmetic, Expr;
+    SubOp: Sub sub, Arithmetic, Expr;
+    MulOp: Mul mul, Arithmetic, Expr;
+    DivOp: Div div, Arithmetic, Divisor;
+    RemOp: Rem rem, Arithmetic, Expr;
+    AndOp: BitAnd bitand, Bits, Expr;
+    OrOp: BitOr bitor, Bits, Expr;
+    XorOp: BitXor bitxor, Bits, Expr;
+}
+
+macro_rules! unary {
+    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident;)*) => { $(
+        impl<C: Compute> ops::$Trait for Deferred<C>
+        where
+            C::Elem: $Bound,
+        {
+            type Output = Lazy<Apply<$Op, (Pending<C>,)>>;
+
+            fn $method(self) -> Self::Output {
+                self.lazy().$method()
+            }
+        }
+
+        impl<'a, C: Compute> ops::$Trait for &'a Deferred<C>
+        where
+            C::Elem: $Bound,
+        {
+            type Output = Lazy<Apply<$Op, (Pending<&'a C>,)>>;
+
+            fn $method(self) -> Self::Output {
+                Lazy(self.into_expr()).$method()
+            }
+        }
+    )* };
+}
+unary! {
+    NegOp: Neg neg, Signed;
+    NotOp: Not not, Bits;
+}

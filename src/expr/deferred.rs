@@ -1,0 +1,75 @@
+//! Leaves that are operations of their own: computed before the expression that reads them, once.
+
+use super::node::Tree;
+use crate::error::Result;
+use std::sync::Arc;
+
+/// What keeps the results of deferred operations alive while an evaluation runs.
+#[derive(Default)]
+pub struct Kept<'a>(Vec<Arc<dyn Hold + 'a>>);
+
+/// Anything that is kept.
+trait Hold: Send + Sync {}
+
+impl<T: Send + Sync> Hold for T {}
+
+impl<'a> Kept<'a> {
+    pub(crate) fn keep<T: Send + Sync + 'a>(&mut self, result: Arc<T>) {
+        self.0.push(result);
+    }
+}
+
+impl std::fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kept({})", self.0.len())
+    }
+}
+
+/// A deferred operation as a leaf. Not for use.
+#[doc(hidden)]
+pub trait Prepare {
+    /// Computes the operation, and those that it reads, unless some evaluation holds the result already.
+    ///
+    /// # Errors
+    ///
+    /// What computing reports.
+    fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()>;
+}
+
+/// Computes the deferred leaves of `e`, left to right; they are to be kept until `e` has been evaluated. Nothing
+/// is computed for an expression that carries an error or has no elements.
+///
+/// # Errors
+///
+/// What the expression carries, and what computing its leaves reports, of the leftmost first.
+#[inline]
+pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
+    if e.defers() { compute(e) } else { Ok(Kept::default()) }
+}
+
+#[cold]
+fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
+    let mut kept = Kept::default();
+    if e.shape()?.count()? > 0 {
+        prepare_all(&mut |visit| e.deferred(visit), &mut kept)?;
+    }
+    Ok(kept)
+}
+
+/// Prepares all deferred operations that `each` visits.
+///
+/// # Errors
+///
+/// The first that is reported.
+pub(crate) fn prepare_all<'a>(
+    each: &mut dyn FnMut(&mut dyn FnMut(&'a dyn Prepare)),
+    kept: &mut Kept<'a>,
+) -> Result<()> {
+    let mut done = Ok(());
+    each(&mut |operation| {
+        if done.is_ok() {
+            done = operation.prepare(kept);
+        }
+    });
+    done
+}

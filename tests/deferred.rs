@@ -1,0 +1,206 @@
+//! Deferred operations as operands: what they mean, how often they are computed, and what they report.
+
+use lensor::lanes::{Lanes, SortOrder::Ascending};
+use lensor::prelude::*;
+use lensor::reduce::Reducer;
+use lensor::rolling::Rolling;
+use lensor::scan::Scan;
+use lensor::segments::Segments;
+use lensor::storage::Duplicates;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A sum that counts how often it is asked for the result of no elements or one: once a result.
+#[derive(Debug, Clone, Default)]
+struct Counting(Arc<AtomicUsize>);
+
+impl Counting {
+    fn finished(&self) -> usize {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Reducer<i64> for Counting {
+    type State = i64;
+    type Out = i64;
+
+    fn empty(&self) -> Option<i64> {
+        Some(0)
+    }
+
+    fn first(&self, x: i64) -> i64 {
+        x
+    }
+
+    fn step(&self, state: &mut i64, x: i64) {
+        *state += x;
+    }
+
+    fn combine(&self, state: &mut i64, other: i64) {
+        *state += other;
+    }
+
+    fn finish(&self, state: i64) -> i64 {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        state
+    }
+}
+
+fn table() -> Tensor<Vec<i64>> {
+    Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap()
+}
+
+#[test]
+fn an_operand_has_the_values_it_has_by_itself() {
+    let t = Tensor::from_nested([[1.0_f64, 2.0, 6.0], [3.0, 5.0, 4.0]]).unwrap();
+    let (mean, std) = (t.mean(0).eval().unwrap(), t.std(0, 0).eval().unwrap());
+    let whole = (&t - t.mean(0)) / t.std(0, 0);
+    assert_eq!(whole.to_vec(), ((&t - &mean) / &std).to_vec());
+    let sorted = t.sum(0) + t.cumsum(0).select((1,)).unwrap();
+    assert_eq!(sorted.to_vec().unwrap(), [8.0, 14.0, 20.0]);
+    let parts = t.reduce_segments(1, &[0, 1, 3], lensor::reduce::Sum);
+    assert_eq!((10.0 * parts).to_vec().unwrap(), [10.0, 80.0, 30.0, 90.0]);
+    assert_eq!((-t.rolling(1, 2).max()).to_vec().unwrap(), [-2.0, -6.0, -5.0, -5.0]);
+    assert_eq!((2.0 - t.sum(1)).sqrt().abs().shape().unwrap(), [2]);
+    // A view of it is a view of its result.
+    let view = t.cumsum(1).transpose(&[1, 0]).unwrap().flip(0).unwrap();
+    assert_eq!(view.to_vec().unwrap(), [9.0, 12.0, 3.0, 8.0, 1.0, 3.0]);
+    let linked = t.cumsum(1).transpose(&[1, 0]).unwrap().reshape([2, 3]).unwrap() + 1.0;
+    assert_eq!(linked.to_vec().unwrap(), [2.0, 4.0, 4.0, 9.0, 10.0, 13.0]);
+}
+
+#[test]
+fn it_stands_wherever_a_tensor_may() {
+    let t = table();
+    let mut out = table();
+    out += t.sum(1).keepdims();
+    assert_eq!(out.to_vec().unwrap(), [7, 8, 9, 19, 20, 21]);
+    out.assign(t.sum(0)).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [5, 7, 9, 5, 7, 9]);
+    t.sum(0).assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [9, 7, 5, 9, 7, 5]);
+    out.update(|old| Ok((old - t.sum(0)).boxed())).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [4, 0, -4, 4, 0, -4]);
+    let large = t.sum(lensor::reduce::Axes::All).filter((&t).greater(t.mean_of_columns()));
+    assert_eq!(large.item().unwrap(), 15);
+    let chosen = choose((&t).less(t.sum(0).lazy() - 4), t.sum(0), 0);
+    assert_eq!(chosen.to_vec().unwrap(), [0, 7, 9, 0, 0, 0]);
+    assert_eq!(zip_with((t.sum(0), &t), |(s, x)| s - x).to_vec().unwrap(), [4, 5, 6, 1, 2, 3]);
+    let boxed: Vec<BoxExpr<i64>> =
+        vec![t.sum(0).boxed(), (&t * t.sum(0)).boxed(), t.cumsum(0).boxed()];
+    let all = boxed.into_iter().reduce(|a, b| (a + b).boxed()).unwrap();
+    assert_eq!(all.to_vec().unwrap(), [11, 23, 39, 30, 49, 72]);
+    assert_eq!(t.sum(0).sum(0).item().unwrap(), 21);
+    assert_eq!(t.cumsum(0).cumsum(1).to_vec().unwrap(), [1, 3, 6, 5, 12, 21]);
+    assert_eq!(
+        (&t - t.sum(0)).sort(1, Ascending).unwrap().to_vec().unwrap(),
+        [-6, -5, -4, -3, -2, -1]
+    );
+    assert_eq!((&t + t.sum(0)).cumsum(1).rolling(1, 2).sum().shape().unwrap(), [2, 2]);
+}
+
+trait Columns {
+    fn mean_of_columns(&self) -> lensor::expr::Lazy<impl Expr<Elem = i64> + '_>;
+}
+
+impl Columns for Tensor<Vec<i64>> {
+    fn mean_of_columns(&self) -> lensor::expr::Lazy<impl Expr<Elem = i64> + '_> {
+        self.sum(0) / 2
+    }
+}
+
+/// In one evaluation an operation, its clones and its references compute once, nested ones too; nothing is kept
+/// for the next.
+#[test]
+fn it_is_computed_once_an_evaluation() {
+    let (t, counting) = (table(), Counting::default());
+    let sum = t.reduce(0, counting.clone());
+    assert_eq!(counting.finished(), 0);
+    let e = (&t - &sum) * sum.clone() + &sum;
+    assert_eq!(counting.finished(), 0);
+    e.eval().unwrap();
+    assert_eq!(counting.finished(), 3);
+    e.eval().unwrap();
+    assert_eq!(counting.finished(), 3);
+    // Nested in another operation, which is computed first.
+    let nested = (&t - &sum).sum(1).keepdims() * &sum + sum.clone();
+    nested.eval().unwrap();
+    assert_eq!(counting.finished(), 3);
+    nested.boxed().eval().unwrap();
+    assert_eq!(counting.finished(), 3);
+    (&t * &sum).sum(0).eval().unwrap();
+    assert_eq!(counting.finished(), 3);
+    // A view that shows one element computes all, one that shows none nothing.
+    sum.clone().select((0,)).unwrap().eval().unwrap();
+    assert_eq!(counting.finished(), 3);
+    (&t - &sum).slice(0, 0..0).unwrap().eval().unwrap();
+    assert_eq!(counting.finished(), 0);
+    // Nor does an expression that carries an error, nor an explanation.
+    let other = Tensor::from(vec![1_i64, 2]);
+    assert!(matches!((&other - &sum).eval(), Err(Error::Operands { .. })));
+    let text = (&t - &sum).explain().unwrap().to_string();
+    assert!(text.contains("2 operands"), "{text}");
+    assert_eq!(counting.finished(), 0);
+}
+
+/// Errors of an operation come first, with the index in its own result; of several the leftmost is reported.
+#[test]
+fn errors_carry_the_index_in_the_result() {
+    let t = Tensor::from_nested([[1_i64, i64::MAX], [1, 1]]).unwrap();
+    let overflow = Error::Overflow { index: vec![1], target: "i64" };
+    assert_eq!((&t / 0 - t.sum(0)).eval().map(drop), Err(overflow.clone()));
+    let empty = Tensor::from_vec([0, 2], Vec::<i64>::new()).unwrap();
+    let none = Error::EmptyReduction { axis: 0, shape: vec![0, 2] };
+    assert_eq!((empty.max_over(0) + t.sum(0)).eval().map(drop), Err(none));
+    assert_eq!((t.sum(0) + empty.max_over(0)).eval().map(drop), Err(overflow));
+    let axis = Error::Axis { axis: 2, rank: 2 };
+    assert_eq!((t.sum(2) + 1).shape(), Err(axis.clone()));
+    assert_eq!((&t - t.cumsum(2)).eval().map(drop), Err(axis.clone()));
+    assert_eq!(t.sum(2).flip(0).map(drop), Err(axis));
+}
+
+#[test]
+fn sparse_operands_may_stand_beside_it() {
+    let t =
+        Tensor::from_coordinates([2, 3], 0_i64, &[[0, 1], [1, 2]], vec![5, 7], Duplicates::Refuse)
+            .unwrap();
+    assert_eq!((&t - t.sum(0)).to_vec().unwrap(), [0, 0, -7, 0, -5, 0]);
+    let stored = zip_stored_with(&t);
+    assert_eq!(stored.to_vec().unwrap(), [0, 25, 0, 0, 0, 49]);
+    let mut sparse = t.clone();
+    sparse += t.sum(1).keepdims();
+    assert_eq!(sparse.to_vec().unwrap(), [5, 10, 5, 7, 7, 14]);
+}
+
+fn zip_stored_with(
+    t: &Tensor<lensor::storage::Sparse<i64>>,
+) -> Tensor<lensor::storage::Sparse<i64>> {
+    lensor::expr::zip_stored((t, t.sum(0)), 0, |(x, sum)| x * sum).unwrap()
+}
+
+/// Threads may compute with clones of one operation at the same time.
+#[test]
+fn threads_share_an_operation() {
+    let t = Tensor::from_fn([200, 300], |k| k as i64 % 7).unwrap().eval_now();
+    let sum = t.sum(0);
+    let expected = (&t - &sum).to_vec().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    assert_eq!((&t - &sum).to_vec().unwrap(), expected);
+                }
+            });
+        }
+    });
+}
+
+trait Now {
+    fn eval_now(self) -> Tensor<Vec<i64>>;
+}
+
+impl<S: lensor::Reader<Elem = i64>> Now for Tensor<S> {
+    fn eval_now(self) -> Tensor<Vec<i64>> {
+        self.to_tensor().unwrap()
+    }
+}
