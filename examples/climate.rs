@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 
     // Years counted from the middle one have the mean 0, so the least squares line is a quotient.
     let years = linspace(-30.0, 30.0, YEARS)?;
-    let slope = years.view().matmul(&of_year)?.item()? / years.view().matmul(&years)?.item()?;
+    let slope = years.view().matmul(&of_year).eval()?.item()?
+        / years.view().matmul(&years).eval()?.item()?;
     println!("trend: {:+.3} °C a decade", 10.0 * slope);
 
     // A window of five months is centred two after it begins.

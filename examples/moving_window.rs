@@ -8,7 +8,7 @@ use lensor::{Lazy, Reader};
 fn median_of_three<S: Reader<Elem = f64> + Copy>(
     readings: Tensor<S>,
 ) -> Result<Lazy<impl Expr<Elem = f64> + Clone>, Error> {
-    let windows = readings.windows(0, 3)?;
+    let windows = readings.windows(0, 3)?.lazy();
     let at = |k: usize| windows.clone().select((.., k));
     let (low, high) = (at(0)?.min(at(1)?), at(0)?.max(at(1)?));
     Ok(low.max(high.min(at(2)?)))

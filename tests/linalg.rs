@@ -50,7 +50,7 @@ quickcheck! {
         let turned = t.view().swap_axes(rank - 2, rank - 1).unwrap();
         let model = |t: &Tensor<&Vec<i32>>| (t.shape(), t.to_vec().unwrap());
         let expected = multiplied(&viewed.model(), &model(&turned)).unwrap();
-        TestResult::from_bool(holds(t.view().matmul(turned).unwrap(), &expected))
+        TestResult::from_bool(holds(t.view().matmul(turned).eval().unwrap(), &expected))
     }
 
     /// Any view times a matrix that stretches along its stack, in any memory order, into any view.
@@ -70,10 +70,10 @@ quickcheck! {
         turned.reverse();
         let mut out = Tensor::full(turned, 0).unwrap();
         let order: Vec<usize> = (0..out.rank()).rev().collect();
-        lazy.matmul_to(&b, &mut out.view_mut().transpose(&order).unwrap()).unwrap();
+        lazy.matmul(&b).assign_to(&mut out.view_mut().transpose(&order).unwrap()).unwrap();
         let out = out.transpose(&order).unwrap().to_tensor().unwrap();
         TestResult::from_bool(
-            holds(t.matmul(&b).unwrap(), &expected) && holds(out, &expected)
+            holds(t.matmul(&b).eval().unwrap(), &expected) && holds(out, &expected)
         )
     }
 
@@ -87,12 +87,12 @@ quickcheck! {
         let (m, k) = (t.shape()[rank - 2], t.shape()[rank - 1]);
         let vector = |n: usize| Tensor::from((0..n as i32).map(|x| x * x - 3).collect::<Vec<_>>());
         let (row, column) = (vector(m), vector(k));
-        let as_row = row.view().insert_axis(0).unwrap().matmul(&t).unwrap();
-        let as_column = t.view().matmul(column.view().insert_axis(1).unwrap()).unwrap();
+        let as_row = row.view().insert_axis(0).unwrap().matmul(&t).eval().unwrap();
+        let as_column = t.view().matmul(column.view().insert_axis(1).unwrap()).eval().unwrap();
         let own = as_row.shape().rank();
         TestResult::from_bool(
-            row.matmul(&t).unwrap() == as_row.remove_axis(own - 2).unwrap()
-                && t.matmul(&column).unwrap() == as_column.remove_axis(own - 1).unwrap()
+            row.matmul(&t).eval().unwrap() == as_row.remove_axis(own - 2).unwrap()
+                && t.matmul(&column).eval().unwrap() == as_column.remove_axis(own - 1).unwrap()
         )
     }
 
@@ -101,7 +101,7 @@ quickcheck! {
         let t = viewed.tensor();
         let n = n % (t.rank() + 1);
         let pairs: Vec<_> = (0..n).map(|axis| (axis, axis)).collect();
-        let found = t.tensordot(&t, &pairs).unwrap();
+        let found = t.tensordot(&t, &pairs).eval().unwrap();
         let k: usize = t.shape()[..n].iter().product();
         let rest: usize = t.shape()[n..].iter().product();
         let flat = (Shape::from([k, rest]), viewed.model().1);
@@ -116,7 +116,7 @@ quickcheck! {
     fn outer_sums_over_nothing(a: Viewed<i32>, b: Viewed<i32>) -> bool {
         let (a, b) = (a.tensor(), b.tensor());
         match a.outer(&b).and_then(|lazy| lazy.eval()) {
-            Ok(found) => found == a.tensordot(&b, &[]).unwrap(),
+            Ok(found) => found == a.tensordot(&b, &[]).eval().unwrap(),
             Err(error) => matches!(error, Error::ShapeOverflow { .. }),
         }
     }
@@ -143,13 +143,13 @@ fn products_of_every_size_are_exact() {
             let n = sizes[(which * 7 + k) % sizes.len()];
             let (a, b) = (whole([m, k], 1), whole([k, n], 2));
             let expected = naive(&a, &b);
-            assert_eq!(a.matmul(&b).unwrap().to_vec().unwrap(), expected, "{m} {k} {n}");
+            assert_eq!(a.matmul(&b).eval().unwrap().to_vec().unwrap(), expected, "{m} {k} {n}");
             let (x, y) = ((&a).cast::<f32>(), (&b).cast::<f32>());
-            let narrow = x.matmul(y).unwrap().cast::<f64>().eval().unwrap();
+            let narrow = x.matmul(y).eval().unwrap().cast::<f64>().eval().unwrap();
             assert_eq!(narrow.to_vec().unwrap(), expected, "{m} {k} {n}");
             let (x, y) = ((&a).cast::<i16>(), (&b).cast::<i16>());
             let wrapped: Vec<i16> = expected.iter().map(|&x| x as i64 as i16).collect();
-            assert_eq!(x.matmul(y).unwrap().to_vec().unwrap(), wrapped, "{m} {k} {n}");
+            assert_eq!(x.matmul(y).eval().unwrap().to_vec().unwrap(), wrapped, "{m} {k} {n}");
         }
     }
 }
@@ -164,7 +164,7 @@ fn the_same_bits_from_any_memory_and_any_threads() {
         [[300, 70, 90], [5, 300, 40], [1, 500, 300], [260, 301, 1], [130, 1000, 3], [20, 20, 20]];
     for [m, k, n] in sizes {
         let (a, b) = (noise([m, k]), noise([k, n]));
-        let expected: Vec<u64> = bits(&a.matmul(&b).unwrap());
+        let expected: Vec<u64> = bits(&a.matmul(&b).eval().unwrap());
         let turned = |t: &Tensor<Vec<f64>>| {
             let order = [1, 0];
             t.view().transpose(&order).unwrap().to_tensor().unwrap().transpose(&order).unwrap()
@@ -172,15 +172,15 @@ fn the_same_bits_from_any_memory_and_any_threads() {
         let flipped = |t: &Tensor<Vec<f64>>, axis: usize| {
             t.view().flip(axis).unwrap().to_tensor().unwrap().flip(axis).unwrap()
         };
-        assert_eq!(bits(&turned(&a).matmul(&turned(&b)).unwrap()), expected);
-        assert_eq!(bits(&flipped(&a, 1).matmul(&flipped(&b, 0)).unwrap()), expected);
-        assert_eq!(bits(&(&a * 1.0).matmul(&turned(&b)).unwrap()), expected);
+        assert_eq!(bits(&turned(&a).matmul(&turned(&b)).eval().unwrap()), expected);
+        assert_eq!(bits(&flipped(&a, 1).matmul(&flipped(&b, 0)).eval().unwrap()), expected);
+        assert_eq!(bits(&(&a * 1.0).matmul(&turned(&b)).eval().unwrap()), expected);
         for threads in [1, 2, 3, 16] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(pool.install(|| bits(&a.matmul(&b).unwrap())), expected);
+            assert_eq!(pool.install(|| bits(&a.matmul(&b).eval().unwrap())), expected);
         }
         let stack = a.view().insert_axis(0).unwrap().broadcast([3, m, k]).unwrap();
-        assert_eq!(bits(&stack.matmul(&b).unwrap()), expected.repeat(3));
+        assert_eq!(bits(&stack.matmul(&b).eval().unwrap()), expected.repeat(3));
     }
 }
 
@@ -195,7 +195,7 @@ fn complex_products_are_exact() {
     for side in [3, 40] {
         let (re, im) = (whole([side, side], 3), whole([side, side], 9));
         let z = zip_with((&re, &im), |(re, im)| Complex64::new(re, im)).eval().unwrap();
-        let product = z.matmul(&z).unwrap();
+        let product = z.matmul(&z).eval().unwrap();
         let part = |a, b| Tensor::from_vec([side, side], naive(a, b)).unwrap();
         let expected_re = (part(&re, &re) - part(&im, &im)).eval().unwrap();
         assert_eq!((&product).map(|z| z.re).eval().unwrap(), expected_re);
@@ -209,18 +209,18 @@ fn sums_over_nothing_are_zero() {
     for (m, n) in [(2, 3), (50, 60), (0, 4), (4, 0)] {
         let a = Tensor::full([m, 0], 1.0).unwrap();
         let b = Tensor::full([0, n], 1.0).unwrap();
-        let product = a.matmul(&b).unwrap();
+        let product = a.matmul(&b).eval().unwrap();
         assert_eq!(product.shape(), [m, n]);
         assert!(product.to_vec().unwrap().iter().all(|&x| x == 0.0));
     }
     let none = Tensor::full([0], 1).unwrap();
-    assert_eq!(none.matmul(&none).unwrap().item().unwrap(), 0);
+    assert_eq!(none.matmul(&none).eval().unwrap().item().unwrap(), 0);
 }
 
 #[test]
 fn operands_that_do_not_chain_are_refused() {
     let t = |shape: &[usize]| Tensor::full(shape, 1.0).unwrap();
-    let text = |a: &[usize], b: &[usize]| t(a).matmul(&t(b)).unwrap_err().to_string();
+    let text = |a: &[usize], b: &[usize]| t(a).matmul(&t(b)).eval().unwrap_err().to_string();
     assert_eq!(
         text(&[2, 3], &[4]),
         "cannot multiply shapes [2, 3] and [4]: axis 1 of the first has extent 3, axis 0 of the second 4"
@@ -230,12 +230,13 @@ fn operands_that_do_not_chain_are_refused() {
         text(&[2, 5, 3], &[4, 3, 2]),
         "operands could not be broadcast: argument 2 has shape [4], the result so far is [2], axis 0: 4 vs 2"
     );
-    let error = t(&[2, 2]).matmul_to(&t(&[2, 2]), &mut t(&[4])).unwrap_err();
+    let error = t(&[2, 2]).matmul(&t(&[2, 2])).assign_to(&mut t(&[4])).unwrap_err();
     assert_eq!(error, Error::Destination { expected: vec![4], found: vec![2, 2] });
     let mut one = t(&[1]).broadcast([2, 2]).unwrap();
-    let error = t(&[2, 2]).matmul_to(&t(&[2, 2]), &mut one).unwrap_err();
+    let error = t(&[2, 2]).matmul(&t(&[2, 2])).assign_to(&mut one).unwrap_err();
     assert_eq!(error, Error::NotInjective { axis: 0 });
-    let pairs = |pairs: &[(usize, usize)]| t(&[2, 3]).tensordot(&t(&[3, 2]), pairs).unwrap_err();
+    let pairs =
+        |pairs: &[(usize, usize)]| t(&[2, 3]).tensordot(&t(&[3, 2]), pairs).eval().unwrap_err();
     assert_eq!(pairs(&[(0, 2)]), Error::Axis { axis: 2, rank: 2 });
     assert_eq!(pairs(&[(0, 1), (0, 0)]), Error::RepeatedAxis { axis: 0 });
     assert_eq!(pairs(&[(1, 0), (0, 0)]).to_string(), "axis 0 was given twice");
@@ -246,7 +247,7 @@ fn operands_that_do_not_chain_are_refused() {
     let huge = Tensor::constant([1 << 40], 1).unwrap();
     assert!(matches!(huge.outer(&huge).and_then(|e| e.eval()), Err(Error::ShapeOverflow { .. })));
     assert!(matches!(
-        huge.matmul(&huge.view().reshape([1 << 20, 1 << 20]).unwrap()).unwrap_err(),
+        huge.matmul(&huge.view().reshape([1 << 20, 1 << 20]).unwrap()).eval().unwrap_err(),
         Error::Contraction { .. }
     ));
 }

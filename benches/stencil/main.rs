@@ -141,14 +141,14 @@ fn stacks(bench: &Bench, side: usize, count: usize) {
     let count = if bench.quick { count / 100 } else { count };
     let (a, b) = (noise(&[count, side, side]), noise(&[count, side, side]));
     let mut out = Tensor::full([count, side, side], 0.0).expect("memory");
-    a.view().matmul_to(&b, &mut out).expect("a product");
+    a.view().matmul(&b).assign_to(&mut out).expect("a product");
     for k in [0, count / 2, count - 1] {
         let expected = square(a.storage(), side, k).dot(&square(b.storage(), side, k));
         let found = square(out.storage(), side, k);
         assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "product {k}");
     }
     let mut other = Array2::zeros((side, side));
-    let ours = || a.view().matmul_to(&b, &mut out).expect("a product");
+    let ours = || a.view().matmul(&b).assign_to(&mut out).expect("a product");
     let ndarray = || {
         for k in 0..count {
             let (a, b) = (square(a.storage(), side, k), square(b.storage(), side, k));
@@ -167,10 +167,10 @@ fn product(bench: &Bench) {
     let mut out = Tensor::full([n, n], 0.0).expect("memory");
     let view = |t| ArrayView2::from_shape((n, n), t).expect("a square");
     let expected = view(a.storage()).dot(&view(b.storage()).t());
-    a.view().matmul_to(&turned, &mut out).expect("a product");
+    a.view().matmul(&turned).assign_to(&mut out).expect("a product");
     assert!(out.storage().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10), "product");
     let mut other = Array2::zeros((n, n));
-    let ours = || a.view().matmul_to(&b, &mut out).expect("a product");
+    let ours = || a.view().matmul(&b).assign_to(&mut out).expect("a product");
     let ndarray = || {
         let (a, b) = (view(a.storage()), view(b.storage()));
         ndarray::linalg::general_mat_mul(1.0, &a, &b, 0.0, &mut other);

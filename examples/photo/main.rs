@@ -89,7 +89,7 @@ fn run(out: &mut impl Write) -> Result<(), Box<dyn AnyError>> {
         swapped.boxed(),
         enlarged(downsampled, COARSE)?.boxed(),
         tiled.boxed(),
-        luminance.insert_axis(2)?.boxed(),
+        luminance.insert_axis(2)?.lazy().boxed(),
         displayable(&normalised)?.boxed(),
     ];
     let sheet = report.once("assemble the sheet", || sheet::assemble(&panels, [height, width]))?;
@@ -131,7 +131,7 @@ where
     S: Reader<Elem = u8> + Clone,
 {
     let part = |channel: usize| {
-        let plane = photo.clone().select((.., .., channel))?;
+        let plane = photo.clone().select((.., .., channel))?.lazy();
         Ok::<_, Error>(plane.cast::<f32>() * WEIGHTS[channel])
     };
     Ok((part(0)? + part(1)? + part(2)?).round().cast::<u8>())
@@ -142,7 +142,7 @@ fn normalise<S>(photo: &Tensor<S>) -> Result<Lazy<impl Expr<Elem = f32> + use<S>
 where
     S: Reader<Elem = u8> + Clone,
 {
-    let planes = photo.clone().transpose(&[2, 0, 1])?.cast::<f32>();
+    let planes = photo.clone().transpose(&[2, 0, 1])?.lazy().cast::<f32>();
     let (mean, deviation) = (Tensor::new([3, 1, 1], MEAN)?, Tensor::new([3, 1, 1], DEVIATION)?);
     Ok((planes / 255.0 - mean) / deviation)
 }

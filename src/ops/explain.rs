@@ -35,7 +35,7 @@ pub trait Explain: IntoExpr + Sized {
     /// use lensor::explain::Explain;
     /// use lensor::prelude::*;
     /// let t = Tensor::full([64, 64], 1.0)?;
-    /// let text = t.explained().matmul(&t)?.to_string();
+    /// let text = t.matmul(&t).explain()?.to_string();
     /// assert!(text.starts_with("product of f64 [64, 64] and [64, 64] to [64, 64]"));
     /// # Ok::<(), Error>(())
     /// ```

@@ -149,7 +149,7 @@ fn picks_name_both_operands() {
 #[test]
 fn products_say_who_multiplies() {
     let (a, b) = (numbers([100, 200]), numbers([200, 50]));
-    insta::assert_snapshot!(shown(a.explained().matmul(&b).unwrap()), @r#"
+    insta::assert_snapshot!(shown(a.matmul(&b).explain().unwrap()), @r#"
     product of f64 [100, 200] and [200, 50] to [100, 50]
     matrices: 1 of 100 x 200 times 200 x 50, by matrixmultiply
     kernel: packs both operands, whatever their strides
@@ -159,7 +159,7 @@ fn products_say_who_multiplies() {
     "#);
     let narrow = numbers([2, 100]);
     let turned = b.view().transpose(&[1, 0]).unwrap();
-    insta::assert_snapshot!(shown(narrow.explained().matmul(&a).unwrap()), @r#"
+    insta::assert_snapshot!(shown(narrow.matmul(&a).explain().unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
     kernel: rows of 64 sums, with the second read as it is
@@ -167,7 +167,7 @@ fn products_say_who_multiplies() {
     operand 2: direct, with strides [200, 1]
     bytes: 161600 read, 3200 written
     "#);
-    insta::assert_snapshot!(shown((&narrow * 2.0).explained().matmul(&a).unwrap()), @r#"
+    insta::assert_snapshot!(shown((&narrow * 2.0).matmul(&a).explain().unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
     kernel: rows of 64 sums, with the second read as it is
@@ -175,7 +175,7 @@ fn products_say_who_multiplies() {
     operand 2: direct, with strides [200, 1]
     bytes: 161600 read, 3200 written
     "#);
-    insta::assert_snapshot!(shown(turned.explained().tensordot(&a, &[(1, 1)]).unwrap()), @r#"
+    insta::assert_snapshot!(shown(turned.tensordot(&a, &[(1, 1)]).explain().unwrap()), @r#"
     product of f64 [50, 200] and [100, 200] to [50, 100]
     matrices: 1 of 50 x 200 times 200 x 100, by matrixmultiply
     kernel: packs both operands, whatever their strides
@@ -286,7 +286,7 @@ fn explanations_report_errors_of_shapes() {
         shown().top_k(0, 4, Ascending),
         Err(Error::LaneTooShort { axis: 0, count: 4, extent: 3 })
     );
-    assert!(matches!(shown().matmul(&t), Err(Error::Contraction { .. })));
+    assert!(matches!(t.matmul(&t).explain(), Err(Error::Contraction { .. })));
     assert!(matches!(shown().laplacian(&[]), Err(Error::Rank { .. })));
     assert!(matches!(shown().convolve(&numbers([9, 9]), Mode::Valid), Err(Error::Window { .. })));
     let repeated = Tensor::full([1], 0.0).unwrap().broadcast([3]).unwrap();
@@ -306,7 +306,7 @@ fn empty_operands_are_explained() {
     assert!(lines(t.explained().unique()) > 0);
     assert!(lines(t.explained().search_sorted(1.0, Side::Left)) > 0);
     assert!(lines(t.explained().take_along(1, Tensor::full([1, 0], 0_usize).unwrap())) > 0);
-    assert!(lines(t.explained().matmul(&numbers([4, 5]))) > 0);
+    assert!(lines(t.matmul(&numbers([4, 5])).explain()) > 0);
     assert!(lines(t.explained().convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap))) > 0);
     assert!(lines(t.explained().histogram(&Uniform::new(1, 0.0, 1.0).unwrap())) > 0);
     assert!(lines(Tensor::full([], 1.0).unwrap().explained().hessian(&[], EdgeOrder::First)) > 0);

@@ -62,7 +62,7 @@ fn short_lanes_are_sorted_as_if_alone() {
                 let expected = bits(&expected);
                 assert_eq!(bits(t.sort(1, order).unwrap().storage()), expected);
                 let view = apart.view().select((.., 2..length + 2)).unwrap();
-                assert_eq!(bits(view.sort(1, order).unwrap().storage()), expected);
+                assert_eq!(bits((&view).sort(1, order).unwrap().storage()), expected);
                 let turned = aside.sort(0, order).unwrap().transpose(&[1, 0]).unwrap();
                 assert_eq!(bits(&turned.to_vec().unwrap()), expected);
                 let mut changed = apart.clone();
@@ -78,7 +78,7 @@ fn short_lanes_are_sorted_as_if_alone() {
                 let (_, expected) =
                     map_lanes(&shape, 1, &numbers, length, |lane| argsorted(lane, order));
                 assert_eq!(t.argsort(1, order).unwrap().storage(), &expected);
-                assert_eq!(view.argsort(1, order).unwrap().storage(), &expected);
+                assert_eq!((&view).argsort(1, order).unwrap().storage(), &expected);
             }
         }
     }
@@ -119,7 +119,7 @@ fn groups_make_up_the_whole() {
             lane
         });
         assert!(t.sort(axis, Ascending).unwrap().storage() == &expected);
-        assert!(turned.sort(axis, Ascending).unwrap().storage() == &expected);
+        assert!((&turned).sort(axis, Ascending).unwrap().storage() == &expected);
         assert!((&t + 0).sort(axis, Ascending).unwrap().storage() == &expected);
         let mut in_place = turned.to_tensor().unwrap();
         in_place.view_mut().flip(axis).unwrap().sort_in_place(axis, Ascending).unwrap();

@@ -228,7 +228,7 @@ impl<'p> Program<'p> {
         let axis = extent(&options["axis"])?;
         let descending = flag(options, "descending")?;
         let order = if descending { SortOrder::Descending } else { SortOrder::Ascending };
-        let positions = |found: Tensor<Vec<usize>>| I64(found.map(|k| k as i64).boxed());
+        let positions = |found: Tensor<Vec<usize>>| I64(found.lazy().map(|k| k as i64).boxed());
         Ok(match (op, x) {
             ("cumsum", I64(x)) => I64(x.scan(axis, WrappingSum).eval()?.lazy().boxed()),
             ("cumsum", F64(x)) => F64(x.cumsum(axis).eval()?.lazy().boxed()),

@@ -5,9 +5,9 @@
 //! use lensor::linalg::Linalg;
 //! let a = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
 //! let x = Tensor::from(vec![10.0, 1.0]);
-//! assert_eq!(a.view().matmul(&x)?.to_vec()?, [12.0, 34.0]);
+//! assert_eq!(a.matmul(&x).to_vec()?, [12.0, 34.0]);
 //! let turned = a.view().transpose(&[1, 0])?;
-//! assert_eq!(a.view().matmul(turned)?.to_vec()?, [5.0, 11.0, 11.0, 25.0]);
+//! assert_eq!(a.matmul(turned).to_vec()?, [5.0, 11.0, 11.0, 25.0]);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -18,17 +18,19 @@
 //! others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or
 //! columns, and those of other elements.
 
-mod explain;
 mod stack;
 
+use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
-use crate::expr::{Apply, Expr, IntoExpr, Lazy, MulOp};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Apply, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read};
+use crate::kernel::Filled;
+use crate::ops::explain::report;
 use crate::ops::pairing::{Pairing, check};
 use crate::shape::{Align, Shape};
-use crate::storage::Writer;
-use crate::tensor::Tensor;
 use stack::Product;
+use std::mem::MaybeUninit;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
@@ -47,62 +49,33 @@ where
     /// operands of operators do. An operand of rank 1 is a row on the left, a column on the right, and its
     /// axis is not in the result: two of them give a tensor of rank 0. Follows NumPy's `matmul`.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Contraction`] if the axes to be summed over differ, [`Error::Operands`] if those in front
-    /// do not align, [`Error::Axis`] for an operand of rank 0, [`Error::OutOfMemory`], and what the
-    /// evaluation of an operand reports.
+    /// The shape, and with it the result, is [`Error::Contraction`] if the axes to be summed over differ,
+    /// [`Error::Operands`] if those in front do not align, and [`Error::Axis`] for an operand of rank 0.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
     /// use lensor::Tensor;
     /// let a = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
     /// let b = Tensor::from_nested([[1, 0], [0, 1], [1, 1]])?;
-    /// assert_eq!(a.view().matmul(&b)?.to_vec()?, [4, 5, 10, 11]);
+    /// assert_eq!(a.matmul(&b).to_vec()?, [4, 5, 10, 11]);
     ///
     /// let stack = Tensor::from_vec([2, 1, 2], vec![1, 0, 0, 1])?;
-    /// let rows = stack.matmul(&a)?;
+    /// let rows = stack.matmul(&a).eval()?;
     /// assert_eq!(rows.shape(), [2, 1, 3]);
     /// assert_eq!(rows.to_vec()?, [1, 2, 3, 4, 5, 6]);
     ///
     /// assert_eq!(
-    ///     a.view().matmul(&a).unwrap_err().to_string(),
+    ///     a.matmul(&a).shape().unwrap_err().to_string(),
     ///     "cannot multiply shapes [2, 3] and [2, 3]: axis 1 of the first has extent 3, axis 0 of the \
     ///      second 2"
     /// );
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    fn matmul<R: IntoExpr<Elem = Self::Elem>>(self, other: R) -> Result<Tensor<Vec<Self::Elem>>> {
-        let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
-        let (a, b, shape) = chained(a, b)?;
-        Product::new(&a, &b)?.eval(&shape)
-    }
-
-    /// As [`Self::matmul`], into an existing tensor or view of any storage with a writer. No memory is
-    /// taken where both operands lie in memory under strides and the destination is contiguous there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::matmul`], and [`Error::Destination`] if `out` has another shape,
-    /// [`Error::NotInjective`] if two of its indexes share an address.
-    ///
-    /// ```
-    /// use lensor::linalg::Linalg;
-    /// use lensor::Tensor;
-    /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// let mut out = Tensor::full([2, 3], 0)?;
-    /// a.view().matmul_to(&a, &mut out.view_mut().select((.., 1..))?)?;
-    /// assert_eq!(out.to_vec()?, [0, 7, 10, 0, 15, 22]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn matmul_to<R, W>(self, other: R, out: &mut Tensor<W>) -> Result<()>
-    where
-        R: IntoExpr<Elem = Self::Elem>,
-        W: Writer<Elem = Self::Elem>,
-    {
-        let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
-        let (a, b, shape) = chained(a, b)?;
-        Product::new(&a, &b)?.assign_to(&shape, out)
+    fn matmul<R: IntoExpr<Elem = Self::Elem>>(
+        self,
+        other: R,
+    ) -> Deferred<MatMul<Self::Expr, R::Expr>> {
+        Deferred::new(MatMul { a: Lazy(self.into_expr()), b: Lazy(other.into_expr()), pairs: None })
     }
 
     /// The sum of products over pairs of axes, one of this operand and one of `other`.
@@ -110,30 +83,27 @@ where
     /// The result has the remaining axes of this operand, then those of `other`. Without pairs it is the
     /// outer product. Follows NumPy's `tensordot`.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Contraction`] with the first pair of axes that differ in extent, [`Error::Axis`] for one
-    /// that does not exist, [`Error::RepeatedAxis`] for one given twice, [`Error::ShapeOverflow`],
-    /// [`Error::OutOfMemory`], and what the evaluation of an operand reports.
+    /// The shape, and with it the result, is [`Error::Contraction`] with the first pair of axes that differ in
+    /// extent, [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice,
+    /// [`Error::RankLimit`] and [`Error::ShapeOverflow`] for a product that is too large.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
     /// use lensor::Tensor;
     /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// // Over the first axis of both: the products of columns.
-    /// assert_eq!(a.view().tensordot(&a, &[(0, 0)])?.to_vec()?, [10, 14, 14, 20]);
+    /// assert_eq!(a.tensordot(&a, &[(0, 0)]).to_vec()?, [10, 14, 14, 20]);
     /// // Over both axes.
-    /// assert_eq!(a.view().tensordot(&a, &[(0, 0), (1, 1)])?.to_vec()?, [30]);
+    /// assert_eq!(a.tensordot(&a, &[(0, 0), (1, 1)]).to_vec()?, [30]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn tensordot<R: IntoExpr<Elem = Self::Elem>>(
         self,
         other: R,
         pairs: &[(usize, usize)],
-    ) -> Result<Tensor<Vec<Self::Elem>>> {
-        let (a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
-        let (a, b, shape) = paired(a, b, pairs)?;
-        Product::new(&a, &b)?.eval(&shape)
+    ) -> Deferred<MatMul<Self::Expr, R::Expr>> {
+        let pairs = Some(pairs.to_vec());
+        Deferred::new(MatMul { a: Lazy(self.into_expr()), b: Lazy(other.into_expr()), pairs })
     }
 
     /// Every element of this operand times every element of `other`. Lazy, as any operator is.
@@ -162,6 +132,68 @@ where
 }
 
 crate::compute::for_operands!(Linalg where Elem: Arithmetic + 'static);
+
+/// A product of two operands: of stacks of matrices, or over pairs of axes.
+#[derive(Debug, Clone)]
+pub struct MatMul<A, B> {
+    a: Lazy<A>,
+    b: Lazy<B>,
+    /// The axes that are summed over, for [`Linalg::tensordot`].
+    pairs: Option<Vec<(usize, usize)>>,
+}
+
+impl<A: Expr, B: Expr> MatMul<A, B> {
+    /// The operands as stacks of matrices, and the shape of the product.
+    fn stacks(&self) -> Result<Stacks<'_, A, B>> {
+        let (a, b) = (Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()));
+        match &self.pairs {
+            None => chained(a, b),
+            Some(pairs) => paired(a, b, pairs),
+        }
+    }
+}
+
+type Stacks<'a, A, B> = (Lazy<<A as Expr>::Ref<'a>>, Lazy<<B as Expr>::Ref<'a>>, Shape);
+
+impl<A, B> Sealed for MatMul<A, B> {}
+
+impl<A, B> Compute for MatMul<A, B>
+where
+    A: Expr<Elem: Arithmetic + 'static>,
+    B: Expr<Elem = A::Elem>,
+{
+    type Elem = A::Elem;
+
+    fn shape(&self) -> Result<Shape> {
+        Ok(self.stacks()?.2)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.a.deferred(visit);
+        self.b.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
+        let (a, b, _) = self.stacks()?;
+        Product::new(&a, &b)?.fill(out)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let (a, b, shape) = self.stacks()?;
+        let (how, threads) = stack::explain(&a, &b)?;
+        let (left, right) = (self.a.shape()?, self.b.shape()?);
+        let element = std::any::type_name::<A::Elem>();
+        Ok(report(
+            format!("product of {element} {left:?} and {right:?} to {shape:?}"),
+            how,
+            threads,
+            [
+                bytes_read(&self.a.0).saturating_add(bytes_read(&self.b.0)),
+                shape.count()?.saturating_mul(size_of::<A::Elem>()),
+            ],
+        ))
+    }
+}
 
 /// Operands of `matmul` as stacks of matrices, and the shape of their product.
 fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>, Shape)> {

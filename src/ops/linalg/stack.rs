@@ -4,11 +4,9 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
 use crate::kernel::gemm::{self, Matrix, Ring, Scratch};
-use crate::kernel::{self, Filled, inner};
-use crate::map::{AddressMap, Strided};
+use crate::kernel::{self, Filled};
+use crate::map::Strided;
 use crate::shape::{Align, Shape};
-use crate::storage::Writer;
-use crate::tensor::Tensor;
 use std::borrow::Cow;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -259,30 +257,8 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         })
     }
 
-    /// All of them, in a new tensor of this shape.
-    pub(super) fn eval(&self, shape: &Shape) -> Result<Tensor<Vec<T>>> {
-        let map = AddressMap::row_major(shape)?;
-        let data = inner::collect(map.count(), |out| self.fill(out))?;
-        Ok(Tensor::of_parts(map, data))
-    }
-
-    /// All of them, to a tensor of this shape.
-    pub(super) fn assign_to<W: Writer<Elem = T>>(
-        &self,
-        shape: &Shape,
-        out: &mut Tensor<W>,
-    ) -> Result<()> {
-        let expected = out.shape();
-        if *shape != expected {
-            return Err(Error::Destination { expected: expected.to_vec(), found: shape.to_vec() });
-        }
-        match out.contiguous_mut() {
-            Some(part) => self.fill(inner::slots(part)).map(drop),
-            None => out.assign(self.eval(shape)?),
-        }
-    }
-
-    fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+    /// All of them, in row-major order.
+    pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         let (batches, rows) = (0..self.sizes.front.count()?, 0..self.sizes.sides[0]);
         let task = self.sizes.task(self.sizes.work(&batches, &rows));
         self.part(batches, rows, task, out)
