@@ -1,4 +1,4 @@
-//! Files: what is saved replaces a file or leaves it alone.
+//! Files and streams: what is saved replaces a file or leaves it alone, streams that lie are errors.
 
 mod links;
 #[cfg(feature = "mmap")]
@@ -6,6 +6,7 @@ mod mapped;
 mod save;
 #[cfg(unix)]
 mod stopped;
+mod streams;
 
 use lensor::interop::{mtx, npy, tns};
 use lensor::storage::Sparse;

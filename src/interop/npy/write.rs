@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
 use crate::memory::room;
+use crate::storage::Checked;
 use std::io::Write;
 use std::path::Path;
 
@@ -79,10 +80,11 @@ fn header<E: Expr<Elem: FileElement>>(array: &Lazy<E>) -> Result<Header> {
     Header::new(E::Elem::DTYPE, ByteOrder::NATIVE, false, array.shape()?)
 }
 
-fn write_with<E>(header: &Header, mut sink: impl Write, array: &Lazy<E>) -> Result<()>
+fn write_with<E>(header: &Header, sink: impl Write, array: &Lazy<E>) -> Result<()>
 where
     E: Expr<Elem: FileElement>,
 {
+    let mut sink = Checked(sink);
     sink.write_all(&header.to_bytes()?)?;
     let element_bytes = size_of::<E::Elem>();
     let mut block = room(header.count().min(BLOCK_BYTES / element_bytes))?;
@@ -93,5 +95,7 @@ where
             sink.write_all(bytemuck::cast_slice(&block))?;
         }
         Ok(())
-    })
+    })?;
+    // What the sink keeps for later may fail, which would be lost.
+    Ok(sink.flush()?)
 }
