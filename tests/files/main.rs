@@ -1,4 +1,5 @@
-//! Files and streams: what is saved replaces a file or leaves it alone, streams that lie are errors.
+//! Files and streams: what is saved replaces a file or leaves it alone, streams that lie are errors, and text
+//! of strangers does nothing to a terminal.
 
 mod links;
 #[cfg(feature = "mmap")]
@@ -7,6 +8,7 @@ mod save;
 #[cfg(unix)]
 mod stopped;
 mod streams;
+mod text;
 
 use lensor::interop::{mtx, npy, tns};
 use lensor::storage::Sparse;
