@@ -2,6 +2,10 @@
 //!
 //! Longer than 400 lines because it is one table of errors.
 
+mod foreign;
+
+use foreign::Foreign;
+use std::fmt::{Debug, Formatter};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -298,7 +302,7 @@ pub enum Error {
         extent: usize,
     },
     /// A range of numbers without a count.
-    #[error("a range from {start} to {stop} by {step} {what}")]
+    #[error("a range from {} to {} by {} {what}", Foreign(start), Foreign(stop), Foreign(step))]
     Range {
         /// First number, rendered.
         start: String,
@@ -467,7 +471,7 @@ pub enum Error {
         source: StorageError,
     },
     /// A checked conversion of an element failed.
-    #[error("cannot convert {value} at index {index:?} to {target}")]
+    #[error("cannot convert {} at index {index:?} to {target}", Foreign(value))]
     Cast {
         /// Index of the first such element.
         index: Vec<usize>,
@@ -589,7 +593,7 @@ pub enum Error {
         byte: u8,
     },
     /// An element type other than the one asked for, or one that is not supported.
-    #[error("expected elements of type {expected}, found {found}")]
+    #[error("expected elements of type {expected}, found {}", Foreign(found))]
     ElementType {
         /// What was asked for.
         expected: &'static str,
@@ -656,8 +660,8 @@ pub enum SparseFlaw {
 }
 
 /// A storage could not read or write one element.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("storage failed at address {address}: {source}")]
+#[derive(Clone, thiserror::Error)]
+#[error("storage failed at address {address}: {}", Foreign(source))]
 pub struct StorageError {
     /// Address of the element, in elements.
     pub address: usize,
@@ -681,9 +685,18 @@ impl StorageError {
     }
 }
 
+impl Debug for StorageError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StorageError")
+            .field("address", &self.address)
+            .field("source", &Foreign(format_args!("{:?}", self.source)))
+            .finish()
+    }
+}
+
 impl PartialEq for StorageError {
     fn eq(&self, other: &Self) -> bool {
-        self.address == other.address && self.source.to_string() == other.source.to_string()
+        self.to_string() == other.to_string()
     }
 }
 
@@ -694,14 +707,20 @@ impl From<StorageError> for Error {
 }
 
 /// An input or output error that can be cloned and compared.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
+#[derive(Clone, thiserror::Error)]
+#[error("{}", Foreign(.0))]
 pub struct IoError(Arc<std::io::Error>);
 
 impl IoError {
     /// Kind of the error.
     pub fn kind(&self) -> std::io::ErrorKind {
         self.0.kind()
+    }
+}
+
+impl Debug for IoError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("IoError").field(&Foreign(format_args!("{:?}", self.0))).finish()
     }
 }
 

@@ -23,7 +23,7 @@ pub use encoded::Encoded;
 pub use mapped::{Mapped, MappedMut};
 pub(crate) use sparse::sort_entries;
 pub use sparse::{Duplicates, Sparse};
-pub(crate) use stream::fill;
+pub(crate) use stream::{Checked, fill};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
