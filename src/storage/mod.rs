@@ -25,6 +25,7 @@ pub(crate) use stream::fill;
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
+use crate::memory::room;
 use dyn_clone::DynClone;
 use std::sync::Arc;
 
@@ -159,7 +160,13 @@ pub trait Stored: Send + Sync {
 /// elements equal to the fill value take no entry.
 pub trait StoredMut: Stored {
     /// Whether an element is the fill value, so that it needs no entry.
-    fn is_fill(&self, value: Self::Elem) -> bool;
+    fn is_fill(&mut self, value: Self::Elem) -> bool;
+
+    /// Whether the fill value is that of these addresses alone. That of a part of other storage is not:
+    /// there [`Self::set_fill`] changes nothing.
+    fn owns_fill(&mut self) -> bool {
+        true
+    }
 
     /// Changes the value of every address without an entry.
     fn set_fill(&mut self, fill: Self::Elem);
@@ -231,6 +238,18 @@ pub trait Writer: Reader {
         }
         Ok(())
     }
+}
+
+/// Addresses in a storage below: of each of `count` positions of a block.
+pub(crate) fn translate(
+    count: usize,
+    address: impl Fn(usize) -> Result<usize, StorageError>,
+) -> Result<Vec<usize>, StorageError> {
+    let mut all = room(count).map_err(|error| StorageError::new(0, error))?;
+    for k in 0..count {
+        all.push(address(k)?);
+    }
+    Ok(all)
 }
 
 /// A reader that can be cloned behind `dyn`. Every `Reader + Clone` is one.
