@@ -169,13 +169,14 @@
 //! |---|---|---|
 //! | `mmap` | yes | storage and `.npy` files mapped into memory |
 //! | `rayon` | yes | large evaluations use all threads |
-//! | `sparse` | yes | selection by bitmaps; matrices of `sprs` as storage and back |
+//! | `roaring` | yes | selection by bitmaps, and `interop::roaring` |
+//! | `sprs` | no | `interop::sprs`: matrices of `sprs` as storage and back |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
 //! | `conformance` | no | `storage::conformance`: laws for storage of your own |
 //!
-//! Features only add; none changes a result.
+//! Features only add; none changes a result. Sparse tensors need none.
 //!
 //! # Safety
 //!

@@ -3,9 +3,9 @@
 mod file;
 pub mod mtx;
 pub mod npy;
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 pub mod roaring;
-#[cfg(feature = "sparse")]
+#[cfg(feature = "sprs")]
 pub mod sprs;
 mod text;
 pub mod tns;
