@@ -180,8 +180,7 @@
 //!
 //! # Safety
 //!
-//! The interface is safe, but for a constructor of sparse storage that checks nothing
-//! ([`storage::Sparse::from_sorted_unchecked`]) and the functions that map files into memory: what other processes do to
+//! The interface is safe, but for the functions that map files into memory: what other processes do to
 //! such a file is beyond any check, so those are `unsafe` and say what is asked. [`Reader`] and [`Writer`]
 //! are safe traits: an implementation that breaks its promises gives wrong numbers, never undefined
 //! behaviour, as kernels hold every run of addresses against the very slice they are about to use.

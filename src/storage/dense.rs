@@ -235,7 +235,8 @@ impl<S: Writer> StoredMut for SubBuffer<S> {
         let inside = addresses.partition_point(|&address| address < self.range.len());
         addresses.truncate(inside);
         values.truncate(inside);
-        addresses.iter_mut().for_each(|address| *address += self.range.start);
+        let start = self.range.start;
+        addresses.iter_mut().for_each(|address| *address = address.wrapping_add(start));
         let end = ordinals.end.min(count);
         if let Some(stored) = self.storage.stored_mut() {
             stored.splice(first + ordinals.start.min(end)..first + end, addresses, values);
