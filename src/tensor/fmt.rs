@@ -1,4 +1,4 @@
-//! Printing: aligned elements, long axes elided. Never fails and reads only what it shows.
+//! Printing: aligned elements, long axes elided. Never fails, and asks for no element that it does not show.
 
 use super::Tensor;
 use crate::shape::Index;

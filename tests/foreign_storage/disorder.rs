@@ -11,8 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Disordered = Tensor<Sparse<i32>>;
 
+/// A name, and what is done.
+type Operation = (&'static str, fn(&Disordered) -> Result<()>);
+
 /// What depends on the order of entries, apart from reading.
-const OPERATIONS: &[(&str, fn(&Disordered) -> Result<()>)] = &[
+const OPERATIONS: &[Operation] = &[
     ("entries", |t| t.stored_entries().map(drop)),
     ("turned", |t| t.view().transpose(&[1, 0])?.stored_entries().map(drop)),
     ("shifted", |t| t.view().rotate(&[3, 1])?.flip(1)?.stored_entries().map(drop)),
