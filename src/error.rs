@@ -345,6 +345,16 @@ pub enum Error {
         /// Number of coordinates.
         found: usize,
     },
+    /// A coordinate that is that of a neighbour, where derivatives divide by their distance.
+    #[error(
+        "coordinate {at} of axis {axis} is that of a neighbour: derivatives divide by their distance"
+    )]
+    RepeatedCoordinate {
+        /// Axis of the view.
+        axis: usize,
+        /// Position of the first coordinate that equals one of the two before it.
+        at: usize,
+    },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
     Reshape {

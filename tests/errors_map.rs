@@ -287,7 +287,7 @@ fn an_index_outside_names_axis_and_extent() {
     assert_eq!(row_major([0]).to_local(&[0]), Err(outside(0, 0, 0)));
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 #[test]
 fn a_set_with_a_member_outside_is_refused() {
     let set: roaring::RoaringTreemap = [0, 1 << 40].into_iter().collect();

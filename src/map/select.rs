@@ -38,7 +38,7 @@ pub enum Select {
     /// These indexes in this order; repeats are fine, and so is none at all.
     List(Vec<usize>),
     /// The members of a bitmap, ascending.
-    #[cfg(feature = "sparse")]
+    #[cfg(feature = "roaring")]
     Set(roaring::RoaringTreemap),
 }
 
@@ -119,7 +119,7 @@ impl Select {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
                 Taken::List(Cow::Borrowed(list))
             }
-            #[cfg(feature = "sparse")]
+            #[cfg(feature = "roaring")]
             Self::Set(set) => {
                 let (Some(first), Some(last)) = (set.min(), set.max()) else {
                     return Ok(Taken::Range { start: 0, step: 1, count: 0 });
@@ -219,14 +219,14 @@ impl<const N: usize> From<[usize; N]> for Select {
     }
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 impl From<roaring::RoaringBitmap> for Select {
     fn from(set: roaring::RoaringBitmap) -> Self {
         Self::Set(set.into_iter().map(u64::from).collect())
     }
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 impl From<roaring::RoaringTreemap> for Select {
     fn from(set: roaring::RoaringTreemap) -> Self {
         Self::Set(set)

@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::error::{Error, Result, StorageError};
 use crate::map::AddressMap;
 use crate::shape::Shape;
-use crate::storage::{Concat, Reader};
+use crate::storage::{Concat, Reader, SubBuffer, translate};
 
 /// The elements of a tensor in row-major order, as storage for another one.
 ///
@@ -32,6 +32,29 @@ impl<S: Reader> Flat<S> {
     /// An error of the inner storage at a position of this one.
     fn at(position: usize) -> impl Fn(StorageError) -> StorageError {
         move |error| StorageError { address: position, ..error }
+    }
+
+    /// The elements as a part of the storage, if they follow one another there.
+    fn part(&self) -> Option<SubBuffer<&S>> {
+        let contiguous = self.map.is_contiguous();
+        contiguous.then(|| SubBuffer::new(&self.storage, self.map.span()).ok())?
+    }
+
+    /// Reads a block: the element at `position(k)` to slot `k`.
+    fn gather(
+        &self,
+        position: impl Fn(usize) -> usize,
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        let len = self.len();
+        let addresses = translate(out.len(), |k| {
+            check(position(k), len)?;
+            Ok(self.map.address_at(position(k)))
+        })?;
+        self.storage.read_at(&addresses, out).map_err(|error| {
+            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
+            Self::at(position(k))(error)
+        })
     }
 }
 
@@ -63,16 +86,15 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let position = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-        let mut addresses = Vec::with_capacity(out.len());
-        for k in 0..out.len() {
-            check(position(k), self.len())?;
-            addresses.push(self.map.address_at(position(k)));
+        match self.part() {
+            Some(part) => part.read_run(start, step, out),
+            None => self.gather(|k| start.wrapping_add_signed(step.wrapping_mul(k as isize)), out),
         }
-        self.storage.read_at(&addresses, out).map_err(|error| {
-            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
-            Self::at(position(k))(error)
-        })
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let count = addresses.len().min(out.len());
+        self.gather(|k| addresses[k], &mut out[..count])
     }
 
     fn box_depth(&self) -> usize {

@@ -344,7 +344,12 @@ impl<S> super::Tensor<S> {
     }
 
     /// The parts of a view between the indexes `at` of an axis, one more than there are indexes. Copies
-    /// nothing; the inverse of [`concat`](super::concat). Follows NumPy's `split`.
+    /// nothing; the inverse of [`concat`](super::concat).
+    ///
+    /// Follows NumPy's `split` and `array_split` of a list of indexes, with three differences: indexes beyond
+    /// the extent are an error, as are falling ones, where NumPy gives empty or overlapping parts, and none counts from
+    /// the end; the axis comes first and has no default; a number of equal parts is not taken
+    /// ([`Self::split_axis`] makes those an axis, if they are equal).
     ///
     /// # Errors
     ///

@@ -286,7 +286,7 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Product))
     }
 
-    /// As [`Self::mean`], of the elements that are not NaN.
+    /// As [`Self::mean`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -301,7 +301,7 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Mean))
     }
 
-    /// As [`Self::min_over`], of the elements that are not NaN.
+    /// As [`Self::min_over`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -316,7 +316,7 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Min))
     }
 
-    /// As [`Self::max_over`], of the elements that are not NaN.
+    /// As [`Self::max_over`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -331,7 +331,8 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Max))
     }
 
-    /// As [`Self::argmin`], of the elements that are not NaN.
+    /// As [`Self::argmin`], of the elements that are not NaN. Where there are none,
+    /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -346,7 +347,8 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(ArgMin))
     }
 
-    /// As [`Self::argmax`], of the elements that are not NaN.
+    /// As [`Self::argmax`], of the elements that are not NaN. Where there are none,
+    /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
     ///
     /// ```
     /// use lensor::prelude::*;

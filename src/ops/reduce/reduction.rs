@@ -116,8 +116,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduction<E, R> {
     ///
     /// What [`Self::shape`] reports; [`Error::EmptyReduction`](crate::Error::EmptyReduction) if there is
     /// no result for no elements; [`Error::Order`](crate::Error::Order) for several axes of a reducer that
-    /// is not commutative; [`Error::Overflow`](crate::Error::Overflow) for a result that does not fit its
-    /// type; and what evaluating the operand reports.
+    /// is not commutative; [`Error::Overflow`](crate::Error::Overflow) for the first result that does not fit
+    /// its type, [`Error::NothingLeft`](crate::Error::NothingLeft) for the first of elements that were all
+    /// left out; and what evaluating the operand reports.
     pub fn eval(&self) -> Result<Tensor<Vec<R::Out>>> {
         evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
     }
