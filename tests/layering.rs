@@ -62,7 +62,7 @@ const UNSAFE: [&str; 8] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 9] = [
+const CONDITIONAL: [&str; 10] = [
     "lib.rs",
     "dtype",
     "kernel/join.rs",
@@ -71,6 +71,7 @@ const CONDITIONAL: [&str; 9] = [
     "map/select.rs",
     "tensor/build.rs",
     "arbitrary",
+    "ops/reduce/library/by_element.rs",
     "ops/reduce/library/sums.rs",
 ];
 
