@@ -292,7 +292,7 @@ pub enum Error {
         found: usize,
     },
     /// An index outside its axis.
-    #[error("index {index} is out of bounds: axis {axis} has extent {extent}")]
+    #[error("index {index} is out of bounds: axis {axis} has extent {extent}{}", no_wrap(*index, *extent))]
     Index {
         /// Axis of the view.
         axis: usize,
@@ -770,6 +770,17 @@ fn stretch_reason(from: &[usize], to: &[usize], axis: usize, left: bool) -> Stri
 fn aligned(shape: &[usize], other: &[usize], axis: usize, left: bool) -> usize {
     let missing = if left { 0 } else { other.len().saturating_sub(shape.len()) };
     axis.checked_sub(missing).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+}
+
+/// What to write for an index that was to count from the end.
+fn no_wrap(index: i128, extent: usize) -> String {
+    match (index < 0, index.saturating_add(extent as i128)) {
+        (true, wanted @ 0..) => {
+            format!(", and negative indexes do not wrap: extent - {} is {wanted}", -index)
+        }
+        (true, _) => ", and negative indexes do not wrap".into(),
+        _ => String::new(),
+    }
 }
 
 fn edges_reason(count: usize, wrong: Option<usize>) -> String {

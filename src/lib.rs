@@ -204,6 +204,7 @@ pub mod tensor;
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
+pub use ops::number::{Float, Number};
 pub use ops::reduce::{self, Reduce};
 pub use ops::{diff, explain, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
@@ -213,8 +214,8 @@ pub use tensor::Tensor;
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
     pub use crate::{
-        Align, BoxExpr, Elementwise, Error, Expr, Lazy, Reduce, Select, Shape, Tensor, choose,
-        zip_with,
+        Align, BoxExpr, Elementwise, Error, Expr, Float, Lazy, Number, Reduce, Select, Shape,
+        Tensor, choose, zip_with,
     };
 }
 

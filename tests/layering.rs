@@ -58,7 +58,7 @@ const UNSAFE: [&str; 7] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 9] = [
+const CONDITIONAL: [&str; 10] = [
     "lib.rs",
     "dtype",
     "kernel/join.rs",
@@ -67,6 +67,7 @@ const CONDITIONAL: [&str; 9] = [
     "map/select.rs",
     "tensor/build.rs",
     "arbitrary",
+    "ops/reduce/library/by_element.rs",
     "ops/reduce/library/sums.rs",
 ];
 

@@ -7,7 +7,8 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 /// What to take of one axis.
 ///
 /// Made from Rust's own forms too: an integer, `2..5`, `2..=4`, `2..`, `..5`, `..=4`, `..`, an array or a
-/// `Vec` of indexes.
+/// `Vec` of indexes. Negative numbers do not wrap: the last index is `extent - 1`, all but the last are
+/// `..extent - 1` (`..-1` takes nothing), and backwards is [`Select::Reverse`].
 ///
 /// ```
 /// use lensor::{Select, Tensor};
@@ -233,6 +234,25 @@ impl From<roaring::RoaringTreemap> for Select {
     }
 }
 
+/// What selects from one axis: all that converts to [`Select`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not select from an axis",
+    note = "integers and ranges of `usize`, `isize` or `i32` do, lists of `usize`, `..`, and what `Select` makes",
+    note = "a mask is not a selector: list where it is true, `(0..mask.len()).filter(|&k| mask[k]).collect::<Vec<_>>()`"
+)]
+pub trait IntoSelect {
+    /// The selector.
+    fn into_select(self) -> Select;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Select>> IntoSelect for T {
+    #[inline]
+    fn into_select(self) -> Select {
+        self.into()
+    }
+}
+
 /// Selectors of several axes: a tuple of what converts to [`Select`], an array, a slice or a `Vec`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not select from the axes of a tensor",
@@ -275,12 +295,12 @@ impl<const N: usize> IntoSelectors for &[Select; N] {
 
 macro_rules! tuples {
     ($($name:ident)*) => {
-        impl<$($name: Into<Select>),*> IntoSelectors for ($($name,)*) {
+        impl<$($name: IntoSelect),*> IntoSelectors for ($($name,)*) {
             #[inline]
             #[allow(non_snake_case, reason = "type names stand for values")]
             fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
                 let ($($name,)*) = self;
-                f(&[$($name.into()),*])
+                f(&[$($name.into_select()),*])
             }
         }
     };

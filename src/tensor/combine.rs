@@ -106,6 +106,35 @@ fn check(address: usize, len: usize) -> Result<(), StorageError> {
     if address < len { Ok(()) } else { Err(StorageError::beyond(address, len)) }
 }
 
+/// What can be joined to others: a tensor, or a reference to one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tensor",
+    note = "an expression is evaluated first: `e.eval()?`"
+)]
+pub trait IntoTensor {
+    /// Its storage.
+    type Storage: Reader;
+
+    /// The tensor, or a view of it.
+    fn into_tensor(self) -> Tensor<Self::Storage>;
+}
+
+impl<S: Reader> IntoTensor for Tensor<S> {
+    type Storage = S;
+
+    fn into_tensor(self) -> Self {
+        self
+    }
+}
+
+impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
+    type Storage = &'a S;
+
+    fn into_tensor(self) -> Tensor<&'a S> {
+        self.view()
+    }
+}
+
 /// Tensors one after another along `axis`, as one view of all their storages. Copies nothing.
 ///
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
@@ -123,18 +152,21 @@ fn check(address: usize, len: usize) -> Result<(), StorageError> {
 /// use lensor::Tensor;
 /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
 /// let b = Tensor::from_nested([[5], [6]])?;
-/// assert_eq!(concat(1, [a.view(), b.view()])?.to_vec()?, [1, 2, 5, 3, 4, 6]);
+/// assert_eq!(concat(1, [&a, &b])?.to_vec()?, [1, 2, 5, 3, 4, 6]);
 /// assert_eq!(
 ///     concat(0, [a, b]).unwrap_err().to_string(),
 ///     "cannot concatenate along axis 0: tensor 2 has shape [2, 1], tensor 1 has [2, 2]"
 /// );
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn concat<S: Reader>(
+#[doc(alias = "concatenate")]
+#[doc(alias = "hstack")]
+#[doc(alias = "vstack")]
+pub fn concat<X: IntoTensor>(
     axis: usize,
-    tensors: impl IntoIterator<Item = Tensor<S>>,
-) -> Result<Tensor<Concat<Flat<S>>>> {
-    let tensors: Vec<_> = tensors.into_iter().collect();
+    tensors: impl IntoIterator<Item = X>,
+) -> Result<Tensor<Concat<Flat<X::Storage>>>> {
+    let tensors: Vec<_> = tensors.into_iter().map(X::into_tensor).collect();
     check_join(axis, &tensors, false)?;
     join(axis, tensors)
 }
@@ -154,14 +186,14 @@ pub fn concat<S: Reader>(
 /// use lensor::tensor::stack;
 /// use lensor::Tensor;
 /// let t = Tensor::from_vec([2], vec![1, 2])?;
-/// assert_eq!(stack(1, [t.view(), t.view()])?.to_vec()?, [1, 1, 2, 2]);
+/// assert_eq!(stack(1, [&t, &t])?.to_vec()?, [1, 1, 2, 2]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn stack<S: Reader>(
+pub fn stack<X: IntoTensor>(
     axis: usize,
-    tensors: impl IntoIterator<Item = Tensor<S>>,
-) -> Result<Tensor<Concat<Flat<S>>>> {
-    let tensors: Vec<_> = tensors.into_iter().collect();
+    tensors: impl IntoIterator<Item = X>,
+) -> Result<Tensor<Concat<Flat<X::Storage>>>> {
+    let tensors: Vec<_> = tensors.into_iter().map(X::into_tensor).collect();
     check_join(axis, &tensors, true)?;
     let deeper: Result<Vec<_>> =
         tensors.into_iter().map(|tensor| tensor.insert_axis(axis)).collect();
