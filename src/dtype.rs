@@ -1,4 +1,6 @@
 //! Element types: the one table of what can be stored, computed and converted.
+//!
+//! Code that is generic over them asks for one bound, [`Number`](crate::Number) or [`Float`](crate::Float).
 
 use std::fmt::Debug;
 

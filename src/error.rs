@@ -2,6 +2,10 @@
 //!
 //! Longer than 400 lines because it is one table of errors.
 
+mod foreign;
+
+use foreign::Foreign;
+use std::fmt::{Debug, Formatter};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -288,7 +292,7 @@ pub enum Error {
         found: usize,
     },
     /// An index outside its axis.
-    #[error("index {index} is out of bounds: axis {axis} has extent {extent}")]
+    #[error("index {index} is out of bounds: axis {axis} has extent {extent}{}", no_wrap(*index, *extent))]
     Index {
         /// Axis of the view.
         axis: usize,
@@ -298,7 +302,7 @@ pub enum Error {
         extent: usize,
     },
     /// A range of numbers without a count.
-    #[error("a range from {start} to {stop} by {step} {what}")]
+    #[error("a range from {} to {} by {} {what}", Foreign(start), Foreign(stop), Foreign(step))]
     Range {
         /// First number, rendered.
         start: String,
@@ -340,6 +344,16 @@ pub enum Error {
         extent: usize,
         /// Number of coordinates.
         found: usize,
+    },
+    /// A coordinate that is that of a neighbour, where derivatives divide by their distance.
+    #[error(
+        "coordinate {at} of axis {axis} is that of a neighbour: derivatives divide by their distance"
+    )]
+    RepeatedCoordinate {
+        /// Axis of the view.
+        axis: usize,
+        /// Position of the first coordinate that equals one of the two before it.
+        at: usize,
     },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
@@ -467,7 +481,7 @@ pub enum Error {
         source: StorageError,
     },
     /// A checked conversion of an element failed.
-    #[error("cannot convert {value} at index {index:?} to {target}")]
+    #[error("cannot convert {} at index {index:?} to {target}", Foreign(value))]
     Cast {
         /// Index of the first such element.
         index: Vec<usize>,
@@ -589,7 +603,7 @@ pub enum Error {
         byte: u8,
     },
     /// An element type other than the one asked for, or one that is not supported.
-    #[error("expected elements of type {expected}, found {found}")]
+    #[error("expected elements of type {expected}, found {}", Foreign(found))]
     ElementType {
         /// What was asked for.
         expected: &'static str,
@@ -656,8 +670,8 @@ pub enum SparseFlaw {
 }
 
 /// A storage could not read or write one element.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("storage failed at address {address}: {source}")]
+#[derive(Clone, thiserror::Error)]
+#[error("storage failed at address {address}: {}", Foreign(source))]
 pub struct StorageError {
     /// Address of the element, in elements.
     pub address: usize,
@@ -681,9 +695,18 @@ impl StorageError {
     }
 }
 
+impl Debug for StorageError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StorageError")
+            .field("address", &self.address)
+            .field("source", &Foreign(format_args!("{:?}", self.source)))
+            .finish()
+    }
+}
+
 impl PartialEq for StorageError {
     fn eq(&self, other: &Self) -> bool {
-        self.address == other.address && self.source.to_string() == other.source.to_string()
+        self.to_string() == other.to_string()
     }
 }
 
@@ -694,14 +717,20 @@ impl From<StorageError> for Error {
 }
 
 /// An input or output error that can be cloned and compared.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{0}")]
+#[derive(Clone, thiserror::Error)]
+#[error("{}", Foreign(.0))]
 pub struct IoError(Arc<std::io::Error>);
 
 impl IoError {
     /// Kind of the error.
     pub fn kind(&self) -> std::io::ErrorKind {
         self.0.kind()
+    }
+}
+
+impl Debug for IoError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("IoError").field(&Foreign(format_args!("{:?}", self.0))).finish()
     }
 }
 
@@ -741,6 +770,17 @@ fn stretch_reason(from: &[usize], to: &[usize], axis: usize, left: bool) -> Stri
 fn aligned(shape: &[usize], other: &[usize], axis: usize, left: bool) -> usize {
     let missing = if left { 0 } else { other.len().saturating_sub(shape.len()) };
     axis.checked_sub(missing).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+}
+
+/// What to write for an index that was to count from the end.
+fn no_wrap(index: i128, extent: usize) -> String {
+    match (index < 0, index.saturating_add(extent as i128)) {
+        (true, wanted @ 0..) => {
+            format!(", and negative indexes do not wrap: extent - {} is {wanted}", -index)
+        }
+        (true, _) => ", and negative indexes do not wrap".into(),
+        _ => String::new(),
+    }
 }
 
 fn edges_reason(count: usize, wrong: Option<usize>) -> String {

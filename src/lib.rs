@@ -169,18 +169,18 @@
 //! |---|---|---|
 //! | `mmap` | yes | storage and `.npy` files mapped into memory |
 //! | `rayon` | yes | large evaluations use all threads |
-//! | `sparse` | yes | selection by bitmaps; matrices of `sprs` as storage and back |
+//! | `roaring` | yes | selection by bitmaps, and `interop::roaring` |
+//! | `sprs` | no | `interop::sprs`: matrices of `sprs` as storage and back |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
 //! | `conformance` | no | `storage::conformance`: laws for storage of your own |
 //!
-//! Features only add; none changes a result.
+//! Features only add; none changes a result. Sparse tensors need none.
 //!
 //! # Safety
 //!
-//! The interface is safe, but for a constructor of sparse storage that checks nothing
-//! ([`storage::Sparse::from_sorted_unchecked`]) and the functions that map files into memory: what other processes do to
+//! The interface is safe, but for the functions that map files into memory: what other processes do to
 //! such a file is beyond any check, so those are `unsafe` and say what is asked. [`Reader`] and [`Writer`]
 //! are safe traits: an implementation that breaks its promises gives wrong numbers, never undefined
 //! behaviour, as kernels hold every run of addresses against the very slice they are about to use.
@@ -206,6 +206,7 @@ pub use compute::{Compute, Deferred};
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
+pub use ops::number::{Float, Number};
 pub use ops::reduce::{self, Reduce};
 pub use ops::{diff, explain, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
@@ -215,8 +216,8 @@ pub use tensor::Tensor;
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
     pub use crate::{
-        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Lazy, Reduce, Select, Shape, Tensor,
-        choose, zip_with,
+        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Float, Lazy, Number, Reduce, Select,
+        Shape, Tensor, choose, zip_with,
     };
 }
 

@@ -4,7 +4,12 @@
 //! update of the compiler, set `RUSTC` below, run with `TRYBUILD=overwrite` and read the difference.
 //! A message that got worse is a reason to change the library.
 
-#![cfg(all(feature = "mmap", not(feature = "half"), not(feature = "complex")))]
+#![cfg(all(
+    feature = "mmap",
+    not(feature = "half"),
+    not(feature = "complex"),
+    not(feature = "sprs")
+))]
 
 use std::process::Command;
 

@@ -258,8 +258,22 @@ fn an_index_outside_names_axis_and_extent() {
     fails(
         map().select((0, -1)),
         outside(1, -1, 3),
-        "index -1 is out of bounds: axis 1 has extent 3",
+        "index -1 is out of bounds: axis 1 has extent 3, and negative indexes do not wrap: extent - 1 is 2",
     );
+    fails(
+        map().select((.., -3..)),
+        outside(1, -3, 3),
+        "index -3 is out of bounds: axis 1 has extent 3, and negative indexes do not wrap: extent - 3 is 0",
+    );
+    fails(
+        map().select((-3,)),
+        outside(0, -3, 2),
+        "index -3 is out of bounds: axis 0 has extent 2, and negative indexes do not wrap",
+    );
+    // Numbers that no view gives, but a caller may.
+    for index in [i128::MIN, i128::MAX] {
+        assert!(outside(0, index, usize::MAX).to_string().starts_with("index "));
+    }
     // Ranges that include their end: empty ones select nothing, others visit what they start with.
     assert_eq!(map().select((0..=1, 1..=2)).unwrap().shape(), [2, 2]);
     assert_eq!(map().select((.., ..=0)).unwrap().shape(), [2, 1]);
@@ -287,7 +301,7 @@ fn an_index_outside_names_axis_and_extent() {
     assert_eq!(row_major([0]).to_local(&[0]), Err(outside(0, 0, 0)));
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 #[test]
 fn a_set_with_a_member_outside_is_refused() {
     let set: roaring::RoaringTreemap = [0, 1 << 40].into_iter().collect();

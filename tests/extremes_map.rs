@@ -351,7 +351,7 @@ fn merging_links_makes_no_large_table() {
 }
 
 /// A set of more members than memory holds indexes is an error, not an abort.
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 #[test]
 fn a_large_set_selects_or_is_refused() {
     in_child("a_large_set_selects_or_is_refused", || {

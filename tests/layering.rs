@@ -46,23 +46,19 @@ const ROOT: [(&str, &str); 20] = [
 ];
 
 /// Where memory is touched without checks.
-///
-/// `storage/sparse/mod.rs` has a constructor that is unsafe to call, as it checks nothing, and no unsafe
-/// block.
-const UNSAFE: [&str; 8] = [
+const UNSAFE: [&str; 7] = [
     "kernel/inner",
     "kernel/simd",
     "kernel/gemm",
     "kernel/mod.rs",
     "memory.rs",
     "storage/mapped",
-    "storage/sparse/mod.rs",
     "interop/npy/map.rs",
 ];
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 9] = [
+const CONDITIONAL: [&str; 10] = [
     "lib.rs",
     "dtype",
     "kernel/join.rs",
@@ -71,6 +67,7 @@ const CONDITIONAL: [&str; 9] = [
     "map/select.rs",
     "tensor/build.rs",
     "arbitrary",
+    "ops/reduce/library/by_element.rs",
     "ops/reduce/library/sums.rs",
 ];
 

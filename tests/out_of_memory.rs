@@ -231,7 +231,7 @@ fn views() {
     every_shortage("indexed", 1, || {
         Tensor::new([COUNT], lensor::storage::Indexed::new(&t.storage()[..], &list[..])?)?.to_vec()
     });
-    #[cfg(feature = "sparse")]
+    #[cfg(feature = "roaring")]
     {
         let set: roaring::RoaringTreemap = (0..COUNT as u64).filter(|k| k % 3 != 1).collect();
         let set = [Select::Set(set)];

@@ -211,7 +211,7 @@ fn ravel(shape: &[usize], index: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |position, (digit, extent)| position * extent + digit)
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 #[test]
 fn sets_are_masks_and_patterns() {
     use lensor::interop::roaring::{mask, pattern, stored_positions};

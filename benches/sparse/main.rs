@@ -1,6 +1,6 @@
 //! Sparse operations against sprs and a naive loop, interleaved in one run.
 //!
-//! `cargo bench --bench sparse [-- --quick] [-- --json] [-- FILTER]`. Every result is checked before it is
+//! `cargo bench --features sprs --bench sparse [-- --quick] [-- --json] [-- FILTER]`. Every result is checked before it is
 //! timed. A ratio is the median over rounds of our time divided by that of sprs, or of memcpy of the
 //! output where the name says so, in the same round: lower is better.
 

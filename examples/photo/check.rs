@@ -1,6 +1,6 @@
 //! Every result once more, by plain loops.
 
-use crate::{COARSE, DEVIATION, MEAN, TILES, WEIGHTS};
+use crate::{COARSE, DEVIATION, GAIN, MEAN, TILES, WEIGHTS};
 use lensor::Reader;
 use lensor::interop::npy;
 use lensor::prelude::*;
@@ -93,6 +93,22 @@ pub(crate) fn luminance(photo: &Pixels, found: &Tensor<Vec<u8>>) {
     }
 }
 
+pub(crate) fn edges(luminance: &Tensor<Vec<u8>>, found: &Tensor<Vec<u8>>) {
+    let [height, width] = [luminance.shape()[0], luminance.shape()[1]];
+    assert_eq!(found.shape(), [height, width]);
+    let at = |row: usize, column: usize| f32::from(luminance.storage()[row * width + column]);
+    for row in 0..height {
+        for column in 0..width {
+            let (above, below) = (row.max(1) - 1, (row + 1).min(height - 1));
+            let (left, right) = (column.max(1) - 1, (column + 1).min(width - 1));
+            let down = (at(below, column) - at(above, column)) / 2.0;
+            let across = (at(row, right) - at(row, left)) / 2.0;
+            let expected = (GAIN * (down * down + across * across).sqrt()).round().min(255.0);
+            assert_eq!(f32::from(found.storage()[row * width + column]), expected);
+        }
+    }
+}
+
 pub(crate) fn normalised(photo: &Pixels, found: &Tensor<Vec<f32>>) {
     assert_eq!(found.shape(), [3, photo.height, photo.width]);
     let mut found = found.storage().iter();
@@ -109,6 +125,7 @@ pub(crate) fn normalised(photo: &Pixels, found: &Tensor<Vec<f32>>) {
 pub(crate) fn known_sums<S: Reader<Elem = u8>>(
     photo: &Tensor<S>,
     luminance: &Tensor<Vec<u8>>,
+    edges: &Tensor<Vec<u8>>,
     normalised: &Tensor<Vec<f32>>,
 ) -> Result<(), Error> {
     let sum = |bytes: &[u8]| bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
@@ -117,6 +134,7 @@ pub(crate) fn known_sums<S: Reader<Elem = u8>>(
         assert_eq!(sum(&plane), expected, "channel {channel}");
     }
     assert_eq!(sum(luminance.storage()), 29_541_307);
+    assert_eq!(sum(edges.storage()), 10_475_624);
     for (plane, expected) in normalised.outer_iter()?.zip([80_299.66, -48_282.57, -32_233.66]) {
         let sum: f64 = plane.to_vec()?.into_iter().map(f64::from).sum();
         assert!((sum - expected).abs() < 0.05, "a plane sums to {sum}, expected {expected}");

@@ -4,9 +4,10 @@
 //!
 //! The photograph is an 8-bit `.npy` array [height, width] or [height, width, 1, 3 or 4]; without one,
 //! the portrait in `examples/data` is taken. The file is memory-mapped. Mirroring it, rotating it,
-//! exchanging channels, downsampling and tiling are views of the mapped bytes; luminance and
-//! normalisation are one fused expression each. Every result is checked against plain loops.
+//! exchanging channels, downsampling and tiling are views of the mapped bytes; luminance,
+//! edges (a stencil of a view that repeats the border) and normalisation are one fused expression each. Every result is checked against plain loops.
 
+mod caption;
 mod check;
 mod image;
 mod report;
@@ -15,6 +16,7 @@ mod sheet;
 use image::Paths;
 use lensor::interop::npy;
 use lensor::prelude::*;
+use lensor::stencil::Stencil;
 use lensor::{Lazy, Reader};
 use report::Report;
 use std::error::Error as AnyError;
@@ -32,6 +34,8 @@ const WEIGHTS: [f32; 3] = [0.2126, 0.7152, 0.0722];
 const COARSE: usize = 8;
 /// How often the tiled view repeats a small picture along an axis.
 const TILES: usize = 4;
+/// How much brighter edges are shown than they are steep.
+const GAIN: f32 = 5.0;
 
 fn main() -> ExitCode {
     match run(&mut std::io::stdout().lock()) {
@@ -75,22 +79,25 @@ fn run(out: &mut impl Write) -> Result<(), Box<dyn AnyError>> {
     check::tiled(&pixels, &report.eval("tiled", 1, &tiled.clone().lazy())?);
     let luminance = report.eval("luminance", 3, &luminance)?;
     check::luminance(&pixels, &luminance);
+    let edges = report.eval("edges", 4, &edges(&luminance)?)?;
+    check::edges(&luminance, &edges);
     let normalised = report.eval("normalised", 1, &normalised)?;
     check::normalised(&pixels, &normalised);
     if paths.is_shipped {
-        check::known_sums(&photo, &luminance, &normalised)?;
+        check::known_sums(&photo, &luminance, &edges, &normalised)?;
     }
 
     // The contact sheet. Its panels are views and expressions, boxed into one type.
     let panels = [
-        photo.boxed(),
-        mirrored.boxed(),
-        rotated.boxed(),
-        swapped.boxed(),
-        enlarged(downsampled, COARSE)?.boxed(),
-        tiled.boxed(),
-        luminance.insert_axis(2)?.lazy().boxed(),
-        displayable(&normalised)?.boxed(),
+        ("as it is", photo.boxed()),
+        ("mirrored", mirrored.boxed()),
+        ("rotated", rotated.boxed()),
+        ("channels swapped", swapped.boxed()),
+        ("downsampled and enlarged", enlarged(downsampled, COARSE)?.boxed()),
+        ("tiled", tiled.boxed()),
+        ("luminance", luminance.insert_axis(2)?.lazy().boxed()),
+        ("edges", edges.insert_axis(2)?.lazy().boxed()),
+        ("normalised and made visible", displayable(&normalised)?.boxed()),
     ];
     let sheet = report.once("assemble the sheet", || sheet::assemble(&panels, [height, width]))?;
     let written = report.once("write the PNG", || sheet::write_png(&paths.sheet, &sheet));
@@ -101,8 +108,6 @@ fn run(out: &mut impl Write) -> Result<(), Box<dyn AnyError>> {
 
     writeln!(out, "\n{report}")?;
     writeln!(out, "contact sheet {:?}: {}", sheet.shape(), paths.sheet.display())?;
-    writeln!(out, "    as it is, mirrored, rotated, channels swapped")?;
-    writeln!(out, "    downsampled (enlarged), tiled, luminance, normalised (made visible)")?;
     writeln!(out, "normalised {:?}: {}", normalised.shape(), paths.normalised.display())?;
     writeln!(out, "every result equals that of plain loops")?;
     Ok(())
@@ -135,6 +140,21 @@ where
         Ok::<_, Error>(plane.cast::<f32>() * WEIGHTS[channel])
     };
     Ok((part(0)? + part(1)? + part(2)?).round().cast::<u8>())
+}
+
+/// How steep brightness is at every pixel, [height, width]: the length of its gradient, by differences of
+/// neighbours in a view that shows the pixels of the border twice.
+fn edges(luminance: &Tensor<Vec<u8>>) -> Result<Lazy<impl Expr<Elem = u8>>, Error> {
+    let bordered = |extent: usize| {
+        (0..extent + 2).map(|k| k.saturating_sub(1).min(extent - 1)).collect::<Vec<_>>()
+    };
+    let shape = luminance.shape();
+    let wide = luminance.view().select((bordered(shape[0]), bordered(shape[1])))?;
+    wide.lazy().stencil([[-1, 0], [1, 0], [0, -1], [0, 1]], |[above, below, left, right]| {
+        let slope = |a: u8, b: u8| (f32::from(b) - f32::from(a)) / 2.0;
+        let (down, across) = (slope(above, below), slope(left, right));
+        (GAIN * (down * down + across * across).sqrt()).round() as u8
+    })
 }
 
 /// Intensities as a neural network takes them: [3, height, width], mean 0 and deviation 1.

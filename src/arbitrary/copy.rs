@@ -154,7 +154,7 @@ fn digits(selector: &Select, extent: usize) -> (Vec<usize>, bool) {
         Select::Reverse => ((0..extent).rev().collect(), false),
         Select::Index(index) => (vec![*index as usize], true),
         Select::List(list) => (list.clone(), false),
-        #[cfg(feature = "sparse")]
+        #[cfg(feature = "roaring")]
         Select::Set(set) => (set.iter().map(|digit| digit as usize).collect(), false),
         Select::Range { start, stop, step } => {
             let (step, end) = (*step as i128, extent as i128);

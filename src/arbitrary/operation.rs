@@ -208,7 +208,7 @@ fn selector(g: &mut Gen, extent: usize, longest: usize) -> Select {
             let len = if extent == 0 { 0 } else { len };
             Select::List((0..len).map(|_| below(g, extent)).collect())
         }
-        #[cfg(feature = "sparse")]
+        #[cfg(feature = "roaring")]
         8 => Select::Set((0..extent as u64).filter(|_| bool::arbitrary(g)).collect()),
         _ => Select::All,
     }

@@ -1,6 +1,10 @@
 //! What operators do to elements: wrapping integers, NaN-propagating minima.
 
 /// Elements with `+ - * / %`. Integers wrap around, in debug and release builds alike.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no arithmetic",
+    note = "numbers have: cast first, for example `(&t).cast::<i64>()`; in generic code ask for `T: lensor::Number`"
+)]
 pub trait Arithmetic: Copy + Send + Sync {
     /// Whether a divisor of zero is a fault, as for integers.
     const FAULTS: bool;
@@ -86,6 +90,10 @@ impl<T: Arithmetic> DivideBy<T> for Divisor<T> {
 }
 
 /// Elements with a sign to change. Unsigned integers wrap around.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no sign",
+    note = "numbers have: cast first, for example `(&t).cast::<i64>()`"
+)]
 pub trait Signed: Arithmetic {
     /// The number with the other sign.
     fn negated(self) -> Self;
@@ -94,6 +102,10 @@ pub trait Signed: Arithmetic {
 }
 
 /// Elements with an order. NaN wins both minimum and maximum.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no smaller and larger of two",
+    note = "integers, floats and `bool` have; of others take what you compare by `map` first"
+)]
 pub trait Order: Copy + PartialOrd + Send + Sync {
     /// The smaller of two, NaN if either is.
     #[inline(always)]

@@ -16,6 +16,10 @@ pub struct CastFault {
 ///
 /// Float to integer truncates toward zero and must then fit; `bool` is 0 or 1 and every nonzero
 /// number is `true`; integer to float and float to float round to nearest.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` cannot be cast to `{U}`",
+    note = "numbers and `bool` can, to one another; convert others by `map`"
+)]
 pub trait Cast<U>: Copy + Send + Sync + Debug {
     /// Whether some value has no counterpart.
     const FAULTS: bool;

@@ -1,13 +1,18 @@
 //! Elementary functions of real numbers, one implementation for every machine.
 
-use super::{Order, Signed};
+use super::{Measure, Order, Signed};
 
 /// Floating-point elements with elementary functions.
 ///
 /// Roots and roundings are exact. The transcendental functions are those of the `libm` crate on every
-/// machine, so a result does not depend on the CPU or the C library.
+/// machine, so a result does not depend on the CPU or the C library. A literal in generic code is
+/// `T::of_f64(0.5)`, see [`Measure::of_f64`].
 #[allow(missing_docs, reason = "the names are those of the functions in std")]
-pub trait Real: Signed + Order {
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{Self}` have no roots, logarithms, roundings and the like",
+    note = "floats have: cast first, for example `(&t).cast::<f64>().sqrt()`; in generic code ask for `T: lensor::Float`"
+)]
+pub trait Real: Signed + Order + Measure<Float = Self> {
     fn sqrt(self) -> Self;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
@@ -35,6 +40,7 @@ pub trait Real: Signed + Order {
 
 macro_rules! reals {
     ($type:ty: $atan2:path, $powf:path; $($name:ident $function:path;)*) => {
+        #[diagnostic::do_not_recommend]
         impl Real for $type {
             #[inline(always)]
             fn sqrt(self) -> Self { <$type>::sqrt(self) }

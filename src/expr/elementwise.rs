@@ -92,12 +92,14 @@ macro_rules! table {
     ($unary:ident $binary:ident) => {
         $unary! {
             /// Absolute value; the smallest integer wraps to itself.
+            #[doc(alias = "absolute")]
             abs AbsOp Signed::magnitude -> T;
             /// Square root, NaN below 0. Exact to the last bit.
             sqrt SqrtOp Real::sqrt -> T;
             /// `e` to the power of every element.
             exp ExpOp Real::exp -> T;
-            /// Natural logarithm, NaN below 0.
+            /// Natural logarithm, NaN below 0; `log` elsewhere.
+            #[doc(alias = "log")]
             ln LnOp Real::ln -> T;
             /// Logarithm to base 2, NaN below 0.
             log2 Log2Op Real::log2 -> T;
@@ -110,10 +112,13 @@ macro_rules! table {
             /// Tangent of an angle in radians.
             tan TanOp Real::tan -> T;
             /// Arc sine in radians, NaN outside -1 to 1.
+            #[doc(alias = "arcsin")]
             asin AsinOp Real::asin -> T;
             /// Arc cosine in radians, NaN outside -1 to 1.
+            #[doc(alias = "arccos")]
             acos AcosOp Real::acos -> T;
             /// Arc tangent in radians.
+            #[doc(alias = "arctan")]
             atan AtanOp Real::atan -> T;
             /// Hyperbolic sine.
             sinh SinhOp Real::sinh -> T;
@@ -128,32 +133,49 @@ macro_rules! table {
             /// Nearest whole number, halves away from 0.
             round RoundOp Real::round -> T;
             /// Whole number toward 0.
+            #[doc(alias = "fix")]
             trunc TruncOp Real::trunc -> T;
             /// Whether each element is NaN.
+            #[doc(alias = "isnan")]
             is_nan IsNanOp Real::is_nan -> bool;
             /// Whether each element is neither infinite nor NaN.
+            #[doc(alias = "isfinite")]
             is_finite IsFiniteOp Real::is_finite -> bool;
         }
         $binary! {
             /// The smaller of two elements, NaN if either is.
+            #[doc(alias = "minimum")]
             min MinOp [Order] |a, b| a.minimum(b) => T;
             /// The larger of two elements, NaN if either is.
+            #[doc(alias = "maximum")]
             max MaxOp [Order] |a, b| a.maximum(b) => T;
             /// Whether elements are equal; NaN equals nothing.
+            #[doc(alias = "eq")]
             equal EqualOp [PartialEq] |a, b| a == b => bool;
             /// Whether elements differ; NaN differs from everything.
+            #[doc(alias = "ne")]
             not_equal NotEqualOp [PartialEq] |a, b| a != b => bool;
             /// `a < b`, false if either is NaN.
+            #[doc(alias = "lt")]
             less LessOp [PartialOrd] |a, b| a < b => bool;
             /// `a <= b`, false if either is NaN.
+            #[doc(alias = "le")]
             less_equal LessEqualOp [PartialOrd] |a, b| a <= b => bool;
             /// `a > b`, false if either is NaN.
+            #[doc(alias = "gt")]
             greater GreaterOp [PartialOrd] |a, b| a > b => bool;
             /// `a >= b`, false if either is NaN.
+            #[doc(alias = "ge")]
             greater_equal GreaterEqualOp [PartialOrd] |a, b| a >= b => bool;
             /// `a` to the power of `b`.
+            #[doc(alias = "power")]
+            #[doc(alias = "pow")]
             powf PowfOp [Real] |a, b| a.powf(b) => T;
+            /// Logarithm of every element to the base `other`, as the quotient of two natural ones, which are
+            /// [`ln`](Elementwise::ln).
+            log LogOp [Real] |a, base| a.ln().over(base.ln()) => T; // The natural one is `ln`.
             /// Angle in radians of the point `(x, y)`, where this is `y` and `other` is `x`.
+            #[doc(alias = "arctan2")]
             atan2 Atan2Op [Real] |a, b| a.atan2(b) => T;
         }
     };
@@ -190,6 +212,8 @@ pub trait Elementwise: IntoExpr + Sized {
     /// assert_eq!((&t).map(|x| x * 10).eval()?.to_vec()?, [10, 20]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "mapv")]
+    #[doc(alias = "vectorize")]
     fn map<U, F>(self, f: F) -> Lazy<Apply<MapOp<F>, (Self::Expr,)>>
     where
         U: Copy + Send + Sync,
@@ -199,6 +223,7 @@ pub trait Elementwise: IntoExpr + Sized {
     }
 
     /// Elements held between two bounds, NaN if any of the three is.
+    #[doc(alias = "clip")]
     fn clamp<A, B>(self, low: A, high: B) -> Ternary<ClampOp, Self, A, B>
     where
         Self::Elem: Order + Pairs<A> + Pairs<B>,
@@ -208,6 +233,7 @@ pub trait Elementwise: IntoExpr + Sized {
     }
 
     /// `self * factor + summand`, rounded once.
+    #[doc(alias = "fma")]
     fn mul_add<A, B>(self, factor: A, summand: B) -> Ternary<MulAddOp, Self, A, B>
     where
         Self::Elem: Real + Pairs<A> + Pairs<B>,
@@ -220,6 +246,8 @@ pub trait Elementwise: IntoExpr + Sized {
     /// A whole power, by repeated squaring; integers wrap, and negative powers are `1 / x^n`.
     ///
     /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
+    #[doc(alias = "power")]
+    #[doc(alias = "pow")]
     fn powi(self, exponent: i32) -> Unary<PowiOp, Self>
     where
         Self::Elem: Arithmetic,
@@ -238,6 +266,7 @@ pub trait Elementwise: IntoExpr + Sized {
     /// assert_eq!((&t).cast_unchecked::<u8>().eval()?.to_vec()?, [1, 255]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "astype")]
     fn cast<U>(self) -> Unary<CastOp<U>, Self>
     where
         Self::Elem: Cast<U>,
@@ -276,6 +305,7 @@ table!(unary_ops binary_ops);
 /// assert_eq!(e.eval()?.to_vec()?, [0, 0, 5]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
+#[doc(alias = "where")]
 pub fn choose<C, A, B>(condition: C, a: A, b: B) -> Chosen<C, A, B>
 where
     C: IntoExpr<Elem = bool>,

@@ -80,6 +80,7 @@ use sparse::StoredCursor;
 /// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
 ///
 /// Elementwise functions are in [`Elementwise`]; operators and views are on [`Tensor`] and [`Lazy`].
+/// [`BoxExpr`] takes the place of `Box<dyn Expr>`, which cannot be.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an expression",
     note = "expressions are tensors, `Lazy` operator trees and scalars; a `&Tensor` becomes one by `.view()`"
@@ -98,7 +99,7 @@ pub trait Expr: Send + Sync + sealed::Sealed {
 
     /// Whether this is a tensor and nothing else.
     #[doc(hidden)]
-    const IS_LEAF: bool = false;
+    const IS_LEAF: bool = false; // For `Box<dyn Expr<Elem = T>>` write `BoxExpr<T>`, made by `.boxed()`.
 
     /// Borrows every leaf.
     fn by_ref(&self) -> Self::Ref<'_>;

@@ -7,7 +7,8 @@ use crate::tensor::Tensor;
 /// What can stand as an operand: an expression, a reference to a tensor or expression, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
-    note = "operands are tensors, `&Tensor`, expressions, `&` expressions and scalars"
+    note = "operands are tensors, `&Tensor`, expressions, `&` expressions and scalars",
+    note = "what is not computed yet is computed first: `t.mean(0).eval()?`, or `t.mean(0).keepdims().eval()?`"
 )]
 pub trait IntoExpr {
     /// Type of the elements.
@@ -19,6 +20,7 @@ pub trait IntoExpr {
     fn into_expr(self) -> Self::Expr;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Expr> IntoExpr for E {
     type Elem = E::Elem;
     type Expr = E;
@@ -51,8 +53,9 @@ impl<'a, S: Reader> IntoExpr for &'a Tensor<S> {
 /// It is the left element type that decides, so a literal takes that type.
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot stand beside elements of type `{Self}`",
-    note = "both sides must have the same element type: cast one first, for example `x.cast::<{Self}>()`",
-    note = "the right side may be a tensor, `&Tensor`, an expression or a scalar"
+    label = "the right side is no operand with elements of type `{Self}`",
+    note = "nothing is converted in silence: cast a tensor or expression, `(&t).cast::<f64>()`, or a scalar, `k as f32`",
+    note = "what is not computed yet is computed first: `t.mean(0).eval()?`, or `t.mean(0).keepdims().eval()?`"
 )]
 pub trait Pairs<R>: Copy + Send + Sync {
     /// The expression the right side becomes.
@@ -68,6 +71,7 @@ pub trait Pairs<R>: Copy + Send + Sync {
     fn divisor(right: R) -> Self::Divisor;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<E> for T {
     type Expr = E;
     type Divisor = E;
@@ -81,6 +85,7 @@ impl<T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<E> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T: Copy + Send + Sync, S: Reader<Elem = T>> Pairs<&'a Tensor<S>> for T {
     type Expr = Tensor<&'a S>;
     type Divisor = Tensor<&'a S>;
@@ -94,6 +99,7 @@ impl<'a, T: Copy + Send + Sync, S: Reader<Elem = T>> Pairs<&'a Tensor<S>> for T 
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<&'a Lazy<E>> for T {
     type Expr = E::Ref<'a>;
     type Divisor = E::Ref<'a>;

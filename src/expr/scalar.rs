@@ -104,6 +104,7 @@ impl<T: Copy> Row for Scalar<T> {
 macro_rules! scalars {
     ($divisor:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
         $(#[$cfg])?
+        #[diagnostic::do_not_recommend]
         impl Pairs<$type> for $type {
             type Expr = Scalar<$type>;
             type Divisor = scalars!(@$divisor $type);

@@ -1,11 +1,13 @@
-//! Formats and libraries of others. Each module uses the public API alone and nothing uses it.
+//! Formats and libraries of others. Nothing uses them, and they know no kernels: they are built on the public
+//! interface and on a few helpers that are private (memory that may be refused, the pieces of an expression,
+//! positions of indexes, reading until a buffer is full).
 
 mod file;
 pub mod mtx;
 pub mod npy;
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 pub mod roaring;
-#[cfg(feature = "sparse")]
+#[cfg(feature = "sprs")]
 pub mod sprs;
 mod text;
 pub mod tns;

@@ -1,4 +1,4 @@
-//! Sets of positions (feature `sparse`): as masks, as patterns of sparse tensors, and back.
+//! Sets of positions (feature `roaring`): as masks, as patterns of sparse tensors, and back.
 //!
 //! A set also selects along an axis, see [`Select::Set`](crate::Select::Set).
 //!

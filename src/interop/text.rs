@@ -4,7 +4,7 @@ use crate::dtype::{SameBits, TextElement};
 use crate::error::{Error, Result};
 use crate::memory::reserve;
 use crate::shape::Shape;
-use crate::storage::{Duplicates, Reader, Sparse};
+use crate::storage::{Checked, Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -19,7 +19,7 @@ const BLOCK_BYTES: usize = 1 << 16;
 
 /// The lines of a stream, counted.
 pub(super) struct Lines<R> {
-    source: BufReader<R>,
+    source: BufReader<Checked<R>>,
     line: Vec<u8>,
     /// Number of the current line, from 1.
     number: usize,
@@ -31,7 +31,8 @@ pub(super) struct Lines<R> {
 
 impl<R: Read> Lines<R> {
     pub(super) fn new(source: R, comment: u8) -> Self {
-        Self { source: BufReader::new(source), line: Vec::new(), number: 0, comment, read: 0 }
+        let source = BufReader::new(Checked(source));
+        Self { source, line: Vec::new(), number: 0, comment, read: 0 }
     }
 
     /// The next line as it is, without white space around it; `None` at the end.
@@ -158,13 +159,13 @@ where
 
 /// Text on its way to a file, handed over in blocks of lines.
 pub(super) struct TextWriter<W> {
-    sink: W,
+    sink: Checked<W>,
     text: String,
 }
 
 impl<W: Write> TextWriter<W> {
     pub(super) fn new(sink: W) -> Self {
-        Self { sink, text: String::new() }
+        Self { sink: Checked(sink), text: String::new() }
     }
 
     pub(super) fn push(&mut self, words: impl Display) {
@@ -185,8 +186,9 @@ impl<W: Write> TextWriter<W> {
         Ok(())
     }
 
-    /// Hands over the rest.
+    /// Hands over the rest, and all that the sink keeps for later: its errors would be lost.
     pub(super) fn finish(mut self) -> Result<()> {
-        Ok(self.sink.write_all(self.text.as_bytes())?)
+        self.sink.write_all(self.text.as_bytes())?;
+        Ok(self.sink.flush()?)
     }
 }

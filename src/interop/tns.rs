@@ -112,7 +112,7 @@ pub fn read_shaped<T: FileElement>(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
-    read(file::open(path)?)
+    file::open(path.as_ref(), |file| read(file))
 }
 
 /// Writes the entries of a sparse tensor, or of any view of one, in row-major order.
@@ -152,11 +152,13 @@ where
     text.finish()
 }
 
-/// Writes a sparse tensor to a new file, replacing one of the same name.
+/// Writes a sparse tensor to a new file, which replaces one of the same name as [`npy::save`] does.
 ///
 /// # Errors
 ///
-/// As for [`write`](write()).
+/// As for [`write`](write()); an old file is as it was then.
+///
+/// [`npy::save`]: super::npy::save
 ///
 /// ```
 /// use lensor::interop::tns;
@@ -171,7 +173,7 @@ pub fn save<S>(path: impl AsRef<Path>, tensor: &Tensor<S>) -> Result<()>
 where
     S: Reader<Elem: FileElement>,
 {
-    write(file::create(path)?, tensor)
+    file::save(path.as_ref(), |file| write(file, tensor))
 }
 
 /// Calls `visit` with index and value of every entry, in the order of the file.

@@ -91,7 +91,8 @@ impl Layout {
         Self::of_normal(constant, normal)
     }
 
-    /// The layout of axes in normal form; every path ends here or keeps what was checked here.
+    /// The layout of axes in normal form. What is made of axes ends here; views that change a layout in place
+    /// keep what was checked here.
     pub(super) fn of_normal(constant: i128, axes: SmallVec<[AxisMap; 4]>) -> Result<Self> {
         let shape: Shape = axes.iter().map(|axis| axis.extent).collect();
         if shape.count()? == 0 {

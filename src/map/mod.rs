@@ -31,7 +31,7 @@ pub use inverse::Globals;
 pub(crate) use layout::Axis;
 pub use layout::Layout;
 pub(crate) use nested::{Digits, Level, Nested, Repeat};
-pub use select::{IntoSelectors, Select, Step};
+pub use select::{IntoSelect, IntoSelectors, Select, Step};
 
 use crate::error::Result;
 use crate::shape::Shape;

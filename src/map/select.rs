@@ -7,7 +7,8 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 /// What to take of one axis.
 ///
 /// Made from Rust's own forms too: an integer, `2..5`, `2..=4`, `2..`, `..5`, `..=4`, `..`, an array or a
-/// `Vec` of indexes.
+/// `Vec` of indexes. Negative numbers do not wrap: the last index is `extent - 1`, all but the last are
+/// `..extent - 1` (`..-1` takes nothing), and backwards is [`Select::Reverse`].
 ///
 /// ```
 /// use lensor::{Select, Tensor};
@@ -38,7 +39,7 @@ pub enum Select {
     /// These indexes in this order; repeats are fine, and so is none at all.
     List(Vec<usize>),
     /// The members of a bitmap, ascending.
-    #[cfg(feature = "sparse")]
+    #[cfg(feature = "roaring")]
     Set(roaring::RoaringTreemap),
 }
 
@@ -119,7 +120,7 @@ impl Select {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
                 Taken::List(Cow::Borrowed(list))
             }
-            #[cfg(feature = "sparse")]
+            #[cfg(feature = "roaring")]
             Self::Set(set) => {
                 let (Some(first), Some(last)) = (set.min(), set.max()) else {
                     return Ok(Taken::Range { start: 0, step: 1, count: 0 });
@@ -219,17 +220,36 @@ impl<const N: usize> From<[usize; N]> for Select {
     }
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 impl From<roaring::RoaringBitmap> for Select {
     fn from(set: roaring::RoaringBitmap) -> Self {
         Self::Set(set.into_iter().map(u64::from).collect())
     }
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 impl From<roaring::RoaringTreemap> for Select {
     fn from(set: roaring::RoaringTreemap) -> Self {
         Self::Set(set)
+    }
+}
+
+/// What selects from one axis: all that converts to [`Select`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not select from an axis",
+    note = "integers and ranges of `usize`, `isize` or `i32` do, lists of `usize`, `..`, and what `Select` makes",
+    note = "a mask is not a selector: list where it is true, `(0..mask.len()).filter(|&k| mask[k]).collect::<Vec<_>>()`"
+)]
+pub trait IntoSelect {
+    /// The selector.
+    fn into_select(self) -> Select;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Select>> IntoSelect for T {
+    #[inline]
+    fn into_select(self) -> Select {
+        self.into()
     }
 }
 
@@ -275,12 +295,12 @@ impl<const N: usize> IntoSelectors for &[Select; N] {
 
 macro_rules! tuples {
     ($($name:ident)*) => {
-        impl<$($name: Into<Select>),*> IntoSelectors for ($($name,)*) {
+        impl<$($name: IntoSelect),*> IntoSelectors for ($($name,)*) {
             #[inline]
             #[allow(non_snake_case, reason = "type names stand for values")]
             fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
                 let ($($name,)*) = self;
-                f(&[$($name.into()),*])
+                f(&[$($name.into_select()),*])
             }
         }
     };

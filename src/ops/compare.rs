@@ -59,6 +59,7 @@ impl<S: Reader> Tensor<S> {
     /// assert!(t.all_close(&(&t + 1e-9), 1e-6, 0.0)?);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "allclose")]
     pub fn all_close<X>(&self, other: X, relative: S::Elem, absolute: S::Elem) -> Result<bool>
     where
         X: IntoExpr<Elem = S::Elem>,

@@ -38,6 +38,7 @@ use std::fmt::Debug;
 /// assert_eq!(range(1, 5, 0).unwrap_err().to_string(), "a range from 1 to 5 by 0 has step 0");
 /// # Ok::<(), lensor::Error>(())
 /// ```
+#[doc(alias = "arange")]
 pub fn range<T: Ranged>(start: T, stop: T, step: T) -> Result<Tensor<Progression<T>>>
 where
     usize: Cast<T>,
@@ -65,7 +66,6 @@ where
 pub fn linspace<T>(start: T, stop: T, count: usize) -> Result<Tensor<FromFn<impl Rule<T>>>>
 where
     T: Real + Debug,
-    usize: Cast<T>,
 {
     let at = spaced(start, stop, count.saturating_sub(1))?;
     let last = count.saturating_sub(1).max(1);
@@ -86,7 +86,6 @@ where
 pub fn linspace_open<T>(start: T, stop: T, count: usize) -> Result<Tensor<FromFn<impl Rule<T>>>>
 where
     T: Real + Debug,
-    usize: Cast<T>,
 {
     computed(count, spaced(start, stop, count)?)
 }
@@ -107,7 +106,6 @@ where
 pub fn logspace<T>(start: T, stop: T, count: usize, base: T) -> Result<Tensor<FromFn<impl Rule<T>>>>
 where
     T: Real + Debug,
-    usize: Cast<T>,
 {
     let exponents = linspace(start, stop, count)?.into_storage();
     computed(count, move |k| base.powf(exponents.read(k)))
@@ -135,7 +133,6 @@ where
 pub fn geomspace<T>(start: T, stop: T, count: usize) -> Result<Tensor<FromFn<impl Rule<T>>>>
 where
     T: Real + Debug,
-    usize: Cast<T>,
 {
     let (zero, quotient) = (T::one().minus(T::one()), stop.over(start));
     if !(start.is_finite() && quotient.is_finite() && quotient > zero) {
@@ -262,14 +259,13 @@ fn computed<T: Copy + Send + Sync, F: Rule<T>>(count: usize, f: F) -> Result<Ten
 fn spaced<T>(start: T, stop: T, intervals: usize) -> Result<impl Rule<T>>
 where
     T: Real + Debug,
-    usize: Cast<T>,
 {
     let distance = stop.minus(start);
-    let step = distance.over(intervals.max(1).cast_unchecked());
+    let step = distance.over(T::of_f64(intervals.max(1) as f64));
     if !distance.is_finite() {
         return Err(refuse(start, stop, distance, "is not finite"));
     }
-    Ok(move |k: usize| start.plus(step.times(k.cast_unchecked())))
+    Ok(move |k: usize| start.plus(step.times(T::of_f64(k as f64))))
 }
 
 #[cold]

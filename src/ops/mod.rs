@@ -8,6 +8,7 @@ pub mod explain;
 pub mod generate;
 pub mod lanes;
 pub mod linalg;
+pub(crate) mod number;
 mod pairing;
 pub mod product;
 pub mod reduce;

@@ -1,9 +1,10 @@
 //! Elements that are computed when they are read.
 
-use super::{Reader, Stored};
+use super::{Reader, Stored, translate};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, StorageError};
 use std::fmt;
+use std::ops::Range;
 
 /// The same element at every address.
 ///
@@ -262,11 +263,14 @@ impl<R: Reader> Concat<R> {
         self.parts
     }
 
-    /// The part that holds `address`, and where it starts.
-    fn part(&self, address: usize) -> Option<(&R, usize)> {
+    /// The part that holds `address`, and the addresses of its elements.
+    fn part(&self, address: usize) -> Result<(&R, Range<usize>), StorageError> {
         let which = self.ends.partition_point(|&end| end <= address);
         let start = if which == 0 { 0 } else { self.ends[which - 1] };
-        Some((self.parts.get(which)?, start))
+        match (self.parts.get(which), self.ends.get(which)) {
+            (Some(part), Some(&end)) => Ok((part, start..end)),
+            _ => Err(StorageError::beyond(address, self.len())),
+        }
     }
 
     fn shifted(mut error: StorageError, start: usize) -> StorageError {
@@ -287,15 +291,14 @@ impl<R: Reader> Reader for Concat<R> {
     /// Panics if `address >= self.len()`.
     fn read(&self, address: usize) -> R::Elem {
         match self.part(address) {
-            Some((part, start)) => part.read(address - start),
-            None => panic!("address {address} is beyond the {} elements", self.len()),
+            Ok((part, own)) => part.read(address - own.start),
+            Err(_) => panic!("address {address} is beyond the {} elements", self.len()),
         }
     }
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
-        let (part, start) =
-            self.part(address).ok_or_else(|| StorageError::beyond(address, self.len()))?;
-        part.try_read(address - start).map_err(|e| Self::shifted(e, start))
+        let (part, own) = self.part(address)?;
+        part.try_read(address - own.start).map_err(|e| Self::shifted(e, own.start))
     }
 
     fn as_slice(&self) -> Option<&[R::Elem]> {
@@ -309,19 +312,32 @@ impl<R: Reader> Reader for Concat<R> {
         let mut rest = out;
         let mut address = start;
         while !rest.is_empty() {
-            let (part, first) =
-                self.part(address).ok_or_else(|| StorageError::beyond(address, self.len()))?;
-            let within = address - first;
+            let (part, own) = self.part(address)?;
+            let within = address - own.start;
             let steps_left = match step {
                 0 => usize::MAX,
-                1.. => (part.len().saturating_sub(within + 1)) / step as usize,
+                1.. => (own.end - 1 - address) / step as usize,
                 _ => within / step.unsigned_abs(),
             };
             let count = rest.len().min(steps_left.saturating_add(1));
             let (now, later) = rest.split_at_mut(count);
-            part.read_run(within, step, now).map_err(|e| Self::shifted(e, first))?;
+            part.read_run(within, step, now).map_err(|e| Self::shifted(e, own.start))?;
             address = address.wrapping_add_signed(step.wrapping_mul(count as isize));
             rest = later;
+        }
+        Ok(())
+    }
+
+    /// Neighbours in the list that lie in one part are one list there.
+    fn read_at(&self, addresses: &[usize], out: &mut [R::Elem]) -> Result<(), StorageError> {
+        let (mut addresses, mut rest) = (&addresses[..addresses.len().min(out.len())], out);
+        while let Some(&first) = addresses.first() {
+            let (part, own) = self.part(first)?;
+            let count = addresses.iter().take_while(|address| own.contains(address)).count();
+            let within = translate(count, |k| Ok(addresses[k] - own.start))?;
+            let (now, later) = rest.split_at_mut(count);
+            part.read_at(&within, now).map_err(|e| Self::shifted(e, own.start))?;
+            (addresses, rest) = (&addresses[count..], later);
         }
         Ok(())
     }
@@ -381,11 +397,20 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let mut addresses = vec![0; out.len()];
-        self.addresses.read_run(start, step, &mut addresses)?;
-        self.storage.read_at(&addresses, out).map_err(|e| {
-            let at = addresses.iter().position(|&address| address == e.address).unwrap_or(0);
+        let mut inner = translate(out.len(), |_| Ok(0))?;
+        self.addresses.read_run(start, step, &mut inner)?;
+        self.storage.read_at(&inner, out).map_err(|e| {
+            let at = inner.iter().position(|&address| address == e.address).unwrap_or(0);
             StorageError { address: start.wrapping_add_signed(step.wrapping_mul(at as isize)), ..e }
+        })
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let mut inner = translate(addresses.len(), |_| Ok(0))?;
+        self.addresses.read_at(addresses, &mut inner)?;
+        self.storage.read_at(&inner, out).map_err(|e| {
+            let at = inner.iter().position(|&address| address == e.address).unwrap_or(0);
+            StorageError { address: addresses.get(at).copied().unwrap_or(0), ..e }
         })
     }
 

@@ -21,12 +21,20 @@
 //!
 //! Storage of at most 4096 elements is checked at every address, larger storage at as many sampled
 //! ones, always the same. A storage may fail: where [`Reader::try_read`] reports an error, the block
-//! methods must too. A panic is a violation like others; its message goes to the panic hook.
+//! methods must too. A panic is a violation like others: it ends the law that met it, and the panic hook does
+//! not hear of it, unless the storage panics on a thread of its own.
+//!
+//! A storage around another one should pass every method on: [`check_reader_forwards`] and
+//! [`check_writer_forwards`] put it around a storage that counts.
 
+mod forward;
+mod quiet;
 mod reader;
 mod sample;
 mod stored;
 mod writer;
+
+pub use forward::{Calls, Recorder, check_reader_forwards, check_writer_forwards};
 
 use super::{Reader, Writer};
 
@@ -216,6 +224,14 @@ pub enum Violation {
         /// Address that changed.
         address: usize,
     },
+    /// A wrapper answers a call by others of the storage below, or without it.
+    #[error("`{method}` of the wrapper arrives as {found:?} below")]
+    NotForwarded {
+        /// Name of the method.
+        method: &'static str,
+        /// Methods that were called below instead, in order.
+        found: Vec<&'static str>,
+    },
 }
 
 /// Checks the laws of a reader; elements are compared by [`same_or_nan`].
@@ -311,18 +327,18 @@ impl Report {
         }
     }
 
-    /// What `call` returns, unless it panics.
+    /// What `call` returns, unless it panics. A law ends then.
     fn guard<T>(
         &mut self,
         method: &'static str,
         address: usize,
         call: impl FnOnce() -> T,
     ) -> Option<T> {
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call));
-        if result.is_err() {
+        let result = quiet::catch(call);
+        if result.is_none() {
             self.add(Violation::Panicked { method, address });
         }
-        result.ok()
+        result
     }
 }
 
@@ -335,6 +351,7 @@ fn method(violation: &Violation) -> &'static str {
         | Violation::Slice { method, .. }
         | Violation::Fails { method, .. }
         | Violation::Succeeds { method, .. }
+        | Violation::NotForwarded { method, .. }
         | Violation::Written { method, .. }
         | Violation::Elsewhere { method, .. } => method,
         _ => "",

@@ -1,6 +1,6 @@
 //! Elements that lie in memory, and parts of other storage.
 
-use super::{Reader, Stored, Writer};
+use super::{Reader, Stored, StoredMut, Writer, translate};
 use crate::error::{Error, StorageError};
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ slices! {
     [T: Copy + Send + Sync, const N: usize] [T; N];
 }
 
-/// A range of addresses of another storage, which become `0..len()`.
+/// A range of addresses of another storage, which become `0..len()`. A part of sparse storage is sparse.
 ///
 /// ```
 /// use lensor::Reader;
@@ -98,6 +98,18 @@ impl<S: Reader> SubBuffer<S> {
         if address < self.range.len() { self.range.start + address } else { usize::MAX }
     }
 
+    /// Address in the whole storage, which goes on beyond this part.
+    fn check(&self, address: usize) -> Result<usize, StorageError> {
+        let len = self.range.len();
+        let whole = self.range.start.wrapping_add(address);
+        if address < len { Ok(whole) } else { Err(StorageError::beyond(address, len)) }
+    }
+
+    /// [`Self::check`] of a list.
+    fn check_all(&self, addresses: &[usize]) -> Result<Vec<usize>, StorageError> {
+        translate(addresses.len(), |k| self.check(addresses[k]))
+    }
+
     /// Refuses a run that leaves this part: the whole storage goes on beyond it.
     fn check_run(&self, start: usize, step: isize, count: usize) -> Result<(), StorageError> {
         let last = start as i128 + step as i128 * (count as i128 - 1);
@@ -127,7 +139,7 @@ impl<S: Reader> Reader for SubBuffer<S> {
     }
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        self.storage.try_read(self.whole(address)).map_err(|e| self.localise(e))
+        self.storage.try_read(self.check(address)?).map_err(|e| self.localise(e))
     }
 
     fn as_slice(&self) -> Option<&[S::Elem]> {
@@ -140,7 +152,7 @@ impl<S: Reader> Reader for SubBuffer<S> {
     }
 
     fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let whole: Vec<usize> = addresses.iter().map(|&address| self.whole(address)).collect();
+        let whole = self.check_all(addresses)?;
         self.storage.read_at(&whole, out).map_err(|e| self.localise(e))
     }
 
@@ -187,6 +199,53 @@ impl<S: Reader> Stored for SubBuffer<S> {
         }
         copied
     }
+
+    /// Where addresses are the same as in the whole storage.
+    fn as_slices(&self) -> Option<(&[usize], &[S::Elem])> {
+        let stored = self.storage.stored().filter(|_| self.range.start == 0)?;
+        let ((addresses, values), count) = (stored.as_slices()?, self.count());
+        Some((addresses.get(..count)?, values.get(..count)?))
+    }
+}
+
+/// Of storage that is not sparse there are no entries to replace.
+impl<S: Writer> StoredMut for SubBuffer<S> {
+    fn is_fill(&mut self, value: S::Elem) -> bool {
+        self.storage.stored_mut().is_some_and(|stored| stored.is_fill(value))
+    }
+
+    fn owns_fill(&mut self) -> bool {
+        self.range == (0..self.storage.len())
+            && self.storage.stored_mut().is_some_and(|stored| stored.owns_fill())
+    }
+
+    fn set_fill(&mut self, fill: S::Elem) {
+        if self.owns_fill()
+            && let Some(stored) = self.storage.stored_mut()
+        {
+            stored.set_fill(fill);
+        }
+    }
+
+    fn splice(
+        &mut self,
+        ordinals: Range<usize>,
+        mut addresses: Vec<usize>,
+        mut values: Vec<S::Elem>,
+    ) {
+        let (first, count) =
+            (self.storage.stored().map_or(0, |stored| stored.rank(self.range.start)), self.count());
+        // What lies beyond belongs to others.
+        let inside = addresses.partition_point(|&address| address < self.range.len());
+        addresses.truncate(inside);
+        values.truncate(inside);
+        let start = self.range.start;
+        addresses.iter_mut().for_each(|address| *address = address.wrapping_add(start));
+        let end = ordinals.end.min(count);
+        if let Some(stored) = self.storage.stored_mut() {
+            stored.splice(first + ordinals.start.min(end)..first + end, addresses, values);
+        }
+    }
 }
 
 impl<S: Writer> Writer for SubBuffer<S> {
@@ -195,11 +254,17 @@ impl<S: Writer> Writer for SubBuffer<S> {
     }
 
     fn try_write(&mut self, address: usize, value: S::Elem) -> Result<(), StorageError> {
-        self.storage.try_write(self.whole(address), value).map_err(|e| self.localise(e))
+        let whole = self.check(address)?;
+        self.storage.try_write(whole, value).map_err(|e| self.localise(e))
     }
 
     fn as_mut_slice(&mut self) -> Option<&mut [S::Elem]> {
         self.storage.as_mut_slice()?.get_mut(self.range.clone())
+    }
+
+    fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = S::Elem>> {
+        let sparse = self.storage.stored_mut().is_some();
+        sparse.then_some(self as &mut dyn StoredMut<Elem = S::Elem>)
     }
 
     fn write_run(
@@ -210,5 +275,10 @@ impl<S: Writer> Writer for SubBuffer<S> {
     ) -> Result<(), StorageError> {
         self.check_run(start, step, from.len())?;
         self.storage.write_run(self.whole(start), step, from).map_err(|e| self.localise(e))
+    }
+
+    fn write_at(&mut self, addresses: &[usize], from: &[S::Elem]) -> Result<(), StorageError> {
+        let whole = self.check_all(addresses)?;
+        self.storage.write_at(&whole, from).map_err(|e| self.localise(e))
     }
 }

@@ -23,10 +23,11 @@ pub use encoded::Encoded;
 pub use mapped::{Mapped, MappedMut};
 pub(crate) use sparse::sort_entries;
 pub use sparse::{Duplicates, Sparse};
-pub(crate) use stream::fill;
+pub(crate) use stream::{Checked, fill};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
+use crate::memory::room;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -176,7 +177,13 @@ pub trait Stored: Send + Sync {
 /// elements equal to the fill value take no entry.
 pub trait StoredMut: Stored {
     /// Whether an element is the fill value, so that it needs no entry.
-    fn is_fill(&self, value: Self::Elem) -> bool;
+    fn is_fill(&mut self, value: Self::Elem) -> bool;
+
+    /// Whether the fill value is that of these addresses alone. That of a part of other storage is not:
+    /// there [`Self::set_fill`] changes nothing.
+    fn owns_fill(&mut self) -> bool {
+        true
+    }
 
     /// Changes the value of every address without an entry.
     fn set_fill(&mut self, fill: Self::Elem);
@@ -248,6 +255,18 @@ pub trait Writer: Reader {
         }
         Ok(())
     }
+}
+
+/// Addresses in a storage below: of each of `count` positions of a block.
+pub(crate) fn translate(
+    count: usize,
+    address: impl Fn(usize) -> Result<usize, StorageError>,
+) -> Result<Vec<usize>, StorageError> {
+    let mut all = room(count).map_err(|error| StorageError::new(0, error))?;
+    for k in 0..count {
+        all.push(address(k)?);
+    }
+    Ok(all)
 }
 
 /// Forwards every method, provided ones included: a forgotten `stored` would densify silently, a

@@ -4,7 +4,7 @@ use crate::dtype::{ByteOrder, FileElement};
 use crate::error::{Error, Result};
 use crate::memory::{reserve, room};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Checks that `len` elements from `offset_bytes` on lie inside the `found` bytes there are.
 pub(super) fn check_present<T>(offset_bytes: u64, len: usize, found: u64) -> Result<()> {
@@ -93,17 +93,43 @@ fn read_into<T: FileElement>(
 }
 
 /// Fills `buffer` as far as the source goes; returns how far.
-pub(crate) fn fill(source: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
-    let mut filled = 0;
+pub(crate) fn fill(source: impl Read, buffer: &mut [u8]) -> Result<usize> {
+    let (mut source, mut filled) = (Checked(source), 0);
     while filled < buffer.len() {
-        let rest = &mut buffer[filled..];
-        match source.read(rest) {
+        match source.read(&mut buffer[filled..]) {
             Ok(0) => break,
-            // A source may lie and report more than there was room for.
-            Ok(count) => filled += count.min(rest.len()),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(filled)
+}
+
+/// A stream of others. One that reports more bytes than it was given room for fails; the standard library
+/// would believe it, and panic.
+pub(crate) struct Checked<S>(pub(crate) S);
+
+impl<S: Read> Read for Checked<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        checked(self.0.read(buffer)?, buffer.len())
+    }
+}
+
+impl<S: Write> Write for Checked<S> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        checked(self.0.write(buffer)?, buffer.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn checked(count: usize, limit: usize) -> io::Result<usize> {
+    if count <= limit {
+        return Ok(count);
+    }
+    let text = format!("a stream reported {count} bytes of at most {limit}");
+    Err(io::Error::new(io::ErrorKind::InvalidData, text))
 }

@@ -20,6 +20,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// let error = Tensor::from_vec([2, 2], vec![1, 2, 3]).unwrap_err();
     /// assert_eq!(error.to_string(), "shape [2, 2] needs 4 elements, found 3");
     /// ```
+    #[doc(alias = "from_shape_vec")]
     #[inline]
     pub fn from_vec(shape: impl Into<Shape>, data: Vec<T>) -> Result<Self> {
         let shape = shape.into();
@@ -41,6 +42,8 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// assert_eq!(Tensor::full([2], 1.5)?.to_vec()?, [1.5, 1.5]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "zeros")]
+    #[doc(alias = "ones")]
     pub fn full(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
@@ -61,6 +64,8 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// assert_eq!(t.to_vec()?, [0, 1, 10, 11]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "from_shape_fn")]
+    #[doc(alias = "fromfunction")]
     pub fn from_index(shape: impl Into<Shape>, mut f: impl FnMut(&[usize]) -> T) -> Result<Self> {
         let shape = shape.into();
         let mut data = room(shape.count()?)?;
@@ -82,6 +87,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// assert_eq!(error.to_string(), "row 1 of a nested list has 2 elements, the first has 1");
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "array")]
     pub fn from_nested<N: Nested<Elem = T>>(nested: N) -> Result<Self> {
         Shape::check_rank(N::RANK)?;
         let mut data = Vec::new();

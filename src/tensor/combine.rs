@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::error::{Error, Result, StorageError};
 use crate::map::AddressMap;
 use crate::shape::Shape;
-use crate::storage::{Concat, Reader};
+use crate::storage::{Concat, Reader, SubBuffer, translate};
 
 /// The elements of a tensor in row-major order, as storage for another one.
 ///
@@ -32,6 +32,29 @@ impl<S: Reader> Flat<S> {
     /// An error of the inner storage at a position of this one.
     fn at(position: usize) -> impl Fn(StorageError) -> StorageError {
         move |error| StorageError { address: position, ..error }
+    }
+
+    /// The elements as a part of the storage, if they follow one another there.
+    fn part(&self) -> Option<SubBuffer<&S>> {
+        let contiguous = self.map.is_contiguous();
+        contiguous.then(|| SubBuffer::new(&self.storage, self.map.span()).ok())?
+    }
+
+    /// Reads a block: the element at `position(k)` to slot `k`.
+    fn gather(
+        &self,
+        position: impl Fn(usize) -> usize,
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        let len = self.len();
+        let addresses = translate(out.len(), |k| {
+            check(position(k), len)?;
+            Ok(self.map.address_at(position(k)))
+        })?;
+        self.storage.read_at(&addresses, out).map_err(|error| {
+            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
+            Self::at(position(k))(error)
+        })
     }
 }
 
@@ -63,16 +86,15 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let position = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-        let mut addresses = Vec::with_capacity(out.len());
-        for k in 0..out.len() {
-            check(position(k), self.len())?;
-            addresses.push(self.map.address_at(position(k)));
+        match self.part() {
+            Some(part) => part.read_run(start, step, out),
+            None => self.gather(|k| start.wrapping_add_signed(step.wrapping_mul(k as isize)), out),
         }
-        self.storage.read_at(&addresses, out).map_err(|error| {
-            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
-            Self::at(position(k))(error)
-        })
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let count = addresses.len().min(out.len());
+        self.gather(|k| addresses[k], &mut out[..count])
     }
 
     fn box_depth(&self) -> usize {
@@ -82,6 +104,35 @@ impl<S: Reader> Reader for Flat<S> {
 
 fn check(address: usize, len: usize) -> Result<(), StorageError> {
     if address < len { Ok(()) } else { Err(StorageError::beyond(address, len)) }
+}
+
+/// What can be joined to others: a tensor, or a reference to one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tensor",
+    note = "an expression is evaluated first: `e.eval()?`"
+)]
+pub trait IntoTensor {
+    /// Its storage.
+    type Storage: Reader;
+
+    /// The tensor, or a view of it.
+    fn into_tensor(self) -> Tensor<Self::Storage>;
+}
+
+impl<S: Reader> IntoTensor for Tensor<S> {
+    type Storage = S;
+
+    fn into_tensor(self) -> Self {
+        self
+    }
+}
+
+impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
+    type Storage = &'a S;
+
+    fn into_tensor(self) -> Tensor<&'a S> {
+        self.view()
+    }
 }
 
 /// Tensors one after another along `axis`, as one view of all their storages. Copies nothing.
@@ -101,18 +152,21 @@ fn check(address: usize, len: usize) -> Result<(), StorageError> {
 /// use lensor::Tensor;
 /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
 /// let b = Tensor::from_nested([[5], [6]])?;
-/// assert_eq!(concat(1, [a.view(), b.view()])?.to_vec()?, [1, 2, 5, 3, 4, 6]);
+/// assert_eq!(concat(1, [&a, &b])?.to_vec()?, [1, 2, 5, 3, 4, 6]);
 /// assert_eq!(
 ///     concat(0, [a, b]).unwrap_err().to_string(),
 ///     "cannot concatenate along axis 0: tensor 2 has shape [2, 1], tensor 1 has [2, 2]"
 /// );
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn concat<S: Reader>(
+#[doc(alias = "concatenate")]
+#[doc(alias = "hstack")]
+#[doc(alias = "vstack")]
+pub fn concat<X: IntoTensor>(
     axis: usize,
-    tensors: impl IntoIterator<Item = Tensor<S>>,
-) -> Result<Tensor<Concat<Flat<S>>>> {
-    let tensors: Vec<_> = tensors.into_iter().collect();
+    tensors: impl IntoIterator<Item = X>,
+) -> Result<Tensor<Concat<Flat<X::Storage>>>> {
+    let tensors: Vec<_> = tensors.into_iter().map(X::into_tensor).collect();
     check_join(axis, &tensors, false)?;
     join(axis, tensors)
 }
@@ -132,14 +186,14 @@ pub fn concat<S: Reader>(
 /// use lensor::tensor::stack;
 /// use lensor::Tensor;
 /// let t = Tensor::from_vec([2], vec![1, 2])?;
-/// assert_eq!(stack(1, [t.view(), t.view()])?.to_vec()?, [1, 1, 2, 2]);
+/// assert_eq!(stack(1, [&t, &t])?.to_vec()?, [1, 1, 2, 2]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn stack<S: Reader>(
+pub fn stack<X: IntoTensor>(
     axis: usize,
-    tensors: impl IntoIterator<Item = Tensor<S>>,
-) -> Result<Tensor<Concat<Flat<S>>>> {
-    let tensors: Vec<_> = tensors.into_iter().collect();
+    tensors: impl IntoIterator<Item = X>,
+) -> Result<Tensor<Concat<Flat<X::Storage>>>> {
+    let tensors: Vec<_> = tensors.into_iter().map(X::into_tensor).collect();
     check_join(axis, &tensors, true)?;
     let deeper: Result<Vec<_>> =
         tensors.into_iter().map(|tensor| tensor.insert_axis(axis)).collect();

@@ -9,7 +9,7 @@ pub(crate) mod stored;
 pub(crate) mod views;
 
 pub use build::Nested;
-pub use combine::{Flat, Padded, concat, pad, stack};
+pub use combine::{Flat, IntoTensor, Padded, concat, pad, stack};
 pub use iter::{AxisIter, Elements};
 
 use crate::error::{Error, Result};

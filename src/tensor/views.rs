@@ -22,6 +22,8 @@ macro_rules! view_operations {
         /// assert_eq!(t.transpose(&[1, 0])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "permute")]
+        #[doc(alias = "permuted_axes")]
         #[inline]
         pub fn transpose(self, order: &[usize]) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.transpose(order))
@@ -39,6 +41,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.swap_axes(0, 1)?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "swapaxes")]
         pub fn swap_axes(self, a: usize, b: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.swap_axes(a, b))
         }
@@ -55,6 +58,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.move_axis(2, 0)?.shape(), [4, 2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "moveaxis")]
         pub fn move_axis(self, from: usize, to: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.move_axis(from, to))
         }
@@ -116,6 +120,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.flip(1)?.to_vec()?, [2, 1, 0, 5, 4, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "invert_axis")]
         pub fn flip(self, axis: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.flip(axis))
         }
@@ -136,6 +141,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.broadcast([2, 4])?.to_vec()?, [1, 2, 1, 2, 1, 2, 1, 2]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "tile")]
         pub fn broadcast(self, to: impl Into<$crate::Shape>) -> $crate::Result<$View> {
             let to = to.into();
             self.rewrite(&mut |map| map.broadcast(to.clone()))
@@ -154,6 +160,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.rotate(&[1])?.to_vec()?, [4, 1, 2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "roll")]
         pub fn rotate(self, shifts: &[isize]) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.rotate(shifts))
         }
@@ -241,6 +248,8 @@ macro_rules! view_operations {
         /// assert_eq!(t.merge_axes(0..2)?.shape(), [6, 4]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "flatten")]
+        #[doc(alias = "ravel")]
         pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.merge_axes(axes.clone()))
         }
@@ -257,6 +266,9 @@ macro_rules! view_operations {
         /// assert_eq!(t.insert_axis(1)?.shape(), [2, 1, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "expand_dims")]
+        #[doc(alias = "newaxis")]
+        #[doc(alias = "unsqueeze")]
         pub fn insert_axis(self, axis: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.insert_axis(axis))
         }
@@ -274,6 +286,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.remove_axis(1)?.shape(), [2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "squeeze")]
         pub fn remove_axis(self, axis: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.remove_axis(axis))
         }
@@ -291,6 +304,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.diagonal(0, 1)?.to_vec()?, [1, 4]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "diag")]
         pub fn diagonal(self, a: usize, b: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.diagonal(a, b))
         }
@@ -309,6 +323,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.windows(0, 3)?.to_vec()?, [1, 2, 3, 2, 3, 4]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "sliding_window_view")]
         pub fn windows(self, axis: usize, window: usize) -> $crate::Result<$View> {
             self.rewrite(&mut |map| map.windows(axis, window))
         }
@@ -348,7 +363,12 @@ impl<S> super::Tensor<S> {
     }
 
     /// The parts of a view between the indexes `at` of an axis, one more than there are indexes. Copies
-    /// nothing; the inverse of [`concat`](super::concat). Follows NumPy's `split`.
+    /// nothing; the inverse of [`concat`](super::concat).
+    ///
+    /// Follows NumPy's `split` and `array_split` of a list of indexes, with three differences: indexes beyond
+    /// the extent are an error, as are falling ones, where NumPy gives empty or overlapping parts, and none counts from
+    /// the end; the axis comes first and has no default; a number of equal parts is not taken
+    /// ([`Self::split_axis`] makes those an axis, if they are equal).
     ///
     /// # Errors
     ///

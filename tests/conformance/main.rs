@@ -10,7 +10,9 @@ use lensor::storage::{
 use lensor::{BoxReader, Reader, Stored};
 use std::sync::Arc;
 
+mod forwards;
 mod liars;
+mod quiet;
 
 use liars::{Liar, Lie, Sparse};
 

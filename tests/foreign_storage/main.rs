@@ -1,5 +1,6 @@
 //! Storage and closures of others: they lie, fail and panic, and the library gives values or errors.
 
+mod disorder;
 mod fails;
 mod kernels;
 mod lies;

@@ -3,7 +3,7 @@
 use crate::support::{addresses, alike, below, drawn, list};
 use lensor::{AddressMap, Align, Select, Shape};
 use quickcheck::{TestResult, quickcheck};
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 use {quickcheck::Arbitrary, std::collections::BTreeSet};
 
 quickcheck! {
@@ -159,7 +159,7 @@ quickcheck! {
     }
 }
 
-#[cfg(feature = "sparse")]
+#[cfg(feature = "roaring")]
 quickcheck! {
     /// A bitmap selects what the ascending list of its members selects.
     fn sets_select_as_lists(map: AddressMap, seed: u64) -> TestResult {

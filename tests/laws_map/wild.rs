@@ -28,7 +28,7 @@ fn wild_selector(g: &mut Gen) -> Select {
         2 => Select::Range { start: wild_signed(g), stop: None, step: wild_signed(g) },
         3 => Select::stepped(wild_signed(g), wild_signed(g), wild_signed(g)),
         4 => Select::Reverse,
-        #[cfg(feature = "sparse")]
+        #[cfg(feature = "roaring")]
         5 => Select::Set(wild_list(g, 3, wild).into_iter().map(|index| index as u64).collect()),
         _ => Select::List(wild_list(g, 4, wild)),
     }

@@ -372,7 +372,7 @@ fn pick(selector: &Select, extent: usize) -> Result<Picked, Refusal> {
             }
             Picked::Many(visited)
         }
-        #[cfg(feature = "sparse")]
+        #[cfg(feature = "roaring")]
         Select::Set(set) => {
             Picked::Many(set.iter().map(|i| inside(i as i128)).collect::<Result<_, _>>()?)
         }

@@ -116,6 +116,81 @@ fn masks_skip_and_never_multiply() {
     }
 }
 
+/// A position among elements that were all left out would look like an answer.
+#[test]
+fn there_is_no_position_among_nothing_but_nan() {
+    use lensor::rolling::Rolling;
+    use lensor::scan::Scan;
+    use lensor::segments::Segments;
+
+    fn nothing<T>(found: lensor::Result<T>, index: &[usize]) {
+        assert_eq!(found.err(), Some(Error::NothingLeft { index: index.to_vec() }));
+    }
+    let nan = f64::NAN;
+    let t = Tensor::from_nested([[1.0, nan, 3.0], [nan, nan, nan], [nan, nan, 2.0]]).unwrap();
+    let (low, high) = (SkipNan(ArgMin), SkipNan(ArgMax));
+    nothing(t.nan_argmin(1).eval(), &[1]);
+    nothing(t.nan_argmax(1).keepdims().eval().map(drop), &[1]);
+    nothing(t.nan_argmax(0).eval(), &[1]);
+    nothing((&t * 2.0).nan_argmin(0).eval(), &[1]);
+    nothing(t.nan_argmin([]).eval(), &[0, 1]);
+    nothing(t.reduce(1, (Sum, low)).eval(), &[1]);
+    nothing(t.reduce(1, SkipNan((Min, ArgMax))).eval(), &[1]);
+    nothing(t.nan_argmin(1).map(|k| k + 1).eval(), &[1]);
+    nothing(t.nan_argmin(1).filter((&t).greater(2.5)).eval(), &[1]);
+    nothing(t.nan_argmin(1).filter(true).eval(), &[1]);
+    assert_eq!(t.nan_argmin(..).eval().unwrap().item(), Ok(0));
+    assert_eq!(t.nan_argmax(..).eval().unwrap().item(), Ok(2));
+    assert_eq!(t.argmin(1).eval().unwrap().into_storage(), [1, 0, 0]);
+
+    // Values say themselves that there are none.
+    assert!(t.nan_min(1).eval().unwrap().storage()[1].is_nan());
+    assert!(t.nan_mean(1).eval().unwrap().storage()[1].is_nan());
+    assert_eq!(t.nan_sum(1).eval().unwrap().into_storage(), [4.0, 0.0, 2.0]);
+    assert_eq!(t.nan_prod(1).eval().unwrap().into_storage(), [3.0, 1.0, 2.0]);
+
+    // Segments, groups, windows and scans have the same elements to choose from.
+    nothing(t.reduce_segments(1, &[0, 1, 3], low).eval(), &[1, 0]);
+    nothing(t.reduce_by_key(1, &[1, 0, 1], 2, high).eval(), &[0, 0]);
+    nothing(t.rolling(1, 2).fold(low).eval(), &[1, 0]);
+    nothing(t.rolling(0, 2).fold(high).eval(), &[0, 1]);
+    let least = t.rolling(1, 2).fold(ArgMin).skip_nan(1, 9).eval().unwrap();
+    assert_eq!(least.into_storage(), [0, 1, 9, 9, 9, 1]);
+    nothing(t.scan(1, low).eval(), &[1, 0]);
+    nothing(t.scan(0, high).eval(), &[0, 1]);
+
+    // Sparse operands: entries, fill values, and both.
+    let sparse = |fill: f64, addresses: Vec<usize>, values: Vec<f64>| {
+        let storage = lensor::storage::Sparse::from_sorted(6, fill, addresses, values).unwrap();
+        Tensor::new([3, 2], storage).unwrap()
+    };
+    nothing(sparse(0.0, vec![2, 3], vec![nan, nan]).nan_argmin(1).eval(), &[1]);
+    nothing(sparse(nan, vec![0, 5], vec![1.0, 1.0]).nan_argmax(1).eval_sparse(), &[1]);
+    nothing(sparse(nan, vec![0, 2], vec![1.0, nan]).nan_argmin(1).eval(), &[1]);
+    let stored = sparse(nan, vec![0, 3, 4], vec![1.0; 3]).nan_argmin(1).eval().unwrap();
+    assert_eq!(stored.into_storage(), [0, 1, 0]);
+}
+
+/// The first in row-major order of the result, however the work is cut.
+#[cfg(feature = "rayon")]
+#[test]
+fn the_first_lane_of_nothing_but_nan_is_named() {
+    for (shape, axis, lanes) in
+        [([700, 400], 0, [37, 350]), ([700, 400], 1, [99, 611]), ([3, 90_000], 1, [1, 2])]
+    {
+        let mut t = Tensor::full(shape, 1.0).unwrap();
+        for lane in lanes {
+            let mut part = t.view_mut().slice(1 - axis, lane..lane + 1).unwrap();
+            part.fill(f64::NAN).unwrap();
+        }
+        for threads in [1, 2, 3, 16] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| t.nan_argmin(axis).eval().unwrap_err());
+            assert_eq!(found, Error::NothingLeft { index: vec![lanes[0]] }, "{shape:?} {threads}");
+        }
+    }
+}
+
 #[test]
 fn several_reducers_and_functions_of_results() {
     let t = Tensor::from_vec([40, 50], floats(2000, 8)).unwrap();

@@ -25,7 +25,10 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
     let storage = writer.stored_mut()?;
     Some(match stored_count(e) {
         (_, false) => dense(e, shape, map, storage),
-        (stored, true) => sparse(e, shape, map, storage, stored, map.count() == len),
+        (stored, true) => {
+            let whole = map.count() == len && storage.owns_fill();
+            sparse(e, shape, map, storage, stored, whole)
+        }
     })
 }
 

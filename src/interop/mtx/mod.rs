@@ -141,7 +141,7 @@ pub fn read_array<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
-    read(file::open(path)?)
+    file::open(path.as_ref(), |file| read(file))
 }
 
 /// Reads the header of a file, to learn kind and size before the entries are read.
@@ -160,5 +160,5 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>>
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
-    Header::read(&mut Lines::new(file::open(path)?, b'%'))
+    file::open(path.as_ref(), |file| Header::read(&mut Lines::new(file, b'%')))
 }

@@ -46,11 +46,13 @@ where
     write_as(sink, matrix, Symmetry::General)
 }
 
-/// Writes a sparse matrix to a new file, replacing one of the same name.
+/// Writes a sparse matrix to a new file, which replaces one of the same name as [`npy::save`] does.
 ///
 /// # Errors
 ///
-/// As for [`write`](write()).
+/// As for [`write`](write()); an old file is as it was then.
+///
+/// [`npy::save`]: crate::interop::npy::save
 ///
 /// ```
 /// use lensor::interop::mtx;
@@ -66,7 +68,7 @@ pub fn save<S>(path: impl AsRef<Path>, matrix: &Tensor<S>) -> Result<()>
 where
     S: Reader<Elem: FileElement>,
 {
-    write(file::create(path)?, matrix)
+    file::save(path.as_ref(), |file| write(file, matrix))
 }
 
 /// Writes a sparse matrix with a symmetry: of two elements that mirror one another the lower one.

@@ -12,7 +12,7 @@ use crate::shape::Shape;
 use crate::storage::{Mapped, MappedMut};
 use crate::tensor::Tensor;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Maps the array of a file into memory; [`open`](super::open) is the safe twin that copies.
@@ -26,6 +26,7 @@ use std::path::Path;
 /// # Safety
 ///
 /// As for [`Mapped::map`]: nobody may truncate or modify the file while the tensor lives.
+/// [`save`](super::save) to its name does neither: it makes another file.
 ///
 /// ```
 /// use lensor::{Tensor, interop::npy};
@@ -41,11 +42,12 @@ pub unsafe fn map<T>(path: impl AsRef<Path>) -> Result<Tensor<Mapped<T>>>
 where
     T: MapElement,
 {
-    let file = file::open(path)?;
-    let header = checked::<T>(&file)?;
-    let (offset, order) = (header.data_offset() as u64, header.byte_order());
-    // SAFETY: `Mapped::map` checks the range; that the file stays is the contract of this function.
-    header.tensor(unsafe { Mapped::map(&file, offset, header.count(), order) }?)
+    file::open(path.as_ref(), |file| {
+        let header = checked::<T>(file)?;
+        let (offset, order) = (header.data_offset() as u64, header.byte_order());
+        // SAFETY: `Mapped::map` checks the range; that the file stays is the contract of this function.
+        header.tensor(unsafe { Mapped::map(file, offset, header.count(), order) }?)
+    })
 }
 
 /// Maps the array of a file into memory, so that writing the tensor writes the file.
@@ -62,24 +64,27 @@ pub unsafe fn map_mut<T>(path: impl AsRef<Path>) -> Result<Tensor<MappedMut<T>>>
 where
     T: MapElement,
 {
-    let file = file::open_with(File::options().read(true).write(true), path)?;
-    let header = checked::<T>(&file)?;
-    let (offset, order) = (header.data_offset() as u64, header.byte_order());
-    // SAFETY: as in `map`.
-    header.tensor(unsafe { MappedMut::map_mut(&file, offset, header.count(), order) }?)
+    file::open_with(File::options().read(true).write(true), path.as_ref(), |file| {
+        let header = checked::<T>(file)?;
+        let (offset, order) = (header.data_offset() as u64, header.byte_order());
+        // SAFETY: as in `map`.
+        header.tensor(unsafe { MappedMut::map_mut(file, offset, header.count(), order) }?)
+    })
 }
 
-/// Makes a file of zeros, replacing one of the same name, and maps it so that it can be written.
+/// Makes a file of zeros, which replaces one of the same name as [`save`](super::save) does, and maps it so that
+/// it can be written.
 ///
 /// Blocks of zeros take no room on most file systems until they are written.
 ///
 /// # Errors
 ///
-/// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::Io`](crate::Error::Io).
+/// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::Io`](crate::Error::Io), also for what is no
+/// regular file. No file is made then, and an old one is as it was.
 ///
 /// # Safety
 ///
-/// As for [`map_mut`]; nobody may have a file of that name mapped already.
+/// As for [`map_mut`]. Maps of a file that was replaced keep what they show.
 ///
 /// ```
 /// use lensor::{Writer, interop::npy};
@@ -100,14 +105,14 @@ where
     T: MapElement,
 {
     let header = Header::new(T::DTYPE, ByteOrder::NATIVE, false, shape)?;
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(true);
-    let mut file = file::open_with(&options, path)?;
-    file.write_all(&header.to_bytes())?;
-    file.set_len(header.file_bytes())?;
-    let offset = header.data_offset() as u64;
-    // SAFETY: as in `map`.
-    header.tensor(unsafe { MappedMut::map_mut(&file, offset, header.count(), ByteOrder::NATIVE) }?)
+    let irregular = || Err(io::Error::other("not a regular file"));
+    file::replace(path.as_ref(), irregular, |mut file| {
+        file.write_all(&header.to_bytes())?;
+        file.set_len(header.file_bytes())?;
+        let (offset, order) = (header.data_offset() as u64, header.byte_order());
+        // SAFETY: as in `map`.
+        header.tensor(unsafe { MappedMut::map_mut(file, offset, header.count(), order) }?)
+    })
 }
 
 /// The header of a file whose elements are `T` and that ends with its data.

@@ -122,21 +122,22 @@ fn read_one<T: FileElement>(mut source: impl Read) -> Result<(Header, Tensor<Vec
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
-    let file = file::open(path)?;
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        // A pipe does not know its length.
-        return read(file);
-    }
-    let header = Header::read(&file)?;
-    header.check_type::<T>()?;
-    header.check_end(metadata.len())?;
-    header.tensor(read_elements_at(
-        &file,
-        header.data_offset() as u64,
-        header.count(),
-        header.byte_order(),
-    )?)
+    file::open(path.as_ref(), |file| {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            // A pipe does not know its length.
+            return read(file);
+        }
+        let header = Header::read(file)?;
+        header.check_type::<T>()?;
+        header.check_end(metadata.len())?;
+        header.tensor(read_elements_at(
+            file,
+            header.data_offset() as u64,
+            header.count(),
+            header.byte_order(),
+        )?)
+    })
 }
 
 /// Reads the header of a file, to learn type and shape before the elements are touched.
@@ -154,7 +155,7 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
-    Header::read(file::open(path)?)
+    file::open(path.as_ref(), |file| Header::read(file))
 }
 
 /// The array in the bytes of a file: nothing is copied, elements are decoded as they are read.

@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
 use crate::memory::room;
+use crate::storage::Checked;
 use std::io::Write;
 use std::path::Path;
 
@@ -44,11 +45,19 @@ where
     write_with(&header, sink, &array)
 }
 
-/// Writes a tensor, a view of any storage or an expression to a new file, replacing one of the same name.
+/// Writes a tensor, a view of any storage or an expression to a new file, which replaces one of the same name.
+///
+/// The new file is written beside the old one, brought to disk and then moved to its name, so that at any time
+/// one of them is there as a whole. It has the permissions of the old file; a symbolic link goes on leading to
+/// it, a second hard link to the old one. Storage mapped from the old file keeps its elements, so the
+/// expression may read them; what is written to it from then on is in no file that has a name. A process that
+/// is killed may leave a hidden file named `.*.tmp`. What is no regular file, such as a pipe or `/dev/stdout`,
+/// is written as it is.
 ///
 /// # Errors
 ///
-/// As for [`write`](write()). The file is not touched if the expression carries an error.
+/// As for [`write`](write()); an old file is as it was then. [`Error::Io`](crate::Error::Io) names the file, and
+/// is also what there is if no file can be made in its directory: [`write`](write()) takes one that is open.
 ///
 /// ```
 /// use lensor::{Tensor, interop::npy};
@@ -64,17 +73,18 @@ where
 {
     let array = Lazy(array.into_expr());
     let header = header(&array)?;
-    write_with(&header, file::create(path)?, &array)
+    file::save(path.as_ref(), |file| write_with(&header, file, &array))
 }
 
 fn header<E: Expr<Elem: FileElement>>(array: &Lazy<E>) -> Result<Header> {
     Header::new(E::Elem::DTYPE, ByteOrder::NATIVE, false, array.shape()?)
 }
 
-fn write_with<E>(header: &Header, mut sink: impl Write, array: &Lazy<E>) -> Result<()>
+fn write_with<E>(header: &Header, sink: impl Write, array: &Lazy<E>) -> Result<()>
 where
     E: Expr<Elem: FileElement>,
 {
+    let mut sink = Checked(sink);
     sink.write_all(&header.to_bytes())?;
     let element_bytes = size_of::<E::Elem>();
     let mut block = room(header.count().min(BLOCK_BYTES / element_bytes))?;
@@ -85,5 +95,7 @@ where
             sink.write_all(bytemuck::cast_slice(&block))?;
         }
         Ok(())
-    })
+    })?;
+    // What the sink keeps for later may fail, which would be lost.
+    Ok(sink.flush()?)
 }

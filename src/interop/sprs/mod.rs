@@ -1,4 +1,4 @@
-//! Matrices of [`sprs`]: as storage without a copy, and back.
+//! Matrices of [`sprs`] (feature `sprs`): as storage without a copy, and back.
 //!
 //! | from sprs | to sprs |
 //! |---|---|

@@ -145,6 +145,7 @@ impl<W: Writer> Tensor<W> {
     /// assert_eq!(t.to_vec()?, [1, 2, 9, 9, 5, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "put_along_axis")]
     pub fn put_along<I, R>(&mut self, axis: usize, indices: I, values: R) -> Result<()>
     where
         I: IntoExpr<Elem = usize>,

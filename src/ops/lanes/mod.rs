@@ -40,7 +40,7 @@ pub use histogram::{Bins, Edges, Uniform};
 pub use quantile::Interpolation;
 pub use search::{Side, Unique};
 
-use crate::dtype::{Cast, Real, Sortable};
+use crate::dtype::{Real, Sortable};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -96,7 +96,6 @@ macro_rules! quantiles {
         ) -> Result<Tensor<Vec<Self::Elem>>>
         where
             Self::Elem: Real + Sortable,
-            f64: Cast<Self::Elem>,
         {
             self.$quantiles(axis, &[q], interpolation)?.remove_axis(axis)
         }
@@ -110,7 +109,6 @@ macro_rules! quantiles {
         ) -> Result<Tensor<Vec<Self::Elem>>>
         where
             Self::Elem: Real + Sortable,
-            f64: Cast<Self::Elem>,
         {
             quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, $nan)
         }
@@ -119,7 +117,6 @@ macro_rules! quantiles {
         fn $median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
         where
             Self::Elem: Real + Sortable,
-            f64: Cast<Self::Elem>,
         {
             self.$quantile(axis, 0.5, Interpolation::Midpoint)
         }
@@ -396,6 +393,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(sorted.search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "searchsorted")]
     fn search_sorted<R>(self, needles: R, side: Side) -> Result<Tensor<Vec<usize>>>
     where
         Self::Elem: Sortable + Pairs<R>,
@@ -512,6 +510,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "take_along_axis")]
     fn take_along<I>(self, axis: usize, indices: I) -> Result<Tensor<Vec<Self::Elem>>>
     where
         I: IntoExpr<Elem = usize>,

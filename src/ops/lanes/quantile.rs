@@ -3,7 +3,7 @@
 use super::driver::{map_lanes, with_extent};
 use super::sort::refill;
 use super::zeroed;
-use crate::dtype::{Cast, Real, Sortable};
+use crate::dtype::{Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
 use crate::shape::Shape;
@@ -71,7 +71,6 @@ pub(super) fn quantiles<E: Expr>(
 ) -> Result<Tensor<Vec<E::Elem>>>
 where
     E::Elem: Real + Sortable,
-    f64: Cast<E::Elem>,
 {
     let mut out = zeroed(checked(&source.shape()?, axis, quantiles)?)?;
     let select = |selection: &mut Selection<E::Elem>, lane: &[E::Elem], out: &mut [E::Elem]| {
@@ -138,10 +137,7 @@ impl<T: Sortable> Default for Selection<T> {
     }
 }
 
-impl<T: Real + Sortable> Selection<T>
-where
-    f64: Cast<T>,
-{
+impl<T: Real + Sortable> Selection<T> {
     /// Quantiles of a lane without NaN that is not empty.
     fn quantiles(
         &mut self,
@@ -184,11 +180,8 @@ fn ranked<T: Sortable>(lane: &[T], keys: &[T::Key], rank: usize) -> T {
 }
 
 /// The number `part` of the way from `a` to `b`, exact at both ends; `a <= b`.
-fn between<T: Real>(a: T, b: T, part: f64) -> T
-where
-    f64: Cast<T>,
-{
-    let (part, rest): (T, T) = (part.cast_unchecked(), (1.0 - part).cast_unchecked());
+fn between<T: Real>(a: T, b: T, part: f64) -> T {
+    let (part, rest) = (T::of_f64(part), T::of_f64(1.0 - part));
     let distance = b.minus(a);
     if a == b {
         a

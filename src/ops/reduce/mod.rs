@@ -98,6 +98,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.prod(1).eval()?.to_vec()?, [2, 12]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "product")]
     fn prod(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Product>
     where
         Product: Reducer<Self::Elem>,
@@ -113,6 +114,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.mean(0).eval()?.to_vec()?, [2.0, 3.5]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "average")]
     fn mean(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Mean>
     where
         Mean: Reducer<Self::Elem>,
@@ -128,6 +130,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.min_over(1).eval()?.to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "amin")]
     fn min_over(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Min>
     where
         Min: Reducer<Self::Elem>,
@@ -143,6 +146,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.max_over(1).eval()?.to_vec()?, [3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "amax")]
     fn max_over(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Max>
     where
         Max: Reducer<Self::Elem>,
@@ -263,6 +267,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_sum(1).eval()?.to_vec()?, [1.0, 7.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nansum")]
     fn nan_sum(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Sum>>
     where
         SkipNan<Sum>: Reducer<Self::Elem>,
@@ -278,6 +283,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_prod(1).eval()?.to_vec()?, [2.0, 12.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nanprod")]
     fn nan_prod(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Product>>
     where
         SkipNan<Product>: Reducer<Self::Elem>,
@@ -285,7 +291,7 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Product))
     }
 
-    /// As [`Self::mean`], of the elements that are not NaN.
+    /// As [`Self::mean`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -293,6 +299,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_mean(1).eval()?.to_vec()?, [1.0, 4.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nanmean")]
     fn nan_mean(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Mean>>
     where
         SkipNan<Mean>: Reducer<Self::Elem>,
@@ -300,7 +307,7 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Mean))
     }
 
-    /// As [`Self::min_over`], of the elements that are not NaN.
+    /// As [`Self::min_over`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -308,6 +315,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_min(1).eval()?.to_vec()?, [1.0, 3.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nanmin")]
     fn nan_min(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Min>>
     where
         SkipNan<Min>: Reducer<Self::Elem>,
@@ -315,7 +323,7 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Min))
     }
 
-    /// As [`Self::max_over`], of the elements that are not NaN.
+    /// As [`Self::max_over`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -323,6 +331,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_max(1).eval()?.to_vec()?, [1.0, 5.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nanmax")]
     fn nan_max(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Max>>
     where
         SkipNan<Max>: Reducer<Self::Elem>,
@@ -330,7 +339,8 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(Max))
     }
 
-    /// As [`Self::argmin`], of the elements that are not NaN.
+    /// As [`Self::argmin`], of the elements that are not NaN. Where there are none,
+    /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -338,6 +348,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_argmin(1).eval()?.to_vec()?, [1, 0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nanargmin")]
     fn nan_argmin(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<ArgMin>>
     where
         SkipNan<ArgMin>: Reducer<Self::Elem>,
@@ -345,7 +356,8 @@ pub trait Reduce: IntoExpr + Sized {
         self.reduce(axes, SkipNan(ArgMin))
     }
 
-    /// As [`Self::argmax`], of the elements that are not NaN.
+    /// As [`Self::argmax`], of the elements that are not NaN. Where there are none,
+    /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -353,6 +365,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.nan_argmax(1).eval()?.to_vec()?, [1, 1]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "nanargmax")]
     fn nan_argmax(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<ArgMax>>
     where
         SkipNan<ArgMax>: Reducer<Self::Elem>,
@@ -368,6 +381,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.variance(1, 0).eval()?.to_vec()?, [1.0, 4.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "var")]
     fn variance(self, axes: impl Into<Axes>, ddof: usize) -> Reduction<Self::Expr, Variance>
     where
         Variance: Reducer<Self::Elem>,
@@ -399,6 +413,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.dot(&weights, 1).eval()?.to_vec()?, [12.0, 34.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "inner")]
     fn dot<X: IntoExpr<Elem = Self::Elem>>(
         self,
         other: X,
@@ -421,6 +436,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(x.covariance(&y, .., 1).eval()?.item()?, 3.5);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "cov")]
     fn covariance<X: IntoExpr<Elem = Self::Elem>>(
         self,
         other: X,

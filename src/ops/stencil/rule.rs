@@ -7,9 +7,10 @@ use std::fmt;
 /// Distances of neighbours along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Spacing<T> {
-    /// The same everywhere.
+    /// The same everywhere, not 0.
     Uniform(T),
-    /// The differences of these coordinates, one for each index of the axis.
+    /// The differences of these coordinates, one for each index of the axis. They rise or fall; neighbours
+    /// that are equal are refused. One that is NaN or infinite makes the results near it NaN or 0.
     At(Vec<T>),
 }
 
@@ -22,6 +23,16 @@ impl<T: Real> From<T> for Spacing<T> {
 impl<T: Real> From<Vec<T>> for Spacing<T> {
     fn from(coordinates: Vec<T>) -> Self {
         Self::At(coordinates)
+    }
+}
+
+impl<T: Real> Spacing<T> {
+    /// The first coordinate that equals one of the two before it: three neighbours are used together.
+    fn repeated(&self) -> Option<usize> {
+        match self {
+            Self::Uniform(distance) => (*distance == T::one().minus(T::one())).then_some(1),
+            Self::At(x) => (1..x.len()).find(|&at| x[at.saturating_sub(2)..at].contains(&x[at])),
+        }
     }
 }
 
@@ -67,7 +78,7 @@ impl<T: Real> Rule<T> {
     /// # Errors
     ///
     /// [`Error::Window`] if the axis has too few elements, [`Error::Coordinates`] if there is not one
-    /// coordinate for each.
+    /// coordinate for each, [`Error::RepeatedCoordinate`] if neighbours have the same.
     pub(super) fn new(
         axis: usize,
         extent: usize,
@@ -78,18 +89,23 @@ impl<T: Real> Rule<T> {
         if extent < window {
             return Err(Error::Window { axis, window, extent });
         }
+        if let Spacing::At(coordinates) = spacing
+            && coordinates.len() != extent
+        {
+            return Err(Error::Coordinates { axis, extent, found: coordinates.len() });
+        }
+        if let Some(at) = spacing.repeated() {
+            return Err(Error::RepeatedCoordinate { axis, at });
+        }
         let mut rule =
             Self { extent, order, spacing: spacing.clone(), weights: Default::default() };
-        if let Spacing::At(coordinates) = spacing {
-            if coordinates.len() != extent {
-                return Err(Error::Coordinates { axis, extent, found: coordinates.len() });
-            }
-            if extent > 2 {
-                for index in 1..extent - 1 {
-                    let weights = rule.weights_at(coordinates, index);
-                    for (all, weight) in rule.weights.iter_mut().zip(weights) {
-                        all.push(weight);
-                    }
+        if let Spacing::At(coordinates) = spacing
+            && extent > 2
+        {
+            for index in 1..extent - 1 {
+                let weights = rule.weights_at(coordinates, index);
+                for (all, weight) in rule.weights.iter_mut().zip(weights) {
+                    all.push(weight);
                 }
             }
         }

@@ -27,18 +27,18 @@ pub(super) fn check<R: Reader + ?Sized>(
     }
 }
 
-/// One element as `try_read` gives it; `None` where that fails.
+/// One element as `try_read` gives it, `Some(None)` where that fails; `None` if it panics.
 pub(super) fn truth<R: Reader + ?Sized>(
     storage: &R,
     address: usize,
     report: &mut Report,
-) -> Option<R::Elem> {
+) -> Option<Option<R::Elem>> {
     match report.guard("try_read", address, || storage.try_read(address))? {
-        Ok(element) => Some(element),
-        Err(error) if error.address == address => None,
+        Ok(element) => Some(Some(element)),
+        Err(error) if error.address == address => Some(None),
         Err(StorageError { address: named, .. }) => {
             report.add(Violation::ErrorAddress { method: "try_read", address, named });
-            None
+            Some(None)
         }
     }
 }
@@ -60,14 +60,15 @@ struct Laws<'a, R: Reader + ?Sized> {
     distinct: Vec<R::Elem>,
 }
 
+/// Every law returns `None` where something panics.
 impl<R: Reader + ?Sized> Laws<'_, R> {
-    fn truth(&mut self, address: usize) -> Option<R::Elem> {
+    fn truth(&mut self, address: usize) -> Option<Option<R::Elem>> {
         truth(self.storage, address, self.report)
     }
 
-    fn single(&mut self) {
+    fn single(&mut self) -> Option<()> {
         for address in sample::addresses(self.len) {
-            let (element, again) = (self.truth(address), self.truth(address));
+            let (element, again) = (self.truth(address)?, self.truth(address)?);
             if !agree(self.same, element, again) {
                 self.report.add(Violation::Unstable { address });
                 continue;
@@ -79,64 +80,68 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
                 self.distinct.truncate(1);
                 self.distinct.push(element);
             }
-            let read = self.report.guard("read", address, || self.storage.read(address));
-            if read.is_some_and(|read| !(self.same)(&read, &element)) {
+            let read = self.report.guard("read", address, || self.storage.read(address))?;
+            if !(self.same)(&read, &element) {
                 self.report.add(Violation::Read { address });
             }
         }
+        Some(())
     }
 
-    fn slice(&mut self) {
-        let Some(Some(slice)) = self.report.guard("as_slice", 0, || self.storage.as_slice()) else {
-            return;
-        };
+    fn slice(&mut self) -> Option<()> {
+        let slice = self.report.guard("as_slice", 0, || self.storage.as_slice())??;
         let (method, len) = ("as_slice", self.len);
         if slice.len() != len {
             self.report.add(Violation::SliceLen { method, len, found: slice.len() });
         }
         for address in sample::addresses(len.min(slice.len())) {
-            let element = self.truth(address);
+            let element = self.truth(address)?;
             if !agree(self.same, element, Some(slice[address])) {
                 self.report.add(Violation::Slice { method, address });
             }
         }
+        Some(())
     }
 
-    fn runs(&mut self) {
+    fn runs(&mut self) -> Option<()> {
         for run in sample::runs(self.len) {
             let Run { start, step, count } = run;
             let addresses: Vec<usize> = run.addresses().collect();
             let wrong = self.block("read_run", start, &addresses, |storage, out| {
                 storage.read_run(start, step, out)
-            });
+            })?;
             if let Some(position) = wrong {
                 self.report.add(Violation::Run { start, step, count, position });
             }
         }
+        Some(())
     }
 
-    fn gathers(&mut self) {
+    fn gathers(&mut self) -> Option<()> {
         for addresses in sample::lists(self.len) {
             let start = addresses.first().copied().unwrap_or(0);
             let wrong = self.block("read_at", start, &addresses, |storage, out| {
                 storage.read_at(&addresses, out)
-            });
+            })?;
             if let Some(position) = wrong {
                 let (count, address) = (addresses.len(), addresses[position]);
                 self.report.add(Violation::Gather { count, position, address });
             }
         }
+        Some(())
     }
 
-    /// Reads a block and compares it with single elements: the first position that is wrong.
+    /// Reads a block and compares it with single elements: the first position that is wrong, if one is.
     fn block(
         &mut self,
         method: &'static str,
         address: usize,
         addresses: &[usize],
         read: impl FnOnce(&R, &mut [R::Elem]) -> Result<(), StorageError>,
-    ) -> Option<usize> {
-        let expected: Vec<Option<R::Elem>> = addresses.iter().map(|&a| self.truth(a)).collect();
+    ) -> Option<Option<usize>> {
+        let expected: Option<Vec<Option<R::Elem>>> =
+            addresses.iter().map(|&a| self.truth(a)).collect();
+        let expected = expected?;
         // Slots start as an element that is wrong there, so that one left alone is seen.
         let other = |e: &Option<R::Elem>| {
             let differs = |known: &&R::Elem| e.is_none_or(|e| !(self.same)(known, &e));
@@ -144,7 +149,7 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
         };
         let mut out: Vec<R::Elem> = expected.iter().map_while(other).collect();
         if out.len() < addresses.len() {
-            return None; // Nothing in this storage can be read.
+            return Some(None); // Nothing in this storage can be read.
         }
         let outcome = self.report.guard(method, address, || read(self.storage, &mut out))?;
         let readable = expected.iter().all(Option::is_some);
@@ -157,9 +162,7 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
                 self.report.add(Violation::ErrorAddress { method, address, named });
             }
         }
-        if !readable {
-            return None;
-        }
-        expected.iter().zip(&out).position(|(&a, &b)| !agree(self.same, a, Some(b)))
+        let mut pairs = expected.iter().zip(&out);
+        Some(pairs.position(|(&a, &b)| readable && !agree(self.same, a, Some(b))))
     }
 }

@@ -12,23 +12,28 @@ pub(super) fn check<R: Reader + ?Sized>(
     same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &mut Report,
 ) {
-    let Some(Some(stored)) = report.guard("stored", 0, || storage.stored()) else {
-        return;
-    };
+    // `None` where something panics.
+    let _ = check_entries(storage, same, report);
+}
+
+fn check_entries<R: Reader + ?Sized>(
+    storage: &R,
+    same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
+    report: &mut Report,
+) -> Option<()> {
+    let stored = report.guard("stored", 0, || storage.stored())??;
     let facts = report.guard("fill", 0, || (stored.fill(), stored.count(), storage.len()));
-    let Some((fill, count, len)) = facts else {
-        return;
-    };
+    let (fill, count, len) = facts?;
     let mut laws = Laws { stored, fill, count, same, report };
 
     // From the start: all entries of few, the first ones of many. They are compared whole.
-    let head = laws.entries(0, count.min(TRIED));
+    let head = laws.entries(0, count.min(TRIED))?;
     laws.ordered(0, &head, len);
     laws.values(storage, 0, &head, len);
     laws.between(storage, &head, len);
     laws.chunks(&head);
     laws.slices(&head);
-    laws.far_entries(storage, len);
+    laws.far_entries(storage, len)
 }
 
 struct Laws<'a, T> {
@@ -39,18 +44,19 @@ struct Laws<'a, T> {
     report: &'a mut Report,
 }
 
+/// Every law returns `None` where something panics.
 impl<T: Copy> Laws<'_, T> {
     /// Up to `room` entries from ordinal `from` on.
-    fn entries(&mut self, from: usize, room: usize) -> Vec<Entry<T>> {
+    fn entries(&mut self, from: usize, room: usize) -> Option<Vec<Entry<T>>> {
         let (mut addresses, mut values) = (vec![usize::MAX; room], vec![self.fill; room]);
         let found = self
             .report
-            .guard("entries", from, || self.stored.entries(from, &mut addresses, &mut values));
+            .guard("entries", from, || self.stored.entries(from, &mut addresses, &mut values))?;
         let expected = room.min(self.count.saturating_sub(from));
-        if let Some(found) = found.filter(|&found| found != expected) {
+        if found != expected {
             self.report.add(Violation::EntryCount { from, expected, found });
         }
-        addresses.into_iter().zip(values).take(found.unwrap_or(0).min(room)).collect()
+        Some(addresses.into_iter().zip(values).take(found.min(room)).collect())
     }
 
     fn ordered(&mut self, from: usize, entries: &[Entry<T>], len: usize) {
@@ -66,17 +72,24 @@ impl<T: Copy> Laws<'_, T> {
         }
     }
 
-    fn values<R>(&mut self, storage: &R, from: usize, entries: &[Entry<T>], len: usize)
+    fn values<R>(
+        &mut self,
+        storage: &R,
+        from: usize,
+        entries: &[Entry<T>],
+        len: usize,
+    ) -> Option<()>
     where
         R: Reader<Elem = T> + ?Sized,
     {
         let inside = entries.iter().enumerate().filter(|(_, entry)| entry.0 < len);
         for (k, &(address, value)) in inside {
-            let element = truth(storage, address, self.report);
+            let element = truth(storage, address, self.report)?;
             if element.is_some_and(|element| !(self.same)(&element, &value)) {
                 self.report.add(Violation::EntryValue { ordinal: from + k, address });
             }
         }
+        Some(())
     }
 
     /// Addresses without an entry, and ranks, as far as the known entries decide them.
@@ -85,7 +98,7 @@ impl<T: Copy> Laws<'_, T> {
         storage: &R,
         head: &[Entry<T>],
         len: usize,
-    ) {
+    ) -> Option<()> {
         let known_below = if head.len() == self.count {
             len
         } else {
@@ -93,30 +106,31 @@ impl<T: Copy> Laws<'_, T> {
         };
         for address in sample::addresses(known_below) {
             let expected = head.partition_point(|&(entry, _)| entry < address);
-            self.rank(address, expected);
+            self.rank(address, expected)?;
             let stored = head.get(expected).is_some_and(|&(entry, _)| entry == address);
-            let element = truth(storage, address, self.report);
+            let element = truth(storage, address, self.report)?;
             if !stored && element.is_some_and(|element| !(self.same)(&element, &self.fill)) {
                 self.report.add(Violation::Fill { address });
             }
         }
-        self.rank(0, 0);
-        self.rank(len, self.count);
+        self.rank(0, 0)?;
+        self.rank(len, self.count)
     }
 
-    fn rank(&mut self, address: usize, expected: usize) {
-        let found = self.report.guard("rank", address, || self.stored.rank(address));
-        if let Some(found) = found.filter(|&found| found != expected) {
+    fn rank(&mut self, address: usize, expected: usize) -> Option<()> {
+        let found = self.report.guard("rank", address, || self.stored.rank(address))?;
+        if found != expected {
             self.report.add(Violation::Rank { address, expected, found });
         }
+        Some(())
     }
 
     /// Entries asked for in other portions are the same ones.
-    fn chunks(&mut self, head: &[Entry<T>]) {
+    fn chunks(&mut self, head: &[Entry<T>]) -> Option<()> {
         for room in [1, 2, 3, 64, 257] {
             let starts = (0..head.len()).step_by(room);
             for from in starts.chain([head.len().saturating_sub(1)]).take(TRIED / 4) {
-                let part = self.entries(from, room);
+                let part = self.entries(from, room)?;
                 let wrong = head[from.min(head.len())..]
                     .iter()
                     .zip(&part)
@@ -126,18 +140,15 @@ impl<T: Copy> Laws<'_, T> {
                 }
             }
         }
-        self.entries(0, 0);
-        self.entries(self.count, 3);
-        self.unequal_room(head);
+        self.entries(0, 0)?;
+        self.entries(self.count, 3)?;
+        self.unequal_room(head)
     }
 
     /// Entries that lie in memory are the same ones.
-    fn slices(&mut self, head: &[Entry<T>]) {
+    fn slices(&mut self, head: &[Entry<T>]) -> Option<()> {
         let stored = self.stored;
-        let slices = self.report.guard("as_slices", 0, || stored.as_slices()).flatten();
-        let Some((addresses, values)) = slices else {
-            return;
-        };
+        let (addresses, values) = self.report.guard("as_slices", 0, || stored.as_slices())??;
         let (expected, found) = (self.count, addresses.len().min(values.len()));
         if found != expected || addresses.len() != values.len() {
             self.report.add(Violation::EntryCount { from: 0, expected, found });
@@ -148,37 +159,40 @@ impl<T: Copy> Laws<'_, T> {
                 self.report.add(Violation::EntryChunk { ordinal: k, from: 0, room: expected });
             }
         }
+        Some(())
     }
 
     /// Of slices of unequal length, the shorter one says how much is wanted.
-    fn unequal_room(&mut self, head: &[Entry<T>]) {
+    fn unequal_room(&mut self, head: &[Entry<T>]) -> Option<()> {
         for (addresses, values) in [(5, 2), (2, 5)] {
             let (mut addresses, mut values) = (vec![0; addresses], vec![self.fill; values]);
             let expected = 2.min(self.count).min(head.len());
             let found = self
                 .report
-                .guard("entries", 0, || self.stored.entries(0, &mut addresses, &mut values));
-            if let Some(found) = found.filter(|&found| found != expected) {
+                .guard("entries", 0, || self.stored.entries(0, &mut addresses, &mut values))?;
+            if found != expected {
                 self.report.add(Violation::EntryCount { from: 0, expected, found });
             }
         }
+        Some(())
     }
 
     /// Of many entries, some further on: they agree with `try_read` and with their ranks.
-    fn far_entries<R: Reader<Elem = T> + ?Sized>(&mut self, storage: &R, len: usize) {
+    fn far_entries<R: Reader<Elem = T> + ?Sized>(&mut self, storage: &R, len: usize) -> Option<()> {
         if self.count <= TRIED {
-            return;
+            return Some(());
         }
         let mut random = Random::new(self.count);
         let last = self.count - 8;
         let starts = (0..64).map(|k| if k == 0 { last } else { random.below(last) });
         for from in starts.collect::<Vec<_>>() {
-            let entries = self.entries(from, 8);
+            let entries = self.entries(from, 8)?;
             self.ordered(from, &entries, len);
-            self.values(storage, from, &entries, len);
+            self.values(storage, from, &entries, len)?;
             for (k, &(address, _)) in entries.iter().enumerate() {
-                self.rank(address, from + k);
+                self.rank(address, from + k)?;
             }
         }
+        Some(())
     }
 }

@@ -24,6 +24,9 @@ pub(super) fn check<W: Writer + ?Sized>(
     }
     let watched = sample::addresses(before);
     let model = watched.iter().map(|&address| truth(&*storage, address, report)).collect();
+    let Some(model) = model else {
+        return;
+    };
     let writes = (COMPARED / watched.len()).min(64);
     let mut laws =
         Laws { storage, same, report, len: before, writes, watched, model, values, turn: 0 };
@@ -52,24 +55,26 @@ struct Laws<'a, W: Writer + ?Sized> {
     turn: usize,
 }
 
+/// Every law returns `None` where something panics.
 impl<W: Writer + ?Sized> Laws<'_, W> {
     /// Some addresses one by one, to see what else changes; then all of them.
-    fn single(&mut self) {
+    fn single(&mut self) -> Option<()> {
         let all = self.watched.clone();
         let some = self.some_watched();
         for addresses in some.chunks(1).chain([&all[..]]) {
             let possible = self.write("try_write", addresses, |storage, values| {
                 let mut writes = addresses.iter().zip(values);
                 writes.try_for_each(|(&address, &value)| storage.try_write(address, value))
-            });
+            })?;
             if possible {
                 self.write("write", addresses, |storage, values| {
                     let writes = addresses.iter().zip(values);
                     writes.for_each(|(&address, &value)| storage.write(address, value));
                     Ok(())
-                });
+                })?;
             }
         }
+        Some(())
     }
 
     fn some_watched(&self) -> Vec<usize> {
@@ -77,35 +82,35 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         self.watched.iter().copied().step_by(spacing).collect()
     }
 
-    fn runs(&mut self) {
+    fn runs(&mut self) -> Option<()> {
         let runs = sample::runs(self.len);
         let distinct = runs.into_iter().filter(|run| run.step != 0 || run.count < 2);
         for run in distinct.take(self.writes) {
             let addresses: Vec<usize> = run.addresses().collect();
             self.write("write_run", &addresses, |storage, values| {
                 storage.write_run(run.start, run.step, values)
-            });
+            })?;
         }
+        Some(())
     }
 
-    fn scatters(&mut self) {
+    fn scatters(&mut self) -> Option<()> {
         for mut addresses in sample::lists(self.len) {
             let mut seen = HashSet::new();
             addresses.retain(|&address| seen.insert(address));
             self.write("write_at", &addresses, |storage, values| {
                 storage.write_at(&addresses, values)
-            });
+            })?;
         }
+        Some(())
     }
 
-    fn slice(&mut self) {
+    fn slice(&mut self) -> Option<()> {
         let (method, len) = ("as_mut_slice", self.len);
-        let Some(Some(slice)) = self.report.guard(method, 0, || self.storage.as_mut_slice()) else {
-            return;
-        };
+        let slice = self.report.guard(method, 0, || self.storage.as_mut_slice())??;
         if slice.len() != len {
             self.report.add(Violation::SliceLen { method, len, found: slice.len() });
-            return;
+            return Some(());
         }
         for (&address, expected) in self.watched.iter().zip(&self.model) {
             if expected.is_some_and(|expected| !(self.same)(&slice[address], &expected)) {
@@ -118,7 +123,8 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
             let slots = slots.filter(|(address, _)| addresses.binary_search(address).is_ok());
             slots.zip(values).for_each(|((_, slot), &value)| *slot = value);
             Ok(())
-        });
+        })?;
+        Some(())
     }
 
     /// Writes the next values to different `addresses`, then compares all watched ones. Returns
@@ -128,7 +134,7 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         method: &'static str,
         addresses: &[usize],
         write: impl FnOnce(&mut W, &[W::Elem]) -> Result<(), StorageError>,
-    ) -> bool {
+    ) -> Option<bool> {
         self.turn += 1;
         let values = self.values.iter().copied().cycle().skip(self.turn % self.values.len());
         let values: Vec<W::Elem> = values.take(addresses.len()).collect();
@@ -141,7 +147,7 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         }
         let complete = matches!(outcome, Some(Ok(())));
         for (k, &address) in self.watched.iter().enumerate() {
-            let found = truth(&*self.storage, address, self.report);
+            let found = truth(&*self.storage, address, self.report)?;
             match written.get(&address) {
                 Some(&value) if complete && !agree(self.same, found, Some(value)) => {
                     self.report.add(Violation::Written { method, address });
@@ -153,7 +159,7 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
             }
             self.model[k] = found;
         }
-        complete
+        outcome.map(|_| complete)
     }
 
     /// A failure names one of the addresses, and not every element of it can be written alone.

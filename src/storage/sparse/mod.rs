@@ -79,20 +79,35 @@ impl<T> Sparse<T> {
         Ok(Self { len, fill, addresses, values })
     }
 
-    /// [`Self::from_sorted`] without its checks.
+    /// [`Self::from_sorted`] of entries whose order is not looked at, in constant time.
     ///
-    /// # Safety
+    /// If addresses do not ascend strictly, results that depend on them are wrong or errors, and nothing worse.
     ///
-    /// The addresses must ascend strictly, lie below `len` and be as many as the values. Otherwise reads
-    /// and views give wrong results; code that relies on them may do worse.
-    #[allow(unsafe_code, reason = "unsafe to call, as it checks nothing")]
-    pub unsafe fn from_sorted_unchecked(
+    /// # Errors
+    ///
+    /// [`Error::InvalidSparse`] if the last address, which should be the highest, does not lie below `len`, or
+    /// if there are not as many values as addresses.
+    ///
+    /// ```
+    /// use lensor::storage::Sparse;
+    /// let s = Sparse::from_sorted_trusted(9, 0, vec![2, 5], vec![7, 8])?;
+    /// assert_eq!(s.get(5), Some(8));
+    /// let error = Sparse::from_sorted_trusted(9, 0, vec![2, 9], vec![7, 8]).unwrap_err();
+    /// assert_eq!(error.to_string(), "invalid sparse structure at entry 1: address 9 is beyond the length 9");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_sorted_trusted(
         len: usize,
         fill: T,
         addresses: Vec<usize>,
         values: Vec<T>,
-    ) -> Self {
-        Self::of_sorted(len, fill, addresses, values)
+    ) -> Result<Self> {
+        check_counts(&addresses, &values)?;
+        if let Some(&address) = addresses.last().filter(|address| **address >= len) {
+            let (at, what) = (addresses.len() - 1, SparseFlaw::Beyond { address, len });
+            return Err(Error::InvalidSparse { at, what });
+        }
+        Ok(Self::of_sorted(len, fill, addresses, values))
     }
 
     /// Storage of entries that the library has put in order. Entries of storage that breaks its promises

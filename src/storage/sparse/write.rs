@@ -82,7 +82,7 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
 }
 
 impl<T: SameBits + Send + Sync> StoredMut for Sparse<T> {
-    fn is_fill(&self, value: T) -> bool {
+    fn is_fill(&mut self, value: T) -> bool {
         value.same_bits(self.fill)
     }
 

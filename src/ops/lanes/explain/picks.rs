@@ -1,7 +1,7 @@
 //! How elements of lanes would be searched, picked and counted.
 
 use super::pairs;
-use crate::dtype::{Cast, Radix, Real, Sortable};
+use crate::dtype::{Radix, Real, Sortable};
 use crate::error::Result;
 use crate::expr::{Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, bytes_read};
 use crate::kernel::threads;
@@ -40,7 +40,6 @@ macro_rules! quantiles {
         ) -> Result<Explanation>
         where
             E::Elem: Real + Sortable,
-            f64: Cast<E::Elem>,
         {
             self.quantiles_of($nan, axis, &[q], interpolation)
         }
@@ -66,7 +65,6 @@ macro_rules! quantiles {
         ) -> Result<Explanation>
         where
             E::Elem: Real + Sortable,
-            f64: Cast<E::Elem>,
         {
             self.quantiles_of($nan, axis, q, interpolation)
         }
@@ -87,7 +85,6 @@ macro_rules! quantiles {
         pub fn $median(&self, axis: usize) -> Result<Explanation>
         where
             E::Elem: Real + Sortable,
-            f64: Cast<E::Elem>,
         {
             self.quantiles_of($nan, axis, &[0.5], Interpolation::Midpoint)
         }

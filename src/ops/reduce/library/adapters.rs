@@ -74,8 +74,11 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
 #[derive(Debug, Clone, Copy)]
 pub struct Filtered<R>(pub R);
 
-/// A reducer that skips NaN. Where all elements are NaN, the result is that of one NaN, unless there is a
-/// result for no elements.
+/// A reducer that skips NaN.
+///
+/// Where all elements are NaN, the result is that of no elements, if there is one (a sum is 0); otherwise that
+/// of one NaN (a mean is NaN), or [`Error::NothingLeft`](crate::Error::NothingLeft) where positions matter, as
+/// that of a NaN would look like an answer.
 #[derive(Debug, Clone, Copy)]
 pub struct SkipNan<R>(pub R);
 
@@ -88,7 +91,8 @@ pub enum Taken<S> {
     None(S),
 }
 
-/// Reducers of a selection of elements: `take` gives an element and whether it counts.
+/// Reducers of a selection of elements: `take` gives an element and whether it counts, `lone` says whether one
+/// that does not has a result where none does.
 macro_rules! selecting {
     ($Reducer:ident [$($generics:tt)*] $item:ty => $element:ty, $take:expr, $lone:expr) => {
         impl<$($generics)*, R: Reducer<$element>> Reducer<$item> for $Reducer<R> {
@@ -179,4 +183,4 @@ macro_rules! selecting {
 }
 
 selecting!(Filtered[T: Copy] (T, bool) => T, |(x, counts): (T, bool)| (x, counts), false);
-selecting!(SkipNan[T: Copy + PartialOrd] T => T, |x: T| (x, x.partial_cmp(&x).is_some()), true);
+selecting!(SkipNan[T: Copy + PartialOrd] T => T, |x: T| (x, x.partial_cmp(&x).is_some()), !R::POSITIONS);

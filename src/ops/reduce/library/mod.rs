@@ -1,6 +1,7 @@
 //! Reducers that most programs need.
 
 mod adapters;
+mod by_element;
 mod extrema;
 mod lanes;
 mod logic;
@@ -11,6 +12,7 @@ mod sums;
 mod tuples;
 
 pub use adapters::{Filtered, Mapped, SkipNan};
+pub use by_element::Summable;
 pub use extrema::{ArgMax, ArgMin, Max, Min};
 pub use logic::{All, Any, CountNonzero};
 pub use moments::{Covariance, Mean, StandardDeviation, Variance};
@@ -22,6 +24,7 @@ pub use tuples::Separate;
 #[doc(hidden)]
 pub mod states {
     pub use super::adapters::Taken;
+    pub use super::by_element::{ProductOf, SumOf};
     pub use super::extrema::Found;
     pub use super::moments::{CoMoments, Moments, Total};
     pub use super::norms::{Exponentials, Squares};

@@ -1,7 +1,7 @@
 //! Products of integers that have to fit.
 
 use super::super::{Reducer, Undefined};
-use super::sums::Product;
+use super::by_element::ProductOf;
 
 /// A product of integers: its value, as long as that is known to fit.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +9,7 @@ pub struct CheckedProduct<T>(Option<T>);
 
 macro_rules! exact_products {
     ($($element:ty => $total:ty, $wide:ty;)*) => { $(
-        impl Reducer<$element> for Product {
+        impl Reducer<$element> for ProductOf {
             type State = CheckedProduct<$wide>;
             type Out = $total;
 

@@ -1,6 +1,7 @@
 //! Sums and products.
 
 use super::super::{Reducer, Undefined};
+use super::by_element::{ProductOf, SumOf};
 use super::lanes::{apart, in_columns, in_halves, in_lanes};
 use crate::dtype::SameBits;
 use crate::kernel::{ask_ahead, compensate_f32, compensate_f64};
@@ -109,7 +110,7 @@ fn same<T>(x: T) -> T {
     x
 }
 
-monoid! { Sum:
+monoid! { SumOf:
     f32 => f32, 0.0, Some(-0.0), same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
     f64 => f64, 0.0, Some(-0.0), same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64;
     #[cfg(feature = "half")] half::f16 => f32, 0.0, Some(-0.0), half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
@@ -120,7 +121,7 @@ monoid! { Sum:
         |a: num_complex::Complex64, b: num_complex::Complex64| a + b, |x: num_complex::Complex64, count| x * count as f64;
 }
 
-monoid! { Product:
+monoid! { ProductOf:
     f32 => f32, 1.0, Some(1.0), same, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
     f64 => f64, 1.0, Some(1.0), same, |a: f64, b: f64| a * b, |x: f64, count| power(x, count, |a, b| a * b);
     #[cfg(feature = "half")] half::f16 => f32, 1.0, Some(1.0), half::f16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
@@ -163,7 +164,7 @@ fn power<T: Copy>(x: T, count: usize, times: impl Fn(T, T) -> T) -> T {
 /// Exact sums: in 64 bits while a run cannot overflow them, in 128 bits across runs.
 macro_rules! exact_sums {
     ($($element:ty => $total:ty, $wide:ty, $run:ident;)*) => { $(
-        impl Reducer<$element> for Sum {
+        impl Reducer<$element> for SumOf {
             type State = $wide;
             type Out = $total;
 

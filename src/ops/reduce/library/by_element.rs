@@ -1,0 +1,115 @@
+//! Sums and products of whatever element type has them: what generic code can ask for.
+
+use super::super::{Reducer, Undefined};
+use super::{Product, Sum};
+
+/// Elements that have sums and products: `bool`, integers of up to 64 bits, floats and complex numbers.
+///
+/// With it come [`Sum`] and [`Product`] in reductions, scans, windows and segments. [`Number`](crate::Number)
+/// asks for it.
+#[diagnostic::on_unimplemented(
+    message = "there are no sums and products of elements of type `{Self}`",
+    note = "`bool`, integers of up to 64 bits, floats and complex numbers have: cast first, for example `(&t).cast::<i64>()`"
+)]
+pub trait Summable: Copy + Send + Sync {
+    /// Type of sums and products: 64 bits for integers and `bool`, `f32` for half precision, else the type itself.
+    type Total: Copy + Send + Sync;
+    /// How elements are added up.
+    #[doc(hidden)]
+    type SumOf: Reducer<Self, Out = Self::Total> + Default;
+    /// How they are multiplied.
+    #[doc(hidden)]
+    type ProductOf: Reducer<Self, Out = Self::Total> + Default;
+}
+
+/// The sum, for each element type apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SumOf;
+
+/// The product, for each element type apart.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProductOf;
+
+macro_rules! summable {
+    ($($(#[$cfg:meta])? $element:ty => $total:ty;)*) => { $(
+        $(#[$cfg])?
+        #[diagnostic::do_not_recommend]
+        impl Summable for $element {
+            type Total = $total;
+            type SumOf = SumOf;
+            type ProductOf = ProductOf;
+        }
+    )* };
+}
+summable! {
+    i8 => i64; i16 => i64; i32 => i64; i64 => i64;
+    u8 => u64; u16 => u64; u32 => u64; u64 => u64; bool => u64;
+    f32 => f32; f64 => f64;
+    #[cfg(feature = "half")] half::f16 => f32;
+    #[cfg(feature = "half")] half::bf16 => f32;
+    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32;
+    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64;
+}
+
+macro_rules! by_element {
+    ($($Reducer:ident $Of:ident;)*) => { $(
+        impl<T: Summable> Reducer<T> for $Reducer {
+            type State = <T::$Of as Reducer<T>>::State;
+            type Out = T::Total;
+
+            fn empty(&self) -> Option<Self::State> {
+                T::$Of::default().empty()
+            }
+
+            #[inline(always)]
+            fn first(&self, x: T) -> Self::State {
+                T::$Of::default().first(x)
+            }
+
+            #[inline(always)]
+            fn step(&self, state: &mut Self::State, x: T) {
+                T::$Of::default().step(state, x);
+            }
+
+            #[inline(always)]
+            fn combine(&self, state: &mut Self::State, later: Self::State) {
+                T::$Of::default().combine(state, later);
+            }
+
+            #[inline]
+            fn finish(&self, state: Self::State) -> T::Total {
+                T::$Of::default().finish(state)
+            }
+
+            #[inline]
+            fn neutral(&self) -> Option<Self::State> {
+                T::$Of::default().neutral()
+            }
+
+            #[inline]
+            fn is_idempotent(&self, x: T) -> bool {
+                T::$Of::default().is_idempotent(x)
+            }
+
+            #[inline]
+            fn undefined(&self, state: &Self::State) -> Option<Undefined> {
+                T::$Of::default().undefined(state)
+            }
+
+            fn repeat(&self, x: T, position: usize, count: usize) -> Self::State {
+                T::$Of::default().repeat(x, position, count)
+            }
+
+            #[inline(always)]
+            fn fold(&self, run: &[T], position: usize) -> Self::State {
+                T::$Of::default().fold(run, position)
+            }
+
+            #[inline(always)]
+            fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
+                T::$Of::default().fold_columns(rows, position, states);
+            }
+        }
+    )* };
+}
+by_element! { Sum SumOf; Product ProductOf; }

@@ -1,0 +1,7 @@
+//! Expressions boxed as trait objects.
+
+use lensor::prelude::*;
+
+fn main() {
+    let _several: Vec<Box<dyn Expr<Elem = f64>>> = Vec::new();
+}
