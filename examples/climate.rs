@@ -49,18 +49,18 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     println!("trend: {:+.3} °C a decade", 10.0 * slope);
 
     // A window of five months is centred two after it begins.
-    let warmest = (&season).argmax(..).eval()?.item()? + 2;
+    let warmest = season.argmax(..).eval()?.item()? + 2;
     let (year, month) = (FIRST_YEAR + warmest / MONTHS, warmest % MONTHS + 1);
-    let peak = (&season).max_over(..).eval()?.item()?;
+    let peak = season.max_over(..).eval()?.item()?;
     println!("warmest five months: {peak:+.2} °C around {year}-{month:02}");
 
     // Across a year and along the months; inside, where neighbours stand on both sides.
     let gradient = (&anomaly).gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First)?;
     let steepness = (&gradient * &gradient).sum(2).eval()?.lazy().sqrt().slice(0, 1..YEARS - 1)?;
-    let steepest = (&steepness).argmax(..).eval()?.item()? + MONTHS;
+    let steepest = steepness.argmax(..).eval()?.item()? + MONTHS;
     println!("steepest change: {}-{:02}", FIRST_YEAR + steepest / MONTHS, steepest % MONTHS + 1);
 
-    let annual = (&time_line).rolling(0, MONTHS).centred().edge(Edge::Cut).mean().eval()?;
+    let annual = time_line.rolling(0, MONTHS).centred().edge(Edge::Cut).mean().eval()?;
     let annual = annual.reshape([YEARS, MONTHS])?;
     let map = map_of(&[anomaly.clone().boxed(), annual.view().boxed()])?;
     let default = std::env::temp_dir().join("lensor-climate.png");

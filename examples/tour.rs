@@ -36,9 +36,9 @@ fn main() -> Result<(), Error> {
     assert_eq!((&sales * &price).select((.., 0))?.eval()?.to_vec()?, [30, 100, 150]);
 
     // Conditions, functions of elements, closures, casts: all lazy, all fused.
-    let good = choose((&sales).greater(4), &sales, 0);
+    let good = choose(sales.greater(4), &sales, 0);
     assert_eq!(good.select((1,))?.eval()?.to_vec()?, [5, 9, 0, 6]);
-    let roots = (&sales).cast::<f64>().sqrt().floor().cast::<i32>();
+    let roots = sales.cast::<f64>().sqrt().floor().cast::<i32>();
     assert_eq!(roots.select((1,))?.eval()?.to_vec()?, [2, 3, 1, 2]);
     let half = zip_with((&sales, &price), |(count, price)| f64::from(count * price) / 2.0);
     assert_eq!(half.select((.., 1))?.eval()?.to_vec()?, [5.0, 90.0, 45.0]);

@@ -73,7 +73,7 @@
 //! assert_eq!(revenue.select((.., 0))?.eval()?.to_vec()?, [31, 21]);
 //!
 //! // Element types never change in silence.
-//! let roots = (&counts).cast::<f64>().sqrt().floor().cast::<u8>();
+//! let roots = counts.cast::<f64>().sqrt().floor().cast::<u8>();
 //! assert_eq!(choose(roots.greater(1), &counts, 0).eval()?.to_vec()?, [0, 0, 4, 0, 5, 9]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -113,7 +113,7 @@
 //!
 //! let spread = &t - t.mean(1).keepdims().eval()?;
 //! assert_eq!((&spread * &spread).sum(1).eval()?.to_vec()?, [2.0, 2.0]);
-//! assert_eq!(t.max_over(0).filter((&t).less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
+//! assert_eq!(t.max_over(0).filter(t.less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
 //!
 //! assert_eq!(t.cumsum(1).eval()?.to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
 //! assert_eq!(t.argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);

@@ -81,9 +81,9 @@ fn it_stands_wherever_a_tensor_may() {
     assert_eq!(out.to_vec().unwrap(), [9, 7, 5, 9, 7, 5]);
     out.update(|old| Ok((old - t.sum(0)).boxed())).unwrap();
     assert_eq!(out.to_vec().unwrap(), [4, 0, -4, 4, 0, -4]);
-    let large = t.sum(lensor::reduce::Axes::All).filter((&t).greater(t.mean_of_columns()));
+    let large = t.sum(lensor::reduce::Axes::All).filter(t.greater(t.mean_of_columns()));
     assert_eq!(large.item().unwrap(), 15);
-    let chosen = choose((&t).less(t.sum(0).lazy() - 4), t.sum(0), 0);
+    let chosen = choose(t.less(t.sum(0).lazy() - 4), t.sum(0), 0);
     assert_eq!(chosen.to_vec().unwrap(), [0, 7, 9, 0, 0, 0]);
     assert_eq!(zip_with((t.sum(0), &t), |(s, x)| s - x).to_vec().unwrap(), [4, 5, 6, 1, 2, 3]);
     let boxed: Vec<BoxExpr<i64>> =

@@ -304,7 +304,7 @@ fn a_failing_part_is_named_by_its_place_in_the_whole() {
 fn casts_name_value_index_and_target() {
     let t = Tensor::from_vec([2, 2], vec![1.0, 2.5, f64::NAN, -1.0]).unwrap();
     fails(
-        (&t).cast::<u8>().eval(),
+        t.cast::<u8>().eval(),
         Error::Cast { index: vec![1, 0], value: "NaN".into(), target: "u8" },
         "cannot convert NaN at index [1, 0] to u8",
     );
@@ -321,8 +321,8 @@ fn casts_name_value_index_and_target() {
     assert!(one(9_223_372_036_854_775_808.0).cast::<i64>().to_vec().is_err());
     assert_eq!(one(-9_223_372_036_854_775_808.0).cast::<i64>().to_vec(), Ok(vec![i64::MIN]));
     let wide = Tensor::from_vec([1], vec![u64::MAX]).unwrap();
-    assert!((&wide).cast::<i64>().to_vec().is_err());
-    assert_eq!((&wide).cast::<i128>().to_vec(), Ok(vec![u64::MAX as i128]));
+    assert!(wide.cast::<i64>().to_vec().is_err());
+    assert_eq!(wide.cast::<i128>().to_vec(), Ok(vec![u64::MAX as i128]));
 }
 
 #[test]
@@ -491,7 +491,7 @@ fn numbers_keep_their_own_methods() {
     assert_eq!((4, 1, 5.clamp(1, 3)), (4, 1, 3));
     assert_eq!((3.0_f64.max(4.0), 2.0_f32.sqrt().floor(), (-1_i8).abs()), (4.0, 1.0, 1));
     let t = Tensor::from_vec([2], vec![1, 5]).unwrap();
-    assert_eq!((&t).max(3).to_vec(), Ok(vec![3, 5]));
+    assert_eq!(t.max(3).to_vec(), Ok(vec![3, 5]));
     assert_eq!((&t + 1).clamp(3, 4).to_vec(), Ok(vec![3, 4]));
-    assert_eq!(choose((&t).less(2), 0, &t).to_vec(), Ok(vec![0, 5]));
+    assert_eq!(choose(t.less(2), 0, &t).to_vec(), Ok(vec![0, 5]));
 }

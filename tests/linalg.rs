@@ -144,10 +144,10 @@ fn products_of_every_size_are_exact() {
             let (a, b) = (whole([m, k], 1), whole([k, n], 2));
             let expected = naive(&a, &b);
             assert_eq!(a.matmul(&b).eval().unwrap().to_vec().unwrap(), expected, "{m} {k} {n}");
-            let (x, y) = ((&a).cast::<f32>(), (&b).cast::<f32>());
+            let (x, y) = (a.cast::<f32>(), b.cast::<f32>());
             let narrow = x.matmul(y).eval().unwrap().cast::<f64>().eval().unwrap();
             assert_eq!(narrow.to_vec().unwrap(), expected, "{m} {k} {n}");
-            let (x, y) = ((&a).cast::<i16>(), (&b).cast::<i16>());
+            let (x, y) = (a.cast::<i16>(), b.cast::<i16>());
             let wrapped: Vec<i16> = expected.iter().map(|&x| x as i64 as i16).collect();
             assert_eq!(x.matmul(y).eval().unwrap().to_vec().unwrap(), wrapped, "{m} {k} {n}");
         }
@@ -198,7 +198,7 @@ fn complex_products_are_exact() {
         let product = z.matmul(&z).eval().unwrap();
         let part = |a, b| Tensor::from_vec([side, side], naive(a, b)).unwrap();
         let expected_re = (part(&re, &re) - part(&im, &im)).eval().unwrap();
-        assert_eq!((&product).map(|z| z.re).eval().unwrap(), expected_re);
+        assert_eq!(product.map(|z| z.re).eval().unwrap(), expected_re);
         let expected_im = (part(&re, &im) + part(&im, &re)).eval().unwrap();
         assert_eq!(product.map(|z| z.im).eval().unwrap(), expected_im);
     }

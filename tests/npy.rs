@@ -385,7 +385,7 @@ fn large_expressions_are_written_piece_by_piece() {
         let mut index: Vec<usize> = shape.iter().map(|extent| extent - 1).collect();
         index[shape.len() - 1] -= 6;
         let error = Error::Cast { index, value: "-1".into(), target: "u64" };
-        assert_eq!(npy::write(std::io::sink(), (&numbers).cast::<u64>()), Err(error));
+        assert_eq!(npy::write(std::io::sink(), numbers.cast::<u64>()), Err(error));
     }
 }
 

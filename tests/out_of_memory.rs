@@ -148,8 +148,8 @@ fn computing() {
     every_shortage("eval", 1, || (&t * 3 + &t).eval());
     every_shortage("crossed", 1, || (&t + t.view().transpose(&[1, 0])?).eval());
     every_shortage("boxed", 1, || ((&t + 1).boxed() * &t).boxed().eval());
-    every_shortage("map", 1, || (&t).map(|x| x as f32).eval());
-    every_shortage("cast", 1, || (&t).cast::<i128>().eval());
+    every_shortage("map", 1, || t.map(|x| x as f32).eval());
+    every_shortage("cast", 1, || t.cast::<i128>().eval());
     every_shortage("equal", 0, || t.try_equal(&t));
     every_shortage("divided", 1, || (&t / 3).eval());
     // A fault is found again, to name it, and this takes no memory either.

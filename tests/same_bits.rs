@@ -61,7 +61,7 @@ fn floats_keep_every_bit() {
         .map(|k| (k as f64).sqrt() - 300.0)
         .map(|x| (x.mul_add(x, 1.0 / x) - x.abs().sqrt()).to_bits())
         .collect();
-    same(expected, || bits(((&a).mul_add(&a, 1.0 / &a) - (&a).abs().sqrt()).to_vec()));
+    same(expected, || bits((a.mul_add(&a, 1.0 / &a) - a.abs().sqrt()).to_vec()));
 }
 
 #[test]

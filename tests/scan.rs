@@ -62,11 +62,11 @@ where
         [(false, false), (false, true), (true, false), (true, true)].into_iter().all(
             |(exclusive, reverse)| {
                 if exclusive && reducer.empty().is_none() {
-                    return options((&t).scan(axis, reducer), true, reverse).eval().is_err();
+                    return options(t.scan(axis, reducer), true, reverse).eval().is_err();
                 }
                 let lane = |lane: &[i32]| scanned(&reducer, lane, exclusive, reverse);
                 let (shape, expected) = each_lane(&shape, &data, axis, shape[axis], lane);
-                let found = options((&t).scan(axis, reducer), exclusive, reverse).eval().unwrap();
+                let found = options(t.scan(axis, reducer), exclusive, reverse).eval().unwrap();
                 assert_eq!(found.storage(), &expected, "{axis} {exclusive} {reverse}");
                 found.shape() == shape
             },
@@ -118,7 +118,7 @@ fn long_lanes_are_scanned_as_short_ones() {
                 };
                 let (_, expected) = each_lane(&shape, &data, axis, shape[axis], running);
                 let found = in_pools(|| {
-                    options((&t).scan(axis, Compose), exclusive, reverse).eval()?.to_vec()
+                    options(t.scan(axis, Compose), exclusive, reverse).eval()?.to_vec()
                 });
                 assert!(found == expected, "{shape:?} {axis} {exclusive} {reverse}");
             }
@@ -137,9 +137,9 @@ fn sums_of_floats_have_the_same_bits() {
     let bits =
         |t: Tensor<Vec<f64>>| -> Vec<u64> { t.storage().iter().map(|x| x.to_bits()).collect() };
     for axis in 0..2 {
-        let found = in_pools(|| Ok(bits((&t).scan(axis, Total).eval()?)));
+        let found = in_pools(|| Ok(bits(t.scan(axis, Total).eval()?)));
         let turned = t.view().transpose(&[1, 0]).unwrap();
-        let across = (&turned).scan(1 - axis, Total).eval().unwrap();
+        let across = turned.scan(1 - axis, Total).eval().unwrap();
         assert!(
             found == bits(across.transpose(&[1, 0]).unwrap().to_tensor().unwrap()),
             "a view shows"
@@ -152,7 +152,7 @@ fn sums_of_floats_have_the_same_bits() {
         assert_eq!(all[5], column.to_vec().unwrap().last().unwrap().to_bits());
     }
     let lane = Tensor::from_index([1_000_000], |index| (index[0] as f64).cos()).unwrap();
-    let one = in_pools(|| Ok(bits((&lane).scan(0, Total).eval()?)));
+    let one = in_pools(|| Ok(bits(lane.scan(0, Total).eval()?)));
     let exact: f64 = lane.storage().iter().sum();
     assert!((f64::from_bits(one[999_999]) - exact).abs() < 1e-9);
 }
@@ -195,7 +195,7 @@ fn columns_are_summed_in_the_order_of_lanes() {
         })
         .unwrap();
         let sums = || {
-            let found = (&t).scan(0, Sum).eval()?;
+            let found = t.scan(0, Sum).eval()?;
             Ok(found.storage().iter().map(|x| x.to_bits()).collect::<Vec<_>>())
         };
         let large = rows * columns > 1 << 20;
@@ -220,7 +220,7 @@ fn an_overflow_in_a_table_names_the_first_result() {
                     t.set(&[row, column], 200).unwrap();
                 }
             }
-            let error = (&t).scan(0, Small).eval().unwrap_err();
+            let error = t.scan(0, Small).eval().unwrap_err();
             assert_eq!(error, Error::Overflow { index: vec![row, column], target: "i8" });
         }
     }
@@ -229,7 +229,7 @@ fn an_overflow_in_a_table_names_the_first_result() {
 #[test]
 fn special_values_run_on() {
     let t = Tensor::from_vec([4], vec![-0.0, f64::INFINITY, f64::NEG_INFINITY, 1.0]).unwrap();
-    let found = (&t).scan(0, Total).eval().unwrap().to_vec().unwrap();
+    let found = t.scan(0, Total).eval().unwrap().to_vec().unwrap();
     assert!(found[0].to_bits() == (-0.0_f64).to_bits() && found[1] == f64::INFINITY);
     assert!(found[2].is_nan() && found[3].is_nan());
 }
@@ -239,10 +239,10 @@ fn results_go_to_views_of_any_storage() {
     let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]]).unwrap();
     let mut out = Tensor::full([2, 4], 0.0).unwrap();
     let mut every_other = out.view_mut().select((.., lensor::Select::every(2_usize))).unwrap();
-    (&t).scan(0, Total).assign_to(&mut every_other).unwrap();
+    t.scan(0, Total).assign_to(&mut every_other).unwrap();
     assert_eq!(out.to_vec().unwrap(), [1.0, 0.0, 2.0, 0.0, 4.0, 0.0, 6.0, 0.0]);
     let mut wrong = Tensor::full([2, 3], 0.0).unwrap();
-    assert!(matches!((&t).scan(0, Total).assign_to(&mut wrong), Err(Error::Destination { .. })));
+    assert!(matches!(t.scan(0, Total).assign_to(&mut wrong), Err(Error::Destination { .. })));
 }
 
 #[test]
@@ -251,11 +251,11 @@ fn an_overflow_names_the_first_result() {
     (data[1500], data[1501], data[2999]) = (100, 100, -100);
     let t = Tensor::from_vec([3000], data).unwrap();
     let expected = |index: &[usize]| Error::Overflow { index: index.to_vec(), target: "i8" };
-    assert_eq!((&t).scan(0, Small).eval().unwrap_err(), expected(&[1501]));
-    assert_eq!((&t).scan(0, Small).exclusive().eval().unwrap_err(), expected(&[1502]));
-    assert!((&t).scan(0, Small).reverse().eval().is_ok());
+    assert_eq!(t.scan(0, Small).eval().unwrap_err(), expected(&[1501]));
+    assert_eq!(t.scan(0, Small).exclusive().eval().unwrap_err(), expected(&[1502]));
+    assert!(t.scan(0, Small).reverse().eval().is_ok());
     let table = Tensor::from_nested([[1, 100, 100], [1, 1, 100], [1, 100, 100]]).unwrap();
-    let error = (&table).scan(0, Small).eval().unwrap_err();
+    let error = table.scan(0, Small).eval().unwrap_err();
     assert_eq!(error, expected(&[1, 2]));
     assert_eq!(error.to_string(), "the result at [1, 2] does not fit i8");
 }
@@ -309,8 +309,8 @@ fn a_result_of_nothing_is_named() {
 #[test]
 fn errors_name_what_is_wrong() {
     let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 0]).unwrap();
-    assert_eq!((&t).scan(2, Compose).eval().unwrap_err(), Error::Axis { axis: 2, rank: 2 });
-    let error = (&t).scan(1, Largest).exclusive().eval().unwrap_err();
+    assert_eq!(t.scan(2, Compose).eval().unwrap_err(), Error::Axis { axis: 2, rank: 2 });
+    let error = t.scan(1, Largest).exclusive().eval().unwrap_err();
     assert_eq!(error, Error::NoIdentity { axis: 1 });
     assert_eq!(
         error.to_string(),

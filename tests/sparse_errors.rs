@@ -174,7 +174,7 @@ fn virtual_tensors_take_the_memory_of_their_entries() {
     )
     .unwrap();
     assert_eq!(t.storage().addresses(), [5, side + 5, (side - 1) * side + 5]);
-    let same = (&t).equal(&t).eval_sparse().unwrap();
+    let same = t.equal(&t).eval_sparse().unwrap();
     assert!(same.storage().fill());
     assert!(t == t.clone());
     assert!(t != t.clone().flip(0).unwrap());

@@ -88,7 +88,7 @@ fn operators_agree_with_dense_ones() {
             && agree!(((&a * &b).boxed() + &c * 0.0).min(&b), |a: f64, b: f64, c: f64| {
                 lensor::dtype::Order::minimum(a * b + c * 0.0, b)
             })
-            && agree!(choose((&a).less(&b), &c, 4.0), |a, b, c| if a < b { c } else { 4.0 })
+            && agree!(choose(a.less(&b), &c, 4.0), |a, b, c| if a < b { c } else { 4.0 })
             && agree!(
                 zip_with((&a, &b, &c, &a, &b, 3.0), |(a, b, c, d, e, f)| a - b + c - d + e - f),
                 |a: f64, b: f64, c: f64| a - b + c - a + b - 3.0
@@ -109,7 +109,7 @@ fn unary_operators_comparisons_and_views_agree() {
         let order: Vec<usize> = (0..rank).rev().collect();
         let turned = (-&s + &t).transpose(&order).unwrap();
         let both = (-dense(a).view() + dense(b)).transpose(&order).unwrap().eval().unwrap();
-        let compared = (&s).less_equal(&t).eval_sparse().unwrap();
+        let compared = s.less_equal(&t).eval_sparse().unwrap();
         let expected: Vec<bool> = x.iter().zip(&y).map(|(x, y)| x.0 <= y.0).collect();
         same(&elements(&turned.eval_sparse().unwrap()), both.storage())
             && compared.to_vec().unwrap() == expected

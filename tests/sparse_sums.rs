@@ -352,7 +352,7 @@ fn entries_are_taken_once() {
         let storage = Sparse::from_sorted(len, 0, addresses, vec![1_i64; entries]).unwrap();
         let t = Tensor::new(extents, storage).unwrap();
         let calls = AtomicUsize::new(0);
-        let counted = (&t).map(|x| {
+        let counted = t.map(|x| {
             calls.fetch_add(1, Relaxed);
             x
         });

@@ -114,7 +114,7 @@ quickcheck! {
             if uniform { 0.5 * k as f64 } else { (k * k) as f64 * 0.25 + k as f64 }
         }).collect();
         let spacing = if uniform { Spacing::Uniform(0.5) } else { Spacing::At(x.clone()) };
-        let found = (&t).cast::<f64>().derivative(axis, spacing, edges);
+        let found = t.cast::<f64>().derivative(axis, spacing, edges);
         let window = if second { 3 } else { 2 };
         if n < window {
             return TestResult::from_bool(found == Err(Error::Window { axis, window, extent: n }));
@@ -192,7 +192,7 @@ quickcheck! {
         let kernel = Tensor::from_vec(&sides, weights.clone()).unwrap();
         let (shape, data) = viewed.model();
         let expected = (count > 0).then(|| correlated(&shape, &data, &sides, &weights, mode.0)).flatten();
-        let found = (&t).correlate(&kernel, mode.0);
+        let found = t.correlate(&kernel, mode.0);
         let mut turned = kernel;
         for axis in 0..t.rank() {
             turned = turned.flip(axis).unwrap();
@@ -309,7 +309,7 @@ fn faults_keep_their_index() {
         values.set(&[row, 3], -1).unwrap();
     }
     let fault = Err(Error::Cast { index: vec![700, 3], value: "-1".into(), target: "u8" });
-    let lazy = || (&values).cast::<u8>();
+    let lazy = || values.cast::<u8>();
     let slope = lazy().cast::<f64>().derivative(0, 1.0, EdgeOrder::First);
     assert_eq!(slope.map(drop), fault);
     let kernel = Tensor::full([3, 3], 1_u8).unwrap();

@@ -3,7 +3,7 @@
 /// Elements with `+ - * / %`. Integers wrap around, in debug and release builds alike.
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no arithmetic",
-    note = "numbers have: cast first, for example `(&t).cast::<i64>()`; in generic code ask for `T: lensor::Number`"
+    note = "numbers have: cast first, for example `t.cast::<i64>()`; in generic code ask for `T: lensor::Number`"
 )]
 pub trait Arithmetic: Copy + Send + Sync {
     /// Whether a divisor of zero is a fault, as for integers.
@@ -92,7 +92,7 @@ impl<T: Arithmetic> DivideBy<T> for Divisor<T> {
 /// Elements with a sign to change. Unsigned integers wrap around.
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no sign",
-    note = "numbers have: cast first, for example `(&t).cast::<i64>()`"
+    note = "numbers have: cast first, for example `t.cast::<i64>()`"
 )]
 pub trait Signed: Arithmetic {
     /// The number with the other sign.

@@ -10,7 +10,7 @@ use super::{Measure, Order, Signed};
 #[allow(missing_docs, reason = "the names are those of the functions in std")]
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no roots, logarithms, roundings and the like",
-    note = "floats have: cast first, for example `(&t).cast::<f64>().sqrt()`; in generic code ask for `T: lensor::Float`"
+    note = "floats have: cast first, for example `t.cast::<f64>().sqrt()`; in generic code ask for `T: lensor::Float`"
 )]
 pub trait Real: Signed + Order + Measure<Float = Self> {
     fn sqrt(self) -> Self;

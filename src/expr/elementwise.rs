@@ -188,8 +188,8 @@ macro_rules! table {
 /// ```
 /// use lensor::prelude::*;
 /// let t = Tensor::from_vec([3], vec![1.0, 4.0, 9.0])?;
-/// assert_eq!((&t).sqrt().eval()?.to_vec()?, [1.0, 2.0, 3.0]);
-/// assert_eq!((&t).less(5.0).eval()?.to_vec()?, [true, true, false]);
+/// assert_eq!(t.sqrt().eval()?.to_vec()?, [1.0, 2.0, 3.0]);
+/// assert_eq!(t.less(5.0).eval()?.to_vec()?, [true, true, false]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 ///
@@ -209,7 +209,7 @@ pub trait Elementwise: IntoExpr + Sized {
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([2], vec![1, 2])?;
-    /// assert_eq!((&t).map(|x| x * 10).eval()?.to_vec()?, [10, 20]);
+    /// assert_eq!(t.map(|x| x * 10).eval()?.to_vec()?, [10, 20]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "mapv")]
@@ -261,9 +261,9 @@ pub trait Elementwise: IntoExpr + Sized {
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([2], vec![1.9, 300.0])?;
-    /// let error = (&t).cast::<u8>().eval().unwrap_err();
+    /// let error = t.cast::<u8>().eval().unwrap_err();
     /// assert_eq!(error.to_string(), "cannot convert 300.0 at index [1] to u8");
-    /// assert_eq!((&t).cast_unchecked::<u8>().eval()?.to_vec()?, [1, 255]);
+    /// assert_eq!(t.cast_unchecked::<u8>().eval()?.to_vec()?, [1, 255]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "astype")]
@@ -300,7 +300,7 @@ table!(unary_ops binary_ops);
 /// ```
 /// use lensor::prelude::*;
 /// let t = Tensor::from_vec([3], vec![-1, 0, 5])?;
-/// let e = choose((&t).less(0), 0, &t);
+/// let e = choose(t.less(0), 0, &t);
 /// # let e: lensor::expr::Lazy<_> = e;
 /// assert_eq!(e.eval()?.to_vec()?, [0, 0, 5]);
 /// # Ok::<(), lensor::Error>(())

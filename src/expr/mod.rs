@@ -307,7 +307,7 @@ impl<E: Expr> Lazy<E> {
     /// ```
     /// use lensor::prelude::*;
     /// let a = Tensor::from_vec([2, 3], vec![0_u8; 6])?;
-    /// let text = ((&a).cast::<f32>() / 255.0).explain()?.to_string();
+    /// let text = (a.cast::<f32>() / 255.0).explain()?.to_string();
     /// assert!(text.ends_with("bytes: 6 read, 24 written"));
     /// # Ok::<(), lensor::Error>(())
     /// ```

@@ -7,8 +7,7 @@ use crate::tensor::Tensor;
 /// What can stand as an operand: an expression, a reference to a tensor or expression, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
-    note = "operands are tensors, `&Tensor`, expressions, `&` expressions and scalars",
-    note = "what is not computed yet is computed first: `t.mean(0).eval()?`, or `t.mean(0).keepdims().eval()?`"
+    note = "operands are tensors, expressions, deferred operations, references to these, and scalars"
 )]
 pub trait IntoExpr {
     /// Type of the elements.
@@ -54,8 +53,7 @@ impl<'a, S: Reader> IntoExpr for &'a Tensor<S> {
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot stand beside elements of type `{Self}`",
     label = "the right side is no operand with elements of type `{Self}`",
-    note = "nothing is converted in silence: cast a tensor or expression, `(&t).cast::<f64>()`, or a scalar, `k as f32`",
-    note = "what is not computed yet is computed first: `t.mean(0).eval()?`, or `t.mean(0).keepdims().eval()?`"
+    note = "nothing is converted in silence: cast a tensor or expression, `t.cast::<f64>()`, or a scalar, `k as f32`"
 )]
 pub trait Pairs<R>: Copy + Send + Sync {
     /// The expression the right side becomes.

@@ -112,7 +112,7 @@ pub trait Number:
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not `f32` or `f64`",
-    note = "cast first, for example `(&t).cast::<f64>()`; integers are a `lensor::Number`"
+    note = "cast first, for example `t.cast::<f64>()`; integers are a `lensor::Number`"
 )]
 pub trait Float: Number<Sum = Self, Mean = Self> + Real + Neg<Output = Self> {}
 

@@ -262,7 +262,7 @@ fn stencils_say_where_they_read() {
     operand 4: direct, in memory, 8 bytes an element
     bytes: 3795328 read, 948832 written
     "#);
-    insta::assert_snapshot!(explained(&(&t).diff(0, 2).unwrap()), @r#"
+    insta::assert_snapshot!(explained(&t.diff(0, 2).unwrap()), @r#"
     f64 [298, 400], 3 operands of 119200 elements
     loops: 119200
     operand 1: direct, in memory, 8 bytes an element

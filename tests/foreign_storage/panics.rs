@@ -33,11 +33,11 @@ fn a_panic_in_a_closure_reaches_the_caller() {
     for threads in 1..=3 {
         for k in [0, 1, 2047, 2048, LARGE / 2, LARGE - 1] {
             let f = panics_at(k);
-            let found = panic_of(threads, || (&t).map(&f).to_vec().map(drop));
+            let found = panic_of(threads, || t.map(&f).to_vec().map(drop));
             assert_eq!(found, Err("enough".into()), "{threads} {k}");
         }
         let f = panics_at(LARGE);
-        assert_eq!(panic_of(threads, || (&t).map(&f).to_vec()), Ok(Ok(vec![2; LARGE])));
+        assert_eq!(panic_of(threads, || t.map(&f).to_vec()), Ok(Ok(vec![2; LARGE])));
     }
 }
 
@@ -47,9 +47,9 @@ fn a_panic_at_any_call_reaches_the_caller() {
     let t = Tensor::full([4, 6], 1).unwrap();
     for k in 0..24 {
         let f = panics_at(k);
-        assert_eq!(panic_of(1, || (&t).map(&f).to_vec().map(drop)), Err("enough".into()));
+        assert_eq!(panic_of(1, || t.map(&f).to_vec().map(drop)), Err("enough".into()));
         let f = panics_at(k);
-        let boxed = (&t).map(&f).boxed();
+        let boxed = t.map(&f).boxed();
         assert_eq!(panic_of(1, || (boxed + 1).to_vec().map(drop)), Err("enough".into()));
     }
 }
@@ -62,8 +62,7 @@ fn an_output_survives_a_panic() {
         for k in [0, 5000, LARGE - 1] {
             let mut out = Tensor::full([64, LARGE / 64], -7).unwrap();
             let f = panics_at(k);
-            let found =
-                panic_of(threads, || out.view_mut().transpose(&[1, 0])?.assign((&t).map(&f)));
+            let found = panic_of(threads, || out.view_mut().transpose(&[1, 0])?.assign(t.map(&f)));
             assert_eq!(found, Err("enough".into()));
             assert!(out.storage().iter().all(|&x| x == -7 || x == 2));
             out.fill(3).unwrap();
@@ -78,7 +77,7 @@ fn a_panic_in_an_update_reaches_the_caller() {
         let mut t = Tensor::full([LARGE], 5).unwrap();
         let ones = Tensor::full([LARGE], 1).unwrap();
         let f = panics_at(k);
-        assert_eq!(panic_of(3, || t.try_add_assign((&ones).map(&f))), Err("enough".into()));
+        assert_eq!(panic_of(3, || t.try_add_assign(ones.map(&f))), Err("enough".into()));
         assert!(t.storage().iter().all(|&x| x == 5 || x == 7));
     }
 }

@@ -86,7 +86,7 @@ quickcheck! {
     fn casts_mix_element_types(operands: Aligned<i16, 3>) -> bool {
         let [a, b, c] = operands.tensors();
         let [x, y, z] = operands.models();
-        let mixed = zip_with((&a, (&b).cast::<f64>(), (&c).cast::<i64>()), |(a, b, c)| {
+        let mixed = zip_with((&a, b.cast::<f64>(), c.cast::<i64>()), |(a, b, c)| {
             f64::from(a) + b * c as f64
         });
         let expected = (0..x.len()).map(|k| f64::from(x[k]) + f64::from(y[k]) * f64::from(z[k]));
@@ -109,7 +109,7 @@ quickcheck! {
         let [x, y, z] = operands.models();
         let left = (&a + &b).boxed();
         let right = (&left * &c).boxed() - &a;
-        let whole = (left.clone() ^ right).boxed() + (&b).boxed();
+        let whole = (left.clone() ^ right).boxed() + b.boxed();
         let expected = (0..x.len()).map(|k| {
             let left = x[k].wrapping_add(y[k]);
             let right = left.wrapping_mul(z[k]).wrapping_sub(x[k]);
@@ -122,7 +122,7 @@ quickcheck! {
     fn boxes_of_different_types_fold(operands: Aligned<i32, 4>) -> bool {
         let [a, b, c, d] = operands.tensors();
         let models = operands.models();
-        let terms: Vec<BoxExpr<'_, i32>> = vec![(&a * 3).boxed(), (-&b).boxed(), (&c).boxed(), (1 - &d).boxed()];
+        let terms: Vec<BoxExpr<'_, i32>> = vec![(&a * 3).boxed(), (-&b).boxed(), c.boxed(), (1 - &d).boxed()];
         let sum = terms.into_iter().reduce(|sum, term| (sum + term).boxed()).unwrap();
         let expected = (0..models[0].len()).map(|k| {
             let [a, b, c, d] = models.each_ref().map(|data| data[k]);

@@ -68,7 +68,7 @@ quickcheck! {
     fn the_first_of_several_faults_counts(operands: Aligned<i8>) -> bool {
         let [a, b] = operands.tensors();
         let [x, y] = operands.models();
-        let found = ((&a).cast::<u8>() / (&b & 1).cast::<u8>()).to_vec();
+        let found = (a.cast::<u8>() / (&b & 1).cast::<u8>()).to_vec();
         let expected = x.iter().zip(&y).position(|(&x, &y)| x < 0 || y & 1 == 0);
         match expected.map(|k| (k, index(operands.joint(), k))) {
             None => found.is_ok(),
@@ -120,10 +120,10 @@ quickcheck! {
 #[test]
 fn a_negative_power_of_zero_is_refused() {
     let t = Tensor::from_vec([3], vec![2, 1, 0]).unwrap();
-    assert_eq!((&t).powi(-1).to_vec(), Err(Error::Arithmetic { index: vec![2] }));
+    assert_eq!(t.powi(-1).to_vec(), Err(Error::Arithmetic { index: vec![2] }));
     let t = Tensor::from_vec([2], vec![1, -1]).unwrap();
-    assert_eq!((&t).powi(-3).to_vec(), Ok(vec![1, -1]));
+    assert_eq!(t.powi(-3).to_vec(), Ok(vec![1, -1]));
     // The power wraps to zero, though no element is zero: one over it is below 1.
     let t = Tensor::from_vec([1], vec![2_i32]).unwrap();
-    assert!((&t).powi(-32).to_vec().is_ok_and(|power| power == [0]));
+    assert!(t.powi(-32).to_vec().is_ok_and(|power| power == [0]));
 }

@@ -137,7 +137,7 @@ fn there_is_no_position_among_nothing_but_nan() {
     nothing(t.reduce(1, (Sum, low)).eval(), &[1]);
     nothing(t.reduce(1, SkipNan((Min, ArgMax))).eval(), &[1]);
     nothing(t.nan_argmin(1).map(|k| k + 1).eval(), &[1]);
-    nothing(t.nan_argmin(1).filter((&t).greater(2.5)).eval(), &[1]);
+    nothing(t.nan_argmin(1).filter(t.greater(2.5)).eval(), &[1]);
     nothing(t.nan_argmin(1).filter(true).eval(), &[1]);
     assert_eq!(t.nan_argmin(..).eval().unwrap().item(), Ok(0));
     assert_eq!(t.nan_argmax(..).eval().unwrap().item(), Ok(2));

@@ -14,7 +14,7 @@
 //! assert_eq!(centred.eval()?.to_vec()?, [-2.0, -1.0, 3.0, -1.0, 1.0, 0.0]);
 //!
 //! // Several in one pass, of those elements only where a mask is true.
-//! let of_large = (&t).reduce(0, (Mean, ArgMax)).filter((&t).greater(1.5)).eval()?;
+//! let of_large = t.reduce(0, (Mean, ArgMax)).filter(t.greater(1.5)).eval()?;
 //! assert_eq!(of_large.to_vec()?, [(3.0, 1), (3.5, 1), (5.0, 0)]);
 //! # Ok::<(), Error>(())
 //! ```

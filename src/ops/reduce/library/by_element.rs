@@ -9,7 +9,7 @@ use super::{Product, Sum};
 /// asks for it.
 #[diagnostic::on_unimplemented(
     message = "there are no sums and products of elements of type `{Self}`",
-    note = "`bool`, integers of up to 64 bits, floats and complex numbers have: cast first, for example `(&t).cast::<i64>()`"
+    note = "`bool`, integers of up to 64 bits, floats and complex numbers have: cast first, for example `t.cast::<i64>()`"
 )]
 pub trait Summable: Copy + Send + Sync {
     /// Type of sums and products: 64 bits for integers and `bool`, `f32` for half precision, else the type itself.
