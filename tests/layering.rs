@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may import, itself aside. `lib.rs` puts them together and may name all.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("error", &[]),
     ("memory", &["error"]),
     ("shape", &["error"]),
@@ -16,13 +16,25 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ("tensor", &["error", "memory", "shape", "map", "storage", "dtype"]),
     ("kernel", &["error", "memory"]),
     ("expr", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
-    ("ops", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"]),
+    (
+        "compute",
+        &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"],
+    ),
+    (
+        "ops",
+        &[
+            "error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr",
+            "compute",
+        ],
+    ),
     ("interop", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
     ("arbitrary", &["error", "shape", "dtype", "map", "storage", "tensor"]),
 ];
 
 /// Modules of the names that the crate exports at its root.
-const ROOT: [(&str, &str); 20] = [
+const ROOT: [(&str, &str); 22] = [
+    ("Compute", "compute"),
+    ("Deferred", "compute"),
     ("Error", "error"),
     ("Result", "error"),
     ("StorageError", "error"),

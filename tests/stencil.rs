@@ -114,7 +114,7 @@ quickcheck! {
             if uniform { 0.5 * k as f64 } else { (k * k) as f64 * 0.25 + k as f64 }
         }).collect();
         let spacing = if uniform { Spacing::Uniform(0.5) } else { Spacing::At(x.clone()) };
-        let found = t.cast::<f64>().derivative(axis, spacing, edges);
+        let found = t.cast::<f64>().derivative(axis, spacing, edges).eval();
         let window = if second { 3 } else { 2 };
         if n < window {
             return TestResult::from_bool(found == Err(Error::Window { axis, window, extent: n }));
@@ -126,7 +126,7 @@ quickcheck! {
         let found = found.unwrap();
         let copied = t.to_tensor().unwrap().cast::<f64>().eval().unwrap();
         let spacing = if uniform { Spacing::Uniform(0.5) } else { Spacing::At(x) };
-        let of_copy = copied.derivative(axis, spacing, edges).unwrap();
+        let of_copy = copied.derivative(axis, spacing, edges).eval().unwrap();
         let same = of_copy == found;
         let found = found.move_axis(axis, t.rank() - 1).unwrap().to_vec().unwrap();
         TestResult::from_bool(same && close(&found, &expected))
@@ -141,11 +141,11 @@ quickcheck! {
             return TestResult::discard();
         }
         let spacing: Vec<Spacing<f64>> = (0..shape.rank()).map(|k| (k as f64 + 0.5).into()).collect();
-        let gradient = (&t).gradient(&spacing, edges).unwrap();
+        let gradient = (&t).gradient(&spacing, edges).eval().unwrap();
         TestResult::from_bool((0..shape.rank()).all(|axis| {
             let component = gradient.view().move_axis(shape.rank(), 0).unwrap()
                 .slice(0, axis..axis + 1).unwrap().remove_axis(0).unwrap();
-            component == (&t).derivative(axis, spacing[axis].clone(), edges).unwrap()
+            component == (&t).derivative(axis, spacing[axis].clone(), edges).eval().unwrap()
         }))
     }
 
@@ -161,8 +161,8 @@ quickcheck! {
             true => Spacing::Uniform(1.0),
             false => Spacing::At((0..n).map(at).collect()),
         });
-        let gradient = f.view().gradient(&spacing, EdgeOrder::Second).unwrap();
-        let hessian = f.view().hessian(&spacing, EdgeOrder::Second).unwrap();
+        let gradient = f.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap();
+        let hessian = f.view().hessian(&spacing, EdgeOrder::Second).eval().unwrap();
         let slopes = Tensor::from_index([5, 4, 2], |i| {
             let (x, y) = (at(i[0]), at(i[1]));
             [2.0 * a * x + b * y + d, b * x + 2.0 * c * y][i[2]]
@@ -170,7 +170,7 @@ quickcheck! {
         let bends = Tensor::from_index([5, 4, 2, 2], |i| {
             [[2.0 * a, b], [b, 2.0 * c]][i[2]][i[3]]
         }).unwrap();
-        let sum = f.laplacian(&spacing).unwrap();
+        let sum = f.laplacian(&spacing).eval().unwrap();
         let tolerance = 1e-9;
         gradient.all_close(&slopes, tolerance, 1e-7).unwrap()
             && hessian.all_close(&bends, tolerance, 1e-7).unwrap()
@@ -192,12 +192,12 @@ quickcheck! {
         let kernel = Tensor::from_vec(&sides, weights.clone()).unwrap();
         let (shape, data) = viewed.model();
         let expected = (count > 0).then(|| correlated(&shape, &data, &sides, &weights, mode.0)).flatten();
-        let found = t.correlate(&kernel, mode.0);
+        let found = t.correlate(&kernel, mode.0).eval();
         let mut turned = kernel;
         for axis in 0..t.rank() {
             turned = turned.flip(axis).unwrap();
         }
-        let by_convolution = ((&t + 1) - 1).convolve(&turned, mode.0);
+        let by_convolution = ((&t + 1) - 1).convolve(&turned, mode.0).eval();
         TestResult::from_bool(match (found, expected) {
             (Ok(found), Some((extents, sums))) => {
                 by_convolution.unwrap() == found
@@ -238,22 +238,25 @@ quickcheck! {
 fn small_cases_are_those_of_numpy() {
     let t = Tensor::from(vec![1.0, 2.0, 4.0, 7.0, 11.0, 16.5]);
     let vec = |t: lensor::Result<Tensor<Vec<f64>>>| t.unwrap().to_vec().unwrap();
-    assert_eq!(vec(t.view().derivative(0, 1.0, EdgeOrder::First)), [1.0, 1.5, 2.5, 3.5, 4.75, 5.5]);
-    let second = vec(t.view().derivative(0, 0.3, EdgeOrder::Second));
+    assert_eq!(
+        vec(t.view().derivative(0, 1.0, EdgeOrder::First).eval()),
+        [1.0, 1.5, 2.5, 3.5, 4.75, 5.5]
+    );
+    let second = vec(t.view().derivative(0, 0.3, EdgeOrder::Second).eval());
     #[rustfmt::skip]
     let expected = [1.666666666666667, 5.0, 8.333333333333334, 11.666666666666668, 15.833333333333334,
         20.83333333333333];
     assert!(close(&second, &expected));
     let x = vec![0.0, 1.0, 1.5, 3.5, 4.0, 6.0];
-    let first = vec(t.view().derivative(0, x.clone(), EdgeOrder::First));
+    let first = vec(t.view().derivative(0, x.clone(), EdgeOrder::First).eval());
     assert!(close(&first, &[1.0, 3.0, 3.5, 6.7, 6.95, 2.75]));
-    let second = vec(t.derivative(0, x, EdgeOrder::Second));
+    let second = vec(t.derivative(0, x, EdgeOrder::Second).eval());
     assert!(close(&second, &[-1.0, 3.0, 3.5, 6.7, 6.95, -1.45]));
 
     let f =
         Tensor::from_nested([[1.0, 2.0, 6.0], [3.0, 4.0, 5.0], [9.0, 7.0, 8.0], [2.0, 0.0, 1.0]]);
     let spacing = [Spacing::Uniform(2.0), Spacing::At(vec![0.0, 1.0, 3.0])];
-    let gradient = f.unwrap().gradient(&spacing, EdgeOrder::Second).unwrap();
+    let gradient = f.unwrap().gradient(&spacing, EdgeOrder::Second).eval().unwrap();
     let rows = vec![0.0, 0.75, -1.5, 2.0, 1.25, 0.5, -0.25, -1.0, -1.0, -6.75, -6.0, -6.0];
     assert_eq!(gradient.view().select((.., .., 0)).unwrap().to_vec().unwrap(), rows);
     let columns =
@@ -261,8 +264,8 @@ fn small_cases_are_those_of_numpy() {
     assert!(close(&gradient.select((.., .., 1)).unwrap().to_vec().unwrap(), &columns));
 
     let (a, k) = (Tensor::from(vec![1, 2, 3, 4, 5]), Tensor::from(vec![1, -2, 3, 5]));
-    let convolved = |mode| a.view().convolve(&k, mode).unwrap().to_vec().unwrap();
-    let correlated = |mode| a.view().correlate(&k, mode).unwrap().to_vec().unwrap();
+    let convolved = |mode| a.view().convolve(&k, mode).eval().unwrap().to_vec().unwrap();
+    let correlated = |mode| a.view().correlate(&k, mode).eval().unwrap().to_vec().unwrap();
     assert_eq!(convolved(Mode::Full(Edge::Zero)), [1, 0, 2, 9, 16, 17, 35, 25]);
     assert_eq!(convolved(Mode::Same(Edge::Zero)), [0, 2, 9, 16, 17]);
     assert_eq!(convolved(Mode::Valid), [9, 16]);
@@ -273,7 +276,7 @@ fn small_cases_are_those_of_numpy() {
     assert_eq!(convolved(Mode::Same(Edge::Reflect)), [21, 12, 9, 16, 21]);
     let a = Tensor::from_index([3, 4], |i| ((i[0] * 4 + i[1]).pow(2) % 7) as i32).unwrap();
     let k = Tensor::from_nested([[1, 2], [3, 4], [5, -6]]).unwrap();
-    let same = a.convolve(&k, Mode::Same(Edge::Zero)).unwrap();
+    let same = a.convolve(&k, Mode::Same(Edge::Zero)).eval().unwrap();
     assert_eq!(same.to_vec().unwrap(), [2, 11, 25, 24, 7, 31, 43, -4, 13, 24, 3, 8]);
 }
 
@@ -286,16 +289,18 @@ fn blocks_and_threads_change_nothing() {
         let lazy = &t * 1.0;
         let kernel = Tensor::from_index([5, 3], noise).unwrap();
         let spacing = [Spacing::Uniform(0.5), Spacing::Uniform(0.3)];
-        let gradient = t.view().gradient(&spacing, EdgeOrder::Second).unwrap();
-        let same = t.view().convolve(&kernel, Mode::Same(Edge::Reflect)).unwrap();
+        let gradient = t.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap();
+        let same = t.view().convolve(&kernel, Mode::Same(Edge::Reflect)).eval().unwrap();
         let rows = gradient.view().select((.., .., 0)).unwrap();
-        assert!(rows == (&lazy).derivative(0, 0.5, EdgeOrder::Second).unwrap());
+        assert!(rows == (&lazy).derivative(0, 0.5, EdgeOrder::Second).eval().unwrap());
         for threads in [1, 2, 3, 16] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                assert!(gradient == (&lazy).gradient(&spacing, EdgeOrder::Second).unwrap());
-                assert!(gradient == t.view().gradient(&spacing, EdgeOrder::Second).unwrap());
-                assert!(same == (&lazy).convolve(&kernel, Mode::Same(Edge::Reflect)).unwrap());
+                assert!(gradient == (&lazy).gradient(&spacing, EdgeOrder::Second).eval().unwrap());
+                assert!(gradient == t.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap());
+                assert!(
+                    same == (&lazy).convolve(&kernel, Mode::Same(Edge::Reflect)).eval().unwrap()
+                );
             });
         }
     }
@@ -310,11 +315,11 @@ fn faults_keep_their_index() {
     }
     let fault = Err(Error::Cast { index: vec![700, 3], value: "-1".into(), target: "u8" });
     let lazy = || values.cast::<u8>();
-    let slope = lazy().cast::<f64>().derivative(0, 1.0, EdgeOrder::First);
+    let slope = lazy().cast::<f64>().derivative(0, 1.0, EdgeOrder::First).eval();
     assert_eq!(slope.map(drop), fault);
     let kernel = Tensor::full([3, 3], 1_u8).unwrap();
     for mode in [Mode::Valid, Mode::Same(Edge::Clamp), Mode::Full(Edge::Zero)] {
-        assert_eq!(lazy().convolve(&kernel, mode).map(drop), fault);
+        assert_eq!(lazy().convolve(&kernel, mode).eval().map(drop), fault);
     }
 }
 
@@ -324,29 +329,32 @@ fn what_has_no_neighbours_is_refused() {
     let text = |e: Result<Tensor<Vec<f64>>, Error>| e.unwrap_err().to_string();
     let first = EdgeOrder::First;
     assert_eq!(
-        text(t(&[3, 1]).derivative(1, 1.0, first)),
+        text(t(&[3, 1]).derivative(1, 1.0, first).eval()),
         "a window of 2 does not fit axis 1 of extent 1"
     );
     assert_eq!(
-        text(t(&[2]).second_derivative(0, 1.0)),
+        text(t(&[2]).second_derivative(0, 1.0).eval()),
         "a window of 3 does not fit axis 0 of extent 2"
     );
-    assert_eq!(text(t(&[2]).derivative(1, 1.0, first)), "axis 1 does not exist: the rank is 1");
     assert_eq!(
-        text(t(&[3]).derivative(0, vec![1.0], first)),
+        text(t(&[2]).derivative(1, 1.0, first).eval()),
+        "axis 1 does not exist: the rank is 1"
+    );
+    assert_eq!(
+        text(t(&[3]).derivative(0, vec![1.0], first).eval()),
         "axis 0 has extent 3 and 1 coordinates"
     );
     assert_eq!(
-        text(t(&[3, 3]).gradient(&[1.0.into()], first)),
+        text(t(&[3, 3]).gradient(&[1.0.into()], first).eval()),
         "expected 2 spacings, one an axis, found 1"
     );
     let kernel = t(&[0]);
     assert_eq!(
-        text(t(&[3]).convolve(&kernel, Mode::Valid)),
+        text(t(&[3]).convolve(&kernel, Mode::Valid).eval()),
         "a window of 0 does not fit axis 0 of extent 3"
     );
     assert_eq!(
-        text(t(&[3]).convolve(&t(&[1, 1]), Mode::Valid)),
+        text(t(&[3]).convolve(&t(&[1, 1]), Mode::Valid).eval()),
         "expected 1 extents of the kernel, one an axis, found 2"
     );
     assert_eq!(
@@ -354,21 +362,21 @@ fn what_has_no_neighbours_is_refused() {
         "expected 2 offsets, one an axis, found 1"
     );
     assert!(t(&[3]).stencil([[isize::MIN], [isize::MAX]], |[x, _]| x).is_err());
-    assert_eq!(t(&[]).gradient(&[], first).unwrap().shape(), [0]);
-    assert_eq!(t(&[]).convolve(&t(&[]), Mode::Valid).unwrap().item().unwrap(), 1.0);
-    assert_eq!(t(&[0, 3]).derivative(1, 1.0, first).unwrap().shape(), [0, 3]);
+    assert_eq!(t(&[]).gradient(&[], first).eval().unwrap().shape(), [0]);
+    assert_eq!(t(&[]).convolve(&t(&[]), Mode::Valid).eval().unwrap().item().unwrap(), 1.0);
+    assert_eq!(t(&[0, 3]).derivative(1, 1.0, first).eval().unwrap().shape(), [0, 3]);
     let wide = Tensor::constant([1 << 62], 1.0).unwrap();
-    assert!(matches!(wide.derivative(0, 1.0, first), Err(Error::OutOfMemory { .. })));
+    assert!(matches!(wide.derivative(0, 1.0, first).eval(), Err(Error::OutOfMemory { .. })));
     let most = Tensor::constant([isize::MAX as usize], 1.0).unwrap();
     let whole = Mode::Full(Edge::Zero);
-    assert!(matches!(most.convolve(&most, whole), Err(Error::ShapeOverflow { .. })));
+    assert!(matches!(most.convolve(&most, whole).eval(), Err(Error::ShapeOverflow { .. })));
 }
 
 #[test]
 fn coordinates_that_repeat_are_refused() {
     let t = Tensor::from_nested([[1.0, 2.0, 4.0, 8.0], [3.0, 5.0, 7.0, 9.0]]).unwrap();
     let repeated = |axis, at| Some(Error::RepeatedCoordinate { axis, at });
-    let along = |x: &[f64]| t.derivative(1, x.to_vec(), EdgeOrder::First).err();
+    let along = |x: &[f64]| t.derivative(1, x.to_vec(), EdgeOrder::First).eval().err();
     assert_eq!(along(&[0.0, 1.0, 1.0, 2.0]), repeated(1, 2));
     assert_eq!(along(&[0.0, -0.0, 1.0, 1.0]), repeated(1, 1));
     // Three neighbours are used together.
@@ -382,23 +390,23 @@ fn coordinates_that_repeat_are_refused() {
     let inf = f64::INFINITY;
     assert_eq!(along(&[inf, inf, 0.0, 1.0]), repeated(1, 1));
     // What is not finite is not equal to another coordinate, and its results are NaN or 0.
-    let slopes = |x: [f64; 4]| t.derivative(1, x.to_vec(), EdgeOrder::First).unwrap();
+    let slopes = |x: [f64; 4]| t.derivative(1, x.to_vec(), EdgeOrder::First).eval().unwrap();
     let found = slopes([0.0, 1.0, 2.0, inf]);
     assert_eq!(found.storage()[..2], [1.0, 1.5]);
     assert!(found.storage()[2].is_nan() && found.storage()[3] == 0.0);
     assert!(slopes([f64::NAN, 1.0, 2.0, 3.0]).storage()[0].is_nan());
 
     // Every derivative, and equal distances of 0.
-    assert_eq!(t.derivative(0, vec![2.0, 2.0], EdgeOrder::First).err(), repeated(0, 1));
-    assert_eq!(t.derivative(1, 0.0, EdgeOrder::Second).err(), repeated(1, 1));
-    assert_eq!(t.second_derivative(1, vec![0.0, 1.0, 2.0, 2.0]).err(), repeated(1, 3));
-    assert_eq!(t.second_derivative(1, -0.0).err(), repeated(1, 1));
+    assert_eq!(t.derivative(0, vec![2.0, 2.0], EdgeOrder::First).eval().err(), repeated(0, 1));
+    assert_eq!(t.derivative(1, 0.0, EdgeOrder::Second).eval().err(), repeated(1, 1));
+    assert_eq!(t.second_derivative(1, vec![0.0, 1.0, 2.0, 2.0]).eval().err(), repeated(1, 3));
+    assert_eq!(t.second_derivative(1, -0.0).eval().err(), repeated(1, 1));
     let spacing: [Spacing<f64>; 2] = [1.0.into(), vec![0.0, 1.0, 1.0, 2.0].into()];
-    assert_eq!(t.gradient(&spacing, EdgeOrder::First).err(), repeated(1, 2));
+    assert_eq!(t.gradient(&spacing, EdgeOrder::First).eval().err(), repeated(1, 2));
     let mut out = Tensor::full([2, 4, 2], 0.0).unwrap();
-    assert_eq!(t.gradient_to(&spacing, EdgeOrder::First, &mut out).err(), repeated(1, 2));
+    assert_eq!(t.gradient(&spacing, EdgeOrder::First).assign_to(&mut out).err(), repeated(1, 2));
     let square = Tensor::full([4, 4], 1.0).unwrap();
     let spacing = [spacing[1].clone(), 1.0.into()];
-    assert_eq!(square.hessian(&spacing, EdgeOrder::First).err(), repeated(0, 2));
-    assert_eq!(square.laplacian(&spacing).err(), repeated(0, 2));
+    assert_eq!(square.hessian(&spacing, EdgeOrder::First).eval().err(), repeated(0, 2));
+    assert_eq!(square.laplacian(&spacing).eval().err(), repeated(0, 2));
 }

@@ -86,7 +86,7 @@ fn gradient(bench: &Bench) {
     let spacing = [Spacing::Uniform(1.0), Spacing::Uniform(1.0)];
     let mut planes = Tensor::full([2, n, n], 0.0).expect("memory");
     let mut out = planes.view_mut().move_axis(0, 2).expect("three axes");
-    t.view().gradient_to(&spacing, EdgeOrder::First, &mut out).expect("a gradient");
+    t.view().gradient(&spacing, EdgeOrder::First).assign_to(&mut out).expect("a gradient");
     for [i, j] in [[0, 0], [1, 1], [n - 1, n / 2], [n / 3, n - 1]] {
         let slope = |low: [usize; 2], high: [usize; 2]| {
             let steps = (high[0] - low[0] + high[1] - low[1]) as f64;
@@ -97,7 +97,8 @@ fn gradient(bench: &Bench) {
         assert_eq!([out.get(&[i, j, 0]), out.get(&[i, j, 1])], [Ok(down), Ok(right)]);
     }
     let (from, mut to) = (vec![1.0; 3 * n * n / 2], vec![2.0; 3 * n * n / 2]);
-    let ours = || t.view().gradient_to(&spacing, EdgeOrder::First, &mut out).expect("a gradient");
+    let ours =
+        || t.view().gradient(&spacing, EdgeOrder::First).assign_to(&mut out).expect("a gradient");
     let memcpy = || black_box(&mut to).copy_from_slice(black_box(&from));
     bench.run("gradient/f64", vec![("ours", Box::new(ours)), ("memcpy", Box::new(memcpy))]);
 }
@@ -119,10 +120,10 @@ fn convolution(bench: &Bench) {
     };
     by_windows(&mut sums);
     let turned = kernel.view().flip(0).and_then(|kernel| kernel.flip(1)).expect("two axes");
-    t.view().convolve_to(&turned, Mode::Same(Edge::Zero), &mut out).expect("sums");
+    t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
     assert!(out.storage().iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-12), "convolve");
     let ours = || {
-        t.view().convolve_to(&turned, Mode::Same(Edge::Zero), &mut out).expect("sums");
+        t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
     };
     bench.run(
         "convolve/5x5/f64",

@@ -49,11 +49,18 @@ pub trait Compute: Send + Sync + Sealed {
     /// What shapes alone can cause.
     fn shape(&self) -> Result<Shape>;
 
+    /// Where each result lies among those that are computed one after another: all of them, in row-major order
+    /// unless another one costs less.
+    #[doc(hidden)]
+    fn layout(&self) -> Result<AddressMap> {
+        AddressMap::row_major(&self.shape()?)
+    }
+
     /// Calls `visit` with the deferred operations that this one reads.
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
 
-    /// Computes all results, in row-major order, to `out`. What [`Self::deferred`] visits is computed.
+    /// Computes all results, in the order of [`Self::layout`], to `out`. What [`Self::deferred`] visits is computed.
     #[doc(hidden)]
     fn fill(&self, out: &mut [MaybeUninit<Self::Elem>]) -> Result<Filled>;
 
@@ -78,6 +85,10 @@ impl<C: Compute + ?Sized> Compute for &C {
 
     fn shape(&self) -> Result<Shape> {
         (**self).shape()
+    }
+
+    fn layout(&self) -> Result<AddressMap> {
+        (**self).layout()
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -139,7 +150,7 @@ impl<C: Compute> Deferred<C> {
         self.operation.shape()
     }
 
-    /// Computes the results, in row-major order, into a new tensor.
+    /// Computes the results into a new tensor.
     ///
     /// # Errors
     ///
@@ -153,7 +164,7 @@ impl<C: Compute> Deferred<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn eval(&self) -> Result<Tensor<Vec<C::Elem>>> {
-        let map = AddressMap::row_major(&self.shape()?)?;
+        let map = self.operation.layout()?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
         let data = self.operation.collect(map.count())?;
@@ -166,7 +177,7 @@ impl<C: Compute> Deferred<C> {
     ///
     /// As [`Self::eval`].
     pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
-        Ok(self.eval()?.into_storage())
+        Ok(self.eval()?.into_contiguous()?.into_storage())
     }
 
     /// Computes the only result.
@@ -203,15 +214,14 @@ impl<C: Compute> Deferred<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        let shape = self.shape()?;
-        if out.shape() == shape && out.address_map().is_contiguous() {
-            let (map, storage) = out.parts_mut();
-            let span = map.span();
-            if let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span)) {
-                let mut kept = Kept::default();
-                prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
-                return self.operation.fill(inner::slots(slice)).map(drop);
-            }
+        let (map, storage) = out.parts_mut();
+        let span = map.span();
+        if self.operation.layout()? == map.clone().moved_down(span.start)?
+            && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
+        {
+            let mut kept = Kept::default();
+            prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+            return self.operation.fill(inner::slots(slice)).map(drop);
         }
         Lazy(self.into_expr()).assign_to(out)
     }
@@ -304,7 +314,7 @@ pub struct Pending<C: Compute> {
 
 impl<C: Compute> Pending<C> {
     fn new(operation: C, shared: Arc<Shared<C::Elem>>) -> Self {
-        let map = operation.shape().and_then(|shape| AddressMap::row_major(&shape));
+        let map = operation.layout();
         let len = map.as_ref().map_or(0, AddressMap::count);
         Self { operation, map, missing: Missing { len, elem: std::marker::PhantomData }, shared }
     }

@@ -215,14 +215,14 @@ fn sparse_products_count_their_terms() {
 fn stencils_say_where_they_read() {
     let t = numbers([300, 400]);
     let spacing = [0.5.into(), 0.3.into()];
-    insta::assert_snapshot!(shown(t.explained().gradient(&spacing, EdgeOrder::First).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.gradient(&spacing, EdgeOrder::First).explain().unwrap()), @r#"
     gradient of f64 [300, 400] to [300, 400, 2]
     operand: read where it lies
     along axis 0: differences, times a reciprocal
     along axis 1: differences, divided
     bytes: 960000 read, 1920000 written
     "#);
-    insta::assert_snapshot!(shown((&t * 2.0).explained().laplacian(&spacing).unwrap()), @r#"
+    insta::assert_snapshot!(shown((&t * 2.0).laplacian(&spacing).explain().unwrap()), @r#"
     laplacian of f64 [300, 400] to [300, 400]
     operand: evaluated 81 indexes of axis 0 at a time, with 2 on either side
     along axis 0: second differences, times a reciprocal
@@ -230,7 +230,7 @@ fn stencils_say_where_they_read() {
     terms: computed one after another, and added up
     bytes: 5760000 read, 4800000 written
     "#);
-    insta::assert_snapshot!(shown(t.explained().hessian(&spacing, EdgeOrder::Second).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.hessian(&spacing, EdgeOrder::Second).explain().unwrap()), @r#"
     hessian of f64 [300, 400] to [300, 400, 2, 2]
     operand: read where it lies
     along axis 0: second differences, times a reciprocal
@@ -240,13 +240,13 @@ fn stencils_say_where_they_read() {
     bytes: 6720000 read, 11520000 written
     "#);
     let kernel = numbers([5, 5]);
-    insta::assert_snapshot!(shown(t.explained().convolve(&kernel, Mode::Valid).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.convolve(&kernel, Mode::Valid).explain().unwrap()), @r#"
     convolution of f64 [300, 400] with [5, 5] to [296, 396]
     operand: read where it lies
     sums: 25 products each, in lines of 396
     bytes: 960200 read, 937728 written
     "#);
-    insta::assert_snapshot!(shown(t.explained().correlate(&kernel, Mode::Same(Edge::Wrap)).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.correlate(&kernel, Mode::Same(Edge::Wrap)).explain().unwrap()), @r#"
     correlation of f64 [300, 400] with [5, 5] to [300, 400]
     operand: evaluated with its border, 167 indexes of axis 0 at a time
     sums: 25 products each, in lines of 400
@@ -287,8 +287,11 @@ fn explanations_report_errors_of_shapes() {
         Err(Error::LaneTooShort { axis: 0, count: 4, extent: 3 })
     );
     assert!(matches!(t.matmul(&t).explain(), Err(Error::Contraction { .. })));
-    assert!(matches!(shown().laplacian(&[]), Err(Error::Rank { .. })));
-    assert!(matches!(shown().convolve(&numbers([9, 9]), Mode::Valid), Err(Error::Window { .. })));
+    assert!(matches!(t.laplacian(&[]).explain(), Err(Error::Rank { .. })));
+    assert!(matches!(
+        t.convolve(&numbers([9, 9]), Mode::Valid).explain(),
+        Err(Error::Window { .. })
+    ));
     let repeated = Tensor::full([1], 0.0).unwrap().broadcast([3]).unwrap();
     assert!(matches!(
         repeated.explained().sort_in_place(0, Ascending),
@@ -307,7 +310,7 @@ fn empty_operands_are_explained() {
     assert!(lines(t.explained().search_sorted(1.0, Side::Left)) > 0);
     assert!(lines(t.explained().take_along(1, Tensor::full([1, 0], 0_usize).unwrap())) > 0);
     assert!(lines(t.matmul(&numbers([4, 5])).explain()) > 0);
-    assert!(lines(t.explained().convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap))) > 0);
+    assert!(lines(t.convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap)).explain()) > 0);
     assert!(lines(t.explained().histogram(&Uniform::new(1, 0.0, 1.0).unwrap())) > 0);
-    assert!(lines(Tensor::full([], 1.0).unwrap().explained().hessian(&[], EdgeOrder::First)) > 0);
+    assert!(lines(Tensor::full([], 1.0).unwrap().hessian(&[], EdgeOrder::First).explain()) > 0);
 }

@@ -1,13 +1,14 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
 use super::field::{Slab, contiguous, first_error};
+use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
-use crate::kernel::{Filled, Line, Planes, Taps, inner};
-use crate::map::AddressMap;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
+use crate::kernel::{Filled, Line, Planes, Taps};
+use crate::ops::explain::report;
 use crate::shape::Shape;
-use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -83,72 +84,91 @@ impl Edge {
 /// Elements of a slab, at least.
 const SLAB: usize = 1 << 16;
 
-/// Weighted sums of neighbours.
-pub(super) fn correlate<E, K>(
+/// Weighted sums of neighbours: a correlation, or a convolution, whose kernel is turned around.
+#[derive(Debug, Clone)]
+pub struct Correlation<E, K> {
     operand: Lazy<E>,
     kernel: Lazy<K>,
     mode: Mode,
-) -> Result<Tensor<Vec<E::Elem>>>
-where
-    E: Expr,
-    E::Elem: Arithmetic,
-    K: Expr<Elem = E::Elem>,
-{
-    Sums::new(operand, &kernel, mode)?.weighted(&kernel)?.eval()
+    turned: bool,
 }
 
-/// [`correlate`] into an existing tensor.
-pub(super) fn correlate_to<E, K, W>(
-    operand: Lazy<E>,
-    kernel: Lazy<K>,
-    mode: Mode,
-    out: &mut Tensor<W>,
-) -> Result<()>
-where
-    E: Expr,
-    E::Elem: Arithmetic,
-    K: Expr<Elem = E::Elem>,
-    W: Writer<Elem = E::Elem>,
-{
-    let sums = Sums::new(operand, &kernel, mode)?.weighted(&kernel)?;
-    let expected = out.shape();
-    if expected != sums.result {
-        let (expected, found) = (expected.to_vec(), sums.result.to_vec());
-        return Err(Error::Destination { expected, found });
-    }
-    match out.contiguous_mut() {
-        Some(part) => sums.fill(inner::slots(part)).map(drop),
-        None => out.assign(sums.eval()?),
-    }
-}
-
-/// What [`correlate`] would do: the shape of the result, in words, and by how many threads.
-pub(super) fn explain<E, K>(
-    operand: Lazy<E>,
-    kernel: &Lazy<K>,
-    mode: Mode,
-) -> Result<(Shape, Vec<String>, usize)>
+impl<E, K> Correlation<E, K>
 where
     E: Expr<Elem: Arithmetic>,
-    K: Expr,
+    K: Expr<Elem = E::Elem>,
 {
-    let sums = Sums::new(operand, kernel, mode)?;
-    let (planes, weights) = (sums.planes(), kernel.shape()?.count()?);
-    let how = match sums.in_place() {
-        Some(_) => "read where it lies".into(),
-        None => format!(
-            "evaluated with its border, {} indexes of axis 0 at a time",
-            planes.block.min(planes.items) + sums.sides[0] - 1
-        ),
-    };
-    let lines = vec![
-        format!("operand: {how}"),
-        format!(
-            "sums: {weights} products each, in lines of {}",
-            sums.extents[sums.extents.len() - 1]
-        ),
-    ];
-    Ok((sums.result, lines, planes.threads()))
+    pub(super) fn deferred(operand: E, kernel: K, mode: Mode, turned: bool) -> Deferred<Self> {
+        Deferred::new(Self { operand: Lazy(operand), kernel: Lazy(kernel), mode, turned })
+    }
+
+    /// Without the weights.
+    fn sums(&self) -> Result<Sums<E::Ref<'_>>> {
+        Sums::new(Lazy(self.operand.0.by_ref()), &self.kernel, self.mode)
+    }
+
+    /// The kernel in the order in which it meets the elements.
+    fn weights(&self) -> Result<Vec<E::Elem>> {
+        let mut kernel = Lazy(self.kernel.0.by_ref());
+        for axis in (0..kernel.shape()?.rank()).filter(|_| self.turned) {
+            kernel = kernel.flip(axis)?;
+        }
+        Ok(kernel.eval()?.into_storage())
+    }
+}
+
+impl<E, K> Sealed for Correlation<E, K> {}
+
+impl<E, K> Compute for Correlation<E, K>
+where
+    E: Expr<Elem: Arithmetic>,
+    K: Expr<Elem = E::Elem>,
+{
+    type Elem = E::Elem;
+
+    fn shape(&self) -> Result<Shape> {
+        Ok(self.sums()?.result)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.operand.deferred(visit);
+        self.kernel.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
+        Sums { weights: self.weights()?, ..self.sums()? }.fill(out)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let (sums, sides) = (self.sums()?, self.kernel.shape()?);
+        let (planes, weights) = (sums.planes(), sides.count()?);
+        let how = match sums.in_place() {
+            Some(_) => "read where it lies".into(),
+            None => format!(
+                "evaluated with its border, {} indexes of axis 0 at a time",
+                planes.block.min(planes.items) + sums.sides[0] - 1
+            ),
+        };
+        let lines = [
+            format!("operand: {how}"),
+            format!(
+                "sums: {weights} products each, in lines of {}",
+                sums.extents[sums.extents.len() - 1]
+            ),
+        ];
+        let what = if self.turned { "convolution" } else { "correlation" };
+        let element = std::any::type_name::<E::Elem>();
+        let (shape, result) = (self.operand.shape()?, &sums.result);
+        Ok(report(
+            format!("{what} of {element} {shape:?} with {sides:?} to {result:?}"),
+            lines,
+            planes.threads(),
+            [
+                bytes_read(&self.operand.0).saturating_add(bytes_read(&self.kernel.0)),
+                result.count()?.saturating_mul(size_of::<E::Elem>()),
+            ],
+        ))
+    }
 }
 
 /// An operand, the border that a kernel needs around it, and the kernel; of rank 2 or more, as slabs are cut
@@ -204,16 +224,6 @@ where
             before,
             edge: mode.edge(),
         })
-    }
-
-    fn weighted<K: Expr<Elem = E::Elem>>(self, kernel: &Lazy<K>) -> Result<Self> {
-        Ok(Self { weights: kernel.eval()?.into_storage(), ..self })
-    }
-
-    fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
-        let map = AddressMap::row_major(&self.result)?;
-        let data = inner::collect(map.count(), |out| self.fill(out))?;
-        Ok(Tensor::of_parts(map, data))
     }
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {

@@ -6,7 +6,7 @@
 //! use lensor::prelude::*;
 //! use lensor::stencil::{EdgeOrder, Stencil};
 //! let squares = Tensor::from(vec![0.0, 1.0, 4.0, 9.0, 16.0]);
-//! let slope = squares.view().derivative(0, 1.0, EdgeOrder::Second)?;
+//! let slope = squares.derivative(0, 1.0, EdgeOrder::Second);
 //! assert_eq!(slope.to_vec()?, [0.0, 2.0, 4.0, 6.0, 8.0]);
 //!
 //! let sums = squares.stencil([[-1], [1]], |[left, right]| left + right)?;
@@ -14,25 +14,23 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Derivatives and convolutions are computed at once. An operand that is contiguous in memory is read where
+//! Derivatives and convolutions are deferred. An operand that is contiguous in memory is read where
 //! it lies, any other is evaluated a block of its first axis at a time. Results do not depend on either.
 
 mod convolve;
-mod explain;
+mod derivative;
 mod field;
 mod rule;
 
-pub use convolve::{Edge, Mode};
+pub use convolve::{Correlation, Edge, Mode};
+pub use derivative::Derivative;
 pub use rule::{EdgeOrder, Spacing};
 
+use crate::compute::Deferred;
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy, zip_with};
-use crate::kernel::inner;
-use crate::storage::Writer;
-use crate::tensor::Tensor;
-use field::Derivatives;
-use rule::Order;
+use derivative::Kind;
 
 /// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
 /// away.
@@ -57,9 +55,9 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::{EdgeOrder, Stencil};
     /// use lensor::Tensor;
     /// let t = Tensor::from_nested([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])?;
-    /// let along = t.view().derivative(1, 1.0, EdgeOrder::First)?;
+    /// let along = t.derivative(1, 1.0, EdgeOrder::First);
     /// assert_eq!(along.to_vec()?, [1.0, 1.5, 2.0, 2.0, 4.0, 6.0]);
-    /// let across = t.derivative(0, vec![0.0, 2.0], EdgeOrder::First)?;
+    /// let across = t.derivative(0, vec![0.0, 2.0], EdgeOrder::First);
     /// assert_eq!(across.to_vec()?, [0.0, 0.5, 2.5, 0.0, 0.5, 2.5]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -68,11 +66,11 @@ pub trait Stencil: IntoExpr + Sized {
         axis: usize,
         spacing: impl Into<Spacing<Self::Elem>>,
         edges: EdgeOrder,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
+    ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        one(&Lazy(self.into_expr()), axis, &spacing.into(), Order::First(edges))
+        Derivative::along(self.into_expr(), Kind::First { axis, edges }, spacing.into())
     }
 
     /// The second derivative along one axis, with the shape of the operand: the curvature of the parabola
@@ -86,18 +84,18 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::Stencil;
     /// use lensor::Tensor;
     /// let t = Tensor::from(vec![0.0, 1.0, 8.0, 27.0]);
-    /// assert_eq!(t.second_derivative(0, 1.0)?.to_vec()?, [6.0, 6.0, 12.0, 12.0]);
+    /// assert_eq!(t.second_derivative(0, 1.0).to_vec()?, [6.0, 6.0, 12.0, 12.0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn second_derivative(
         self,
         axis: usize,
         spacing: impl Into<Spacing<Self::Elem>>,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
+    ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        one(&Lazy(self.into_expr()), axis, &spacing.into(), Order::Second)
+        Derivative::along(self.into_expr(), Kind::Second { axis }, spacing.into())
     }
 
     /// The derivatives along all axes, one spacing an axis: shape `(s0, .., sn)` becomes
@@ -113,8 +111,8 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::{EdgeOrder, Stencil};
     /// use lensor::Tensor;
     /// let plane = Tensor::from_nested([[0.0, 3.0], [2.0, 5.0]])?;
-    /// let gradient = plane.gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First)?;
-    /// assert_eq!(gradient.shape(), [2, 2, 2]);
+    /// let gradient = plane.gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First);
+    /// assert_eq!(gradient.shape()?, [2, 2, 2]);
     /// assert_eq!(gradient.to_vec()?, [2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -122,60 +120,11 @@ pub trait Stencil: IntoExpr + Sized {
         self,
         spacing: &[Spacing<Self::Elem>],
         edges: EdgeOrder,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
+    ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        let operand = Lazy(self.into_expr());
-        let rank = operand.shape()?.rank();
-        let planes: Vec<_> = (0..rank).map(|axis| (axis, Order::First(edges))).collect();
-        Derivatives::new(&operand, &planes, spacing)?.eval()?.move_axis(0, rank)
-    }
-
-    /// As [`Self::gradient`], into an existing tensor or view of any storage with a writer.
-    ///
-    /// No memory is taken where the components lie contiguous, one after another: in a tensor of shape
-    /// `(n + 1, s0, .., sn)` whose first axis was moved to the end.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::gradient`], and [`Error::Destination`] if `out` has another shape,
-    /// [`Error::NotInjective`] if two of its indexes share an address.
-    ///
-    /// ```
-    /// use lensor::stencil::{EdgeOrder, Stencil};
-    /// use lensor::Tensor;
-    /// let plane = Tensor::from_nested([[0.0, 3.0], [2.0, 5.0]])?;
-    /// let mut out = Tensor::full([2, 2, 2], 0.0)?;
-    /// let mut last = out.view_mut().move_axis(0, 2)?;
-    /// plane.gradient_to(&[1.0.into(), 1.0.into()], EdgeOrder::First, &mut last)?;
-    /// assert_eq!(out.to_vec()?, [2.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0, 3.0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn gradient_to<W: Writer<Elem = Self::Elem>>(
-        self,
-        spacing: &[Spacing<Self::Elem>],
-        edges: EdgeOrder,
-        out: &mut Tensor<W>,
-    ) -> Result<()>
-    where
-        Self::Elem: Real,
-    {
-        let operand = Lazy(self.into_expr());
-        let shape = operand.shape()?;
-        let rank = shape.rank();
-        let planes: Vec<_> = (0..rank).map(|axis| (axis, Order::First(edges))).collect();
-        let gradient = Derivatives::new(&operand, &planes, spacing)?;
-        let expected = out.shape();
-        let found: Vec<usize> = shape.iter().copied().chain([rank]).collect();
-        if expected[..] != found {
-            return Err(Error::Destination { expected: expected.to_vec(), found });
-        }
-        let mut planes = out.view_mut().move_axis(rank, 0)?;
-        match planes.contiguous_mut() {
-            Some(part) => gradient.fill(inner::slots(part)).map(drop),
-            None => planes.assign(gradient.eval()?),
-        }
+        Derivative::everywhere(self.into_expr(), Kind::Gradient(edges), spacing)
     }
 
     /// The second derivatives along all pairs of axes: shape `(s0, .., sn)` becomes
@@ -194,7 +143,7 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::Tensor;
     /// // x * x + 3 * x * y
     /// let t = Tensor::from_index([3, 3], |i| (i[0] * i[0] + 3 * i[0] * i[1]) as f64)?;
-    /// let hessian = t.hessian(&[1.0.into(), 1.0.into()], EdgeOrder::First)?;
+    /// let hessian = t.hessian(&[1.0.into(), 1.0.into()], EdgeOrder::First);
     /// assert_eq!(hessian.select((1, 1))?.to_vec()?, [2.0, 3.0, 3.0, 0.0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -202,31 +151,11 @@ pub trait Stencil: IntoExpr + Sized {
         self,
         spacing: &[Spacing<Self::Elem>],
         edges: EdgeOrder,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
+    ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        let operand = Lazy(self.into_expr());
-        let shape = operand.shape()?;
-        let rank = shape.rank();
-        let second: Vec<_> = (0..rank).map(|axis| (axis, Order::Second)).collect();
-        let diagonal = Derivatives::new(&operand, &second, spacing)?.eval()?;
-        let zero = Self::Elem::one().minus(Self::Elem::one());
-        let planes = [rank, rank].into_iter().chain(shape.iter().copied());
-        let mut all = Tensor::full(planes.collect::<crate::Shape>(), zero)?;
-        all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
-        for row in 0..rank.saturating_sub(1) {
-            let along = |axis: usize| [(axis, Order::First(edges))];
-            let slope = Derivatives::new(&operand, &along(row), spacing)?.eval()?;
-            let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();
-            for column in row + 1..rank {
-                let mixed = Derivatives::new(&slope, &along(column), spacing)?.eval()?;
-                for [i, j] in [[row, column], [column, row]] {
-                    all.view_mut().slice(0, i..i + 1)?.slice(1, j..j + 1)?.assign(&mixed)?;
-                }
-            }
-        }
-        all.move_axis(0, rank + 1)?.move_axis(0, rank + 1)
+        Derivative::everywhere(self.into_expr(), Kind::Hessian(edges), spacing)
     }
 
     /// The sum of the second derivatives along all axes, with the shape of the operand.
@@ -239,22 +168,14 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::Stencil;
     /// use lensor::Tensor;
     /// let bowl = Tensor::from_index([3, 4], |i| (i[0] * i[0] + i[1] * i[1]) as f64)?;
-    /// assert_eq!(bowl.laplacian(&[1.0.into(), 1.0.into()])?.to_vec()?, [4.0; 12]);
+    /// assert_eq!(bowl.laplacian(&[1.0.into(), 1.0.into()]).to_vec()?, [4.0; 12]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    fn laplacian(self, spacing: &[Spacing<Self::Elem>]) -> Result<Tensor<Vec<Self::Elem>>>
+    fn laplacian(self, spacing: &[Spacing<Self::Elem>]) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        let operand = Lazy(self.into_expr());
-        let shape = operand.shape()?;
-        let zero = Self::Elem::one().minus(Self::Elem::one());
-        let mut sum = Tensor::full(&shape, zero)?;
-        for axis in 0..shape.rank() {
-            let term = Derivatives::new(&operand, &[(axis, Order::Second)], spacing)?.eval()?;
-            sum.try_add_assign(term.slice(0, 0..1)?.remove_axis(0)?)?;
-        }
-        Ok(sum)
+        Derivative::everywhere(self.into_expr(), Kind::Laplacian, spacing)
     }
 
     /// Any function of neighbours: `f` of the elements at `offsets` from each index. Lazy.
@@ -328,47 +249,19 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::Tensor;
     /// let t = Tensor::from(vec![1, 2, 3]);
     /// let kernel = Tensor::from(vec![0, 1, 10]);
-    /// let with = |mode| t.view().convolve(&kernel, mode)?.to_vec();
+    /// let with = |mode| t.convolve(&kernel, mode).to_vec();
     /// assert_eq!(with(Mode::Full(Edge::Zero))?, [0, 1, 12, 23, 30]);
     /// assert_eq!(with(Mode::Same(Edge::Zero))?, [1, 12, 23]);
     /// assert_eq!(with(Mode::Same(Edge::Clamp))?, [11, 12, 23]);
     /// assert_eq!(with(Mode::Valid)?, [12]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    fn convolve<K>(self, kernel: K, mode: Mode) -> Result<Tensor<Vec<Self::Elem>>>
+    fn convolve<K>(self, kernel: K, mode: Mode) -> Deferred<Correlation<Self::Expr, K::Expr>>
     where
         Self::Elem: Arithmetic,
         K: IntoExpr<Elem = Self::Elem>,
     {
-        let kernel = turned(Lazy(kernel.into_expr()))?;
-        convolve::correlate(Lazy(self.into_expr()), kernel, mode)
-    }
-
-    /// As [`Self::convolve`], into an existing tensor or view of any storage with a writer. No memory is
-    /// taken for the result where that is contiguous.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::convolve`], and [`Error::Destination`] if `out` has another shape,
-    /// [`Error::NotInjective`] if two of its indexes share an address.
-    ///
-    /// ```
-    /// use lensor::stencil::{Mode, Stencil};
-    /// use lensor::Tensor;
-    /// let t = Tensor::from(vec![1, 2, 3]);
-    /// let mut out = Tensor::full([2], 0)?;
-    /// t.convolve_to(&Tensor::from(vec![1, 1]), Mode::Valid, &mut out)?;
-    /// assert_eq!(out.to_vec()?, [3, 5]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn convolve_to<K, W>(self, kernel: K, mode: Mode, out: &mut Tensor<W>) -> Result<()>
-    where
-        Self::Elem: Arithmetic,
-        K: IntoExpr<Elem = Self::Elem>,
-        W: Writer<Elem = Self::Elem>,
-    {
-        let kernel = turned(Lazy(kernel.into_expr()))?;
-        convolve::correlate_to(Lazy(self.into_expr()), kernel, mode, out)
+        Correlation::deferred(self.into_expr(), kernel.into_expr(), mode, true)
     }
 
     /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel turned around
@@ -382,38 +275,16 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::{Mode, Stencil};
     /// use lensor::Tensor;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
-    /// assert_eq!(t.correlate(&Tensor::from(vec![1, 10]), Mode::Valid)?.to_vec()?, [21, 32, 43]);
+    /// assert_eq!(t.correlate(&Tensor::from(vec![1, 10]), Mode::Valid).to_vec()?, [21, 32, 43]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    fn correlate<K>(self, kernel: K, mode: Mode) -> Result<Tensor<Vec<Self::Elem>>>
+    fn correlate<K>(self, kernel: K, mode: Mode) -> Deferred<Correlation<Self::Expr, K::Expr>>
     where
         Self::Elem: Arithmetic,
         K: IntoExpr<Elem = Self::Elem>,
     {
-        convolve::correlate(Lazy(self.into_expr()), Lazy(kernel.into_expr()), mode)
+        Correlation::deferred(self.into_expr(), kernel.into_expr(), mode, false)
     }
 }
 
 crate::compute::for_operands!(Stencil);
-
-/// One derivative along one axis.
-fn one<E: Expr>(
-    operand: &Lazy<E>,
-    axis: usize,
-    spacing: &Spacing<E::Elem>,
-    order: Order,
-) -> Result<Tensor<Vec<E::Elem>>>
-where
-    E::Elem: Real,
-{
-    let spacing = vec![spacing.clone(); operand.shape()?.rank()];
-    Derivatives::new(operand, &[(axis, order)], &spacing)?.eval()?.remove_axis(0)
-}
-
-/// A kernel turned around along every axis.
-fn turned<E: Expr>(mut kernel: Lazy<E>) -> Result<Lazy<E>> {
-    for axis in 0..kernel.shape()?.rank() {
-        kernel = kernel.flip(axis)?;
-    }
-    Ok(kernel)
-}

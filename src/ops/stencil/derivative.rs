@@ -1,0 +1,203 @@
+//! Derivatives as operations.
+
+use super::field::Derivatives;
+use super::rule::Order;
+use super::{EdgeOrder, Spacing};
+use crate::compute::{Compute, Deferred};
+use crate::dtype::{Arithmetic, Real};
+use crate::error::Result;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
+use crate::kernel::{self, Filled};
+use crate::map::AddressMap;
+use crate::ops::explain::report;
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+use std::mem::MaybeUninit;
+
+/// Derivatives of an operand: along one axis, along all, or along all pairs of axes.
+#[derive(Debug, Clone)]
+pub struct Derivative<E: Expr> {
+    operand: Lazy<E>,
+    kind: Kind,
+    spacing: Spacings<E::Elem>,
+}
+
+/// Which derivatives.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    First { axis: usize, edges: EdgeOrder },
+    Second { axis: usize },
+    Gradient(EdgeOrder),
+    Hessian(EdgeOrder),
+    Laplacian,
+}
+
+/// Distances along the axes.
+#[derive(Debug, Clone)]
+enum Spacings<T> {
+    /// Of the only axis that is looked at.
+    One(Spacing<T>),
+    Each(Vec<Spacing<T>>),
+}
+
+impl<E: Expr<Elem: Real>> Derivative<E> {
+    pub(super) fn along(operand: E, kind: Kind, spacing: Spacing<E::Elem>) -> Deferred<Self> {
+        let spacing = Spacings::One(spacing);
+        Deferred::new(Self { operand: Lazy(operand), kind, spacing })
+    }
+
+    pub(super) fn everywhere(
+        operand: E,
+        kind: Kind,
+        spacing: &[Spacing<E::Elem>],
+    ) -> Deferred<Self> {
+        let spacing = Spacings::Each(spacing.to_vec());
+        Deferred::new(Self { operand: Lazy(operand), kind, spacing })
+    }
+
+    /// One spacing an axis.
+    fn spacing(&self) -> Result<Vec<Spacing<E::Elem>>> {
+        Ok(match &self.spacing {
+            Spacings::One(spacing) => vec![spacing.clone(); self.operand.shape()?.rank()],
+            Spacings::Each(spacing) => spacing.clone(),
+        })
+    }
+
+    /// The derivatives that are computed from the operand in one pass.
+    fn planes(&self, rank: usize) -> Vec<(usize, Order)> {
+        let all = |order| (0..rank).map(|axis| (axis, order)).collect();
+        match self.kind {
+            Kind::First { axis, edges } => vec![(axis, Order::First(edges))],
+            Kind::Second { axis } => vec![(axis, Order::Second)],
+            Kind::Gradient(edges) => all(Order::First(edges)),
+            Kind::Hessian(_) | Kind::Laplacian => all(Order::Second),
+        }
+    }
+
+    /// The pass over the operand, or what shapes and spacings do not allow.
+    fn derivatives(&self) -> Result<Derivatives<'_, E::Elem, E>> {
+        let planes = self.planes(self.operand.shape()?.rank());
+        Derivatives::new(&self.operand, &planes, &self.spacing()?)
+    }
+
+    /// All second derivatives: shape `(rank, rank, ..)`.
+    fn hessian(&self, edges: EdgeOrder) -> Result<Vec<E::Elem>> {
+        let (shape, spacing) = (self.operand.shape()?, self.spacing()?);
+        let rank = shape.rank();
+        let diagonal = self.derivatives()?.eval()?;
+        let zero = E::Elem::one().minus(E::Elem::one());
+        let planes = [rank, rank].into_iter().chain(shape.iter().copied());
+        let mut all = Tensor::full(planes.collect::<Shape>(), zero)?;
+        all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
+        for row in 0..rank.saturating_sub(1) {
+            let along = |axis: usize| [(axis, Order::First(edges))];
+            let slope = Derivatives::new(&self.operand, &along(row), &spacing)?.eval()?;
+            let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();
+            for column in row + 1..rank {
+                let mixed = Derivatives::new(&slope, &along(column), &spacing)?.eval()?;
+                for [i, j] in [[row, column], [column, row]] {
+                    all.view_mut().slice(0, i..i + 1)?.slice(1, j..j + 1)?.assign(&mixed)?;
+                }
+            }
+        }
+        Ok(all.into_storage())
+    }
+
+    /// The sum of the second derivatives.
+    fn laplacian(&self) -> Result<Vec<E::Elem>> {
+        let (shape, spacing) = (self.operand.shape()?, self.spacing()?);
+        let zero = E::Elem::one().minus(E::Elem::one());
+        let mut sum = Tensor::full(&shape, zero)?;
+        self.derivatives()?;
+        for axis in 0..shape.rank() {
+            let term =
+                Derivatives::new(&self.operand, &[(axis, Order::Second)], &spacing)?.eval()?;
+            sum.try_add_assign(term.slice(0, 0..1)?.remove_axis(0)?)?;
+        }
+        Ok(sum.into_storage())
+    }
+}
+
+impl<E: Expr> Sealed for Derivative<E> {}
+
+impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
+    type Elem = E::Elem;
+
+    fn shape(&self) -> Result<Shape> {
+        Ok(self.layout()?.shape())
+    }
+
+    /// Components come one after another.
+    fn layout(&self) -> Result<AddressMap> {
+        self.derivatives()?;
+        let shape = self.operand.shape()?;
+        let rank = shape.rank();
+        let components = match self.kind {
+            Kind::Gradient(_) => 1,
+            Kind::Hessian(_) => 2,
+            _ => 0,
+        };
+        let planes = std::iter::repeat_n(rank, components).chain(shape.iter().copied());
+        let mut map = AddressMap::row_major(&planes.collect())?;
+        for _ in 0..components {
+            map = map.move_axis(0, rank + components - 1)?;
+        }
+        Ok(map)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.operand.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
+        match self.kind {
+            Kind::Hessian(edges) => kernel::copy(&self.hessian(edges)?, out),
+            Kind::Laplacian => kernel::copy(&self.laplacian()?, out),
+            _ => self.derivatives()?.fill(out),
+        }
+    }
+
+    fn collect(&self, count: usize) -> Result<Vec<E::Elem>> {
+        match self.kind {
+            Kind::Hessian(edges) => self.hessian(edges),
+            Kind::Laplacian => self.laplacian(),
+            _ => kernel::inner::collect(count, |out| self.fill(out)),
+        }
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let (shape, out) = (self.operand.shape()?, self.shape()?);
+        let rank = shape.rank();
+        let (mut lines, threads) = self.derivatives()?.explain()?;
+        // How often the operand is read, and how many tensors of its shape are read and written besides.
+        let (what, [operand, read, written]) = match self.kind {
+            Kind::First { .. } => ("derivative", [1, 0, 1]),
+            Kind::Second { .. } => ("second derivative", [1, 0, 1]),
+            Kind::Gradient(_) => ("gradient", [1, 0, rank]),
+            Kind::Hessian(edges) => {
+                let slopes = rank.saturating_sub(1);
+                let mixed = rank * slopes / 2;
+                let along: Vec<_> = (0..slopes).map(|axis| (axis, Order::First(edges))).collect();
+                let more = Derivatives::new(&self.operand, &along, &self.spacing()?)?.explain()?.0;
+                lines.push(format!(
+                    "beside the diagonal: derivatives of derivatives, {mixed} in all"
+                ));
+                lines.extend(more.into_iter().skip(1));
+                // All are computed to memory of their own, and then assigned: to both sides, off the diagonal.
+                let written = rank * rank + 2 * rank + slopes + 3 * mixed;
+                ("hessian", [1 + slopes, rank + 3 * mixed, written])
+            }
+            Kind::Laplacian => {
+                lines.push("terms: computed one after another, and added up".into());
+                ("laplacian", [rank, 2 * rank, 1 + 2 * rank])
+            }
+        };
+        let plane = shape.count()?.saturating_mul(size_of::<E::Elem>());
+        let read = bytes_read(&self.operand.0)
+            .saturating_mul(operand)
+            .saturating_add(plane.saturating_mul(read));
+        let what = format!("{what} of {} {shape:?} to {out:?}", std::any::type_name::<E::Elem>());
+        Ok(report(what, lines, threads, [read, plane.saturating_mul(written)]))
+    }
+}
