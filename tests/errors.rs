@@ -1,5 +1,7 @@
 //! Every error that tensors, expressions and storage can give is reached here, with its exact values and
 //! text. Those of shapes and maps are in `errors_map`, those of files in the tests of their formats.
+//!
+//! Longer than 400 lines because it is one table of errors; each test stands alone.
 
 use lensor::expr::align;
 use lensor::linalg::Linalg;

@@ -7,6 +7,8 @@ use super::sparse;
 use crate::error::Result;
 use crate::kernel::{self, plan};
 use crate::map::{self, AddressMap};
+use crate::storage::Reader;
+use crate::tensor::Tensor;
 use itertools::Itertools;
 use std::fmt;
 
@@ -45,6 +47,17 @@ impl Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.lines.iter().format("\n"))
+    }
+}
+
+impl<S: Reader> Tensor<S> {
+    /// Says in a few lines how a copy of this view would be made.
+    ///
+    /// # Errors
+    ///
+    /// None so far; the expression of a single view carries no error.
+    pub fn explain(&self) -> Result<Explanation> {
+        explain(&self.view())
     }
 }
 

@@ -1,5 +1,9 @@
 //! The leaves of expressions, and the one place where storage meets map.
 
+mod row;
+
+pub use row::LeafRow;
+
 use super::sparse::Opened;
 use super::{Access, Expr, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
@@ -365,57 +369,6 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
     fn fault(&mut self, _tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
         *next += 1;
         Ok(None)
-    }
-}
-
-/// A row of elements in memory, or of one element that is repeated.
-#[derive(Debug)]
-pub struct LeafRow<'r, T> {
-    elements: &'r [T],
-    /// Whether the elements are copies of one, of which any part of the row can be had.
-    uniform: bool,
-    /// Whether the elements are those of the storage, where it holds them.
-    direct: bool,
-}
-
-impl<'r, T> LeafRow<'r, T> {
-    /// A row of these elements.
-    #[inline(always)]
-    pub(super) fn new(elements: &'r [T]) -> Self {
-        Self { elements, uniform: false, direct: false }
-    }
-}
-
-impl<T: Copy> Row for LeafRow<'_, T> {
-    type Elem = T;
-    const FAULTS: bool = false;
-
-    #[inline(always)]
-    fn part(&self, start: usize, columns: usize) -> Self {
-        let start = if self.uniform { 0 } else { start };
-        Self { elements: &self.elements[start..start + columns], ..*self }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, column: usize) {
-        crate::kernel::prefetch(self.elements, column, PART);
-    }
-
-    #[inline(always)]
-    fn ask_ahead(&self) {
-        if self.direct {
-            crate::kernel::ask_ahead(self.elements);
-        }
-    }
-
-    #[inline(always)]
-    fn get(&self, column: usize) -> T {
-        self.elements[column]
-    }
-
-    #[inline(always)]
-    fn checked(&self, column: usize) -> (T, bool) {
-        (self.elements[column], false)
     }
 }
 

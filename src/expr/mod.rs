@@ -42,7 +42,7 @@ pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
 pub(crate) use explain::bytes_read;
 pub(crate) use locate::explain_rows;
-pub use operands::{IntoOperands, Operands, zip_with};
+pub use operands::{IntoOperands, Operands, align, zip_with};
 pub(crate) use operators::for_numbers;
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
@@ -328,15 +328,6 @@ impl<S: Reader> Tensor<S> {
     pub fn lazy(self) -> Lazy<Self> {
         Lazy(self)
     }
-
-    /// Says in a few lines how a copy of this view would be made.
-    ///
-    /// # Errors
-    ///
-    /// None so far; the expression of a single view carries no error.
-    pub fn explain(&self) -> Result<Explanation> {
-        explain::explain(&self.view())
-    }
 }
 
 impl<E: Expr> sealed::Sealed for Lazy<E> {}
@@ -404,31 +395,4 @@ impl<E: Expr> Expr for Lazy<E> {
     fn depth(&self) -> usize {
         self.0.depth()
     }
-}
-
-type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
-
-/// Views of two operands at their joint shape, with `align` saying which ends meet.
-///
-/// ```
-/// use lensor::prelude::*;
-/// use lensor::expr::align;
-/// let a = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?;
-/// let b = Tensor::from_vec([2], vec![10, 20])?;
-/// let (a, b) = align(Align::Left, &a, &b)?;
-/// assert_eq!((a + b).eval()?.to_vec()?, [11, 12, 13, 24, 25, 26]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-///
-/// # Errors
-///
-/// [`Error::Operands`] if the shapes do not align.
-pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
-    let (a, b) = (a.into_expr(), b.into_expr());
-    let (shape_a, shape_b) = (a.shape()?, b.shape()?);
-    let joint = shape_a.join(&shape_b, align, 2)?;
-    // Within an operand the leaves are right-aligned; across operands `align` decides.
-    let a = a.rewrite(&mut |map| map.stretch(&shape_a, Align::Right)?.stretch(&joint, align))?;
-    let b = b.rewrite(&mut |map| map.stretch(&shape_b, Align::Right)?.stretch(&joint, align))?;
-    Ok((Lazy(a), Lazy(b)))
 }

@@ -280,3 +280,30 @@ where
 {
     Lazy(Apply::new(Function(f), operands.into_operands()))
 }
+
+type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
+
+/// Views of two operands at their joint shape, with `align` saying which ends meet.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::expr::align;
+/// let a = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?;
+/// let b = Tensor::from_vec([2], vec![10, 20])?;
+/// let (a, b) = align(Align::Left, &a, &b)?;
+/// assert_eq!((a + b).eval()?.to_vec()?, [11, 12, 13, 24, 25, 26]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Operands`] if the shapes do not align.
+pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
+    let (a, b) = (a.into_expr(), b.into_expr());
+    let (shape_a, shape_b) = (a.shape()?, b.shape()?);
+    let joint = shape_a.join(&shape_b, align, 2)?;
+    // Within an operand the leaves are right-aligned; across operands `align` decides.
+    let a = a.rewrite(&mut |map| map.stretch(&shape_a, Align::Right)?.stretch(&joint, align))?;
+    let b = b.rewrite(&mut |map| map.stretch(&shape_b, Align::Right)?.stretch(&joint, align))?;
+    Ok((Lazy(a), Lazy(b)))
+}

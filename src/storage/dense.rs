@@ -242,8 +242,10 @@ impl<S: Writer> StoredMut for SubBuffer<S> {
         let start = self.range.start;
         addresses.iter_mut().for_each(|address| *address = address.wrapping_add(start));
         let end = ordinals.end.min(count);
+        let [from, to] =
+            [ordinals.start.min(end), end].map(|ordinal| first.saturating_add(ordinal));
         if let Some(stored) = self.storage.stored_mut() {
-            stored.splice(first + ordinals.start.min(end)..first + end, addresses, values);
+            stored.splice(from..to, addresses, values);
         }
     }
 }

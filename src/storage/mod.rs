@@ -5,6 +5,7 @@
 //! only.
 
 mod boxed;
+mod composed;
 mod computed;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -16,7 +17,8 @@ mod sparse;
 mod stream;
 
 pub use boxed::{BoxReader, DynReader};
-pub use computed::{Concat, Constant, FromFn, Impulse, Indexed, Progression};
+pub use composed::{Concat, Indexed};
+pub use computed::{Constant, FromFn, Impulse, Progression};
 pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
@@ -176,7 +178,8 @@ pub trait Stored: Send + Sync {
 /// Sparse storage whose entries can be replaced. An assignment to sparse storage goes through it, so that
 /// elements equal to the fill value take no entry.
 pub trait StoredMut: Stored {
-    /// Whether an element is the fill value, so that it needs no entry.
+    /// Whether an element is the fill value, so that it needs no entry. Wrappers ask what they wrap, which takes
+    /// a mutable borrow.
     fn is_fill(&mut self, value: Self::Elem) -> bool;
 
     /// Whether the fill value is that of these addresses alone. That of a part of other storage is not:

@@ -1,4 +1,6 @@
 //! The view operations, given once to everything that has an address map inside.
+//!
+//! Longer than 400 lines because it is one table of documented methods.
 
 /// Inherent view operations in terms of `rewrite`, which applies a change to every map of `self`. What
 /// becomes of `self` is `$View`.

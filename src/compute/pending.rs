@@ -1,0 +1,151 @@
+//! Deferred operations as leaves of expressions.
+
+use super::{Compute, Shared};
+use crate::error::{Error, Result, StorageError};
+use crate::expr::machinery::{Kept, LeafCursor};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Access, Expr, Leaf, Prepare, prepare_all};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::storage::Reader;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, PoisonError};
+
+/// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
+pub struct Pending<C: Compute> {
+    operation: C,
+    /// Where in the result each index of this view lies, or why there is no result.
+    map: Result<AddressMap>,
+    missing: Missing<C::Elem>,
+    shared: Arc<Shared<C::Elem>>,
+}
+
+impl<C: Compute> Pending<C> {
+    pub(super) fn new(operation: C, shared: Arc<Shared<C::Elem>>) -> Self {
+        let map = operation.layout();
+        let len = map.as_ref().map_or(0, AddressMap::count);
+        Self { operation, map, missing: Missing { len, elem: PhantomData }, shared }
+    }
+
+    fn result(&self) -> Option<Arc<Vec<C::Elem>>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+}
+
+impl<C: Compute + Clone> Clone for Pending<C> {
+    fn clone(&self) -> Self {
+        Self {
+            operation: self.operation.clone(),
+            map: self.map.clone(),
+            missing: self.missing.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<C: Compute> fmt::Debug for Pending<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("map", &self.map).finish_non_exhaustive()
+    }
+}
+
+impl<C: Compute> Prepare for Pending<C> {
+    fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
+        if let Some(result) = self.result() {
+            kept.keep(result);
+            return Ok(());
+        }
+        prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
+        let result = Arc::new(self.operation.collect(self.missing.len)?);
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&result);
+        kept.keep(result);
+        Ok(())
+    }
+}
+
+impl<C: Compute> Sealed for Pending<C> {}
+
+impl<C: Compute> Expr for Pending<C> {
+    const IS_LEAF: bool = true;
+    type Elem = C::Elem;
+    type Cursor<'a>
+        = LeafCursor<'a, C::Elem>
+    where
+        Self: 'a;
+    type Ref<'a>
+        = Pending<&'a C>
+    where
+        Self: 'a;
+
+    fn by_ref(&self) -> Pending<&C> {
+        Pending {
+            operation: &self.operation,
+            map: self.map.clone(),
+            missing: self.missing.clone(),
+            shared: self.shared.clone(),
+        }
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        self.map.as_ref().map(AddressMap::shape).map_err(Error::clone)
+    }
+
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.map.as_ref().is_ok_and(|map| map.shape() == *shape)
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        if let Ok(map) = &self.map {
+            visit(Leaf { map, elem_bytes: size_of::<C::Elem>(), access: Access::Slice });
+        }
+    }
+
+    fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        self.map = Ok(change(self.map?)?);
+        Ok(self)
+    }
+
+    fn cursor(&self) -> LeafCursor<'_, C::Elem> {
+        LeafCursor::of_result(&self.missing, self.result())
+    }
+
+    fn leaf_count(&self) -> usize {
+        1
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        visit(self);
+    }
+
+    #[inline]
+    fn defers(&self) -> bool {
+        true
+    }
+}
+
+/// In the place of a result that was not computed.
+#[derive(Clone)]
+struct Missing<T> {
+    len: usize,
+    elem: PhantomData<T>,
+}
+
+impl<T: Copy + Send + Sync> Reader for Missing<T> {
+    type Elem = T;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// # Panics
+    ///
+    /// Panics: there are no elements.
+    fn read(&self, address: usize) -> T {
+        panic!("element {address} was not computed")
+    }
+
+    fn try_read(&self, address: usize) -> Result<T, StorageError> {
+        Err(StorageError::new(address, "the operation was not computed"))
+    }
+}
