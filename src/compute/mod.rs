@@ -23,7 +23,9 @@ mod pending;
 
 pub use pending::Pending;
 
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, Prepare, prepare_all};

@@ -56,13 +56,16 @@ fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
     Ok(kept)
 }
 
+/// What is called with deferred operations.
+type Visit<'v, 'a> = &'v mut dyn FnMut(&'a dyn Prepare);
+
 /// Prepares all deferred operations that `each` visits.
 ///
 /// # Errors
 ///
 /// The first that is reported.
 pub(crate) fn prepare_all<'a>(
-    each: &mut dyn FnMut(&mut dyn FnMut(&'a dyn Prepare)),
+    each: &mut dyn FnMut(Visit<'_, 'a>),
     kept: &mut Kept<'a>,
 ) -> Result<()> {
     let mut done = Ok(());

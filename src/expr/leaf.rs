@@ -8,7 +8,7 @@ use super::sparse::Opened;
 use super::{Access, Expr, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
-use crate::kernel::{Cursor, Dest, Fault, PART, Place, Row, Stop, Tile};
+use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::{AddressMap, Layout};
 use crate::shape::Shape;
 use crate::storage::Reader;

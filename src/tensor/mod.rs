@@ -241,13 +241,6 @@ impl<S> Tensor<S> {
 }
 
 impl<S: Writer> Tensor<S> {
-    /// The elements of this view in row-major order, if they lie so in memory.
-    pub(crate) fn contiguous_mut(&mut self) -> Option<&mut [S::Elem]> {
-        let map = &self.map;
-        let part = self.storage.as_mut_slice()?.get_mut(map.span())?;
-        Some(part).filter(|part| map.is_contiguous() && part.len() == map.count())
-    }
-
     /// Writes one element. Where the view repeats an address, all its indexes change.
     ///
     /// # Errors
