@@ -1,8 +1,9 @@
 //! Elements that are computed when they are read.
 
-use super::{Reader, Stored};
+use super::{Reader, Stored, TOGETHER};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, StorageError};
+use crate::memory::room;
 use std::fmt;
 
 /// The same element at every address.
@@ -243,9 +244,9 @@ impl<R: Reader> Concat<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`.
+    /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`, [`Error::OutOfMemory`].
     pub fn new(parts: Vec<R>) -> Result<Self, Error> {
-        let mut ends = Vec::with_capacity(parts.len());
+        let mut ends = room(parts.len())?;
         let mut end = 0_usize;
         for part in &parts {
             end =
@@ -377,11 +378,16 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let mut addresses = vec![0; out.len()];
-        self.addresses.read_run(start, step, &mut addresses)?;
-        self.storage.read_at(&addresses, out).map_err(|e| {
-            let at = addresses.iter().position(|&address| address == e.address).unwrap_or(0);
-            StorageError { address: start.wrapping_add_signed(step.wrapping_mul(at as isize)), ..e }
-        })
+        let mut addresses = [0; TOGETHER];
+        for (first, out) in (0..).step_by(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+            let addresses = &mut addresses[..out.len()];
+            let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul((first + k) as isize));
+            self.addresses.read_run(at(0), step, addresses)?;
+            self.storage.read_at(addresses, out).map_err(|e| {
+                let k = addresses.iter().position(|&address| address == e.address).unwrap_or(0);
+                StorageError { address: at(k), ..e }
+            })?;
+        }
+        Ok(())
     }
 }

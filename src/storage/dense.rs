@@ -1,6 +1,6 @@
 //! Elements that lie in memory, and parts of other storage.
 
-use super::{Reader, Stored, Writer};
+use super::{Reader, Stored, TOGETHER, Writer};
 use crate::error::{Error, StorageError};
 use std::ops::Range;
 
@@ -140,8 +140,16 @@ impl<S: Reader> Reader for SubBuffer<S> {
     }
 
     fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let whole: Vec<usize> = addresses.iter().map(|&address| self.whole(address)).collect();
-        self.storage.read_at(&whole, out).map_err(|e| self.localise(e))
+        let mut whole = [0; TOGETHER];
+        for (addresses, out) in addresses.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+            let whole = &mut whole[..addresses.len()];
+            whole
+                .iter_mut()
+                .zip(addresses)
+                .for_each(|(slot, &address)| *slot = self.whole(address));
+            self.storage.read_at(whole, out).map_err(|e| self.localise(e))?;
+        }
+        Ok(())
     }
 
     fn stored(&self) -> Option<&dyn Stored<Elem = S::Elem>> {

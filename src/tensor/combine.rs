@@ -3,8 +3,9 @@
 use super::Tensor;
 use crate::error::{Error, Result, StorageError};
 use crate::map::AddressMap;
+use crate::memory::room;
 use crate::shape::Shape;
-use crate::storage::{Concat, Reader};
+use crate::storage::{Concat, Reader, TOGETHER};
 
 /// The elements of a tensor in row-major order, as storage for another one.
 ///
@@ -64,15 +65,19 @@ impl<S: Reader> Reader for Flat<S> {
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
         let position = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-        let mut addresses = Vec::with_capacity(out.len());
-        for k in 0..out.len() {
-            check(position(k), self.len())?;
-            addresses.push(self.map.address_at(position(k)));
+        let mut addresses = [0; TOGETHER];
+        for (first, out) in (0..).step_by(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+            let addresses = &mut addresses[..out.len()];
+            for (k, slot) in (first..).zip(addresses.iter_mut()) {
+                check(position(k), self.len())?;
+                *slot = self.map.address_at(position(k));
+            }
+            self.storage.read_at(addresses, out).map_err(|error| {
+                let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
+                Self::at(position(first + k))(error)
+            })?;
         }
-        self.storage.read_at(&addresses, out).map_err(|error| {
-            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
-            Self::at(position(k))(error)
-        })
+        Ok(())
     }
 }
 
@@ -165,7 +170,7 @@ fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> 
 /// axis in front, which then moves back.
 fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
     let mut shape = Shape::default();
-    let mut parts = Vec::with_capacity(tensors.len());
+    let mut parts = room(tensors.len())?;
     let mut total = 0_usize;
     for tensor in tensors {
         let front = tensor.move_axis(axis, 0)?;

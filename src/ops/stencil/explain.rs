@@ -11,6 +11,7 @@ use crate::expr::{Explanation, Expr, IntoExpr, Lazy, bytes_read};
 use crate::ops::explain::{Explained, report};
 use crate::shape::Shape;
 use std::any::type_name;
+use std::borrow::Borrow;
 
 /// Derivatives and convolutions of [`Stencil`]. Errors are those that they report before they read an element.
 impl<E: Expr> Explained<E> {
@@ -221,7 +222,7 @@ impl<E: Expr> Explained<E> {
     where
         E::Elem: Real,
     {
-        let spacing = vec![spacing.clone(); self.0.shape()?.rank()];
+        let spacing = vec![spacing; self.0.shape()?.rank()];
         let (lines, threads) = self.derivatives(&[(axis, order)], &spacing)?;
         self.stencil(what, &[], lines, threads, [1, 0, 1])
     }
@@ -229,7 +230,7 @@ impl<E: Expr> Explained<E> {
     fn derivatives(
         &self,
         planes: &[(usize, Order)],
-        spacing: &[Spacing<E::Elem>],
+        spacing: &[impl Borrow<Spacing<E::Elem>>],
     ) -> Result<(Vec<String>, usize)>
     where
         E::Elem: Real,

@@ -8,7 +8,7 @@ use crate::kernel::{Filled, Line, Planes, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -46,14 +46,14 @@ enum Source<'a, T> {
 pub(super) struct Derivatives<'a, T, E> {
     operand: &'a Lazy<E>,
     shape: Shape,
-    rules: Vec<(usize, Rule<T>)>,
+    rules: Vec<(usize, Rule<'a, T>)>,
 }
 
 impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     pub(super) fn new(
         operand: &'a Lazy<E>,
         planes: &[(usize, Order)],
-        spacing: &[Spacing<T>],
+        spacing: &'a [impl Borrow<Spacing<T>>],
     ) -> Result<Self> {
         let shape = operand.shape()?;
         let rank = shape.rank();
@@ -63,7 +63,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         let mut rules = Vec::with_capacity(planes.len());
         for &(axis, order) in planes {
             let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
-            rules.push((axis, Rule::new(axis, extent, order, &spacing[axis])?));
+            rules.push((axis, Rule::new(axis, extent, order, spacing[axis].borrow())?));
         }
         Ok(Self { operand, shape, rules })
     }
@@ -165,7 +165,7 @@ struct Field<'a, T: Clone> {
     slab: &'a Slab<'a, T>,
     shape: &'a Shape,
     axis: usize,
-    rule: &'a Rule<T>,
+    rule: &'a Rule<'a, T>,
 }
 
 impl<T: Real> Field<'_, T> {

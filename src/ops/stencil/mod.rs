@@ -407,7 +407,7 @@ fn one<E: Expr>(
 where
     E::Elem: Real,
 {
-    let spacing = vec![spacing.clone(); operand.shape()?.rank()];
+    let spacing = vec![spacing; operand.shape()?.rank()];
     Derivatives::new(operand, &[(axis, order)], &spacing)?.eval()?.remove_axis(0)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::dtype::Real;
 use crate::error::{Error, Result};
+use crate::memory::push;
 use std::fmt;
 
 /// Distances of neighbours along an axis.
@@ -48,10 +49,10 @@ pub(super) enum Tap<T> {
 
 /// A derivative along one axis.
 #[derive(Debug, Clone)]
-pub(super) struct Rule<T> {
+pub(super) struct Rule<'s, T> {
     extent: usize,
     order: Order,
-    spacing: Spacing<T>,
+    spacing: &'s Spacing<T>,
     /// Weights of every index, where distances differ.
     pub(super) weights: [Vec<T>; 3],
 }
@@ -63,23 +64,22 @@ pub(super) enum Order {
     Second,
 }
 
-impl<T: Real> Rule<T> {
+impl<'s, T: Real> Rule<'s, T> {
     /// # Errors
     ///
     /// [`Error::Window`] if the axis has too few elements, [`Error::Coordinates`] if there is not one
-    /// coordinate for each.
+    /// coordinate for each, [`Error::OutOfMemory`].
     pub(super) fn new(
         axis: usize,
         extent: usize,
         order: Order,
-        spacing: &Spacing<T>,
+        spacing: &'s Spacing<T>,
     ) -> Result<Self> {
         let window = if order == Order::First(EdgeOrder::First) { 2 } else { 3 };
         if extent < window {
             return Err(Error::Window { axis, window, extent });
         }
-        let mut rule =
-            Self { extent, order, spacing: spacing.clone(), weights: Default::default() };
+        let mut rule = Self { extent, order, spacing, weights: Default::default() };
         if let Spacing::At(coordinates) = spacing {
             if coordinates.len() != extent {
                 return Err(Error::Coordinates { axis, extent, found: coordinates.len() });
@@ -88,7 +88,7 @@ impl<T: Real> Rule<T> {
                 for index in 1..extent - 1 {
                     let weights = rule.weights_at(coordinates, index);
                     for (all, weight) in rule.weights.iter_mut().zip(weights) {
-                        all.push(weight);
+                        push(all, weight)?;
                     }
                 }
             }
@@ -109,7 +109,7 @@ impl<T: Real> Rule<T> {
         let last = self.extent - 1;
         let inside = index > 0 && index < last;
         let start = index.saturating_sub(1).min(self.extent.saturating_sub(3));
-        match (&self.spacing, self.order) {
+        match (self.spacing, self.order) {
             (Spacing::Uniform(h), Order::First(_)) if inside => {
                 Tap::Difference { high: index + 1, low: index - 1, by: h.plus(*h) }
             }
@@ -158,7 +158,7 @@ impl<T: Real> Rule<T> {
     }
 }
 
-impl<T: Real> fmt::Display for Rule<T> {
+impl<T: Real> fmt::Display for Rule<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, by) = match self.tap(1) {
             Tap::Difference { by, .. } => ("differences", by),
