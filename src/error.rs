@@ -466,7 +466,7 @@ pub enum Error {
         /// Elements of the dense result.
         dense: usize,
     },
-    /// Memory for the result could not be had.
+    /// Memory for a result, or to compute it, could not be had.
     #[error("could not allocate {bytes} bytes")]
     OutOfMemory {
         /// Bytes asked for.

@@ -146,6 +146,11 @@
 //! `# Panics`. An operator cannot return an error, so an expression carries it until it is asked for its
 //! shape, a view or its elements.
 //!
+//! Memory that cannot be had is [`Error::OutOfMemory`], and what was there is unchanged or partly written, as
+//! after any error. Only these abort then, as all of Rust does: `Clone`, the conversion of a slice to a
+//! [`Select`], formatting, the start of threads, and the inside of `roaring`, `sprs` and `matrixmultiply`
+//! (sets as selectors, matrices of these crates, and large products of floats).
+//!
 //! ```
 //! use lensor::prelude::*;
 //! let a = Tensor::from_vec([2, 2], vec![8, 6, 4, 2])?;

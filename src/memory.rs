@@ -4,6 +4,11 @@
 use crate::error::{Error, Result};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use std::borrow::Cow;
+
+mod sort;
+
+pub(crate) use sort::sort_by;
 
 /// Bytes of a large page, and their alignment.
 #[cfg(all(target_os = "linux", not(miri)))]
@@ -35,6 +40,57 @@ pub(crate) fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
     let bytes = count.saturating_mul(size_of::<T>());
     let mut out = try_zeroed_vec(count).map_err(|()| Error::OutOfMemory { bytes })?;
     advise_large_pages(&mut out);
+    Ok(out)
+}
+
+/// A vector of what an iterator gives.
+pub(crate) fn list<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let mut out = room(items.len())?;
+    out.extend(items);
+    Ok(out)
+}
+
+/// Replaces the elements of a vector.
+pub(crate) fn refill<T>(out: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
+    out.clear();
+    reserve(out, items.len())?;
+    out.extend(items);
+    Ok(())
+}
+
+/// Appends elements to a vector that may have to grow.
+pub(crate) fn append<T: Clone>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
+    grow(out, more.len())?;
+    out.extend_from_slice(more);
+    Ok(())
+}
+
+/// Appends an element to a vector that may have to grow.
+pub(crate) fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
+    grow(out, 1)?;
+    out.push(element);
+    Ok(())
+}
+
+/// Makes a vector `len` elements long; new ones are copies of `value`.
+pub(crate) fn resize<T: Clone>(out: &mut Vec<T>, len: usize, value: T) -> Result<()> {
+    reserve(out, len.saturating_sub(out.len()))?;
+    out.resize(len, value);
+    Ok(())
+}
+
+/// The elements in a vector of their own.
+pub(crate) fn owned<T: Copy>(elements: Cow<'_, [T]>) -> Result<Vec<T>> {
+    match elements {
+        Cow::Owned(elements) => Ok(elements),
+        Cow::Borrowed(elements) => list(elements.iter().copied()),
+    }
+}
+
+/// An empty text with room for `bytes`.
+pub(crate) fn text(bytes: usize) -> Result<String> {
+    let mut out = String::new();
+    out.try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
     Ok(out)
 }
 

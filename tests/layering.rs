@@ -1,5 +1,5 @@
 //! The layers of the library, read from its source: who may know whom, and where the dangerous and the
-//! conditional parts stand.
+//! conditional parts stand, and what allocates.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -263,4 +263,140 @@ fn nothing_is_left_to_do() {
             }
         }
     }
+}
+
+/// What allocates and aborts if there is no memory.
+const ABORTS: [&str; 20] = [
+    "vec![",
+    ".to_vec()",
+    ".collect()",
+    ".collect::<",
+    "with_capacity(",
+    ".into_owned()",
+    ".to_owned()",
+    ".concat()",
+    ".into_boxed_slice()",
+    ".shrink_to_fit()",
+    "HashMap::",
+    "BTreeMap::",
+    "HashSet::",
+    ".sort()",
+    ".sort_by(",
+    ".sort_by_key(",
+    "Arc::from(",
+    "Box::from(",
+    ".reserve(",
+    ".resize_with(",
+];
+
+/// Whose length is that of a shape, or the number of operands: what such names stand beside is no data.
+const FEW: [&str; 25] = [
+    "axes",
+    "axis",
+    "expected",
+    "extents",
+    "index",
+    "leaves",
+    "levels",
+    "lines",
+    "links",
+    "lists",
+    "loops",
+    "maps",
+    "operand",
+    "operands",
+    "planes",
+    "rank",
+    "shape",
+    "shares",
+    "smallvec",
+    "strides",
+    "walks",
+    "Index",
+    "PerOperand",
+    "Shape",
+    "SmallVec",
+];
+
+/// What allocates all the same, and why it may: file, what stands there, reason.
+const ALLOCATES: [(&str, &str, &str); 44] = [
+    ("error.rs", "Arc::from(source", "an error of somebody's storage"),
+    ("expr/arrays.rs", "map(count).collect()", "operands"),
+    ("expr/pieces.rs", "ranges.iter()", "axes"),
+    ("expr/sparse/tasks.rs", "ends", "operands, for each of a few tasks"),
+    ("interop/mtx/header.rs", "line.into_owned()", "a line of at most 4096 bytes"),
+    ("interop/npy/header.rs", "MAGIC", "a header of at most 64 KiB"),
+    ("interop/npy/parse.rs", "from_utf8_lossy", "part of a header of at most 64 KiB"),
+    ("interop/roaring.rs", "position as u64", "the inside of roaring"),
+    ("interop/text.rs", "found[..", "at most 64 bytes"),
+    ("kernel/gemm/loops.rs", "self.reserve(", "reports what it cannot have"),
+    ("kernel/plan/nest.rs", "map(entry)", "a table for one tile"),
+    ("kernel/plan/nest.rs", "nearest()", "axes"),
+    ("kernel/plan/pieces.rs", "vec![Piece", "one"),
+    ("kernel/walk.rs", "collect()", "operands"),
+    ("map/check.rs", "images", "at most 8192 addresses and indexes, to check a law"),
+    ("map/check.rs", "global.to_vec()", "axes"),
+    ("map/facts.rs", "vec![0_i128]", "axes"),
+    ("map/inverse/boxes.rs", "reach", "axes"),
+    ("map/inverse/boxes.rs", "collect()", "at most 1024 boxes"),
+    ("map/inverse/mod.rs", "vec![address]", "one, and at most 1024 later"),
+    ("map/inverse/search.rs", "vec![after]", "axes"),
+    ("map/select.rs", "list.to_vec()", "a conversion from a slice, which copies as `Clone` does"),
+    ("map/select.rs", "u64::from", "the inside of roaring"),
+    ("ops/lanes/driver.rs", "there is nothing", "a text"),
+    ("ops/lanes/operand.rs", "kept.to_vec()", "axes"),
+    ("ops/pairing.rs", "", "axes"),
+    ("ops/reduce/along.rs", "collect()", "results that are fewer than four to a thread"),
+    ("ops/reduce/fold.rs", "kept.len()", "axes"),
+    ("ops/reduce/fold.rs", "there are no", "a text"),
+    ("ops/reduce/library/adapters.rs", "taken", "a leaf of at most 512 elements"),
+    ("ops/reduce/library/moments.rs", "rows[0]", "at most 4096 columns"),
+    ("ops/reduce/library/moments.rs", "width", "at most 4096 columns"),
+    (
+        "ops/scan/advance.rs",
+        "results[..count]",
+        "at most 64 results, to find the first without a value",
+    ),
+    ("ops/segments/mod.rs", "Select::List(order)", "axes"),
+    ("ops/sparse/reduce/cells.rs", "groups.iter()", "axes"),
+    ("ops/stencil/mod.rs", "found", "axes"),
+    ("shape.rs", "", "axes"),
+    ("tensor/build.rs", "inner", "axes"),
+    ("tensor/combine.rs", "tensors", "operands"),
+    ("tensor/combine.rs", "widths", "axes"),
+    ("tensor/fmt.rs", "", "formatting"),
+    ("tensor/views.rs", "at.len()", "parts that are asked for one by one"),
+    ("storage/conformance", "", "laws, for tests"),
+    ("arbitrary", "", "random values, for tests"),
+];
+
+/// Memory whose size follows from data comes from `memory`, which reports what cannot be had.
+#[test]
+fn what_grows_with_data_is_asked_for() {
+    let mut unused: Vec<_> = ALLOCATES.iter().collect();
+    let mut found = Vec::new();
+    for (file, text) in sources("src").iter().filter(|(file, _)| !file.ends_with("/tests.rs")) {
+        let mut statement = String::new();
+        for (number, line) in code(text) {
+            statement.push_str(line);
+            // Tensors have a fallible method of this name.
+            let rest = line.replace(".to_vec()?", "");
+            if ABORTS.iter().any(|word| rest.contains(word)) {
+                let except = |(place, what, _): &(&str, &str, &str)| {
+                    file.starts_with(place) && statement.contains(what)
+                };
+                let excepted = ALLOCATES.iter().any(except);
+                unused.retain(|exception| !except(exception));
+                let mut words = statement.split(|c: char| !c.is_alphanumeric() && c != '_');
+                if !excepted && !words.any(|word| FEW.contains(&word)) {
+                    found.push(format!("{file}:{number}: {}", line.trim()));
+                }
+            }
+            if line.trim().is_empty() || line.ends_with([';', '{', '}']) {
+                statement.clear();
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(unused.is_empty(), "exceptions of what there is no more: {unused:?}");
 }

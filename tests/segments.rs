@@ -73,7 +73,7 @@ fn every_group_folds_as_its_elements() {
             };
             let (shape, expected) = each_lane(&shape, &data, axis, groups, lane);
             let found = t.reduce_by_key(axis, &keys, groups, Compose).eval().unwrap();
-            let (unique, some) = t.group_by(axis, &keys, Compose);
+            let (unique, some) = t.group_by(axis, &keys, Compose).unwrap();
             let kept = lensor::Select::List(unique.clone());
             let mut selectors = vec![lensor::Select::All; axis];
             selectors.push(kept);

@@ -257,7 +257,7 @@ impl<'a, T: Copy> BoxedCursor<'a, T> {
     /// Evaluates the tile that the worker is bound to.
     fn evaluate(&mut self, sides: [usize; 2]) -> Result<(), Stop> {
         self.columns = sides[1];
-        self.fault = self.worker()?.rows(0, sides).1;
+        self.fault = self.worker()?.rows(0, sides)?.1;
         Ok(())
     }
 }

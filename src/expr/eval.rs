@@ -10,6 +10,7 @@ use crate::kernel::{
     Tile, TileSource, Walk,
 };
 use crate::map::{self, AddressMap};
+use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -77,7 +78,7 @@ pub(super) fn assign_blocks<T: Copy + Send + Sync>(
         let mut block = block.chunks(columns.max(1));
         (0..rows).try_for_each(|row| {
             let from = block.next().unwrap_or_default();
-            write_row(storage, place, row, from).map_err(|source| Stop::Storage { leaf: 0, source })
+            write_row(storage, place, row, from)
         })
     })
 }
@@ -328,13 +329,12 @@ impl<T: Copy> Source<T> for Fused<'_, T> {
 }
 
 /// Addresses of one row of a tile.
-pub(super) fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Vec<usize> {
-    let mut addresses: Vec<usize> =
-        (0..columns).map(|column| place.at(row, column) as usize).collect();
+pub(super) fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Result<Vec<usize>> {
+    let mut addresses = list((0..columns).map(|column| place.at(row, column) as usize))?;
     if let Some(relocate) = place.relocate {
         relocate.relocate(&mut addresses);
     }
-    addresses
+    Ok(addresses)
 }
 
 /// Writes one row of a tile.
@@ -343,9 +343,11 @@ fn write_row<T: Copy + Send + Sync>(
     place: &Place<'_>,
     row: usize,
     from: &[T],
-) -> Result<(), crate::StorageError> {
+) -> Result<(), Stop> {
+    let failed = |source| Stop::Storage { leaf: 0, source };
     if place.relocate.is_none() && place.columns.table.is_none() {
-        return storage.write_run(place.at(row, 0) as usize, place.columns.stride, from);
+        let start = place.at(row, 0) as usize;
+        return storage.write_run(start, place.columns.stride, from).map_err(failed);
     }
-    storage.write_at(&row_addresses(place, row, from.len()), from)
+    storage.write_at(&row_addresses(place, row, from.len())?, from).map_err(failed)
 }

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::{AddressMap, Layout};
+use crate::memory::{refill, reserve, resize};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -179,6 +180,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     /// Repeats the one element of each row.
     fn repeat(&mut self, slice: &[T], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
         self.scratch.clear();
+        reserve(&mut self.scratch, rows * PART)?;
         for row in 0..rows {
             let mut address = [place.base.wrapping_add(place.rows.at(row)) as usize];
             if let Some(relocate) = place.relocate {
@@ -212,7 +214,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             let Some(&seed) = seed else {
                 return Err(inner::out_of_span(first as i128, first as i128, slice.len()).into());
             };
-            self.scratch.resize(rows * stride, seed);
+            resize(&mut self.scratch, rows * stride, seed)?;
             let memory = slots(&mut self.scratch);
             if let Some(mut out) = RowsMut::new(memory, rows, columns, stride) {
                 inner::pack(slice, place, &mut out)?;
@@ -243,7 +245,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             })?,
             None => self.storage.try_read(first[0]).map_err(failed)?,
         };
-        self.scratch.resize(rows * stride, seed);
+        resize(&mut self.scratch, rows * stride, seed)?;
         let plain = place.relocate.is_none() && place.columns.table.is_none();
         for row in 0..rows {
             let base = place.base.wrapping_add(place.rows.at(row));
@@ -257,10 +259,8 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
                 }
                 continue;
             }
-            self.addresses.clear();
-            self.addresses.extend(
-                (0..columns).map(|column| base.wrapping_add(place.columns.at(column)) as usize),
-            );
+            let address = |column| base.wrapping_add(place.columns.at(column)) as usize;
+            refill(&mut self.addresses, (0..columns).map(address))?;
             if let Some(relocate) = place.relocate {
                 relocate.relocate(&mut self.addresses);
             }

@@ -93,7 +93,7 @@ fn find<T: Copy + Send + Sync>(
             return Ok(Some((index.to_vec(), fault)));
         }
         worker.bind(&tile, &mut 1)?;
-        let (elements, _) = worker.rows(0, tile.sides());
+        let (elements, _) = worker.rows(0, tile.sides())?;
         if let Some(fault) = elements.first().and_then(|&element| extra(element)) {
             return Ok(Some((index.to_vec(), fault)));
         }

@@ -153,7 +153,7 @@ impl<'a, T: Copy> Worker<'a, T> {
     }
 
     /// The elements of some rows of what it is bound to, from `first` on, and whether one has a fault.
-    pub(super) fn rows(&mut self, first: usize, sides: [usize; 2]) -> (&[T], bool) {
+    pub(super) fn rows(&mut self, first: usize, sides: [usize; 2]) -> Result<(&[T], bool)> {
         self.scratch.fill(&*self.work, first, sides)
     }
 
@@ -228,7 +228,7 @@ impl<T: Copy> TileSource<T> for Worker<'_, T> {
     fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop> {
         let tile = Tile { dense: true, ..*tile };
         self.work.bind(&tile, &mut 1)?;
-        match self.scratch.fill(&*self.work, 0, tile.sides()) {
+        match self.scratch.fill(&*self.work, 0, tile.sides())? {
             (_, true) => Err(Stop::Fault),
             (block, false) => Ok(block),
         }
@@ -258,7 +258,7 @@ pub(super) fn fill_bound<T: Copy>(
         Some(mut rows) if stream => cursor.fill_streaming(&mut rows).has_fault(),
         Some(mut rows) => cursor.fill(0, false, &mut rows).has_fault(),
         None => {
-            let (block, fault) = scratch.fill(cursor, 0, tile.sides());
+            let (block, fault) = scratch.fill(cursor, 0, tile.sides())?;
             dest.put(block, tile.columns);
             fault
         }

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
+use crate::memory::reserve;
 use crate::shape::{Align, Shape};
 use pieces::Pieces;
 use runs::Runs;
@@ -207,6 +208,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         if let (true, Some([leaf])) = (self.direct, self.rows.strided.as_deref()) {
             let slice = self.worker.slice().unwrap_or_default();
             self.starts.clear();
+            reserve(&mut self.starts, rows.len())?;
             let mut runs = Runs::new(&self.rows.shape, rows);
             while let Some((run, index)) = runs.next() {
                 let (base, step) = leaf.place(&index, columns.start);
@@ -269,7 +271,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         let together = (TOGETHER / width).max(1);
         for first in (0..run).step_by(together) {
             let count = together.min(run - first);
-            match self.worker.rows(first, [count, width]) {
+            match self.worker.rows(first, [count, width])? {
                 (_, true) => return Err(Stop::Fault),
                 (rows, false) => {
                     let rows = rows.chunks_exact(width).enumerate();
@@ -293,7 +295,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             return Ok(Data::Bound(self.worker.bound()));
         }
         let sides = if dense { [1, run * width] } else { [run, width] };
-        match self.worker.rows(0, sides) {
+        match self.worker.rows(0, sides)? {
             (_, true) => Err(Stop::Fault),
             (block, false) => Ok(Data::Together(block)),
         }
@@ -345,6 +347,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             let width = columns.len();
             let mut block = std::mem::take(&mut self.block);
             block.truncate(done);
+            reserve(&mut block, count - done)?;
             let rows = Block { data: self.tile(run, index, columns)?, columns: width };
             (0..run).for_each(|row| block.extend_from_slice(rows.row(row)));
             self.block = block;
@@ -368,6 +371,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
                 filled.ok_or_else(|| Stop::from(inner::out_of_span(0, part as i128 - 1, part)))
             })?;
             self.block.truncate(done);
+            reserve(&mut self.block, count - done)?;
             self.block.extend_from_slice(&first);
             if let Some(&element) = first.first() {
                 self.block.resize(count, element);

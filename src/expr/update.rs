@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::kernel::inner::Scratch;
 use crate::kernel::{Blocking, Cursor, Dest, Fault, Output, Source, Stop, Tile, TileSource};
 use crate::map::AddressMap;
+use crate::memory::resize;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -124,10 +125,10 @@ fn update_blocks<T: Copy + Send + Sync, U: Copy + Send + Sync>(
         for row in 0..rows {
             let failed = |source| Stop::Storage { leaf: 0, source };
             let from = block.next().unwrap_or_default();
-            let addresses = row_addresses(place, row, columns);
+            let addresses = row_addresses(place, row, columns)?;
             let Some((&first, others)) = addresses.split_first() else { continue };
             old.clear();
-            old.resize(columns, storage.try_read(first).map_err(failed)?);
+            resize(&mut old, columns, storage.try_read(first).map_err(failed)?)?;
             storage.read_at(others, &mut old[1..]).map_err(failed)?;
             for (a, &b) in old.iter_mut().zip(from) {
                 *a = op(*a, b).ok_or(Stop::Fault)?;
@@ -202,7 +203,7 @@ where
     F: Op<(T, C::Elem), Out = T>,
 {
     fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop> {
-        if !dest.get(&mut self.cursor.old) {
+        if !dest.get(&mut self.cursor.old)? {
             return Err(Stop::Done);
         }
         self.cursor.bind(tile, &mut 1)?;

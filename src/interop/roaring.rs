@@ -18,7 +18,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory::room;
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
@@ -64,11 +65,7 @@ pub fn pattern<T: Copy + Send + Sync>(
     let len = shape.count()?;
     // One position beyond the shape is enough to refuse the set.
     let count = usize::try_from(set.rank(len as u64)).unwrap_or(usize::MAX).saturating_add(1);
-    let (mut addresses, mut values) = (Vec::new(), Vec::new());
-    let bytes = count.saturating_mul(size_of::<usize>() + size_of::<T>());
-    let reserved =
-        addresses.try_reserve_exact(count).and_then(|()| values.try_reserve_exact(count));
-    reserved.map_err(|_| Error::OutOfMemory { bytes })?;
+    let (mut addresses, mut values) = (room(count)?, room(count)?);
     for position in set.iter() {
         addresses.push(usize::try_from(position).unwrap_or(usize::MAX));
         values.push(value);

@@ -2,7 +2,7 @@
 
 use crate::dtype::{SameBits, TextElement};
 use crate::error::{Error, Result};
-use crate::memory::reserve;
+use crate::memory::text;
 use crate::shape::Shape;
 use crate::storage::{Checked, Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
@@ -120,15 +120,6 @@ fn error(line: usize, expected: &'static str, found: &str) -> Error {
     Error::Line { line, expected, found: found[..end.unwrap_or(0)].to_owned() }
 }
 
-/// Appends an element, or says that there is no memory.
-pub(super) fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
-    if out.len() == out.capacity() {
-        reserve(out, out.len().max(16))?;
-    }
-    out.push(element);
-    Ok(())
-}
-
 /// The tensor of these entries and zeros; entries of one address are merged.
 pub(super) fn sparse<T: TextElement>(
     shape: &Shape,
@@ -164,8 +155,11 @@ pub(super) struct TextWriter<W> {
 }
 
 impl<W: Write> TextWriter<W> {
-    pub(super) fn new(sink: W) -> Self {
-        Self { sink: Checked(sink), text: String::new() }
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] unless there is room for a block and the line that ends it.
+    pub(super) fn new(sink: W) -> Result<Self> {
+        Ok(Self { sink: Checked(sink), text: text(BLOCK_BYTES + LINE_LIMIT)? })
     }
 
     pub(super) fn push(&mut self, words: impl Display) {

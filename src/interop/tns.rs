@@ -20,7 +20,8 @@ use crate::dtype::FileElement;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::interop::text::{Lines, TextWriter, entries, push, sparse};
+use crate::interop::text::{Lines, TextWriter, entries, sparse};
+use crate::memory::{list, push};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
@@ -62,9 +63,10 @@ pub fn read<T: FileElement>(source: impl Read) -> Result<Tensor<Sparse<T>>> {
     for k in 0..values.len() {
         digits[k] = shape.ravel(&digits[k * rank..][..rank]);
     }
-    digits.truncate(values.len());
-    digits.shrink_to_fit();
-    sparse(&shape, digits, values)
+    // The room of all digits goes.
+    let addresses = list(digits[..values.len()].iter().copied())?;
+    drop(digits);
+    sparse(&shape, addresses, values)
 }
 
 /// Reads a tensor of a known shape.
@@ -141,7 +143,7 @@ where
 {
     let shape = tensor.shape();
     let entries = entries(tensor, "a .tns file")?;
-    let mut text = TextWriter::new(sink);
+    let mut text = TextWriter::new(sink)?;
     for (position, value) in entries.iter() {
         for digit in shape.unravel(position) {
             text.push(format_args!("{} ", digit + 1));

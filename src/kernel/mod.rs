@@ -42,6 +42,8 @@ pub(crate) const GRAIN: usize = 1 << 15;
 pub(crate) const TILE: usize = 2048;
 /// Elements of a row that are evaluated at once: rows are read in parts of at most as many.
 pub(crate) const PART: usize = 64;
+/// Largest elements, in bytes, of which several may lie on the stack: of larger ones a few dozen do not fit there.
+pub(crate) const LARGE: usize = 256;
 /// Rows shorter than this are batched.
 const SHORT_ROW: usize = 64;
 /// Outputs from this size on, in bytes, are written past the caches where that can be.

@@ -1,8 +1,9 @@
 //! Outputs that are written in parts: each from one end to the other, and once.
 
 use super::inner::{RowsMut, as_slots};
-use super::{FenceOnDrop, Fill, Filled, PART, Stop, is_streamed, simd};
+use super::{FenceOnDrop, Fill, Filled, LARGE, PART, Stop, is_streamed, simd};
 use crate::error::{Error, Result};
+use crate::memory::{list, push, resize};
 use std::array::from_fn;
 use std::mem::MaybeUninit;
 
@@ -117,7 +118,7 @@ impl<'a, T: Copy> Part<'a, T> {
 
     /// Writes the next `N` rows of `width` elements side by side, a few columns of each in turn, which
     /// `columns` computes. Returns `false` and does nothing if they do not lie in whole pieces, or do not
-    /// begin at the same place of a cache line.
+    /// begin at the same place of a cache line, or are of large elements.
     #[inline(always)]
     pub(crate) fn put_rows<const N: usize>(
         &mut self,
@@ -125,6 +126,9 @@ impl<'a, T: Copy> Part<'a, T> {
         seed: T,
         mut columns: impl Columns<T, N>,
     ) -> bool {
+        if size_of::<T>() > LARGE {
+            return false;
+        }
         let Some(mut rows) = self.take_rows::<N>(width) else { return false };
         let mut results = [[seed; FEW_COLUMNS]; N];
         let start = |row: &[MaybeUninit<T>]| row.as_ptr().align_offset(simd::LINE).min(row.len());
@@ -205,14 +209,18 @@ impl<T> Default for Queue<T> {
 
 impl<T: Copy> Queue<T> {
     /// The next `count` slots, whose elements are to be replaced; `any` gives what stands in them if they are new.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
     #[inline(always)]
-    pub(crate) fn room(&mut self, count: usize, any: impl FnOnce() -> T) -> &mut [T] {
+    pub(crate) fn room(&mut self, count: usize, any: impl FnOnce() -> T) -> Result<&mut [T]> {
         let (start, end) = (self.len, self.len + count);
         if self.slots.len() < end {
-            self.slots.resize(end.max(2 * PART), any());
+            resize(&mut self.slots, end.max(2 * PART), any())?;
         }
         self.len = end;
-        &mut self.slots[start..end]
+        Ok(&mut self.slots[start..end])
     }
 
     #[inline]
@@ -283,25 +291,23 @@ pub(crate) fn copy<T: Copy>(from: &[T], out: &mut [MaybeUninit<T>]) -> Result<Fi
 /// part that it says; the parts are numbered up to `count`.
 ///
 /// Returns what `run` does, and a proof if all parts were written to their ends.
-pub(crate) fn fill_parts<T: Copy, E>(
+pub(crate) fn fill_parts<T: Copy, E: From<Error>>(
     out: &mut [MaybeUninit<T>],
     count: usize,
     pieces: impl Iterator<Item = (usize, usize)>,
     run: impl FnOnce(&mut [Part<'_, T>]) -> Result<(), E>,
 ) -> Result<Option<Filled>, E> {
     let stream = is_streamed::<T>(size_of_val(out));
-    let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = Vec::new();
-    lists.resize_with(count, Vec::new);
+    let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = list((0..count).map(|_| Vec::new()))?;
     let mut rest = out;
     for (part, len) in pieces {
         let (piece, left) = rest.split_at_mut(len.min(rest.len()));
         rest = left;
-        lists[part].push(piece);
+        push(&mut lists[part], piece)?;
     }
-    let mut parts: Vec<Part<'_, T>> = lists
-        .into_iter()
-        .map(|list| Part { pieces: list.into_iter(), current: &mut [], stream })
-        .collect();
+    let parts = lists.into_iter().map(IntoIterator::into_iter);
+    let mut parts: Vec<Part<'_, T>> =
+        list(parts.map(|pieces| Part { pieces, current: &mut [], stream }))?;
     run(&mut parts)?;
     let written = rest.is_empty() && parts.iter().all(Part::is_written);
     Ok(written.then_some(Filled(())))

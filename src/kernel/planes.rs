@@ -1,7 +1,7 @@
 //! Outputs written part by part, with the proof that no part is missing.
 
 use super::inner::RowsMut;
-use super::{Cursor, FenceOnDrop, Fill, Filled, Row, STREAM_BYTES, Stop, Tile, join, simd};
+use super::{Cursor, FenceOnDrop, Fill, Filled, Row, Stop, Tile, is_streamed, join, simd};
 use crate::error::{Error, Result};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -84,7 +84,7 @@ impl Planes {
         if len == 0 {
             return Ok(Filled(()));
         }
-        let stream = simd::streams() && len.saturating_mul(size_of::<T>()) >= STREAM_BYTES;
+        let stream = is_streamed::<T>(len.saturating_mul(size_of::<T>()));
         let planes = out.chunks_exact_mut(plane).collect();
         self.run(0..self.items, planes, stream, open, fill)
     }

@@ -1,14 +1,12 @@
 //! Rows of entries times rows in memory.
 
-use super::{Filled, GRAIN, PARALLEL, join, threads, wide};
+use super::{Filled, GRAIN, LARGE, PARALLEL, join, threads, wide};
 use crate::error::{Error, Result};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Columns whose sums are kept in registers at once: eight vectors of four `f64`.
 const LANES: usize = 32;
-/// Bytes of an element beyond which sums are made one by one: many would not fit the stack.
-const LARGE: usize = 256;
 /// The same for what remains of a row.
 const FEW: usize = 4;
 

@@ -1,6 +1,6 @@
 //! Weighted sums of neighbours along a row.
 
-use super::{Filled, Loop, wide};
+use super::{Filled, LARGE, Loop, wide};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
@@ -26,6 +26,8 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
 
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>]) {
+        let few = if size_of::<T>() <= LARGE { out.len() } else { 0 };
+        let (out, large) = out.split_at_mut(few);
         let (wide, rest) = out.as_chunks_mut::<32>();
         let done = wide.len() * 32;
         for (k, slots) in wide.iter_mut().enumerate() {
@@ -36,7 +38,7 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
         for (k, slots) in narrow.iter_mut().enumerate() {
             self.part(done + k * 8, slots);
         }
-        for (k, slot) in rest.iter_mut().enumerate() {
+        for (k, slot) in rest.iter_mut().chain(large).enumerate() {
             self.part(last + k, std::array::from_mut(slot));
         }
     }

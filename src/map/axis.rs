@@ -1,11 +1,9 @@
 //! One axis of a layout: an extent, a stride and the walk of positions along it.
 
 use super::numbers::{gcd, lowest_position};
+use super::table::{Table, listed};
 use crate::error::Result;
-use crate::memory::room;
 use num_traits::Euclid;
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
 
 /// Longest axis for which a table of positions is made. Beyond it a link serves.
 pub(super) const TABLE_LIMIT: usize = 1 << 20;
@@ -26,74 +24,6 @@ pub enum Walk {
     },
     /// Position `table[i]` at digit `i`.
     Listed(Table),
-}
-
-/// Positions of a listed axis, shared between views.
-///
-/// The inverse is built once, when it is first needed, and takes no part in equality or hash.
-#[derive(Debug, Clone)]
-pub struct Table(Arc<Positions>);
-
-#[derive(Debug)]
-struct Positions {
-    forward: Box<[usize]>,
-    last: usize,
-    inverse: OnceLock<Box<[(usize, usize)]>>,
-}
-
-impl Table {
-    /// A table of positions.
-    pub fn new(positions: impl Into<Box<[usize]>>) -> Self {
-        let forward = positions.into();
-        let last = forward.iter().copied().max().unwrap_or(0);
-        Self(Arc::new(Positions { forward, last, inverse: OnceLock::new() }))
-    }
-
-    /// The positions, one a digit.
-    #[inline]
-    pub fn positions(&self) -> &[usize] {
-        &self.0.forward
-    }
-
-    /// The largest position, 0 if there is none.
-    #[inline]
-    pub(crate) fn last(&self) -> usize {
-        self.0.last
-    }
-
-    /// Pairs of position and digit, ascending.
-    pub(crate) fn inverse(&self) -> &[(usize, usize)] {
-        self.0.inverse.get_or_init(|| {
-            let mut pairs: Box<[_]> = self
-                .positions()
-                .iter()
-                .enumerate()
-                .map(|(digit, &position)| (position, digit))
-                .collect();
-            pairs.sort_unstable();
-            pairs
-        })
-    }
-
-    /// Where in [`Self::inverse`] the positions `low..=high` stand.
-    pub(crate) fn entries(&self, low: usize, high: usize) -> std::ops::Range<usize> {
-        let pairs = self.inverse();
-        pairs.partition_point(|pair| pair.0 < low)..pairs.partition_point(|pair| pair.0 <= high)
-    }
-}
-
-impl PartialEq for Table {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.positions() == other.positions()
-    }
-}
-
-impl Eq for Table {}
-
-impl Hash for Table {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.positions().hash(state);
-    }
 }
 
 /// One axis: digit `i` contributes `stride * position(i)` to the address.
@@ -134,12 +64,26 @@ impl AxisMap {
         }
     }
 
-    /// Whether the walk visits some position twice.
+    /// Builds the inverse of a table, so that digits can be looked up.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn invert(&self) -> Result<()> {
+        match &self.walk {
+            Walk::Listed(table) => table.invert().map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the walk visits some position twice, or there is no memory to find that out.
     pub(crate) fn repeats(&self) -> bool {
         match &self.walk {
             Walk::Linear => false,
             Walk::Cyclic { period, .. } => self.extent > *period,
-            Walk::Listed(table) => table.inverse().windows(2).any(|pair| pair[0].0 == pair[1].0),
+            Walk::Listed(table) => table
+                .invert()
+                .map_or(true, |pairs| pairs.windows(2).any(|pair| pair[0].0 == pair[1].0)),
         }
     }
 
@@ -152,12 +96,16 @@ impl AxisMap {
     ///
     /// A difference of two visited addresses never needs more than twice the range of `isize`, so
     /// the caller's check of the addresses in `i128` covers all arithmetic here.
-    pub(crate) fn into_normal(self) -> Normal {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if a table has to be written anew.
+    pub(crate) fn into_normal(self) -> Result<Normal> {
         let Self { extent, stride, walk } = self;
         if extent == 0 {
-            return (Self::linear(0, 0), 0);
+            return Ok((Self::linear(0, 0), 0));
         }
-        match walk {
+        Ok(match walk {
             _ if extent == 1 || stride == 0 => {
                 let constant = stride as i128 * walk.position(0) as i128;
                 (Self::linear(extent, 0), constant)
@@ -166,8 +114,8 @@ impl AxisMap {
             Walk::Cyclic { period, shift, step } => {
                 normal_cycle(extent, stride as i128, period, shift % period, step % period)
             }
-            Walk::Listed(table) => normal_table(stride as i128, table),
-        }
+            Walk::Listed(table) => return normal_table(stride as i128, table),
+        })
     }
 
     /// Digits `start, start + step, ..`, `count` of them, all of which lie inside.
@@ -189,14 +137,13 @@ impl AxisMap {
                 Walk::Listed(listed(digits.map(|digit| table.positions()[digit]), count)?)
             }
         };
-        Ok(Self { extent: count, stride: self.stride, walk: taken }.into_normal())
+        Self { extent: count, stride: self.stride, walk: taken }.into_normal()
     }
 
     /// The digits in `list`, all of which lie inside.
     pub(crate) fn list(&self, list: &[usize]) -> Result<Normal> {
         let table = listed(list.iter().map(|&digit| self.position(digit)), list.len())?;
-        Ok(Self { extent: list.len(), stride: self.stride, walk: Walk::Listed(table) }
-            .into_normal())
+        Self { extent: list.len(), stride: self.stride, walk: Walk::Listed(table) }.into_normal()
     }
 
     /// The digits moved up by `shift < extent`, if the result is linear or a cycle.
@@ -212,7 +159,7 @@ impl AxisMap {
             }
             _ => return None,
         };
-        Some(Self { extent: n, stride: self.stride, walk }.into_normal())
+        Self { extent: n, stride: self.stride, walk }.into_normal().ok()
     }
 
     /// The whole axis `times` over, if the result is linear or a cycle.
@@ -227,7 +174,7 @@ impl AxisMap {
             }
             _ => return None,
         };
-        Some(Self { extent, stride: self.stride, walk }.into_normal())
+        Self { extent, stride: self.stride, walk }.into_normal().ok()
     }
 
     /// An axis of given contributions, which are differences of addresses.
@@ -238,7 +185,7 @@ impl AxisMap {
         let lowest = contributions.clone().min().unwrap_or(0);
         let table = listed(contributions.map(|c| (c - lowest) as usize), count)?;
         let (axis, constant) =
-            Self { extent: count, stride: 1, walk: Walk::Listed(table) }.into_normal();
+            Self { extent: count, stride: 1, walk: Walk::Listed(table) }.into_normal()?;
         Ok((axis, constant + lowest))
     }
 }
@@ -254,13 +201,6 @@ impl Walk {
             Self::Listed(table) => table.positions()[digit],
         }
     }
-}
-
-/// Collects positions, reporting memory that cannot be had.
-pub(crate) fn listed(positions: impl Iterator<Item = usize>, count: usize) -> Result<Table> {
-    let mut list = room(count)?;
-    list.extend(positions);
-    Ok(Table::new(list))
 }
 
 /// Whether `extent` steps lead back to where a cycle started.
@@ -300,14 +240,14 @@ fn normal_cycle(
     (AxisMap { extent, stride: stride as isize, walk }, constant + stride * lowest as i128)
 }
 
-fn normal_table(mut stride: i128, table: Table) -> Normal {
+fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let positions = table.positions();
     let extent = positions.len();
     let lowest = positions.iter().copied().min().unwrap_or(0);
     let highest = table.last();
     let common = positions.iter().fold(0, |common, position| gcd(position - lowest, common));
     if common == 0 {
-        return (AxisMap::linear(extent, 0), stride * lowest as i128);
+        return Ok((AxisMap::linear(extent, 0), stride * lowest as i128));
     }
     let mirrored = stride < 0;
     let zero = if mirrored { highest } else { lowest };
@@ -319,7 +259,7 @@ fn normal_table(mut stride: i128, table: Table) -> Normal {
     let steps = || positions.windows(2).map(|w| reduced(w[1]) as i128 - reduced(w[0]) as i128);
     let (up, down) = steps().fold((i128::MIN, i128::MAX), |(up, down), d| (up.max(d), down.min(d)));
     if up == down {
-        return (AxisMap::linear(extent, (stride * up) as isize), constant + stride * first);
+        return Ok((AxisMap::linear(extent, (stride * up) as isize), constant + stride * first));
     }
     let period = up - down;
     let reach = (highest - lowest) / common;
@@ -327,14 +267,14 @@ fn normal_table(mut stride: i128, table: Table) -> Normal {
     if up > 0 && down < 0 && (reach as i128) < period && two_steps_only() {
         let (axis, extra) =
             normal_cycle(extent, stride, period as usize, first as usize, up as usize);
-        return (axis, constant + extra);
+        return Ok((axis, constant + extra));
     }
     let table = if !mirrored && lowest == 0 && common == 1 {
         table
     } else {
-        Table::new(positions.iter().map(|&position| reduced(position)).collect::<Box<[_]>>())
+        listed(positions.iter().map(|&position| reduced(position)), extent)?
     };
-    (AxisMap { extent, stride: stride as isize, walk: Walk::Listed(table) }, constant)
+    Ok((AxisMap { extent, stride: stride as isize, walk: Walk::Listed(table) }, constant))
 }
 
 #[cfg(test)]
@@ -348,7 +288,7 @@ mod tests {
         let mut check = |axis: AxisMap| {
             let before: Vec<i128> =
                 (0..axis.extent).map(|i| axis.stride as i128 * axis.position(i) as i128).collect();
-            let (normal, constant) = axis.clone().into_normal();
+            let (normal, constant) = axis.clone().into_normal().unwrap();
             let after: Vec<i128> = (0..normal.extent)
                 .map(|i| normal.stride as i128 * normal.position(i) as i128 + constant)
                 .collect();

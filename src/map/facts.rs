@@ -4,6 +4,7 @@ use super::AddressMap;
 use super::axis::{AxisMap, Walk};
 use super::layout::Layout;
 use crate::error::{Error, Result};
+use crate::memory::list;
 use std::ops::Range;
 
 /// Most indexes that are tried one by one where no argument decides.
@@ -74,32 +75,34 @@ impl AddressMap {
         if self.count() <= 1 {
             return Ok(());
         }
+        self.links().try_for_each(Layout::invert)?;
         if self.top.collision(self.rank()).is_some()
             || !self.rest().iter().all(|l| l.collision(l.rank()).is_none())
         {
-            let shared = |rank: usize| match self.rest() {
-                [] => self.top.collision(rank).is_some(),
-                _ => self.prefix_collides(rank),
-            };
-            return match (1..=self.rank()).find(|&rank| shared(rank)) {
-                Some(rank) => Err(Error::NotInjective { axis: rank - 1 }),
-                None => Ok(()),
-            };
+            for rank in 1..=self.rank() {
+                let shared = match self.rest() {
+                    [] => self.top.collision(rank).is_some(),
+                    _ => self.prefix_collides(rank)?,
+                };
+                if shared {
+                    return Err(Error::NotInjective { axis: rank - 1 });
+                }
+            }
         }
         Ok(())
     }
 
     /// Whether two indexes that are 0 from axis `rank` on share an address: by trying them.
-    fn prefix_collides(&self, rank: usize) -> bool {
+    fn prefix_collides(&self, rank: usize) -> Result<bool> {
         let shape = self.shape();
         let count: usize = shape[..rank].iter().product();
         if self.top.collision(rank).is_some() || count > TRIED {
-            return true;
+            return Ok(true);
         }
         let inner: usize = shape[rank..].iter().product();
-        let mut addresses: Vec<usize> = (0..count).map(|k| self.address_at(k * inner)).collect();
+        let mut addresses = list((0..count).map(|k| self.address_at(k * inner)))?;
         addresses.sort_unstable();
-        addresses.windows(2).any(|pair| pair[0] == pair[1])
+        Ok(addresses.windows(2).any(|pair| pair[0] == pair[1]))
     }
 }
 

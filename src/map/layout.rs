@@ -84,7 +84,7 @@ impl Layout {
                 let (address, shape) = (constant.saturating_add(reach), shape.to_vec());
                 return Err(Error::AddressOverflow { address, shape });
             }
-            let (axis, extra) = axis.into_normal();
+            let (axis, extra) = axis.into_normal()?;
             constant += extra;
             normal.push(axis);
         }
@@ -118,6 +118,18 @@ impl Layout {
         let walks =
             if linear { None } else { Some(axes.into_iter().map(|axis| axis.walk).collect()) };
         Ok(Self { offset, axes: plain, walks })
+    }
+
+    /// Builds the inverses of all tables.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn invert(&self) -> Result<()> {
+        match self.walks {
+            Some(_) => self.axes().try_for_each(|axis| axis.invert()),
+            None => Ok(()),
+        }
     }
 
     /// Row-major addresses `0..count` of a shape.

@@ -22,9 +22,10 @@ mod numbers;
 mod repeat;
 mod reshape;
 mod select;
+mod table;
 mod transform;
 
-pub use axis::{AxisMap, Table, Walk};
+pub use axis::{AxisMap, Walk};
 pub(crate) use divider::{Divider, Multiplier};
 pub use facts::Strided;
 pub use inverse::Globals;
@@ -32,6 +33,7 @@ pub(crate) use layout::Axis;
 pub use layout::Layout;
 pub(crate) use nested::{Digits, Level, Nested, Repeat};
 pub use select::{IntoSelect, IntoSelectors, Select, Step};
+pub use table::Table;
 
 use crate::error::Result;
 use crate::shape::Shape;

@@ -1,8 +1,10 @@
 //! Layouts whose strides nest: the digits of an address follow by division.
 
-use super::axis::{Table, Walk};
+use super::axis::Walk;
 use super::layout::Layout;
 use super::numbers::inverse_modulo;
+use super::table::Table;
+use crate::error::Result;
 
 /// A layout of which every address has one position on each axis: each |stride| exceeds what all smaller
 /// ones reach together.
@@ -59,7 +61,17 @@ pub(crate) struct Repeat {
 
 impl Layout {
     /// The layout as seen from its addresses, if strides nest and it is not empty.
-    pub(crate) fn nested(&self) -> Option<Nested> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for the inverse of a table.
+    pub(crate) fn nested(&self) -> Result<Option<Nested>> {
+        self.invert()?;
+        Ok(self.inverted())
+    }
+
+    /// [`Self::nested`], where tables have their inverses.
+    fn inverted(&self) -> Option<Nested> {
         let (mut levels, mut repeats) = (Vec::new(), Vec::new());
         let mut weight = 1;
         for axis in (0..self.rank()).rev() {

@@ -4,6 +4,7 @@ use super::AddressMap;
 use super::axis::{AxisMap, Normal, TABLE_LIMIT};
 use super::layout::{Axis, Layout};
 use crate::error::{Error, Result};
+use crate::memory::list;
 use crate::shape::{Align, Shape};
 
 impl AddressMap {
@@ -126,7 +127,7 @@ impl AddressMap {
         }
         let new = match new {
             Some(normal) => normal,
-            None => old.list(&(0..extent).map(digit).collect::<Vec<_>>())?,
+            None => old.list(&list((0..extent).map(digit))?)?,
         };
         self.top.replace(axis, new);
         Ok(self)

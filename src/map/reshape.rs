@@ -4,6 +4,7 @@ use super::AddressMap;
 use super::axis::{AxisMap, TABLE_LIMIT, Walk};
 use super::layout::Layout;
 use crate::error::{Error, Result};
+use crate::memory::list;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -204,7 +205,7 @@ fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
                     .map(|(&d, b)| d as i128 * b.stride as i128)
                     .sum();
                 let stride = isize::try_from(stride * sign as i128).ok()?;
-                AxisMap { stride, ..axis }.into_normal()
+                AxisMap { stride, ..axis }.into_normal().ok()?
             }
         };
         constant += extra;
@@ -227,8 +228,6 @@ fn take_positions(
     if matches!(walk.walk, Walk::Cyclic { .. }) && walk.extent > TABLE_LIMIT {
         return None;
     }
-    let digits: Vec<usize> = (0..walk.extent)
-        .map(|i| start.wrapping_add_signed(step * walk.position(i) as isize))
-        .collect();
-    below.list(&digits).ok()
+    let digit = |i| start.wrapping_add_signed(step * walk.position(i) as isize);
+    below.list(&list((0..walk.extent).map(digit)).ok()?).ok()
 }

@@ -72,7 +72,7 @@ where
     let extent = evaluated.shape()[axis];
     // Its operands share the elements.
     let (map, elements) = evaluated.into_parts();
-    let shared: Tensor<Arc<[E::Elem]>> = Tensor::with_map(map, elements.into())?;
+    let shared = Tensor::with_map(map, Arc::new(elements))?;
     few(shared.lazy(), axis, extent, left)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Reader, translate};
 use crate::error::{Error, StorageError};
+use crate::memory::room;
 use std::ops::Range;
 
 /// Several storages one after another.
@@ -25,9 +26,9 @@ impl<R: Reader> Concat<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`.
+    /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`, [`Error::OutOfMemory`].
     pub fn new(parts: Vec<R>) -> Result<Self, Error> {
-        let mut ends = Vec::with_capacity(parts.len());
+        let mut ends = room(parts.len())?;
         let mut end = 0_usize;
         for part in &parts {
             end =

@@ -219,11 +219,11 @@ impl<S: Writer> StoredMut for SubBuffer<S> {
             && self.storage.stored_mut().is_some_and(|stored| stored.owns_fill())
     }
 
-    fn set_fill(&mut self, fill: S::Elem) {
-        if self.owns_fill()
-            && let Some(stored) = self.storage.stored_mut()
-        {
-            stored.set_fill(fill);
+    fn set_fill(&mut self, fill: S::Elem) -> crate::Result<()> {
+        let owns_fill = self.owns_fill();
+        match self.storage.stored_mut().filter(|_| owns_fill) {
+            Some(stored) => stored.set_fill(fill),
+            None => Ok(()),
         }
     }
 
@@ -232,7 +232,7 @@ impl<S: Writer> StoredMut for SubBuffer<S> {
         ordinals: Range<usize>,
         mut addresses: Vec<usize>,
         mut values: Vec<S::Elem>,
-    ) {
+    ) -> crate::Result<()> {
         let (first, count) =
             (self.storage.stored().map_or(0, |stored| stored.rank(self.range.start)), self.count());
         // What lies beyond belongs to others.
@@ -244,8 +244,9 @@ impl<S: Writer> StoredMut for SubBuffer<S> {
         let end = ordinals.end.min(count);
         let [from, to] =
             [ordinals.start.min(end), end].map(|ordinal| first.saturating_add(ordinal));
-        if let Some(stored) = self.storage.stored_mut() {
-            stored.splice(from..to, addresses, values);
+        match self.storage.stored_mut() {
+            Some(stored) => stored.splice(from..to, addresses, values),
+            None => Ok(()),
         }
     }
 }

@@ -23,8 +23,8 @@ pub use dense::SubBuffer;
 pub use encoded::Encoded;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut};
-pub(crate) use sparse::sort_entries;
 pub use sparse::{Duplicates, Sparse};
+pub(crate) use sparse::{sort_entries, sort_pairs};
 pub(crate) use stream::{Checked, fill};
 pub use stream::{read_elements, read_elements_at};
 
@@ -189,17 +189,29 @@ pub trait StoredMut: Stored {
     }
 
     /// Changes the value of every address without an entry.
-    fn set_fill(&mut self, fill: Self::Elem);
+    ///
+    /// # Errors
+    ///
+    /// What the storage cannot do, [`Error::OutOfMemory`](crate::Error::OutOfMemory) for example; nothing
+    /// is changed then.
+    fn set_fill(&mut self, fill: Self::Elem) -> crate::Result<()>;
 
     /// Puts other entries in the place of those with the given ordinals. Their addresses ascend, and lie
     /// between those of the entries before and after.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set_fill`].
     fn splice(
         &mut self,
         ordinals: std::ops::Range<usize>,
         addresses: Vec<usize>,
         values: Vec<Self::Elem>,
-    );
+    ) -> crate::Result<()>;
 }
+
+/// Addresses that are read at once by storage that turns them into others of another storage.
+pub(crate) const TOGETHER: usize = 256;
 
 /// Storage that can be written one element at a time.
 pub trait Writer: Reader {

@@ -59,7 +59,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         if self.worker.bound().row_in_memory(number, PIECE).is_some() {
             return Ok(self.worker.bound().row_in_memory(number, PIECE).unwrap_or_default());
         }
-        match self.worker.rows(number, [1, PIECE]) {
+        match self.worker.rows(number, [1, PIECE])? {
             (_, true) => Err(Stop::Fault),
             (piece, false) => Ok(piece),
         }

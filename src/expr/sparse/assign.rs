@@ -2,10 +2,11 @@
 
 use super::{evaluate, stored_count};
 use crate::error::{Error, Result};
+use crate::expr::eval::row_addresses;
 use crate::expr::node::Node;
 use crate::expr::{Stop, for_each_block};
 use crate::map::AddressMap;
-use crate::memory::{reserve, room};
+use crate::memory::{list, push, reserve, resize, room};
 use crate::shape::Shape;
 use crate::storage::{StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
@@ -42,11 +43,11 @@ fn dense<T: Copy + Send + Sync>(
     let (mut addresses, mut values) = (Vec::new(), Vec::new());
     for_each_block(e, shape, map, |place, [_, columns], block| {
         for (row, from) in block.chunks(columns.max(1)).enumerate() {
-            let found = super::super::eval::row_addresses(place, row, from.len());
+            let found = row_addresses(place, row, from.len())?;
             let kept = found.into_iter().zip(from).filter(|(_, value)| !storage.is_fill(**value));
             for (address, &value) in kept {
-                super::extend(&mut addresses, &[address])?;
-                super::extend(&mut values, &[value])?;
+                push(&mut addresses, address)?;
+                push(&mut values, value)?;
             }
         }
         Ok::<(), Stop>(())
@@ -68,16 +69,13 @@ fn sparse<T: Copy + Send + Sync>(
     let (_, fill, mut positions, mut values) = evaluate(e, shape, count)?.into_parts();
     if !storage.is_fill(fill) && positions.len() < count {
         if whole {
-            storage.set_fill(fill);
+            storage.set_fill(fill)?;
         } else if stored > 0 {
             return Err(Error::WouldDensify { stored, dense: count });
         } else {
-            let mut all = room(count)?;
-            reserve(&mut values, count)?;
-            all.extend(0..count);
+            positions = list(0..count)?;
             values.clear();
-            values.resize(count, fill);
-            positions = all;
+            resize(&mut values, count, fill)?;
         }
     }
     let mut addresses = room(positions.len())?;
@@ -128,6 +126,5 @@ fn replace<T: Copy>(
         }
         old.positions.len()
     };
-    storage.splice(first..first.saturating_add(old_count), all_addresses, all_values);
-    Ok(())
+    storage.splice(first..first.saturating_add(old_count), all_addresses, all_values)
 }

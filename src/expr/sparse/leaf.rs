@@ -6,6 +6,7 @@ use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::{Loop, prefetch, wide};
 use crate::map::{AddressMap, Plane};
+use crate::memory::{owned, refill, reserve, resize};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,7 +29,10 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
         match self.opened.take() {
             Some(Opened::Stored { values, .. }) => {
                 let values = Arc::try_unwrap(values);
-                Ok(super::owned(values.unwrap_or_else(|shared| Cow::Owned(shared.to_vec())))?)
+                Ok(match values {
+                    Ok(own) => owned(own)?,
+                    Err(shared) => owned(Cow::Borrowed(&shared))?,
+                })
             }
             _ => Ok(Vec::new()),
         }
@@ -69,13 +73,12 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
             (Some(Opened::Stored { values, fill }), Share::Picked { list }) => {
                 let picked = block.picked.get(*list).map_or(&[][..], |picked| picked);
                 let value = |&ordinal: &usize| values.get(ordinal).copied().unwrap_or(*fill);
-                self.scratch.clear();
-                self.scratch.extend(picked.iter().map(value));
+                refill(&mut self.scratch, picked.iter().map(value))?;
             }
             (Some(Opened::Stored { values, fill }), Share::Placed { ordinals, slot }) => {
                 let slots = block.placed(*slot, ordinals.len());
                 let values = values.get(ordinals.start..).unwrap_or_default();
-                self.scratch.resize(count, *fill);
+                resize(&mut self.scratch, count, *fill)?;
                 wide(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
             (Some(Opened::Dense(map)), _) => {
@@ -85,6 +88,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     return Ok(());
                 }
                 self.addresses.clear();
+                reserve(&mut self.addresses, count)?;
                 map.addresses_at(block.positions, &mut self.addresses);
                 let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
                     return Ok(());
@@ -96,13 +100,12 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                         if highest >= slice.len() {
                             return Err(beyond(highest, slice.len()));
                         }
-                        self.scratch.clear();
-                        self.scratch.extend(self.addresses.iter().map(|&address| slice[address]));
+                        let elements = self.addresses.iter().map(|&address| slice[address]);
+                        refill(&mut self.scratch, elements)?;
                     }
                     None => {
                         let seed = storage.try_read(first).map_err(failed)?;
-                        self.scratch.clear();
-                        self.scratch.resize(count, seed);
+                        resize(&mut self.scratch, count, seed)?;
                         storage.read_at(&self.addresses, &mut self.scratch).map_err(failed)?;
                     }
                 }
@@ -179,14 +182,14 @@ fn gather_at<T: Copy>(
     let Some(&first) = slice.first() else { return Err(beyond(0, 0)) };
     // Those of the next block.
     prefetch(positions, positions.len(), positions.len());
-    out.clear();
-    out.extend(positions.iter().map(|&position| {
+    let elements = positions.iter().map(|&position| {
         let address = address(position);
         slice.get(address).copied().unwrap_or_else(|| {
             missing = Some(address);
             first
         })
-    }));
+    });
+    refill(out, elements)?;
     missing.map_or(Ok(()), |address| Err(beyond(address, slice.len())))
 }
 

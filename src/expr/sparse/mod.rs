@@ -22,11 +22,10 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::{Pending, Stop};
 use crate::map::AddressMap;
-use crate::memory::{grow, room};
+use crate::memory::{append, grow, owned};
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
-use std::borrow::Cow;
 use tasks::{Blocks, Where, whole};
 
 impl<E: Expr> Lazy<E> {
@@ -152,18 +151,18 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
         let shares = vec![Share::default(); self.lists.len()];
         let block = Block { positions: &[0], shares: &shares, slots: &[], picked: &[] };
         self.worker.bind_stored(&block, &mut 0)?;
-        let (elements, fault) = self.worker.rows(0, [1, 1]);
+        let (elements, fault) = self.worker.rows(0, [1, 1])?;
         elements.first().map(|&fill| (fill, fault)).ok_or(Stop::Done)
     }
 
     /// The positions to evaluate.
-    fn positions(&self, wanted: Where<'_>) -> Vec<usize> {
+    fn positions(&self, wanted: Where<'_>) -> Result<Vec<usize>> {
         let mut positions = Vec::new();
         let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
         while let Some(block) = blocks.next_block() {
-            positions.extend_from_slice(block.positions);
+            append(&mut positions, block.positions)?;
         }
-        positions
+        Ok(positions)
     }
 
     fn run(mut self, len: usize) -> Result<Sparse<T>, Stop> {
@@ -213,7 +212,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
                 visit(fill, positions, stored)?;
                 continue;
             }
-            let (results, fault) = self.worker.rows(0, [1, positions.len()]);
+            let (results, fault) = self.worker.rows(0, [1, positions.len()])?;
             if fault {
                 return Err(Stop::Fault);
             }
@@ -256,31 +255,13 @@ fn candidates<T: Copy + Send + Sync>(
     shape: &Shape,
     len: usize,
 ) -> Result<Vec<usize>, Stop> {
-    let mut positions = Evaluation::open(e, shape)?.positions(Where::Some);
+    let mut positions = Evaluation::open(e, shape)?.positions(Where::Some)?;
     let stored = positions.len();
     let gap = positions.iter().enumerate().position(|(k, &position)| k != position);
     let gap = gap.unwrap_or(stored);
     if gap < len {
+        grow(&mut positions, 1)?;
         positions.insert(gap, gap);
     }
     Ok(positions)
-}
-
-/// The elements in a vector of their own.
-fn owned<T: Copy>(elements: Cow<'_, [T]>) -> Result<Vec<T>> {
-    match elements {
-        Cow::Owned(elements) => Ok(elements),
-        Cow::Borrowed(elements) => {
-            let mut copy = room(elements.len())?;
-            copy.extend_from_slice(elements);
-            Ok(copy)
-        }
-    }
-}
-
-/// Appends elements to a vector that may have to grow.
-fn extend<T: Copy>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
-    grow(out, more.len())?;
-    out.extend_from_slice(more);
-    Ok(())
 }

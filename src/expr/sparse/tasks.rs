@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
 use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
-use crate::memory::room;
+use crate::memory::{append, list, room};
 use itertools::Itertools;
 use std::ops::Range;
 
@@ -93,12 +93,11 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     if total <= size {
         return merged(worker, lists, &whole(lists), positions);
     }
-    let mut tasks: Vec<_> = cuts(lists, total.div_ceil(size))
-        .into_iter()
-        .map(|parts| Task { worker: worker.fork(), parts, result: Ok(Default::default()) })
-        .collect();
+    let parts = cuts(lists, total.div_ceil(size))?.into_iter();
+    let task = |parts| Task { worker: worker.fork(), parts, result: Ok(Default::default()) };
+    let mut tasks = list(parts.map(task))?;
     run(lists, positions, &mut tasks);
-    let mut results = Vec::with_capacity(tasks.len());
+    let mut results = room(tasks.len())?;
     for task in tasks {
         results.push(task.result?);
     }
@@ -124,7 +123,7 @@ fn alone<T: Copy>(
             worker.bind_stored(&block, &mut 0)?;
             pending = pending.fill(worker.bound(), block.positions.len())?;
             // They were just read.
-            positions.extend_from_slice(block.positions);
+            append(&mut positions, block.positions)?;
         }
         Ok::<_, Stop>(pending.finish()?)
     })?;
@@ -157,11 +156,11 @@ fn run<T: Copy + Send>(lists: &[Positions<'_>], positions: Where<'_>, tasks: &mu
 }
 
 /// Parts of all lists that are merged apart: cut at positions that are spread evenly over the longest one.
-fn cuts(lists: &[Positions<'_>], count: usize) -> Vec<Vec<Range<usize>>> {
+fn cuts(lists: &[Positions<'_>], count: usize) -> Result<Vec<Vec<Range<usize>>>> {
     let longest: &[usize] =
         lists.iter().max_by_key(|list| list.len()).map_or(&[], |list| list.as_ref());
     let mut starts = vec![0; lists.len()];
-    let mut parts = Vec::with_capacity(count);
+    let mut parts = room(count)?;
     for k in 1..=count {
         let pivot = longest.get(longest.len() / count * k).filter(|_| k < count);
         let ends = lists.iter().zip(&starts).map(|(list, &start)| match pivot {
@@ -172,7 +171,7 @@ fn cuts(lists: &[Positions<'_>], count: usize) -> Vec<Vec<Range<usize>>> {
         parts.push(starts.iter().zip(&ends).map(|(&start, &end)| start..end).collect());
         starts = ends;
     }
-    parts
+    Ok(parts)
 }
 
 /// One task.
@@ -187,12 +186,12 @@ fn merged<T: Copy>(
     let mut blocks = Blocks::new(lists, parts, wanted);
     while let Some(block) = blocks.next_block() {
         worker.bind_stored(&block, &mut 0)?;
-        let (results, fault) = worker.rows(0, [1, block.positions.len()]);
+        let (results, fault) = worker.rows(0, [1, block.positions.len()])?;
         if fault {
             return Err(Stop::Fault);
         }
-        positions.extend_from_slice(block.positions);
-        values.extend_from_slice(results);
+        append(&mut positions, block.positions)?;
+        append(&mut values, results)?;
     }
     Ok((positions, values))
 }

@@ -76,7 +76,7 @@ fn evaluate<T: Copy + Send + Sync>(
         Err(stop) => {
             let mut positions = Vec::new();
             if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(e, &shape)) {
-                positions = evaluation.positions(Where::All(&operands));
+                positions = evaluation.positions(Where::All(&operands))?;
             }
             let mut indexes = positions.iter().map(|&position| shape.unravel(position));
             Err(locate::explain_at(e, &mut indexes, &map, stop, &|_| None))

@@ -39,8 +39,8 @@ pub use write::{save, write, write_array, write_as};
 use super::file;
 use crate::dtype::FileElement;
 use crate::error::{Error, Result};
-use crate::interop::text::{Lines, push, sparse};
-use crate::memory::reserve;
+use crate::interop::text::{Lines, sparse};
+use crate::memory::{push, resize};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use std::io::Read;
@@ -115,8 +115,7 @@ pub fn read_array<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
     let [rows, columns] = [header.shape()[0], header.shape()[1]];
     if header.symmetry() != Symmetry::General {
         let given = std::mem::take(&mut data);
-        reserve(&mut data, rows * columns)?;
-        data.resize(rows * columns, T::ZERO);
+        resize(&mut data, rows * columns, T::ZERO)?;
         for (index, value) in array_places(&header).zip(given) {
             for ([row, column], value) in with_image(header.symmetry(), index, value) {
                 data[column * rows + row] = value;

@@ -101,7 +101,7 @@ where
     }
     let entries = entries(matrix, "a coordinate file")?;
     let listed = listed(&entries, extents, symmetry)?;
-    let mut text = TextWriter::new(sink);
+    let mut text = TextWriter::new(sink)?;
     text.push(banner(Format::Coordinate, field, symmetry));
     text.push(format_args!("{} {} {}\n", extents[0], extents[1], listed.len()));
     for ([row, column], value) in listed {
@@ -188,7 +188,7 @@ where
     } else {
         Field::of::<X::Elem>()
     };
-    let mut text = TextWriter::new(sink);
+    let mut text = TextWriter::new(sink)?;
     text.push(banner(Format::Array, field, Symmetry::General));
     text.push(format_args!("{rows} {columns}\n"));
     for_each_piece(&matrix.transpose(&[1, 0])?, PIECE, |piece| {

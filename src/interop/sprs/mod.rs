@@ -24,7 +24,7 @@ pub use compressed::{Compressed, Matrix, tensor};
 
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};
-use crate::memory::room;
+use crate::memory::{list, room};
 use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use ::sprs::{CsMat, SpIndex, TriMat, TriMatBase};
@@ -135,9 +135,9 @@ where
     Indices: Deref<Target = [I]>,
     Values: Deref<Target = [T]>,
 {
-    let indexes = |list: &[I]| list.iter().map(index_of).collect::<Vec<_>>();
-    let (rows, columns) = (indexes(triplets.row_inds()), indexes(triplets.col_inds()));
-    let values = triplets.data().to_vec();
+    let indexes = |indexes: &[I]| list(indexes.iter().map(index_of));
+    let (rows, columns) = (indexes(triplets.row_inds())?, indexes(triplets.col_inds())?);
+    let values = list(triplets.data().iter().copied())?;
     let shape = [triplets.rows(), triplets.cols()];
     let lists = [&rows[..], &columns];
     Tensor::from_coordinate_lists(shape, T::zero(), &lists, values, Duplicates::sum())

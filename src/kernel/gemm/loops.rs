@@ -5,7 +5,7 @@
 
 use super::Matrix;
 use crate::error::{Error, Result};
-use crate::kernel::{Filled, Loop, wide};
+use crate::kernel::{Filled, LARGE, Loop, wide};
 use crate::memory::grow;
 use std::mem::MaybeUninit;
 
@@ -134,6 +134,7 @@ where
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
         match Tiling::of(self.a.sides[0], self.b.sides[1]) {
+            _ if size_of::<T>() > LARGE => self.panels::<1, 1>(out, scratch),
             Tiling::Dots => self.columns(out, scratch),
             Tiling::Rows => self.panels::<1, 64>(out, scratch),
             Tiling::Tiles => self.panels::<NARROW, 8>(out, scratch),

@@ -4,6 +4,7 @@ use super::{RowsMut, as_slots, out_of_span, slots};
 use crate::error::Result;
 use crate::kernel::plan::{Nest, Plan};
 use crate::kernel::{Place, Tile, simd};
+use crate::memory::reserve;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -136,11 +137,16 @@ impl<T: Copy> Dest<'_, T> {
     }
 
     /// Reads the old elements of the tile, row after row; tells whether there are any.
-    pub(crate) fn get(&self, block: &mut Vec<T>) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn get(&self, block: &mut Vec<T>) -> Result<bool> {
         block.clear();
         if !self.held {
-            return false;
+            return Ok(false);
         }
+        reserve(block, self.rows * self.columns)?;
         for row in 0..self.rows {
             for column in 0..self.columns {
                 // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, which holds
@@ -150,7 +156,7 @@ impl<T: Copy> Dest<'_, T> {
                 });
             }
         }
-        true
+        Ok(true)
     }
 
     /// Copies a block of rows that follow one another `stride` apart.

@@ -18,7 +18,7 @@ pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::Filled;
 use crate::error::{Error, Result};
-use crate::memory::room;
+use crate::memory::{resize, room};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -138,23 +138,27 @@ impl<T> Scratch<T> {
 impl<T: Copy> Scratch<T> {
     /// Fills a block with rows of a bound cursor, from row `first` on; also says whether an element had a
     /// fault.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
     pub(crate) fn fill(
         &mut self,
         cursor: &dyn Fill<T>,
         first: usize,
         [rows, columns]: [usize; 2],
-    ) -> (&[T], bool) {
+    ) -> Result<(&[T], bool)> {
         let count = rows * columns;
         if self.slots.len() < count {
-            self.slots.resize(count, MaybeUninit::uninit());
+            resize(&mut self.slots, count, MaybeUninit::uninit())?;
         }
         self.filled = 0;
         let Some(mut out) = RowsMut::new(&mut self.slots[..count], rows, columns, columns) else {
-            return (&[], false);
+            return Ok((&[], false));
         };
         let written = cursor.fill(first, self.ahead, &mut out);
         self.filled = count;
-        (self.filled(), written.has_fault())
+        Ok((self.filled(), written.has_fault()))
     }
 
     /// The elements of the block filled last.

@@ -1,8 +1,8 @@
 //! Blocks whose source is nearer across the rows than along them.
 
 use super::RowsMut;
-use crate::kernel::Place;
 use crate::kernel::simd::{self, Level, level};
+use crate::kernel::{LARGE, Place};
 use std::mem::MaybeUninit;
 
 /// Bytes from which on columns are far apart: in pages of their own. Near ones are in the cache more often
@@ -40,7 +40,7 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
                 squares::<T, 8>(source, along, far, out, simd::fours_8x8)
             }
             // Squares of large elements would need much of the stack.
-            257.. => (0, 0),
+            size if size > LARGE => (0, 0),
             8.. => squares::<T, 4>(source, along, far, out, square::<T, 4>),
             _ => squares::<T, 8>(source, along, far, out, square::<T, 8>),
         };

@@ -2,7 +2,7 @@
 
 use super::{AxisWalk, Loop, Operand, PerOperand, Plan, Step, TableRef, Walk};
 use crate::error::Result;
-use crate::memory::room;
+use crate::memory::list;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -83,8 +83,7 @@ impl<'a> Plan<'a> {
             steps.push(match walk.walk {
                 Walk::Linear => Step { stride: walk.stride, table: None },
                 Walk::Cyclic { .. } => {
-                    let mut table = room(extent)?;
-                    table.extend((0..extent).map(|digit| position(walk, digit)));
+                    let table = list((0..extent).map(|digit| position(walk, digit)))?;
                     self.listed(walk.stride, Cow::Owned(table))
                 }
                 Walk::Listed(table) => self.listed(walk.stride, Cow::Borrowed(table)),

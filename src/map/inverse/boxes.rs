@@ -1,8 +1,9 @@
 //! All ways to reach an address at once: boxes of indexes, merged in row-major order.
 
-use crate::map::axis::{AxisMap, Table, Walk};
+use crate::map::axis::{AxisMap, Walk};
 use crate::map::layout::Layout;
 use crate::map::numbers::inverse_modulo;
+use crate::map::table::Table;
 use crate::shape::Index;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -25,6 +26,8 @@ pub(super) struct Boxes {
 impl Boxes {
     /// All boxes of all `addresses`; `None` if there are too many or they are hard to find.
     pub(super) fn new(layout: &Layout, addresses: &[usize]) -> Option<Self> {
+        // Without inverses the search tries all digits.
+        layout.invert().ok()?;
         let mut rest = Vec::new();
         if !layout.axes.iter().any(|axis| axis.extent == 0) {
             let finder = Finder::new(layout);

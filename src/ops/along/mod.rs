@@ -9,14 +9,15 @@ mod source;
 mod states;
 mod tasks;
 
+use source::{Column, ReadLane, ReadTable};
 pub(crate) use source::{Lane, Panel, Table};
-use source::{ReadLane, ReadTable};
 pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::{Task, Tasks};
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Rows, Stop, explain_rows, prepare};
 use crate::kernel::{self, GRAIN, PARALLEL, Part, fill_parts, inner, threads};
+use crate::memory::list;
 use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
 use std::mem::MaybeUninit;
@@ -51,6 +52,10 @@ pub(crate) trait Sweep<T: Copy>: Sync {
     fn width(&self) -> usize {
         2048
     }
+
+    /// Whether states or results are too large for a few of them to lie on the stack: then each lane is a
+    /// table of one column.
+    const LARGE: bool = false;
 
     /// Computes some results of one lane.
     fn lane(
@@ -198,8 +203,7 @@ impl<'e, E: Expr> Along<'e, E> {
     /// What evaluating the operand reports.
     pub(crate) fn visit<W: Sweep<E::Elem, Out = ()>>(&self, sweep: &W) -> Result<()> {
         let count = self.shape_of(sweep.results()).count()?;
-        let mut nothing = Vec::new();
-        nothing.resize(count, ());
+        let mut nothing = list(std::iter::repeat_n((), count))?;
         self.run(sweep, inner::slots(&mut nothing)).map(drop)
     }
 
@@ -294,7 +298,7 @@ impl<'e, E: Expr> Along<'e, E> {
             for item in task.items.clone() {
                 let reader = &mut reader;
                 if self.lanes {
-                    sweep.lane(&mut memory, &mut ReadLane { reader, item }, &job(item), out)?;
+                    lane(sweep, &mut memory, &mut ReadLane { reader, item }, &job(item), out)?;
                 } else {
                     let (first, columns) = (item * extent, task.columns.clone());
                     let mut table = ReadTable { reader, first, columns };
@@ -313,13 +317,13 @@ impl<'e, E: Expr> Along<'e, E> {
                 let block = reader.read(items.clone(), 0..extent)?;
                 for k in 0..items.len() {
                     let k = turned(k, items.len());
-                    sweep.lane(&mut memory, &mut block.row(k), &job(first + k), out)?;
+                    lane(sweep, &mut memory, &mut block.row(k), &job(first + k), out)?;
                 }
             } else {
                 let rows = items.start * extent..items.end * extent;
                 let count = rows.len();
                 let block = reader.read(rows, task.columns.clone())?;
-                let rows: Vec<&[E::Elem]> = (0..count).map(|row| block.row(row)).collect();
+                let rows = list((0..count).map(|row| block.row(row)))?;
                 for k in 0..items.len() {
                     let k = turned(k, items.len());
                     let mut table = &rows[k * extent..][..extent];
@@ -328,6 +332,20 @@ impl<'e, E: Expr> Along<'e, E> {
             }
         }
         Ok(())
+    }
+}
+
+/// Computes some results of one lane.
+fn lane<T: Copy, W: Sweep<T>>(
+    sweep: &W,
+    memory: &mut W::Memory,
+    lane: &mut impl Lane<T>,
+    job: &Job<'_>,
+    out: &mut Part<'_, W::Out>,
+) -> Result<(), Stop> {
+    match W::LARGE {
+        true => sweep.table(memory, &mut Column(lane), job, out),
+        false => sweep.lane(memory, lane, job, out),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where lanes are read from: a block that holds them whole, or the operand, part by part.
 
 use crate::expr::{RowReader, Stop};
+use crate::memory::list;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -71,6 +72,19 @@ impl<T> Table<T> for &[&[T]] {
     }
 }
 
+/// A lane as a table of one column.
+pub(super) struct Column<'a, L>(pub(super) &'a mut L);
+
+impl<T, L: Lane<T>> Table<T> for Column<'_, L> {
+    fn best(&self) -> usize {
+        self.0.best()
+    }
+
+    fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {
+        Ok(Panel(Cow::Owned(list(self.0.run(rows)?.chunks_exact(1))?)))
+    }
+}
+
 /// A lane of an operand.
 pub(super) struct ReadLane<'a, 'r, T> {
     pub(super) reader: &'a mut RowReader<'r, T>,
@@ -114,6 +128,6 @@ impl<T: Copy + Send + Sync> Table<T> for ReadTable<'_, '_, T> {
     fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {
         let (first, count) = (self.first + rows.start, rows.len());
         let block = self.reader.read(first..first + count, self.columns.clone())?;
-        Ok(Panel((0..count).map(|row| block.row(row)).collect()))
+        Ok(Panel(Cow::Owned(list((0..count).map(|row| block.row(row)))?)))
     }
 }

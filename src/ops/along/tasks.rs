@@ -33,7 +33,7 @@ impl Tasks {
         ]
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.cuts().iter().product()
     }
 

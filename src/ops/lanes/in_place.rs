@@ -8,6 +8,7 @@ use crate::dtype::Sortable;
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{IntoExpr, Lazy, Pairs};
+use crate::memory::{refill, sort_by};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
@@ -75,9 +76,7 @@ impl<W: Writer> Tensor<W> {
     ///
     /// As [`Self::sort_in_place`].
     ///
-    /// # Panics
-    ///
-    /// May panic if `compare` is not an order of all elements, as [`slice::sort_by`] may.
+    /// Where `compare` is not an order of all elements they come in some order.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -90,10 +89,7 @@ impl<W: Writer> Tensor<W> {
     where
         F: Fn(&W::Elem, &W::Elem) -> Ordering + Sync,
     {
-        update_lanes(axis, self, |(), lane| {
-            lane.sort_by(&compare);
-            Ok(())
-        })
+        update_lanes(axis, self, |spare, lane| sort_by(lane, spare, &compare))
     }
 
     /// Arranges every lane of this view along `axis` around its element of rank `k`, see
@@ -175,7 +171,7 @@ where
     update_blocks(axis, tensor, |(scratch, copy): &mut (S, Vec<W::Elem>), length, out| {
         let lanes = (COPIED / size_of::<W::Elem>().max(1) / length).max(1);
         out.chunks_mut(lanes.saturating_mul(length)).try_for_each(|out| {
-            sort::refill(copy, out.iter().copied())?;
+            refill(copy, out.iter().copied())?;
             f(scratch, &Lanes::new(copy, length), 0..out.len() / length, out)
         })
     })

@@ -221,9 +221,7 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// As for all of [`Lanes`].
     ///
-    /// # Panics
-    ///
-    /// May panic if `compare` is not an order of all elements, as [`slice::sort_by`] may.
+    /// Where `compare` is not an order of all elements they come in some order.
     ///
     /// ```
     /// use lensor::lanes::Lanes;
@@ -247,10 +245,6 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// As for all of [`Lanes`].
     ///
-    /// # Panics
-    ///
-    /// As [`Self::sort_by`].
-    ///
     /// ```
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
@@ -264,9 +258,8 @@ pub trait Lanes: IntoExpr + Sized {
     {
         let source = Lazy(self.into_expr());
         let mut out = zeroed(source.shape()?)?;
-        map_lanes(&source, axis, &mut out, |(), lane, out| {
-            sort::argsort_lane_by(lane, out, &compare);
-            Ok(())
+        map_lanes(&source, axis, &mut out, |spare, lane, out| {
+            sort::argsort_lane_by(lane, out, spare, &compare)
         })?;
         Ok(out)
     }

@@ -4,7 +4,7 @@
 use crate::dtype::Radix;
 use crate::error::Result;
 use crate::kernel::{Loop, wide};
-use crate::memory::reserve;
+use crate::memory::{reserve, resize};
 
 /// Lanes that are sorted at once.
 pub(super) const LANES: usize = 16;
@@ -37,8 +37,7 @@ impl<R: Radix> Network<R> {
             self.pairs.clear();
             reserve(&mut self.pairs, pairs(len).count())?;
             self.pairs.extend(pairs(len));
-            reserve(&mut self.rows, len)?;
-            self.rows.resize(len, [R::default(); LANES]);
+            resize(&mut self.rows, len, [R::default(); LANES])?;
         }
         wide(Sort { items: &mut items[..len * LANES], rows: &mut self.rows, pairs: &self.pairs });
         Ok(())

@@ -1,11 +1,11 @@
 //! Quantiles by selection.
 
 use super::driver::{map_lanes, with_extent};
-use super::sort::refill;
 use super::zeroed;
 use crate::dtype::{Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
+use crate::memory::{refill, reserve};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 
@@ -114,12 +114,14 @@ pub(super) fn ranks(
     quantiles: &[f64],
     interpolation: Interpolation,
     len: usize,
-) {
+) -> Result<()> {
     let points = quantiles.iter().map(|&quantile| Point::new(quantile, interpolation, len));
     ranks.clear();
+    reserve(ranks, quantiles.len().saturating_mul(2))?;
     ranks.extend(points.flat_map(|point| [point.low, point.high]));
     ranks.sort_unstable();
     ranks.dedup();
+    Ok(())
 }
 
 /// Memory to select from a lane with.
@@ -147,7 +149,7 @@ impl<T: Real + Sortable> Selection<T> {
         interpolation: Interpolation,
     ) -> Result<()> {
         let Self { keys, ranks, .. } = self;
-        self::ranks(ranks, quantiles, interpolation, lane.len());
+        self::ranks(ranks, quantiles, interpolation, lane.len())?;
         refill(keys, lane.iter().map(|x| x.key(false)))?;
         let mut start = 0;
         for &rank in ranks.iter() {

@@ -5,7 +5,7 @@ use super::network::{self, Network};
 use crate::dtype::{Radix, Words};
 use crate::error::Result;
 use crate::kernel::{SPARE, sort_u32, sort_u64};
-use crate::memory::reserve;
+use crate::memory::resize;
 use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -91,9 +91,7 @@ impl Algorithm {
             }
             Self::Registers | Self::Bytes => {}
         }
-        let more = items.len().saturating_sub(spare.items.len());
-        reserve(&mut spare.items, more)?;
-        spare.items.resize(items.len(), R::default());
+        resize(&mut spare.items, items.len(), R::default())?;
         let sorted = match (R::words(items), R::words(&mut spare.items)) {
             (Words::U32(items), Words::U32(spare)) if self == Self::Registers => {
                 sort_u32(items, len, spare)

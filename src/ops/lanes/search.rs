@@ -7,7 +7,7 @@ use super::{SortOrder, zeroed};
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
-use crate::memory::{reserve, room};
+use crate::memory::{resize, room};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
@@ -42,7 +42,7 @@ pub(super) fn in_memory<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
 pub(super) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
     match in_memory(e) {
         Some(elements) => Ok(Cow::Borrowed(elements)),
-        None => e.to_vec().map(Cow::Owned),
+        None => Ok(Cow::Owned(e.to_vec()?)),
     }
 }
 
@@ -110,9 +110,7 @@ pub(super) fn modes_of_lanes<T: Sortable>(
     let firsts = numbers.step_by(together);
     for (first, out) in firsts.zip(out.chunks_mut(together)) {
         let count = out.len() * lanes.length;
-        sorted.clear();
-        reserve(sorted, count)?;
-        sorted.resize(count, T::zeroed());
+        resize(sorted, count, T::zeroed())?;
         sort_lanes(keys, lanes, first..first + out.len(), sorted, SortOrder::Ascending)?;
         for (slot, lane) in out.iter_mut().zip(sorted.chunks_exact(lanes.length)) {
             let mut most: &[T] = &[];

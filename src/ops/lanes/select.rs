@@ -1,8 +1,8 @@
 //! The first elements of a lane, and what comes before and after one rank, without sorting the rest.
 
 use super::driver::with_extent;
-use super::sort::refill;
 use crate::error::{Error, Result};
+use crate::memory::refill;
 use crate::shape::Shape;
 
 /// Keys of a lane with their positions. No two are equal.

@@ -7,7 +7,7 @@ use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
 use crate::kernel::SPARE;
 use crate::kernel::inner::map_all;
-use crate::memory::reserve;
+use crate::memory::{self, sort_by};
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
@@ -98,8 +98,7 @@ pub(super) fn sort_lanes<T: Sortable>(
     let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len) else {
         return numbers.zip(out.chunks_exact_mut(len.max(1))).try_for_each(|(number, out)| {
             out.copy_from_slice(lanes.lane(number)?);
-            out.sort_by_key(|x| x.key(descending));
-            Ok(())
+            sort_by(out, &mut Vec::new(), |a, b| a.key(descending).cmp(&b.key(descending)))
         });
     };
     resize(keys, algorithm.together() * len)?;
@@ -157,15 +156,13 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
     numbers: Range<usize>,
     out: &mut [U],
     key: impl Fn(T) -> K,
-    plain: impl Fn(&[T], &mut [U]),
+    plain: impl Fn(&[T], &mut [U]) -> Result<()>,
     write: impl Fn(usize, &[K::Pair], &mut [U]) -> Result<()>,
 ) -> Result<()> {
     let len = lanes.length;
     let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len) else {
-        return numbers.zip(out.chunks_exact_mut(len.max(1))).try_for_each(|(number, out)| {
-            plain(lanes.lane(number)?, out);
-            Ok(())
-        });
+        let mut outs = numbers.zip(out.chunks_exact_mut(len.max(1)));
+        return outs.try_for_each(|(number, out)| plain(lanes.lane(number)?, out));
     };
     resize(pairs, algorithm.together() * len)?;
     let firsts = numbers.step_by(algorithm.together());
@@ -187,8 +184,9 @@ pub(super) fn argsort_lanes<T: Copy, K: SortKey>(
     out: &mut [usize],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
-    let plain =
-        |lane: &[T], out: &mut [usize]| argsort_lane_by(lane, out, |&a, &b| key(a).cmp(&key(b)));
+    let plain = |lane: &[T], out: &mut [usize]| {
+        argsort_lane_by(lane, out, &mut Vec::new(), |&a, &b| key(a).cmp(&key(b)))
+    };
     sort_pairs(scratch, lanes, numbers, out, &key, plain, |_, pairs, out| {
         map_all(pairs, out, |_, pair| (K::position(pair), true));
         Ok(())
@@ -199,10 +197,11 @@ pub(super) fn argsort_lanes<T: Copy, K: SortKey>(
 pub(super) fn argsort_lane_by<T>(
     lane: &[T],
     out: &mut [usize],
+    spare: &mut Vec<usize>,
     compare: impl Fn(&T, &T) -> Ordering,
-) {
+) -> Result<()> {
     out.iter_mut().enumerate().for_each(|(position, slot)| *slot = position);
-    out.sort_by(|&a, &b| compare(&lane[a], &lane[b]));
+    sort_by(out, spare, |&a, &b| compare(&lane[a], &lane[b]))
 }
 
 /// The elements of some lanes in order of their keys.
@@ -215,7 +214,7 @@ pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
 ) -> Result<()> {
     let plain = |lane: &[T], out: &mut [T]| {
         out.copy_from_slice(lane);
-        out.sort_by_key(|&x| key(x));
+        sort_by(out, &mut Vec::new(), |&a, &b| key(a).cmp(&key(b)))
     };
     sort_pairs(scratch, lanes, numbers, out, &key, plain, |first, pairs, out| {
         let lanes_of_pairs = pairs.chunks(lanes.length).zip(out.chunks_mut(lanes.length));
@@ -231,19 +230,5 @@ pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
 
 /// Makes a vector `count` and [`SPARE`] long, whatever it then holds.
 fn resize<T: Copy + Default>(vec: &mut Vec<T>, count: usize) -> Result<()> {
-    let len = count.saturating_add(SPARE);
-    if vec.len() < len {
-        let more = len - vec.len();
-        reserve(vec, more)?;
-    }
-    vec.resize(len, T::default());
-    Ok(())
-}
-
-/// Replaces the elements of a vector.
-pub(super) fn refill<T>(vec: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
-    vec.clear();
-    reserve(vec, items.len())?;
-    vec.extend(items);
-    Ok(())
+    memory::resize(vec, count.saturating_add(SPARE), T::default())
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::{collect, slots};
 use crate::kernel::sparse::Sums;
 use crate::map::Divider;
-use crate::memory::room;
+use crate::memory::list;
 use crate::ops::pairing::Pairing;
 use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
@@ -128,8 +128,7 @@ impl<'a, T: SameBits + Send + Sync> Product<'a, T> {
     fn eval(&self, semiring: &impl Semiring<T>) -> Result<Vec<T>> {
         let [rows, depth, width] = self.extents;
         if width == 1 {
-            let mut column = room(rows)?;
-            column.resize(rows, semiring.zero());
+            let mut column = list(std::iter::repeat_n(semiring.zero(), rows))?;
             self.add_column(semiring, &mut column);
             return Ok(column);
         }
@@ -168,7 +167,10 @@ fn sums<T: Copy, M: Semiring<T>>(semiring: &M) -> Sums<T, impl Fn(T, T, T) -> T 
 
 /// The elements of a tensor in row-major order: where they lie, or copies.
 fn elements<R: Reader>(t: &Tensor<R>) -> Result<Cow<'_, [R::Elem]>> {
-    in_place(t).map_or_else(|| t.to_vec().map(Cow::Owned), |elements| Ok(Cow::Borrowed(elements)))
+    match in_place(t) {
+        Some(elements) => Ok(Cow::Borrowed(elements)),
+        None => Ok(Cow::Owned(t.to_vec()?)),
+    }
 }
 
 /// The elements of a tensor, if they lie in memory in row-major order.

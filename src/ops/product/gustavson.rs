@@ -5,7 +5,8 @@ use super::Semiring;
 use crate::error::Result;
 use crate::kernel::sparse::Entries;
 use crate::kernel::{PARALLEL, join, threads};
-use crate::memory::reserve;
+use crate::memory::{append, grow, list, push, resize, room, zeros};
+use crate::storage::sort_pairs;
 use std::ops::Range;
 
 /// Rows of results up to this extent are summed up in an array of their own, however few entries there are.
@@ -84,17 +85,15 @@ where
             || run(semiring, high, middle..rows.end, right, task),
         );
         let ((mut positions, mut values), second) = (first?, second?);
-        reserve(&mut positions, second.0.len())?;
-        reserve(&mut values, second.0.len())?;
-        positions.extend_from_slice(&second.0);
-        values.extend_from_slice(&second.1);
+        append(&mut positions, &second.0)?;
+        append(&mut values, &second.1)?;
         return Ok((positions, values));
     }
     if right.spreads(task) {
         let sums = Spread::new(right.entries.columns, semiring.zero())?;
         each_row(semiring, left, rows, right, sums)
     } else {
-        each_row(semiring, left, rows, right, Listed(Vec::new()))
+        each_row(semiring, left, rows, right, Listed { terms: Vec::new(), spare: Vec::new() })
     }
 }
 
@@ -176,8 +175,7 @@ impl<'a, T: Copy> Rows<'a, T> {
         push(&mut starts, entries.positions.len())?;
         let mut places = Vec::new();
         if depth <= NARROW.max(asked).max(entries.positions.len()) {
-            reserve(&mut places, depth)?;
-            places.resize(depth, usize::MAX);
+            resize(&mut places, depth, usize::MAX)?;
             for (place, &row) in rows.iter().enumerate() {
                 if let Some(slot) = places.get_mut(row) {
                     *slot = place;
@@ -250,12 +248,8 @@ struct Spread<T> {
 
 impl<T: Copy> Spread<T> {
     fn new(width: usize, zero: T) -> Result<Self> {
-        let (mut sums, mut used, mut words) = (Vec::new(), Vec::new(), Vec::new());
-        reserve(&mut sums, width)?;
-        sums.resize(width, zero);
-        reserve(&mut used, width.div_ceil(64))?;
-        used.resize(width.div_ceil(64), 0);
-        reserve(&mut words, width.div_ceil(64))?;
+        let sums = list(std::iter::repeat_n(zero, width))?;
+        let (used, words) = (zeros(width.div_ceil(64))?, room(width.div_ceil(64))?);
         Ok(Self { zero, sums, used, words })
     }
 }
@@ -301,13 +295,16 @@ impl<T: Copy> Sums<T> for Spread<T> {
 }
 
 /// Terms in the order in which they come.
-struct Listed<T>(Vec<(usize, T)>);
+struct Listed<T> {
+    terms: Vec<(usize, T)>,
+    spare: Vec<(usize, T)>,
+}
 
 impl<T: Copy> Sums<T> for Listed<T> {
     fn add<M: Semiring<T>>(&mut self, semiring: &M, factor: T, line: Line<'_, T>) -> Result<()> {
-        grow(&mut self.0, line.positions.len())?;
+        grow(&mut self.terms, line.positions.len())?;
         let terms = line.entries().map(|(column, x)| (column, semiring.multiply(factor, x)));
-        self.0.extend(terms);
+        self.terms.extend(terms);
         Ok(())
     }
 
@@ -319,11 +316,11 @@ impl<T: Copy> Sums<T> for Listed<T> {
         values: &mut Vec<T>,
     ) -> Result<()> {
         // Terms of one column stay in order.
-        self.0.sort_by_key(|term| term.0);
-        grow(positions, self.0.len())?;
-        grow(values, self.0.len())?;
+        sort_pairs(&mut self.terms, &mut self.spare)?;
+        grow(positions, self.terms.len())?;
+        grow(values, self.terms.len())?;
         let first = values.len();
-        for &(column, term) in &self.0 {
+        for &(column, term) in &self.terms {
             let position = start + column;
             match values[first..].last_mut().filter(|_| positions.last() == Some(&position)) {
                 Some(sum) => *sum = semiring.add(*sum, term),
@@ -333,18 +330,7 @@ impl<T: Copy> Sums<T> for Listed<T> {
                 }
             }
         }
-        self.0.clear();
+        self.terms.clear();
         Ok(())
     }
-}
-
-/// Room for `more` elements, at least doubling it.
-fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    if out.capacity() - out.len() < more { reserve(out, more.max(out.len())) } else { Ok(()) }
-}
-
-fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
-    grow(out, 1)?;
-    out.push(element);
-    Ok(())
 }

@@ -7,6 +7,7 @@ use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
+use crate::memory::{grow, refill};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -77,6 +78,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
             let mut results = Vec::new();
             for item in range.map(item) {
                 let first = item.group * width + item.columns.start;
+                grow(&mut results, item.columns.len())?;
                 for (k, state) in self.item(&item, grain)?.into_iter().enumerate() {
                     results.push(finish(self.reducer, state, first + k)?);
                 }
@@ -114,7 +116,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
                 let block = reader.read(rows, item.columns.clone())?;
                 let rows: SmallVec<[&[E::Elem]; LEAF]> = (0..count).map(|k| block.row(k)).collect();
                 let mut states = Vec::new();
-                loops::fold_columns(self.reducer, &rows, position, &mut states);
+                loops::fold_columns(self.reducer, &rows, position, &mut states)?;
                 pairs.push(states, combine);
             }
             Ok(pairs.finish(combine).unwrap_or_default())
@@ -133,7 +135,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
             for (k, position) in (0..count).zip(position..) {
                 if position == 0 {
                     let row = block.row(k).iter();
-                    states.extend(row.map(|&x| self.reducer.first_at(x, position)));
+                    refill(&mut states, row.map(|&x| self.reducer.first_at(x, position)))?;
                     continue;
                 }
                 for (state, &x) in states.iter_mut().zip(block.row(k)) {

@@ -7,6 +7,7 @@ use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
+use crate::memory::{resize, room};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -99,7 +100,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
     fn serial(&self, results: Range<usize>) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves_per_line * self.lines_per_result;
         let range = results.start * leaves..results.end * leaves;
-        let mut all = Vec::with_capacity(results.len());
+        let mut all = room(results.len())?;
         let mut number = results.start;
         let mut failure = None;
         let mut done = |state: R::State| {
@@ -154,7 +155,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
                     continue;
                 }
                 kept.clear();
-                kept.resize(together * self.leaves_per_line, None);
+                resize(&mut kept, together * self.leaves_per_line, None)?;
                 for k in 0..self.leaves_per_line {
                     let columns = k * self.leaf..((k + 1) * self.leaf).min(self.line);
                     reader.for_each_row(first..first + together, columns, |row, run| {
@@ -203,7 +204,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         match block.flat() {
             Some(run) => all(run),
             None => {
-                let mut run = Vec::with_capacity(end - start);
+                let mut run = room(end - start)?;
                 (0..rows).for_each(|row| run.extend_from_slice(block.row(row)));
                 all(&run);
             }

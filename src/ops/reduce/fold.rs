@@ -13,7 +13,7 @@ use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
 use crate::expr::{Access, Expr, Rows, Stop, explain_rows};
 use crate::kernel;
-use crate::memory::{reserve, room};
+use crate::memory::{append, list, reserve};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -118,6 +118,12 @@ pub(super) enum Failure {
     Undefined(Undefined, usize),
 }
 
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Stop(error.into())
+    }
+}
+
 impl From<Stop> for Failure {
     fn from(stop: Stop) -> Self {
         Self::Stop(stop)
@@ -133,9 +139,7 @@ pub(crate) fn undefined<T>(why: Undefined, index: Vec<usize>) -> Error {
 }
 
 fn copies<T: Copy>(value: T, count: usize) -> Result<Vec<T>> {
-    let mut all = room(count)?;
-    all.resize(count, value);
-    Ok(all)
+    list(std::iter::repeat_n(value, count))
 }
 
 /// The result of a state, the one of this number.
@@ -173,7 +177,7 @@ pub(super) fn rows<'e, E: Expr>(
 }
 
 /// Results of all ranges of at most `task` of `count` items, one after another.
-pub(super) fn in_tasks<T: Send>(
+pub(super) fn in_tasks<T: Copy + Send>(
     items: Range<usize>,
     task: usize,
     run: &(impl Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
@@ -187,6 +191,6 @@ pub(super) fn in_tasks<T: Send>(
         || in_tasks(middle..items.end, task, run),
     );
     let (mut results, more) = (low?, high?);
-    results.extend(more);
+    append(&mut results, &more)?;
     Ok(results)
 }

@@ -2,7 +2,9 @@
 //! inlined, and would be compiled for the baseline then.
 
 use super::Reducer;
+use crate::error::Result;
 use crate::kernel::{Loop, wide, widest};
+use crate::memory::reserve;
 
 /// The state of a run of at least one element, the first of them at `position`.
 #[inline(always)]
@@ -14,14 +16,21 @@ pub(crate) fn fold<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], position: usi
 }
 
 /// The states of all columns of at least one row, the first of them at `position`.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[inline(always)]
 pub(crate) fn fold_columns<T: Copy, R: Reducer<T>>(
     reducer: &R,
     rows: &[&[T]],
     position: usize,
     states: &mut Vec<R::State>,
-) {
+) -> Result<()> {
+    states.clear();
+    reserve(states, rows.first().map_or(0, |row| row.len()))?;
     wide(Columns { reducer, rows, position, states });
+    Ok(())
 }
 
 /// Joins the states of columns with those of the rows that follow.

@@ -3,6 +3,7 @@
 use super::sliding::{Memory, Rows, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Columns, Loop, Part};
+use crate::memory::reserve;
 use crate::ops::along::{GROUP, Gap, Job, States, Table};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
@@ -26,6 +27,9 @@ impl<R> Sliding<'_, R> {
         let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
         let (mut number, last_block) = (first / window, last / window);
         ends.clear();
+        beginnings.clear();
+        reserve(ends, window.min(extended).saturating_mul(width))?;
+        reserve(beginnings, width)?;
         if number > 0 {
             let rows = self.rows(table, start(number - 1)..start(number), width, elements)?;
             // The block before a cut window may be cut itself.

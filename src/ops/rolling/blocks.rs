@@ -3,6 +3,7 @@
 use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Loop, PART, Part};
+use crate::memory::reserve;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States};
 use crate::ops::reduce::Reducer;
 use std::ops::Range;
@@ -28,6 +29,9 @@ impl<R> Sliding<'_, R> {
         let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
         let (mut number, last_block) = (first / window, last / window);
         ends.clear();
+        let longest = window.min(extended);
+        reserve(ends, longest)?;
+        reserve(beginnings, longest.saturating_sub(beginnings.len()))?;
         if number > 0 {
             let run = self.run(lane, block(number - 1), elements)?;
             kernel::wide(Ends { reducer: self.reducer, run, ends });

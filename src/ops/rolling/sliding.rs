@@ -9,7 +9,8 @@
 
 use super::edge::{Edge, Extent, Order, runs};
 use crate::expr::Stop;
-use crate::kernel::Part;
+use crate::kernel::{LARGE, PART, Part};
+use crate::memory::{list, refill, reserve};
 use crate::ops::along::{Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, loops};
 use std::ops::Range;
@@ -111,6 +112,7 @@ impl<'s, R> Sliding<'s, R> {
             return lane.run(range.start - self.padding..range.end - self.padding);
         }
         elements.clear();
+        reserve(elements, range.len())?;
         for (range, order) in runs(self.edge, self.extent, self.padding, range) {
             if range.is_empty() || order == Order::Repeat(0) {
                 continue;
@@ -139,6 +141,7 @@ impl<'s, R> Sliding<'s, R> {
             return Ok(Rows::Panel(table.rows(range)?));
         }
         elements.clear();
+        reserve(elements, range.len().saturating_mul(width))?;
         for (range, order) in runs(self.edge, self.extent, self.padding, range) {
             let count = match order {
                 Order::Repeat(count) => count,
@@ -186,6 +189,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
 
+    const LARGE: bool = size_of::<R::State>() > LARGE || size_of::<R::Out>() > LARGE;
+
     fn results(&self) -> usize {
         self.results
     }
@@ -208,6 +213,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
         memory.results.clear();
+        reserve(&mut memory.results, 2 * PART.max(SIDE))?;
         if self.is_direct() {
             self.one_by_one(memory, lane, job, out)?;
         } else {
@@ -225,6 +231,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
         memory.results.clear();
+        reserve(&mut memory.results, job.width.saturating_add(PART))?;
         if self.is_direct() {
             self.row_by_row(memory, table, job, out)?;
         } else {
@@ -259,8 +266,8 @@ impl<R> Sliding<'_, R> {
             let range = self.range(number).start..self.range(number + count - 1).end;
             let run = self.run(lane, range, elements)?;
             let length = run.len() + 1 - count;
-            let rows: Vec<&[T]> = (0..length).map(|k| &run[k..k + count]).collect();
-            loops::fold_columns(self.reducer, &rows, 0, states);
+            let rows = list((0..length).map(|k| &run[k..k + count]))?;
+            loops::fold_columns(self.reducer, &rows, 0, states)?;
             if let Some((k, reason)) = self.reducer.emit(states.iter().cloned(), results) {
                 job.undefined(number + k, 0, reason);
             }
@@ -290,9 +297,8 @@ impl<R> Sliding<'_, R> {
             let start = self.range(number).start;
             let rows = self.rows(table, start..self.range(end - 1).end, job.width, elements)?;
             for number in number..end {
-                window.clear();
-                window.extend(self.range(number).map(|k| rows.row(k - start)));
-                loops::fold_columns(self.reducer, &window, 0, states);
+                refill(&mut window, self.range(number).map(|k| rows.row(k - start)))?;
+                loops::fold_columns(self.reducer, &window, 0, states)?;
                 if let Some((lane, reason)) = self.reducer.emit(states.iter().cloned(), results) {
                     job.undefined(number, lane, reason);
                 }

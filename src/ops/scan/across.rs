@@ -1,7 +1,9 @@
 //! Lanes side by side: the same scan of each, a row at a time.
 
 use super::running::{Places, Running};
+use crate::error::Result;
 use crate::kernel::{self, Columns, Loop, PART, Part};
+use crate::memory::reserve;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Panel, States};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
@@ -34,9 +36,13 @@ impl<S> Default for Lanes<S> {
 }
 
 impl<S> Lanes<S> {
-    pub(super) fn clear(&mut self) {
+    /// Forgets what is known and makes room for `width` lanes.
+    pub(super) fn reset(&mut self, width: usize) -> Result<()> {
         let Self { blocks, groups, before, group, pair } = self;
-        [blocks, groups, before, group, pair].into_iter().for_each(Vec::clear);
+        [blocks, groups, before, group, pair].into_iter().try_for_each(|states| {
+            states.clear();
+            reserve(states, width)
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The loop over the blocks of a lane.
 
 use super::running::{Places, Running};
+use crate::error::Result;
 use crate::kernel::{self, Loop, PART, Part, Queue};
 use crate::ops::along::{BLOCK, Gap, States};
 use crate::ops::reduce::{Reducer, Undefined};
@@ -18,14 +19,14 @@ pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
 }
 
 impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
-    type Out = Gap;
+    type Out = Result<Gap>;
 
     /// Takes the next blocks of a lane and writes their results part by part; tells which is the first that
     /// has none.
     #[inline(always)]
-    fn run(self) -> Gap {
+    fn run(self) -> Result<Gap> {
         let Self { scan, run, far, places, carry, queue, out } = self;
-        let &first = run.first()?;
+        let Some(&first) = run.first() else { return Ok(None) };
         let (mut gap, mut done): (Gap, _) = (None, 0);
         for block in run.chunks(BLOCK) {
             let mut groups = None;
@@ -38,7 +39,7 @@ impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
                     let own = || scan.reducer.first_at(first, places.position(0));
                     scan.reducer.finish(before.unwrap_or_else(own))
                 };
-                let results = queue.room(part.len(), any);
+                let results = queue.room(part.len(), any)?;
                 let found = if R::ASSOCIATIVE {
                     if far {
                         kernel::ask_ahead(part);
@@ -72,7 +73,7 @@ impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
                 *carry = scan.reducer.sum(carry.as_ref(), groups.as_ref());
             }
         }
-        gap
+        Ok(gap)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, IntoExpr, Prepare};
 use crate::kernel::Filled;
-use crate::memory::reserve;
+use crate::memory::{append, list, reserve};
 use crate::ops::along::{Along, check_axis};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
@@ -230,20 +230,21 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         if lengths < 2 {
             return Ok(Vec::new());
         }
-        let totals = Totals { scan, found: Mutex::new(Vec::new()) };
+        let totals =
+            Totals { scan, found: Mutex::new(list((0..tasks.count()).map(|_| Vec::new()))?) };
         along.visit(&totals)?;
         let found = totals.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut carries = vec![Vec::new(); found.len()];
+        let mut carries = list(found.iter().map(|_| Vec::new()))?;
         for first in (0..items)
             .flat_map(|item| (0..columns).map(move |column| item * lengths * columns + column))
         {
             let mut carry: Vec<R::State> = Vec::new();
             for number in (0..lengths).map(|k| first + k * columns) {
-                carries[number].clone_from(&carry);
+                carries[number] = list(carry.iter().cloned())?;
                 let width = tasks.task(number).columns.len();
                 for block in found[number].chunks(width) {
                     if carry.is_empty() {
-                        carry.extend_from_slice(block);
+                        append(&mut carry, block)?;
                         continue;
                     }
                     for (carry, state) in carry.iter_mut().zip(block) {

@@ -9,7 +9,8 @@
 use super::across::{Cross, Lanes};
 use super::advance::Advance;
 use crate::expr::Stop;
-use crate::kernel::{self, Part, Queue};
+use crate::kernel::{self, LARGE, PART, Part, Queue};
+use crate::memory::{refill, reserve};
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
@@ -69,6 +70,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
 
+    const LARGE: bool = size_of::<R::State>() > LARGE || size_of::<R::Out>() > LARGE;
+
     fn results(&self) -> usize {
         self.extent
     }
@@ -106,15 +109,15 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
             let places = Places { extent: self.extent, reverse: self.reverse, first };
             let end = first.saturating_add(step).min(job.results.end);
             let run = if self.reverse {
-                turned.clear();
-                turned.extend(lane.run(self.extent - end..self.extent - first)?.iter().rev());
+                let run = lane.run(self.extent - end..self.extent - first)?;
+                refill(turned, run.iter().rev().copied())?;
                 turned.as_slice()
             } else {
                 lane.run(first..end)?
             };
             let (carry, queue, out) = (&mut carry, &mut *queue, &mut *out);
             let advance = Advance { scan: self, run, far, places, carry, queue, out };
-            let gap = kernel::wide(advance);
+            let gap = kernel::wide(advance)?;
             if let Some((k, reason)) = gap {
                 job.undefined(places.position(k), 0, reason);
             }
@@ -136,7 +139,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         let together = (table.best() / job.width).clamp(1, self.extent.max(1));
         let together = together.next_multiple_of(GROUP);
         let (extent, reverse) = (self.extent, self.reverse);
-        lanes.clear();
+        lanes.reset(job.width)?;
+        reserve(results, job.width.saturating_add(2 * PART))?;
         lanes.blocks.extend(self.carries.get(job.number).into_iter().flatten().cloned());
         let mut first = job.results.start;
         while first < job.results.end {

@@ -3,6 +3,7 @@
 use super::running::{Memory, Places, Running};
 use crate::expr::Stop;
 use crate::kernel::{self, Part};
+use crate::memory::room;
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use std::sync::{Mutex, PoisonError};
@@ -17,16 +18,17 @@ pub(super) struct Totals<'s, 'r, R, S> {
 impl<R, S> Totals<'_, '_, R, S> {
     fn keep(&self, number: usize, states: Vec<S>) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if found.len() <= number {
-            found.resize_with(number + 1, Vec::new);
+        if let Some(slot) = found.get_mut(number) {
+            *slot = states;
         }
-        found[number] = states;
     }
 }
 
 impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::State> {
     type Out = ();
     type Memory = Memory<T, R::State, ()>;
+
+    const LARGE: bool = <Running<'_, R, R::State> as Sweep<T>>::LARGE;
 
     fn results(&self) -> usize {
         Sweep::<T>::results(self.scan)
@@ -53,7 +55,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         _out: &mut Part<'_, ()>,
     ) -> Result<(), Stop> {
         let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
-        let mut totals = Vec::new();
+        let mut totals = room(job.results.len().div_ceil(BLOCK))?;
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(step).min(job.results.end);
@@ -79,7 +81,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
     ) -> Result<(), Stop> {
         let together = (table.best() / job.width).max(1);
         let lanes = &mut memory.lanes;
-        let mut totals = Vec::new();
+        lanes.reset(job.width)?;
+        let mut totals = room(job.results.len().div_ceil(BLOCK).saturating_mul(job.width))?;
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);

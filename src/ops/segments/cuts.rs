@@ -2,6 +2,7 @@
 
 use crate::expr::Stop;
 use crate::kernel::{self, Loop, PART, Part};
+use crate::memory::{list, reserve};
 use crate::ops::along::{Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::Range;
@@ -61,7 +62,6 @@ impl<T: Copy, R: Reducer<T>> Loop for Leaves<'_, T, R> {
     fn run(self) -> Gap {
         let Self { reducer, run, base, offsets, results } = self;
         let mut gap = None;
-        results.reserve(offsets.len());
         for (k, pair) in offsets.windows(2).enumerate() {
             let state = reducer.fold(&run[pair[0] - base..pair[1] - base], 0);
             gap = gap.or(reducer.undefined(&state).map(|reason| (k, reason)));
@@ -93,6 +93,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         let Memory { pairs, results, .. } = memory;
         let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
         let best = lane.best();
+        // They are handed over when they are more than two parts.
+        reserve(results, 3 * PART + 1)?;
         let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
         let mut number = job.results.start;
         while number < job.results.end {
@@ -168,6 +170,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
             loops::combine_columns(self.reducer, states, later);
         };
         let best = (table.best() / job.width).max(ROWS);
+        reserve(results, job.width.saturating_add(PART))?;
         let mut block = 0..0;
         let mut panel = table.rows(0..0)?;
         let mut leaf: Vec<&[T]> = Vec::new();
@@ -186,7 +189,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 let position = start - segment.start;
                 if R::ASSOCIATIVE {
                     let mut states = Vec::new();
-                    loops::fold_columns(self.reducer, &leaf, position, &mut states);
+                    loops::fold_columns(self.reducer, &leaf, position, &mut states)?;
                     pairs.push(states, combine);
                     continue;
                 }
@@ -194,7 +197,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                     match &mut states {
                         None => {
                             let first = row.iter().map(|&x| self.reducer.first_at(x, position));
-                            states = Some(first.collect());
+                            states = Some(list(first)?);
                         }
                         Some(states) => {
                             for (state, &x) in states.iter_mut().zip(*row) {

@@ -8,7 +8,7 @@
 //! assert_eq!(t.reduce_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
 //! assert_eq!(t.reduce_by_key(0, &[1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
 //!
-//! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum);
+//! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum)?;
 //! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2_i64, 8]));
 //! # Ok::<(), Error>(())
 //! ```
@@ -21,7 +21,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, IntoExpr, Lazy, Prepare, for_each_piece};
 use crate::kernel::Filled;
 use crate::map::Select;
-use crate::memory::room;
+use crate::memory::{list, room, zeros};
 use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
@@ -61,7 +61,7 @@ pub trait Segments: IntoExpr + Sized {
     where
         R: Reducer<Self::Elem>,
     {
-        let parts = Parts::Offsets(offsets.to_vec());
+        let parts = list(offsets.iter().copied()).map(Parts::Offsets);
         Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
     }
 
@@ -88,19 +88,23 @@ pub trait Segments: IntoExpr + Sized {
     where
         R: Reducer<Self::Elem>,
     {
-        let parts = Parts::Keys { keys: keys.to_vec(), groups };
+        let parts = list(keys.iter().copied()).map(|keys| Parts::Keys { keys, groups });
         Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
     }
 
     /// Folds elements with the same key, of any ordered type: gives the keys that occur, ascending, and
     /// one result along `axis` for each.
     ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if the keys that occur and their order cannot be kept.
+    ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::reduce::Mean;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0]);
-    /// let (months, means) = t.group_by(0, &[12, 1, 12, 2], Mean);
+    /// let (months, means) = t.group_by(0, &[12, 1, 12, 2], Mean)?;
     /// assert_eq!(months, [1, 2, 12]);
     /// assert_eq!(means.eval()?.to_vec()?, [2.0, 4.0, 2.0]);
     /// # Ok::<(), Error>(())
@@ -110,21 +114,28 @@ pub trait Segments: IntoExpr + Sized {
         axis: usize,
         keys: &[K],
         reducer: R,
-    ) -> (Vec<K>, LazySegments<Self::Expr, R>)
+    ) -> Result<Grouped<K, Self::Expr, R>>
     where
         R: Reducer<Self::Elem>,
     {
-        let mut unique = keys.to_vec();
-        unique.sort();
-        unique.dedup();
-        let number = |key| unique.binary_search(key).unwrap_or_else(|next| next);
-        let numbers: Vec<usize> = keys.iter().map(number).collect();
-        let groups = self.reduce_by_key(axis, &numbers, unique.len(), reducer);
-        (unique, groups)
+        let mut order = list(0..keys.len())?;
+        order.sort_unstable_by(|&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)));
+        let kinds = || order.chunk_by(|&a, &b| keys[a] == keys[b]);
+        let (mut found, mut numbers) = (room(kinds().count())?, zeros(keys.len())?);
+        for (number, kind) in kinds().enumerate() {
+            found.extend(kind.first().map(|&first| keys[first].clone()));
+            kind.iter().for_each(|&k| numbers[k] = number);
+        }
+        let parts = Ok(Parts::Keys { keys: numbers, groups: found.len() });
+        let groups = Segmented { e: Lazy(self.into_expr()), axis, parts, reducer };
+        Ok((found, Deferred::new(groups)))
     }
 }
 
 crate::compute::for_operands!(Segments);
+
+/// The keys that occur, ascending, and a fold of the elements with each; see [`Segments::group_by`].
+pub type Grouped<K, E, R> = (Vec<K>, LazySegments<E, R>);
 
 /// Which elements belong together.
 #[derive(Debug, Clone)]
@@ -139,7 +150,7 @@ enum Parts {
 pub struct Segmented<E, R> {
     e: Lazy<E>,
     axis: usize,
-    parts: Parts,
+    parts: Result<Parts>,
     reducer: R,
 }
 
@@ -158,7 +169,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
 
     /// That of the operand, with one element a segment along the axis.
     fn shape(&self) -> Result<Shape> {
-        let count = match &self.parts {
+        let count = match self.parts.as_ref().map_err(Error::clone)? {
             Parts::Offsets(offsets) => offsets.len().saturating_sub(1),
             Parts::Keys { groups, .. } => *groups,
         };
@@ -190,7 +201,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         let extent = check_axis(&shape, axis)?;
         let mut e = Lazy(self.e.0.by_ref());
         let gathered;
-        let offsets = match &self.parts {
+        let parts = self.parts.as_ref().map_err(Error::clone)?;
+        let offsets = match parts {
             Parts::Offsets(offsets) => {
                 check_offsets(offsets, axis, extent)?;
                 offsets
@@ -209,7 +221,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
             return Err(Error::EmptySegment { segment, axis });
         }
         let found = run(&Along::new(&e, axis)?, &Cuts { reducer: &self.reducer, offsets });
-        found.map_err(|error| match (&self.parts, error) {
+        found.map_err(|error| match (parts, error) {
             // These name elements in another order than that of the operand.
             (
                 Parts::Keys { .. },
@@ -246,16 +258,15 @@ fn gather(
         return Err(Error::Key { at, key: keys[at], groups });
     }
     let count = groups.saturating_add(1);
-    let mut offsets = room(count)?;
-    offsets.resize(count, 0);
+    let mut offsets: Vec<usize> = zeros(count)?;
     for &key in keys {
         offsets[key + 1] += 1;
     }
     for k in 1..count {
         offsets[k] += offsets[k - 1];
     }
-    let mut next = offsets.clone();
-    let mut order = vec![0; extent];
+    let mut next = list(offsets.iter().copied())?;
+    let mut order = zeros(extent)?;
     for (number, &key) in keys.iter().enumerate() {
         order[next[key]] = number;
         next[key] += 1;

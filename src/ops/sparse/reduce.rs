@@ -8,7 +8,7 @@ mod table;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
 use crate::map::AddressMap;
-use crate::memory::{grow, room};
+use crate::memory::{grow, list, push};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
@@ -72,8 +72,7 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
     if values.len() == len {
         return Ok(Tensor::of_parts(map, values));
     }
-    let mut all = room(len)?;
-    all.resize(len, fill);
+    let mut all = list(std::iter::repeat_n(fill, len))?;
     for (cell, value) in cells.into_iter().zip(values) {
         // Beyond are cells of storage that breaks its promises only.
         if let Some(slot) = all.get_mut(cell) {
@@ -173,9 +172,10 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
         let count = which[start..].partition_point(|&other| other == cell);
         let state = folded(reducer, fill, cells.size, &elements[start..start + count]);
         if let Some(state) = state {
-            found.push(cell);
+            push(&mut found, cell)?;
             let value = cells.finish(reducer, cell, state);
-            values.push(value.map_err(|error| cells.first_error(reducer, fill, &found, error))?);
+            let value = value.map_err(|error| cells.first_error(reducer, fill, &found, error))?;
+            push(&mut values, value)?;
         }
         start += count;
     }

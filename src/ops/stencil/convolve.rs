@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
 use crate::kernel::{Filled, Line, Planes, Taps};
+use crate::memory::{list, room};
 use crate::ops::explain::report;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -262,9 +263,11 @@ where
         let place = |k: usize| (items.start + k) as isize - self.before[0] as isize;
         let source = |k: usize| self.edge.source(place(k), self.shape[0]);
         // The elements themselves, then the border of one axis after the other.
-        let known: Vec<usize> = (0..rows).filter(|&k| source(k).is_some()).collect();
-        if let Some(&first) = known.first() {
-            let sources: Vec<usize> = known.iter().filter_map(|&k| source(k)).collect();
+        let known = || (0..rows).filter_map(|k| Some((k, source(k)?)));
+        if let Some((first, _)) = known().next() {
+            let mut sources = room(rows)?;
+            sources.extend(known().map(|(_, source)| source));
+            let known = first..first + sources.len();
             let straight = sources.windows(2).all(|pair| pair[1] == pair[0] + 1);
             let operand = Lazy(self.operand.0.by_ref());
             let part = if straight {
@@ -272,7 +275,7 @@ where
             } else {
                 operand.select((sources,))?
             };
-            let mut middle = slab.view_mut().slice(0, first..first + known.len())?;
+            let mut middle = slab.view_mut().slice(0, known)?;
             for axis in 1..self.shape.rank() {
                 let start = self.before[axis];
                 middle = middle.slice(axis, start..start + self.shape[axis])?;
@@ -282,28 +285,28 @@ where
         let mut data = slab.into_storage();
         if self.edge != Edge::Zero {
             for axis in 1..self.shape.rank() {
-                self.extend(&mut data, &widths, axis);
+                self.extend(&mut data, &widths, axis)?;
             }
         }
         Ok(Slab { data: Cow::Owned(data), first: items.start })
     }
 
     /// Copies elements to the border along one axis.
-    fn extend(&self, data: &mut [E::Elem], widths: &[usize], axis: usize) {
+    fn extend(&self, data: &mut [E::Elem], widths: &[usize], axis: usize) -> Result<()> {
         let (before, n) = (self.before[axis], self.shape[axis]);
         let each: usize = widths[axis + 1..].iter().product();
         let border = (0..before).chain(before + n..widths[axis]);
-        let moves: Vec<(usize, usize)> = border
-            .filter_map(|k| {
-                let source = self.edge.source(k as isize - before as isize, n)?;
-                Some(((before + source) * each, k * each))
-            })
-            .collect();
+        let mut moves = room(widths[axis] - n)?;
+        moves.extend(border.filter_map(|k| {
+            let source = self.edge.source(k as isize - before as isize, n)?;
+            Some(((before + source) * each, k * each))
+        }));
         for part in data.chunks_exact_mut((widths[axis] * each).max(1)) {
             for &(from, to) in &moves {
                 part.copy_within(from..from + each, to);
             }
         }
+        Ok(())
     }
 
     /// All lines of one index of the first axis of the result.
@@ -324,18 +327,16 @@ where
             index.iter().enumerate().fold(0, at) * self.wide(last)
         };
         let outer = Shape::from(&self.sides[..last]);
-        let starts: Vec<usize> = outer.indexes()?.map(|index| offset(&index)).collect();
+        let mut starts = room(outer.count()?)?;
+        starts.extend(outer.indexes()?.map(|index| offset(&index)));
         let lines = Shape::from(&self.extents[..last]);
         for mut index in Shape::from(&lines[1..]).indexes()? {
             index.insert(0, item - slab.first);
             let start = offset(&index);
-            let taps: Vec<_> = starts
-                .iter()
-                .zip(self.weights.chunks_exact(window))
-                .map(|(&from, weights)| {
-                    (weights, &slab.data[start + from..][..columns + window - 1])
-                })
-                .collect();
+            let lines = starts.iter().zip(self.weights.chunks_exact(window));
+            let taps = list(lines.map(|(&from, weights)| {
+                (weights, &slab.data[start + from..][..columns + window - 1])
+            }))?;
             let sum = |sum: E::Elem, weight: E::Elem, x: E::Elem| sum.plus(weight.times(x));
             out.extend_with(
                 columns,

@@ -5,7 +5,7 @@ use super::rule::Order;
 use super::{EdgeOrder, Spacing};
 use crate::compute::{Compute, Deferred};
 use crate::dtype::{Arithmetic, Real};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
 use crate::kernel::{self, Filled};
@@ -38,7 +38,7 @@ pub(super) enum Kind {
 enum Spacings<T> {
     /// Of the only axis that is looked at.
     One(Spacing<T>),
-    Each(Vec<Spacing<T>>),
+    Each(Result<Vec<Spacing<T>>>),
 }
 
 impl<E: Expr<Elem: Real>> Derivative<E> {
@@ -52,15 +52,15 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         kind: Kind,
         spacing: &[Spacing<E::Elem>],
     ) -> Deferred<Self> {
-        let spacing = Spacings::Each(spacing.to_vec());
+        let spacing = Spacings::Each(spacing.iter().map(Spacing::try_clone).collect());
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })
     }
 
     /// One spacing an axis.
-    fn spacing(&self) -> Result<Vec<Spacing<E::Elem>>> {
+    fn spacing(&self) -> Result<Vec<&Spacing<E::Elem>>> {
         Ok(match &self.spacing {
-            Spacings::One(spacing) => vec![spacing.clone(); self.operand.shape()?.rank()],
-            Spacings::Each(spacing) => spacing.clone(),
+            Spacings::One(spacing) => vec![spacing; self.operand.shape()?.rank()],
+            Spacings::Each(spacing) => spacing.as_ref().map_err(Error::clone)?.iter().collect(),
         })
     }
 

@@ -46,14 +46,14 @@ enum Source<'a, T> {
 pub(super) struct Derivatives<'a, T, E> {
     operand: &'a Lazy<E>,
     shape: Shape,
-    rules: Vec<(usize, Rule<T>)>,
+    rules: Vec<(usize, Rule<'a, T>)>,
 }
 
 impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     pub(super) fn new(
         operand: &'a Lazy<E>,
         planes: &[(usize, Order)],
-        spacing: &[Spacing<T>],
+        spacing: &[&'a Spacing<T>],
     ) -> Result<Self> {
         let shape = operand.shape()?;
         let rank = shape.rank();
@@ -63,7 +63,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         let mut rules = Vec::with_capacity(planes.len());
         for &(axis, order) in planes {
             let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
-            rules.push((axis, Rule::new(axis, extent, order, &spacing[axis])?));
+            rules.push((axis, Rule::new(axis, extent, order, spacing[axis])?));
         }
         Ok(Self { operand, shape, rules })
     }
@@ -165,7 +165,7 @@ struct Field<'a, T: Clone> {
     slab: &'a Slab<'a, T>,
     shape: &'a Shape,
     axis: usize,
-    rule: &'a Rule<T>,
+    rule: &'a Rule<'a, T>,
 }
 
 impl<T: Real> Field<'_, T> {

@@ -2,6 +2,7 @@
 
 use crate::dtype::Real;
 use crate::error::{Error, Result};
+use crate::memory::{list, push};
 use std::fmt;
 
 /// Distances of neighbours along an axis.
@@ -12,6 +13,18 @@ pub enum Spacing<T> {
     /// The differences of these coordinates, one for each index of the axis. They rise or fall; neighbours
     /// that are equal are refused. One that is NaN or infinite makes the results near it NaN or 0.
     At(Vec<T>),
+}
+
+impl<T: Copy> Spacing<T> {
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        Ok(match self {
+            Self::Uniform(distance) => Self::Uniform(*distance),
+            Self::At(coordinates) => Self::At(list(coordinates.iter().copied())?),
+        })
+    }
 }
 
 impl<T: Real> From<T> for Spacing<T> {
@@ -59,10 +72,10 @@ pub(super) enum Tap<T> {
 
 /// A derivative along one axis.
 #[derive(Debug, Clone)]
-pub(super) struct Rule<T> {
+pub(super) struct Rule<'s, T> {
     extent: usize,
     order: Order,
-    spacing: Spacing<T>,
+    spacing: &'s Spacing<T>,
     /// Weights of every index, where distances differ.
     pub(super) weights: [Vec<T>; 3],
 }
@@ -74,16 +87,16 @@ pub(super) enum Order {
     Second,
 }
 
-impl<T: Real> Rule<T> {
+impl<'s, T: Real> Rule<'s, T> {
     /// # Errors
     ///
     /// [`Error::Window`] if the axis has too few elements, [`Error::Coordinates`] if there is not one
-    /// coordinate for each, [`Error::RepeatedCoordinate`] if neighbours have the same.
+    /// coordinate for each, [`Error::RepeatedCoordinate`] if neighbours have the same, [`Error::OutOfMemory`].
     pub(super) fn new(
         axis: usize,
         extent: usize,
         order: Order,
-        spacing: &Spacing<T>,
+        spacing: &'s Spacing<T>,
     ) -> Result<Self> {
         let window = if order == Order::First(EdgeOrder::First) { 2 } else { 3 };
         if extent < window {
@@ -97,15 +110,14 @@ impl<T: Real> Rule<T> {
         if let Some(at) = spacing.repeated() {
             return Err(Error::RepeatedCoordinate { axis, at });
         }
-        let mut rule =
-            Self { extent, order, spacing: spacing.clone(), weights: Default::default() };
+        let mut rule = Self { extent, order, spacing, weights: Default::default() };
         if let Spacing::At(coordinates) = spacing
             && extent > 2
         {
             for index in 1..extent - 1 {
                 let weights = rule.weights_at(coordinates, index);
                 for (all, weight) in rule.weights.iter_mut().zip(weights) {
-                    all.push(weight);
+                    push(all, weight)?;
                 }
             }
         }
@@ -125,7 +137,7 @@ impl<T: Real> Rule<T> {
         let last = self.extent - 1;
         let inside = index > 0 && index < last;
         let start = index.saturating_sub(1).min(self.extent.saturating_sub(3));
-        match (&self.spacing, self.order) {
+        match (self.spacing, self.order) {
             (Spacing::Uniform(h), Order::First(_)) if inside => {
                 Tap::Difference { high: index + 1, low: index - 1, by: h.plus(*h) }
             }
@@ -174,7 +186,7 @@ impl<T: Real> Rule<T> {
     }
 }
 
-impl<T: Real> fmt::Display for Rule<T> {
+impl<T: Real> fmt::Display for Rule<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, by) = match self.tap(1) {
             Tap::Difference { by, .. } => ("differences", by),

@@ -133,13 +133,19 @@ impl StoredMut for Recorder {
         true
     }
 
-    fn set_fill(&mut self, fill: i64) {
+    fn set_fill(&mut self, fill: i64) -> crate::Result<()> {
         self.calls.add("set_fill");
         self.elements.iter_mut().filter(|x| **x == self.fill).for_each(|x| *x = fill);
         self.fill = fill;
+        Ok(())
     }
 
-    fn splice(&mut self, ordinals: Range<usize>, addresses: Vec<usize>, values: Vec<i64>) {
+    fn splice(
+        &mut self,
+        ordinals: Range<usize>,
+        addresses: Vec<usize>,
+        values: Vec<i64>,
+    ) -> crate::Result<()> {
         self.calls.add("splice");
         let old = self.entries().skip(ordinals.start).take(ordinals.len()).map(|entry| entry.0);
         let erased = old.collect::<Vec<_>>().into_iter().map(|address| (address, self.fill));
@@ -148,6 +154,7 @@ impl StoredMut for Recorder {
                 *slot = value;
             }
         }
+        Ok(())
     }
 }
 

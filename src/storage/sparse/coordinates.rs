@@ -4,6 +4,7 @@ use super::sort::sorted_entries;
 use super::{Sparse, check_counts, check_inside, is_ascending};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result, SparseFlaw};
+use crate::memory::list;
 use std::fmt;
 
 /// What to do with entries of one address.
@@ -85,8 +86,8 @@ impl<T: Copy> Sparse<T> {
 
 /// The first entry whose address an earlier one has.
 fn first_duplicate(addresses: &[usize]) -> Error {
-    let ordinals: Vec<usize> = (0..addresses.len()).collect();
-    let entries = match sorted_entries(addresses, &ordinals) {
+    let ordinals = list(0..addresses.len());
+    let entries = match ordinals.and_then(|ordinals| sorted_entries(addresses, &ordinals)) {
         Ok(entries) => entries,
         Err(error) => return error,
     };

@@ -6,11 +6,11 @@ mod sort;
 mod write;
 
 pub use coordinates::Duplicates;
-pub(crate) use sort::{is_ascending, sort_entries};
+pub(crate) use sort::{is_ascending, sort_entries, sort_pairs};
 
 use crate::dtype::SameBits;
 use crate::error::{Error, Result, SparseFlaw};
-use crate::memory::room;
+use crate::memory::{list, room};
 use std::ops::Range;
 
 /// Storage of which most elements equal one fill value.
@@ -206,11 +206,10 @@ impl<T: Copy> Sparse<T> {
     pub fn sub_buffer(&self, range: Range<usize>) -> Result<Self> {
         self.check_range(&range)?;
         let ordinals = self.ordinals(range.clone());
-        let inside = self.addresses[ordinals.clone()]
-            .iter()
-            .map(|address| address.wrapping_sub(range.start));
-        let values = self.values[ordinals].to_vec();
-        Ok(Self::of_sorted(range.len(), self.fill, inside.collect(), values))
+        let inside = self.addresses[ordinals.clone()].iter();
+        let addresses = list(inside.map(|address| address.wrapping_sub(range.start)))?;
+        let values = list(self.values[ordinals].iter().copied())?;
+        Ok(Self::of_sorted(range.len(), self.fill, addresses, values))
     }
 }
 

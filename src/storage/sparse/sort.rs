@@ -1,7 +1,7 @@
 //! Entries in ascending order of address: stable, and in time proportional to their number.
 
 use crate::error::Result;
-use crate::memory::room;
+use crate::memory::{list, refill, sort_by, zeros};
 
 /// Most bits of an address that one pass of the sort looks at: it writes to as many places at once as the
 /// translation cache keeps pages.
@@ -41,17 +41,31 @@ pub(crate) fn sorted_entries<T: Copy>(
     addresses: &[usize],
     values: &[T],
 ) -> Result<Vec<(usize, T)>> {
-    let mut entries: Vec<(usize, T)> = room(addresses.len())?;
-    entries.extend(addresses.iter().copied().zip(values.iter().copied()));
-    if entries.len() < FEW {
-        entries.sort_by_key(|entry| entry.0);
-    } else {
-        radix_sort(&mut entries)?;
-    }
+    let mut entries = list(addresses.iter().copied().zip(values.iter().copied()))?;
+    sort_pairs(&mut entries, &mut Vec::new())?;
     Ok(entries)
 }
 
-fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>) -> Result<()> {
+/// Sorts addresses with what belongs to them; what has the same address keeps its order. `spare` is memory to be
+/// used again.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for a copy.
+pub(crate) fn sort_pairs<T: Copy>(
+    entries: &mut Vec<(usize, T)>,
+    spare: &mut Vec<(usize, T)>,
+) -> Result<()> {
+    if entries.is_sorted_by_key(|entry| entry.0) {
+        return Ok(());
+    }
+    if entries.len() < FEW {
+        return sort_by(entries, spare, |a, b| a.0.cmp(&b.0));
+    }
+    radix_sort(entries, spare)
+}
+
+fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>, other: &mut Vec<(usize, T)>) -> Result<()> {
     let lowest = entries.iter().map(|entry| entry.0).min().unwrap_or(0);
     let highest = entries.iter().map(|entry| entry.0).max().unwrap_or(0);
     let bits = usize::BITS - (highest - lowest).leading_zeros();
@@ -59,7 +73,7 @@ fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>) -> Result<()> {
     let digit_bits = bits.div_ceil(passes);
     let mask = (1_usize << digit_bits) - 1;
 
-    let mut counts = vec![0_usize; passes as usize * (mask + 1)];
+    let mut counts: Vec<usize> = zeros(passes as usize * (mask + 1))?;
     for entry in entries.iter() {
         let mut rest = entry.0 - lowest;
         for counts in counts.chunks_exact_mut(mask + 1) {
@@ -67,8 +81,7 @@ fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>) -> Result<()> {
             rest >>= digit_bits;
         }
     }
-    let mut other: Vec<(usize, T)> = room(entries.len())?;
-    other.extend_from_slice(entries);
+    refill(other, entries.iter().copied())?;
     for (pass, counts) in counts.chunks_exact_mut(mask + 1).enumerate() {
         if counts.contains(&entries.len()) {
             continue;
@@ -83,7 +96,7 @@ fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>) -> Result<()> {
             other[*slot] = entry;
             *slot += 1;
         }
-        std::mem::swap(entries, &mut other);
+        std::mem::swap(entries, other);
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! Writing sparse storage: values equal to the fill erase, blocks are merged in one sweep.
 
-use super::{Sparse, is_ascending, sort_entries};
+use super::Sparse;
+use super::sort::sorted_entries;
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
-use crate::memory::reserve;
+use crate::memory::{grow, list, room};
 use crate::storage::{StoredMut, Writer};
 use std::ops::Range;
 
@@ -28,25 +29,36 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
         self.check_range(&range)?;
         let ordinals = self.ordinals(range.clone());
         let count = if value.same_bits(self.fill) { 0 } else { range.len() };
-        reserve(&mut self.addresses, count)?;
-        reserve(&mut self.values, count)?;
-        self.addresses.splice(ordinals.clone(), range.take(count));
-        self.values.splice(ordinals, std::iter::repeat_n(value, count));
+        self.replace(ordinals, range.take(count), std::iter::repeat_n(value, count))
+    }
+
+    /// Puts other entries in the place of those with the given ordinals.
+    fn replace(
+        &mut self,
+        ordinals: Range<usize>,
+        addresses: impl ExactSizeIterator<Item = usize>,
+        values: impl ExactSizeIterator<Item = T>,
+    ) -> Result<()> {
+        let more = addresses.len().saturating_sub(ordinals.len());
+        grow(&mut self.addresses, more)?;
+        grow(&mut self.values, more)?;
+        self.addresses.splice(ordinals.clone(), addresses);
+        self.values.splice(ordinals, values);
         Ok(())
     }
 
     /// Merges writes in ascending order of address, none of them twice; later ones win over entries.
-    fn merge(&mut self, writes: &[(usize, T)]) {
+    fn merge(&mut self, writes: &[(usize, T)]) -> Result<()> {
         let [(first, _), .., (last, _)] = writes else {
-            if let [(address, value)] = writes {
-                self.set(*address, *value);
-            }
-            return;
+            return match writes {
+                [(address, value)] => self.set(*address, *value),
+                _ => Ok(()),
+            };
         };
         let ordinals = self.ordinals(*first..*last + 1);
         let mut old = ordinals.clone();
-        let room = writes.len() + old.len();
-        let (mut addresses, mut values) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let most = writes.len() + old.len();
+        let (mut addresses, mut values) = (room(most)?, room(most)?);
         for &(address, value) in writes {
             while old.start < old.end && self.addresses[old.start] < address {
                 addresses.push(self.addresses[old.start]);
@@ -61,10 +73,10 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
                 values.push(value);
             }
         }
-        self.splice(ordinals, addresses, values);
+        self.splice(ordinals, addresses, values)
     }
 
-    fn set(&mut self, address: usize, value: T) {
+    fn set(&mut self, address: usize, value: T) -> Result<()> {
         let erases = value.same_bits(self.fill);
         match self.addresses.binary_search(&address) {
             Ok(ordinal) if erases => {
@@ -74,10 +86,13 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
             Ok(ordinal) => self.values[ordinal] = value,
             Err(_) if erases => {}
             Err(ordinal) => {
+                grow(&mut self.addresses, 1)?;
+                grow(&mut self.values, 1)?;
                 self.addresses.insert(ordinal, address);
                 self.values.insert(ordinal, value);
             }
         }
+        Ok(())
     }
 }
 
@@ -86,39 +101,42 @@ impl<T: SameBits + Send + Sync> StoredMut for Sparse<T> {
         value.same_bits(self.fill)
     }
 
-    fn set_fill(&mut self, fill: T) {
+    fn set_fill(&mut self, fill: T) -> Result<()> {
         self.fill = fill;
+        Ok(())
     }
 
-    fn splice(&mut self, ordinals: Range<usize>, addresses: Vec<usize>, values: Vec<T>) {
+    fn splice(
+        &mut self,
+        ordinals: Range<usize>,
+        addresses: Vec<usize>,
+        values: Vec<T>,
+    ) -> Result<()> {
         let end = ordinals.end.min(self.addresses.len());
         let ordinals = ordinals.start.min(end)..end;
         if ordinals == (0..self.addresses.len()) {
             (self.addresses, self.values) = (addresses, values);
-            return;
+            return Ok(());
         }
-        self.addresses.splice(ordinals.clone(), addresses);
-        self.values.splice(ordinals, values);
+        self.replace(ordinals, addresses.into_iter(), values.into_iter())
     }
 }
 
 impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     /// # Panics
     ///
-    /// Panics if `address >= self.len()`.
+    /// Panics if `address >= self.len()`, or if there is no memory for another entry.
     fn write(&mut self, address: usize, value: T) {
-        if address >= self.len {
-            panic!("address {address} is beyond the {} elements", self.len);
+        if let Err(error) = self.try_write(address, value) {
+            panic!("{error}");
         }
-        self.set(address, value);
     }
 
     fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
         if address >= self.len {
             return Err(StorageError::beyond(address, self.len));
         }
-        self.set(address, value);
-        Ok(())
+        self.set(address, value).map_err(|error| StorageError::new(address, error))
     }
 
     fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = T>> {
@@ -126,10 +144,9 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     }
 
     fn write_run(&mut self, start: usize, step: isize, from: &[T]) -> Result<(), StorageError> {
-        let addresses: Vec<usize> = (0..from.len())
-            .map(|k| start.wrapping_add_signed(step.wrapping_mul(k as isize)))
-            .collect();
-        self.write_at(&addresses, from)
+        let address = |k| start.wrapping_add_signed(step.wrapping_mul(k as isize));
+        let addresses = list((0..from.len()).map(address));
+        self.write_at(&addresses.map_err(|error| StorageError::new(start, error))?, from)
     }
 
     /// Of several values for one address the last one stays.
@@ -137,20 +154,15 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
         if let Some(&address) = addresses.iter().find(|address| **address >= self.len) {
             return Err(StorageError::beyond(address, self.len));
         }
-        let count = addresses.len().min(from.len());
-        let (mut addresses, mut values) = (addresses[..count].to_vec(), from[..count].to_vec());
-        if !is_ascending(&addresses) {
-            sort_entries(&mut addresses, &mut values)
-                .map_err(|error| StorageError::new(0, error))?;
-        }
-        let mut writes: Vec<(usize, T)> = Vec::with_capacity(count);
-        for write in addresses.into_iter().zip(values) {
-            match writes.last_mut() {
-                Some(last) if last.0 == write.0 => *last = write,
-                _ => writes.push(write),
-            }
-        }
-        self.merge(&writes);
-        Ok(())
+        let mut merged = || {
+            let mut writes = sorted_entries(addresses, from)?;
+            // Of those for one address the last one, which comes first from behind.
+            writes.reverse();
+            writes.dedup_by_key(|write| write.0);
+            writes.reverse();
+            self.merge(&writes)
+        };
+        let first = addresses.first().copied().unwrap_or(0);
+        merged().map_err(|error| StorageError::new(first, error))
     }
 }

@@ -12,7 +12,7 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Layout};
-use crate::memory::{grow, reserve, room};
+use crate::memory::{list, owned, push, reserve, room};
 use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -57,7 +57,7 @@ impl<S: Reader> Tensor<S> {
             return Ok(None);
         };
         let entries = entries_of(self.address_map(), stored)?;
-        let (positions, values) = (entries.positions.into_owned(), entries.values.into_owned());
+        let (positions, values) = (owned(entries.positions)?, owned(entries.values)?);
         Ok(Some(Sparse::of_sorted(self.len(), stored.fill(), positions, values)))
     }
 }
@@ -107,10 +107,8 @@ fn looked_up<'a, T: Copy>(
 
 /// Ordinals, ascending, of the entries that a map reaches, of which none comes twice.
 pub(crate) fn reached(map: &AddressMap, addresses: &[usize]) -> Result<Vec<usize>> {
-    let mut ordinals = room(addresses.len())?;
-    ordinals.extend(0..addresses.len());
-    let (positions, values) = (Cow::Borrowed(addresses), Cow::Owned(ordinals));
-    let mut ordinals = inverse(map, Entries { positions, values })?.values.into_owned();
+    let (positions, values) = (Cow::Borrowed(addresses), Cow::Owned(list(0..addresses.len())?));
+    let mut ordinals = owned(inverse(map, Entries { positions, values })?.values)?;
     ordinals.sort_unstable();
     ordinals.dedup();
     Ok(ordinals)
@@ -153,10 +151,10 @@ fn through<'a, T: Copy>(
         return Ok(Some(Entries { positions: Cow::Borrowed(&[]), values: Cow::Borrowed(&[]) }));
     }
     if link.is_contiguous() {
-        return Ok(Some(shifted(entries, link.offset(), link.count())));
+        return shifted(entries, link.offset(), link.count()).map(Some);
     }
     let link = link.coalesced();
-    let Some(nested) = link.nested() else {
+    let Some(nested) = link.nested()? else {
         return searched(&link, entries, most);
     };
     let ways = order::ways(&nested, &entries.positions);
@@ -175,20 +173,27 @@ fn through<'a, T: Copy>(
 }
 
 /// Entries of the addresses `offset..offset + count`, from 0 on.
-fn shifted<'a, T: Copy>(entries: &Entries<'a, T>, offset: usize, count: usize) -> Entries<'a, T> {
+fn shifted<'a, T: Copy>(
+    entries: &Entries<'a, T>,
+    offset: usize,
+    count: usize,
+) -> Result<Entries<'a, T>> {
     let positions = &*entries.positions;
     let start = positions.partition_point(|&address| address < offset);
     let end =
         start + positions[start..].partition_point(|&address| address.wrapping_sub(offset) < count);
     let values = match &entries.values {
         Cow::Borrowed(values) => Cow::Borrowed(&values[start..end]),
-        Cow::Owned(values) => Cow::Owned(values[start..end].to_vec()),
+        Cow::Owned(values) => Cow::Owned(list(values[start..end].iter().copied())?),
     };
     let positions = match &entries.positions {
         Cow::Borrowed(positions) if offset == 0 => Cow::Borrowed(&positions[start..end]),
-        _ => positions[start..end].iter().map(|address| address.wrapping_sub(offset)).collect(),
+        _ => {
+            let moved = positions[start..end].iter().map(|address| address.wrapping_sub(offset));
+            Cow::Owned(list(moved)?)
+        }
     };
-    Entries { positions, values }
+    Ok(Entries { positions, values })
 }
 
 /// The general way, where an address may be reached by several sums: one entry after another; `None` if more
@@ -205,10 +210,8 @@ fn searched<'a, T: Copy>(
             if positions.len() == most {
                 return Ok(None);
             }
-            grow(&mut positions, 1)?;
-            grow(&mut values, 1)?;
-            positions.push(shape.ravel(&index));
-            values.push(value);
+            push(&mut positions, shape.ravel(&index))?;
+            push(&mut values, value)?;
         }
     }
     sort_entries(&mut positions, &mut values)?;

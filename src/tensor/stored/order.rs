@@ -5,7 +5,7 @@ use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
 use crate::map::{Divider, Level, Nested};
-use crate::memory::{grow, reserve, room, zeros};
+use crate::memory::{grow, list, reserve, room, zeros};
 use crate::shape::Shape;
 use crate::storage::sort_entries;
 
@@ -134,7 +134,7 @@ fn counted<T: Copy>(
     entries: &Entries<'_, T>,
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
-    let mut slots = vec![0_u32; order.keys];
+    let mut slots: Vec<u32> = zeros(order.keys)?;
     let counts = &mut slots[..];
     for_each_entry(nested, order.key, addresses, |_, _, key| counts[key] += 1)?;
     let mut count = 0;
@@ -150,7 +150,7 @@ fn counted<T: Copy>(
     let shift = group_shift(order.keys, count.saturating_mul(size_of::<(usize, T)>()));
     let mut starts: Vec<u32> = match shift {
         0 => Vec::new(),
-        _ => slots.iter().step_by(1 << shift).copied().collect(),
+        _ => list(slots.iter().step_by(1 << shift).copied())?,
     };
     let next = if shift > 0 { &mut starts[..] } else { &mut slots[..] };
     let (to_positions, to_values) = (&mut positions[..], &mut values[..]);

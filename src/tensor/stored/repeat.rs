@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::Repeat;
-use crate::memory::room;
+use crate::memory::{grow, room};
 use std::ops::Range;
 
 /// Adds the other digits of a repeated axis: ascending entries with first digits on this axis become
@@ -47,6 +47,8 @@ pub(super) fn repeat<T: Copy>(
             let first = group.iter().position(|&position| wanted(position));
             let Some(first) = first else { continue };
             let last = group.iter().rposition(|&position| wanted(position)).unwrap_or(first);
+            grow(&mut all_positions, last - first + 1)?;
+            grow(&mut all_values, last - first + 1)?;
             all_positions.extend(group[first..=last].iter().map(|position| position + offset));
             all_values.extend_from_slice(&group_values[first..=last]);
         }

@@ -293,7 +293,7 @@ impl<E: Expr> Explained<E> {
     {
         let out = quantile::checked(&self.0.shape()?, axis, q)?;
         let mut ranks = Vec::new();
-        quantile::ranks(&mut ranks, q, interpolation, self.extent(axis)?);
+        quantile::ranks(&mut ranks, q, interpolation, self.extent(axis)?)?;
         let bytes = <E::Elem as Sortable>::Key::BYTES;
         let (what, rest) = match nan {
             Nan::Wins => ("quantiles", "unless it has NaN"),

@@ -1,9 +1,9 @@
 //! Smallest and largest elements, and where they are.
 
 use super::super::Reducer;
-use super::lanes::{LANES, LARGE, apart, in_columns, in_halves, in_registers};
+use super::lanes::{LANES, apart, in_columns, in_halves, in_registers};
 use crate::dtype::Order;
-use crate::kernel::ask_ahead;
+use crate::kernel::{LARGE, ask_ahead};
 use std::array::from_fn;
 use std::ops::BitOr;
 

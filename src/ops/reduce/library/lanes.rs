@@ -1,13 +1,10 @@
 //! Loops that many reducers share: a run in lanes, columns a few rows at a time.
 
-use crate::kernel::ask_ahead;
+use crate::kernel::{LARGE, ask_ahead};
 use std::array::from_fn;
 
 /// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
 pub(super) const LANES: usize = 32;
-
-/// Bytes of an accumulator beyond which there is one: many would not fit the stack.
-pub(super) const LARGE: usize = 256;
 
 /// Folds a run of at least one element in [`LANES`] lanes, which are joined in pairs.
 #[inline(always)]

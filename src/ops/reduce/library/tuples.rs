@@ -2,6 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use crate::error::Result;
+use crate::memory::list;
 use crate::tensor::Tensor;
 
 macro_rules! tuples {
@@ -76,7 +77,7 @@ macro_rules! tuples {
             fn separate(self) -> Result<Self::Tensors> {
                 let shape = self.shape();
                 let all = self.into_storage();
-                Ok(($(Tensor::from_vec(shape.clone(), all.iter().map(|each| each.$k).collect())?,)*))
+                Ok(($(Tensor::from_vec(shape.clone(), list(all.iter().map(|each| each.$k))?)?,)*))
             }
         }
     };

@@ -7,7 +7,7 @@
 use super::cells::Cells;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
-use crate::memory::{grow, room};
+use crate::memory::{grow, list, room};
 use crate::ops::reduce::Reducer;
 use crate::ops::reduce::loops::fold;
 use crate::shape::Shape;
@@ -51,8 +51,9 @@ pub(super) struct Fills<'r, T, R, S> {
 }
 
 impl<'r, T: Copy, R: Reducer<T>> Fills<'r, T, R, R::State> {
-    pub(super) fn new(cells: &Cells, reducer: &'r R, fill: T) -> Self {
-        Self { reducer, fill, size: cells.size, known: vec![None; KNOWN] }
+    pub(super) fn new(cells: &Cells, reducer: &'r R, fill: T) -> Result<Self> {
+        let known = list(std::iter::repeat_n(None, KNOWN))?;
+        Ok(Self { reducer, fill, size: cells.size, known })
     }
 
     /// The state of so many fill values, one at least.
@@ -85,7 +86,7 @@ pub(super) fn results<T: Copy, R: Reducer<T>>(
     folded: impl Iterator<Item = Folded<R::State>>,
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let mut values = room(found.len())?;
-    let mut fills = Fills::new(cells, reducer, fill);
+    let mut fills = Fills::new(cells, reducer, fill)?;
     for ((k, &cell), folded) in found.iter().enumerate().zip(folded) {
         let value = cells.finish(reducer, cell, fills.join(folded));
         values.push(value.map_err(|error| cells.first_error(reducer, fill, &found[..=k], error))?);

@@ -10,7 +10,7 @@ use super::gaps::Gaps;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
 use crate::kernel::{Loop, prefetch, wide};
-use crate::memory::{reserve, room};
+use crate::memory::{list, resize, room, zeros};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::Sparse;
@@ -50,7 +50,7 @@ pub(super) fn all_by_table<E: Expr, R: Reducer<E::Elem>>(
         return Ok(None);
     }
     let mut values = room(cells.count)?;
-    let (mut fills, neutral) = (Fills::new(cells, reducer, fill), table.neutral);
+    let (mut fills, neutral) = (Fills::new(cells, reducer, fill)?, table.neutral);
     for (cell, folded) in table.counted.into_iter().take(cells.count).enumerate() {
         // A neutral state is joined like any other, as it cannot be foreseen which cells have no entry.
         let state = match folded.count {
@@ -152,11 +152,9 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
             && self.reducer.is_idempotent(fill)
             && self.cells.each_lacks(positions)
         {
-            reserve(&mut self.uncounted, slots)?;
-            self.uncounted.resize(slots, Folded { count: (), state: state.clone() });
+            resize(&mut self.uncounted, slots, Folded { count: (), state: state.clone() })?;
         } else if let Some(state) = neutral.or_else(|| Some(self.reducer.first(*values.first()?))) {
-            reserve(&mut self.counted, slots)?;
-            self.counted.resize(slots, Folded { count: 0, state });
+            resize(&mut self.counted, slots, Folded { count: 0, state })?;
         }
         Ok(())
     }
@@ -209,17 +207,14 @@ impl<'c, R, S: Clone> Table<'c, R, S> {
         {
             return cells.finish(reducer, cell, state).map(|_| Vec::new());
         }
-        let mut values = room(cells.count)?;
-        values.extend(states.iter().map(|folded| reducer.finish(joined(folded))));
-        Ok(values)
+        list(states.iter().map(|folded| reducer.finish(joined(folded))))
     }
 
     /// The cells that some entry belongs to.
     fn found(&self) -> Result<Vec<usize>> {
         let cells = self.counted.get(..self.cells.count).unwrap_or_default();
         let stored = cells.iter().map(|folded| usize::from(folded.count > 0)).sum();
-        let mut found = room(stored + 1)?;
-        found.resize(stored + 1, 0);
+        let mut found: Vec<usize> = zeros(stored + 1)?;
         let mut next = 0;
         for (cell, folded) in cells.iter().enumerate() {
             found[next] = cell;

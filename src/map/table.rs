@@ -1,0 +1,87 @@
+//! Positions of an axis that are neither linear nor a cycle, and their inverse.
+
+use crate::error::Result;
+use crate::memory::{list, room};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+/// Positions of a listed axis, shared between views.
+///
+/// The inverse is built once, when it is first needed, and takes no part in equality or hash.
+#[derive(Debug, Clone)]
+pub struct Table(Arc<Positions>);
+
+#[derive(Debug)]
+struct Positions {
+    forward: Box<[usize]>,
+    last: usize,
+    inverse: OnceLock<Vec<(usize, usize)>>,
+}
+
+impl Table {
+    /// A table of positions.
+    pub fn new(positions: impl Into<Box<[usize]>>) -> Self {
+        let forward = positions.into();
+        let last = forward.iter().copied().max().unwrap_or(0);
+        Self(Arc::new(Positions { forward, last, inverse: OnceLock::new() }))
+    }
+
+    /// The positions, one a digit.
+    #[inline]
+    pub fn positions(&self) -> &[usize] {
+        &self.0.forward
+    }
+
+    /// The largest position, 0 if there is none.
+    #[inline]
+    pub(crate) fn last(&self) -> usize {
+        self.0.last
+    }
+
+    /// Builds the inverse, so that [`Self::inverse`] has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn invert(&self) -> Result<&[(usize, usize)]> {
+        if let Some(pairs) = self.0.inverse.get() {
+            return Ok(pairs);
+        }
+        let digits = self.positions().iter().enumerate();
+        let mut pairs = list(digits.map(|(digit, &position)| (position, digit)))?;
+        pairs.sort_unstable();
+        Ok(self.0.inverse.get_or_init(|| pairs))
+    }
+
+    /// Pairs of position and digit, ascending; none if there is no memory for them.
+    pub(crate) fn inverse(&self) -> &[(usize, usize)] {
+        self.invert().unwrap_or_default()
+    }
+
+    /// Where in [`Self::inverse`] the positions `low..=high` stand.
+    pub(crate) fn entries(&self, low: usize, high: usize) -> std::ops::Range<usize> {
+        let pairs = self.inverse();
+        pairs.partition_point(|pair| pair.0 < low)..pairs.partition_point(|pair| pair.0 <= high)
+    }
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.positions() == other.positions()
+    }
+}
+
+impl Eq for Table {}
+
+impl Hash for Table {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.positions().hash(state);
+    }
+}
+
+/// Collects positions, reporting memory that cannot be had.
+pub(crate) fn listed(positions: impl Iterator<Item = usize>, count: usize) -> Result<Table> {
+    let mut found = room(count)?;
+    found.extend(positions);
+    Ok(Table::new(found))
+}
