@@ -1,6 +1,6 @@
 //! Elements that are computed when they are read.
 
-use super::{Reader, Stored, TOGETHER};
+use super::{Reader, Stored};
 use crate::dtype::Arithmetic;
 use crate::error::StorageError;
 use std::fmt;

@@ -210,9 +210,6 @@ pub trait StoredMut: Stored {
     ) -> crate::Result<()>;
 }
 
-/// Addresses that are read at once by storage that turns them into others of another storage.
-pub(crate) const TOGETHER: usize = 256;
-
 /// Storage that can be written one element at a time.
 pub trait Writer: Reader {
     /// Writes `value` to `address`.

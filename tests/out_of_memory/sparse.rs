@@ -211,7 +211,7 @@ pub(crate) fn products() {
     every_shortage("times_dense crossed", 1, || {
         times_dense(PlusTimes, &a.view().transpose(&[1, 0])?, &table.view().flip(0)?)
     });
-    #[cfg(feature = "sparse")]
+    #[cfg(all(feature = "sprs", feature = "roaring"))]
     {
         use lensor::interop::{roaring, sprs};
         let floats = (&a).cast::<f64>().eval_sparse().unwrap();
