@@ -2,7 +2,9 @@
 
 use super::RowsMut;
 use crate::kernel::Place;
-use crate::kernel::simd::{self, Level, level};
+use crate::kernel::simd;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::simd::{Level, level};
 use std::mem::MaybeUninit;
 
 /// Bytes from which on columns are far apart: in pages of their own. Near ones are in the cache more often
