@@ -22,6 +22,8 @@ mod numbers;
 mod repeat;
 mod reshape;
 mod select;
+#[cfg(test)]
+mod tests;
 mod transform;
 
 pub use axis::{AxisMap, Table, Walk};
@@ -298,7 +300,7 @@ impl fmt::Debug for AddressMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let links: Vec<_> = self.links().take(8).collect();
         match links[..] {
-            [only] if self.rest.is_none() => fmt::Debug::fmt(only, f),
+            [only] => fmt::Debug::fmt(only, f),
             _ => f.debug_struct("AddressMap").field("links", &links).finish(),
         }
     }
