@@ -15,9 +15,11 @@ fn main() -> ExitCode {
     for folder in std::env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty()) {
         tally.folder(&folder);
     }
-    // What must fail and does is no vector that passed.
-    for wrong in passed_wrongly() {
-        tally.fail(&format!("self-check: {wrong}"));
+    // What must fail and does is no vector that passed. Its numbers have 64 bits.
+    if cfg!(target_pointer_width = "64") {
+        for wrong in passed_wrongly() {
+            tally.fail(&format!("self-check: {wrong}"));
+        }
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     ExitCode::from(u8::from(tally.failed > 0 || tally.passed == 0))

@@ -73,7 +73,7 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::{AxisMap, Layout};
+    use crate::map::{Axis, AxisMap, Layout, Walk};
     use crate::shape::Shape;
 
     #[test]
@@ -81,8 +81,9 @@ mod tests {
         assert_eq!(spread(0).count(), 0);
         assert_eq!(spread(3).collect::<Vec<_>>(), [0, 1, 2]);
         assert!(spread(TRIED).eq(0..TRIED));
-        let many: Vec<usize> = spread(1 << 50).collect();
-        assert_eq!((many[0], many[TRIED - 1], many.len()), (0, (1 << 50) - 1, TRIED));
+        let most = isize::MAX as usize;
+        let many: Vec<usize> = spread(most).collect();
+        assert_eq!((many[0], many[TRIED - 1], many.len()), (0, most - 1, TRIED));
         assert!(many.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
@@ -96,12 +97,52 @@ mod tests {
             row_major(&[5, 1])?.broadcast([3, 10, 20])?,
             row_major(&[6, 4])?.rotate(&[2, -1])?.windows(0, 3)?,
             row_major(&[4, 6])?.transpose(&[1, 0])?.reshape([3, 8])?,
-            row_major(&[1 << 20, 1 << 20])?.rotate(&[3, 5])?,
-            row_major(&[1])?.broadcast([1 << 40])?,
+            row_major(&[1 << 15, 1 << 15])?.rotate(&[3, 5])?,
+            row_major(&[1])?.broadcast([isize::MAX as usize])?,
             Layout::new(0, [AxisMap::linear(4, 2), AxisMap::linear(3, 3)])?.into(),
         ] {
             map.check_invertible()?;
         }
         Ok(())
+    }
+
+    /// An index that is missing, wrong or twice is told, with the address.
+    #[test]
+    fn images_are_held_against_what_is_known() -> Result<()> {
+        let map = AddressMap::row_major(&Shape::from([3]))?.broadcast([6])?;
+        let index = |digit: usize| Index::from_slice(&[digit]);
+        let wrong = |digit, local| Err(Error::NotInvertible { global: vec![digit], local });
+        assert_eq!(map.check_image(1, &[index(1), index(4)]), Ok(()));
+        assert_eq!(map.check_image(1, &[index(4)]), Ok(()));
+        assert_eq!(map.check_image(9, &[]), Ok(()));
+        assert_eq!(map.check_image(1, &[index(0), index(4)]), wrong(0, 1));
+        assert_eq!(map.check_image(1, &[index(1), index(2), index(4)]), wrong(2, 1));
+        assert_eq!(map.check_image(1, &[index(1), index(4), index(5)]), wrong(5, 1));
+        assert_eq!(map.check_image(9, &[index(5)]), wrong(5, 9));
+        Ok(())
+    }
+
+    /// A map whose inverse is wrong: its step and its period have a common divisor, which no constructor lets
+    /// through.
+    fn broken(offset: isize, extent: usize) -> AddressMap {
+        let axes = smallvec::smallvec![Axis { extent, stride: 1 }];
+        let walk = Walk::Cyclic { period: 6, shift: 0, step: 2 };
+        Layout { offset, axes, walks: Some([walk].into()) }.into()
+    }
+
+    #[test]
+    fn a_wrong_inverse_is_found_at_addresses_that_are_read_and_at_others() {
+        // Positions 0, 2, 4; the inverse of 2 modulo 6 does not exist.
+        for offset in [0, 7] {
+            let map = broken(offset, 3);
+            let local = offset as usize;
+            let image = |address| map.to_global(address).map(|index| index[0]).collect::<Vec<_>>();
+            let images: Vec<Vec<usize>> = (local..local + 5).map(image).collect();
+            let right = [vec![0], vec![], vec![1], vec![], vec![2]];
+            let at = images.iter().zip(&right).position(|(found, right)| found != right).unwrap();
+            let error = map.check_invertible().unwrap_err();
+            let Error::NotInvertible { local: found, .. } = error else { panic!("{error}") };
+            assert_eq!(found, local + at);
+        }
     }
 }

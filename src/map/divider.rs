@@ -59,12 +59,16 @@ mod tests {
 
     #[test]
     fn quotients_are_those_of_divisions() {
-        let numbers = [0, 1, 2, 3, 7, 10, 255, 256, 9_999, 10_000, u32::MAX as usize, usize::MAX];
-        for by in numbers {
-            for limit in numbers {
+        let most = usize::MAX;
+        let large = [most >> 31, (most >> 31) / 3, most >> 4, u32::MAX as usize, most];
+        let numbers = [0, 1, 2, 3, 7, 10, 255, 256, 9_999, 10_000].into_iter().chain(large);
+        for by in numbers.clone() {
+            for limit in numbers.clone() {
                 let (divider, by) = (Divider::new(by, limit), by.max(1));
                 let near = (0..4).map(|k| limit.saturating_sub(by.saturating_mul(k)));
-                let below = near.flat_map(|n| n.saturating_sub(2)..n).chain(0..limit.min(600));
+                let rows = (0..4).map(|k| (limit / by).saturating_sub(k) * by);
+                let below =
+                    near.chain(rows).flat_map(|n| n.saturating_sub(2)..n).chain(0..limit.min(600));
                 for number in below {
                     assert_eq!(
                         divider.divide(number),

@@ -23,6 +23,8 @@ mod repeat;
 mod reshape;
 mod select;
 mod table;
+#[cfg(test)]
+mod tests;
 mod transform;
 
 pub use axis::{AxisMap, Walk};
@@ -301,7 +303,7 @@ impl fmt::Debug for AddressMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let links: Vec<_> = self.links().take(8).collect();
         match links[..] {
-            [only] if self.rest.is_none() => fmt::Debug::fmt(only, f),
+            [only] => fmt::Debug::fmt(only, f),
             _ => f.debug_struct("AddressMap").field("links", &links).finish(),
         }
     }

@@ -151,7 +151,7 @@ impl AddressMap {
 /// offset's digits and, for every axis of `top`, the position times the digits of the stride. That is
 /// exact as long as no digit leaves its extent, since then nothing carries. A digit on an axis that
 /// is not linear must come from one axis of `top` alone.
-fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
+pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
     let shape = below.shape();
     let start = shape.unravel(top.offset());
     let mut lowest: SmallVec<[i128; 4]> = start.iter().map(|&digit| digit as i128).collect();

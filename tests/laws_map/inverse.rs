@@ -1,11 +1,11 @@
 //! Index to address and back.
 
-use crate::model::all_indexes;
+use crate::model::{Model, all_indexes};
 use crate::support::{addresses, inverts, oracle};
-use lensor::arbitrary::Chain;
+use lensor::arbitrary::{Chain, ViewOp};
 use lensor::map::Layout;
 use lensor::{AddressMap, Error, Shape};
-use quickcheck::quickcheck;
+use quickcheck::{Gen, quickcheck};
 
 quickcheck! {
     /// `to_local` of every index is what copying says, through any chain of views.
@@ -14,6 +14,21 @@ quickcheck! {
         map.shape().to_vec() == model.shape
             && map.count() == model.data.len()
             && addresses(&map) == model.data
+    }
+
+    /// Each of many operations on one view, or on any layout, reads what copying says.
+    fn operations_read_what_copying_says(map: AddressMap, layout: Layout, seed: u64) -> bool {
+        let g = &mut Gen::from_size_and_seed(20, seed);
+        [map, layout.into()].into_iter().all(|map| {
+            let shape = map.shape();
+            let copied = |map: &AddressMap| Model { shape: map.shape().to_vec(), data: addresses(map) };
+            let before = copied(&map);
+            (0..30).all(|_| {
+                let operation = ViewOp::arbitrary_for(g, &shape);
+                let found = operation.apply(map.clone()).unwrap();
+                before.apply(&operation) == Ok(copied(&found))
+            })
+        })
     }
 
     /// A digit outside, a digit too many or too few is an error that says so.
@@ -52,5 +67,17 @@ quickcheck! {
         let indexes = shape.indexes().unwrap();
         indexes.len() == shape.count().unwrap()
             && indexes.map(|i| i.to_vec()).eq(all_indexes(&shape))
+    }
+}
+
+/// Where many positions of one link lead to one address of the next, all of them are found.
+#[test]
+fn an_address_behind_many_positions_of_a_link_has_all_its_indexes() {
+    for repeats in [1000, 1024, 1025, 1500] {
+        let map =
+            AddressMap::row_major(&Shape::from([3])).unwrap().broadcast([repeats, 3]).unwrap();
+        let map = map.transpose(&[1, 0]).unwrap().reshape([repeats, 3]).unwrap();
+        assert!(map.links().len() > 1);
+        assert!(inverts(&map), "{repeats}");
     }
 }

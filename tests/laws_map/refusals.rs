@@ -61,7 +61,7 @@ quickcheck! {
     /// A shape counts its elements in 128 bits and refuses more than `isize::MAX` nonzero ones.
     fn count_is_that_of_wide_arithmetic(extents: Vec<usize>, shifts: Vec<u8>) -> bool {
         let shape: Vec<usize> =
-            extents.iter().zip(&shifts).take(6).map(|(e, s)| e >> (s % 64)).collect();
+            extents.iter().zip(&shifts).take(6).map(|(e, s)| e >> (u32::from(*s) % usize::BITS)).collect();
         match Shape::from(shape.clone()).count() {
             Ok(count) => shape_fits(&shape) && count as u128 == elements(&shape),
             Err(error) => !shape_fits(&shape) && error == Error::ShapeOverflow { shape },

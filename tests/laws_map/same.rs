@@ -1,5 +1,6 @@
 //! One view in two spellings.
 
+use crate::model::all_indexes;
 use crate::support::{addresses, alike, below, drawn, list};
 use lensor::{AddressMap, Align, Select, Shape};
 use quickcheck::{TestResult, quickcheck};
@@ -125,6 +126,24 @@ quickcheck! {
         to[0] *= times;
         let repeated = map.clone().broadcast(to).unwrap();
         TestResult::from_bool(addresses(&repeated) == addresses(&map).repeat(times))
+    }
+
+    /// A diagonal reads what two equal digits read, through no more links than there were.
+    fn a_diagonal_reads_equal_digits(map: AddressMap) -> bool {
+        let rank = map.rank();
+        let pairs = (0..rank).flat_map(|a| (0..rank).map(move |b| (a, b))).filter(|(a, b)| a != b);
+        pairs.into_iter().all(|(a, b)| {
+            let diagonal = map.clone().diagonal(a, b).unwrap();
+            diagonal.links().len() <= map.links().len()
+                && all_indexes(&diagonal.shape()).iter().all(|index| {
+                    let (&digit, others) = index.split_last().unwrap();
+                    let mut others = others.iter().copied();
+                    let digits = (0..rank).map(|axis| {
+                        if axis == a || axis == b { digit } else { others.next().unwrap() }
+                    });
+                    diagonal.to_local(index) == map.to_local(&digits.collect::<Vec<_>>())
+                })
+        })
     }
 
     /// A diagonal does not care which axis comes first.

@@ -8,12 +8,15 @@ use quickcheck::{Arbitrary, Gen};
 
 /// A number that is often small, and sometimes as extreme as it gets.
 fn wild(g: &mut Gen) -> usize {
-    let extreme = [usize::MAX, isize::MAX as usize, 1 << 63, 1 << 32, (1 << 63) + 2, 1 << 40];
+    const BEYOND: usize = 1 << (usize::BITS - 1);
+    const HALF: usize = 1 << (usize::BITS / 2);
+    let extreme = [usize::MAX, isize::MAX as usize, BEYOND, HALF, BEYOND + 2, HALF << 8];
     if below(g, 16) == 0 { *g.choose(&extreme).unwrap() } else { below(g, 7) }
 }
 
 fn wild_signed(g: &mut Gen) -> isize {
-    let extreme = [isize::MIN, isize::MAX, isize::MIN + 1, 1 << 40, -(1 << 40)];
+    const LARGE: isize = 1 << (isize::BITS / 2 + 8);
+    let extreme = [isize::MIN, isize::MAX, isize::MIN + 1, LARGE, -LARGE];
     if below(g, 16) == 0 { *g.choose(&extreme).unwrap() } else { below(g, 13) as isize - 6 }
 }
 

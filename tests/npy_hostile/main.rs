@@ -1,6 +1,8 @@
 //! `.npy` files from strangers: an error for every one, no panic, no abort, bounded memory.
+//!
+//! Longer than 400 lines because it is one table of files; each test stands alone.
 
-use lensor::dtype::{DType, FileElement};
+use lensor::dtype::{ByteOrder, DType, FileElement};
 use lensor::interop::npy::{self, Header};
 use lensor::{Error, Tensor};
 use std::io::Read;
@@ -77,6 +79,7 @@ fn shapes_whose_product_wraps() {
         vec![(1 << 63) + 2, 2],
         vec![0, max, max],
         vec![max],
+        vec![max / 8],
         vec![1 << 62],
         vec![256; 8],
     ] {
@@ -142,17 +145,31 @@ fn memory_that_cannot_be_had() {
 
 #[test]
 fn every_prefix_of_a_file_is_truncated() {
-    let bytes = valid();
-    for found in 0..bytes.len() {
-        match refused::<f64>(&bytes[..found]) {
-            Error::Truncated { expected, found: reported } => {
-                assert_eq!(reported, found as u64);
-                assert!(expected > reported);
+    let later = |version| file(version, &described("'<f8'", "(1,)"), &[0; 8]);
+    for (bytes, text_start) in [(valid(), 10), (later(2), 12), (later(3), 12)] {
+        for found in 0..bytes.len() {
+            match refused::<f64>(&bytes[..found]) {
+                Error::Truncated { expected, found: reported } => {
+                    assert_eq!(reported, found as u64);
+                    assert!(expected > reported);
+                    // The version is told by the seventh byte.
+                    assert!(!(7..text_start).contains(&found) || expected == text_start as u64);
+                }
+                other => panic!("{found} bytes: {other}"),
             }
-            other => panic!("{found} bytes: {other}"),
         }
+        assert!(npy::read::<f64>(&bytes[..]).is_ok());
     }
-    assert!(npy::read::<f64>(&bytes[..]).is_ok());
+}
+
+/// A text of 64 KiB is the longest one.
+#[test]
+fn the_longest_header() {
+    for (bytes, fits) in [(1 << 16, true), ((1 << 16) + 1, false)] {
+        let mut text = described("'<f8'", "()");
+        text += &" ".repeat(bytes - text.len());
+        assert_eq!(Header::parse(&file(2, &text, &[])).is_ok(), fits);
+    }
 }
 
 #[test]
@@ -248,6 +265,8 @@ fn malformed_texts() {
     malformed("{'descr': '<f8', 'fortran_order': False}", 40, "a value for 'shape'");
     malformed("{'descr': '<f8', 'shape': ()}", 29, "a value for 'fortran_order'");
     malformed("{'descr': '<f8', 'descr': '<f8'}", 17, keys);
+    malformed("{'fortran_order': True, 'fortran_order': True}", 24, keys);
+    malformed("{'shape': (), 'shape': ()}", 14, keys);
     malformed("{'descr': '<f8', 'strides': (8,)}", 17, keys);
     malformed("{'descr' '<f8'}", 9, "':'");
     malformed("{'descr': '<f8' 'shape': ()}", 16, "',' or '}'");
@@ -276,6 +295,24 @@ fn malformed_texts() {
         end,
         "white space up to the end of the header",
     );
+}
+
+#[test]
+fn a_header_leaves_room_for_its_outermost_extent_to_grow() {
+    for rank in 2..30 {
+        for fortran in [false, true] {
+            let bytes = |digits: u32| {
+                let mut shape = vec![1; rank];
+                shape[if fortran { rank - 1 } else { 0 }] = 10_usize.pow(digits - 1);
+                Header::new(DType::U8, ByteOrder::NATIVE, fortran, shape).unwrap().data_offset()
+            };
+            // Ten digits are what any `isize` has.
+            assert!(
+                (1..10).all(|digits| bytes(digits) == bytes(1) && bytes(1) % 64 == 0),
+                "{rank}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -310,6 +347,12 @@ fn types_that_are_no_elements() {
     }
     match header(&described("('<f8', (2,))", "()")) {
         Err(Error::ElementType { found, .. }) => assert_eq!(found, "('<f8', (2,))"),
+        other => panic!("{other:?}"),
+    }
+    // Of a long one the beginning is shown.
+    let long = format!("[{}]", "('x', '<f8'), ".repeat(100));
+    match header(&described(&long, "()")) {
+        Err(Error::ElementType { found, .. }) => assert_eq!(found, long[..64]),
         other => panic!("{other:?}"),
     }
 }

@@ -172,7 +172,7 @@ mod tests {
     impl Arbitrary for Lists {
         fn arbitrary(g: &mut Gen) -> Self {
             let count = *g.choose(&[1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 17, 20]).unwrap();
-            let step = *g.choose(&[1, 3, 100, 50_000, 1 << 36, 1 << 50]).unwrap();
+            let step = *g.choose(&[1, 3, 100, 50_000, usize::MAX >> 28, usize::MAX >> 14]).unwrap();
             let top = *g.choose(&[false, false, true]).unwrap();
             let mut lists: Vec<Vec<usize>> = Vec::new();
             for k in 0..count {
@@ -241,7 +241,7 @@ mod tests {
     fn lists_that_do_not_ascend_come_to_an_end() {
         let falling: Vec<usize> = (0..2000).rev().collect();
         let wild: Vec<usize> =
-            (0..2000).map(|k: usize| k.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+            (0..2000).map(|k: usize| k.wrapping_mul(usize::MAX / 13 * 8)).collect();
         let ends = vec![usize::MAX; 700];
         let good: Vec<usize> = (0..3000).map(|k| k * 5).collect();
         let lists = [falling, wild, ends, good];

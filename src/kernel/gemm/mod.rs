@@ -155,3 +155,38 @@ pub(crate) fn foreign<T: Copy + 'static>(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix is one if all its elements lie in the slice; otherwise the span of its addresses is told.
+    #[test]
+    fn a_matrix_lies_inside_its_slice() {
+        let data = [0_u8; 12];
+        let strides = [-4, -1, 0, 1, 3];
+        for (rows, columns) in [(0, 3), (3, 0), (1, 1), (1, 3), (3, 1), (4, 3)] {
+            for base in -2..14 {
+                for step in strides.into_iter().flat_map(|a| strides.map(|b| [a, b])) {
+                    let found = Matrix::new(&data, base, [rows, columns], step).map(drop);
+                    let addresses: Vec<isize> = (0..rows as isize)
+                        .flat_map(|r| {
+                            (0..columns as isize).map(move |c| base + r * step[0] + c * step[1])
+                        })
+                        .collect();
+                    let (Some(&low), Some(&high)) =
+                        (addresses.iter().min(), addresses.iter().max())
+                    else {
+                        assert_eq!(found, Ok(()));
+                        continue;
+                    };
+                    let inside = low >= 0 && high < 12;
+                    let expected = out_of_span(low as i128, high as i128, 12);
+                    assert_eq!(found, if inside { Ok(()) } else { Err(expected) });
+                }
+            }
+        }
+        let far = Matrix::new(&data, 0, [3, 1], [isize::MAX, 1]).map(drop);
+        assert_eq!(far, Err(out_of_span(0, 2 * isize::MAX as i128, 12)));
+    }
+}

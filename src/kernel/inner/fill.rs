@@ -1,7 +1,9 @@
 //! Evaluating the rows of a bound cursor.
 
 use super::RowsMut;
-use crate::kernel::simd::{self, Level, level};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::simd;
+use crate::kernel::simd::{Level, level};
 use crate::kernel::{Cursor, PART, Row};
 use std::mem::MaybeUninit;
 

@@ -8,6 +8,9 @@ mod dest;
 mod fill;
 mod map;
 mod pack;
+#[cfg(test)]
+#[allow(unsafe_code, reason = "slots that were written are read")]
+mod tests;
 mod transpose;
 
 pub use dest::Dest;
@@ -92,7 +95,8 @@ pub(super) fn as_slots<T>(elements: &[T]) -> &[MaybeUninit<T>] {
 
 #[cold]
 pub(crate) fn out_of_span(low: i128, high: i128, len: usize) -> Error {
-    let span = usize::try_from(low).unwrap_or(0)..usize::try_from(high + 1).unwrap_or(usize::MAX);
+    let bound = |address: i128| usize::try_from(address.max(0)).unwrap_or(usize::MAX);
+    let span = bound(low)..bound(high + 1);
     Error::OutOfSpan { span, len }
 }
 

@@ -217,7 +217,7 @@ pub(crate) fn pack_streaming<T: Copy>(
     place: &Place<'_>,
     dest: &mut Dest<'_, T>,
 ) -> Option<Result<()>> {
-    let mut out = dest.rows()?;
+    let out = dest.rows()?;
     if lies_across(place, out.rows) || out.columns < PART || level() == Level::Baseline {
         return None;
     }
@@ -229,7 +229,7 @@ pub(crate) fn pack_streaming<T: Copy>(
     // that AVX2 was detected.
     #[cfg(target_arch = "x86_64")]
     unsafe {
-        pack_streaming_avx2(from, place, &mut out)
+        pack_streaming_avx2(from, place, out)
     };
     Some(Ok(()))
 }
@@ -239,7 +239,7 @@ pub(crate) fn pack_streaming<T: Copy>(
 /// Every address of `place` within the rows and columns of `out` lies in `from`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn pack_streaming_avx2<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
+unsafe fn pack_streaming_avx2<T: Copy>(from: &[T], place: &Place<'_>, mut out: RowsMut<'_, T>) {
     for row in 0..out.rows {
         let base = place.base.wrapping_add(place.rows.at(row));
         let columns = place.columns;

@@ -1,7 +1,9 @@
 //! Blocks whose source is nearer across the rows than along them.
 
 use super::RowsMut;
-use crate::kernel::simd::{self, Level, level};
+use crate::kernel::simd;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::simd::{Level, level};
 use crate::kernel::{LARGE, Place};
 use std::mem::MaybeUninit;
 

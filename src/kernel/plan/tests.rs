@@ -155,6 +155,19 @@ fn the_span_of_a_nest_is_what_the_output_reaches() {
     let backwards = linear(9, &[-3, 1]);
     let plan = planned(&[4, 3], &[backwards, linear(0, &[0, 0])], BLOCKING);
     assert_eq!(plan.span(&plan.nests[0]), (0, 11));
+    let listed = |base, stride| {
+        let operand = with_walk(&[stride], 0, Walk::Listed(&[2, 5, 3]));
+        Operand { base, ..operand }
+    };
+    for output in [listed(4, 2), listed(20, -2), listed(0, 1)] {
+        let plan = planned(&[3], &[output, linear(0, &[1])], BLOCKING);
+        let reached: Vec<_> = visited(&plan).into_iter().map(|(address, _)| address).collect();
+        let spans: Vec<_> = plan.nests.iter().map(|nest| plan.span(nest)).collect();
+        let low = reached.iter().min().map(|&low| low as i128);
+        let high = reached.iter().max().map(|&high| high as i128);
+        assert_eq!(spans.iter().map(|span| span.0).min(), low);
+        assert_eq!(spans.iter().map(|span| span.1).max(), high);
+    }
 }
 
 #[test]

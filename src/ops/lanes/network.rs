@@ -121,8 +121,9 @@ mod tests {
     fn lanes_are_sorted_apart() {
         let mut network = Network::default();
         for len in (1..=LONGEST).chain([3]) {
-            let mut items: Vec<u16> =
-                (0..len * LANES).map(|k| ((k * k * 40_503) >> 3) as u16 % 97).collect();
+            let mut items: Vec<u16> = (0..len * LANES)
+                .map(|k| ((k as u64 * k as u64 * 40_503) >> 3) as u16 % 97)
+                .collect();
             let mut expected = items.clone();
             expected.chunks_mut(len).for_each(<[u16]>::sort);
             network.sort(&mut items, len).unwrap();

@@ -63,7 +63,10 @@ pub(super) fn runs(len: usize) -> Vec<Run> {
             0 => 1,
             1 => -1,
             2 => random.below(9) as isize - 4,
-            _ => random.below(2 * len.min(1 << 40)) as isize - len.min(1 << 40) as isize,
+            _ => {
+                let most = len.min(isize::MAX as usize / 4);
+                random.below(2 * most) as isize - most as isize
+            }
         };
         let limit = 1 + random.below(LONGEST);
         all.push(Run::longest(random.below(len), step, len, limit));
