@@ -100,7 +100,7 @@
 //!
 //! # Reductions, scans and lanes
 //!
-//! Folds along axes are methods of [`Reduce`]; they are lazy, and fused with the expression they fold. A
+//! Folds along axes are methods of [`Reduce`]; they are [`Deferred`]: computed when asked for, fused with the expression they fold, and operands themselves. A
 //! [`Reducer`](reduce::Reducer) of your own brings axes, masks, [scans](scan), [windows](rolling) and
 //! [`segments`] with it. What needs whole [`lanes`] is sorted, searched and picked from along any
 //! axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
@@ -111,7 +111,7 @@
 //! use lensor::scan::Scan;
 //! let t = Tensor::from_nested([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])?;
 //!
-//! let spread = &t - t.mean(1).keepdims().eval()?;
+//! let spread = &t - t.mean(1).keepdims();
 //! assert_eq!((&spread * &spread).sum(1).eval()?.to_vec()?, [2.0, 2.0]);
 //! assert_eq!(t.max_over(0).filter(t.less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
 //!

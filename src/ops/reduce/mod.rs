@@ -10,7 +10,7 @@
 //! let t = Tensor::from_nested([[1.0, 2.0, 6.0], [3.0, 5.0, 4.0]])?;
 //!
 //! assert_eq!((&t * 2.0).sum(1).eval()?.to_vec()?, [18.0, 24.0]);
-//! let centred = &t - t.view().mean(1).keepdims().eval()?;
+//! let centred = &t - t.mean(1).keepdims();
 //! assert_eq!(centred.eval()?.to_vec()?, [-2.0, -1.0, 3.0, -1.0, 1.0, 0.0]);
 //!
 //! // Several in one pass, of those elements only where a mask is true.
