@@ -219,7 +219,7 @@ fn evaluation() {
         check(&out, (0..all).map(|k| 2 * turned(k)), "added");
         out.update(|old| Ok(old.flip(0)?.flip(0)?.boxed())).unwrap();
         out.map_in_place(|x| x.minus(Large::one())).unwrap();
-        check(&out, (0..all).map(|k| 2 * turned(k) - 1), "in place");
+        check(&out, (0..all).map(|k| (2 * turned(k)).wrapping_sub(1)), "in place");
         out.fill(Large::one()).unwrap();
         check(&out, (0..all).map(|_| 1), "filled");
         let twice = concat(0, [t.view(), t.view()]).unwrap().to_tensor().unwrap();

@@ -1,5 +1,7 @@
 //! The layers of the library, read from its source: who may know whom, and where the dangerous and the
 //! conditional parts stand, and what allocates.
+//!
+//! Longer than 400 lines because it is one table of what may stand where.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -320,7 +322,7 @@ const FEW: [&str; 25] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 44] = [
+const ALLOCATES: [(&str, &str, &str); 43] = [
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("expr/arrays.rs", "map(count).collect()", "operands"),
     ("expr/pieces.rs", "ranges.iter()", "axes"),
@@ -360,7 +362,6 @@ const ALLOCATES: [(&str, &str, &str); 44] = [
     ),
     ("ops/segments/mod.rs", "Select::List(order)", "axes"),
     ("ops/sparse/reduce/cells.rs", "groups.iter()", "axes"),
-    ("ops/stencil/mod.rs", "found", "axes"),
     ("shape.rs", "", "axes"),
     ("tensor/build.rs", "inner", "axes"),
     ("tensor/combine.rs", "tensors", "operands"),
@@ -376,7 +377,8 @@ const ALLOCATES: [(&str, &str, &str); 44] = [
 fn what_grows_with_data_is_asked_for() {
     let mut unused: Vec<_> = ALLOCATES.iter().collect();
     let mut found = Vec::new();
-    for (file, text) in sources("src").iter().filter(|(file, _)| !file.ends_with("/tests.rs")) {
+    let is_test = |file: &str| file.ends_with("/tests.rs") || file.contains("/tests/");
+    for (file, text) in sources("src").iter().filter(|(file, _)| !is_test(file)) {
         let mut statement = String::new();
         for (number, line) in code(text) {
             statement.push_str(line);

@@ -1,4 +1,6 @@
 //! Derivatives where they are exact, convolutions against sums over copies, stencils against indexes.
+//!
+//! Longer than 400 lines because it is one family of laws.
 
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;

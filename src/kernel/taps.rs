@@ -26,8 +26,10 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
 
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>]) {
-        let few = if size_of::<T>() <= LARGE { out.len() } else { 0 };
-        let (out, large) = out.split_at_mut(few);
+        if size_of::<T>() > LARGE {
+            let slots = out.iter_mut().enumerate();
+            return slots.for_each(|(k, slot)| self.part(k, std::array::from_mut(slot)));
+        }
         let (wide, rest) = out.as_chunks_mut::<32>();
         let done = wide.len() * 32;
         for (k, slots) in wide.iter_mut().enumerate() {
@@ -38,7 +40,7 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
         for (k, slots) in narrow.iter_mut().enumerate() {
             self.part(done + k * 8, slots);
         }
-        for (k, slot) in rest.iter_mut().chain(large).enumerate() {
+        for (k, slot) in rest.iter_mut().enumerate() {
             self.part(last + k, std::array::from_mut(slot));
         }
     }

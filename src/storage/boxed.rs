@@ -80,6 +80,9 @@ impl<T: Copy + Send + Sync> Reader for TooDeep<T> {
         self.len
     }
 
+    /// # Panics
+    ///
+    /// Panics: every element fails.
     fn read(&self, address: usize) -> T {
         let error = Error::TooDeep { depth: self.depth, limit: DEPTH_LIMIT };
         panic!("cannot read address {address}: {error}")

@@ -255,9 +255,9 @@ fn in_threads() {
     });
     let (a, b) = (sparse::every(COUNT, 3), sparse::every(COUNT, 2));
     every_shortage("sparse sum of many", 2, || (&a + &b).eval_sparse().map(sparse::parts));
-    let (a, b) = (sparse::banded(COUNT, 1), sparse::banded(COUNT, 7));
+    let (a, b) = (sparse::banded(COUNT / 4, 1), sparse::banded(COUNT / 4, 7));
     every_shortage("products of many", 2, || times_sparse(PlusTimes, &a, &b).map(sparse::parts));
-    let table = Tensor::full([COUNT, 3], 2_u64).unwrap();
+    let table = Tensor::full([COUNT / 4, 3], 2_u64).unwrap();
     every_shortage("dense product of many", 1, || times_dense(PlusTimes, &a, &table));
 }
 

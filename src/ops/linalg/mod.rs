@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Apply, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read};
 use crate::kernel::Filled;
+use crate::memory::list;
 use crate::ops::explain::report;
 use crate::ops::pairing::{Pairing, check};
 use crate::shape::{Align, Shape};
@@ -102,7 +103,7 @@ where
         other: R,
         pairs: &[(usize, usize)],
     ) -> Deferred<MatMul<Self::Expr, R::Expr>> {
-        let pairs = Some(pairs.to_vec());
+        let pairs = Some(list(pairs.iter().copied()));
         Deferred::new(MatMul { a: Lazy(self.into_expr()), b: Lazy(other.into_expr()), pairs })
     }
 
@@ -139,7 +140,7 @@ pub struct MatMul<A, B> {
     a: Lazy<A>,
     b: Lazy<B>,
     /// The axes that are summed over, for [`Linalg::tensordot`].
-    pairs: Option<Vec<(usize, usize)>>,
+    pairs: Option<Result<Vec<(usize, usize)>>>,
 }
 
 impl<A: Expr, B: Expr> MatMul<A, B> {
@@ -148,7 +149,7 @@ impl<A: Expr, B: Expr> MatMul<A, B> {
         let (a, b) = (Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()));
         match &self.pairs {
             None => chained(a, b),
-            Some(pairs) => paired(a, b, pairs),
+            Some(pairs) => paired(a, b, pairs.as_ref().map_err(Error::clone)?),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
 use crate::kernel::{self, Filled};
 use crate::map::AddressMap;
+use crate::memory::{push, room};
 use crate::ops::explain::report;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -52,7 +53,11 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         kind: Kind,
         spacing: &[Spacing<E::Elem>],
     ) -> Deferred<Self> {
-        let spacing = Spacings::Each(spacing.iter().map(Spacing::try_clone).collect());
+        let each = room(spacing.len()).and_then(|mut each| {
+            spacing.iter().try_for_each(|one| push(&mut each, one.try_clone()?))?;
+            Ok(each)
+        });
+        let spacing = Spacings::Each(each);
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })
     }
 
