@@ -329,8 +329,9 @@ mod tests {
             assert_eq!(shape, a.iter().copied().collect::<Shape>());
             for b in lists {
                 assert_eq!(shape == *b, a == b);
-                assert_eq!(shape == Shape::from(b), a == b);
-                assert_eq!(hash(&shape) == hash(&Shape::from(b)), a == b);
+                let other = Shape::from(b);
+                assert_eq!(shape == other, a == b);
+                assert_eq!(hash(&shape) == hash(&other), a == b);
             }
             assert_eq!(shape == [2, 3], *a == [2, 3]);
         }
