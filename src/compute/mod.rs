@@ -191,8 +191,8 @@ impl<C: Compute> Deferred<C> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!(t.sum(..).item()?, 10_i64);
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(..).item()?, 10);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<C::Elem> {
