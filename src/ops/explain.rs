@@ -33,10 +33,11 @@ pub trait Explain: IntoExpr + Sized {
     ///
     /// ```
     /// use lensor::explain::Explain;
+    /// use lensor::lanes::SortOrder::Ascending;
     /// use lensor::prelude::*;
-    /// let t = Tensor::full([64, 64], 1.0)?;
-    /// let text = t.matmul(&t).explain()?.to_string();
-    /// assert!(text.starts_with("product of f64 [64, 64] and [64, 64] to [64, 64]"));
+    /// let t = Tensor::full([100, 8], 1_u8)?;
+    /// let text = t.explained().sort(0, Ascending)?.to_string();
+    /// assert!(text.contains("each lane: sorted by 1-byte keys, byte by byte"));
     /// # Ok::<(), Error>(())
     /// ```
     fn explained(self) -> Explained<Self::Expr> {
