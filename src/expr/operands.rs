@@ -297,7 +297,7 @@ type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
 ///
 /// # Errors
 ///
-/// [`Error::Operands`] if the shapes do not align.
+/// [`Error::Operands`](crate::Error::Operands) if the shapes do not align.
 pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
     let (a, b) = (a.into_expr(), b.into_expr());
     let (shape_a, shape_b) = (a.shape()?, b.shape()?);

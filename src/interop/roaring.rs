@@ -46,8 +46,9 @@ pub fn mask(shape: impl Into<Shape>, set: &RoaringTreemap) -> Result<Tensor<Spar
 ///
 /// # Errors
 ///
-/// [`Error::InvalidSparse`] for a position beyond the shape, [`Error::ShapeOverflow`] if the shape has
-/// too many elements, [`Error::OutOfMemory`] if the entries cannot be kept.
+/// [`InvalidSparse`](crate::Error::InvalidSparse) for a position beyond the shape,
+/// [`ShapeOverflow`](crate::Error::ShapeOverflow) if the shape has too many elements,
+/// [`OutOfMemory`](crate::Error::OutOfMemory) if the entries cannot be kept.
 ///
 /// ```
 /// use lensor::interop::roaring::pattern;

@@ -84,7 +84,7 @@ pub trait Accumulate<R> {
     /// # Errors
     ///
     /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align, and what
-    /// [`Reduction::eval`] reports.
+    /// [`Deferred::eval`](crate::compute::Deferred::eval) reports.
     ///
     /// ```
     /// use lensor::prelude::*;
