@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 
     // Decades are rows of 120 months.
     let decades = anomaly.clone().slice(0, 0..60)?.reshape([6, 10 * MONTHS])?;
-    let quantiles = decades.quantiles(1, &[0.1, 0.5, 0.9], Interpolation::Linear)?;
+    let quantiles = decades.quantiles(1, &[0.1, 0.5, 0.9], Interpolation::Linear).eval()?;
     println!("anomaly in °C, quantiles of months    10 %    50 %    90 %");
     for (year, row) in range(FIRST_YEAR, 2010, 10)?.to_vec()?.into_iter().zip(0..) {
         let [low, middle, high] = [0, 1, 2].map(|k| quantiles.get(&[row, k]));
@@ -44,20 +44,19 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 
     // Years counted from the middle one have the mean 0, so the least squares line is a quotient.
     let years = linspace(-30.0, 30.0, YEARS)?;
-    let slope = years.view().matmul(&of_year).eval()?.item()?
-        / years.view().matmul(&years).eval()?.item()?;
+    let slope = years.view().matmul(&of_year).item()? / years.view().matmul(&years).item()?;
     println!("trend: {:+.3} °C a decade", 10.0 * slope);
 
     // A window of five months is centred two after it begins.
-    let warmest = season.argmax(..).eval()?.item()? + 2;
+    let warmest = season.argmax(..).item()? + 2;
     let (year, month) = (FIRST_YEAR + warmest / MONTHS, warmest % MONTHS + 1);
-    let peak = season.max_over(..).eval()?.item()?;
+    let peak = season.max_over(..).item()?;
     println!("warmest five months: {peak:+.2} °C around {year}-{month:02}");
 
     // Across a year and along the months; inside, where neighbours stand on both sides.
     let gradient = (&anomaly).gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First).eval()?;
     let steepness = (&gradient * &gradient).sum(2).eval()?.lazy().sqrt().slice(0, 1..YEARS - 1)?;
-    let steepest = steepness.argmax(..).eval()?.item()? + MONTHS;
+    let steepest = steepness.argmax(..).item()? + MONTHS;
     println!("steepest change: {}-{:02}", FIRST_YEAR + steepest / MONTHS, steepest % MONTHS + 1);
 
     let annual = time_line.rolling(0, MONTHS).centred().edge(Edge::Cut).mean().eval()?;

@@ -4,7 +4,7 @@
 use lensor::expr::zip_stored;
 use lensor::interop::mtx;
 use lensor::prelude::*;
-use lensor::product::{PlusTimes, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/karate.mtx");
 
@@ -19,11 +19,11 @@ fn main() -> Result<(), Error> {
     let members = friends.shape()[0];
     assert_eq!((members, friends.storage().stored_len()), (34, 2 * 78));
 
-    let degrees = times_dense(PlusTimes, &friends, &Tensor::full([members], 1.0)?)?;
+    let degrees = friends.times_dense(&Tensor::full([members], 1.0)?, PlusTimes).eval()?;
     assert_eq!(degrees.storage(), &DEGREES);
 
     // The square counts ways of two steps. Member 17 knows 6 and 7, and through them these and itself.
-    let ways = times_sparse(PlusTimes, &friends, &friends)?;
+    let ways = friends.times_sparse(&friends, PlusTimes)?;
     let of_17 = ways.view().select((16,))?.lazy().eval_sparse()?;
     let expected = [(0, 2.0), (4, 1.0), (5, 1.0), (6, 1.0), (10, 1.0), (16, 2.0)];
     assert!(of_17.storage().iter().eq(expected));
@@ -36,7 +36,7 @@ fn main() -> Result<(), Error> {
     let passed_on = zip_stored((&friends, &degrees), 0.0, |(friends, degree)| friends / degree)?;
     let mut rank = Tensor::full([members], 1.0 / members as f64)?;
     loop {
-        let next = times_dense(PlusTimes, &passed_on, &rank)?;
+        let next = passed_on.times_dense(&rank, PlusTimes).eval()?;
         let next = (next * 0.85 + 0.15 / members as f64).eval()?;
         if std::mem::replace(&mut rank, next).all_close(&rank, 0.0, 1e-12)? {
             break;
@@ -53,7 +53,7 @@ fn main() -> Result<(), Error> {
     let ordered = passed_on.view().select((order.clone(), order.clone()))?;
     assert_eq!(ordered.stored_entries()?.map(|entries| entries.stored_len()), Some(2 * 78));
     let rank = rank.select((order,))?;
-    let next = times_dense(PlusTimes, &ordered, &rank)? * 0.85 + 0.15 / members as f64;
+    let next = ordered.times_dense(&rank, PlusTimes).eval()? * 0.85 + 0.15 / members as f64;
     assert!(rank.all_close(next, 0.0, 1e-12)?);
     Ok(())
 }

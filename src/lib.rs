@@ -53,7 +53,7 @@
 //!     fn read(&self, address: usize) -> u64 { (address * address) as u64 }
 //! }
 //! let t = Tensor::new([2, 3], Squares(6))?;
-//! assert_eq!((t.flip(1)? + 1).eval()?.to_vec()?, [5, 2, 1, 26, 17, 10]);
+//! assert_eq!((t.flip(1)? + 1).to_vec()?, [5, 2, 1, 26, 17, 10]);
 //! # Ok::<(), lensor::Error>(())
 //! ```
 //!
@@ -69,12 +69,12 @@
 //! let prices = Tensor::from_vec([2, 1], vec![10, 20])?;
 //!
 //! let revenue = &counts * &prices + 1;
-//! assert_eq!(revenue.eval()?.to_vec()?, [31, 11, 41, 21, 101, 181]);
-//! assert_eq!(revenue.select((.., 0))?.eval()?.to_vec()?, [31, 21]);
+//! assert_eq!(revenue.to_vec()?, [31, 11, 41, 21, 101, 181]);
+//! assert_eq!(revenue.select((.., 0))?.to_vec()?, [31, 21]);
 //!
 //! // Element types never change in silence.
 //! let roots = counts.cast::<f64>().sqrt().floor().cast::<u8>();
-//! assert_eq!(choose(roots.greater(1), &counts, 0).eval()?.to_vec()?, [0, 0, 4, 0, 5, 9]);
+//! assert_eq!(choose(roots.greater(1), &counts, 0).to_vec()?, [0, 0, 4, 0, 5, 9]);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -112,11 +112,11 @@
 //! let t = Tensor::from_nested([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])?;
 //!
 //! let spread = &t - t.mean(1).keepdims();
-//! assert_eq!((&spread * &spread).sum(1).eval()?.to_vec()?, [2.0, 2.0]);
-//! assert_eq!(t.max_over(0).filter(t.less(5.5)).eval()?.to_vec()?, [3.0, 5.0, 4.0]);
+//! assert_eq!((&spread * &spread).sum(1).to_vec()?, [2.0, 2.0]);
+//! assert_eq!(t.max_over(0).filter(t.less(5.5)).to_vec()?, [3.0, 5.0, 4.0]);
 //!
-//! assert_eq!(t.cumsum(1).eval()?.to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
-//! assert_eq!(t.argsort(1, SortOrder::Ascending)?.to_vec()?, [1, 2, 0, 2, 1, 0]);
+//! assert_eq!(t.cumsum(1).to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
+//! assert_eq!(t.argsort(1, SortOrder::Ascending).to_vec()?, [1, 2, 0, 2, 1, 0]);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -213,7 +213,7 @@ pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::number::{Float, Number};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{diff, explain, generate, lanes, linalg, product, rolling, scan, segments, stencil};
+pub use ops::{diff, generate, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;

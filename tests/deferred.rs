@@ -92,10 +92,7 @@ fn it_stands_wherever_a_tensor_may() {
     assert_eq!(all.to_vec().unwrap(), [11, 23, 39, 30, 49, 72]);
     assert_eq!(t.sum(0).sum(0).item().unwrap(), 21);
     assert_eq!(t.cumsum(0).cumsum(1).to_vec().unwrap(), [1, 3, 6, 5, 12, 21]);
-    assert_eq!(
-        (&t - t.sum(0)).sort(1, Ascending).unwrap().to_vec().unwrap(),
-        [-6, -5, -4, -3, -2, -1]
-    );
+    assert_eq!((&t - t.sum(0)).sort(1, Ascending).to_vec().unwrap(), [-6, -5, -4, -3, -2, -1]);
     assert_eq!((&t + t.sum(0)).cumsum(1).rolling(1, 2).sum().shape().unwrap(), [2, 2]);
 }
 

@@ -4,7 +4,7 @@ use lensor::dtype::{Arithmetic, Order, SameBits};
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
-use lensor::product::{PlusTimes, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 use lensor::reduce::{Max, Min, Reducer};
 use lensor::rolling::Rolling;
 use lensor::scan::Scan;
@@ -238,15 +238,23 @@ fn lanes() {
         let compare = |a: &Large, b: &Large| a.0[0].cmp(&b.0[0]);
         for (sides, axis) in [(SIDES, 0), (SIDES, 1), ([1, 300], 1)] {
             let (mut t, numbers) = (matrix(sides), small(sides));
-            let order = numbers.argsort(axis, SortOrder::Ascending).unwrap();
-            let sorted = numbers.sort(axis, SortOrder::Ascending).unwrap().into_storage();
-            assert!(t.argsort_by(axis, compare).unwrap() == order);
-            check(&t.take_along(axis, &order).unwrap(), sorted.iter().copied(), "take_along");
-            check(&t.sort_by(axis, compare).unwrap(), sorted.iter().copied(), "sort_by");
+            let order = numbers.argsort(axis, SortOrder::Ascending).eval().unwrap();
+            let sorted = numbers.sort(axis, SortOrder::Ascending).eval().unwrap().into_storage();
+            assert!(t.argsort_by(axis, compare).eval().unwrap() == order);
+            check(
+                &t.take_along(axis, &order).eval().unwrap(),
+                sorted.iter().copied(),
+                "take_along",
+            );
+            check(&t.sort_by(axis, compare).eval().unwrap(), sorted.iter().copied(), "sort_by");
             t.sort_in_place_by_key(axis, SortOrder::Ascending, |x| x.0[0]).unwrap();
             check(&t, sorted.iter().copied(), "sort_in_place_by_key");
             t.sort_in_place_by(axis, |a, b| compare(b, a)).unwrap();
-            check(&t, numbers.sort(axis, SortOrder::Descending).unwrap().into_storage(), "falling");
+            check(
+                &t,
+                numbers.sort(axis, SortOrder::Descending).eval().unwrap().into_storage(),
+                "falling",
+            );
         }
     });
 }
@@ -268,10 +276,10 @@ fn products_and_stencils() {
         let (zero, none) = (Large([0; BYTES]), 0);
         let keep = |t: &Tensor<Vec<Large>>| t.view().lazy().map(|x| x).to_sparse(zero);
         let (sparse, few) = (keep(&t).unwrap(), numbers.to_sparse(none).unwrap());
-        let expected = times_dense(PlusTimes, &few, &numbers).unwrap();
-        let found = times_dense(PlusTimes, &sparse, &t).unwrap();
+        let expected = few.times_dense(&numbers, PlusTimes).eval().unwrap();
+        let found = sparse.times_dense(&t, PlusTimes).eval().unwrap();
         check(&found, expected.storage().iter().copied(), "times_dense");
-        let found = times_sparse(PlusTimes, &sparse, &sparse).unwrap().to_tensor().unwrap();
+        let found = sparse.times_sparse(&sparse, PlusTimes).unwrap().to_tensor().unwrap();
         check(&found, expected.storage().iter().copied(), "times_sparse");
         let both = (&sparse + sparse.view().transpose(&[1, 0]).unwrap()).eval_sparse().unwrap();
         let expected = &numbers + numbers.view().transpose(&[1, 0]).unwrap();

@@ -2,7 +2,7 @@
 
 use lensor::arbitrary::Viewed;
 use lensor::interop::sprs::{from_coordinates, tensor, to_coordinates, to_csc, to_csr};
-use lensor::product::{PlusTimes, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 use lensor::storage::Sparse;
 use lensor::storage::conformance::check_reader;
 use lensor::{Error, Reader, Shape, Stored, Tensor};
@@ -131,9 +131,9 @@ fn products_are_those_of_sprs() {
         let a = triplets.compressed::<u32>(by_rows).map(|value| f64::from(value % 1000));
         let b = a.transpose_view().to_other_storage();
         let (s, t) = (tensor(a.view()).unwrap(), tensor(b.view()).unwrap());
-        let product = times_sparse(PlusTimes, &s, &t).unwrap();
+        let product = s.times_sparse(&t, PlusTimes).unwrap();
         let x: Vec<f64> = (0..a.cols()).map(|k| f64::from(seed) - k as f64).collect();
-        let column = times_dense(PlusTimes, &s, &Tensor::from(x.clone())).unwrap();
+        let column = s.times_dense(&Tensor::from(x.clone()), PlusTimes).eval().unwrap();
         to_csr(&product).unwrap().to_dense() == (&a.to_csr() * &b.to_csr()).to_dense()
             && column.to_vec().unwrap() == (&a * &ndarray::Array1::from(x)).to_vec()
     }

@@ -61,14 +61,14 @@ fn sorts(bench: &mut Bench) {
         let data = noise(n * n);
         let t = Tensor::from_vec(shape, data.clone()).expect("an input");
         let nd = ArrayD::from_shape_vec(IxDyn(&shape), data).expect("an input");
-        let ours = t.view().sort(axis, Ascending).expect("a sort");
+        let ours = t.view().sort(axis, Ascending).eval().expect("a sort");
         let theirs = sort_each(nd.clone(), axis);
         check(name, ours.storage(), theirs.as_slice().expect("contiguous"));
         bench.run(Case {
             name,
             bytes: 8 * n * n,
             reach: 8.0,
-            ours: &mut || drop(t.view().sort(axis, Ascending).expect("a sort")),
+            ours: &mut || drop(t.view().sort(axis, Ascending).eval().expect("a sort")),
             naive: &mut || {
                 let mut copy = nd.clone();
                 for mut lane in copy.lanes_mut(Axis(axis)) {
@@ -102,13 +102,13 @@ fn argsorts(bench: &mut Bench) {
     }
     let t = Tensor::from_vec([n, n], noise(n * n)).expect("an input");
     let nd = Array2::from_shape_vec((n, n), noise(n * n)).expect("an input");
-    let ours = t.view().argsort(0, Ascending).expect("a sort");
+    let ours = t.view().argsort(0, Ascending).eval().expect("a sort");
     check(name, ours.storage(), argsort_each(&nd).as_slice().expect("contiguous"));
     bench.run(Case {
         name,
         bytes: 12 * n * n,
         reach: 14.0,
-        ours: &mut || drop(t.view().argsort(0, Ascending).expect("a sort")),
+        ours: &mut || drop(t.view().argsort(0, Ascending).eval().expect("a sort")),
         naive: &mut || drop(argsort_each(&nd)),
         ndarray: Some(&mut || drop(argsort_each(&nd))),
     });

@@ -3,7 +3,7 @@
 use crate::cases::{Matrix, addresses, check, matrix, peer};
 use crate::report::{Bench, Case};
 use lensor::prelude::*;
-use lensor::product::{PlusTimes, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 use lensor::storage::Sparse;
 use sprs::CsMat;
 use std::hint::black_box;
@@ -49,7 +49,7 @@ fn dense(bench: &mut Bench, name: String, a: &Matrix, x: &CsMat<f64>, width: usi
         }
         out
     };
-    let product = || times_dense(PlusTimes, a, &ours).expect("a product");
+    let product = || a.times_dense(&ours, PlusTimes).eval().expect("a product");
     let peer = || {
         if width > 1 {
             return x * &theirs;
@@ -70,7 +70,7 @@ fn dense(bench: &mut Bench, name: String, a: &Matrix, x: &CsMat<f64>, width: usi
 
 fn sparse(bench: &mut Bench, name: String, a: &Matrix, b: &Matrix) {
     let (x, y) = (peer(a), peer(b));
-    let product = || times_sparse(PlusTimes, a, b).expect("a product");
+    let product = || a.times_sparse(b, PlusTimes).expect("a product");
     let naive = || {
         let (side, mut out) = (a.shape()[0], std::collections::BTreeMap::new());
         let first = |row: usize| b.storage().addresses().partition_point(|k| *k < row * side);

@@ -73,6 +73,15 @@ pub trait Compute: Send + Sync + Sealed {
         inner::collect(count, |out| self.fill(out))
     }
 
+    /// Computes all results into a tensor of their shape without memory for all of them, and says whether it did.
+    #[doc(hidden)]
+    fn assign<W: Writer<Elem = Self::Elem>>(&self, _out: &mut Tensor<W>) -> Result<bool>
+    where
+        Self: Sized,
+    {
+        Ok(false)
+    }
+
     /// How it would be computed, in words.
     ///
     /// # Errors
@@ -81,9 +90,9 @@ pub trait Compute: Send + Sync + Sealed {
     fn explain(&self) -> Result<Explanation>;
 }
 
-impl<C: Compute + ?Sized> Sealed for &C {}
+impl<C: Compute> Sealed for &C {}
 
-impl<C: Compute + ?Sized> Compute for &C {
+impl<C: Compute> Compute for &C {
     type Elem = C::Elem;
 
     fn shape(&self) -> Result<Shape> {
@@ -104,6 +113,10 @@ impl<C: Compute + ?Sized> Compute for &C {
 
     fn collect(&self, count: usize) -> Result<Vec<C::Elem>> {
         (**self).collect(count)
+    }
+
+    fn assign<W: Writer<Elem = C::Elem>>(&self, out: &mut Tensor<W>) -> Result<bool> {
+        (**self).assign(out)
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -217,13 +230,20 @@ impl<C: Compute> Deferred<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
+        let layout = self.operation.layout()?;
+        if layout.shape() != out.shape() {
+            return Lazy(self.into_expr()).assign_to(out);
+        }
+        let mut kept = Kept::default();
+        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+        if self.operation.assign(out)? {
+            return Ok(());
+        }
         let (map, storage) = out.parts_mut();
         let span = map.span();
-        if self.operation.layout()? == map.clone().moved_down(span.start)?
+        if layout == map.clone().moved_down(span.start)?
             && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
         {
-            let mut kept = Kept::default();
-            prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
             return self.operation.fill(inner::slots(slice)).map(drop);
         }
         Lazy(self.into_expr()).assign_to(out)

@@ -32,6 +32,20 @@ impl Explanation {
         Self { lines, threads }
     }
 
+    /// What is done to what, how, by how many threads, and how many bytes are read and written.
+    pub(crate) fn report(
+        what: String,
+        how: impl IntoIterator<Item = String>,
+        threads: usize,
+        [read, written]: [usize; 2],
+    ) -> Self {
+        let mut lines = vec![what];
+        lines.extend(how);
+        lines.push(format!("threads: {threads}"));
+        lines.push(format!("bytes: {read} read, {written} written"));
+        Self { lines, threads }
+    }
+
     /// The lines: shape, loops, one for each operand, threads, bytes. Bytes are counted once where
     /// operands repeat elements. The wording is for people and may change.
     pub fn lines(&self) -> &[String] {

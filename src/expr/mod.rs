@@ -46,7 +46,9 @@ pub use operands::{IntoOperands, Operands, align, zip_with};
 pub(crate) use operators::for_numbers;
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
-pub(crate) use pieces::{Boxes, for_each_piece, moved, selectors};
+pub(crate) use pieces::{
+    Boxes, elements, first_error, for_each_piece, moved, row_major, selectors,
+};
 pub(crate) use rows::{RowReader, Rows};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;

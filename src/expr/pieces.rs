@@ -4,6 +4,7 @@ use super::{Expr, Lazy, prepare};
 use crate::error::{Error, Result};
 use crate::map::Select;
 use crate::shape::{Index, Shape};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
@@ -64,6 +65,25 @@ pub(crate) fn selectors(ranges: &[Range<usize>]) -> Vec<Select> {
     ranges.iter().map(|range| Select::range(range.start as isize..range.end as isize)).collect()
 }
 
+/// All elements, if they lie in memory in row-major order.
+pub(crate) fn row_major<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
+    let (slice, map) = e.in_memory().filter(|(_, map)| map.is_contiguous())?;
+    let start = map.top().offset();
+    slice.get(start..start + map.count())
+}
+
+/// All elements in row-major order: where they lie if they lie so, computed otherwise.
+///
+/// # Errors
+///
+/// What [`Lazy::eval`] reports.
+pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
+    match row_major(e) {
+        Some(elements) => Ok(Cow::Borrowed(elements)),
+        None => Ok(Cow::Owned(e.to_vec()?)),
+    }
+}
+
 /// Evaluates `e` piece by piece in row-major order, each of at most `limit` elements, and hands them to
 /// `visit`. Errors name indexes of the whole.
 ///
@@ -84,6 +104,20 @@ pub(crate) fn for_each_piece<E: Expr>(
         visit(piece.eval().map_err(|error| moved(error, &ranges))?.storage())?;
     }
     Ok(())
+}
+
+/// The first error of an operand in row-major order, for one that a part of it reported: which is the first does
+/// not depend on the order in which parts are read.
+#[cold]
+pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
+    /// Elements that are evaluated at once.
+    const PIECE: usize = 1 << 15;
+    match error {
+        Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. } => {
+            for_each_piece(whole, PIECE, |_| Ok(())).err().unwrap_or(error)
+        }
+        other => other,
+    }
 }
 
 /// An error of a piece as one of the whole.

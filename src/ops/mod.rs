@@ -4,7 +4,6 @@ mod along;
 mod assign;
 mod compare;
 pub mod diff;
-pub mod explain;
 pub mod generate;
 pub mod lanes;
 pub mod linalg;

@@ -1,6 +1,6 @@
 //! What `explain` says, line by line.
 
-mod eager;
+mod deferred;
 mod lazy;
 
 use lensor::expr::Explanation;

@@ -3,7 +3,7 @@
 use crate::kernels::kernels;
 use lensor::expr::zip_stored;
 use lensor::prelude::*;
-use lensor::product::{PlusTimes, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 use lensor::reduce::*;
 use lensor::storage::{Sparse, SubBuffer};
 use lensor::{Reader, Result, Writer};
@@ -35,10 +35,14 @@ const OPERATIONS: &[Operation] = &[
     ("dense sums", |t| t.sum(0).eval().and(t.sum(1).eval()).map(drop)),
     ("positions", |t| t.argmax(0).eval().and(t.argmin(1).eval()).map(drop)),
     ("several", |t| t.reduce(1, (Min, Max, CountNonzero)).eval_sparse().map(drop)),
-    ("product", |t| times_sparse(PlusTimes, t, &t.view().transpose(&[1, 0])?).map(drop)),
-    ("turned product", |t| times_sparse(PlusTimes, &t.view().transpose(&[1, 0])?, t).map(drop)),
-    ("times dense", |t| times_dense(PlusTimes, t, &Tensor::full([t.shape()[1], 3], 1)?).map(drop)),
-    ("times vector", |t| times_dense(PlusTimes, t, &Tensor::full([t.shape()[1]], 1)?).map(drop)),
+    ("product", |t| t.times_sparse(&t.view().transpose(&[1, 0])?, PlusTimes).map(drop)),
+    ("turned product", |t| t.view().transpose(&[1, 0])?.times_sparse(t, PlusTimes).map(drop)),
+    ("times dense", |t| {
+        t.times_dense(&Tensor::full([t.shape()[1], 3], 1)?, PlusTimes).eval().map(drop)
+    }),
+    ("times vector", |t| {
+        t.times_dense(&Tensor::full([t.shape()[1]], 1)?, PlusTimes).eval().map(drop)
+    }),
     ("pruned", |t| {
         let mut storage = t.storage().clone();
         storage.prune();

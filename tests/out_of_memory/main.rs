@@ -234,13 +234,13 @@ fn writing() {
 /// What is shared among threads takes memory for each of its tasks.
 fn in_threads() {
     use lensor::lanes::{Lanes, SortOrder::Ascending};
-    use lensor::product::{PlusTimes, times_dense, times_sparse};
+    use lensor::product::PlusTimes;
     use lensor::reduce::{Max, WrappingSum};
     use lensor::{rolling::Rolling, scan::Scan, segments::Segments};
     let t = square();
     let flat = t.view().reshape([COUNT]).unwrap();
-    every_shortage("sort of many", 1, || (&t % 77).sort_by(0, |a, b| b.cmp(a)));
-    every_shortage("argsort of many", 1, || t.argsort(1, Ascending));
+    every_shortage("sort of many", 1, || (&t % 77).sort_by(0, |a, b| b.cmp(a)).eval());
+    every_shortage("argsort of many", 1, || t.argsort(1, Ascending).eval());
     for axis in [0, 1] {
         every_shortage("fold of many", 0, || t.reduce(axis, WrappingSum).eval());
         every_shortage("scan of many", 1, || t.scan(axis, WrappingSum).eval());
@@ -256,9 +256,9 @@ fn in_threads() {
     let (a, b) = (sparse::every(COUNT, 3), sparse::every(COUNT, 2));
     every_shortage("sparse sum of many", 2, || (&a + &b).eval_sparse().map(sparse::parts));
     let (a, b) = (sparse::banded(COUNT / 4, 1), sparse::banded(COUNT / 4, 7));
-    every_shortage("products of many", 2, || times_sparse(PlusTimes, &a, &b).map(sparse::parts));
+    every_shortage("products of many", 2, || a.times_sparse(&b, PlusTimes).map(sparse::parts));
     let table = Tensor::full([COUNT / 4, 3], 2_u64).unwrap();
-    every_shortage("dense product of many", 1, || times_dense(PlusTimes, &a, &table));
+    every_shortage("dense product of many", 1, || a.times_dense(&table, PlusTimes).eval());
 }
 
 /// Views take memory for lists only.

@@ -3,7 +3,7 @@
 use super::{FEW as COUNT, FEW_SIDE as SIDE, every_shortage, square_of};
 use lensor::expr::zip_stored;
 use lensor::prelude::*;
-use lensor::product::{PlusTimes, contract, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 use lensor::reduce::{Max, WrappingSum};
 use lensor::storage::{Duplicates, Sparse};
 use lensor::{Result, Writer};
@@ -188,14 +188,14 @@ pub(crate) fn writing() {
 
 pub(crate) fn products() {
     let (a, b) = (banded(COUNT, 1), banded(COUNT, 7));
-    every_shortage("times_sparse", 4, || times_sparse(PlusTimes, &a, &b).map(parts));
+    every_shortage("times_sparse", 4, || a.times_sparse(&b, PlusTimes).map(parts));
     every_shortage("times_sparse crossed", 4, || {
-        times_sparse(PlusTimes, &a.view().transpose(&[1, 0])?, &b).map(parts)
+        a.view().transpose(&[1, 0])?.times_sparse(&b, PlusTimes).map(parts)
     });
-    every_shortage("contract", 4, || contract(PlusTimes, &a, &b, &[(0, 0)]).map(parts));
+    every_shortage("contract", 4, || a.contract(&b, &[(0, 0)], PlusTimes).map(parts));
     let wide = b.view().reshape([COUNT / 100, 100 * COUNT]).unwrap();
     let few = a.view().slice(1, 0..COUNT / 100).unwrap();
-    every_shortage("times_sparse of lists", 2, || times_sparse(PlusTimes, &few, &wide).map(parts));
+    every_shortage("times_sparse of lists", 2, || few.times_sparse(&wide, PlusTimes).map(parts));
     // Terms of one row that are summed up in a list.
     let row = Tensor::new(
         [1, COUNT],
@@ -203,13 +203,13 @@ pub(crate) fn products() {
     )
     .unwrap();
 
-    every_shortage("row times_sparse", 2, || times_sparse(PlusTimes, &row, &b).map(parts));
+    every_shortage("row times_sparse", 2, || row.times_sparse(&b, PlusTimes).map(parts));
     let x = Tensor::full([COUNT], 2_u64).unwrap();
     let table = Tensor::full([COUNT, 3], 2_u64).unwrap();
-    every_shortage("times_dense vector", 1, || times_dense(PlusTimes, &a, &x));
-    every_shortage("times_dense", 1, || times_dense(PlusTimes, &a, &table));
+    every_shortage("times_dense vector", 1, || a.times_dense(&x, PlusTimes).eval());
+    every_shortage("times_dense", 1, || a.times_dense(&table, PlusTimes).eval());
     every_shortage("times_dense crossed", 1, || {
-        times_dense(PlusTimes, &a.view().transpose(&[1, 0])?, &table.view().flip(0)?)
+        a.view().transpose(&[1, 0])?.times_dense(&table.view().flip(0)?, PlusTimes).eval()
     });
     #[cfg(all(feature = "sprs", feature = "roaring"))]
     {

@@ -232,9 +232,9 @@ impl<'p> Program<'p> {
         Ok(match (op, x) {
             ("cumsum", I64(x)) => I64(x.scan(axis, WrappingSum).eval()?.lazy().boxed()),
             ("cumsum", F64(x)) => F64(x.cumsum(axis).eval()?.lazy().boxed()),
-            ("argsort", I64(x)) => positions(x.argsort(axis, order)?),
-            ("argsort", F64(x)) => positions(x.argsort(axis, order)?),
-            (_, x) => each!(x, x => x.sort(axis, order)?.lazy().boxed()),
+            ("argsort", I64(x)) => positions(x.argsort(axis, order).eval()?),
+            ("argsort", F64(x)) => positions(x.argsort(axis, order).eval()?),
+            (_, x) => each!(x, x => x.sort(axis, order).eval()?.lazy().boxed()),
         })
     }
 

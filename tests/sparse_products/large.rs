@@ -1,6 +1,6 @@
 //! Extents that are never visited, and products that threads share.
 
-use lensor::product::{PlusTimes, contract, times_dense, times_sparse};
+use lensor::product::PlusTimes;
 use lensor::storage::{Duplicates, Sparse};
 use lensor::{Error, Tensor};
 
@@ -30,13 +30,13 @@ fn spread(t: &Tensor<Sparse<f64>>, columns: usize, step: usize) -> Tensor<Sparse
 #[test]
 fn large_extents_change_positions_only() {
     let (a, b) = (scattered([50, 40], 300, 1), scattered([40, 60], 500, 2));
-    let product = times_sparse(PlusTimes, &a, &b).unwrap();
-    let wide = times_sparse(PlusTimes, &a, &spread(&b, 60, 1 << 30)).unwrap();
+    let product = a.times_sparse(&b, PlusTimes).unwrap();
+    let wide = a.times_sparse(&spread(&b, 60, 1 << 30), PlusTimes).unwrap();
     assert_eq!(wide.storage(), spread(&product, 60, 1 << 30).storage());
     let turned = b.view().transpose(&[1, 0]).unwrap().stored_entries().unwrap().unwrap();
     let tall = spread(&Tensor::new([60, 40], turned).unwrap(), 40, 1 << 30);
     let tall = tall.transpose(&[1, 0]).unwrap();
-    let deep = times_sparse(PlusTimes, &spread(&a, 40, 1 << 30), &tall).unwrap();
+    let deep = (spread(&a, 40, 1 << 30)).times_sparse(&tall, PlusTimes).unwrap();
     assert_eq!(deep.storage(), product.storage());
 }
 
@@ -48,14 +48,14 @@ fn virtual_matrices_take_no_more_than_their_entries() {
     let values = vec![2, 3, 5];
     let t =
         Tensor::from_coordinates([side, side], 0, &indexes, values, Duplicates::Refuse).unwrap();
-    let square = times_sparse(PlusTimes, &t, &t).unwrap();
+    let square = t.times_sparse(&t, PlusTimes).unwrap();
     assert_eq!(square.shape(), [side, side]);
     let entries: Vec<_> = square.storage().iter().collect();
     assert_eq!(entries, [(3 * side + 7, 6), (7 * side + 900_000, 10), (900_000 * side + 3, 15)]);
     let rotated = t.view().rotate(&[1, 0]).unwrap();
-    let rotated = times_sparse(PlusTimes, &rotated, &t).unwrap();
+    let rotated = rotated.times_sparse(&t, PlusTimes).unwrap();
     assert_eq!(rotated.get(&[4, 7]), Ok(6));
-    let outer = contract(PlusTimes, &t, &t, &[]).unwrap_err();
+    let outer = t.contract(&t, &[], PlusTimes).unwrap_err();
     assert_eq!(outer, Error::ShapeOverflow { shape: vec![side; 4] });
 }
 
@@ -72,9 +72,9 @@ fn products_do_not_depend_on_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             (
-                times_sparse(PlusTimes, &a, &b).unwrap(),
-                times_dense(PlusTimes, &a, &x).unwrap().to_vec().unwrap(),
-                times_dense(PlusTimes, &a, &column).unwrap().to_vec().unwrap(),
+                a.times_sparse(&b, PlusTimes).unwrap(),
+                a.times_dense(&x, PlusTimes).to_vec().unwrap(),
+                a.times_dense(&column, PlusTimes).to_vec().unwrap(),
             )
         })
     };

@@ -5,9 +5,7 @@ mod refused;
 
 use lensor::arbitrary::Viewed;
 use lensor::dtype::SameBits;
-use lensor::product::{
-    MinPlus, OrAnd, PlusTimes, Semiring, contract, times_dense, times_dense_to, times_sparse,
-};
+use lensor::product::{MinPlus, OrAnd, PlusTimes, Semiring};
 use lensor::storage::Sparse;
 use lensor::{Select, Shape, Tensor};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
@@ -129,7 +127,7 @@ fn contracts<T: SameBits + Send + Sync + Debug>(
     let b = Operand::turned(&shape, data, semiring.zero());
     let pairs: Vec<_> = axes.iter().enumerate().map(|(k, &axis)| (axis, k + 1)).collect();
     let expected = expected(&semiring, &a, &b, &pairs);
-    let product = contract(semiring, &a.tensor, &b.tensor, &pairs).unwrap();
+    let product = a.tensor.contract(&b.tensor, &pairs, semiring).unwrap();
     let stored = expected.iter().enumerate().filter_map(|(k, x)| Some((k, (*x)?)));
     let stored: Vec<_> = stored.collect();
     assert_eq!(product.storage().stored_len(), stored.len());
@@ -177,7 +175,7 @@ fn sparse_times_dense_is_a_sum_over_entries() {
         } else {
             Tensor::from_vec([depth, width], data.clone()).unwrap()
         };
-        let product = times_dense(PlusTimes, &a.tensor, &x).unwrap();
+        let product = a.tensor.times_dense(&x, PlusTimes).eval().unwrap();
         let rows: usize = a.shape[..a.shape.rank() - 1].iter().product();
         let expected = (0..rows).flat_map(|row| (0..width).map(move |column| (row, column)));
         let expected = expected.map(|(row, column)| {
@@ -188,7 +186,7 @@ fn sparse_times_dense_is_a_sum_over_entries() {
         let found = product.to_vec().unwrap();
         // Into rows of memory, and into every other element of it.
         let mut whole = Tensor::full(product.shape(), 7.0).unwrap();
-        times_dense_to(PlusTimes, &a.tensor, &x, &mut whole).unwrap();
+        a.tensor.times_dense(&x, PlusTimes).assign_to(&mut whole).unwrap();
         let mut twice = product.shape().to_vec();
         twice.push(2);
         let mut parts = Tensor::full(twice, 7.0).unwrap();
@@ -196,7 +194,7 @@ fn sparse_times_dense_is_a_sum_over_entries() {
         let mut selectors = vec![Select::All; product.rank()];
         selectors.push(last);
         let mut part = parts.view_mut().select(selectors).unwrap();
-        times_dense_to(PlusTimes, &a.tensor, &x, &mut part).unwrap();
+        a.tensor.times_dense(&x, PlusTimes).assign_to(&mut part).unwrap();
         for other in [whole.to_vec().unwrap(), part.to_vec().unwrap()] {
             assert!(other.iter().zip(&found).all(|(x, y)| x.same_bits(*y)));
         }
@@ -213,14 +211,14 @@ fn sparse_times_dense_is_a_sum_over_entries() {
 fn empty_extents() {
     let none = Tensor::new([3, 0], Sparse::new(0, 0.0)).unwrap();
     let wide = Tensor::new([0, 4], Sparse::new(0, 0.0)).unwrap();
-    let product = times_sparse(PlusTimes, &none, &wide).unwrap();
+    let product = none.times_sparse(&wide, PlusTimes).unwrap();
     assert_eq!((product.shape(), product.storage().stored_len()), (Shape::from([3, 4]), 0));
-    let product = times_dense(PlusTimes, &none, &Tensor::full([0, 2], 1.0).unwrap()).unwrap();
+    let product = none.times_dense(&Tensor::full([0, 2], 1.0).unwrap(), PlusTimes).eval().unwrap();
     assert_eq!(product.to_vec().unwrap(), [0.0; 6]);
-    let product = times_dense(PlusTimes, &none, &Tensor::full([0, 0], 1.0).unwrap()).unwrap();
+    let product = none.times_dense(&Tensor::full([0, 0], 1.0).unwrap(), PlusTimes).eval().unwrap();
     assert_eq!(product.shape(), [3, 0]);
     let infinite = Tensor::new([1, 2], Sparse::new(2, f64::INFINITY)).unwrap();
-    let product = times_dense(MinPlus, &infinite, &Tensor::from(vec![1.0, 2.0])).unwrap();
+    let product = infinite.times_dense(&Tensor::from(vec![1.0, 2.0]), MinPlus).eval().unwrap();
     assert_eq!(product.to_vec().unwrap(), [f64::INFINITY]);
 }
 
@@ -229,12 +227,12 @@ fn empty_extents() {
 fn explicit_zeros_meet_nan() {
     let dense = Tensor::from(vec![f64::NAN, 1.0]);
     let implicit = Tensor::new([1, 2], Sparse::from_sorted(2, 0.0, vec![1], vec![2.0]).unwrap());
-    let product = times_dense(PlusTimes, &implicit.unwrap(), &dense).unwrap();
+    let product = implicit.unwrap().times_dense(&dense, PlusTimes).eval().unwrap();
     assert_eq!(product.to_vec().unwrap(), [2.0]);
     let explicit = Tensor::new([1, 2], Sparse::from_sorted(2, 0.0, vec![0], vec![0.0]).unwrap());
     let explicit = explicit.unwrap();
-    assert!(times_dense(PlusTimes, &explicit, &dense).unwrap().to_vec().unwrap()[0].is_nan());
+    assert!(explicit.times_dense(&dense, PlusTimes).to_vec().unwrap()[0].is_nan());
     let turned = explicit.view().transpose(&[1, 0]).unwrap();
-    let square = times_sparse(PlusTimes, &turned, &explicit).unwrap();
+    let square = turned.times_sparse(&explicit, PlusTimes).unwrap();
     assert!(square.storage().iter().eq([(0, 0.0)]));
 }

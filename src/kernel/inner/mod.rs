@@ -116,6 +116,25 @@ pub(crate) fn collect<T, E: From<Error>>(
     Ok(data)
 }
 
+/// Writes `value` to every slot, and then lets `change` have them as elements. Without a value there must be no slot.
+///
+/// # Errors
+///
+/// What `change` reports.
+pub(crate) fn overwrite<T: Copy>(
+    out: &mut [MaybeUninit<T>],
+    value: Option<T>,
+    change: impl FnOnce(&mut [T]) -> Result<()>,
+) -> Result<Filled> {
+    match value {
+        Some(value) => out.fill(MaybeUninit::new(value)),
+        None => assert!(out.is_empty(), "no value for {} slots", out.len()),
+    }
+    // SAFETY: `MaybeUninit<T>` has the layout of `T`, and every slot was written above.
+    change(unsafe { &mut *(std::ptr::from_mut(out) as *mut [T]) })?;
+    Ok(Filled(()))
+}
+
 /// Scratch memory for a tile that does not go to its destination directly.
 #[derive(Debug)]
 pub(crate) struct Scratch<T> {

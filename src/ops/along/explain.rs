@@ -4,7 +4,6 @@ use super::{Along, Sweep};
 use crate::error::Result;
 use crate::expr::{Explanation, Expr, bytes_read};
 use crate::kernel::{PARALLEL, threads};
-use crate::ops::explain::report;
 
 impl<E: Expr> Along<'_, E> {
     /// What the sweep named `what` would do.
@@ -19,7 +18,7 @@ impl<E: Expr> Along<'_, E> {
         let threads = if self.shape.count()? < PARALLEL { 1 } else { threads() };
         let written = results.count()?.saturating_mul(size_of::<W::Out>());
         let (shape, axis) = (&self.shape, self.axis);
-        Ok(report(
+        Ok(Explanation::report(
             format!("{what} of {element} {shape:?} along axis {axis} to {out} {results:?}"),
             [
                 format!("lanes: {lanes} of {} elements, {together}", self.extent()),

@@ -1,14 +1,16 @@
 //! Pairs of operands whose lanes go together.
 
 use super::driver::with_extent;
+use super::operation::{Blank, Both, LaneOperation, first, for_each_lane};
 use crate::error::{Error, Result};
+use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, zip_with};
-use crate::map::Select;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
+use std::ops::Range;
 
 /// Operands that go together, if there is anything to compute from them.
-type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
+pub type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
 
 /// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
 /// but for `axis`, whose extent is that of the second.
@@ -76,19 +78,48 @@ pub(super) fn values<T: Pairs<R>, R>(
     Ok(zip_with((Tensor::constant(shape, ())?, values), |((), value)| value))
 }
 
-/// A tensor for elements of `source` at `indices` of its lanes, neither of them empty but for lanes.
-///
-/// # Errors
-///
-/// [`Error::Index`] if lanes are empty, so that no index lies inside.
-pub(super) fn room<T: Copy + Send + Sync>(
-    source: &Lazy<impl Expr<Elem = T>>,
-    indices: &Lazy<impl Expr<Elem = usize>>,
-    shape: Shape,
-    axis: usize,
-) -> Result<Tensor<Vec<T>>> {
-    check_inside(source.shape()?[axis], indices, axis)?;
-    Tensor::full(shape, first(source)?)
+/// The elements of every lane at indexes, see [`Lanes::take_along`](super::Lanes::take_along).
+#[derive(Debug, Clone, Copy)]
+pub struct TakeAlong;
+
+impl Sealed for TakeAlong {}
+
+impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
+    type Elem = T;
+
+    const BESIDE: &'static str = "at";
+
+    fn together<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
+        &self,
+        a: Lazy<A>,
+        b: Lazy<B>,
+        axis: usize,
+    ) -> Result<(Shape, Together<A, B>)> {
+        together(a, b, axis)
+    }
+
+    fn blank<A, B>(&self, a: &Lazy<A>, b: &Lazy<B>, axis: usize) -> Result<Blank<T>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = usize>,
+    {
+        check_inside(a.shape()?[axis], b, axis)?;
+        Blank::first(a)
+    }
+
+    fn compute(
+        &self,
+        axis: usize,
+        lanes: Both<'_, '_, T, usize>,
+        numbers: Range<usize>,
+        out: &mut [T],
+    ) -> Result<()> {
+        for_each_lane(lanes, numbers, out, |lane, indices, out| take(lane, indices, out, axis))
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        Ok(["taking".into(), "copied from, index by index".into()])
+    }
 }
 
 /// Refuses `indices`, of which there are some, if lanes have no elements.
@@ -104,22 +135,12 @@ pub(super) fn check_inside(
     if extent == 0 { Err(outside(axis, first(indices)?, 0)) } else { Ok(()) }
 }
 
-/// The first element.
-fn first<E: Expr>(e: &Lazy<E>) -> Result<E::Elem> {
-    Lazy(e.0.by_ref()).select(vec![Select::range(0..1); e.shape()?.rank()])?.eval()?.item()
-}
-
 /// Writes the elements of `lane` at `indices`.
 ///
 /// # Errors
 ///
 /// [`Error::Index`] if one lies outside.
-pub(super) fn take<T: Copy>(
-    lane: &[T],
-    indices: &[usize],
-    out: &mut [T],
-    axis: usize,
-) -> Result<()> {
+fn take<T: Copy>(lane: &[T], indices: &[usize], out: &mut [T], axis: usize) -> Result<()> {
     for (slot, &index) in out.iter_mut().zip(indices) {
         *slot = *lane.get(index).ok_or_else(|| outside(axis, index, lane.len()))?;
     }

@@ -6,7 +6,8 @@
 //! order of memory to another tile by tile: lanes along the first axis cost little more than lanes along
 //! the last. The lanes of a group are shared among threads.
 
-use super::operand::{Lanes, Operand, refill};
+use super::operand::{LaneSlices, Operand, refill};
+use super::operation::Both;
 use crate::error::{Error, Result};
 use crate::expr::{Boxes, Expr, Lazy, moved, selectors};
 use crate::kernel::{self, join};
@@ -14,11 +15,10 @@ use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
-use std::fmt;
 use std::ops::Range;
 
 /// Elements of a group, if they go through scratch memory and one lane has not more.
-pub(super) const GROUP: usize = 1 << 20;
+const GROUP: usize = 1 << 20;
 /// Elements of a group for which more than one thread is worth its start.
 const PARALLEL: usize = 1 << 15;
 /// Fewest elements of a parallel task.
@@ -26,124 +26,42 @@ const GRAIN: usize = 1 << 14;
 
 /// Whether the lanes of an output hold its old elements when they are handed out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Old {
+pub(super) enum Old {
     /// They do.
     Kept,
     /// They hold whatever.
     Lost,
 }
 
-/// Computes every lane of `out` along `axis` by `f` from the lane of `source` at the same index of the other
-/// axes. Along `axis` the extents of the two may differ.
+/// Changes every lane of `out` along `axis`, several at a time and one after another: `f` is also told their
+/// length.
 ///
-/// A task has an `S` of its own to keep memory in from lane to lane.
+/// # Errors
+///
+/// As [`zip_blocks`].
+pub(super) fn update_blocks<W, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
+where
+    W: Writer,
+    F: Fn(usize, &mut [W::Elem]) -> Result<()> + Sync,
+{
+    let none = Tensor::new(with_extent(&out.shape(), axis, 0)?, Vec::<()>::new())?.lazy();
+    zip_blocks((&none, &none), axis, out, Old::Kept, |_, lanes, out| {
+        f(out.len() / lanes.len(), out)
+    })
+}
+
+/// Computes every lane of `out` along `axis` from the lanes of two operands at the same index of the other axes.
+/// Along `axis` the extents may differ.
+///
+/// `f` is called with the lanes of the operands, the numbers of some of them, and the lanes of the output that
+/// these belong to, one after another.
 ///
 /// # Errors
 ///
 /// [`Error::Axis`], [`Error::Destination`] if the other axes differ, [`Error::NotInjective`], what the
-/// evaluation of `source` reports, the first error of `f` in order of the lanes, and [`Error::Storage`]
+/// evaluation of the operands reports, the first error of `f` in order of the lanes, and [`Error::Storage`]
 /// if a lane cannot be written.
-pub(crate) fn map_lanes<E, W, S, F>(
-    source: &Lazy<E>,
-    axis: usize,
-    out: &mut Tensor<W>,
-    f: F,
-) -> Result<()>
-where
-    E: Expr,
-    W: Writer,
-    S: Default,
-    F: Fn(&mut S, &[E::Elem], &mut [W::Elem]) -> Result<()> + Sync,
-{
-    let none = nothing(&out.shape(), axis)?;
-    zip_lanes((source, &none), axis, out, Old::Lost, |scratch, lane, _, out| f(scratch, lane, out))
-}
-
-/// Changes every lane of `out` along `axis` by `f`.
-///
-/// # Errors
-///
-/// As [`map_lanes`].
-pub(crate) fn update_lanes<W, S, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
-where
-    W: Writer,
-    S: Default,
-    F: Fn(&mut S, &mut [W::Elem]) -> Result<()> + Sync,
-{
-    let none = nothing(&out.shape(), axis)?;
-    zip_lanes((&none, &none), axis, out, Old::Kept, |scratch, _, _, out| f(scratch, out))
-}
-
-/// As [`map_lanes`], from the lanes of two operands, to lanes that may hold their old elements.
-///
-/// # Errors
-///
-/// As [`map_lanes`].
-pub(crate) fn zip_lanes<A, B, W, S, F>(
-    operands: (&Lazy<A>, &Lazy<B>),
-    axis: usize,
-    out: &mut Tensor<W>,
-    old: Old,
-    f: F,
-) -> Result<()>
-where
-    A: Expr,
-    B: Expr,
-    W: Writer,
-    S: Default,
-    F: Fn(&mut S, &[A::Elem], &[B::Elem], &mut [W::Elem]) -> Result<()> + Sync,
-{
-    zip_blocks(operands, axis, out, old, |scratch, (a, b), lanes, out| {
-        let length = out.len() / lanes.len();
-        lanes
-            .zip(out.chunks_exact_mut(length))
-            .try_for_each(|(k, out)| f(scratch, a.lane(k)?, b.lane(k)?, out))
-    })
-}
-
-/// As [`map_lanes`], several lanes at a time: `f` is called with the lanes of the operand, the numbers of some
-/// of them, and the lanes of the output that these belong to, one after another.
-///
-/// # Errors
-///
-/// As [`map_lanes`].
-pub(super) fn map_blocks<E, W, S, F>(
-    source: &Lazy<E>,
-    axis: usize,
-    out: &mut Tensor<W>,
-    f: F,
-) -> Result<()>
-where
-    E: Expr,
-    W: Writer,
-    S: Default,
-    F: Fn(&mut S, &Lanes<'_, E::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
-{
-    let none = nothing(&out.shape(), axis)?;
-    zip_blocks((source, &none), axis, out, Old::Lost, |scratch, (source, _), lanes, out| {
-        f(scratch, source, lanes, out)
-    })
-}
-
-/// As [`update_lanes`], several lanes at a time, one after another: `f` is also told their length.
-///
-/// # Errors
-///
-/// As [`map_lanes`].
-pub(super) fn update_blocks<W, S, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
-where
-    W: Writer,
-    S: Default,
-    F: Fn(&mut S, usize, &mut [W::Elem]) -> Result<()> + Sync,
-{
-    let none = nothing(&out.shape(), axis)?;
-    zip_blocks((&none, &none), axis, out, Old::Kept, |scratch, _, lanes, out| {
-        f(scratch, out.len() / lanes.len(), out)
-    })
-}
-
-/// As [`zip_lanes`], several lanes at a time.
-fn zip_blocks<A, B, W, S, F>(
+pub(super) fn zip_blocks<A, B, W, F>(
     (a, b): (&Lazy<A>, &Lazy<B>),
     axis: usize,
     out: &mut Tensor<W>,
@@ -154,9 +72,7 @@ where
     A: Expr,
     B: Expr,
     W: Writer,
-    S: Default,
-    F: Fn(&mut S, Both<'_, '_, A::Elem, B::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()>
-        + Sync,
+    F: Fn(Both<'_, '_, A::Elem, B::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
 {
     let shape = out.shape();
     let kept = without(&shape, axis)?;
@@ -187,7 +103,7 @@ where
             _ => None,
         };
         if let Some(memory) = memory {
-            group.run::<_, S>(0..lanes, memory)?;
+            group.run(0..lanes, memory)?;
             continue;
         }
         if old == Old::Kept || buffer.len() < lanes * length {
@@ -195,7 +111,7 @@ where
             refill(&mut buffer, &before).map_err(|error| restored(error, &ranges, axis))?;
         }
         let results = &mut buffer[..lanes * length];
-        group.run::<_, S>(0..lanes, results)?;
+        group.run(0..lanes, results)?;
         let mut part = out.view_mut().select(selectors(&ranges))?;
         let results = Tensor::new(part.shape(), &*results)?;
         part.assign(results).map_err(|error| restored(error, &ranges, axis))?;
@@ -203,25 +119,21 @@ where
     Ok(())
 }
 
-/// How [`zip_lanes`] would go about it, in words: to an output with this map, which lies in memory or not.
-/// `each` says what becomes of a lane.
+/// How [`zip_blocks`] would go about it, in words: to new memory of this shape. `each` says what becomes of a lane.
 ///
 /// # Errors
 ///
-/// As [`zip_lanes`] before it reads an element.
-pub(crate) fn explain_lanes<A: Expr, B: Expr>(
+/// As [`zip_blocks`] before it reads an element.
+pub(super) fn explain_lanes<A: Expr, B: Expr>(
     (a, b): (&Lazy<A>, &Lazy<B>),
     axis: usize,
-    (out, in_memory): (&AddressMap, bool),
-    old: Old,
-    each: impl fmt::Display,
+    out: &Shape,
+    each: String,
 ) -> Result<(Vec<String>, usize)> {
-    let shape = out.shape();
-    let kept = without(&shape, axis)?;
+    let kept = without(out, axis)?;
     let (a, b) = (Operand::new(a, axis, &kept)?, Operand::new(b, axis, &kept)?);
-    out.check_injective()?;
-    let (length, moved) = (shape[axis], out.clone().move_axis(axis, shape.rank() - 1)?);
-    let direct = in_memory && moved.is_contiguous();
+    let length = out[axis];
+    let direct = AddressMap::row_major(out)?.move_axis(axis, out.rank() - 1)?.is_contiguous();
     let groups = Groups::new(&kept, length, &a, &b, direct);
     let Some(ranges) = groups.boxes().next().filter(|_| length > 0) else {
         return Ok((vec!["there is nothing to compute".into()], 1));
@@ -242,11 +154,10 @@ pub(crate) fn explain_lanes<A: Expr, B: Expr>(
             format!("operand: {how}")
         });
     }
-    lines.push(match (old, direct) {
-        (Old::Lost, true) => "results: written where they belong".into(),
-        (Old::Lost, false) => "results: assigned from scratch memory to their places".into(),
-        (Old::Kept, true) => "destination: changed where it lies".into(),
-        (Old::Kept, false) => "destination: changed in scratch memory and assigned back".into(),
+    lines.push(if direct {
+        "results: written where they belong".into()
+    } else {
+        "results: assigned from scratch memory to their places".into()
     });
     lines.push(format!("each lane: {each}"));
     let shared = groups.task(together) < together;
@@ -299,7 +210,7 @@ impl<'g> Groups<'g> {
 /// # Errors
 ///
 /// [`Error::Axis`] if there is no such axis.
-pub(crate) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
+pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
     if axis >= shape.rank() {
         return Err(Error::Axis { axis, rank: shape.rank() });
     }
@@ -311,25 +222,17 @@ pub(crate) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
 /// # Errors
 ///
 /// [`Error::Axis`] if there is no such axis.
-pub(crate) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<Shape> {
+pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<Shape> {
     if axis >= shape.rank() {
         return Err(Error::Axis { axis, rank: shape.rank() });
     }
     Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())
 }
 
-/// An operand whose lanes are empty.
-pub(super) fn nothing(shape: &Shape, axis: usize) -> Result<Lazy<Tensor<Vec<()>>>> {
-    Ok(Tensor::new(with_extent(shape, axis, 0)?, Vec::new())?.lazy())
-}
-
-/// Lanes of two operands.
-type Both<'a, 'g, A, B> = (&'a Lanes<'g, A>, &'a Lanes<'g, B>);
-
 /// Lanes that are worked on at once.
 struct Group<'g, A, B, F> {
-    a: Lanes<'g, A>,
-    b: Lanes<'g, B>,
+    a: LaneSlices<'g, A>,
+    b: LaneSlices<'g, B>,
     /// Of an output lane.
     length: usize,
     /// Most lanes of one task.
@@ -339,22 +242,19 @@ struct Group<'g, A, B, F> {
 
 impl<A: Sync, B: Sync, F: Sync> Group<'_, A, B, F> {
     /// Computes some of the lanes, in halves as long as they are more than one task should do.
-    fn run<U, S>(&self, lanes: Range<usize>, out: &mut [U]) -> Result<()>
+    fn run<U>(&self, lanes: Range<usize>, out: &mut [U]) -> Result<()>
     where
         U: Send,
-        S: Default,
-        F: Fn(&mut S, Both<'_, '_, A, B>, Range<usize>, &mut [U]) -> Result<()>,
+        F: Fn(Both<'_, '_, A, B>, Range<usize>, &mut [U]) -> Result<()>,
     {
         if lanes.len() > self.task {
             let middle = lanes.start + lanes.len() / 2;
             let (low, high) = out.split_at_mut((middle - lanes.start) * self.length);
-            let (low, high) = join(
-                || self.run::<U, S>(lanes.start..middle, low),
-                || self.run::<U, S>(middle..lanes.end, high),
-            );
+            let (low, high) =
+                join(|| self.run(lanes.start..middle, low), || self.run(middle..lanes.end, high));
             return low.and(high);
         }
-        (self.f)(&mut S::default(), (&self.a, &self.b), lanes, out)
+        (self.f)((&self.a, &self.b), lanes, out)
     }
 }
 

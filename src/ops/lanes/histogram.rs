@@ -1,17 +1,22 @@
 //! Counting elements in bins.
 
+use super::operation::{Blank, Both, LaneOperation, for_each_lane};
 use super::search::{self, Side};
-use super::zeroed;
+use crate::compute::Compute;
 use crate::dtype::{Cast, Sortable};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy, for_each_piece};
-use crate::kernel::join;
-use crate::memory::room;
-use crate::tensor::Tensor;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, for_each_piece, row_major};
+use crate::kernel::{Filled, inner, join, threads};
+use crate::memory::{room, zeros};
+use crate::shape::Shape;
+use std::any::type_name;
 use std::cmp::Ordering;
+use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Elements evaluated at once.
-pub(super) const PIECE: usize = 1 << 20;
+const PIECE: usize = 1 << 20;
 /// Fewest elements that a task counts.
 const GRAIN: usize = 1 << 16;
 
@@ -34,7 +39,7 @@ const GRAIN: usize = 1 << 16;
 ///     }
 /// }
 /// let t = Tensor::from_vec([5], vec![1, 2, 3, 5, 8])?;
-/// assert_eq!(t.histogram(&Parity)?.to_vec()?, [2, 3]);
+/// assert_eq!(t.histogram(&Parity).to_vec()?, [2, 3]);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Bins<T>: Sync {
@@ -60,7 +65,7 @@ impl<T: Sortable> Edges<T> {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![1, 9, 10, 99, 100])?;
-    /// assert_eq!(t.histogram(&Edges::new([0, 10, 100])?)?.to_vec()?, [2, 3]);
+    /// assert_eq!(t.histogram(&Edges::new([0, 10, 100])?).to_vec()?, [2, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
@@ -111,7 +116,7 @@ impl Uniform {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![0.0, 0.4, 0.5, 1.0, 1.1])?;
-    /// assert_eq!(t.histogram(&Uniform::new(2, 0.0, 1.0)?)?.to_vec()?, [2, 2]);
+    /// assert_eq!(t.histogram(&Uniform::new(2, 0.0, 1.0)?).to_vec()?, [2, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn new(count: usize, low: f64, high: f64) -> Result<Self> {
@@ -147,22 +152,95 @@ impl<T: Cast<f64>> Bins<T> for Uniform {
     }
 }
 
-/// Counts the elements of an operand.
-pub(super) fn histogram<E: Expr, B: Bins<E::Elem>>(
-    e: &Lazy<E>,
-    bins: &B,
-) -> Result<Tensor<Vec<u64>>> {
-    let mut counts = zeroed([bins.count()].into())?;
-    let (_, into) = counts.parts_mut();
-    match search::in_memory(e) {
-        Some(elements) => tally(into, elements, bins)?,
-        None => for_each_piece(e, PIECE, |elements| tally(into, elements, bins))?,
+/// How many elements of every lane fall into each bin, see
+/// [`Lanes::histogram_along`](super::Lanes::histogram_along).
+#[derive(Debug, Clone, Copy)]
+pub struct Counts<'b, B>(pub(super) &'b B);
+
+impl<C> Sealed for Counts<'_, C> {}
+
+impl<T: Copy + Send + Sync, C: Bins<T>> LaneOperation<T> for Counts<'_, C> {
+    type Elem = u64;
+
+    fn results(&self, _shape: &Shape, _axis: usize) -> Result<usize> {
+        Ok(self.0.count())
     }
-    Ok(counts)
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<u64>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [u64],
+    ) -> Result<()> {
+        for_each_lane(lanes, numbers, out, |lane, _, out| {
+            out.fill(0);
+            count_lane(out, lane, self.0);
+            Ok(())
+        })
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        Ok(["histogram".into(), "counted in the bins".into()])
+    }
+}
+
+/// How many elements of an operand fall into each bin, see [`Lanes::histogram`](super::Lanes::histogram).
+#[derive(Debug, Clone)]
+pub struct Histogram<'b, E, B> {
+    pub(super) e: Lazy<E>,
+    pub(super) bins: &'b B,
+}
+
+impl<E, B> Sealed for Histogram<'_, E, B> {}
+
+impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
+    type Elem = u64;
+
+    fn shape(&self) -> Result<Shape> {
+        self.e.shape()?;
+        Ok([self.bins.count()].into())
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.e.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<u64>]) -> Result<Filled> {
+        inner::overwrite(out, Some(0), |counts| match row_major(&self.e) {
+            Some(elements) => tally(counts, elements, self.bins),
+            None => for_each_piece(&self.e, PIECE, |elements| tally(counts, elements, self.bins)),
+        })
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let (shape, bins) = (self.e.shape()?, self.bins.count());
+        let (piece, how) = match row_major(&self.e) {
+            Some(elements) => (elements.len(), "read where it lies".into()),
+            None => (
+                shape.count()?.min(PIECE),
+                format!("evaluated piece by piece, up to {PIECE} elements at a time"),
+            ),
+        };
+        Ok(Explanation::report(
+            format!("histogram of {} {shape:?} in {bins} bins", type_name::<E::Elem>()),
+            [format!("operand: {how}")],
+            if piece < shared(bins) { 1 } else { threads() },
+            [bytes_read(&self.e.0), bins.saturating_mul(size_of::<u64>())],
+        ))
+    }
 }
 
 /// Fewest elements that several tasks count, in `bins` bins each.
-pub(super) fn shared(bins: usize) -> usize {
+fn shared(bins: usize) -> usize {
     2 * GRAIN.max(4 * bins)
 }
 
@@ -173,7 +251,7 @@ fn tally<T: Copy + Sync, B: Bins<T>>(counts: &mut [u64], elements: &[T], bins: &
         count_lane(counts, elements, bins);
         return Ok(());
     }
-    let mut others = Tensor::into_storage(zeroed([counts.len()].into())?);
+    let mut others = zeros(counts.len())?;
     let (low, high) = elements.split_at(elements.len() / 2);
     let (low, high) = join(|| tally(counts, low, bins), || tally(&mut others, high, bins));
     counts.iter_mut().zip(others).for_each(|(count, other)| *count += other);
@@ -181,7 +259,7 @@ fn tally<T: Copy + Sync, B: Bins<T>>(counts: &mut [u64], elements: &[T], bins: &
 }
 
 /// Adds the numbers of elements of a lane in every bin to `counts`.
-pub(super) fn count_lane<T: Copy, B: Bins<T>>(counts: &mut [u64], lane: &[T], bins: &B) {
+fn count_lane<T: Copy, B: Bins<T>>(counts: &mut [u64], lane: &[T], bins: &B) {
     for &x in lane {
         if let Some(count) = bins.bin(x).and_then(|bin| counts.get_mut(bin)) {
             *count += 1;

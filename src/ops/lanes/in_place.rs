@@ -1,7 +1,8 @@
 //! Lanes of a view, changed where they are.
 
-use super::driver::{Old, update_blocks, update_lanes, zip_lanes};
-use super::operand::Lanes;
+use super::driver::{Old, update_blocks, zip_blocks};
+use super::operand::LaneSlices;
+use super::operation::for_each_lane;
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
 #[cfg(doc)]
@@ -89,7 +90,10 @@ impl<W: Writer> Tensor<W> {
     where
         F: Fn(&W::Elem, &W::Elem) -> Ordering + Sync,
     {
-        update_lanes(axis, self, |spare, lane| sort_by(lane, spare, &compare))
+        update_blocks(axis, self, |length, lanes| {
+            let mut spare = Vec::new();
+            lanes.chunks_exact_mut(length).try_for_each(|lane| sort_by(lane, &mut spare, &compare))
+        })
     }
 
     /// Arranges every lane of this view along `axis` around its element of rank `k`, see
@@ -155,8 +159,10 @@ impl<W: Writer> Tensor<W> {
         }
         along::check_inside(self.shape()[axis], &indices, axis)?;
         let indices = indices.broadcast(&shape)?;
-        zip_lanes((&indices, &values), axis, self, Old::Kept, |(), indices, values, lane| {
-            along::put(indices, values, lane, axis)
+        zip_blocks((&indices, &values), axis, self, Old::Kept, |lanes, numbers, out| {
+            for_each_lane(lanes, numbers, out, |indices, values, lane| {
+                along::put(indices, values, lane, axis)
+            })
         })
     }
 }
@@ -166,13 +172,14 @@ fn in_place<W, S, F>(tensor: &mut Tensor<W>, axis: usize, f: F) -> Result<()>
 where
     W: Writer,
     S: Default,
-    F: Fn(&mut S, &Lanes<'_, W::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
+    F: Fn(&mut S, &LaneSlices<'_, W::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
 {
-    update_blocks(axis, tensor, |(scratch, copy): &mut (S, Vec<W::Elem>), length, out| {
+    update_blocks(axis, tensor, |length, out| {
+        let (mut scratch, mut copy) = (S::default(), Vec::new());
         let lanes = (COPIED / size_of::<W::Elem>().max(1) / length).max(1);
         out.chunks_mut(lanes.saturating_mul(length)).try_for_each(|out| {
-            refill(copy, out.iter().copied())?;
-            f(scratch, &Lanes::new(copy, length), 0..out.len() / length, out)
+            refill(&mut copy, out.iter().copied())?;
+            f(&mut scratch, &LaneSlices::new(&copy, length), 0..out.len() / length, out)
         })
     })
 }

@@ -13,9 +13,9 @@
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[3, 1, 2], [6, 4, 5]])?;
 //!
-//! assert_eq!(t.sort(1, Ascending)?.to_vec()?, [1, 2, 3, 4, 5, 6]);
-//! assert_eq!(t.sort(0, Descending)?.to_vec()?, [6, 4, 5, 3, 1, 2]);
-//! assert_eq!((&t % 4).argsort(1, Ascending)?.to_vec()?, [1, 2, 0, 1, 2, 0]);
+//! assert_eq!(t.sort(1, Ascending).to_vec()?, [1, 2, 3, 4, 5, 6]);
+//! assert_eq!(t.sort(0, Descending).to_vec()?, [6, 4, 5, 3, 1, 2]);
+//! assert_eq!((&t % 4).argsort(1, Ascending).to_vec()?, [1, 2, 0, 1, 2, 0]);
 //! # Ok::<(), Error>(())
 //! ```
 //!
@@ -24,32 +24,43 @@
 //! Longer than 400 lines because it is one table of operations.
 
 mod along;
-pub(crate) mod driver;
-mod explain;
+mod driver;
 mod histogram;
 mod in_place;
 mod network;
 mod operand;
+mod operation;
 mod quantile;
 mod radix;
 mod search;
 mod select;
 mod sort;
+mod sorts;
 
-pub use histogram::{Bins, Edges, Uniform};
-pub use quantile::Interpolation;
-pub use search::{Side, Unique};
+pub use along::TakeAlong;
+pub use histogram::{Bins, Counts, Edges, Histogram, Uniform};
+pub use operation::{LaneOperation, Lanewise};
+pub use quantile::{Interpolation, Quantiles};
+pub use search::{Mode, Search, SearchSorted, Side, Unique};
+pub use select::{Elements, Partition, Positions, Top};
+pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
+/// What types of operations are made of, named so that they can be written down. Not for use.
+#[doc(hidden)]
+pub mod machinery {
+    pub use super::along::Together;
+    pub use super::operand::LaneSlices;
+    pub use super::operation::{Alone, Blank};
+    pub use super::select::Picked;
+}
+
+use crate::compute::Deferred;
 use crate::dtype::{Real, Sortable};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Elementwise, IntoExpr, Lazy, Pairs};
-use crate::memory::zeros;
-use crate::shape::Shape;
-use crate::tensor::Tensor;
-use bytemuck::Zeroable;
-use driver::{Old, map_blocks, map_lanes, with_extent, zip_lanes};
+use crate::expr::{Explanation, IntoExpr, Lazy, Pairs};
+use crate::memory::list;
 use quantile::Nan;
 use std::cmp::Ordering;
 
@@ -68,8 +79,9 @@ impl SortOrder {
         self == Self::Descending
     }
 
-    fn word(self) -> &'static str {
-        if self.is_descending() { "descending" } else { "ascending" }
+    /// `what` in this order, in words.
+    fn of(self, what: &str) -> String {
+        format!("{} {what}", if self.is_descending() { "descending" } else { "ascending" })
     }
 
     /// The keys that sort elements in this order.
@@ -78,6 +90,12 @@ impl SortOrder {
         move |x| x.key(descending)
     }
 }
+
+/// What `R` is beside the operand `X`.
+type Beside<X, R> = <<X as IntoExpr>::Elem as Pairs<R>>::Expr;
+/// A search in all elements of the operand `X`, and one in every lane.
+type SearchIn<X, R> = Search<<X as IntoExpr>::Expr, Beside<X, R>>;
+type SearchAlong<X, R> = Lanewise<SearchSorted, <X as IntoExpr>::Expr, Beside<X, R>>;
 
 /// The methods of one rule for NaN, with their documentation.
 macro_rules! quantiles {
@@ -93,11 +111,13 @@ macro_rules! quantiles {
             axis: usize,
             q: f64,
             interpolation: Interpolation,
-        ) -> Result<Tensor<Vec<Self::Elem>>>
+        ) -> Deferred<Lanewise<Quantiles, Self::Expr>>
         where
             Self::Elem: Real + Sortable,
         {
-            self.$quantiles(axis, &[q], interpolation)?.remove_axis(axis)
+            let quantiles = list([q].into_iter());
+            let operation = Quantiles { quantiles, interpolation, nan: $nan, single: true };
+            Deferred::new(Lanewise::new(operation, axis, self.into_expr()))
         }
 
         $(#[$about_several])*
@@ -106,15 +126,17 @@ macro_rules! quantiles {
             axis: usize,
             q: &[f64],
             interpolation: Interpolation,
-        ) -> Result<Tensor<Vec<Self::Elem>>>
+        ) -> Deferred<Lanewise<Quantiles, Self::Expr>>
         where
             Self::Elem: Real + Sortable,
         {
-            quantile::quantiles(&Lazy(self.into_expr()), axis, q, interpolation, $nan)
+            let quantiles = list(q.iter().copied());
+            let operation = Quantiles { quantiles, interpolation, nan: $nan, single: false };
+            Deferred::new(Lanewise::new(operation, axis, self.into_expr()))
         }
 
         $(#[$about_median])*
-        fn $median(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+        fn $median(self, axis: usize) -> Deferred<Lanewise<Quantiles, Self::Expr>>
         where
             Self::Elem: Real + Sortable,
         {
@@ -123,40 +145,32 @@ macro_rules! quantiles {
     };
 }
 
-/// Operations on whole lanes, see the [module](self). Each computes at once and gives a new tensor.
+/// Operations on whole lanes, see the [module](self). What they give is [`Deferred`]: computed when it is asked for,
+/// and an operand itself. Only [`Lanes::unique`] computes at once, as its shape depends on elements.
 ///
-/// Tensors and expressions are borrowed.
+/// Tensors are borrowed; views, expressions and deferred operations are taken by value or by reference.
 ///
-/// All of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if results or one
-/// lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if
+/// results or one lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no lanes",
-    note = "`&Tensor` and `&Lazy` have them"
+    note = "`&Tensor`, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Lanes: IntoExpr + Sized {
     /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![1.5, f64::NAN, 3.0, -2.0])?;
-    /// assert_eq!(t.sort(0, Descending)?.to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
+    /// assert_eq!(t.sort(0, Descending).to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
     /// # Ok::<(), Error>(())
     /// ```
-    fn sort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
+    fn sort(self, axis: usize, order: SortOrder) -> Deferred<Lanewise<Sort, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(source.shape()?)?;
-        map_blocks(&source, axis, &mut out, |scratch, lanes, numbers, out| {
-            sort::sort_lanes(scratch, lanes, numbers, out, order)
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(Sort(order), axis, self.into_expr()))
     }
 
     /// The positions along `axis` that would sort every lane. Follows NumPy's `argsort` with
@@ -164,40 +178,27 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// By a key that elements do not have of themselves: `t.map(key).argsort(axis, order)`.
     ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
-    ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[7, 2], [5, 9]])?;
-    /// assert_eq!(t.argsort(0, Ascending)?.to_vec()?, [1, 0, 0, 1]);
+    /// assert_eq!(t.argsort(0, Ascending).to_vec()?, [1, 0, 0, 1]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argsort(self, axis: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
+    fn argsort(self, axis: usize, order: SortOrder) -> Deferred<Lanewise<ArgSort, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(source.shape()?)?;
-        map_blocks(&source, axis, &mut out, |scratch, lanes, numbers, out| {
-            sort::argsort_lanes(scratch, lanes, numbers, out, order.keys())
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(ArgSort(order), axis, self.into_expr()))
     }
 
     /// The elements of every lane in order of their keys. Elements with equal keys keep their order.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![-3, 2, -2, 1])?;
-    /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x)?.to_vec()?, [1, 2, -2, -3]);
+    /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x).to_vec()?, [1, 2, -2, -3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn sort_by_key<K, F>(
@@ -205,21 +206,15 @@ pub trait Lanes: IntoExpr + Sized {
         axis: usize,
         order: SortOrder,
         key: F,
-    ) -> Result<Tensor<Vec<Self::Elem>>>
+    ) -> Deferred<Lanewise<SortByKey<F>, Self::Expr>>
     where
         K: Sortable,
-        F: Fn(Self::Elem) -> K + Sync,
+        F: Fn(Self::Elem) -> K + Send + Sync,
     {
-        let mut out = Lazy(self.into_expr()).eval()?;
-        out.sort_in_place_by_key(axis, order, key)?;
-        Ok(out)
+        Deferred::new(Lanewise::new(SortByKey { order, key }, axis, self.into_expr()))
     }
 
     /// The elements of every lane in the order of a comparison. Equal elements keep their order.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
     ///
     /// Where `compare` is not an order of all elements they come in some order.
     ///
@@ -227,41 +222,30 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![("b", 1), ("a", 2), ("a", 1)])?;
-    /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b))?.to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
+    /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b)).to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn sort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<Self::Elem>>>
+    fn sort_by<F>(self, axis: usize, compare: F) -> Deferred<Lanewise<SortBy<F>, Self::Expr>>
     where
-        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Sync,
+        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
     {
-        let mut out = Lazy(self.into_expr()).eval()?;
-        out.sort_in_place_by(axis, compare)?;
-        Ok(out)
+        Deferred::new(Lanewise::new(SortBy(compare), axis, self.into_expr()))
     }
 
     /// The positions along `axis` that would sort every lane in the order of a comparison.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
     ///
     /// ```
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![(1, 2), (0, 9), (1, 1)])?;
-    /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0))?.to_vec()?, [1, 0, 2]);
+    /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0)).to_vec()?, [1, 0, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argsort_by<F>(self, axis: usize, compare: F) -> Result<Tensor<Vec<usize>>>
+    fn argsort_by<F>(self, axis: usize, compare: F) -> Deferred<Lanewise<ArgSortBy<F>, Self::Expr>>
     where
-        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Sync,
+        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(source.shape()?)?;
-        map_lanes(&source, axis, &mut out, |spare, lane, out| {
-            sort::argsort_lane_by(lane, out, spare, &compare)
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(ArgSortBy(compare), axis, self.into_expr()))
     }
 
     /// Every lane with its element of rank `k` in its place: before it the elements that come before it in
@@ -269,26 +253,29 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As for all of [`Lanes`], and [`Error::Index`] if `k` is not less than the extent.
+    /// When it is computed: [`Error::Index`] if `k` is not less than the extent.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
-    /// assert_eq!(t.partition(0, 2, Ascending)?.to_vec()?, [1, 2, 3, 5, 4]);
+    /// assert_eq!(t.partition(0, 2, Ascending).to_vec()?, [1, 2, 3, 5, 4]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn partition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
+    fn partition(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> Deferred<Lanewise<Partition<Elements>, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(source.shape()?)?;
-        select::check_rank(axis, k, &out.shape())?;
-        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
-            select::partition_lane(ranked, lane, out, k, order.keys(), |position| lane[position])
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(
+            Partition { k, order, picked: Elements },
+            axis,
+            self.into_expr(),
+        ))
     }
 
     /// The positions along `axis` that would partition every lane, see [`Self::partition`].
@@ -301,20 +288,23 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!(t.argpartition(0, 1, Descending)?.to_vec()?, [0, 2, 1, 3]);
+    /// assert_eq!(t.argpartition(0, 1, Descending).to_vec()?, [0, 2, 1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argpartition(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
+    fn argpartition(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> Deferred<Lanewise<Partition<Positions>, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(source.shape()?)?;
-        select::check_rank(axis, k, &out.shape())?;
-        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
-            select::partition_lane(ranked, lane, out, k, order.keys(), |position| position)
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(
+            Partition { k, order, picked: Positions },
+            axis,
+            self.into_expr(),
+        ))
     }
 
     /// The first `k` elements of every sorted lane: the largest in descending order. Axis `axis` of the
@@ -322,25 +312,25 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As for all of [`Lanes`], and [`Error::LaneTooShort`] if there are fewer.
+    /// When it is computed: [`Error::LaneTooShort`] if there are fewer.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Descending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// assert_eq!(t.top_k(1, 2, Descending)?.to_vec()?, [5, 4, 6, 3]);
+    /// assert_eq!(t.top_k(1, 2, Descending).to_vec()?, [5, 4, 6, 3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<Self::Elem>>>
+    fn top_k(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> Deferred<Lanewise<Top<Elements>, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(select::top(&source.shape()?, axis, k)?)?;
-        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
-            select::first_of_lane(ranked, lane, out, order.keys(), |position| lane[position])
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(Top { k, order, picked: Elements }, axis, self.into_expr()))
     }
 
     /// The positions along `axis` of the first `k` elements of every sorted lane, see [`Self::top_k`].
@@ -353,19 +343,19 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!(t.arg_top_k(0, 2, Ascending)?.to_vec()?, [1, 3]);
+    /// assert_eq!(t.arg_top_k(0, 2, Ascending).to_vec()?, [1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Result<Tensor<Vec<usize>>>
+    fn arg_top_k(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> Deferred<Lanewise<Top<Positions>, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(select::top(&source.shape()?, axis, k)?)?;
-        map_lanes(&source, axis, &mut out, |ranked, lane, out| {
-            select::first_of_lane(ranked, lane, out, order.keys(), |position| position)
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::new(Top { k, order, picked: Positions }, axis, self.into_expr()))
     }
 
     /// Where each of `needles` would go among the elements of this operand, which are sorted in ascending
@@ -373,29 +363,22 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// Of an operand that is not sorted the positions mean nothing. Follows NumPy's `searchsorted`.
     ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`], from either operand.
-    ///
     /// ```
     /// use lensor::lanes::{Lanes, Side};
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_vec([4], vec![10, 20, 20, 30])?;
     /// let needles = Tensor::from_vec([3], vec![5, 20, 99])?;
-    /// assert_eq!(sorted.search_sorted(&needles, Side::Left)?.to_vec()?, [0, 1, 4]);
-    /// assert_eq!(sorted.search_sorted(&needles, Side::Right)?.to_vec()?, [0, 3, 4]);
+    /// assert_eq!(sorted.search_sorted(&needles, Side::Left).to_vec()?, [0, 1, 4]);
+    /// assert_eq!(sorted.search_sorted(&needles, Side::Right).to_vec()?, [0, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "searchsorted")]
-    fn search_sorted<R>(self, needles: R, side: Side) -> Result<Tensor<Vec<usize>>>
+    fn search_sorted<R>(self, needles: R, side: Side) -> Deferred<SearchIn<Self, R>>
     where
         Self::Elem: Sortable + Pairs<R>,
     {
-        let source = Lazy(self.into_expr());
-        let sorted = search::elements(&source)?;
-        Lazy(<Self::Elem as Pairs<R>>::pair(needles))
-            .map(|x| search::position(&sorted, x, side))
-            .eval()
+        let needles = Lazy(<Self::Elem as Pairs<R>>::pair(needles));
+        Deferred::new(Search { sorted: Lazy(self.into_expr()), needles, side })
     }
 
     /// As [`Self::search_sorted`], lane by lane along `axis`: each needle in the sorted lane at the same
@@ -403,14 +386,14 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As for all of [`Lanes`], from either operand, and [`Error::Lanes`] if the shapes do not go together.
+    /// When it is computed: [`Error::Lanes`] if the shapes do not go together.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, Side};
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_nested([[1, 3, 5], [2, 4, 6]])?;
     /// let needles = Tensor::from_vec([1, 1], vec![4])?;
-    /// assert_eq!(sorted.search_sorted_along(1, &needles, Side::Left)?.to_vec()?, [2, 1]);
+    /// assert_eq!(sorted.search_sorted_along(1, &needles, Side::Left).to_vec()?, [2, 1]);
     /// # Ok::<(), Error>(())
     /// ```
     fn search_sorted_along<R>(
@@ -418,21 +401,12 @@ pub trait Lanes: IntoExpr + Sized {
         axis: usize,
         needles: R,
         side: Side,
-    ) -> Result<Tensor<Vec<usize>>>
+    ) -> Deferred<SearchAlong<Self, R>>
     where
         Self::Elem: Sortable + Pairs<R>,
     {
-        let operands = (Lazy(self.into_expr()), Lazy(<Self::Elem as Pairs<R>>::pair(needles)));
-        let (shape, operands) = along::together(operands.0, operands.1, axis)?;
-        let mut out = zeroed(shape)?;
-        let Some((sorted, needles)) = operands else { return Ok(out) };
-        zip_lanes((&sorted, &needles), axis, &mut out, Old::Lost, |(), lane, needles, out| {
-            out.iter_mut()
-                .zip(needles)
-                .for_each(|(slot, &x)| *slot = search::position(lane, x, side));
-            Ok(())
-        })?;
-        Ok(out)
+        let needles = <Self::Elem as Pairs<R>>::pair(needles);
+        Deferred::new(Lanewise::beside(SearchSorted(side), axis, self.into_expr(), needles))
     }
 
     /// The different elements, where each comes first, how often, and which one every element is.
@@ -442,7 +416,7 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As for all of [`Lanes`].
+    /// What the evaluation of the operand reports, see [`Lazy::eval`].
     ///
     /// ```
     /// use lensor::lanes::Lanes;
@@ -461,6 +435,25 @@ pub trait Lanes: IntoExpr + Sized {
         search::unique(&Lazy(self.into_expr()))
     }
 
+    /// How [`Self::unique`] would go about it, in words.
+    ///
+    /// # Errors
+    ///
+    /// Those of the operand's shape.
+    ///
+    /// ```
+    /// use lensor::{Tensor, lanes::Lanes};
+    /// let text = Tensor::full([20, 20], 1_u8)?.explain_unique()?.to_string();
+    /// assert!(text.contains("positions: sorted by 1-byte keys with positions, byte by byte"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn explain_unique(self) -> Result<Explanation>
+    where
+        Self::Elem: Sortable,
+    {
+        search::explain_unique(&Lazy(self.into_expr()))
+    }
+
     /// The element that comes most often in every lane, of several the smallest. The axis goes away.
     ///
     /// NaN equals NaN and `-0.0` equals `0.0` here, and the first to come stands for all, as in
@@ -468,23 +461,20 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As for all of [`Lanes`], and [`Error::EmptyReduction`] if the axis has extent 0.
+    /// When it is computed: [`Error::EmptyReduction`] if the axis has extent 0.
     ///
     /// ```
     /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 3, 5, 1], [4, 2, 2, 4]])?;
-    /// assert_eq!(t.mode(1)?.to_vec()?, [5, 2]);
+    /// assert_eq!(t.mode(1).to_vec()?, [5, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn mode(self, axis: usize) -> Result<Tensor<Vec<Self::Elem>>>
+    fn mode(self, axis: usize) -> Deferred<Lanewise<Mode, Self::Expr>>
     where
         Self::Elem: Sortable,
     {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(search::modes(&source.shape()?, axis)?)?;
-        map_blocks(&source, axis, &mut out, search::modes_of_lanes)?;
-        out.remove_axis(axis)
+        Deferred::new(Lanewise::new(Mode, axis, self.into_expr()))
     }
 
     /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
@@ -492,30 +482,27 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As for all of [`Lanes`], from either operand, [`Error::Lanes`] if the shapes do not go together, and
+    /// When it is computed: [`Error::Lanes`] if the shapes do not go together, and
     /// [`Error::Index`] if an index lies outside.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// let order = t.argsort(1, Ascending)?;
-    /// assert_eq!(t.take_along(1, &order)?.to_vec()?, [1, 4, 5, 2, 3, 6]);
+    /// let order = t.argsort(1, Ascending).eval()?;
+    /// assert_eq!(t.take_along(1, &order).to_vec()?, [1, 4, 5, 2, 3, 6]);
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "take_along_axis")]
-    fn take_along<I>(self, axis: usize, indices: I) -> Result<Tensor<Vec<Self::Elem>>>
+    fn take_along<I>(
+        self,
+        axis: usize,
+        indices: I,
+    ) -> Deferred<Lanewise<TakeAlong, Self::Expr, I::Expr>>
     where
         I: IntoExpr<Elem = usize>,
     {
-        let operands = (Lazy(self.into_expr()), Lazy(indices.into_expr()));
-        let (shape, operands) = along::together(operands.0, operands.1, axis)?;
-        let Some((source, indices)) = operands else { return Tensor::new(shape, Vec::new()) };
-        let mut out = along::room(&source, &indices, shape, axis)?;
-        zip_lanes((&source, &indices), axis, &mut out, Old::Lost, |(), lane, indices, out| {
-            along::take(lane, indices, out, axis)
-        })?;
-        Ok(out)
+        Deferred::new(Lanewise::beside(TakeAlong, axis, self.into_expr(), indices.into_expr()))
     }
 
     quantiles! {
@@ -529,15 +516,15 @@ pub trait Lanes: IntoExpr + Sized {
         ///
         /// # Errors
         ///
-        /// As for all of [`Lanes`], [`Error::Quantile`] if `q` does not lie between 0 and 1, and
+        /// When it is computed: [`Error::Quantile`] if `q` does not lie between 0 and 1, and
         /// [`Error::EmptyReduction`] if the axis has extent 0.
         ///
         /// ```
         /// use lensor::lanes::{Interpolation, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
-        /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear)?.item()?, 20.0);
-        /// assert_eq!(t.quantile(0, 0.3, Interpolation::Higher)?.item()?, 30.0);
+        /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear).item()?, 20.0);
+        /// assert_eq!(t.quantile(0, 0.3, Interpolation::Higher).item()?, 30.0);
         /// # Ok::<(), Error>(())
         /// ```
         quantile;
@@ -552,7 +539,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Linear, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
-        /// assert_eq!(t.quantiles(0, &[0.0, 0.5, 1.0], Linear)?.to_vec()?, [1.0, 2.5, 4.0]);
+        /// assert_eq!(t.quantiles(0, &[0.0, 0.5, 1.0], Linear).to_vec()?, [1.0, 2.5, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         quantiles;
@@ -568,8 +555,8 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
-        /// assert_eq!(t.median(1)?.to_vec()?, [2.0, 6.0]);
-        /// assert_eq!(t.median(0)?.to_vec()?, [8.5, 2.5, 4.0]);
+        /// assert_eq!(t.median(1).to_vec()?, [2.0, 6.0]);
+        /// assert_eq!(t.median(0).to_vec()?, [8.5, 2.5, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         median;
@@ -588,7 +575,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Linear, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!(t.nan_quantile(0, 0.25, Linear)?.item()?, 2.5);
+        /// assert_eq!(t.nan_quantile(0, 0.25, Linear).item()?, 2.5);
         /// # Ok::<(), Error>(())
         /// ```
         nan_quantile;
@@ -603,7 +590,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Lower, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!(t.nan_quantiles(0, &[0.25, 1.0], Lower)?.to_vec()?, [2.0, 4.0]);
+        /// assert_eq!(t.nan_quantiles(0, &[0.25, 1.0], Lower).to_vec()?, [2.0, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         nan_quantiles;
@@ -618,7 +605,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!(t.nan_median(0)?.item()?, 3.0);
+        /// assert_eq!(t.nan_median(0).item()?, 3.0);
         /// # Ok::<(), Error>(())
         /// ```
         nan_median;
@@ -627,54 +614,33 @@ pub trait Lanes: IntoExpr + Sized {
     /// How many elements fall into each of `bins`: [`Edges`], [`Uniform`] or bins of your own. Elements
     /// outside all of them are left out, and so is NaN.
     ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
-    ///
     /// ```
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!(t.histogram(&Uniform::new(3, 1.0, 4.0)?)?.to_vec()?, [1, 1, 2]);
+    /// assert_eq!(t.histogram(&Uniform::new(3, 1.0, 4.0)?).to_vec()?, [1, 1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn histogram<B: Bins<Self::Elem>>(self, bins: &B) -> Result<Tensor<Vec<u64>>> {
-        histogram::histogram(&Lazy(self.into_expr()), bins)
+    fn histogram<B: Bins<Self::Elem>>(self, bins: &B) -> Deferred<Histogram<'_, Self::Expr, B>> {
+        Deferred::new(Histogram { e: Lazy(self.into_expr()), bins })
     }
 
     /// As [`Self::histogram`], of every lane along `axis`, along which the result has the bins.
-    ///
-    /// # Errors
-    ///
-    /// As for all of [`Lanes`].
     ///
     /// ```
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
-    /// assert_eq!(t.histogram_along(1, &Edges::new([1, 4, 9])?)?.to_vec()?, [3, 0, 0, 3]);
+    /// assert_eq!(t.histogram_along(1, &Edges::new([1, 4, 9])?).to_vec()?, [3, 0, 0, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     fn histogram_along<B: Bins<Self::Elem>>(
         self,
         axis: usize,
         bins: &B,
-    ) -> Result<Tensor<Vec<u64>>> {
-        let source = Lazy(self.into_expr());
-        let mut out = zeroed(with_extent(&source.shape()?, axis, bins.count())?)?;
-        map_lanes(&source, axis, &mut out, |(), lane, out| {
-            out.fill(0);
-            histogram::count_lane(out, lane, bins);
-            Ok(())
-        })?;
-        Ok(out)
+    ) -> Deferred<Lanewise<Counts<'_, B>, Self::Expr>> {
+        Deferred::new(Lanewise::new(Counts(bins), axis, self.into_expr()))
     }
 }
 
 crate::compute::for_operands!(Lanes);
-
-/// A new tensor of zeros, in memory that is touched when it is written.
-fn zeroed<T: Zeroable + Copy + Send + Sync>(shape: Shape) -> Result<Tensor<Vec<T>>> {
-    let data = zeros(shape.count()?)?;
-    Tensor::new(shape, data)
-}

@@ -1,8 +1,8 @@
 //! Operands that are read lane by lane.
 
-use super::driver::{GROUP, without};
+use super::driver::without;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy, for_each_piece, selectors};
+use crate::expr::{Expr, Lazy, first_error, selectors};
 use crate::map::{AddressMap, Walk};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -57,7 +57,7 @@ impl<'e, E: Expr> Operand<'e, E> {
         &mut self,
         first: usize,
         ranges: &[Range<usize>],
-    ) -> Result<Lanes<'_, E::Elem>> {
+    ) -> Result<LaneSlices<'_, E::Elem>> {
         let length = self.length;
         if !self.is_direct() {
             let part = Lazy(self.moved.0.by_ref()).select(selectors(ranges))?;
@@ -70,19 +70,19 @@ impl<'e, E: Expr> Operand<'e, E> {
             Some((elements, map)) => (elements, Starts::Mapped { map, first }),
             None => (self.buffer.as_slice(), Starts::Regular(0)),
         };
-        Ok(Lanes { elements, length, starts })
+        Ok(LaneSlices { elements, length, starts })
     }
 }
 
 /// Neighbouring lanes of one operand in memory.
-#[derive(Clone, Copy)]
-pub(super) struct Lanes<'g, T> {
+#[derive(Debug, Clone, Copy)]
+pub struct LaneSlices<'g, T> {
     elements: &'g [T],
     pub(super) length: usize,
     starts: Starts<'g>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 enum Starts<'g> {
     /// One lane follows another, from this address on.
     Regular(usize),
@@ -90,7 +90,7 @@ enum Starts<'g> {
     Mapped { map: &'g AddressMap, first: usize },
 }
 
-impl<'g, T> Lanes<'g, T> {
+impl<'g, T> LaneSlices<'g, T> {
     /// Lanes of `length` elements, one after another.
     pub(super) fn new(elements: &'g [T], length: usize) -> Self {
         Self { elements, length, starts: Starts::Regular(0) }
@@ -130,15 +130,4 @@ pub(super) fn refill<E: Expr>(buffer: &mut Vec<E::Elem>, e: &Lazy<E>) -> Result<
         return Ok(());
     }
     e.assign_to(&mut Tensor::new(shape, buffer)?)
-}
-
-/// What evaluating all of an operand reports, if a part of it failed: which error is the first does not
-/// depend on the order of the lanes.
-fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
-    match error {
-        Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. } => {
-            for_each_piece(whole, GROUP, |_| Ok(())).err().unwrap_or(error)
-        }
-        other => other,
-    }
 }

@@ -1,13 +1,13 @@
 //! Quantiles by selection.
 
-use super::driver::{map_lanes, with_extent};
-use super::zeroed;
-use crate::dtype::{Real, Sortable};
+use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use crate::dtype::{Radix, Real, Sortable};
 use crate::error::{Error, Result};
+use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy};
 use crate::memory::{refill, reserve};
 use crate::shape::Shape;
-use crate::tensor::Tensor;
+use std::ops::Range;
 
 /// What a quantile is that falls between two elements of a sorted lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -61,55 +61,89 @@ pub(super) enum Nan {
     Skipped,
 }
 
-/// Quantiles of every lane along `axis`, along the same axis.
-pub(super) fn quantiles<E: Expr>(
-    source: &Lazy<E>,
-    axis: usize,
-    quantiles: &[f64],
-    interpolation: Interpolation,
-    nan: Nan,
-) -> Result<Tensor<Vec<E::Elem>>>
-where
-    E::Elem: Real + Sortable,
-{
-    let mut out = zeroed(checked(&source.shape()?, axis, quantiles)?)?;
-    let select = |selection: &mut Selection<E::Elem>, lane: &[E::Elem], out: &mut [E::Elem]| {
-        let Some(&first) = lane.iter().find(|x| x.is_nan()) else {
-            return selection.quantiles(lane, out, quantiles, interpolation);
-        };
-        let mut numbers = std::mem::take(&mut selection.numbers);
-        refill(&mut numbers, lane.iter().copied())?;
-        numbers.retain(|x| !x.is_nan());
-        if nan == Nan::Wins || numbers.is_empty() {
-            out.fill(first);
-        } else {
-            selection.quantiles(&numbers, out, quantiles, interpolation)?;
-        }
-        selection.numbers = numbers;
-        Ok(())
-    };
-    map_lanes(source, axis, &mut out, select)?;
-    Ok(out)
+/// Quantiles of every lane, see [`Lanes::quantiles`](super::Lanes::quantiles).
+#[derive(Debug, Clone)]
+pub struct Quantiles {
+    pub(super) quantiles: Result<Vec<f64>>,
+    pub(super) interpolation: Interpolation,
+    pub(super) nan: Nan,
+    /// Whether there is but one, which has no axis.
+    pub(super) single: bool,
 }
 
-/// The shape of quantiles along `axis` of an operand of this shape.
-///
-/// # Errors
-///
-/// [`Error::Axis`], [`Error::Quantile`] and [`Error::EmptyReduction`].
-pub(super) fn checked(shape: &Shape, axis: usize, quantiles: &[f64]) -> Result<Shape> {
-    let results = with_extent(shape, axis, quantiles.len())?;
-    if let Some(&quantile) = quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
-        return Err(Error::Quantile { quantile });
+impl Quantiles {
+    fn quantiles(&self) -> Result<&[f64]> {
+        self.quantiles.as_deref().map_err(Error::clone)
     }
-    if shape[axis] == 0 {
-        return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
+}
+
+impl Sealed for Quantiles {}
+
+impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
+    type Elem = T;
+
+    fn keeps_axis(&self) -> bool {
+        !self.single
     }
-    Ok(results)
+
+    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
+        let quantiles = self.quantiles()?;
+        if let Some(&quantile) = quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+            return Err(Error::Quantile { quantile });
+        }
+        if shape[axis] == 0 {
+            return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
+        }
+        Ok(quantiles.len())
+    }
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let (mut selection, quantiles) = (Selection::default(), self.quantiles()?);
+        for_each_lane(lanes, numbers, out, |lane, _, out| {
+            let Some(&first) = lane.iter().find(|x| x.is_nan()) else {
+                return selection.quantiles(lane, out, quantiles, self.interpolation);
+            };
+            let mut numbers = std::mem::take(&mut selection.numbers);
+            refill(&mut numbers, lane.iter().copied())?;
+            numbers.retain(|x| !x.is_nan());
+            if self.nan == Nan::Wins || numbers.is_empty() {
+                out.fill(first);
+            } else {
+                selection.quantiles(&numbers, out, quantiles, self.interpolation)?;
+            }
+            selection.numbers = numbers;
+            Ok(())
+        })
+    }
+
+    fn words(&self, extent: usize) -> Result<[String; 2]> {
+        let mut ranks = Vec::new();
+        self::ranks(&mut ranks, self.quantiles()?, self.interpolation, extent)?;
+        let (what, rest) = match self.nan {
+            Nan::Wins => ("quantiles", "unless it has NaN"),
+            Nan::Skipped => ("quantiles but for NaN", "or such of those that are not NaN"),
+        };
+        let bytes = T::Key::BYTES;
+        Ok([what.into(), format!("ranks {ranks:?} of {bytes}-byte keys selected, {rest}")])
+    }
 }
 
 /// The ranks, ascending, of the elements that quantiles of a lane lie at or between.
-pub(super) fn ranks(
+fn ranks(
     ranks: &mut Vec<usize>,
     quantiles: &[f64],
     interpolation: Interpolation,

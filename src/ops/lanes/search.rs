@@ -1,16 +1,22 @@
 //! Searching sorted lanes, and what follows from elements that are equal.
 
-use super::driver::with_extent;
-use super::operand::Lanes;
-use super::sort::{Keys, argsort_lanes, keys_together, sort_lanes};
-use super::{SortOrder, zeroed};
+use super::SortOrder;
+use super::along::{Together, together};
+use super::operand::LaneSlices;
+use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
+use crate::compute::Compute;
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
-use crate::memory::{resize, room};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Elementwise, Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_major};
+use crate::kernel::{Filled, inner};
+use crate::memory::{resize, room, zeros};
 use crate::shape::Shape;
+use crate::storage::Writer;
 use crate::tensor::Tensor;
-use std::borrow::Cow;
+use std::any::type_name;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// On which side of equal elements a position lies.
@@ -31,18 +37,106 @@ pub(super) fn position<T: Sortable>(sorted: &[T], x: T, side: Side) -> usize {
     }
 }
 
-/// All elements, if they lie in memory in row-major order.
-pub(super) fn in_memory<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
-    let (slice, map) = e.in_memory().filter(|(_, map)| map.is_contiguous())?;
-    let start = map.top().offset();
-    slice.get(start..start + map.count())
+/// Where elements would go in sorted lanes, see
+/// [`Lanes::search_sorted_along`](super::Lanes::search_sorted_along).
+#[derive(Debug, Clone, Copy)]
+pub struct SearchSorted(pub(super) Side);
+
+impl Sealed for SearchSorted {}
+
+impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
+    type Elem = usize;
+
+    const BESIDE: &'static str = "for";
+
+    fn together<A: Expr<Elem = T>, B: Expr<Elem = T>>(
+        &self,
+        a: Lazy<A>,
+        b: Lazy<B>,
+        axis: usize,
+    ) -> Result<(Shape, Together<A, B>)> {
+        together(a, b, axis)
+    }
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<usize>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = T>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, T>,
+        numbers: Range<usize>,
+        out: &mut [usize],
+    ) -> Result<()> {
+        for_each_lane(lanes, numbers, out, |lane, needles, out| {
+            for (slot, &x) in out.iter_mut().zip(needles) {
+                *slot = position(lane, x, self.0);
+            }
+            Ok(())
+        })
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        Ok(["search".into(), "searched by halves for its needles".into()])
+    }
 }
 
-/// All elements in row-major order: where they lie if they lie so, computed otherwise.
-pub(super) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
-    match in_memory(e) {
-        Some(elements) => Ok(Cow::Borrowed(elements)),
-        None => Ok(Cow::Owned(e.to_vec()?)),
+/// Where elements would go among all elements of an operand, see
+/// [`Lanes::search_sorted`](super::Lanes::search_sorted).
+#[derive(Debug, Clone)]
+pub struct Search<A, B> {
+    pub(super) sorted: Lazy<A>,
+    pub(super) needles: Lazy<B>,
+    pub(super) side: Side,
+}
+
+impl<A, B> Sealed for Search<A, B> {}
+
+impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> {
+    type Elem = usize;
+
+    fn shape(&self) -> Result<Shape> {
+        self.sorted.shape()?;
+        self.needles.shape()
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.sorted.deferred(visit);
+        self.needles.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<usize>]) -> Result<Filled> {
+        let (sorted, shape) = (elements(&self.sorted)?, self.needles.shape()?);
+        let needles = Lazy(self.needles.0.by_ref()).map(|x| position(&sorted, x, self.side));
+        inner::overwrite(out, Some(0), |out| needles.assign_to(&mut Tensor::new(shape, out)?))
+    }
+
+    fn collect(&self, _count: usize) -> Result<Vec<usize>> {
+        let sorted = elements(&self.sorted)?;
+        let needles = Lazy(self.needles.0.by_ref());
+        let found = needles.map(|x| position(&sorted, x, self.side)).to_vec()?;
+        Ok(found)
+    }
+
+    fn assign<W: Writer<Elem = usize>>(&self, out: &mut Tensor<W>) -> Result<bool> {
+        let sorted = elements(&self.sorted)?;
+        let needles = Lazy(self.needles.0.by_ref()).map(|x| position(&sorted, x, self.side));
+        needles.assign_to(out)?;
+        Ok(true)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let count = self.sorted.shape()?.count()?;
+        let all = Lazy(self.needles.0.by_ref()).map(|x| position(&[], x, self.side)).explain()?;
+        let mut lines = vec![format!("sorted: {count} elements, {}", place(&self.sorted))];
+        lines.extend(all.lines().iter().cloned());
+        lines[1].insert_str(0, "positions: ");
+        Ok(Explanation::new(lines, all.threads()))
     }
 }
 
@@ -64,45 +158,95 @@ where
     E::Elem: Sortable,
 {
     let elements = elements(e)?;
-    let mut inverse = zeroed(e.shape()?)?;
-    let mut order = zeroed([elements.len()].into())?;
-    let (_, order) = order.parts_mut();
-    let lane = Lanes::new(&elements, elements.len());
-    argsort_lanes(&mut Default::default(), &lane, 0..1, order, SortOrder::Ascending.keys())?;
+    let (mut inverse, mut order) = (zeros(elements.len())?, zeros(elements.len())?);
+    let lane = LaneSlices::new(&elements, elements.len());
+    argsort_lanes(&mut Default::default(), &lane, 0..1, &mut order, SortOrder::Ascending.keys())?;
     let starts_kind =
         |k: usize| k == 0 || elements[order[k - 1]].key(false) != elements[order[k]].key(false);
     let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
-    let mut counts = Tensor::<Vec<usize>>::into_storage(zeroed([kinds].into())?);
-    let (mut values, mut first) = (room(kinds)?, room(kinds)?);
-    let (_, kinds) = inverse.parts_mut();
+    let (mut counts, mut values, mut first) = (zeros(kinds)?, room(kinds)?, room(kinds)?);
     for (k, &position) in order.iter().enumerate() {
         if starts_kind(k) {
             values.push(elements[position]);
             first.push(position);
         }
         counts[values.len() - 1] += 1;
-        kinds[position] = values.len() - 1;
+        inverse[position] = values.len() - 1;
     }
+    let inverse = Tensor::new(e.shape()?, inverse)?;
     Ok(Unique { values: values.into(), first: first.into(), counts: counts.into(), inverse })
 }
 
-/// The shape of the modes of lanes along `axis`, along the same axis.
-///
-/// # Errors
-///
-/// [`Error::Axis`] and [`Error::EmptyReduction`].
-pub(super) fn modes(shape: &Shape, axis: usize) -> Result<Shape> {
-    let modes = with_extent(shape, axis, 1)?;
-    match shape[axis] {
-        0 => Err(Error::EmptyReduction { axis, shape: shape.to_vec() }),
-        _ => Ok(modes),
+pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Explanation> {
+    let shape = e.shape()?;
+    let count = shape.count()?;
+    let method = Method::by_pairs::<<E::Elem as Sortable>::Key>(count);
+    // Which kind every element is of; the kinds are not known.
+    let written = count.saturating_mul(size_of::<usize>());
+    Ok(Explanation::report(
+        format!("unique elements of {} {shape:?}", type_name::<E::Elem>()),
+        [format!("operand: {}", place(e)), format!("positions: {method}")],
+        1,
+        [bytes_read(&e.0), written],
+    ))
+}
+
+/// How all elements are had in row-major order.
+fn place<E: Expr>(e: &Lazy<E>) -> &'static str {
+    match row_major(e) {
+        Some(_) => "read where they lie",
+        None => "evaluated to memory first",
+    }
+}
+
+/// The element of each lane that comes most often, see [`Lanes::mode`](super::Lanes::mode).
+#[derive(Debug, Clone, Copy)]
+pub struct Mode;
+
+impl Sealed for Mode {}
+
+impl<T: Sortable> LaneOperation<T> for Mode {
+    type Elem = T;
+
+    fn keeps_axis(&self) -> bool {
+        false
+    }
+
+    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
+        match shape[axis] {
+            0 => Err(Error::EmptyReduction { axis, shape: shape.to_vec() }),
+            _ => Ok(1),
+        }
+    }
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        (lanes, _): Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [T],
+    ) -> Result<()> {
+        modes_of_lanes(&mut Default::default(), lanes, numbers, out)
+    }
+
+    fn words(&self, extent: usize) -> Result<[String; 2]> {
+        let each = format!("{}, and counted", Method::by_keys::<T::Key>(extent));
+        Ok(["mode".into(), each])
     }
 }
 
 /// The element of each lane that comes most often, of several the smallest.
-pub(super) fn modes_of_lanes<T: Sortable>(
+fn modes_of_lanes<T: Sortable>(
     (keys, sorted): &mut (Keys<T::Key>, Vec<T>),
-    lanes: &Lanes<'_, T>,
+    lanes: &LaneSlices<'_, T>,
     numbers: Range<usize>,
     out: &mut [T],
 ) -> Result<()> {

@@ -1,9 +1,15 @@
 //! The first elements of a lane, and what comes before and after one rank, without sorting the rest.
 
-use super::driver::with_extent;
+use super::SortOrder;
+use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use crate::dtype::{Radix, Sortable};
 use crate::error::{Error, Result};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Expr, Lazy};
 use crate::memory::refill;
 use crate::shape::Shape;
+use bytemuck::Zeroable;
+use std::ops::Range;
 
 /// Keys of a lane with their positions. No two are equal.
 pub(super) type Ranked<K> = Vec<(K, usize)>;
@@ -57,17 +63,157 @@ pub(super) fn first_of_lane<T: Copy, K: Ord + Copy, U>(
     Ok(())
 }
 
+/// What is written for a position of a lane. Sealed.
+pub trait Picked<T>: Send + Sync + Sealed {
+    /// The type of it.
+    type Elem: Copy + Send + Sync + Zeroable;
+
+    #[doc(hidden)]
+    fn pick(&self, lane: &[T], position: usize) -> Self::Elem;
+
+    /// `what` of these, in words.
+    #[doc(hidden)]
+    fn word(&self, what: &str) -> String;
+}
+
+/// The element.
+#[derive(Debug, Clone, Copy)]
+pub struct Elements;
+
+/// The position.
+#[derive(Debug, Clone, Copy)]
+pub struct Positions;
+
+impl Sealed for Elements {}
+impl Sealed for Positions {}
+
+impl<T: Copy + Send + Sync + Zeroable> Picked<T> for Elements {
+    type Elem = T;
+
+    fn pick(&self, lane: &[T], position: usize) -> T {
+        lane[position]
+    }
+
+    fn word(&self, what: &str) -> String {
+        what.to_string()
+    }
+}
+
+impl<T> Picked<T> for Positions {
+    type Elem = usize;
+
+    fn pick(&self, _: &[T], position: usize) -> usize {
+        position
+    }
+
+    fn word(&self, what: &str) -> String {
+        format!("positions of {what}")
+    }
+}
+
+/// Every lane around its element of a rank, see [`Lanes::partition`](super::Lanes::partition).
+#[derive(Debug, Clone, Copy)]
+pub struct Partition<P> {
+    pub(super) k: usize,
+    pub(super) order: SortOrder,
+    pub(super) picked: P,
+}
+
+impl<P> Sealed for Partition<P> {}
+
+impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
+    type Elem = P::Elem;
+
+    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
+        check_rank(axis, self.k, shape)?;
+        Ok(shape[axis])
+    }
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<P::Elem>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [P::Elem],
+    ) -> Result<()> {
+        let (mut ranked, key) = (Vec::new(), self.order.keys());
+        for_each_lane(lanes, numbers, out, |lane, _, out| {
+            partition_lane(&mut ranked, lane, out, self.k, &key, |at| self.picked.pick(lane, at))
+        })
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        let (k, ranked) = (self.k, ranked::<T>());
+        Ok([
+            self.order.of(&self.picked.word("partition")),
+            format!("rank {k} of {ranked} selected, the others as they come on its sides"),
+        ])
+    }
+}
+
+/// The first elements of every lane in order, see [`Lanes::top_k`](super::Lanes::top_k).
+#[derive(Debug, Clone, Copy)]
+pub struct Top<P> {
+    pub(super) k: usize,
+    pub(super) order: SortOrder,
+    pub(super) picked: P,
+}
+
+impl<P> Sealed for Top<P> {}
+
+impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
+    type Elem = P::Elem;
+
+    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
+        let extent = shape[axis];
+        if self.k > extent {
+            return Err(Error::LaneTooShort { axis, count: self.k, extent });
+        }
+        Ok(self.k)
+    }
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<P::Elem>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [P::Elem],
+    ) -> Result<()> {
+        let (mut ranked, key) = (Vec::new(), self.order.keys());
+        for_each_lane(lanes, numbers, out, |lane, _, out| {
+            first_of_lane(&mut ranked, lane, out, &key, |at| self.picked.pick(lane, at))
+        })
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        let each = format!("{} of {} selected, then sorted", self.k, ranked::<T>());
+        Ok([self.order.of(&self.picked.word("top elements")), each])
+    }
+}
+
+/// What ranks are selected among.
+fn ranked<T: Sortable>() -> String {
+    format!("{}-byte keys with positions", T::Key::BYTES)
+}
+
 /// Checks that lanes along `axis` have an element of rank `k`.
 pub(super) fn check_rank(axis: usize, k: usize, shape: &Shape) -> Result<()> {
     let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank: shape.rank() })?;
     if k < extent { Ok(()) } else { Err(Error::Index { axis, index: k as i128, extent }) }
-}
-
-/// Shape of the first `k` elements of every lane.
-pub(super) fn top(shape: &Shape, axis: usize, k: usize) -> Result<Shape> {
-    let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank: shape.rank() })?;
-    if k > extent {
-        return Err(Error::LaneTooShort { axis, count: k, extent });
-    }
-    with_extent(shape, axis, k)
 }

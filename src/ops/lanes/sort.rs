@@ -1,7 +1,7 @@
 //! Sorting lanes and their positions.
 
 use super::SortOrder;
-use super::operand::Lanes;
+use super::operand::LaneSlices;
 use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
@@ -89,7 +89,7 @@ fn is_plain(len: usize, algorithm: Algorithm) -> bool {
 /// The elements of some lanes in `order`.
 pub(super) fn sort_lanes<T: Sortable>(
     Keys { keys, spare }: &mut Keys<T::Key>,
-    lanes: &Lanes<'_, T>,
+    lanes: &LaneSlices<'_, T>,
     numbers: Range<usize>,
     out: &mut [T],
     order: SortOrder,
@@ -122,7 +122,7 @@ pub(super) fn sort_lanes<T: Sortable>(
 /// come before them; returns whether it always was true.
 #[inline(always)]
 fn for_slices<T>(
-    lanes: &Lanes<'_, T>,
+    lanes: &LaneSlices<'_, T>,
     first: usize,
     count: usize,
     mut f: impl FnMut(usize, &[T]) -> bool,
@@ -152,7 +152,7 @@ pub(super) type Pairs<K> = Keys<<K as SortKey>::Pair>;
 /// a number on, and `plain` the result of a lane that is to be sorted without.
 fn sort_pairs<T: Copy, K: SortKey, U>(
     Keys { keys: pairs, spare }: &mut Pairs<K>,
-    lanes: &Lanes<'_, T>,
+    lanes: &LaneSlices<'_, T>,
     numbers: Range<usize>,
     out: &mut [U],
     key: impl Fn(T) -> K,
@@ -179,7 +179,7 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
 /// The positions of the elements of some lanes in order of their keys.
 pub(super) fn argsort_lanes<T: Copy, K: SortKey>(
     scratch: &mut Pairs<K>,
-    lanes: &Lanes<'_, T>,
+    lanes: &LaneSlices<'_, T>,
     numbers: Range<usize>,
     out: &mut [usize],
     key: impl Fn(T) -> K,
@@ -207,7 +207,7 @@ pub(super) fn argsort_lane_by<T>(
 /// The elements of some lanes in order of their keys.
 pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
     scratch: &mut Pairs<K>,
-    lanes: &Lanes<'_, T>,
+    lanes: &LaneSlices<'_, T>,
     numbers: Range<usize>,
     out: &mut [T],
     key: impl Fn(T) -> K,

@@ -27,7 +27,6 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Apply, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read};
 use crate::kernel::Filled;
 use crate::memory::list;
-use crate::ops::explain::report;
 use crate::ops::pairing::{Pairing, check};
 use crate::shape::{Align, Shape};
 use stack::Product;
@@ -184,7 +183,7 @@ where
         let (how, threads) = stack::explain(&a, &b)?;
         let (left, right) = (self.a.shape()?, self.b.shape()?);
         let element = std::any::type_name::<A::Elem>();
-        Ok(report(
+        Ok(Explanation::report(
             format!("product of {element} {left:?} and {right:?} to {shape:?}"),
             how,
             threads,

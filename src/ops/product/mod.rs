@@ -2,11 +2,11 @@
 //!
 //! | operands | result | |
 //! |---|---|---|
-//! | sparse, dense | dense | [`times_dense`], [`times_dense_to`] |
-//! | sparse, sparse | sparse | [`times_sparse`], [`contract`] |
+//! | sparse, dense | dense, [deferred](Deferred) | [`Tensor::times_dense`] |
+//! | sparse, sparse | sparse | [`Tensor::times_sparse`], [`Tensor::contract`] |
 //!
 //! An operand is a tensor under any view: a transposed matrix is `a.view().transpose(&[1, 0])?`. Its stored
-//! entries are found through the view, never by scanning it. The first argument says what to add and
+//! entries are found through the view, never by scanning it. The last argument says what to add and
 //! multiply by: [`PlusTimes`], [`MinPlus`], [`OrAnd`] or a [`Semiring`] of your own.
 //!
 //! Only stored entries take part, so the fill value must be the zero of the semiring. What is not stored
@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::product::{MinPlus, PlusTimes, times_dense, times_sparse};
+//! use lensor::product::{MinPlus, PlusTimes};
 //! use lensor::storage::{Duplicates, Sparse};
 //! // Roads: from, to, kilometres.
 //! let roads = Tensor::from_coordinates(
@@ -24,108 +24,199 @@
 //!     vec![2.0, 3.0, 9.0],
 //!     Duplicates::Refuse,
 //! )?;
-//! let by_two_roads = times_sparse(MinPlus, &roads, &roads)?;
+//! let by_two_roads = roads.times_sparse(&roads, MinPlus)?;
 //! assert_eq!(by_two_roads.get(&[0, 999])?, 5.0);
 //! assert_eq!(by_two_roads.storage().stored_len(), 1);
 //!
 //! let matrix = Tensor::new([2, 3], Sparse::from_dense(&[0, 2, 0, 3, 0, 4], 0)?)?;
 //! let x = Tensor::from(vec![1, 10, 100]);
-//! assert_eq!(times_dense(PlusTimes, &matrix, &x)?.to_vec()?, [20, 403]);
+//! assert_eq!(matrix.times_dense(&x, PlusTimes).to_vec()?, [20, 403]);
 //! let turned = matrix.view().transpose(&[1, 0])?;
-//! assert_eq!(times_sparse(PlusTimes, &turned, &matrix)?.to_vec()?, [9, 0, 12, 0, 4, 0, 12, 0, 16]);
+//! assert_eq!(turned.times_sparse(&matrix, PlusTimes)?.to_vec()?, [9, 0, 12, 0, 4, 0, 12, 0, 16]);
 //! # Ok::<(), Error>(())
 //! ```
 
 mod dense;
-pub mod explained;
 mod gustavson;
 mod semiring;
 
-pub use dense::{times_dense, times_dense_to};
+pub use dense::TimesDense;
 pub use semiring::{MinPlus, OrAnd, PlusTimes, Semiring};
 
+use crate::compute::Deferred;
 use crate::dtype::SameBits;
 use crate::error::{Error, Result};
+use crate::expr::{Explanation, IntoExpr, Lazy};
 use crate::kernel::sparse::Entries;
 use crate::ops::pairing::Pairing;
+use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
 use crate::tensor::stored::{self, entries_of};
+use std::any::type_name;
 
-/// The product of two sparse tensors, over the last axis of the first and the first axis of the second.
-///
-/// Shapes `(.., k)` and `(k, ..)` give the other axes of both. Takes time in proportion to the entries and
-/// the terms, whatever the extents. Entries whose terms happen to add up to zero stay, until
-/// [`Sparse::prune`] drops them.
-///
-/// # Errors
-///
-/// As for [`contract`].
-///
-/// ```
-/// use lensor::product::{PlusTimes, times_sparse};
-/// use lensor::{Tensor, storage::Sparse};
-/// let a = Tensor::new([2, 2], Sparse::from_dense(&[0, 2, 3, 0], 0)?)?;
-/// assert_eq!(times_sparse(PlusTimes, &a, &a)?.to_vec()?, [6, 0, 0, 6]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn times_sparse<S, R, M>(
-    semiring: M,
-    left: &Tensor<S>,
-    right: &Tensor<R>,
-) -> Result<Tensor<Sparse<S::Elem>>>
-where
-    S: Reader<Elem: SameBits>,
-    R: Reader<Elem = S::Elem>,
-    M: Semiring<S::Elem>,
-{
-    contract(semiring, left, right, &[(last_axis(left)?, 0)])
+impl<S: Reader<Elem: SameBits>> Tensor<S> {
+    /// The product of this sparse tensor with a dense operand, over the last axis of this one and the first axis of
+    /// the other.
+    ///
+    /// Shapes `(.., k)` and `(k, ..)` give the other axes of both: a matrix times a vector is a vector, times a
+    /// matrix a matrix. The dense operand is read where it lies if it is contiguous in memory, and computed
+    /// otherwise. Each element is summed up in order, so it is the same for any number of threads.
+    ///
+    /// # Errors
+    ///
+    /// When it is computed: [`Error::NotSparse`] and [`Error::FillNotZero`] if this operand is dense, or its fill is
+    /// not the zero of the semiring; [`Error::Contraction`] if the axes differ in extent, [`Error::Axis`] for an
+    /// operand of rank 0, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], [`Error::Storage`].
+    ///
+    /// ```
+    /// use lensor::product::OrAnd;
+    /// use lensor::{Tensor, storage::Sparse};
+    /// let follows = Tensor::new([3, 3], Sparse::from_sorted(9, false, vec![1, 5], vec![true, true])?)?;
+    /// let told = Tensor::from(vec![false, true, false]);
+    /// assert_eq!(follows.times_dense(&told, OrAnd).to_vec()?, [true, false, false]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn times_dense<R, M>(
+        &self,
+        dense: R,
+        semiring: M,
+    ) -> Deferred<TimesDense<'_, S, R::Expr, M>>
+    where
+        R: IntoExpr<Elem = S::Elem>,
+        M: Semiring<S::Elem>,
+    {
+        Deferred::new(TimesDense { sparse: self, dense: Lazy(dense.into_expr()), semiring })
+    }
+
+    /// The product of two sparse tensors, over the last axis of the first and the first axis of the second.
+    ///
+    /// Shapes `(.., k)` and `(k, ..)` give the other axes of both. Takes time in proportion to the entries and
+    /// the terms, whatever the extents. Entries whose terms happen to add up to zero stay, until
+    /// [`Sparse::prune`] drops them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::contract`].
+    ///
+    /// ```
+    /// use lensor::product::PlusTimes;
+    /// use lensor::{Tensor, storage::Sparse};
+    /// let a = Tensor::new([2, 2], Sparse::from_dense(&[0, 2, 3, 0], 0)?)?;
+    /// assert_eq!(a.times_sparse(&a, PlusTimes)?.to_vec()?, [6, 0, 0, 6]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn times_sparse<R, M>(
+        &self,
+        other: &Tensor<R>,
+        semiring: M,
+    ) -> Result<Tensor<Sparse<S::Elem>>>
+    where
+        R: Reader<Elem = S::Elem>,
+        M: Semiring<S::Elem>,
+    {
+        self.contract(other, &[(last_axis(&self.shape())?, 0)], semiring)
+    }
+
+    /// The product of two sparse tensors over pairs of axes, one of each.
+    ///
+    /// The result has the remaining axes of the first, then those of the second. Without pairs it is the outer
+    /// product. As NumPy's `tensordot`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotSparse`] and [`Error::FillNotZero`] for an operand that is dense, or whose fill is not the
+    /// zero of the semiring; [`Error::Contraction`] with the first pair of axes that differ in extent,
+    /// [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice,
+    /// [`Error::ShapeOverflow`], [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::product::PlusTimes;
+    /// use lensor::{Tensor, storage::Duplicates};
+    /// let tensor = |shape: [usize; 3], indexes: &[[usize; 3]], values| {
+    ///     Tensor::from_coordinates(shape, 0, indexes, values, Duplicates::Refuse)
+    /// };
+    /// let a = tensor([2, 30, 40], &[[0, 5, 7], [1, 5, 8]], vec![2, 3])?;
+    /// let b = tensor([40, 6, 30], &[[7, 4, 5], [8, 4, 6]], vec![10, 100])?;
+    /// let c = a.contract(&b, &[(1, 2), (2, 0)], PlusTimes)?;
+    /// assert_eq!(c.shape(), [2, 6]);
+    /// assert!(c.storage().iter().eq([(4, 20)])); // [0, 4]
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn contract<R, M>(
+        &self,
+        other: &Tensor<R>,
+        pairs: &[(usize, usize)],
+        semiring: M,
+    ) -> Result<Tensor<Sparse<S::Elem>>>
+    where
+        R: Reader<Elem = S::Elem>,
+        M: Semiring<S::Elem>,
+    {
+        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs)?;
+        let [rows, depth, columns] = pairing.extents;
+        let len = pairing.shape.count()?;
+        let (left, right) = matrices(self, other, &pairing)?;
+        let (a, b) = (entries(&semiring, &left, 1)?, entries(&semiring, &right, 2)?);
+        let (a, b) = (borrowed(&a, depth), borrowed(&b, columns));
+        let (positions, values) = gustavson::multiply(&semiring, a, b, [rows, depth])?;
+        Tensor::new(pairing.shape, Sparse::of_sorted(len, semiring.zero(), positions, values))
+    }
+
+    /// How [`Self::contract`] would go about it, in words. It finds the stored entries of both operands, on which
+    /// the ways of a product depend, and multiplies none. [`Self::times_sparse`] is such a product over one pair.
+    ///
+    /// How many entries the product has is not known before it is computed: the bytes that are written are those of
+    /// an entry for every term, which they are at the most.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::contract`].
+    ///
+    /// ```
+    /// use lensor::product::PlusTimes;
+    /// use lensor::{Tensor, storage::Sparse};
+    /// let a = Tensor::new([2, 2], Sparse::from_dense(&[0, 2, 3, 0], 0)?)?;
+    /// let text = a.explain_contract(&a, &[(1, 0)], PlusTimes)?.to_string();
+    /// assert!(text.contains("rows: 2 entries, 2 terms"));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn explain_contract<R, M>(
+        &self,
+        other: &Tensor<R>,
+        pairs: &[(usize, usize)],
+        semiring: M,
+    ) -> Result<Explanation>
+    where
+        R: Reader<Elem = S::Elem>,
+        M: Semiring<S::Elem>,
+    {
+        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs)?;
+        pairing.shape.count()?;
+        let [rows, depth, columns] = pairing.extents;
+        let (left, right) = matrices(self, other, &pairing)?;
+        let (a, b) = (entries(&semiring, &left, 1)?, entries(&semiring, &right, 2)?);
+        let (a, b) = (borrowed(&a, depth), borrowed(&b, columns));
+        let (how, terms, threads) = gustavson::explain(a, b, [rows, depth])?;
+        let (count, entry) = (a.positions.len(), entry_bytes::<S::Elem>);
+        Ok(Explanation::report(
+            headline::<S::Elem>(count, &self.shape(), &other.shape(), &pairing.shape),
+            [how],
+            threads,
+            [entry(count).saturating_add(entry(b.positions.len())), entry(terms)],
+        ))
+    }
 }
 
-/// The product of two sparse tensors over pairs of axes, one of each.
-///
-/// The result has the remaining axes of the first, then those of the second. Without pairs it is the outer
-/// product. As NumPy's `tensordot`.
-///
-/// # Errors
-///
-/// [`Error::NotSparse`] and [`Error::FillNotZero`] for an operand that is dense, or whose fill is not the
-/// zero of the semiring; [`Error::Contraction`] with the first pair of axes that differ in extent,
-/// [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice,
-/// [`Error::ShapeOverflow`], [`Error::OutOfMemory`].
-///
-/// ```
-/// use lensor::product::{PlusTimes, contract};
-/// use lensor::{Tensor, storage::Duplicates};
-/// let tensor = |shape: [usize; 3], indexes: &[[usize; 3]], values| {
-///     Tensor::from_coordinates(shape, 0, indexes, values, Duplicates::Refuse)
-/// };
-/// let a = tensor([2, 30, 40], &[[0, 5, 7], [1, 5, 8]], vec![2, 3])?;
-/// let b = tensor([40, 6, 30], &[[7, 4, 5], [8, 4, 6]], vec![10, 100])?;
-/// let c = contract(PlusTimes, &a, &b, &[(1, 2), (2, 0)])?;
-/// assert_eq!(c.shape(), [2, 6]);
-/// assert!(c.storage().iter().eq([(4, 20)])); // [0, 4]
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn contract<S, R, M>(
-    semiring: M,
-    left: &Tensor<S>,
-    right: &Tensor<R>,
-    pairs: &[(usize, usize)],
-) -> Result<Tensor<Sparse<S::Elem>>>
-where
-    S: Reader<Elem: SameBits>,
-    R: Reader<Elem = S::Elem>,
-    M: Semiring<S::Elem>,
-{
-    let pairing = Pairing::new(&left.shape(), &right.shape(), pairs)?;
-    let [rows, depth, columns] = pairing.extents;
-    let len = pairing.shape.count()?;
-    let (left, right) = matrices(left, right, &pairing)?;
-    let (a, b) = (entries(&semiring, &left, 1)?, entries(&semiring, &right, 2)?);
-    let (a, b) = (borrowed(&a, depth), borrowed(&b, columns));
-    let (positions, values) = gustavson::multiply(&semiring, a, b, [rows, depth])?;
-    Tensor::new(pairing.shape, Sparse::of_sorted(len, semiring.zero(), positions, values))
+/// The operands of a product and its shape.
+fn headline<T>(entries: usize, left: &Shape, right: &Shape, out: &Shape) -> String {
+    let element = type_name::<T>();
+    format!("product of {entries} stored {element} of {left:?} and {right:?} to {out:?}")
+}
+
+/// Bytes of stored entries, positions and values.
+fn entry_bytes<T>(count: usize) -> usize {
+    count.saturating_mul(size_of::<usize>() + size_of::<T>())
 }
 
 /// Two tensors as matrices to be multiplied.
@@ -139,8 +230,8 @@ fn matrices<'a, S: Reader, R: Reader>(
     Ok((left, right))
 }
 
-fn last_axis<S>(t: &Tensor<S>) -> Result<usize> {
-    t.rank().checked_sub(1).ok_or(Error::Axis { axis: 0, rank: 0 })
+fn last_axis(shape: &Shape) -> Result<usize> {
+    shape.rank().checked_sub(1).ok_or(Error::Axis { axis: 0, rank: 0 })
 }
 
 /// The stored entries of an operand whose fill is zero.

@@ -12,7 +12,7 @@ use crate::dtype::{Arithmetic, Order};
 /// `add(zero, x)` is `x`, and `multiply(zero, x)` may stand for `zero`.
 ///
 /// ```
-/// use lensor::product::{Semiring, times_dense};
+/// use lensor::product::Semiring;
 /// use lensor::{Tensor, storage::Sparse};
 ///
 /// /// The most reliable way: probabilities multiply, and the best one counts.
@@ -29,7 +29,7 @@ use crate::dtype::{Arithmetic, Order};
 ///     }
 /// }
 /// let links = Tensor::new([2, 2], Sparse::from_dense(&[0.0, 0.5, 0.25, 0.75], 0.0)?)?;
-/// let reach = times_dense(MaxTimes, &links, &Tensor::from(vec![1.0, 0.5]))?;
+/// let reach = links.times_dense(Tensor::from(vec![1.0, 0.5]).lazy(), MaxTimes);
 /// assert_eq!(reach.to_vec()?, [0.25, 0.375]);
 /// # Ok::<(), lensor::Error>(())
 /// ```

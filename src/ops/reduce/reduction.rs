@@ -9,7 +9,6 @@ use crate::expr::{
     Apply, Boxed, Explanation, Expr, IntoExpr, Op, Prepare, bytes_read, erased, prepare,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
-use crate::ops::explain::report;
 use crate::ops::sparse::reduce::{explain_stored, reduce_stored, reduce_to_dense};
 use crate::shape::Shape;
 use crate::storage::Sparse;
@@ -169,10 +168,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         let written = results.count()?.saturating_mul(size_of::<R::Out>());
         if fold::is_sparse(&e) {
             let (how, read) = explain_stored::<_, R>(&e, &reduced)?;
-            return Ok(report(what, how, 1, [read, written]));
+            return Ok(Explanation::report(what, how, 1, [read, written]));
         }
         let threads = if count < PARALLEL { 1 } else { threads() };
-        Ok(report(
+        Ok(Explanation::report(
             what,
             fold::explain(&e, &shape, &reduced, &self.reducer)?,
             threads,

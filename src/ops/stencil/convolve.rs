@@ -1,14 +1,13 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
-use super::field::{Slab, contiguous, first_error};
+use super::field::Slab;
 use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
+use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, first_error, row_major};
 use crate::kernel::{Filled, Line, Planes, Taps};
 use crate::memory::{list, room};
-use crate::ops::explain::report;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
@@ -160,7 +159,7 @@ where
         let what = if self.turned { "convolution" } else { "correlation" };
         let element = std::any::type_name::<E::Elem>();
         let (shape, result) = (self.operand.shape()?, &sums.result);
-        Ok(report(
+        Ok(Explanation::report(
             format!("{what} of {element} {shape:?} with {sides:?} to {result:?}"),
             lines,
             planes.threads(),
@@ -247,7 +246,7 @@ where
     /// The elements of the operand, if they lie in memory and need no border.
     fn in_place(&self) -> Option<&[E::Elem]> {
         let bare = (0..self.shape.rank()).all(|axis| self.wide(axis) == self.shape[axis]);
-        contiguous(&self.operand).filter(|_| bare)
+        row_major(&self.operand).filter(|_| bare)
     }
 
     /// What some indexes of the result need, with its border.

@@ -11,7 +11,6 @@ use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
 use crate::kernel::{self, Filled};
 use crate::map::AddressMap;
 use crate::memory::{push, room};
-use crate::ops::explain::report;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
@@ -203,6 +202,6 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
             .saturating_mul(operand)
             .saturating_add(plane.saturating_mul(read));
         let what = format!("{what} of {} {shape:?} to {out:?}", std::any::type_name::<E::Elem>());
-        Ok(report(what, lines, threads, [read, plane.saturating_mul(written)]))
+        Ok(Explanation::report(what, lines, threads, [read, plane.saturating_mul(written)]))
     }
 }

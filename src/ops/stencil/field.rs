@@ -3,7 +3,7 @@
 use super::rule::{Order, Rule, Spacing, Tap, curvature, weighted};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy, for_each_piece};
+use crate::expr::{Expr, Lazy, first_error, row_major};
 use crate::kernel::{Filled, Line, Planes, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -20,18 +20,6 @@ pub(super) struct Slab<'a, T: Clone> {
     pub(super) data: Cow<'a, [T]>,
     /// The first of these indexes.
     pub(super) first: usize,
-}
-
-/// The elements of an operand that is a contiguous tensor in memory.
-pub(super) fn contiguous<E: Expr>(operand: &Lazy<E>) -> Option<&[E::Elem]> {
-    let (data, map) = operand.in_memory()?;
-    data.get(map.span()).filter(|data| map.is_contiguous() && data.len() == map.count())
-}
-
-/// The first error of an operand in row-major order, for one that a part of it reported.
-#[cold]
-pub(super) fn first_error<E: Expr>(operand: &Lazy<E>, error: Error) -> Error {
-    for_each_piece(operand, BLOCK, |_| Ok(())).err().unwrap_or(error)
 }
 
 /// Where the elements of an operand are read.
@@ -96,7 +84,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     }
 
     fn source(&self) -> Source<'a, T> {
-        match contiguous(self.operand) {
+        match row_major(self.operand) {
             Some(data) => Source::Memory(data),
             None if self.shape.rank() == 1 => Source::Whole,
             None => Source::Slabs,

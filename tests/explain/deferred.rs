@@ -1,14 +1,13 @@
-//! What computes when it is called, behind `explained`.
+//! Deferred operations, and the two that compute when they are called and have a twin that explains.
 
 use super::{explained, numbers, shown};
 use lensor::diff::Diff;
-use lensor::explain::Explain;
 use lensor::expr::Explanation;
 use lensor::lanes::SortOrder::{Ascending, Descending};
-use lensor::lanes::{Interpolation, Side, Uniform};
+use lensor::lanes::{Interpolation, Lanes, Side, Uniform};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
-use lensor::product::{self, PlusTimes};
+use lensor::product::PlusTimes;
 use lensor::stencil::{Edge, EdgeOrder, Mode, Stencil};
 use lensor::storage::Sparse;
 
@@ -21,14 +20,14 @@ fn shown_but_lane(explanation: Explanation) -> String {
 #[test]
 fn lanes_are_in_memory_or_brought_there() {
     let t = numbers([4096, 512]);
-    insta::assert_snapshot!(shown_but_lane(t.explained().sort(1, Ascending).unwrap()), @r#"
+    insta::assert_snapshot!(shown_but_lane(t.sort(1, Ascending).explain().unwrap()), @r#"
     ascending sort of f64 [4096, 512] along axis 1 to f64 [4096, 512]
     lanes: 4096 of 512 elements, all at once
     operand: read where it lies
     results: written where they belong
     bytes: 16777216 read, 16777216 written
     "#);
-    insta::assert_snapshot!(shown_but_lane(t.explained().argsort(0, Descending).unwrap()), @r#"
+    insta::assert_snapshot!(shown_but_lane(t.argsort(0, Descending).explain().unwrap()), @r#"
     descending argsort of f64 [4096, 512] along axis 0 to usize [4096, 512]
     lanes: 512 of 4096 elements, in groups of 256, through scratch memory
     operand: evaluated to scratch memory
@@ -36,19 +35,13 @@ fn lanes_are_in_memory_or_brought_there() {
     bytes: 16777216 read, 16777216 written
     "#);
     let product = &t * 2.0;
-    let by_key = product.explained().sort_by_key(1, Ascending, |x| x as i8).unwrap();
+    let by_key = product.sort_by_key(1, Ascending, |x| x as i8).explain().unwrap();
     insta::assert_snapshot!(shown(by_key), @r#"
-    ascending sort by key of f64 [4096, 512] along axis 1
-    operand: evaluated to the result, which is sorted in place
-    lanes: 4096 of 512 elements, all at once
-    destination: changed where it lies
+    ascending sort by key of f64 [4096, 512] along axis 1 to f64 [4096, 512]
+    lanes: 4096 of 512 elements, in groups of 2048, through scratch memory
+    operand: evaluated to scratch memory
+    results: written where they belong
     each lane: sorted by 1-byte keys with positions, byte by byte
-    bytes: 16777216 read, 16777216 written
-    "#);
-    insta::assert_snapshot!(shown_but_lane(t.view().explained().sort_in_place(0, Ascending).unwrap()), @r#"
-    ascending sort in place of f64 [4096, 512] along axis 0
-    lanes: 512 of 4096 elements, in groups of 256, through scratch memory
-    destination: changed in scratch memory and assigned back
     bytes: 16777216 read, 16777216 written
     "#);
 }
@@ -56,7 +49,7 @@ fn lanes_are_in_memory_or_brought_there() {
 #[test]
 fn selections_say_ranks() {
     let t = numbers([10, 100]);
-    insta::assert_snapshot!(shown(t.explained().top_k(1, 5, Descending).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.top_k(1, 5, Descending).explain().unwrap()), @r#"
     descending top elements of f64 [10, 100] along axis 1 to f64 [10, 5]
     lanes: 10 of 100 elements, all at once
     operand: read where it lies
@@ -64,7 +57,7 @@ fn selections_say_ranks() {
     each lane: 5 of 8-byte keys with positions selected, then sorted
     bytes: 8000 read, 400 written
     "#);
-    insta::assert_snapshot!(shown(t.explained().partition(1, 7, Ascending).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.partition(1, 7, Ascending).explain().unwrap()), @r#"
     ascending partition of f64 [10, 100] along axis 1 to f64 [10, 100]
     lanes: 10 of 100 elements, all at once
     operand: read where it lies
@@ -72,7 +65,7 @@ fn selections_say_ranks() {
     each lane: rank 7 of 8-byte keys with positions selected, the others as they come on its sides
     bytes: 8000 read, 8000 written
     "#);
-    let quantiles = t.explained().nan_quantiles(1, &[0.25, 0.5], Interpolation::Linear);
+    let quantiles = t.nan_quantiles(1, &[0.25, 0.5], Interpolation::Linear).explain();
     insta::assert_snapshot!(shown(quantiles.unwrap()), @r#"
     quantiles but for NaN of f64 [10, 100] along axis 1 to f64 [10, 2]
     lanes: 10 of 100 elements, all at once
@@ -87,7 +80,7 @@ fn selections_say_ranks() {
 fn picks_name_both_operands() {
     let t = numbers([10, 100]);
     let indices = Tensor::full([10, 3], 4_usize).unwrap();
-    insta::assert_snapshot!(shown(t.explained().take_along(1, &indices).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.take_along(1, &indices).explain().unwrap()), @r#"
     taking of f64 [10, 100] at usize [10, 3] along axis 1 to f64 [10, 3]
     lanes: 10 of 100 elements, all at once
     operand 1: read where it lies
@@ -96,24 +89,15 @@ fn picks_name_both_operands() {
     each lane: copied from, index by index
     bytes: 8240 read, 240 written
     "#);
-    insta::assert_snapshot!(shown(t.explained().put_along(1, &indices, 1.5).unwrap()), @r#"
-    putting to f64 [10, 100] at [10, 3] along axis 1
-    lanes: 10 of 100 elements, all at once
-    operand 1: read where it lies
-    operand 2: evaluated to scratch memory
-    destination: changed where it lies
-    each lane: written to, index by index
-    bytes: 240 read, 240 written
-    "#);
     let needles = numbers([10, 2]);
-    insta::assert_snapshot!(shown(t.explained().search_sorted(&needles, Side::Left).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.search_sorted(&needles, Side::Left).explain().unwrap()), @r#"
     sorted: 1000 elements, read where they lie
     positions: usize [10, 2], 1 operand of 20 elements
     loops: 20
     operand 1: direct, in memory, 8 bytes an element
     bytes: 160 read, 160 written
     "#);
-    let along = t.explained().search_sorted_along(1, &needles, Side::Left).unwrap();
+    let along = t.search_sorted_along(1, &needles, Side::Left).explain().unwrap();
     insta::assert_snapshot!(shown(along), @r#"
     search of f64 [10, 100] for f64 [10, 2] along axis 1 to usize [10, 2]
     lanes: 10 of 100 elements, all at once
@@ -124,19 +108,19 @@ fn picks_name_both_operands() {
     bytes: 8160 read, 160 written
     "#);
     let bytes = Tensor::full([400], 0_u8).unwrap();
-    insta::assert_snapshot!(shown(bytes.view().flip(0).unwrap().explained().unique().unwrap()), @r#"
+    insta::assert_snapshot!(shown(bytes.view().flip(0).unwrap().explain_unique().unwrap()), @r#"
     unique elements of u8 [400]
     operand: evaluated to memory first
     positions: sorted by 1-byte keys with positions, byte by byte
     bytes: 400 read, 3200 written
     "#);
     let bins = Uniform::new(4, 0.0, 1.0).unwrap();
-    insta::assert_snapshot!(shown(t.explained().histogram(&bins).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.histogram(&bins).explain().unwrap()), @r#"
     histogram of f64 [10, 100] in 4 bins
     operand: read where it lies
     bytes: 8000 read, 32 written
     "#);
-    insta::assert_snapshot!(shown(t.explained().histogram_along(0, &bins).unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.histogram_along(0, &bins).explain().unwrap()), @r#"
     histogram of f64 [10, 100] along axis 0 to u64 [4, 100]
     lanes: 100 of 10 elements, all at once
     operand: evaluated to scratch memory
@@ -198,13 +182,13 @@ fn sparse_products_count_their_terms() {
         Tensor::new([3, 3], Sparse::from_dense(&[0, 1, 0, 2, 0, 3, 0, 0, 4], 0).unwrap()).unwrap();
     let turned = a.view().transpose(&[1, 0]).unwrap();
     let dense = Tensor::full([3, 2], 1).unwrap();
-    insta::assert_snapshot!(shown(product::explained::times_dense(PlusTimes, &turned, &dense).unwrap()), @r#"
+    insta::assert_snapshot!(shown(turned.times_dense(&dense, PlusTimes).explain().unwrap()), @r#"
     product of 4 stored i32 of [3, 3] and [3, 2] to [3, 2]
     rows: 3 of 3 columns, each times 3 rows of 2
     operand 2: read where it lies
     bytes: 72 read, 24 written
     "#);
-    insta::assert_snapshot!(shown(product::explained::times_sparse(PlusTimes, &a, &turned).unwrap()), @r#"
+    insta::assert_snapshot!(shown(a.explain_contract(&turned, &[(a.rank() - 1, 0)], PlusTimes).unwrap()), @r#"
     product of 4 stored i32 of [3, 3] and [3, 3] to [3, 3]
     rows: 4 entries, 6 terms, summed up in an array of 3 columns
     bytes: 96 read, 72 written
@@ -276,14 +260,13 @@ fn stencils_say_where_they_read() {
 #[test]
 fn explanations_report_errors_of_shapes() {
     let t = numbers([3, 4]);
-    let shown = || t.explained();
-    assert_eq!(shown().sort(2, Ascending), Err(Error::Axis { axis: 2, rank: 2 }));
+    assert_eq!(t.sort(2, Ascending).explain(), Err(Error::Axis { axis: 2, rank: 2 }));
     assert_eq!(
-        shown().quantile(0, 1.5, Interpolation::Linear),
+        t.quantile(0, 1.5, Interpolation::Linear).explain(),
         Err(Error::Quantile { quantile: 1.5 })
     );
     assert_eq!(
-        shown().top_k(0, 4, Ascending),
+        t.top_k(0, 4, Ascending).explain(),
         Err(Error::LaneTooShort { axis: 0, count: 4, extent: 3 })
     );
     assert!(matches!(t.matmul(&t).explain(), Err(Error::Contraction { .. })));
@@ -292,11 +275,6 @@ fn explanations_report_errors_of_shapes() {
         t.convolve(&numbers([9, 9]), Mode::Valid).explain(),
         Err(Error::Window { .. })
     ));
-    let repeated = Tensor::full([1], 0.0).unwrap().broadcast([3]).unwrap();
-    assert!(matches!(
-        repeated.explained().sort_in_place(0, Ascending),
-        Err(Error::NotInjective { .. })
-    ));
 }
 
 /// Nothing to do, in every way, is no panic.
@@ -304,13 +282,13 @@ fn explanations_report_errors_of_shapes() {
 fn empty_operands_are_explained() {
     let t = numbers([0, 4]);
     let lines = |explanation: Result<Explanation, Error>| explanation.unwrap().lines().len();
-    assert!(lines(t.explained().sort(0, Ascending)) > 0);
-    assert!(lines(t.explained().sort(1, Ascending)) > 0);
-    assert!(lines(t.explained().unique()) > 0);
-    assert!(lines(t.explained().search_sorted(1.0, Side::Left)) > 0);
-    assert!(lines(t.explained().take_along(1, Tensor::full([1, 0], 0_usize).unwrap())) > 0);
+    assert!(lines(t.sort(0, Ascending).explain()) > 0);
+    assert!(lines(t.sort(1, Ascending).explain()) > 0);
+    assert!(lines(t.explain_unique()) > 0);
+    assert!(lines(t.search_sorted(1.0, Side::Left).explain()) > 0);
+    assert!(lines(t.take_along(1, Tensor::full([1, 0], 0_usize).unwrap()).explain()) > 0);
     assert!(lines(t.matmul(&numbers([4, 5])).explain()) > 0);
     assert!(lines(t.convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap)).explain()) > 0);
-    assert!(lines(t.explained().histogram(&Uniform::new(1, 0.0, 1.0).unwrap())) > 0);
+    assert!(lines(t.histogram(&Uniform::new(1, 0.0, 1.0).unwrap()).explain()) > 0);
     assert!(lines(Tensor::full([], 1.0).unwrap().hessian(&[], EdgeOrder::First).explain()) > 0);
 }

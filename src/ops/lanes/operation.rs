@@ -1,0 +1,245 @@
+//! What is made of every lane, as a deferred operation.
+
+use super::along::Together;
+use super::driver::{Old, explain_lanes, with_extent, without, zip_blocks};
+use super::operand::LaneSlices;
+use crate::compute::Compute;
+use crate::error::{Error, Result};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
+use crate::kernel::{Filled, inner};
+use crate::map::Select;
+use crate::memory::{list, zeros};
+use crate::shape::Shape;
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+use bytemuck::Zeroable;
+use std::any::type_name;
+use std::iter::repeat_n;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Lanes of two operands that go together.
+pub(super) type Both<'a, 'g, T, U> = (&'a LaneSlices<'g, T>, &'a LaneSlices<'g, U>);
+
+/// What stands for a second operand where there is none.
+pub type Alone = Tensor<Vec<()>>;
+
+/// What is made of every lane of elements `T`, and of a lane of elements `U` beside it if there is one. Sealed.
+///
+/// [`Lanewise`] brings the lanes together and takes the results where they belong.
+pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
+    /// Type of the results.
+    type Elem: Copy + Send + Sync;
+
+    /// Stands between the two operands where the operation is explained.
+    #[doc(hidden)]
+    const BESIDE: &'static str = "";
+
+    /// Whether the results of a lane have an axis of their own.
+    #[doc(hidden)]
+    fn keeps_axis(&self) -> bool {
+        true
+    }
+
+    /// The shape of the results, with an axis for those of a lane, and the operands at a joint shape of all other
+    /// axes, unless there is nothing to compute.
+    #[doc(hidden)]
+    fn together<A: Expr<Elem = T>, B: Expr<Elem = U>>(
+        &self,
+        a: Lazy<A>,
+        b: Lazy<B>,
+        axis: usize,
+    ) -> Result<(Shape, Together<A, B>)> {
+        let shape = a.shape()?;
+        let none = with_extent(&shape, axis, 0)?;
+        let results = with_extent(&shape, axis, self.results(&shape, axis)?)?;
+        Ok((results, Some((a, b.reshape(none)?))))
+    }
+
+    /// Number of results of each lane along an axis that exists.
+    #[doc(hidden)]
+    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
+        Ok(shape[axis])
+    }
+
+    /// What results are written over, of which there are some.
+    #[doc(hidden)]
+    fn blank<A, B>(&self, a: &Lazy<A>, b: &Lazy<B>, axis: usize) -> Result<Blank<Self::Elem>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = U>;
+
+    /// Computes the results of the lanes of these numbers.
+    #[doc(hidden)]
+    fn compute(
+        &self,
+        axis: usize,
+        lanes: Both<'_, '_, T, U>,
+        numbers: Range<usize>,
+        out: &mut [Self::Elem],
+    ) -> Result<()>;
+
+    /// What it is, and what becomes of a lane of `extent` elements, in words.
+    #[doc(hidden)]
+    fn words(&self, extent: usize) -> Result<[String; 2]>;
+}
+
+/// Memory for results before they are computed.
+#[derive(Debug, Clone, Copy)]
+pub struct Blank<T> {
+    value: T,
+    many: fn(T, usize) -> Result<Vec<T>>,
+}
+
+impl<T: Copy> Blank<T> {
+    /// Zeros, in memory that is touched when it is written.
+    pub(super) fn zeros() -> Result<Self>
+    where
+        T: Zeroable,
+    {
+        Ok(Self { value: T::zeroed(), many: |_, count| zeros(count) })
+    }
+
+    /// The first element of an operand.
+    pub(super) fn first<E: Expr<Elem = T>>(e: &Lazy<E>) -> Result<Self> {
+        Ok(Self { value: first(e)?, many: |value, count| list(repeat_n(value, count)) })
+    }
+}
+
+/// The first element.
+pub(super) fn first<E: Expr>(e: &Lazy<E>) -> Result<E::Elem> {
+    Lazy(e.0.by_ref()).select(vec![Select::range(0..1); e.shape()?.rank()])?.eval()?.item()
+}
+
+/// Calls `f` with every lane, the one beside it, and its results.
+pub(super) fn for_each_lane<T, U, R>(
+    (a, b): Both<'_, '_, T, U>,
+    numbers: Range<usize>,
+    out: &mut [R],
+    mut f: impl FnMut(&[T], &[U], &mut [R]) -> Result<()>,
+) -> Result<()> {
+    let length = out.len() / numbers.len().max(1);
+    numbers
+        .zip(out.chunks_exact_mut(length.max(1)))
+        .try_for_each(|(k, out)| f(a.lane(k)?, b.lane(k)?, out))
+}
+
+/// An operation on every lane of an operand along an axis.
+#[derive(Debug, Clone)]
+pub struct Lanewise<O, A, B = Alone> {
+    operation: O,
+    axis: usize,
+    a: Lazy<A>,
+    b: Lazy<B>,
+}
+
+impl<O, A> Lanewise<O, A> {
+    pub(super) fn new(operation: O, axis: usize, a: A) -> Self {
+        Self { operation, axis, a: Lazy(a), b: Lazy(Vec::new().into()) }
+    }
+}
+
+impl<O, A, B> Lanewise<O, A, B> {
+    pub(super) fn beside(operation: O, axis: usize, a: A, b: B) -> Self {
+        Self { operation, axis, a: Lazy(a), b: Lazy(b) }
+    }
+}
+
+type Joint<'a, A, B> = (Shape, Together<<A as Expr>::Ref<'a>, <B as Expr>::Ref<'a>>);
+
+impl<O, A: Expr, B: Expr> Lanewise<O, A, B>
+where
+    O: LaneOperation<A::Elem, B::Elem>,
+{
+    fn joint(&self) -> Result<Joint<'_, A, B>> {
+        self.operation.together(Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()), self.axis)
+    }
+
+    /// Computes all results, to a tensor that has the axis of the lanes.
+    fn write<'a, W: Writer<Elem = O::Elem>>(
+        &'a self,
+        (a, b): (&Lazy<A::Ref<'a>>, &Lazy<B::Ref<'a>>),
+        out: &mut Tensor<W>,
+    ) -> Result<()> {
+        zip_blocks((a, b), self.axis, out, Old::Lost, |lanes, numbers, out| {
+            self.operation.compute(self.axis, lanes, numbers, out)
+        })
+    }
+}
+
+impl<O, A, B> Sealed for Lanewise<O, A, B> {}
+
+impl<O, A: Expr, B: Expr> Compute for Lanewise<O, A, B>
+where
+    O: LaneOperation<A::Elem, B::Elem>,
+{
+    type Elem = O::Elem;
+
+    fn shape(&self) -> Result<Shape> {
+        let (shape, _) = self.joint()?;
+        if self.operation.keeps_axis() { Ok(shape) } else { without(&shape, self.axis) }
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.a.deferred(visit);
+        self.b.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
+        let (shape, operands) = self.joint()?;
+        let Some((a, b)) = operands.filter(|_| !out.is_empty()) else {
+            return inner::overwrite(out, None, |_| Ok(()));
+        };
+        let blank = self.operation.blank(&a, &b, self.axis)?;
+        inner::overwrite(out, Some(blank.value), |out| {
+            self.write((&a, &b), &mut Tensor::new(shape, out)?)
+        })
+    }
+
+    fn collect(&self, count: usize) -> Result<Vec<O::Elem>> {
+        let (shape, operands) = self.joint()?;
+        let Some((a, b)) = operands.filter(|_| count > 0) else { return Ok(Vec::new()) };
+        let blank = self.operation.blank(&a, &b, self.axis)?;
+        let mut out = (blank.many)(blank.value, count)?;
+        self.write((&a, &b), &mut Tensor::new(shape, &mut out[..])?)?;
+        Ok(out)
+    }
+
+    fn assign<W: Writer<Elem = O::Elem>>(&self, out: &mut Tensor<W>) -> Result<bool> {
+        if let (_, Some((a, b))) = self.joint()? {
+            let mut out = out.view_mut();
+            if !self.operation.keeps_axis() {
+                out = out.insert_axis(self.axis)?;
+            }
+            self.write((&a, &b), &mut out)?;
+        }
+        Ok(true)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let (a, b) = (self.a.shape()?, self.b.shape()?);
+        let (shape, operands) = self.joint()?;
+        let extent = *a.get(self.axis).ok_or(Error::Axis { axis: self.axis, rank: a.rank() })?;
+        let [what, each] = self.operation.words(extent)?;
+        let beside = match O::BESIDE {
+            "" => String::new(),
+            word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
+        };
+        let (how, threads) = match operands {
+            Some((a, b)) => explain_lanes((&a, &b), self.axis, &shape, each)?,
+            None => (vec!["there is nothing to compute".into()], 1),
+        };
+        let (of, to, results) =
+            (type_name::<A::Elem>(), type_name::<O::Elem>(), Compute::shape(self)?);
+        Ok(Explanation::report(
+            format!("{what} of {of} {a:?}{beside} along axis {} to {to} {results:?}", self.axis),
+            how,
+            threads,
+            [
+                bytes_read(&self.a.0).saturating_add(bytes_read(&self.b.0)),
+                results.count()?.saturating_mul(size_of::<O::Elem>()),
+            ],
+        ))
+    }
+}

@@ -1,0 +1,197 @@
+//! Sorts as operations on every lane.
+
+use super::SortOrder;
+use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
+use crate::dtype::Sortable;
+use crate::error::Result;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Expr, Lazy};
+use crate::memory::sort_by;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// The elements of every lane in order, see [`Lanes::sort`](super::Lanes::sort).
+#[derive(Debug, Clone, Copy)]
+pub struct Sort(pub(super) SortOrder);
+
+impl Sealed for Sort {}
+
+impl<T: Sortable> LaneOperation<T> for Sort {
+    type Elem = T;
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        (lanes, _): Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [T],
+    ) -> Result<()> {
+        sort_lanes(&mut Keys::default(), lanes, numbers, out, self.0)
+    }
+
+    fn words(&self, extent: usize) -> Result<[String; 2]> {
+        Ok([self.0.of("sort"), Method::by_keys::<T::Key>(extent).to_string()])
+    }
+}
+
+/// The positions of the elements of every lane in order, see [`Lanes::argsort`](super::Lanes::argsort).
+#[derive(Debug, Clone, Copy)]
+pub struct ArgSort(pub(super) SortOrder);
+
+impl Sealed for ArgSort {}
+
+impl<T: Sortable> LaneOperation<T> for ArgSort {
+    type Elem = usize;
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<usize>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        (lanes, _): Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [usize],
+    ) -> Result<()> {
+        argsort_lanes(&mut Keys::default(), lanes, numbers, out, self.0.keys())
+    }
+
+    fn words(&self, extent: usize) -> Result<[String; 2]> {
+        Ok([self.0.of("argsort"), Method::by_pairs::<T::Key>(extent).to_string()])
+    }
+}
+
+/// The elements of every lane in order of a key, see [`Lanes::sort_by_key`](super::Lanes::sort_by_key).
+#[derive(Debug, Clone, Copy)]
+pub struct SortByKey<F> {
+    pub(super) order: SortOrder,
+    pub(super) key: F,
+}
+
+impl<F> Sealed for SortByKey<F> {}
+
+impl<T, K, F> LaneOperation<T> for SortByKey<F>
+where
+    T: Copy + Send + Sync,
+    K: Sortable,
+    F: Fn(T) -> K + Send + Sync,
+{
+    type Elem = T;
+
+    fn blank<A, B>(&self, a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::first(a)
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        (lanes, _): Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let key = |x| self.order.keys()((self.key)(x));
+        sort_lanes_by_key(&mut Keys::default(), lanes, numbers, out, key)
+    }
+
+    fn words(&self, extent: usize) -> Result<[String; 2]> {
+        Ok([self.order.of("sort by key"), Method::by_pairs::<K::Key>(extent).to_string()])
+    }
+}
+
+/// The elements of every lane in the order of a comparison, see [`Lanes::sort_by`](super::Lanes::sort_by).
+#[derive(Debug, Clone, Copy)]
+pub struct SortBy<F>(pub(super) F);
+
+impl<F> Sealed for SortBy<F> {}
+
+impl<T, F> LaneOperation<T> for SortBy<F>
+where
+    T: Copy + Send + Sync,
+    F: Fn(&T, &T) -> Ordering + Send + Sync,
+{
+    type Elem = T;
+
+    fn blank<A, B>(&self, a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::first(a)
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [T],
+    ) -> Result<()> {
+        let mut spare = Vec::new();
+        for_each_lane(lanes, numbers, out, |lane, _, out| {
+            out.copy_from_slice(lane);
+            sort_by(out, &mut spare, &self.0)
+        })
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        Ok(["sort by comparison".into(), Method::Plain.to_string()])
+    }
+}
+
+/// The positions of the elements of every lane in the order of a comparison, see
+/// [`Lanes::argsort_by`](super::Lanes::argsort_by).
+#[derive(Debug, Clone, Copy)]
+pub struct ArgSortBy<F>(pub(super) F);
+
+impl<F> Sealed for ArgSortBy<F> {}
+
+impl<T, F> LaneOperation<T> for ArgSortBy<F>
+where
+    T: Copy + Send + Sync,
+    F: Fn(&T, &T) -> Ordering + Send + Sync,
+{
+    type Elem = usize;
+
+    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<usize>>
+    where
+        A: Expr<Elem = T>,
+        B: Expr<Elem = ()>,
+    {
+        Blank::zeros()
+    }
+
+    fn compute(
+        &self,
+        _axis: usize,
+        lanes: Both<'_, '_, T, ()>,
+        numbers: Range<usize>,
+        out: &mut [usize],
+    ) -> Result<()> {
+        let mut spare = Vec::new();
+        for_each_lane(lanes, numbers, out, |lane, _, out| {
+            argsort_lane_by(lane, out, &mut spare, &self.0)
+        })
+    }
+
+    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+        Ok(["argsort by comparison".into(), Method::Plain.to_string()])
+    }
+}
