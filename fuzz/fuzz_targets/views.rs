@@ -129,8 +129,11 @@ fn expressions(u: &mut Unstructured, views: &[View; 3], data: &[i32]) -> arbitra
                 stack.extend(top);
                 let view = &views[u.choose_index(3)?];
                 let values = view.values(data);
-                let leaf =
-                    if u.arbitrary()? { view.of(data).boxed() } else { view.of(&slots).boxed() };
+                let leaf = if u.arbitrary()? {
+                    view.of(data).lazy().boxed()
+                } else {
+                    view.of(&slots).lazy().boxed()
+                };
                 let elements = values.data.into_iter().map(Some).collect();
                 stack.push((leaf, Some(Model { shape: values.shape, data: elements })));
             }
