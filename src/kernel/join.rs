@@ -1,11 +1,31 @@
 //! Two tasks at once, or one after the other. No result depends on which.
 
+/// Runs two tasks, and gives the results of both.
+pub(crate) fn join<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let (mut first, mut second) = (None, None);
+    let (mut a, mut b) = (Some(a), Some(b));
+    both(&mut || first = a.take().map(|a| a()), &mut || second = b.take().map(|b| b()));
+    match (first, second) {
+        (Some(first), Some(second)) => (first, second),
+        _ => unreachable!("a task did not run"),
+    }
+}
+
+/// A task without its type, so that what shares it among threads is compiled once and not for each.
+type Task<'a> = &'a mut (dyn FnMut() + Send);
+
 #[cfg(feature = "rayon")]
-pub(crate) use rayon::join;
+fn both(a: Task<'_>, b: Task<'_>) {
+    rayon::join(a, b);
+}
 
 #[cfg(not(feature = "rayon"))]
-pub(crate) fn join<A, B>(a: impl FnOnce() -> A, b: impl FnOnce() -> B) -> (A, B) {
-    (a(), b())
+fn both(a: Task<'_>, b: Task<'_>) {
+    a();
+    b();
 }
 
 /// Largest number of elements that one task should do of `count`: all of them below `threshold` or
