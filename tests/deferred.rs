@@ -1,11 +1,13 @@
 //! Deferred operations as operands: what they mean, how often they are computed, and what they report.
 
-use lensor::lanes::{Lanes, SortOrder::Ascending};
+use lensor::lanes::{Interpolation, Lanes, Side, SortOrder::Ascending};
+use lensor::linalg::Linalg;
 use lensor::prelude::*;
-use lensor::reduce::Reducer;
-use lensor::rolling::Rolling;
+use lensor::reduce::{CountNonzero, Reducer};
+use lensor::rolling::{Edge as WindowEdge, Rolling};
 use lensor::scan::Scan;
 use lensor::segments::Segments;
+use lensor::stencil::{Edge, EdgeOrder, Mode, Stencil};
 use lensor::storage::Duplicates;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -199,5 +201,69 @@ trait Now {
 impl<S: lensor::Reader<Elem = i64>> Now for Tensor<S> {
     fn eval_now(self) -> Tensor<Vec<i64>> {
         self.to_tensor().unwrap()
+    }
+}
+
+/// What is too large to be computed at once on its way to a view is computed box by box.
+#[test]
+fn results_go_to_views_box_by_box() {
+    fn agree<C: lensor::Compute<Elem: PartialEq + std::fmt::Debug + Default>>(
+        operation: Deferred<C>,
+    ) {
+        let expected = operation.eval().unwrap();
+        assert!(expected.len() > 1 << 16, "{} results are computed at once", expected.len());
+        let shape: Vec<usize> = expected.shape().iter().rev().copied().collect();
+        let axes: Vec<usize> = (0..shape.len()).rev().collect();
+        let mut out = Tensor::full(&shape[..], C::Elem::default()).unwrap();
+        operation.assign_to(&mut out.view_mut().transpose(&axes).unwrap()).unwrap();
+        assert_eq!(out.view().transpose(&axes).unwrap(), expected);
+    }
+    let t =
+        Tensor::from_index([7, 300, 130], |i| ((i[0] * 31 + i[1] * 17 + i[2] * 7) % 257) as f64)
+            .unwrap();
+    let flat = t.view().reshape([7 * 300, 130]).unwrap();
+    let spacing = [1.0.into(), 0.5.into(), 2.0.into()];
+    agree(t.view().insert_axis(3).unwrap().sum(3));
+    agree((&t * 2.0).insert_axis(0).unwrap().max_over(0).keepdims());
+    for axis in 0..3 {
+        agree(t.cumsum(axis));
+        agree(t.cumsum(axis).exclusive().reverse());
+        agree(t.rolling(axis, 3).mean());
+        agree(t.rolling(axis, 2).centred().edge(WindowEdge::Cut).max());
+        let groups = [7, 100, 60][axis];
+        let keys: Vec<usize> = (0..t.shape()[axis]).map(|k| k % groups).collect();
+        agree(t.reduce_by_key(axis, &keys, groups, CountNonzero));
+        agree(t.sort(axis, Ascending));
+        agree(t.argsort(axis, Ascending));
+        agree(t.quantiles(axis, &vec![0.1; [2, 80, 40][axis]], Interpolation::Linear));
+        agree(t.take_along(axis, t.argsort(axis, Ascending)));
+        agree(t.derivative(axis, 0.5, EdgeOrder::Second));
+    }
+    agree(t.view().insert_axis(1).unwrap().median(1));
+    agree(t.view().insert_axis(3).unwrap().mode(3));
+    agree(t.search_sorted(&t, Side::Left));
+    agree(t.gradient(&spacing, EdgeOrder::First));
+    agree(t.laplacian(&spacing));
+    agree(t.convolve(Tensor::full([2, 3, 1], 0.5).unwrap().lazy(), Mode::Same(Edge::Reflect)));
+    agree((&t + 1.0).correlate(Tensor::full([2, 3, 1], 0.5).unwrap().lazy(), Mode::Valid));
+    agree(t.matmul(t.view().transpose(&[0, 2, 1]).unwrap()));
+    agree(t.matmul(Tensor::full([130, 140], 0.5).unwrap().lazy()));
+    agree(flat.tensordot(Tensor::full([130, 90], 0.5).unwrap().lazy(), &[(1, 0)]));
+}
+
+/// An error does not depend on the box in which it is found.
+#[test]
+fn the_first_error_of_all_boxes_is_reported() {
+    let t =
+        Tensor::from_index([300, 400], |i| i64::from(i != [250, 0] && i != [200, 350])).unwrap();
+    let quotients = &t / &t;
+    let mut out = Tensor::full([400, 300], 0_i64).unwrap();
+    let mut out = out.view_mut().transpose(&[1, 0]).unwrap();
+    let error = Error::Arithmetic { index: vec![200, 350] };
+    for axis in 0..2 {
+        let sorted = (&quotients).sort(axis, Ascending);
+        assert_eq!(sorted.eval().unwrap_err(), error);
+        assert_eq!(sorted.assign_to(&mut out), Err(error.clone()));
+        assert_eq!((&quotients).cumsum(axis).assign_to(&mut out), Err(error.clone()));
     }
 }

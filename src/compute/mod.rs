@@ -28,7 +28,10 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, Prepare, prepare_all};
+use crate::expr::{
+    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepare_all,
+    selectors,
+};
 use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -36,7 +39,11 @@ use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+/// Results that are computed at once on their way to a destination elsewhere.
+const BOX: usize = 1 << 16;
 
 /// An operation with one dense result whose shape follows from shapes. Sealed.
 ///
@@ -73,13 +80,18 @@ pub trait Compute: Send + Sync + Sealed {
         inner::collect(count, |out| self.fill(out))
     }
 
-    /// Computes all results into a tensor of their shape without memory for all of them, and says whether it did.
+    /// Boxes of about `limit` results that can be computed one after another: the whole, unless said otherwise.
     #[doc(hidden)]
-    fn assign<W: Writer<Elem = Self::Elem>>(&self, _out: &mut Tensor<W>) -> Result<bool>
-    where
-        Self: Sized,
-    {
-        Ok(false)
+    fn boxes(&self, _limit: usize) -> Result<Boxes> {
+        Ok(Boxes::new(self.shape()?, usize::MAX))
+    }
+
+    /// Computes the results of one of [`Self::boxes`], a range an axis and whole axes beyond.
+    #[doc(hidden)]
+    fn eval_box(&self, _ranges: &[Range<usize>]) -> Result<Tensor<Vec<Self::Elem>>> {
+        let map = self.layout()?;
+        let data = self.collect(map.count())?;
+        Ok(Tensor::of_parts(map, data))
     }
 
     /// How it would be computed, in words.
@@ -90,9 +102,9 @@ pub trait Compute: Send + Sync + Sealed {
     fn explain(&self) -> Result<Explanation>;
 }
 
-impl<C: Compute> Sealed for &C {}
+impl<C: Compute + ?Sized> Sealed for &C {}
 
-impl<C: Compute> Compute for &C {
+impl<C: Compute + ?Sized> Compute for &C {
     type Elem = C::Elem;
 
     fn shape(&self) -> Result<Shape> {
@@ -115,8 +127,12 @@ impl<C: Compute> Compute for &C {
         (**self).collect(count)
     }
 
-    fn assign<W: Writer<Elem = C::Elem>>(&self, out: &mut Tensor<W>) -> Result<bool> {
-        (**self).assign(out)
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        (**self).boxes(limit)
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<C::Elem>>> {
+        (**self).eval_box(ranges)
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -235,18 +251,25 @@ impl<C: Compute> Deferred<C> {
             return Lazy(self.into_expr()).assign_to(out);
         }
         let mut kept = Kept::default();
-        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
-        if self.operation.assign(out)? {
-            return Ok(());
-        }
         let (map, storage) = out.parts_mut();
         let span = map.span();
         if layout == map.clone().moved_down(span.start)?
             && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
         {
+            prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
             return self.operation.fill(inner::slots(slice)).map(drop);
         }
-        Lazy(self.into_expr()).assign_to(out)
+        out.address_map().check_injective()?;
+        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+        for ranges in self.operation.boxes(BOX)? {
+            let results = self.operation.eval_box(&ranges);
+            // Which error is the first does not depend on the order of boxes.
+            let results = results
+                .map_err(|error| self.operation.collect(layout.count()).err().unwrap_or(error))?;
+            let written = out.view_mut().select(selectors(&ranges))?.assign(results);
+            written.map_err(|error| moved(error, &ranges))?;
+        }
+        Ok(())
     }
 
     /// Says in a few lines how it would be computed.

@@ -46,9 +46,7 @@ pub use operands::{IntoOperands, Operands, align, zip_with};
 pub(crate) use operators::for_numbers;
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
-pub(crate) use pieces::{
-    Boxes, elements, first_error, for_each_piece, moved, row_major, selectors,
-};
+pub(crate) use pieces::*;
 pub(crate) use rows::{RowReader, Rows};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;
@@ -63,6 +61,7 @@ pub mod machinery {
     pub use super::leaf::{LeafCursor, LeafRow};
     pub use super::node::Worker;
     pub use super::operands::Function;
+    pub use super::pieces::Boxes;
     pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
     pub use crate::kernel::{Cursor, Dest, Fault, Filled, Place, Row, Steps, Stop, Tile};
 }

@@ -7,17 +7,22 @@ use crate::shape::{Index, Shape};
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Indexes beside a whole axis that are taken at once at least: neighbours share cache lines.
+const FEW: usize = 16;
+
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
 /// one: a range an axis, up to the last axis that is not whole.
 ///
 /// A box is a range of the first axis whose single items fit, at one index of the axes before it.
 #[derive(Debug, Clone)]
-pub(crate) struct Boxes {
+pub struct Boxes {
     shape: Shape,
     /// Extent of a box along the axis that is cut.
     length: usize,
     /// Where the next box starts, up to the axis that is cut.
     start: Option<Index>,
+    /// Axes that every box has whole, with their extents; they count as 1 in `shape`.
+    whole: Vec<(usize, usize)>,
 }
 
 impl Boxes {
@@ -30,7 +35,18 @@ impl Boxes {
             item *= shape[cut];
         }
         let start = (!shape.contains(&0)).then(|| Index::from_elem(0, cut));
-        Self { length: (limit / item.max(1)).max(1), shape, start }
+        Self { length: (limit / item.max(1)).max(1), shape, start, whole: Vec::new() }
+    }
+
+    /// Boxes that have some axes whole, and more than `limit` elements only to have a few of the others.
+    pub(crate) fn around(shape: &Shape, limit: usize, is_whole: impl Fn(usize) -> bool) -> Self {
+        let axes = || shape.iter().copied().enumerate();
+        let each = axes().filter(|(axis, _)| is_whole(*axis)).map(|(_, extent)| extent);
+        let each = each.fold(1, usize::saturating_mul).max(1);
+        let extents = axes().map(|(axis, extent)| if is_whole(axis) { 1 } else { extent });
+        let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW));
+        boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
+        boxes
     }
 }
 
@@ -55,8 +71,20 @@ impl Iterator for Boxes {
             }
             next[axis] = 0;
         }
+        let mut ranges = ranges;
+        for &(axis, extent) in &self.whole {
+            if let Some(range) = ranges.get_mut(axis) {
+                *range = 0..extent;
+            }
+        }
         Some(ranges)
     }
+}
+
+/// Elements of a tensor whose ranges are these, and whole beyond.
+pub(crate) fn box_shape(shape: &Shape, ranges: &[Range<usize>]) -> Shape {
+    let cut = ranges.iter().map(Range::len);
+    cut.chain(shape.iter().skip(ranges.len()).copied()).collect()
 }
 
 /// The box as selectors of a view.
@@ -82,6 +110,15 @@ pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
         Some(elements) => Ok(Cow::Borrowed(elements)),
         None => Ok(Cow::Owned(e.to_vec()?)),
     }
+}
+
+/// As [`selectors`], with all of `axis`, whose extent is another one there.
+pub(crate) fn selectors_around(ranges: &[Range<usize>], axis: usize) -> Vec<Select> {
+    let mut selectors = selectors(ranges);
+    if let Some(selector) = selectors.get_mut(axis) {
+        *selector = Select::All;
+    }
+    selectors
 }
 
 /// Evaluates `e` piece by piece in row-major order, each of at most `limit` elements, and hands them to

@@ -1,6 +1,10 @@
 //! Two tasks at once, or one after the other. No result depends on which.
 
 /// Runs two tasks, and gives the results of both.
+///
+/// # Panics
+///
+/// Panics if a task does.
 pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
     b: impl FnOnce() -> B + Send,
@@ -10,7 +14,7 @@ pub(crate) fn join<A: Send, B: Send>(
     both(&mut || first = a.take().map(|a| a()), &mut || second = b.take().map(|b| b()));
     match (first, second) {
         (Some(first), Some(second)) => (first, second),
-        _ => unreachable!("a task did not run"),
+        _ => panic!("a task did not run"),
     }
 }
 

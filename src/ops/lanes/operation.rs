@@ -6,12 +6,13 @@ use super::operand::LaneSlices;
 use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
+use crate::expr::{
+    Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, selectors, selectors_around,
+};
 use crate::kernel::{Filled, inner};
-use crate::map::Select;
+use crate::map::{AddressMap, Select};
 use crate::memory::{list, zeros};
 use crate::shape::Shape;
-use crate::storage::Writer;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
 use std::any::type_name;
@@ -157,10 +158,10 @@ where
     }
 
     /// Computes all results, to a tensor that has the axis of the lanes.
-    fn write<'a, W: Writer<Elem = O::Elem>>(
+    fn write<'a>(
         &'a self,
         (a, b): (&Lazy<A::Ref<'a>>, &Lazy<B::Ref<'a>>),
-        out: &mut Tensor<W>,
+        out: &mut Tensor<&mut [O::Elem]>,
     ) -> Result<()> {
         zip_blocks((a, b), self.axis, out, Old::Lost, |lanes, numbers, out| {
             self.operation.compute(self.axis, lanes, numbers, out)
@@ -206,15 +207,27 @@ where
         Ok(out)
     }
 
-    fn assign<W: Writer<Elem = O::Elem>>(&self, out: &mut Tensor<W>) -> Result<bool> {
-        if let (_, Some((a, b))) = self.joint()? {
-            let mut out = out.view_mut();
-            if !self.operation.keeps_axis() {
-                out = out.insert_axis(self.axis)?;
-            }
-            self.write((&a, &b), &mut out)?;
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        let is_whole = |axis| self.operation.keeps_axis() && axis == self.axis;
+        Ok(Boxes::around(&self.shape()?, limit, is_whole))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {
+        let (shape, operands) = self.joint()?;
+        let mut part = selectors(ranges);
+        if self.operation.keeps_axis() {
+            part = selectors_around(ranges, self.axis);
+        } else if self.axis <= ranges.len() {
+            part.insert(self.axis, Select::All);
         }
-        Ok(true)
+        let Some((a, b)) = operands else { return Tensor::new(shape, Vec::new()) };
+        let (a, b) = (a.select(&part[..])?, b.select(&part[..])?);
+        let results = AddressMap::row_major(&shape)?.select(&part[..])?.shape();
+        let blank = self.operation.blank(&a, &b, self.axis)?;
+        let mut out = (blank.many)(blank.value, results.count()?)?;
+        self.write((&a, &b), &mut Tensor::new(&results, &mut out[..])?)?;
+        let out = Tensor::new(results, out)?;
+        if self.operation.keeps_axis() { Ok(out) } else { out.remove_axis(self.axis) }
     }
 
     fn explain(&self) -> Result<Explanation> {

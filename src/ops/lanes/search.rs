@@ -9,11 +9,13 @@ use crate::compute::Compute;
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Elementwise, Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_major};
+use crate::expr::{
+    Boxes, Elementwise, Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_major,
+    selectors,
+};
 use crate::kernel::{Filled, inner};
 use crate::memory::{resize, room, zeros};
 use crate::shape::Shape;
-use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::any::type_name;
 use std::mem::MaybeUninit;
@@ -123,11 +125,14 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         Ok(found)
     }
 
-    fn assign<W: Writer<Elem = usize>>(&self, out: &mut Tensor<W>) -> Result<bool> {
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        Ok(Boxes::new(self.needles.shape()?, limit))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<usize>>> {
         let sorted = elements(&self.sorted)?;
-        let needles = Lazy(self.needles.0.by_ref()).map(|x| position(&sorted, x, self.side));
-        needles.assign_to(out)?;
-        Ok(true)
+        let needles = Lazy(self.needles.0.by_ref()).select(selectors(ranges))?;
+        needles.map(|x| position(&sorted, x, self.side)).eval()
     }
 
     fn explain(&self) -> Result<Explanation> {

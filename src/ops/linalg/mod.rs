@@ -24,13 +24,19 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Apply, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read};
-use crate::kernel::Filled;
+use crate::expr::{
+    Apply, Boxes, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, box_shape, bytes_read,
+    selectors,
+};
+use crate::kernel::{Filled, inner};
+use crate::map::Select;
 use crate::memory::list;
 use crate::ops::pairing::{Pairing, check};
 use crate::shape::{Align, Shape};
+use crate::tensor::Tensor;
 use stack::Product;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
@@ -176,6 +182,32 @@ where
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;
         Product::new(&a, &b)?.fill(out)
+    }
+
+    /// Matrices of a stack, each whole.
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        let (a, b, shape) = self.stacks()?;
+        let stack = a.shape()?.rank().max(b.shape()?.rank()) - 2;
+        Ok(Boxes::around(&shape, limit, |axis| axis >= stack))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<A::Elem>>> {
+        let (a, b, shape) = self.stacks()?;
+        let (left, right) = (a.shape()?, b.shape()?);
+        let stack = left.rank().max(right.rank()) - 2;
+        let ranges = &ranges[..stack.min(ranges.len())];
+        // The axes in front stretch to one another from the right.
+        let part = |rank: usize, shape: &Shape| -> Vec<Select> {
+            let axes = ranges.iter().skip(stack + 2 - rank).zip(shape.iter());
+            let whole = |(range, &extent): (&Range<usize>, &usize)| {
+                if extent == 1 { 0..1 } else { range.clone() }
+            };
+            selectors(&axes.map(whole).collect::<Vec<_>>())
+        };
+        let (a, b) = (a.select(part(left.rank(), &left))?, b.select(part(right.rank(), &right))?);
+        let shape = box_shape(&shape, ranges);
+        let data = inner::collect(shape.count()?, |out| Product::new(&a, &b)?.fill(out))?;
+        Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -6,14 +6,17 @@ use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Explanation, Expr, IntoExpr, Op, Prepare, bytes_read, erased, prepare,
+    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, erased,
+    prepare, selectors,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
+use crate::map::Select;
 use crate::ops::sparse::reduce::{explain_stored, reduce_stored, reduce_to_dense};
 use crate::shape::Shape;
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Brings operands together as a tuple.
 #[derive(Debug, Clone, Copy, Default)]
@@ -155,6 +158,24 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
 
     fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
         evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
+    }
+
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        // Where entries are stored is found once.
+        let limit = if fold::is_sparse(&erased(&self.e)) { usize::MAX } else { limit };
+        Ok(Boxes::new(self.shape()?, limit))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
+        let shape = self.e.shape()?;
+        let mut kept = selectors(ranges).into_iter();
+        let axes = self.axes.mask(shape.rank())?.into_iter().map(|reduced| {
+            let own = (!reduced || self.keepdims).then(|| kept.next()).flatten();
+            own.filter(|_| !reduced).unwrap_or(Select::All)
+        });
+        let e = Lazy(self.e.by_ref()).select(axes.collect::<Vec<_>>())?;
+        let data = evaluate(&erased(&e.0), &self.axes, self.keepdims, &self.reducer)?;
+        Tensor::new(result_shape(&e.shape()?, &self.axes, self.keepdims)?, data)
     }
 
     fn explain(&self) -> Result<Explanation> {

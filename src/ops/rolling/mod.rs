@@ -33,15 +33,17 @@ use crate::compute::{Compute, Deferred};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, IntoExpr, Prepare};
-use crate::kernel::Filled;
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, selectors_around};
+use crate::kernel::{Filled, inner};
 use crate::memory::reserve;
 use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer};
 use crate::shape::Shape;
+use crate::tensor::Tensor;
 use edge::Extent;
 use sliding::Sliding;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// What the states of reducers are, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -290,18 +292,39 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     }
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        let fill =
-            Fill { along: &Along::new(&self.e, self.extent.axis)?, extent: self.extent, out };
-        match self.extent.edge {
-            Edge::Cut => fill.visit(&self.reducer),
-            // No window is cut.
-            _ => self.reducer.of_count(self.extent.window.max(1), fill),
-        }
+        self.fill_from(&self.e, out)
+    }
+
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.extent.axis))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
+        let part = Lazy(self.e.by_ref()).select(selectors_around(ranges, self.extent.axis))?;
+        let shape = box_shape(&self.shape()?, ranges);
+        let data = inner::collect(shape.count()?, |out| self.fill_from(&part, out))?;
+        Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.extent.axis)?;
         along.explain("windows", &sliding(&along, self.extent, &self.reducer)?)
+    }
+}
+
+impl<E: Expr, R: Reducer<E::Elem>> Rolled<E, R> {
+    /// Computes the windows of an operand.
+    fn fill_from<A: Expr<Elem = E::Elem>>(
+        &self,
+        e: &A,
+        out: &mut [MaybeUninit<R::Out>],
+    ) -> Result<Filled> {
+        let fill = Fill { along: &Along::new(e, self.extent.axis)?, extent: self.extent, out };
+        match self.extent.edge {
+            Edge::Cut => fill.visit(&self.reducer),
+            // No window is cut.
+            _ => self.reducer.of_count(self.extent.window.max(1), fill),
+        }
     }
 }
 

@@ -18,14 +18,16 @@ mod totals;
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, IntoExpr, Prepare};
-use crate::kernel::Filled;
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
+use crate::kernel::{Filled, inner};
 use crate::memory::{append, list, reserve};
 use crate::ops::along::{Along, check_axis};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
+use crate::tensor::Tensor;
 use running::Running;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use totals::Totals;
 
@@ -195,6 +197,18 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
         along.fill(&self.running(&along)?, out)
     }
 
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.axis))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
+        let part = Lazy(self.e.by_ref()).select(selectors(ranges))?;
+        let along = Along::new(&part, self.axis)?;
+        let running = self.running(&along)?;
+        let data = inner::collect(along.shape().count()?, |out| along.fill(&running, out))?;
+        Tensor::new(along.shape(), data)
+    }
+
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
         along.explain("scan", &self.running(&along)?)
@@ -202,7 +216,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 }
 
 impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
-    fn running(&self, along: &Along<'_, E>) -> Result<Running<'_, R, R::State>> {
+    fn running<'r, A: Expr<Elem = E::Elem>>(
+        &'r self,
+        along: &Along<'_, A>,
+    ) -> Result<Running<'r, R, R::State>> {
         if self.exclusive && self.reducer.empty().is_none() {
             return Err(Error::NoIdentity { axis: self.axis });
         }
@@ -220,9 +237,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
     }
 
     /// The states before each job, if lanes are cut into several.
-    fn carries(
+    fn carries<A: Expr<Elem = E::Elem>>(
         &self,
-        along: &Along<'_, E>,
+        along: &Along<'_, A>,
         scan: &Running<'_, R, R::State>,
     ) -> Result<Vec<Vec<R::State>>> {
         let tasks = along.tasks(scan);

@@ -18,15 +18,19 @@ mod cuts;
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, IntoExpr, Lazy, Prepare, for_each_piece};
-use crate::kernel::Filled;
+use crate::expr::{
+    Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, for_each_piece, selectors_around,
+};
+use crate::kernel::{Filled, inner};
 use crate::map::Select;
 use crate::memory::{list, room, zeros};
 use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
+use crate::tensor::Tensor;
 use cuts::Cuts;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Elements of a piece that is evaluated to find out which element failed.
 const PIECE: usize = 1 << 16;
@@ -183,23 +187,36 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     }
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        self.with(|along, cuts| along.fill(cuts, out))
+        self.with(&[], |along, cuts| along.fill(cuts, out))
+    }
+
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.axis))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
+        let shape = box_shape(&self.shape()?, ranges);
+        let data = inner::collect(shape.count()?, |out| {
+            self.with(ranges, |along, cuts| along.fill(cuts, out))
+        })?;
+        Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
-        self.with(|along, cuts| along.explain("segments", cuts))
+        self.with(&[], |along, cuts| along.explain("segments", cuts))
     }
 }
 
 impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
-    /// Hands on the operand, with elements that belong together side by side, and where to cut it.
+    /// Hands on a box of the operand, with elements that belong together side by side, and where to cut it.
     fn with<A>(
         &self,
+        ranges: &[Range<usize>],
         run: impl FnOnce(&Along<'_, Lazy<E::Ref<'_>>>, &Cuts<'_, R>) -> Result<A>,
     ) -> Result<A> {
         let (axis, shape) = (self.axis, self.e.shape()?);
         let extent = check_axis(&shape, axis)?;
-        let mut e = Lazy(self.e.0.by_ref());
+        let mut e = Lazy(self.e.0.by_ref()).select(selectors_around(ranges, axis))?;
         let gathered;
         let parts = self.parts.as_ref().map_err(Error::clone)?;
         let offsets = match parts {

@@ -5,8 +5,10 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, first_error, row_major};
-use crate::kernel::{Filled, Line, Planes, Taps};
+use crate::expr::{
+    Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, first_error, row_major,
+};
+use crate::kernel::{Filled, Line, Planes, Taps, inner};
 use crate::memory::{list, room};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -136,7 +138,24 @@ where
     }
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
-        Sums { weights: self.weights()?, ..self.sums()? }.fill(out)
+        let sums = Sums { weights: self.weights()?, ..self.sums()? };
+        sums.fill(0..sums.extents[0], out)
+    }
+
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        Ok(Boxes::around(&self.shape()?, limit, |axis| axis > 0))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<E::Elem>>> {
+        let sums = self.sums()?;
+        let shape = box_shape(&sums.result, ranges);
+        let items = match (shape.rank(), ranges.first()) {
+            (2.., Some(items)) => items.clone(),
+            _ => 0..sums.extents[0],
+        };
+        let sums = Sums { weights: self.weights()?, ..sums };
+        let data = inner::collect(shape.count()?, |out| sums.fill(items, out))?;
+        Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -226,9 +245,12 @@ where
         })
     }
 
-    fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
-        let open = |items| self.slab(items);
-        self.planes().fill(out, &open, &|slab, [_, item], line| self.write(slab, item, line))
+    /// Computes some indexes of the first axis.
+    fn fill(&self, items: Range<usize>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
+        let first = items.start;
+        let open = |items: Range<usize>| self.slab(first + items.start..first + items.end);
+        let planes = Planes { items: items.len(), ..self.planes() };
+        planes.fill(out, &open, &|slab, [_, item], line| self.write(slab, first + item, line))
     }
 
     /// One plane, in blocks of indexes of the first axis.

@@ -7,13 +7,14 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read};
-use crate::kernel::{self, Filled};
+use crate::expr::{Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read};
+use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::memory::{push, room};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// Derivatives of an operand: along one axis, along all, or along all pairs of axes.
 #[derive(Debug, Clone)]
@@ -166,8 +167,33 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
         match self.kind {
             Kind::Hessian(edges) => self.hessian(edges),
             Kind::Laplacian => self.laplacian(),
-            _ => kernel::inner::collect(count, |out| self.fill(out)),
+            _ => inner::collect(count, |out| self.fill(out)),
         }
+    }
+
+    /// Indexes of the first axis, of all components.
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        let shape = self.shape()?;
+        let whole = matches!(self.kind, Kind::Hessian(_) | Kind::Laplacian);
+        let limit = if whole || self.operand.shape()?.rank() < 2 { usize::MAX } else { limit };
+        Ok(Boxes::around(&shape, limit, |axis| axis > 0))
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<E::Elem>>> {
+        let layout = self.layout()?;
+        let Some(items) = ranges.first() else {
+            return Ok(Tensor::of_parts(layout.clone(), self.collect(layout.count())?));
+        };
+        // Components come one after another in a box too.
+        let shape = box_shape(&layout.shape(), ranges);
+        let components = usize::from(matches!(self.kind, Kind::Gradient(_)));
+        let planes =
+            shape[shape.rank() - components..].iter().chain(&shape[..shape.rank() - components]);
+        let data = inner::collect(shape.count()?, |out| {
+            self.derivatives()?.fill_items(items.clone(), out)
+        })?;
+        let part = Tensor::new(planes.copied().collect::<Shape>(), data)?;
+        if components > 0 { part.move_axis(0, shape.rank() - 1) } else { Ok(part) }
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -67,6 +67,18 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
 
     /// The same, into as many slots.
     pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        let items = self.planes()?.items;
+        self.fill_items(0..items, out)
+    }
+
+    /// Some indexes of the first axis, of all planes.
+    pub(super) fn fill_items(
+        &self,
+        items: Range<usize>,
+        out: &mut [MaybeUninit<T>],
+    ) -> Result<Filled> {
+        let first = items.start;
+        let planes = Planes { items: items.len(), ..self.planes()? };
         let (operand, shape) = (self.operand, &self.shape);
         let source = self.source();
         let open = |items: Range<usize>| match source {
@@ -74,13 +86,13 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
             Source::Whole => {
                 Ok(Slab { data: Cow::Owned(operand.eval()?.into_storage()), first: 0 })
             }
-            Source::Slabs => slab(operand, items, shape[0]),
+            Source::Slabs => slab(operand, first + items.start..first + items.end, shape[0]),
         };
         let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], line: Line<'_, T>| {
             let (axis, rule) = &self.rules[plane];
-            Field { slab, shape, axis: *axis, rule }.write(item, line)
+            Field { slab, shape, axis: *axis, rule }.write(first + item, line)
         };
-        self.planes()?.fill(out, &open, &fill)
+        planes.fill(out, &open, &fill)
     }
 
     fn source(&self) -> Source<'a, T> {
