@@ -1,6 +1,6 @@
 //! The tests of the library, in the order of its modules: what tests `src/ops/scan` stands in `ops/scan.rs`.
 //!
-//! `cargo test --test it ops::scan` runs a part. Laws that draw views need the feature `quickcheck`;
+//! `cargo test --test it --features quickcheck ops::scan` runs a part: laws that draw views need that feature, and
 //! `QUICKCHECK_TESTS` sets how many cases each property sees. What needs a process of its own, for its allocator
 //! or its output, is another crate beside this one.
 
