@@ -22,7 +22,7 @@ const CELL: [usize; 2] = [14, 12];
 
 #[allow(unsafe_code, reason = "maps a file")]
 fn main() -> Result<(), Box<dyn AnyError>> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/nino12.npy");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/nino12.npy");
     // SAFETY: the file comes with the library and nobody changes it while the program runs.
     let temperature = unsafe { npy::map::<f64>(path) }?;
     assert_eq!(temperature.shape(), [YEARS, MONTHS]);

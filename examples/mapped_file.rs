@@ -5,7 +5,7 @@ use lensor::interop::npy;
 use lensor::prelude::*;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// 1 GiB of `f32`. Most file systems give room to the pages that were written, no others.
 const SHAPE: [usize; 2] = [1 << 13, 1 << 15];
@@ -43,10 +43,27 @@ fn read_plainly(path: &Path, row: usize, column: usize) -> std::io::Result<f32> 
     Ok(f32::from_ne_bytes(bytes))
 }
 
+/// A directory of this process alone, which goes with all that is in it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> std::io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("lensor-mapped-file-{}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 #[allow(unsafe_code, reason = "maps a file")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let directory = tempfile::tempdir()?;
-    let path = directory.path().join("matrix.npy");
+    let directory = Directory::new()?;
+    let path = directory.0.join("matrix.npy");
     // SAFETY: the directory is new, so nobody has the file open.
     drop(unsafe { npy::create_mut::<f32>(&path, SHAPE) }?);
     assert_eq!(path.metadata()?.len(), 128 + 4 * (SHAPE[0] * SHAPE[1]) as u64);

@@ -6,7 +6,7 @@ use lensor::interop::mtx;
 use lensor::prelude::*;
 use lensor::product::PlusTimes;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/karate.mtx");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/karate.mtx");
 
 /// Friends of every member, as published with the data.
 const DEGREES: [f64; 34] = [

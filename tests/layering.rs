@@ -195,6 +195,29 @@ fn the_manifest_denies_unsafe_code() {
     ] {
         assert!(manifest.contains(lint), "{lint}");
     }
+    // They are not in the package.
+    for folder in ["examples", "benches", "benches/report"] {
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml"));
+        assert!(
+            manifest.map_or(true, |text| text.contains("[lints]\nworkspace = true")),
+            "{folder}"
+        );
+    }
+}
+
+/// A file that no module names is no test.
+#[test]
+fn every_file_of_tests_is_a_module() {
+    let files = sources("tests/it");
+    for file in files.keys().filter(|file| *file != "main.rs") {
+        let path = Path::new(file.strip_suffix("/mod.rs").unwrap_or(file)).with_extension("");
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let parent =
+            folder.map_or("main.rs".into(), |folder| format!("{}/mod.rs", folder.display()));
+        let line = format!("mod {};", path.file_name().unwrap_or_default().display());
+        let named = files.get(&parent).is_some_and(|text| text.lines().any(|found| found == line));
+        assert!(named, "{parent} does not say `{line}`");
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Views, copied into an output.
 
-use crate::report::{Bench, Case, check};
 use lensor::Tensor;
 use ndarray::{ArrayD, ArrayViewD, IxDyn, SliceInfoElem};
+use report::{Bench, Case, check};
 
 /// A naive loop: output element `k` from source element `source(k)`.
 fn by_address<T: Copy>(out: &mut [T], from: &[T], source: impl Fn(usize) -> usize) {

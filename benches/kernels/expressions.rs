@@ -1,8 +1,8 @@
 //! Fused expressions, evaluated into an output.
 
-use crate::report::{Bench, Case, check};
 use lensor::prelude::*;
 use ndarray::{Array1, Array2, Array3, Axis, Zip};
+use report::{Bench, Case, check};
 use std::hint::black_box;
 
 pub(crate) fn run(bench: &mut Bench) {
@@ -273,7 +273,7 @@ fn custom_storage(bench: &mut Bench, count: usize) {
     (&halves + &dense).assign_to(&mut ours).expect("a sum");
     loops(&mut naive);
     check(name, ours.storage(), &naive);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
+    let pool = report::pool(1);
     let mut run = || pool.install(|| (&halves + &dense).assign_to(&mut ours).expect("a sum"));
     bench.small(name, 1.0, count, &mut [("ours", &mut run), ("loop", &mut || loops(&mut naive))]);
 }

@@ -6,7 +6,6 @@
 
 mod copies;
 mod expressions;
-mod report;
 mod small;
 
 use report::Bench;

@@ -1,8 +1,8 @@
 //! What takes nanoseconds: making views, adding 2 by 2, reading one element.
 
-use crate::report::{Bench, check};
 use lensor::Tensor;
 use ndarray::{ArrayD, IxDyn, SliceInfoElem, Zip};
+use report::{Bench, check};
 use std::hint::black_box;
 
 pub(crate) fn run(bench: &mut Bench) {

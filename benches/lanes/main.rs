@@ -5,10 +5,6 @@
 //! bytes (half read, half written) in the same round: lower is better. The naive loop is std's stable sort
 //! of copied lanes.
 
-#[path = "../kernels/report.rs"]
-#[allow(dead_code, reason = "shared with a bench that has rows of other kinds")]
-mod report;
-
 use lensor::Tensor;
 use lensor::lanes::{Lanes, SortOrder::Ascending};
 use ndarray::{Array2, ArrayD, Axis, IxDyn};

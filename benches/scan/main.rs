@@ -4,10 +4,6 @@
 //! timed. A ratio is the median over rounds of the time divided by the time in which memcpy moves as many
 //! bytes as are read and written in the same round: lower is better.
 
-#[allow(dead_code, reason = "shared by benches that use parts of it")]
-#[path = "../kernels/report.rs"]
-mod report;
-
 use lensor::prelude::*;
 use lensor::rolling::Rolling;
 use lensor::scan::Scan;

@@ -1,12 +1,17 @@
 //! Matrices of 1 % and 0.01 % stored elements.
 
-use crate::report::{Bench, Case};
 use lensor::Reader;
 use lensor::expr::zip_stored;
 use lensor::prelude::*;
 use lensor::storage::{Duplicates, Sparse};
+use report::{Bench, Match};
 use sprs::{CsMat, TriMat};
 use std::hint::black_box;
+
+/// Rows and columns of the matrices.
+pub(crate) fn side(bench: &Bench) -> usize {
+    if bench.quick { 500 } else { 10_000 }
+}
 
 pub(crate) type Matrix = Tensor<Sparse<f64>>;
 
@@ -96,7 +101,7 @@ fn naive_shared(a: &Sparse<f64>, b: &Sparse<f64>) -> Sparse<f64> {
 }
 
 pub(crate) fn run(bench: &mut Bench) {
-    let side = bench.side();
+    let side = side(bench);
     let count = side * side;
     for (percent, share) in [("1%", 100), ("0.01%", 10_000)] {
         let few = share == 10_000;
@@ -122,12 +127,12 @@ pub(crate) fn run(bench: &mut Bench) {
             let (found, expected) = (ours(), theirs());
             check(&name, &found, &expected);
             assert_eq!(found.storage().values(), naive().values(), "{name}");
-            bench.run(Case {
-                name,
+            bench.run_match(Match {
+                name: &name,
                 reach,
                 ours: &mut || drop(black_box(ours())),
                 peer: ("sprs", &mut || drop(black_box(theirs()))),
-                naive: &mut || drop(black_box(naive())),
+                naive: Some(&mut || drop(black_box(naive()))),
             });
         };
 
@@ -257,12 +262,12 @@ fn sums(bench: &mut Bench, name: &str, reach: f64, a: &Matrix, x: &CsMat<f64>, a
     // Sums of small integers have no rounding errors.
     let expected = theirs();
     assert!(**ours().storage() == expected[..] && naive() == expected, "{name}");
-    bench.run(Case {
-        name: name.into(),
+    bench.run_match(Match {
+        name,
         reach,
         ours: &mut || drop(black_box(ours())),
         peer: ("sprs", &mut || drop(black_box(theirs()))),
-        naive: &mut || drop(black_box(naive())),
+        naive: Some(&mut || drop(black_box(naive()))),
     });
 }
 
@@ -282,11 +287,11 @@ fn to_dense(bench: &mut Bench, name: &str, a: &Matrix) {
     };
     loops(&mut naive);
     assert!(naive == from, "{name}");
-    bench.run(Case {
-        name: name.into(),
+    bench.run_match(Match {
+        name,
         reach: 1.2,
         ours: &mut || a.assign_to(black_box(&mut out)).expect("a copy"),
         peer: ("memcpy", &mut || black_box(&mut to).copy_from_slice(black_box(&from))),
-        naive: &mut || loops(black_box(&mut naive)),
+        naive: Some(&mut || loops(black_box(&mut naive))),
     });
 }

@@ -6,10 +6,6 @@
 
 mod cases;
 mod products;
-mod report;
-#[allow(dead_code, reason = "shared by benches that use parts of it")]
-#[path = "../kernels/report.rs"]
-mod timing;
 
 use report::Bench;
 

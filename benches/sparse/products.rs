@@ -1,10 +1,10 @@
 //! Products of matrices of 1 % and 0.01 % stored elements.
 
-use crate::cases::{Matrix, addresses, check, matrix, peer};
-use crate::report::{Bench, Case};
+use crate::cases::{Matrix, addresses, check, matrix, peer, side};
 use lensor::prelude::*;
 use lensor::product::PlusTimes;
 use lensor::storage::Sparse;
+use report::{Bench, Match};
 use sprs::CsMat;
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use std::hint::black_box;
 const WIDTH: usize = 64;
 
 pub(crate) fn run(bench: &mut Bench) {
-    let side = bench.side();
+    let side = side(bench);
     for (percent, share) in [("1%", 100), ("0.01%", 10_000)] {
         let a = matrix(side, &addresses(side, side * side / share, 1));
         let x = peer(&a);
@@ -59,12 +59,12 @@ fn dense(bench: &mut Bench, name: String, a: &Matrix, x: &CsMat<f64>, width: usi
     };
     let found = product().into_storage();
     assert!(found == naive() && found == peer().into_raw_vec_and_offset().0, "{name}");
-    bench.run(Case {
-        name,
+    bench.run_match(Match {
+        name: &name,
         reach: 1.0,
         ours: &mut || drop(black_box(product())),
         peer: ("sprs", &mut || drop(black_box(peer()))),
-        naive: &mut || drop(black_box(naive())),
+        naive: Some(&mut || drop(black_box(naive()))),
     });
 }
 
@@ -87,11 +87,11 @@ fn sparse(bench: &mut Bench, name: String, a: &Matrix, b: &Matrix) {
     let found = product();
     check(&name, &found, &(&x * &y));
     assert_eq!(found.storage().values(), naive().values(), "{name}");
-    bench.run(Case {
-        name,
+    bench.run_match(Match {
+        name: &name,
         reach: 1.0,
         ours: &mut || drop(black_box(product())),
         peer: ("sprs", &mut || drop(black_box(&x * &y))),
-        naive: &mut || drop(black_box(naive())),
+        naive: Some(&mut || drop(black_box(naive()))),
     });
 }

@@ -1,73 +1,22 @@
-//! Stencils and products against memcpy, plain loops and ndarray, interleaved in one run on one thread.
+//! Stencils and products against memcpy, plain loops and ndarray, interleaved in one run.
 //!
-//! `cargo bench --bench stencil [-- --quick] [-- FILTER]`. Every result is checked before it is timed.
-//! Times are medians. Gradients are compared with memcpy of as many bytes, the rest with a peer: more than
-//! 1 is faster than that.
-
-#[allow(dead_code, reason = "shared by benches that use parts of it")]
-#[path = "../kernels/report.rs"]
-mod timing;
+//! `cargo bench --bench stencil [-- --quick] [-- --json] [-- FILTER]`. Every result is checked before it is timed.
+//! A ratio is the median over rounds of our time divided by that of ndarray, or of memcpy of as many bytes
+//! as a gradient reads and writes, in the same round: lower is better.
 
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::stencil::{Edge, EdgeOrder, Mode, Spacing, Stencil};
 use ndarray::{Array2, ArrayView2, s};
-use std::hint::black_box;
-use std::time::Instant;
-
-type Contestant<'a> = (&'a str, Box<dyn FnMut() + 'a>);
-
-struct Bench {
-    quick: bool,
-    filter: Option<String>,
-}
-
-impl Bench {
-    /// Prints the median time of each contestant, and that of the second over that of the first.
-    fn run(&self, name: &str, mut contestants: Vec<Contestant<'_>>) {
-        if self.filter.as_ref().is_some_and(|filter| !name.contains(filter.as_str())) {
-            return;
-        }
-        let rounds = if self.quick { 3 } else { 11 };
-        let mut times = vec![Vec::new(); contestants.len()];
-        for _ in 0..rounds {
-            for ((_, contestant), times) in contestants.iter_mut().zip(&mut times) {
-                let start = Instant::now();
-                contestant();
-                times.push(start.elapsed().as_secs_f64() * 1e3);
-            }
-        }
-        let medians: Vec<f64> = times
-            .into_iter()
-            .map(|mut times| {
-                times.sort_by(f64::total_cmp);
-                times[times.len() / 2]
-            })
-            .collect();
-        let all: Vec<String> = contestants
-            .iter()
-            .zip(&medians)
-            .map(|((name, _), time)| format!("{name} {time:.3} ms"))
-            .collect();
-        println!("{name:<34} {:>6.2}x   {}", medians[1] / medians[0], all.join(", "));
-    }
-
-    fn side(&self) -> usize {
-        if self.quick { 256 } else { 4096 }
-    }
-}
+use report::{Bench, Case, Match, check};
 
 fn main() {
-    let timing::Arguments { quick, filter, .. } = timing::Arguments::read();
-    let bench = Bench { quick, filter };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread pool");
-    pool.install(|| {
-        gradient(&bench);
-        convolution(&bench);
-        stacks(&bench, 8, 20_000);
-        stacks(&bench, 16, 5_000);
-        product(&bench);
-    });
+    let mut bench = Bench::from_arguments();
+    gradient(&mut bench);
+    convolution(&mut bench);
+    stacks(&mut bench, 8, 20_000);
+    stacks(&mut bench, 16, 5_000);
+    product(&mut bench);
 }
 
 fn noise(shape: &[usize]) -> Tensor<Vec<f64>> {
@@ -80,31 +29,53 @@ fn noise(shape: &[usize]) -> Tensor<Vec<f64>> {
 }
 
 /// Both components of a gradient: one read, two writes.
-fn gradient(bench: &Bench) {
+fn gradient(bench: &mut Bench) {
+    let name = "gradient/f64";
+    if !bench.wants(name) {
+        return;
+    }
     let n = bench.side();
     let t = noise(&[n, n]);
     let spacing = [Spacing::Uniform(1.0), Spacing::Uniform(1.0)];
     let mut planes = Tensor::full([2, n, n], 0.0).expect("memory");
-    let mut out = planes.view_mut().move_axis(0, 2).expect("three axes");
-    t.view().gradient(&spacing, EdgeOrder::First).assign_to(&mut out).expect("a gradient");
-    for [i, j] in [[0, 0], [1, 1], [n - 1, n / 2], [n / 3, n - 1]] {
-        let slope = |low: [usize; 2], high: [usize; 2]| {
-            let steps = (high[0] - low[0] + high[1] - low[1]) as f64;
-            (t.get(&high).expect("inside") - t.get(&low).expect("inside")) / steps
+    let mut naive = vec![0.0; 2 * n * n];
+    let loops = |out: &mut [f64]| {
+        let (down, right) = out.split_at_mut(n * n);
+        let slope = |low: usize, high: usize, steps: usize| {
+            (t.storage()[high] - t.storage()[low]) / steps as f64
         };
-        let down = slope([i.saturating_sub(1), j], [(i + 1).min(n - 1), j]);
-        let right = slope([i, j.saturating_sub(1)], [i, (j + 1).min(n - 1)]);
-        assert_eq!([out.get(&[i, j, 0]), out.get(&[i, j, 1])], [Ok(down), Ok(right)]);
-    }
-    let (from, mut to) = (vec![1.0; 3 * n * n / 2], vec![2.0; 3 * n * n / 2]);
-    let ours =
-        || t.view().gradient(&spacing, EdgeOrder::First).assign_to(&mut out).expect("a gradient");
-    let memcpy = || black_box(&mut to).copy_from_slice(black_box(&from));
-    bench.run("gradient/f64", vec![("ours", Box::new(ours)), ("memcpy", Box::new(memcpy))]);
+        for i in 0..n {
+            let (above, below) = (i.saturating_sub(1), (i + 1).min(n - 1));
+            for j in 0..n {
+                let (before, after) = (j.saturating_sub(1), (j + 1).min(n - 1));
+                down[i * n + j] = slope(above * n + j, below * n + j, below - above);
+                right[i * n + j] = slope(i * n + before, i * n + after, after - before);
+            }
+        }
+    };
+    let ours = |planes: &mut Tensor<Vec<f64>>| {
+        let mut out = planes.view_mut().move_axis(0, 2).expect("three axes");
+        t.view().gradient(&spacing, EdgeOrder::First).assign_to(&mut out).expect("a gradient");
+    };
+    ours(&mut planes);
+    loops(&mut naive);
+    check(name, planes.storage(), &naive);
+    bench.run(Case {
+        name,
+        bytes: 24 * n * n,
+        reach: 1.2,
+        ours: &mut || ours(&mut planes),
+        naive: &mut || loops(&mut naive),
+        ndarray: None,
+    });
 }
 
 /// A kernel of 5 by 5 with zeros beyond the border.
-fn convolution(bench: &Bench) {
+fn convolution(bench: &mut Bench) {
+    let name = "convolve/5x5/f64";
+    if !bench.wants(name) {
+        return;
+    }
     let n = bench.side() / 2;
     let (t, kernel) = (noise(&[n, n]), noise(&[5, 5]));
     let mut out = Tensor::full([n, n], 0.0).expect("memory");
@@ -121,14 +92,16 @@ fn convolution(bench: &Bench) {
     by_windows(&mut sums);
     let turned = kernel.view().flip(0).and_then(|kernel| kernel.flip(1)).expect("two axes");
     t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
-    assert!(out.storage().iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-12), "convolve");
-    let ours = || {
-        t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
-    };
-    bench.run(
-        "convolve/5x5/f64",
-        vec![("ours", Box::new(ours)), ("ndarray windows", Box::new(|| by_windows(&mut sums)))],
-    );
+    assert!(out.storage().iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-12), "{name}");
+    bench.run_match(Match {
+        name,
+        reach: 0.1,
+        ours: &mut || {
+            t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
+        },
+        peer: ("windows", &mut || by_windows(&mut sums)),
+        naive: None,
+    });
 }
 
 /// Matrix number `k` of a stack.
@@ -138,45 +111,62 @@ fn square(stack: &[f64], side: usize, k: usize) -> ArrayView2<'_, f64> {
 }
 
 /// Many small matrices.
-fn stacks(bench: &Bench, side: usize, count: usize) {
+fn stacks(bench: &mut Bench, side: usize, count: usize) {
     let count = if bench.quick { count / 100 } else { count };
+    let name = format!("matmul/{side}x{side}/f64/{count}");
+    if !bench.wants(&name) {
+        return;
+    }
     let (a, b) = (noise(&[count, side, side]), noise(&[count, side, side]));
     let mut out = Tensor::full([count, side, side], 0.0).expect("memory");
     a.view().matmul(&b).assign_to(&mut out).expect("a product");
     for k in [0, count / 2, count - 1] {
         let expected = square(a.storage(), side, k).dot(&square(b.storage(), side, k));
         let found = square(out.storage(), side, k);
-        assert!(found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "product {k}");
+        assert!(
+            found.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{name}, matrix {k}"
+        );
     }
     let mut other = Array2::zeros((side, side));
-    let ours = || a.view().matmul(&b).assign_to(&mut out).expect("a product");
-    let ndarray = || {
+    let mut ndarray = || {
         for k in 0..count {
             let (a, b) = (square(a.storage(), side, k), square(b.storage(), side, k));
             ndarray::linalg::general_mat_mul(1.0, &a, &b, 0.0, &mut other);
         }
     };
-    let name = format!("matmul/{side}x{side}/f64/{count}");
-    bench.run(&name, vec![("ours", Box::new(ours)), ("ndarray", Box::new(ndarray))]);
+    bench.run_match(Match {
+        name: &name,
+        reach: 1.0,
+        ours: &mut || a.view().matmul(&b).assign_to(&mut out).expect("a product"),
+        peer: ("ndarray", &mut ndarray),
+        naive: None,
+    });
 }
 
 /// One large product, in place and with a turned operand.
-fn product(bench: &Bench) {
+fn product(bench: &mut Bench) {
     let n = if bench.quick { 64 } else { 1024 };
+    let name = format!("matmul/{n}/f64");
+    if !bench.wants(&name) {
+        return;
+    }
     let (a, b) = (noise(&[n, n]), noise(&[n, n]));
     let turned = b.view().transpose(&[1, 0]).expect("two axes");
     let mut out = Tensor::full([n, n], 0.0).expect("memory");
     let view = |t| ArrayView2::from_shape((n, n), t).expect("a square");
     let expected = view(a.storage()).dot(&view(b.storage()).t());
     a.view().matmul(&turned).assign_to(&mut out).expect("a product");
-    assert!(out.storage().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10), "product");
+    assert!(out.storage().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10), "{name}");
     let mut other = Array2::zeros((n, n));
-    let ours = || a.view().matmul(&b).assign_to(&mut out).expect("a product");
-    let ndarray = || {
-        let (a, b) = (view(a.storage()), view(b.storage()));
-        ndarray::linalg::general_mat_mul(1.0, &a, &b, 0.0, &mut other);
-    };
-    let contestants: Vec<Contestant<'_>> =
-        vec![("ours", Box::new(ours)), ("ndarray", Box::new(ndarray))];
-    bench.run(&format!("matmul/{n}/f64"), contestants);
+    bench.run_match(Match {
+        name: &name,
+        reach: 1.0,
+        ours: &mut || a.view().matmul(&b).assign_to(&mut out).expect("a product"),
+        peer: ("ndarray", &mut || {
+            let (a, b) = (view(a.storage()), view(b.storage()));
+            ndarray::linalg::general_mat_mul(1.0, &a, &b, 0.0, &mut other);
+        }),
+        naive: None,
+    });
 }

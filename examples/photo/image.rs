@@ -23,7 +23,7 @@ impl Paths {
         if args.next().is_some() {
             return Err("expected at most three paths: photo.npy sheet.png normalised.npy".into());
         }
-        let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/astronaut.npy");
+        let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/data/astronaut.npy");
         let temporary = |name| std::env::temp_dir().join(name);
         let paths = Self {
             is_shipped: photo.is_none(),

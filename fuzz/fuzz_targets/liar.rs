@@ -2,7 +2,7 @@
 //! panic but its own. With nothing but the truth, the right values.
 #![no_main]
 
-#[path = "../../tests/foreign_storage/kernels.rs"]
+#[path = "../../tests/it/storage/foreign/kernels.rs"]
 mod kernels;
 
 use lensor::dtype::ByteOrder;

@@ -2,7 +2,7 @@
 //! What is an error for one is an error for the other.
 #![no_main]
 
-#[path = "../../tests/model/mod.rs"]
+#[path = "../../tests/it/model.rs"]
 mod model;
 
 use lensor::arbitrary::ViewOp;

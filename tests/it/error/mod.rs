@@ -1,0 +1,5 @@
+//! Every error is reached here, or beside the operation that gives it, with its exact values and text.
+
+mod map;
+mod sparse;
+mod tensor;

@@ -1,0 +1,129 @@
+//! Elements without a value: the error names the first of them, whatever the views.
+
+use crate::model::all_indexes;
+use crate::views::{Slots, dense};
+use lensor::arbitrary::{Aligned, Viewed};
+use lensor::prelude::*;
+use quickcheck::quickcheck;
+
+/// Index at row-major position `k`.
+fn index(shape: &Shape, k: usize) -> Vec<usize> {
+    all_indexes(shape)[k].clone()
+}
+
+quickcheck! {
+    /// A division by zero is reported at the first index where there is one.
+    fn division_by_zero_names_the_first_index(operands: Aligned<i8>) -> bool {
+        let [a, b] = operands.tensors();
+        let b = (&b % 4).eval().unwrap();
+        let [x, y] = operands.models();
+        let expected = match y.iter().position(|y| y % 4 == 0) {
+            Some(k) => Err(Error::Arithmetic { index: index(operands.joint(), k) }),
+            None => Ok(x.iter().zip(&y).map(|(x, y)| x.wrapping_div(y % 4)).collect()),
+        };
+        (&a / &b).to_vec() == expected
+    }
+
+    /// So is a remainder, on top of other operators and through a box.
+    fn remainder_by_zero_names_the_first_index(operands: Aligned<i8>) -> bool {
+        let [a, b] = operands.tensors();
+        let [_, y] = operands.models();
+        let found = ((&a % (&b & 3)).boxed() * 2 + 1).eval().map(drop);
+        match y.iter().position(|y| y & 3 == 0) {
+            Some(k) => found == Err(Error::Arithmetic { index: index(operands.joint(), k) }),
+            None => found.is_ok(),
+        }
+    }
+
+    /// A checked cast that does not fit is reported with the first such element, its index and target.
+    fn a_checked_cast_names_the_first_misfit(viewed: Viewed<i16>) -> bool {
+        let model = dense(&viewed);
+        let found = viewed.tensor().cast::<u8>().to_vec();
+        match model.data.iter().position(|&x| u8::try_from(x).is_err()) {
+            None => found.unwrap().into_iter().eq(model.data.iter().map(|&x| x as u8)),
+            Some(k) => found == Err(Error::Cast {
+                index: index(&model.shape.into(), k),
+                value: model.data[k].to_string(),
+                target: "u8",
+            }),
+        }
+    }
+
+    /// From floats: truncation toward zero, then the range; NaN never fits.
+    fn a_checked_cast_of_a_float_truncates_first(viewed: Viewed<f64>) -> bool {
+        let model = dense(&viewed);
+        let fits = |x: f64| x.trunc() >= -128.0 && x.trunc() <= 127.0;
+        let found = viewed.tensor().cast::<i8>().to_vec();
+        match model.data.iter().position(|&x| !fits(x)) {
+            None => found.unwrap().into_iter().eq(model.data.iter().map(|&x| x.trunc() as i8)),
+            Some(k) => found == Err(Error::Cast {
+                index: index(&model.shape.into(), k),
+                value: format!("{:?}", model.data[k]),
+                target: "i8",
+            }),
+        }
+    }
+
+    /// Two faults in one tree: the first in row-major order counts, and of one index the inner one.
+    fn the_first_of_several_faults_counts(operands: Aligned<i8>) -> bool {
+        let [a, b] = operands.tensors();
+        let [x, y] = operands.models();
+        let found = (a.cast::<u8>() / (&b & 1).cast::<u8>()).to_vec();
+        let expected = x.iter().zip(&y).position(|(&x, &y)| x < 0 || y & 1 == 0);
+        match expected.map(|k| (k, index(operands.joint(), k))) {
+            None => found.is_ok(),
+            Some((k, index)) if x[k] < 0 => {
+                found == Err(Error::Cast { index, value: x[k].to_string(), target: "u8" })
+            }
+            Some((_, index)) => found == Err(Error::Arithmetic { index }),
+        }
+    }
+
+    /// The fault of a view of an expression is named by an index of the view.
+    fn faults_of_views_are_named_by_the_view(operands: Aligned<i8>, seed: u64) -> bool {
+        let [a, b] = operands.tensors();
+        let chain = crate::views::operations(seed, operands.joint(), 3);
+        let [_, y] = operands.models();
+        let divisors = crate::views::under(&chain, &y);
+        let viewed = crate::views::view_of(&a / (&b & 3), &chain).unwrap();
+        let found = viewed.eval().map(drop);
+        match divisors.data.iter().position(|y| y & 3 == 0) {
+            Some(k) => found == Err(Error::Arithmetic { index: index(&divisors.shape.into(), k) }),
+            None => found.is_ok(),
+        }
+    }
+
+    /// Dividing in place reports the first zero, for memory and for writers.
+    fn division_in_place_names_the_first_zero(operands: Aligned<i8>) -> bool {
+        let (joint, [x, y]) = (operands.joint().clone(), operands.models());
+        let divisor = operands.operands()[1].tensor();
+        let mut memory = Tensor::from_vec(joint.clone(), x.clone()).unwrap();
+        let mut writer = Tensor::new(joint.clone(), Slots::new(&x)).unwrap();
+        let found = (memory.try_div_assign(&divisor & 3), writer.try_rem_assign(&divisor & 3));
+        match y.iter().position(|y| y & 3 == 0) {
+            Some(k) => {
+                let error = Err(Error::Arithmetic { index: index(&joint, k) });
+                found == (error.clone(), error)
+            }
+            None => {
+                let quotients = x.iter().zip(&y).map(|(x, y)| x.wrapping_div(y & 3));
+                let remainders = x.iter().zip(&y).map(|(x, y)| x.wrapping_rem(y & 3));
+                found == (Ok(()), Ok(()))
+                    && memory.storage().iter().copied().eq(quotients)
+                    && writer.storage().data.iter().copied().eq(remainders)
+            }
+        }
+    }
+}
+
+/// A negative power of zero is a division by zero.
+#[test]
+fn a_negative_power_of_zero_is_refused() {
+    let t = Tensor::from_vec([3], vec![2, 1, 0]).unwrap();
+    assert_eq!(t.powi(-1).to_vec(), Err(Error::Arithmetic { index: vec![2] }));
+    let t = Tensor::from_vec([2], vec![1, -1]).unwrap();
+    assert_eq!(t.powi(-3).to_vec(), Ok(vec![1, -1]));
+    // The power wraps to zero, though no element is zero: one over it is below 1.
+    let t = Tensor::from_vec([1], vec![2_i32]).unwrap();
+    assert!(t.powi(-32).to_vec().is_ok_and(|power| power == [0]));
+}

@@ -1,0 +1,13 @@
+//! Expressions: trees of them under any chain of views, their storage, and what `explain` says.
+
+#[cfg(feature = "quickcheck")]
+mod elementwise;
+mod explain;
+#[cfg(feature = "quickcheck")]
+mod expressions;
+#[cfg(feature = "quickcheck")]
+mod faults;
+mod same_bits;
+#[cfg(feature = "quickcheck")]
+mod sparse;
+mod streaming;

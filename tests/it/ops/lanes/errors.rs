@@ -1,0 +1,227 @@
+//! Every error of work on lanes, with its exact values and text.
+
+use crate::support::{Broken, fails};
+use lensor::lanes::{Edges, Interpolation, Lanes, Side, SortOrder::Ascending, Uniform};
+use lensor::prelude::*;
+use lensor::{Reader, Result, StorageError, Writer};
+
+fn full<const N: usize>(shape: [usize; N]) -> Tensor<Vec<i32>> {
+    Tensor::full(shape, 0).unwrap()
+}
+
+/// Reads well and fails to write to one address.
+struct Stuck(Broken);
+
+impl Reader for Stuck {
+    type Elem = i32;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read(&self, _: usize) -> i32 {
+        0
+    }
+}
+
+impl Writer for Stuck {
+    fn write(&mut self, address: usize, _: i32) {
+        self.0.read(address);
+    }
+
+    fn try_write(&mut self, address: usize, _: i32) -> Result<(), StorageError> {
+        self.0.try_read(address).map(drop)
+    }
+}
+
+#[test]
+fn the_axis_must_exist() {
+    let axis = |axis, rank| Error::Axis { axis, rank };
+    let text = "axis 2 does not exist: the rank is 2";
+    let t = full([2, 3]);
+    fails(t.sort(2, Ascending).eval(), axis(2, 2), text);
+    fails(t.argsort(2, Ascending).eval(), axis(2, 2), text);
+    fails(t.sort_by(2, |a, b| a.cmp(b)).eval(), axis(2, 2), text);
+    fails(t.partition(2, 0, Ascending).eval(), axis(2, 2), text);
+    fails(t.top_k(2, 0, Ascending).eval(), axis(2, 2), text);
+    fails(t.search_sorted_along(2, &t, Side::Left).eval(), axis(2, 2), text);
+    fails(t.take_along(2, Tensor::full([2, 3], 0).unwrap()).eval(), axis(2, 2), text);
+    fails(full([2, 3]).put_along(2, Tensor::full([2, 3], 0).unwrap(), 1), axis(2, 2), text);
+    fails(full([2, 3]).sort_in_place(2, Ascending), axis(2, 2), text);
+    fails(t.cast::<f64>().median(2).eval(), axis(2, 2), text);
+    fails(t.histogram_along(2, &Edges::new([0, 1]).unwrap()).eval(), axis(2, 2), text);
+    let item = Tensor::from_vec([], vec![1]).unwrap();
+    fails(item.sort(0, Ascending).eval(), axis(0, 0), "axis 0 does not exist: the rank is 0");
+}
+
+#[test]
+fn lanes_must_go_together() {
+    let (a, b) = (full([2, 3]), Tensor::full([4, 3], 0_usize).unwrap());
+    let error = |shape: &[usize], other: &[usize]| Error::Lanes {
+        axis: 1,
+        shape: shape.to_vec(),
+        other: other.to_vec(),
+    };
+    let text =
+        "lanes along axis 1 do not go together: shape [2, 3] and shape [4, 3] differ elsewhere";
+    fails(a.take_along(1, &b).eval(), error(&[2, 3], &[4, 3]), text);
+    fails(full([2, 3]).put_along(1, &b, 0), error(&[2, 3], &[4, 3]), text);
+    fails(
+        a.search_sorted_along(1, &full([4, 3]), Side::Left).eval(),
+        error(&[2, 3], &[4, 3]),
+        text,
+    );
+    let text = "lanes along axis 1 do not go together: shape [2, 3] and shape [3] differ elsewhere";
+    let row = Tensor::full([3], 0_usize).unwrap();
+    fails(a.take_along(1, &row).eval(), error(&[2, 3], &[3]), text);
+    fails(full([2, 3]).put_along(1, &row, 0), error(&[2, 3], &[3]), text);
+    fails(
+        full([2, 3]).put_along(1, Tensor::full([2, 1], 0).unwrap(), full([2, 5])),
+        Error::Destination { expected: vec![2, 1], found: vec![2, 5] },
+        "cannot assign shape [2, 5] to a destination of shape [2, 1]",
+    );
+    // A destination never stretches.
+    fails(
+        full([1, 3]).put_along(1, Tensor::full([2, 3], 0).unwrap(), 0),
+        error(&[1, 3], &[2, 3]),
+        "lanes along axis 1 do not go together: shape [1, 3] and shape [2, 3] differ elsewhere",
+    );
+}
+
+#[test]
+fn indices_lie_inside_their_lane() {
+    let indices = Tensor::from_nested([[0_usize, 2], [5, 7]]).unwrap();
+    let error = |index| Error::Index { axis: 1, index, extent: 3 };
+    let text = "index 5 is out of bounds: axis 1 has extent 3";
+    fails(full([2, 3]).take_along(1, &indices).eval(), error(5), text);
+    fails(full([2, 3]).put_along(1, &indices, 1), error(5), text);
+    let empty = Error::Index { axis: 1, index: 0, extent: 0 };
+    let text = "index 0 is out of bounds: axis 1 has extent 0";
+    fails(full([2, 0]).take_along(1, &indices).eval(), empty.clone(), text);
+    fails(full([2, 0]).put_along(1, &indices, 1), empty, text);
+    fails(
+        full([2, 3]).partition(1, 3, Ascending).eval(),
+        error(3),
+        "index 3 is out of bounds: axis 1 has extent 3",
+    );
+    fails(
+        full([2, 3]).partition_in_place(1, 3, Ascending),
+        error(3),
+        "index 3 is out of bounds: axis 1 has extent 3",
+    );
+    fails(
+        full([2, 3]).arg_top_k(1, 4, Ascending).eval(),
+        Error::LaneTooShort { axis: 1, count: 4, extent: 3 },
+        "cannot take 4 elements along axis 1 of extent 3",
+    );
+}
+
+#[test]
+fn quantiles_lie_between_0_and_1() {
+    let t = Tensor::full([2, 3], 0.5).unwrap();
+    fails(
+        t.quantile(1, 1.5, Interpolation::Linear).eval(),
+        Error::Quantile { quantile: 1.5 },
+        "quantile 1.5 does not lie between 0 and 1",
+    );
+    assert!(t.quantile(1, f64::NAN, Interpolation::Linear).eval().is_err());
+    fails(
+        Tensor::<Vec<f64>>::new([2, 0], vec![]).unwrap().median(1).eval(),
+        Error::EmptyReduction { axis: 1, shape: vec![2, 0] },
+        "there is no result for no elements: axis 1 of shape [2, 0] is reduced and has extent 0",
+    );
+    let none = Tensor::<Vec<f64>>::new([0, 2], vec![]).unwrap().median(1).eval().unwrap();
+    assert_eq!(none.shape(), [0]);
+}
+
+#[test]
+fn bins_have_ends() {
+    fails(
+        Edges::new([3]),
+        Error::Edges { count: 1, wrong: None },
+        "bins need two or more ascending edges: found 1",
+    );
+    fails(
+        Edges::new([1, 3, 2]),
+        Error::Edges { count: 3, wrong: Some(2) },
+        "bins need two or more ascending edges: edge 2 of 3 is NaN or less than the one before",
+    );
+    assert_eq!(Edges::new([1.0, f64::NAN]), Err(Error::Edges { count: 2, wrong: Some(1) }));
+    fails(
+        Uniform::new(0, 0.0, 1.0),
+        Error::BinRange { low: 0.0, high: 1.0, count: 0 },
+        "cannot cut the range from 0 to 1 into 0 bins",
+    );
+    for (low, high) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (f64::MIN, f64::MAX)] {
+        assert!(Uniform::new(3, low, high).is_err(), "{low} {high}");
+    }
+}
+
+/// What cannot be kept is an error, whether it is the result or one lane of the operand.
+#[test]
+fn too_much_to_keep_is_an_error() {
+    let endless = Tensor::constant([1 << 46], 1.0).unwrap();
+    let bytes = 1 << 49;
+    fails(
+        endless.sort(0, Ascending).eval(),
+        Error::OutOfMemory { bytes },
+        "could not allocate 562949953421312 bytes",
+    );
+    assert_eq!(endless.argsort(0, Ascending).eval().unwrap_err(), Error::OutOfMemory { bytes });
+    assert_eq!(endless.median(0).eval().unwrap_err(), Error::OutOfMemory { bytes });
+    assert_eq!(endless.unique().unwrap_err(), Error::OutOfMemory { bytes });
+    assert_eq!(
+        Uniform::new(1 << 46, 0.0, 1.0).unwrap_err(),
+        Error::OutOfMemory { bytes: bytes + 8 }
+    );
+}
+
+/// The first error in row-major order of the operand, whatever the axis.
+#[test]
+fn errors_of_the_operand_name_its_first_index() {
+    let mut divisors = vec![1; 2000 * 1200];
+    divisors[5 * 1200 + 1100] = 0;
+    divisors[1900 * 1200 + 3] = 0;
+    let divisors = Tensor::from_vec([2000, 1200], divisors).unwrap();
+    let quotient = full([2000, 1200]) / &divisors;
+    for axis in [0, 1] {
+        let error = Error::Arithmetic { index: vec![5, 1100] };
+        fails(
+            (&quotient).sort(axis, Ascending).eval(),
+            error,
+            "division by zero at index [5, 1100]",
+        );
+    }
+    let broken = Tensor::new([2000, 1200], Broken::new(2_400_000, 2_399_990..2_399_991)).unwrap();
+    for axis in [0, 1] {
+        fails(
+            broken.argsort(axis, Ascending).eval(),
+            Error::Storage {
+                index: Some(vec![1999, 1190]),
+                source: StorageError::new(2_399_990, "offline"),
+            },
+            "storage failed at address 2399990: offline, index [1999, 1190]",
+        );
+    }
+}
+
+#[test]
+fn errors_of_the_destination_name_its_index() {
+    let stuck = Stuck(Broken::new(2_400_000, 2_399_990..2_399_991));
+    let mut t = Tensor::new([2000, 1200], stuck).unwrap();
+    for axis in [0, 1] {
+        fails(
+            t.sort_in_place(axis, Ascending),
+            Error::Storage {
+                index: Some(vec![1999, 1190]),
+                source: StorageError::new(2_399_990, "offline"),
+            },
+            "storage failed at address 2399990: offline, index [1999, 1190]",
+        );
+    }
+    fails(
+        full([3]).broadcast([2, 3]).unwrap().sort_in_place(1, Ascending),
+        Error::NotInjective { axis: 0 },
+        "cannot write through this view: two indexes share an address, seen at axis 0",
+    );
+}

@@ -1,0 +1,152 @@
+//! Taking, putting and searching along lanes.
+
+use super::support::{axis_of, bits, compare, floats, lanes, map_lanes};
+use lensor::arbitrary::Viewed;
+use lensor::lanes::{Lanes, Side, SortOrder::Ascending};
+use lensor::prelude::*;
+use quickcheck::quickcheck;
+
+/// Indices below `extent`, as many along an axis as asked for, and of extent 1 along one other.
+fn indices(
+    shape: &Shape,
+    axis: usize,
+    extent: usize,
+    length: usize,
+    narrow: usize,
+) -> Tensor<Vec<usize>> {
+    let mut own = shape.to_vec();
+    if let Some(other) = own.get_mut(narrow).filter(|other| **other > 0) {
+        *other = 1;
+    }
+    own[axis] = length;
+    Tensor::from_index(own, |index| {
+        index.iter().fold(7, |hash, digit| (hash * 31 + digit * 17) % 1009) % extent.max(1)
+    })
+    .unwrap()
+}
+
+/// A tensor stretched to a shape, copied.
+fn stretched<T: Copy + Send + Sync>(t: &Tensor<Vec<T>>, shape: &[usize]) -> Vec<T> {
+    if shape.contains(&0) {
+        Vec::new()
+    } else {
+        t.view().broadcast(shape).unwrap().to_vec().unwrap()
+    }
+}
+
+quickcheck! {
+    fn taking_gives_the_elements_at_the_indices(
+        viewed: Viewed<u8>, axis: usize, length: u8, narrow: usize
+    ) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+        let length = if shape[axis] == 0 { 0 } else { usize::from(length % 5) };
+        let indices = indices(&shape, axis, shape[axis], length, narrow % shape.rank());
+        let found = t.take_along(axis, &indices).eval().unwrap();
+        let mut to = shape.to_vec();
+        to[axis] = length;
+        let places = stretched(&indices, &to);
+        let mut expected = vec![0; places.len()];
+        for (from, to) in lanes(&shape, axis).iter().zip(lanes(&to, axis)) {
+            to.iter().for_each(|&k| expected[k] = data[from[places[k]]]);
+        }
+        found.shape() == Shape::from(to) && found.to_vec().unwrap() == expected
+    }
+
+    fn putting_writes_one_after_another(
+        viewed: Viewed<u8>, axis: usize, length: u8, narrow: usize, scalar: bool
+    ) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let (mut t, (shape, mut data)) = (viewed.tensor(), viewed.model());
+        let length = if shape[axis] == 0 { 0 } else { usize::from(length % 5) };
+        let indices = indices(&shape, axis, shape[axis], length, narrow % shape.rank());
+        let mut to = shape.to_vec();
+        to[axis] = length;
+        let values = Tensor::from_index(to.clone(), |index| index.iter().sum::<usize>() as u8).unwrap();
+        let written = if scalar {
+            t.put_along(axis, &indices, 77)
+        } else {
+            t.put_along(axis, &indices, &values)
+        };
+        let places = stretched(&indices, &to);
+        for (own, to) in lanes(&shape, axis).iter().zip(lanes(&to, axis)) {
+            to.iter().for_each(|&k| data[own[places[k]]] = if scalar { 77 } else { values.storage()[k] });
+        }
+        match written {
+            Ok(()) => t.to_vec().unwrap() == data,
+            Err(error) => matches!(error, Error::NotInjective { .. }) && t.storage() == viewed.data(),
+        }
+    }
+
+    fn sorting_is_taking_in_the_sorted_order(viewed: Viewed<u8>, axis: usize) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let t = floats(&viewed).tensor();
+        let order = t.argsort(axis, Ascending).eval().unwrap();
+        let taken = t.take_along(axis, &order).to_vec().unwrap();
+        bits(&taken) == bits(&t.sort(axis, Ascending).to_vec().unwrap())
+    }
+
+    fn a_search_counts_what_comes_before(viewed: Viewed<u8>, axis: usize, right: bool) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let viewed = floats(&viewed);
+        let (shape, data) = viewed.model();
+        let side = if right { Side::Right } else { Side::Left };
+        let before = |x: f64, lane: &[f64]| {
+            let counts = |y: &&f64| {
+                let order = compare(Ascending)(y, &x);
+                order.is_lt() || right && order.is_eq()
+            };
+            lane.iter().filter(counts).count()
+        };
+        let t = viewed.tensor();
+        let sorted = t.view().sort(axis, Ascending).eval().unwrap();
+        let found = sorted.search_sorted_along(axis, &t, side).eval().unwrap();
+        let (_, expected) = map_lanes(&shape, axis, &data, shape[axis], |lane| {
+            lane.iter().map(|&x| before(x, lane)).collect()
+        });
+        let whole = t.view().reshape([data.len()]).unwrap().sort(0, Ascending).eval().unwrap();
+        let everywhere = whole.search_sorted(&t, side).eval().unwrap();
+        let all: Vec<usize> = data.iter().map(|&x| before(x, &data)).collect();
+        found.to_vec().unwrap() == expected
+            && everywhere.shape() == shape
+            && everywhere.to_vec().unwrap() == all
+    }
+
+    fn the_mode_comes_most_often(viewed: Viewed<u8>, axis: usize) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let viewed = floats(&viewed);
+        let (shape, data) = viewed.model();
+        let t = viewed.tensor();
+        if shape[axis] == 0 {
+            let shape = shape.to_vec();
+            return t.mode(axis).eval().unwrap_err() == Error::EmptyReduction { axis, shape };
+        }
+        let same = |a: &f64, b: &f64| compare(Ascending)(a, b).is_eq();
+        let (_, expected) = map_lanes(&shape, axis, &data, 1, |lane| {
+            let count = |x: &f64| lane.iter().filter(|y| same(x, y)).count();
+            let most = lane.iter().map(count).max().unwrap();
+            let often: Vec<f64> = lane.iter().copied().filter(|x| count(x) == most).collect();
+            vec![often.iter().copied().min_by(|a, b| compare(Ascending)(a, b)).unwrap()]
+        });
+        let found = t.mode(axis).eval().unwrap();
+        found.rank() + 1 == shape.rank() && bits(&found.to_vec().unwrap()) == bits(&expected)
+    }
+
+    fn unique_elements_make_up_the_operand(viewed: Viewed<u8>) -> bool {
+        let viewed = floats(&viewed);
+        let (shape, data) = viewed.model();
+        let unique = viewed.tensor().unique().unwrap();
+        let (values, first) = (unique.values.to_vec().unwrap(), unique.first.to_vec().unwrap());
+        let same = |a: &f64, b: &f64| compare(Ascending)(a, b).is_eq();
+        let ascend = values.windows(2).all(|pair| compare(Ascending)(&pair[0], &pair[1]).is_lt());
+        let firsts = values.iter().map(|x| data.iter().position(|y| same(x, y)).unwrap());
+        let counts = values.iter().map(|x| data.iter().filter(|y| same(x, y)).count());
+        let inverse = unique.inverse.to_vec().unwrap();
+        ascend
+            && firsts.eq(first.iter().copied())
+            && counts.eq(unique.counts.to_vec().unwrap())
+            && unique.inverse.shape() == shape
+            && inverse.iter().zip(&data).all(|(&kind, x)| same(&values[kind], x))
+            && first.iter().zip(&values).all(|(&k, x)| data[k].to_bits() == x.to_bits())
+    }
+}

@@ -1,0 +1,146 @@
+//! Quantiles and histograms.
+
+use super::support::{axis_of, bits, floats, map_lanes, sorted};
+use lensor::arbitrary::Viewed;
+use lensor::lanes::{Bins, Edges, Interpolation, Lanes, SortOrder::Ascending, Uniform};
+use lensor::prelude::*;
+use quickcheck::quickcheck;
+
+const INTERPOLATIONS: [Interpolation; 5] = [
+    Interpolation::Linear,
+    Interpolation::Lower,
+    Interpolation::Higher,
+    Interpolation::Nearest,
+    Interpolation::Midpoint,
+];
+
+/// Quantile of a lane by sorting it. `None` where the two elements around it and the rule leave more than
+/// one rounding.
+fn quantile(lane: &[f64], q: f64, interpolation: Interpolation) -> [f64; 2] {
+    let lane = sorted(lane, Ascending);
+    let rank = q * (lane.len() - 1) as f64;
+    let (low, high) = (lane[rank.floor() as usize], lane[rank.ceil() as usize]);
+    let part = rank - rank.floor();
+    match interpolation {
+        Interpolation::Lower => [low; 2],
+        Interpolation::Higher => [high; 2],
+        Interpolation::Nearest if part == 0.5 => {
+            [if rank.floor() % 2.0 == 0.0 { low } else { high }; 2]
+        }
+        Interpolation::Nearest => [if part < 0.5 { low } else { high }; 2],
+        _ if part == 0.0 => [low; 2],
+        _ => [low, high],
+    }
+}
+
+quickcheck! {
+    fn quantiles_are_elements_of_the_sorted_lane(
+        viewed: Viewed<u8>, axis: usize, q: u8, rule: usize, skip: bool
+    ) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let viewed = floats(&viewed);
+        let (shape, data) = viewed.model();
+        if shape[axis] == 0 {
+            return true;
+        }
+        let (q, rule) = (f64::from(q) / 255.0, INTERPOLATIONS[rule % 5]);
+        let t = viewed.tensor();
+        let found = if skip { t.nan_quantile(axis, q, rule) } else { t.quantile(axis, q, rule) };
+        let found = found.eval().unwrap();
+        let (_, expected) = map_lanes(&shape, axis, &data, 1, |lane| {
+            let numbers: Vec<f64> = lane.iter().copied().filter(|x| !x.is_nan()).collect();
+            let nan = lane.iter().copied().find(|x| x.is_nan());
+            match nan {
+                Some(nan) if !skip || numbers.is_empty() => vec![[nan; 2]],
+                _ => vec![quantile(&numbers, q, rule)],
+            }
+        });
+        let mut rest = shape.to_vec();
+        rest.remove(axis);
+        found.shape() == Shape::from(rest)
+            && found.to_vec().unwrap().iter().zip(expected).all(|(x, [low, high])| {
+                let exact = low.to_bits() == high.to_bits();
+                // Infinities of both signs have no middle.
+                if exact {
+                    x.to_bits() == low.to_bits()
+                } else {
+                    (low <= *x && *x <= high) || (low.is_infinite() && high.is_infinite())
+                }
+            })
+    }
+
+    fn the_median_is_half_way(numbers: Vec<i32>, axis: bool) -> bool {
+        if numbers.is_empty() {
+            return true;
+        }
+        let data: Vec<f64> = numbers.iter().map(|&x| f64::from(x)).collect();
+        let mut order = numbers.clone();
+        order.sort();
+        let n = order.len();
+        let twice = i64::from(order[(n - 1) / 2]) + i64::from(order[n / 2]);
+        let shape = if axis { [n, 1] } else { [1, n] };
+        let t = Tensor::from_vec(shape, data).unwrap();
+        t.median(usize::from(!axis)).item().unwrap() == twice as f64 / 2.0
+    }
+
+    fn several_quantiles_are_each_by_itself(viewed: Viewed<u8>, axis: usize, list: Vec<u8>) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let t = floats(&viewed).tensor();
+        if t.shape()[axis] == 0 {
+            return true;
+        }
+        let list: Vec<f64> = list.iter().map(|&q| f64::from(q) / 255.0).collect();
+        let found = t.quantiles(axis, &list, Interpolation::Linear).eval().unwrap();
+        list.iter().enumerate().all(|(k, &q)| {
+            let one = t.quantile(axis, q, Interpolation::Linear).to_vec().unwrap();
+            let own = found.view().slice(axis, k..k + 1).unwrap().to_vec().unwrap();
+            bits(&one) == bits(&own)
+        })
+    }
+
+    fn histograms_count_between_edges(viewed: Viewed<u8>, axis: usize, edges: Vec<u8>) -> bool {
+        let Some(axis) = axis_of(&viewed, axis) else { return true };
+        let mut edges = edges;
+        edges.sort();
+        let Ok(bins) = Edges::new(edges.clone()) else { return edges.len() < 2 };
+        let count = edges.len() - 1;
+        let tally = |lane: &[u8]| {
+            let inside = |k: usize, x: u8| {
+                edges[k] <= x && x < edges[k + 1]
+                    || k + 1 == count && x == edges[count]
+            };
+            let counts = |k: usize| lane.iter().filter(|&&x| inside(k, x)).count() as u64;
+            (0..count).map(counts).collect::<Vec<u64>>()
+        };
+        let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+        t.view().histogram(&bins).to_vec().unwrap() == tally(&data)
+            && t.histogram_along(axis, &bins).to_vec().unwrap()
+                == map_lanes(&shape, axis, &data, count, tally).1
+    }
+
+    fn uniform_bins_are_bins_between_their_edges(data: Vec<i16>, count: u8, low: i8, width: u8) -> bool {
+        let (count, low, high) =
+            (usize::from(count) + 1, f64::from(low), f64::from(low) + f64::from(width) + 0.5);
+        let edge = |k: usize| low + (high - low) * (k as f64 / count as f64);
+        let edges: Vec<f64> = (0..count).map(edge).chain([high]).collect();
+        let edges = Edges::new(edges).unwrap();
+        let uniform = Uniform::new(count, low, high).unwrap();
+        data.iter().map(|&x| f64::from(x) / 64.0).all(|x| uniform.bin(x) == edges.bin(x))
+    }
+}
+
+#[test]
+fn quantiles_between_extremes_do_not_overflow() {
+    let t = Tensor::from_vec([2], vec![f64::MIN, f64::MAX]).unwrap();
+    assert_eq!(t.median(0).item(), Ok(0.0));
+    let t = Tensor::from_vec([2], vec![1.0, f64::INFINITY]).unwrap();
+    assert_eq!(t.quantile(0, 0.5, Interpolation::Linear).item(), Ok(f64::INFINITY));
+    assert_eq!(t.quantile(0, 0.0, Interpolation::Linear).item(), Ok(1.0));
+}
+
+#[test]
+fn nearest_prefers_even_ranks() {
+    let t = Tensor::from_vec([4], vec![0.0, 10.0, 20.0, 30.0]).unwrap();
+    let nearest = |q| t.quantile(0, q, Interpolation::Nearest).item().unwrap();
+    assert_eq!([nearest(0.5), nearest(0.4), nearest(0.6)], [20.0, 10.0, 20.0]);
+}

@@ -1,0 +1,28 @@
+//! Operations: one file or folder for each.
+
+#[cfg(feature = "quickcheck")]
+mod along;
+#[cfg(feature = "quickcheck")]
+mod assign;
+#[cfg(feature = "quickcheck")]
+mod compare;
+mod generate;
+#[cfg(feature = "quickcheck")]
+mod lanes;
+#[cfg(feature = "quickcheck")]
+mod linalg;
+#[cfg(feature = "quickcheck")]
+mod product;
+mod reduce;
+#[cfg(feature = "quickcheck")]
+mod rolling;
+#[cfg(feature = "quickcheck")]
+mod scan;
+#[cfg(feature = "quickcheck")]
+mod scan_lazy;
+#[cfg(feature = "quickcheck")]
+mod segments;
+#[cfg(feature = "quickcheck")]
+mod stencil;
+#[cfg(feature = "quickcheck")]
+mod within;

@@ -1,0 +1,106 @@
+//! The same bits for every view and thread count.
+
+use super::{SHAPES, axis_sets, disguises, floats};
+use lensor::prelude::*;
+use lensor::reduce::*;
+use lensor::{Reader, Result};
+
+/// The bits of results that rounding may change.
+fn bits<S: Reader<Elem = f64>>(t: &Tensor<S>, axes: &[usize]) -> Vec<u64> {
+    let mask = || t.view().greater(-500.0);
+    let parts: Vec<Result<Vec<f64>>> = vec![
+        t.sum(axes).eval().map(Tensor::into_storage),
+        t.reduce(axes, CompensatedSum).eval().map(Tensor::into_storage),
+        t.mean(axes).eval().map(Tensor::into_storage),
+        t.variance(axes, 1).eval().map(Tensor::into_storage),
+        t.norm(axes).eval().map(Tensor::into_storage),
+        t.nan_sum(axes).eval().map(Tensor::into_storage),
+        t.sum(axes).filter(mask()).eval().map(Tensor::into_storage),
+        (t * 0.3 + 1.0).sum(axes).eval().map(Tensor::into_storage),
+        t.covariance(t * t, axes, 0).eval().map(Tensor::into_storage),
+    ];
+    parts.into_iter().flat_map(Result::unwrap).map(f64::to_bits).collect()
+}
+
+#[test]
+fn views_have_the_same_bits() {
+    for (seed, shape) in SHAPES.iter().enumerate() {
+        if shape.contains(&0) {
+            continue;
+        }
+        let data = floats(shape.iter().product(), seed as u64 + 77);
+        for axes in axis_sets(shape.len()) {
+            let mut all = disguises(shape, &data).into_iter();
+            let expected = bits(&all.next().unwrap().1, &axes);
+            for (disguise, t) in all {
+                assert_eq!(bits(&t, &axes), expected, "{shape:?} {axes:?} {disguise}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn threads_leave_the_bits_alone() {
+    for shape in [vec![140_000], vec![3, 50_001], vec![50_001, 3], vec![397, 401]] {
+        let data = floats(shape.iter().product(), 5);
+        let plain = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
+        let turned: Vec<usize> = (0..shape.len()).rev().collect();
+        let t = plain.view().transpose(&turned).unwrap().to_tensor().unwrap();
+        let t = t.transpose(&turned).unwrap();
+        for axes in axis_sets(shape.len()).skip(1) {
+            let run = |threads: usize| {
+                let pool = crate::support::pool(threads);
+                pool.install(|| (bits(&plain, &axes), bits(&t, &axes)))
+            };
+            let (expected, turned) = run(1);
+            assert_eq!(expected, turned, "{shape:?} {axes:?}");
+            for threads in [2, 3, 16] {
+                assert_eq!(run(threads), (expected.clone(), turned.clone()), "{shape:?} {axes:?}");
+            }
+        }
+    }
+}
+
+/// A run of one leaf dealt out to 32 lanes, which are joined in pairs.
+fn in_lanes(run: &[f64], start: Option<f64>, join: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut lanes: Vec<Option<f64>> = vec![start; 32];
+    for (k, &x) in run.iter().enumerate() {
+        let lane = if start.is_none() && run.len() < 32 { 0 } else { k % 32 };
+        lanes[lane] = Some(lanes[lane].map_or(x, |state| join(state, x)));
+    }
+    while lanes.len() > 1 {
+        let later = lanes.split_off(lanes.len() / 2);
+        for (state, later) in lanes.iter_mut().zip(later) {
+            *state = match (*state, later) {
+                (Some(a), Some(b)) => Some(join(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    lanes[0].unwrap()
+}
+
+#[test]
+fn runs_are_dealt_out_to_lanes() {
+    for count in (1..=130).chain([255, 256, 300, 511, 512]) {
+        let data = floats(count, count as u64);
+        let t = Tensor::from(data.clone());
+        let sum = t.sum(..).eval().unwrap().item().unwrap();
+        assert_eq!(sum.to_bits(), in_lanes(&data, None, |a, b| a + b).to_bits(), "{count}");
+
+        let apart: Vec<f64> = data.iter().map(|x| x - data[0]).collect();
+        let squares: Vec<f64> = apart.iter().map(|x| x * x).collect();
+        let [sum, square] = [apart, squares].map(|all| in_lanes(&all, Some(0.0), |a, b| a + b));
+        let n = count as f64;
+        let expected = (square - sum * (sum / n)) / n;
+        let variance = t.variance(.., 0).eval().unwrap().item().unwrap();
+        assert_eq!(variance.to_bits(), expected.to_bits(), "{count}");
+
+        // Zeros of both signs are equal, and which of them is found depends on the lanes.
+        let zeros: Vec<f64> = data.iter().map(|x| 0.0_f64.copysign(*x)).collect();
+        let least = in_lanes(&zeros, None, |a, b| if b < a { b } else { a });
+        let found = Tensor::from(zeros).reduce(.., Min).eval().unwrap().item().unwrap();
+        assert_eq!(found.to_bits(), least.to_bits(), "{count}");
+    }
+}

@@ -1,0 +1,239 @@
+//! Segments and groups are folds of the elements they consist of.
+
+use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools, result};
+use crate::support::fails;
+use lensor::arbitrary::Viewed;
+use lensor::prelude::*;
+use lensor::reduce::{Max, Mean, Reducer, Sum};
+use lensor::segments::Segments;
+use quickcheck::QuickCheck;
+
+/// Numbers below or at `limit`, ascending.
+fn ascending(numbers: &[usize], limit: usize) -> Vec<usize> {
+    let mut numbers: Vec<usize> = numbers.iter().map(|k| k % (limit + 1)).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn segments_fold<R>(viewed: &Viewed<i32>, numbers: &[usize], reducer: R) -> bool
+where
+    R: Reducer<i32> + Copy,
+    R::Out: PartialEq + std::fmt::Debug,
+{
+    let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+    for axis in 0..shape.rank() {
+        let offsets = ascending(numbers, shape[axis]);
+        let lazy = t.reduce_segments(axis, &offsets, reducer);
+        let empty = offsets.windows(2).position(|pair| pair[0] == pair[1]);
+        if let (Some(segment), None) = (empty, reducer.empty()) {
+            assert_eq!(lazy.eval().unwrap_err(), Error::EmptySegment { segment, axis });
+            continue;
+        }
+        let results = offsets.len().saturating_sub(1);
+        let lane = |lane: &[i32]| {
+            offsets.windows(2).map(|pair| result(&reducer, &lane[pair[0]..pair[1]])).collect()
+        };
+        let (shape, expected) = each_lane(&shape, &data, axis, results, lane);
+        let found = lazy.eval().unwrap();
+        assert_eq!(found.storage(), &expected);
+        assert_eq!((found.shape(), lazy.shape().unwrap()), (shape.clone(), shape));
+    }
+    true
+}
+
+#[test]
+fn every_segment_folds_as_its_elements() {
+    fn law(viewed: Viewed<i32>, numbers: Vec<usize>) -> bool {
+        segments_fold(&viewed, &numbers, Compose)
+            && segments_fold(&viewed, &numbers, InOrder)
+            && segments_fold(&viewed, &numbers, Largest)
+    }
+    QuickCheck::new().quickcheck(law as fn(Viewed<i32>, Vec<usize>) -> bool);
+}
+
+#[test]
+fn every_group_folds_as_its_elements() {
+    fn law(viewed: Viewed<i32>, numbers: Vec<u8>, groups: usize) -> bool {
+        let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+        let groups = groups % 7 + 1;
+        (0..shape.rank()).all(|axis| {
+            let number = |k: usize| numbers.get(k % numbers.len().max(1)).copied().unwrap_or(3);
+            let keys: Vec<usize> =
+                (0..shape[axis]).map(|k| usize::from(number(k)) % groups).collect();
+            let lane = |lane: &[i32]| {
+                let of = |group| -> Vec<i32> {
+                    keys.iter()
+                        .zip(lane)
+                        .filter(|(key, _)| **key == group)
+                        .map(|(_, &x)| x)
+                        .collect()
+                };
+                (0..groups).map(|group| result(&Compose, &of(group))).collect()
+            };
+            let (shape, expected) = each_lane(&shape, &data, axis, groups, lane);
+            let found = t.reduce_by_key(axis, &keys, groups, Compose).eval().unwrap();
+            let (unique, some) = t.group_by(axis, &keys, Compose).unwrap();
+            let kept = lensor::Select::List(unique.clone());
+            let mut selectors = vec![lensor::Select::All; axis];
+            selectors.push(kept);
+            let same = found.view().select(selectors).unwrap().to_tensor().unwrap()
+                == some.eval().unwrap();
+            found.storage() == &expected && found.shape() == shape && same
+        })
+    }
+    QuickCheck::new().quickcheck(law as fn(Viewed<i32>, Vec<u8>, usize) -> bool);
+}
+
+#[test]
+fn long_segments_fold_as_short_ones() {
+    for shape in [vec![300_000], vec![3, 50_000], vec![50_000, 3], vec![900, 1100]] {
+        let count = shape.iter().product::<usize>();
+        let data: Vec<i32> =
+            (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
+        let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
+        for axis in 0..shape.len() {
+            let n = shape[axis];
+            let offsets = ascending(&[0, 0, 1, n / 10, n / 3, n / 3, n - n / 50, n], n);
+            let lane = |lane: &[i32]| {
+                offsets.windows(2).map(|pair| result(&Compose, &lane[pair[0]..pair[1]])).collect()
+            };
+            let (_, expected) = each_lane(&shape, &data, axis, offsets.len() - 1, lane);
+            let found = in_pools(|| t.reduce_segments(axis, &offsets, Compose).eval()?.to_vec());
+            assert!(found == expected, "{shape:?} {axis}");
+            let keys: Vec<usize> = (0..n).map(|k| k * k % 13).collect();
+            let lane = |lane: &[i32]| {
+                let mut states = [(1, 0); 13];
+                for (&key, &x) in keys.iter().zip(lane) {
+                    Compose.step(&mut states[key], x);
+                }
+                states.iter().map(|&state| Compose.finish(state)).collect()
+            };
+            let (_, expected) = each_lane(&shape, &data, axis, 13, lane);
+            let found = in_pools(|| t.reduce_by_key(axis, &keys, 13, Compose).eval()?.to_vec());
+            assert!(found == expected, "keys {shape:?} {axis}");
+        }
+    }
+}
+
+#[test]
+fn sums_of_floats_have_the_same_bits() {
+    let t =
+        Tensor::from_index([40_000, 9], |index| ((index[0] * 37 + index[1]) as f64).sin()).unwrap();
+    for axis in 0..2 {
+        let offsets = [0, 3, 9];
+        let sums = |t: &Tensor<Vec<f64>>| -> lensor::Result<Vec<u64>> {
+            let sums = t.reduce_segments(axis, &offsets, Total).eval()?;
+            Ok(sums.storage().iter().map(|x| x.to_bits()).collect())
+        };
+        let found = in_pools(|| sums(&t));
+        let turned = t.view().transpose(&[1, 0]).unwrap().to_tensor().unwrap();
+        let back = turned.view().transpose(&[1, 0]).unwrap();
+        let seen = back.reduce_segments(axis, &offsets, Total).eval().unwrap();
+        assert!(seen.storage().iter().map(|x| x.to_bits()).eq(found));
+    }
+}
+
+#[test]
+fn expressions_are_folded_without_memory_for_them() {
+    let t = Tensor::from_nested([[1.0, 2.0], [3.0, 5.0], [5.0, 8.0]]).unwrap();
+    let means = (&t * 2.0).reduce_by_key(0, &[0, 1, 0], 2, Mean);
+    assert_eq!(means.eval().unwrap().to_vec().unwrap(), [6.0, 10.0, 6.0, 10.0]);
+    let mut out = Tensor::full([2, 2], 0.0).unwrap();
+    means.assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [10.0, 6.0, 10.0, 6.0]);
+}
+
+#[test]
+fn errors_name_what_is_wrong() {
+    let t = Tensor::from(vec![1, 2, 3, 0]);
+    fails(
+        t.reduce_segments(0, &[0, 3, 2], Sum).eval(),
+        Error::InvalidOffsets { at: 2, offset: 2, least: 3, axis: 0, extent: 4 },
+        "offset 2 of axis 0 is 2, expected 3 to 4",
+    );
+    fails(
+        t.reduce_segments(0, &[0, 5], Sum).eval(),
+        Error::InvalidOffsets { at: 1, offset: 5, least: 0, axis: 0, extent: 4 },
+        "offset 1 of axis 0 is 5, expected 0 to 4",
+    );
+    fails(
+        t.reduce_segments(0, &[0, 1, 1], Max).eval(),
+        Error::EmptySegment { segment: 1, axis: 0 },
+        "segment 1 of axis 0 has no elements, and there is no result for none",
+    );
+    fails(
+        t.reduce_by_key(0, &[0, 1, 2], 3, Sum).eval(),
+        Error::Keys { axis: 0, extent: 4, found: 3 },
+        "axis 0 has extent 4 and needs as many keys, found 3",
+    );
+    fails(
+        t.reduce_by_key(0, &[0, 1, 7, 9], 3, Sum).eval(),
+        Error::Key { at: 2, key: 7, groups: 3 },
+        "key 7 at 2 is of no group: there are 3",
+    );
+    fails(
+        t.reduce_segments(1, &[0], Sum).eval(),
+        Error::Axis { axis: 1, rank: 1 },
+        "axis 1 does not exist: the rank is 1",
+    );
+    let shares = Lazy::new(1_i32 / &t).reduce_by_key(0, &[1, 0, 1, 0], 2, Sum).eval();
+    assert_eq!(shares.unwrap_err(), Error::Arithmetic { index: vec![3] });
+    let sums = (&t * 100).reduce_segments(0, &[0, 1, 2], Small).eval();
+    assert_eq!(sums.unwrap_err(), Error::Overflow { index: vec![1], target: "i8" });
+    assert_eq!(t.reduce_segments(0, &[], Sum).eval().unwrap().shape(), [0]);
+    let error = t.reduce_by_key(0, &[0, 0, 0, 0], usize::MAX, Sum).eval().unwrap_err();
+    assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
+}
+
+/// The sum of a segment: leaves of 512 elements, dealt out to 32 lanes that are joined in halves, and joined in pairs.
+fn summed(x: &[f64]) -> f64 {
+    if x.len() > 512 {
+        let leaves = x.len().div_ceil(512);
+        let (low, high) = x.split_at(512 << (leaves - 1).ilog2());
+        return summed(low) + summed(high);
+    }
+    if x.len() < 32 {
+        return x.iter().copied().reduce(|a, b| a + b).unwrap_or(0.0);
+    }
+    let mut lanes: Vec<f64> = x[..32].to_vec();
+    (32..x.len()).for_each(|k| lanes[k % 32] += x[k]);
+    while lanes.len() > 1 {
+        let high = lanes.split_off(lanes.len() / 2);
+        lanes.iter_mut().zip(high).for_each(|(a, b)| *a += b);
+    }
+    lanes[0]
+}
+
+/// Segments of all lengths beside one another are summed in the order that depends on their own length alone.
+#[test]
+fn short_and_long_segments_keep_their_order() {
+    fn law(numbers: Vec<u16>, lazy: bool) -> bool {
+        let extent = 20_000;
+        let numbers: Vec<usize> = numbers.iter().map(|&k| usize::from(k)).collect();
+        let mut offsets = ascending(&numbers, extent);
+        // Many short ones in a row, more than are taken at once.
+        let first = offsets.last().copied().unwrap_or(0);
+        offsets.extend((first..extent).step_by(37));
+        let data: Vec<f64> = (0..extent).map(|k| ((k * 7919) % 1013) as f64 / 7.0).collect();
+        let expected: Vec<u64> =
+            offsets.windows(2).map(|pair| summed(&data[pair[0]..pair[1]]).to_bits()).collect();
+        let t = Tensor::from(data);
+        let found = in_pools(|| match lazy {
+            true => (&t * 1.0).reduce_segments(0, &offsets, Sum).eval()?.to_vec(),
+            false => t.reduce_segments(0, &offsets, Sum).eval()?.to_vec(),
+        });
+        found.into_iter().map(f64::to_bits).eq(expected)
+    }
+    QuickCheck::new().tests(40).quickcheck(law as fn(Vec<u16>, bool) -> bool);
+}
+
+#[test]
+fn an_overflow_among_short_segments_names_the_first() {
+    let mut data = vec![1_i64; 1000];
+    data[500..502].fill(i64::MAX);
+    data[700..702].fill(i64::MAX);
+    let offsets: Vec<usize> = (0..=100).map(|k| k * 10).collect();
+    let t = Tensor::from_vec([1, 1000], data).unwrap();
+    let error = t.reduce_segments(1, &offsets, Sum).eval().unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![0, 50], target: "i64" });
+}

@@ -1,0 +1,53 @@
+//! What tests of many modules share. The model of views is `model`, readings that are compared with it `views`.
+
+use lensor::{Error, Reader, Result, StorageError};
+use std::ops::Range;
+
+/// Asserts that `result` is `error` and that it reads `text`.
+#[track_caller]
+pub(crate) fn fails<T>(result: Result<T>, error: Error, text: &str) {
+    let found = result.err().unwrap();
+    assert_eq!(found, error);
+    assert_eq!(found.to_string(), text);
+}
+
+/// A pool of so many threads, whatever the machine has.
+pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+/// The name by which this binary runs a test of a module alone: `test_name(module_path!(), "test")`.
+pub(crate) fn test_name(module: &str, test: &str) -> String {
+    let (_crate, module) = module.split_once("::").unwrap();
+    format!("{module}::{test}")
+}
+
+/// Zeros, some of which cannot be read.
+#[derive(Debug, Clone)]
+pub(crate) struct Broken {
+    len: usize,
+    bad: Range<usize>,
+}
+
+impl Broken {
+    /// So many, those at `bad` broken.
+    pub(crate) fn new(len: usize, bad: Range<usize>) -> Self {
+        Self { len, bad }
+    }
+}
+
+impl Reader for Broken {
+    type Elem = i32;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&self, address: usize) -> i32 {
+        self.try_read(address).unwrap()
+    }
+
+    fn try_read(&self, address: usize) -> Result<i32, StorageError> {
+        if self.bad.contains(&address) { Err(StorageError::new(address, "offline")) } else { Ok(0) }
+    }
+}

@@ -1,0 +1,5 @@
+//! Tensors under any chain of views, against the model, which copies.
+
+mod parts;
+mod reads;
+mod stored;

@@ -1,0 +1,140 @@
+//! Reading a tensor under any views.
+
+use crate::model::Model;
+use crate::views::{bits, dense, reads_as};
+use lensor::arbitrary::{Aligned, Chain, ViewOp, Viewed, copy_under};
+use lensor::{Error, Shape, Tensor};
+use quickcheck::{Arbitrary, Gen, TestResult, quickcheck};
+
+quickcheck! {
+    /// Every way to read a tensor gives what copying gives.
+    fn reading_is_copying(viewed: Viewed<i32>) -> bool {
+        reads_as(&viewed.tensor(), &dense(&viewed), |x| x)
+    }
+
+    /// The same for elements of one byte, of sixteen, and for floats to the last bit.
+    fn reading_is_copying_for_elements_of_any_size(a: Viewed<u8>, b: Viewed<i128>, c: Viewed<f64>, d: Viewed<bool>) -> bool {
+        reads_as(&a.tensor(), &dense(&a), |x| x)
+            && reads_as(&b.tensor(), &dense(&b), |x| x)
+            && reads_as(&c.tensor(), &dense(&c), f64::to_bits)
+            && reads_as(&d.tensor(), &dense(&d), |x| x)
+    }
+
+    /// The dense result that the generator gives is that of the model, which shares no code with it.
+    fn both_models_agree(viewed: Viewed<u16>) -> bool {
+        let (shape, data) = viewed.model();
+        dense(&viewed) == Model { shape: shape.to_vec(), data }
+    }
+
+    /// A view of a view of borrowed storage is the view of the whole.
+    fn borrowing_changes_nothing(viewed: Viewed<i32>) -> bool {
+        let t = viewed.tensor();
+        let (view, twice) = (t.view(), t.view());
+        reads_as(&view, &dense(&viewed), |x| x)
+            && twice.view().to_vec() == t.to_vec()
+            && view.address_map() == t.address_map()
+    }
+
+    /// Contiguous copies are the tensor in row-major order, and no copy is made of one that is so already.
+    fn contiguous_is_row_major(viewed: Viewed<i32>) -> bool {
+        let model = dense(&viewed);
+        let t = viewed.tensor().into_contiguous().unwrap();
+        let before = t.storage().as_ptr();
+        let again = t.clone().into_contiguous().unwrap();
+        let kept = t.into_contiguous().unwrap();
+        *kept.storage() == model.data
+            && kept.shape() == Shape::from(model.shape)
+            && kept.storage().as_ptr() == before
+            && again == kept
+    }
+
+    /// One element is read at its index, and an index outside is refused.
+    fn an_index_outside_is_refused(viewed: Viewed<i32>, axis: usize) -> TestResult {
+        let t = viewed.tensor();
+        if t.is_empty() || t.rank() == 0 {
+            return TestResult::discard();
+        }
+        let axis = axis % t.rank();
+        let mut index = vec![0; t.rank()];
+        index[axis] = t.shape()[axis];
+        let refused = Error::Index { axis, index: index[axis] as i128, extent: index[axis] };
+        TestResult::from_bool(t.get(&index) == Err(refused))
+    }
+
+    /// A chain made to end in a shape does, and shapes on its way keep to the limits.
+    fn a_chain_to_a_shape_ends_there(shape: Shape, seed: u64) -> bool {
+        let chain = Chain::arbitrary_to(&mut Gen::from_size_and_seed(20, seed), &shape);
+        let limit = lensor::arbitrary::MAX_COUNT;
+        chain.map().shape() == shape && chain.shape().count().unwrap() <= limit
+    }
+
+    /// Operands that are generated to align do, and so do those they shrink to.
+    fn aligned_operands_align(operands: Aligned<i8, 3>) -> bool {
+        let [a, b, c] = operands.tensors();
+        let aligned = |operands: &Aligned<i8, 3>| {
+            let [x, y, z] = operands.models();
+            let count = operands.joint().count().unwrap();
+            [x, y, z].iter().all(|data| data.len() == count)
+        };
+        let joint = (a + b + c).shape().unwrap();
+        joint == *operands.joint() && aligned(&operands) && operands.shrink().take(40).all(|o| aligned(&o))
+    }
+
+    /// What a viewed tensor shrinks to is valid.
+    fn viewed_tensors_shrink_to_valid_ones(viewed: Viewed<i8>) -> bool {
+        viewed.shrink().take(40).all(|smaller| {
+            smaller.tensor().to_vec().unwrap() == dense(&smaller).data
+        })
+    }
+}
+
+/// The generators make the cases that matter: views of every kind, and operands that stretch.
+#[test]
+fn generators_of_tensors_make_the_ugly_cases_often() {
+    let mut g = Gen::from_size_and_seed(100, 3);
+    let shapes: Vec<Shape> = (0..1000).map(|_| Shape::arbitrary(&mut g)).collect();
+    let chains: Vec<Chain> = shapes.iter().map(|to| Chain::arbitrary_to(&mut g, to)).collect();
+    let often = |what: &str, count: usize| assert!(count >= 15, "{what}: {count} of 1000");
+    type Kind = (&'static str, fn(&ViewOp) -> bool);
+    let kinds: [Kind; 11] = [
+        ("transpose", |op| matches!(op, ViewOp::Transpose(_))),
+        ("select", |op| matches!(op, ViewOp::Select(_))),
+        ("slice", |op| matches!(op, ViewOp::Slice(..))),
+        ("broadcast", |op| matches!(op, ViewOp::Broadcast(_))),
+        ("rotate", |op| matches!(op, ViewOp::Rotate(_))),
+        ("reshape", |op| matches!(op, ViewOp::Reshape(_))),
+        ("flip", |op| matches!(op, ViewOp::Flip(_))),
+        ("diagonal", |op| matches!(op, ViewOp::Diagonal(..))),
+        ("windows", |op| matches!(op, ViewOp::Windows(..))),
+        ("insert", |op| matches!(op, ViewOp::InsertAxis(_))),
+        ("remove", |op| matches!(op, ViewOp::RemoveAxis(_))),
+    ];
+    for (what, is) in kinds {
+        often(what, chains.iter().filter(|chain| chain.ops().iter().any(is)).count());
+    }
+    often("links", chains.iter().filter(|chain| chain.map().links().len() > 1).count());
+    let pairs: Vec<Aligned<u8>> = (0..1000).map(|_| Aligned::arbitrary(&mut g)).collect();
+    let shape = |pair: &Aligned<u8>, k: usize| pair.operands()[k].tensor().shape();
+    often("equal", pairs.iter().filter(|p| shape(p, 0) == shape(p, 1)).count());
+    often("lower rank", pairs.iter().filter(|p| shape(p, 0).rank() < shape(p, 1).rank()).count());
+    let stretch = |p: &&Aligned<u8>| shape(p, 0) != *p.joint() && shape(p, 1) != *p.joint();
+    often("both stretch", pairs.iter().filter(stretch).count());
+}
+
+/// What is valid only for views of a shape, for the doc of `copy_under`: a selection of nothing.
+#[test]
+fn copying_under_an_empty_selection_is_empty() {
+    let nothing = ViewOp::Select(vec![lensor::Select::List(Vec::new())]);
+    assert_eq!(copy_under(&nothing, &[2, 2], &[1, 2, 3, 4]), (Shape::from([0, 2]), Vec::new()));
+}
+
+/// NaN and the zeros keep their bits through every kind of copy.
+#[test]
+fn copies_keep_bits() {
+    let data = vec![f64::NAN, -0.0, 0.0, f64::INFINITY, f64::MIN_POSITIVE / 2.0, -f64::NAN];
+    let t = Tensor::from_vec([2, 3], data.clone()).unwrap();
+    let turned = t.view().transpose(&[1, 0]).unwrap().to_vec().unwrap();
+    let expected = [0, 3, 1, 4, 2, 5].map(|k: usize| data[k].to_bits());
+    assert_eq!(turned.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected);
+    assert_eq!(bits(-f64::NAN), bits(f64::NAN));
+}
