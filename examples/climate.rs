@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     // A window of five months is centred two after it begins.
     let warmest = season.argmax(..).item()? + 2;
     let (year, month) = (FIRST_YEAR + warmest / MONTHS, warmest % MONTHS + 1);
-    let peak = season.max_over(..).item()?;
+    let peak = season.max(..).item()?;
     println!("warmest five months: {peak:+.2} °C around {year}-{month:02}");
 
     // Across a year and along the months; inside, where neighbours stand on both sides.

@@ -10,8 +10,8 @@ fn median_of_three<S: Reader<Elem = f64> + Copy>(
 ) -> Result<Lazy<impl Expr<Elem = f64> + Clone>, Error> {
     let windows = readings.windows(0, 3)?.lazy();
     let at = |k: usize| windows.clone().select((.., k));
-    let (low, high) = (at(0)?.min(at(1)?), at(0)?.max(at(1)?));
-    Ok(low.max(high.min(at(2)?)))
+    let (low, high) = (at(0)?.minimum(at(1)?), at(0)?.maximum(at(1)?));
+    Ok(low.maximum(high.minimum(at(2)?)))
 }
 
 /// Mean of every `width` neighbours: a sum of as many columns of the windows.

@@ -113,7 +113,7 @@
 //!
 //! let spread = &t - t.mean(1).keepdims();
 //! assert_eq!((&spread * &spread).sum(1).to_vec()?, [2.0, 2.0]);
-//! assert_eq!(t.max_over(0).filter(t.less(5.5)).to_vec()?, [3.0, 5.0, 4.0]);
+//! assert_eq!(t.max(0).filter(t.less(5.5)).to_vec()?, [3.0, 5.0, 4.0]);
 //!
 //! assert_eq!(t.cumsum(1).to_vec()?, [3.0, 4.0, 6.0, 6.0, 11.0, 15.0]);
 //! assert_eq!(t.argsort(1, SortOrder::Ascending).to_vec()?, [1, 2, 0, 2, 1, 0]);

@@ -107,7 +107,7 @@ fn sums(bench: &mut Bench, n: usize, data: &[f64]) {
         "sum of all, compensated",
         bytes,
         1.3,
-        &|| evaluated(&t.reduce(.., CompensatedSum)),
+        &|| evaluated(&t.fold(.., CompensatedSum)),
         &all,
         None,
     );
@@ -142,7 +142,7 @@ fn fused(bench: &mut Bench, n: usize, data: &[f64]) {
         vec![(0..n).flat_map(products).map(product).sum()]
     };
     row(bench, "sum of (a-mean)*b^T, fused", 16 * n * n, 2.0, &fused, &naive, None);
-    let variance = || evaluated(&a.variance(0, 0));
+    let variance = || evaluated(&a.var(0));
     let two_passes = || {
         let mut means = vec![0.0; n];
         for row in data.chunks(n) {
@@ -171,7 +171,7 @@ fn fused(bench: &mut Bench, n: usize, data: &[f64]) {
 fn several(bench: &mut Bench, n: usize, data: &[f64]) {
     let t = Tensor::new([n, n], data).expect("an input");
     let ours = || {
-        let all = t.reduce(.., (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().expect("results");
+        let all = t.fold(.., (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().expect("results");
         let (sum, least, position, variance) = all.item().expect("one");
         vec![sum, least, position as f64, variance]
     };

@@ -144,11 +144,11 @@ macro_rules! table {
         }
         $binary! {
             /// The smaller of two elements, NaN if either is.
-            #[doc(alias = "minimum")]
-            min MinOp [Order] |a, b| a.minimum(b) => T;
+            #[doc(alias = "min")]
+            minimum MinOp [Order] |a, b| a.minimum(b) => T;
             /// The larger of two elements, NaN if either is.
-            #[doc(alias = "maximum")]
-            max MaxOp [Order] |a, b| a.maximum(b) => T;
+            #[doc(alias = "max")]
+            maximum MaxOp [Order] |a, b| a.maximum(b) => T;
             /// Whether elements are equal; NaN equals nothing.
             #[doc(alias = "eq")]
             equal EqualOp [PartialEq] |a, b| a == b => bool;
@@ -193,8 +193,7 @@ macro_rules! table {
 /// # Ok::<(), lensor::Error>(())
 /// ```
 ///
-/// Tensors and expressions have these methods, owned or borrowed. Plain numbers do not, though they can
-/// stand as operands: `3.max(4)` stays what Rust makes of it, with this trait in scope or not.
+/// Tensors and expressions have these methods. Plain numbers do not, though they can stand as operands.
 ///
 /// [`Tensor::view`]: crate::Tensor::view
 #[diagnostic::on_unimplemented(

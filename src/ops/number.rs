@@ -103,7 +103,7 @@ pub trait Number:
 ///     t: &Tensor<S>,
 /// ) -> Result<Tensor<Vec<T>>, Error> {
 ///     let centred = t - t.mean(0).eval()?;
-///     (&centred / t.std(0, 0).eval()?.max(T::of_f64(1e-9))).eval()
+///     (&centred / t.std(0).eval()?.maximum(T::of_f64(1e-9))).eval()
 /// }
 /// let t = Tensor::from_nested([[1.0_f32, 10.0], [3.0, 10.0]])?;
 /// assert_eq!(standardise(&t)?.to_vec()?, [-1.0, 0.0, 1.0, 0.0]);

@@ -55,12 +55,12 @@ fn table() -> Tensor<Vec<i64>> {
 #[test]
 fn an_operand_has_the_values_it_has_by_itself() {
     let t = Tensor::from_nested([[1.0_f64, 2.0, 6.0], [3.0, 5.0, 4.0]]).unwrap();
-    let (mean, std) = (t.mean(0).eval().unwrap(), t.std(0, 0).eval().unwrap());
-    let whole = (&t - t.mean(0)) / t.std(0, 0);
+    let (mean, std) = (t.mean(0).eval().unwrap(), t.std(0).eval().unwrap());
+    let whole = (&t - t.mean(0)) / t.std(0);
     assert_eq!(whole.to_vec(), ((&t - &mean) / &std).to_vec());
     let sorted = t.sum(0) + t.cumsum(0).select((1,)).unwrap();
     assert_eq!(sorted.to_vec().unwrap(), [8.0, 14.0, 20.0]);
-    let parts = t.reduce_segments(1, &[0, 1, 3], lensor::reduce::Sum);
+    let parts = t.fold_segments(1, &[0, 1, 3], lensor::reduce::Sum);
     assert_eq!((10.0 * parts).to_vec().unwrap(), [10.0, 80.0, 30.0, 90.0]);
     assert_eq!((-t.rolling(1, 2).max()).to_vec().unwrap(), [-2.0, -6.0, -5.0, -5.0]);
     assert_eq!((2.0 - t.sum(1)).sqrt().abs().shape().unwrap(), [2]);
@@ -113,7 +113,7 @@ impl Columns for Tensor<Vec<i64>> {
 #[test]
 fn it_is_computed_once_an_evaluation() {
     let (t, counting) = (table(), Counting::default());
-    let sum = t.reduce(0, counting.clone());
+    let sum = t.fold(0, counting.clone());
     assert_eq!(counting.finished(), 0);
     let e = (&t - &sum) * sum.clone() + &sum;
     assert_eq!(counting.finished(), 0);
@@ -150,8 +150,8 @@ fn errors_carry_the_index_in_the_result() {
     assert_eq!((&t / 0 - t.sum(0)).eval().map(drop), Err(overflow.clone()));
     let empty = Tensor::from_vec([0, 2], Vec::<i64>::new()).unwrap();
     let none = Error::EmptyReduction { axis: 0, shape: vec![0, 2] };
-    assert_eq!((empty.max_over(0) + t.sum(0)).eval().map(drop), Err(none));
-    assert_eq!((t.sum(0) + empty.max_over(0)).eval().map(drop), Err(overflow));
+    assert_eq!((empty.max(0) + t.sum(0)).eval().map(drop), Err(none));
+    assert_eq!((t.sum(0) + empty.max(0)).eval().map(drop), Err(overflow));
     let axis = Error::Axis { axis: 2, rank: 2 };
     assert_eq!((t.sum(2) + 1).shape(), Err(axis.clone()));
     assert_eq!((&t - t.cumsum(2)).eval().map(drop), Err(axis.clone()));
@@ -224,7 +224,7 @@ fn results_go_to_views_box_by_box() {
     let flat = t.view().reshape([7 * 300, 130]).unwrap();
     let spacing = [1.0.into(), 0.5.into(), 2.0.into()];
     agree(t.view().insert_axis(3).unwrap().sum(3));
-    agree((&t * 2.0).insert_axis(0).unwrap().max_over(0).keepdims());
+    agree((&t * 2.0).insert_axis(0).unwrap().max(0).keepdims());
     for axis in 0..3 {
         agree(t.cumsum(axis));
         agree(t.cumsum(axis).exclusive().reverse());
@@ -232,7 +232,7 @@ fn results_go_to_views_box_by_box() {
         agree(t.rolling(axis, 2).centred().edge(WindowEdge::Cut).max());
         let groups = [7, 100, 60][axis];
         let keys: Vec<usize> = (0..t.shape()[axis]).map(|k| k % groups).collect();
-        agree(t.reduce_by_key(axis, &keys, groups, CountNonzero));
+        agree(t.fold_by_key(axis, &keys, groups, CountNonzero));
         agree(t.sort(axis, Ascending));
         agree(t.argsort(axis, Ascending));
         agree(t.quantiles(axis, &vec![0.1; [2, 80, 40][axis]], Interpolation::Linear));

@@ -33,7 +33,7 @@ fn numbers<T: Number, S: Reader<Elem = T>>(a: &Tensor<S>) -> Result<()> {
     let large = a.greater(two);
     assert_eq!(large.to_vec()?, [false, false, true, true]);
     assert_eq!(choose(&large, a, T::ZERO).to_vec()?, of(&[0, 0, 3, 4]));
-    assert_eq!(a.clamp(two, three).min(a).max(one).to_vec()?, of(&[1, 2, 3, 3]));
+    assert_eq!(a.clamp(two, three).minimum(a).maximum(one).to_vec()?, of(&[1, 2, 3, 3]));
     assert!(a.equal(a).all(..).item()? && *a == a.view());
 
     // Folds.
@@ -43,13 +43,13 @@ fn numbers<T: Number, S: Reader<Elem = T>>(a: &Tensor<S>) -> Result<()> {
     assert_eq!(a.prod(0).to_vec()?, total(&[3, 8]));
     assert_eq!(a.dot(a, 1).to_vec()?, total(&[5, 25]));
     assert_eq!(a.nan_sum(1).to_vec()?, total(&[3, 7]));
-    assert_eq!(a.min_over(0).to_vec()?, of(&[1, 2]));
-    assert_eq!(a.max_over(1).to_vec()?, of(&[2, 4]));
+    assert_eq!(a.min(0).to_vec()?, of(&[1, 2]));
+    assert_eq!(a.max(1).to_vec()?, of(&[2, 4]));
     assert_eq!(a.argmax(0).to_vec()?, [1, 1]);
     assert_eq!(a.count_nonzero(..).item()?, 4);
     assert_eq!(a.mean(0).to_vec()?, [2, 3].map(T::Mean::of_i8));
-    assert_eq!(a.std(0, 0).eval()?.sqrt().to_vec()?, [1, 1].map(T::Mean::of_i8));
-    let both = a.reduce(.., (Variance { ddof: 0 }, Max)).item()?;
+    assert_eq!(a.std(0).eval()?.sqrt().to_vec()?, [1, 1].map(T::Mean::of_i8));
+    let both = a.fold(.., (Variance { ddof: 0 }, Max)).item()?;
     assert_eq!(both, (T::Mean::of_f64(1.25), T::of_i8(4)));
 
     // Scans, windows, segments.
@@ -57,7 +57,7 @@ fn numbers<T: Number, S: Reader<Elem = T>>(a: &Tensor<S>) -> Result<()> {
     assert_eq!(a.cumprod(1).to_vec()?, total(&[1, 2, 3, 12]));
     assert_eq!(a.cummax(0).to_vec()?, of(&[1, 2, 3, 4]));
     assert_eq!(a.rolling(1, 2).sum().to_vec()?, total(&[3, 7]));
-    assert_eq!(a.reduce_segments(0, &[0, 2], Sum).to_vec()?, total(&[4, 6]));
+    assert_eq!(a.fold_segments(0, &[0, 2], Sum).to_vec()?, total(&[4, 6]));
 
     // Lanes and products.
     assert_eq!(a.sort(1, SortOrder::Descending).to_vec()?, of(&[2, 1, 4, 3]));
@@ -99,7 +99,7 @@ fn assigned<T: Number, W: Writer<Elem = T>, S: Reader<Elem = T>>(
 /// Every column with mean 0 and standard deviation 1.
 fn standardise<T: Float, S: Reader<Elem = T>>(t: &Tensor<S>) -> Result<Tensor<Vec<T>>> {
     let centred = t - t.mean(0).eval()?;
-    (&centred / t.std(0, 0).eval()?.max(T::of_f64(1e-9))).eval()
+    (&centred / t.std(0).eval()?.maximum(T::of_f64(1e-9))).eval()
 }
 
 /// What floats have besides: `[[1, 4], [9, 16]]`.

@@ -178,8 +178,8 @@ fn windows_and_segments() {
                 check(&found, expected.fold(Min).eval().unwrap().into_storage(), "wrapped");
             }
             let offsets = [0, 1, 1, sides[axis]];
-            let found = t.reduce_segments(axis, &offsets, Total).eval().unwrap();
-            let sums = numbers.reduce_segments(axis, &offsets, lensor::reduce::WrappingSum);
+            let found = t.fold_segments(axis, &offsets, Total).eval().unwrap();
+            let sums = numbers.fold_segments(axis, &offsets, lensor::reduce::WrappingSum);
             let expected = sums.eval().unwrap().into_storage();
             check(&found, expected.into_iter().map(|x| x as u8), "segments");
         }
@@ -191,11 +191,11 @@ fn reductions() {
     on_a_small_stack(|| {
         let (t, numbers) = (matrix(SIDES), small(SIDES));
         for axes in [&[0][..], &[1], &[0, 1]] {
-            let found = t.reduce(axes, Total).eval().unwrap();
-            let expected = numbers.reduce(axes, lensor::reduce::WrappingSum).eval().unwrap();
+            let found = t.fold(axes, Total).eval().unwrap();
+            let expected = numbers.fold(axes, lensor::reduce::WrappingSum).eval().unwrap();
             check(&found, expected.into_storage().into_iter().map(|x| x as u8), "sums");
-            let found = t.reduce(axes, Min).eval().unwrap();
-            check(&found, numbers.reduce(axes, Min).eval().unwrap().into_storage(), "minima");
+            let found = t.fold(axes, Min).eval().unwrap();
+            check(&found, numbers.fold(axes, Min).eval().unwrap().into_storage(), "minima");
         }
     });
 }
@@ -284,8 +284,8 @@ fn products_and_stencils() {
         let both = (&sparse + sparse.view().transpose(&[1, 0]).unwrap()).eval_sparse().unwrap();
         let expected = &numbers + numbers.view().transpose(&[1, 0]).unwrap();
         check(&both.to_tensor().unwrap(), expected.eval().unwrap().into_storage(), "sparse sum");
-        let sums = sparse.reduce(0, Total).eval_sparse().unwrap().to_tensor().unwrap();
-        let expected = numbers.reduce(0, lensor::reduce::WrappingSum).eval().unwrap();
+        let sums = sparse.fold(0, Total).eval_sparse().unwrap().to_tensor().unwrap();
+        let expected = numbers.fold(0, lensor::reduce::WrappingSum).eval().unwrap();
         check(&sums, expected.into_storage().into_iter().map(|x| x as u8), "sparse fold");
         let mut out = Tensor::new([9, 9], Sparse::new(81, zero)).unwrap();
         out.view_mut().transpose(&[1, 0]).unwrap().assign(&t).unwrap();

@@ -15,25 +15,21 @@ pub(crate) fn reducing() {
     let floats = (&t).cast::<f64>().eval().unwrap();
     let wide = t.view().reshape([2, COUNT / 2]).unwrap();
     let deep = Tensor::from_index([SIDE / 10, 10, SIDE], |i| (i[0] + i[1] + i[2]) as u64).unwrap();
-    every_shortage("sum across", 1, || (&wide).reduce(0, WrappingSum).eval());
-    every_shortage("sum along", 1, || {
-        wide.view().transpose(&[1, 0])?.reduce(1, WrappingSum).eval()
-    });
+    every_shortage("sum across", 1, || (&wide).fold(0, WrappingSum).eval());
+    every_shortage("sum along", 1, || wide.view().transpose(&[1, 0])?.fold(1, WrappingSum).eval());
     for axes in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
         every_shortage("sum of three axes", 0, || deep.sum(axes).eval());
-        every_shortage("std of three axes", 0, || (&deep).cast::<f64>().std(axes, 1).eval());
+        every_shortage("std of three axes", 0, || (&deep).cast::<f64>().std(axes).ddof(1).eval());
         every_shortage("argmax of three axes", 0, || deep.argmax(axes).eval());
-        every_shortage("moved", 0, || {
-            deep.view().transpose(&[2, 0, 1])?.lazy().min_over(axes).eval()
-        });
+        every_shortage("moved", 0, || deep.view().transpose(&[2, 0, 1])?.lazy().min(axes).eval());
     }
     every_shortage("sum of an expression", 0, || {
         (&t % 7 + t.view().transpose(&[1, 0])?).sum(0).eval()
     });
-    every_shortage("filtered", 0, || t.max_over(0).filter((&t).greater(0)).eval());
-    every_shortage("variance of rows", 0, || floats.variance(1, 0).eval());
-    every_shortage("tuple", 1, || (&wide).reduce(0, (Max, WrappingSum)).eval());
-    every_shortage("separated", 3, || (&wide).reduce(0, (Max, WrappingSum)).eval()?.separate());
+    every_shortage("filtered", 0, || t.max(0).filter((&t).greater(0)).eval());
+    every_shortage("variance of rows", 0, || floats.var(1).eval());
+    every_shortage("tuple", 1, || (&wide).fold(0, (Max, WrappingSum)).eval());
+    every_shortage("separated", 3, || (&wide).fold(0, (Max, WrappingSum)).eval()?.separate());
     every_shortage("dot", 0, || floats.dot(&floats, 1).eval());
     every_shortage("matmul", 1, || {
         (&t.view().slice(1, 0..20)?).matmul(&t.view().slice(0, 0..20)?).eval()
@@ -58,7 +54,7 @@ pub(crate) fn scanning() {
             every_shortage("rolling max", 0, || {
                 small.rolling(axis, window).centred().edge(Edge::Cut).max().eval()
             });
-            every_shortage("rolling std", 0, || floats.rolling(axis, window).std(1).eval());
+            every_shortage("rolling std", 0, || floats.rolling(axis, window).std().ddof(1).eval());
             every_shortage("rolling mean of an expression", 0, || {
                 (&floats * 2.0).rolling(axis, window).edge(Edge::Wrap).mean().eval()
             });
@@ -71,18 +67,18 @@ pub(crate) fn scanning() {
     every_shortage("narrow windows", 1, || (&table).rolling(0, 9).min().eval());
 
     let offsets: Vec<usize> = (0..=COUNT / 2).map(|k| 2 * k).collect();
-    every_shortage("segments", 0, || (&flat).reduce_segments(0, &offsets, WrappingSum).eval());
+    every_shortage("segments", 0, || (&flat).fold_segments(0, &offsets, WrappingSum).eval());
     let keys: Vec<usize> = (0..COUNT).map(|k| k * 7919 % 1000).collect();
-    every_shortage("reduce_by_key", 1, || (&flat).reduce_by_key(0, &keys, 1000, Max).eval());
+    every_shortage("fold_by_key", 1, || (&flat).fold_by_key(0, &keys, 1000, Max).eval());
     every_shortage("group_by", 2, || {
         let (found, sums) = (&flat).group_by(0, &keys, WrappingSum)?;
         Ok((found, sums.eval()?))
     });
     for axis in [0, 1] {
         let offsets = [0, 1, 100, SIDE];
-        every_shortage("segments of rows", 0, || small.reduce_segments(axis, &offsets, Sum).eval());
+        every_shortage("segments of rows", 0, || small.fold_segments(axis, &offsets, Sum).eval());
         every_shortage("keys of rows", 0, || {
-            small.reduce_by_key(axis, &keys[..SIDE], 1000, Sum).eval()
+            small.fold_by_key(axis, &keys[..SIDE], 1000, Sum).eval()
         });
     }
 }

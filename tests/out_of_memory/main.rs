@@ -242,7 +242,7 @@ fn in_threads() {
     every_shortage("sort of many", 1, || (&t % 77).sort_by(0, |a, b| b.cmp(a)).eval());
     every_shortage("argsort of many", 1, || t.argsort(1, Ascending).eval());
     for axis in [0, 1] {
-        every_shortage("fold of many", 0, || t.reduce(axis, WrappingSum).eval());
+        every_shortage("fold of many", 0, || t.fold(axis, WrappingSum).eval());
         every_shortage("scan of many", 1, || t.scan(axis, WrappingSum).eval());
         every_shortage("windows of many", 1, || t.rolling(axis, 30).fold(Max).eval());
     }
@@ -251,7 +251,7 @@ fn in_threads() {
     every_shortage("long windows of many", 1, || (&flat).rolling(0, 1000).fold(Max).eval());
     let offsets: Vec<usize> = (0..=COUNT / 2).map(|k| 2 * k).collect();
     every_shortage("segments of many", 2, || {
-        (&flat).reduce_segments(0, &offsets, WrappingSum).eval()
+        (&flat).fold_segments(0, &offsets, WrappingSum).eval()
     });
     let (a, b) = (sparse::every(COUNT, 3), sparse::every(COUNT, 2));
     every_shortage("sparse sum of many", 2, || (&a + &b).eval_sparse().map(sparse::parts));

@@ -130,11 +130,11 @@ pub(crate) fn computing() {
         }
     });
     for axes in [&[0][..], &[1], &[0, 1], &[]] {
-        every_shortage("sparse sums", 0, || a.reduce(axes, WrappingSum).eval_sparse().map(parts));
-        every_shortage("sparse maxima", 0, || a.reduce(axes, Max).eval_sparse().map(parts));
-        every_shortage("dense sums", 0, || (&a + &b).reduce(axes, WrappingSum).eval());
+        every_shortage("sparse sums", 0, || a.fold(axes, WrappingSum).eval_sparse().map(parts));
+        every_shortage("sparse maxima", 0, || a.fold(axes, Max).eval_sparse().map(parts));
+        every_shortage("dense sums", 0, || (&a + &b).fold(axes, WrappingSum).eval());
         every_shortage("crossed sums", 0, || {
-            a.view().transpose(&[1, 0])?.lazy().reduce(axes, WrappingSum).eval_sparse().map(parts)
+            a.view().transpose(&[1, 0])?.lazy().fold(axes, WrappingSum).eval_sparse().map(parts)
         });
         every_shortage("argmax", 0, || {
             a.argmax(axes).eval_sparse().map(|t| t.into_storage().into_parts())

@@ -183,9 +183,7 @@ impl<'p> Program<'p> {
             return Ok(each!(x, x => view!(x, view)?));
         }
         match op {
-            "sum" | "prod" | "mean" | "min_over" | "max_over" => {
-                self.fold(op, self.within(x)?, optional()?)
-            }
+            "sum" | "prod" | "mean" | "min" | "max" => self.fold(op, self.within(x)?, optional()?),
             "sort" | "argsort" | "cumsum" => self.lanes(op, self.within(x)?, optional()?),
             _ if !options.is_empty() => {
                 Err(Fault::vector(format!("{op} has {} arguments too many", options.len())))
@@ -212,14 +210,14 @@ impl<'p> Program<'p> {
         let keepdims = flag(options, "keepdims")?;
         Ok(match (op, x) {
             // NumPy's sums and products of integers wrap around.
-            ("sum", I64(x)) => I64(reduced(x.reduce(axes, WrappingSum), keepdims)?),
+            ("sum", I64(x)) => I64(reduced(x.fold(axes, WrappingSum), keepdims)?),
             ("sum", F64(x)) => F64(reduced(x.sum(axes), keepdims)?),
-            ("prod", I64(x)) => I64(reduced(x.reduce(axes, WrappingProduct), keepdims)?),
+            ("prod", I64(x)) => I64(reduced(x.fold(axes, WrappingProduct), keepdims)?),
             ("prod", F64(x)) => F64(reduced(x.prod(axes), keepdims)?),
             ("mean", I64(x)) => F64(reduced(x.mean(axes), keepdims)?),
             ("mean", F64(x)) => F64(reduced(x.mean(axes), keepdims)?),
-            ("min_over", x) => each!(x, x => reduced(x.min_over(axes), keepdims)?),
-            (_, x) => each!(x, x => reduced(x.max_over(axes), keepdims)?),
+            ("min", x) => each!(x, x => reduced(x.min(axes), keepdims)?),
+            (_, x) => each!(x, x => reduced(x.max(axes), keepdims)?),
         })
     }
 
@@ -254,8 +252,8 @@ fn elementwise<'a, T: Element + lensor::dtype::Arithmetic + lensor::dtype::Order
         "add" => (x + y).boxed(),
         "sub" => (x - y).boxed(),
         "mul" => (x * y).boxed(),
-        "min" => x.min(y).boxed(),
-        "max" => x.max(y).boxed(),
+        "min" => x.minimum(y).boxed(),
+        "max" => x.maximum(y).boxed(),
         _ => return Err(Fault::vector(format!("unknown operation {op}"))),
     })
 }

@@ -1,7 +1,7 @@
 //! Reductions: folds along axes, made of pieces.
 //!
 //! A [`Reducer`] is a fold in pieces; [`Reduce`] has the ones that most programs need as methods, and
-//! [`Reduce::reduce`] takes any other. A [`Reduction`] is lazy: it is computed by [`Reduction::eval`], block
+//! [`Reduce::fold`] takes any other. A [`Reduction`] is lazy: it is computed by [`Reduction::eval`], block
 //! by block, fused with the expression it folds.
 //!
 //! ```
@@ -14,7 +14,7 @@
 //! assert_eq!(centred.eval()?.to_vec()?, [-2.0, -1.0, 3.0, -1.0, 1.0, 0.0]);
 //!
 //! // Several in one pass, of those elements only where a mask is true.
-//! let of_large = t.reduce(0, (Mean, ArgMax)).filter(t.greater(1.5)).eval()?;
+//! let of_large = t.fold(0, (Mean, ArgMax)).filter(t.greater(1.5)).eval()?;
 //! assert_eq!(of_large.to_vec()?, [(3.0, 1), (3.5, 1), (5.0, 0)]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -64,10 +64,10 @@ pub trait Reduce: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// use lensor::reduce::{Max, Min};
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!(t.reduce(0, (Min, Max)).eval()?.to_vec()?, [(1, 3), (2, 4)]);
+    /// assert_eq!(t.fold(0, (Min, Max)).eval()?.to_vec()?, [(1, 3), (2, 4)]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn reduce<R: Reducer<Self::Elem>>(
+    fn fold<R: Reducer<Self::Elem>>(
         self,
         axes: impl Into<Axes>,
         reducer: R,
@@ -87,7 +87,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         Sum: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Sum)
+        self.fold(axes, Sum)
     }
 
     /// The product. Integers must fit 64 bits; see [`Product`].
@@ -103,7 +103,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         Product: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Product)
+        self.fold(axes, Product)
     }
 
     /// The arithmetic mean; see [`Mean`].
@@ -119,7 +119,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         Mean: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Mean)
+        self.fold(axes, Mean)
     }
 
     /// The smallest element, NaN if there is one.
@@ -127,15 +127,15 @@ pub trait Reduce: IntoExpr + Sized {
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
-    /// assert_eq!(t.min_over(1).eval()?.to_vec()?, [1, 2]);
+    /// assert_eq!(t.min(1).eval()?.to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "amin")]
-    fn min_over(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Min>
+    fn min(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Min>
     where
         Min: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Min)
+        self.fold(axes, Min)
     }
 
     /// The largest element, NaN if there is one.
@@ -143,15 +143,15 @@ pub trait Reduce: IntoExpr + Sized {
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
-    /// assert_eq!(t.max_over(1).eval()?.to_vec()?, [3, 4]);
+    /// assert_eq!(t.max(1).eval()?.to_vec()?, [3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "amax")]
-    fn max_over(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Max>
+    fn max(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Max>
     where
         Max: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Max)
+        self.fold(axes, Max)
     }
 
     /// Position of the first smallest element in row-major order of the reduced axes, or of the first NaN.
@@ -166,7 +166,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         ArgMin: Reducer<Self::Elem>,
     {
-        self.reduce(axes, ArgMin)
+        self.fold(axes, ArgMin)
     }
 
     /// Position of the first largest element in row-major order of the reduced axes, or of the first NaN.
@@ -181,7 +181,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         ArgMax: Reducer<Self::Elem>,
     {
-        self.reduce(axes, ArgMax)
+        self.fold(axes, ArgMax)
     }
 
     /// Whether any element is neither `false` nor 0.
@@ -196,7 +196,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         Any: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Any)
+        self.fold(axes, Any)
     }
 
     /// Whether no element is `false` or 0.
@@ -211,7 +211,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         All: Reducer<Self::Elem>,
     {
-        self.reduce(axes, All)
+        self.fold(axes, All)
     }
 
     /// How many elements are neither `false` nor 0.
@@ -226,7 +226,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         CountNonzero: Reducer<Self::Elem>,
     {
-        self.reduce(axes, CountNonzero)
+        self.fold(axes, CountNonzero)
     }
 
     /// The Euclidean norm: the square root of the sum of squares.
@@ -241,7 +241,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         Norm: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Norm)
+        self.fold(axes, Norm)
     }
 
     /// The logarithm of the sum of exponentials.
@@ -256,7 +256,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         LogSumExp: Reducer<Self::Elem>,
     {
-        self.reduce(axes, LogSumExp)
+        self.fold(axes, LogSumExp)
     }
 
     /// As [`Self::sum`], of the elements that are not NaN.
@@ -272,7 +272,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<Sum>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(Sum))
+        self.fold(axes, SkipNan(Sum))
     }
 
     /// As [`Self::prod`], of the elements that are not NaN.
@@ -288,7 +288,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<Product>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(Product))
+        self.fold(axes, SkipNan(Product))
     }
 
     /// As [`Self::mean`], of the elements that are not NaN. Of nothing but NaN it is NaN.
@@ -304,10 +304,10 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<Mean>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(Mean))
+        self.fold(axes, SkipNan(Mean))
     }
 
-    /// As [`Self::min_over`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+    /// As [`Self::min`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -320,10 +320,10 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<Min>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(Min))
+        self.fold(axes, SkipNan(Min))
     }
 
-    /// As [`Self::max_over`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+    /// As [`Self::max`], of the elements that are not NaN. Of nothing but NaN it is NaN.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -336,7 +336,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<Max>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(Max))
+        self.fold(axes, SkipNan(Max))
     }
 
     /// As [`Self::argmin`], of the elements that are not NaN. Where there are none,
@@ -353,7 +353,7 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<ArgMin>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(ArgMin))
+        self.fold(axes, SkipNan(ArgMin))
     }
 
     /// As [`Self::argmax`], of the elements that are not NaN. Where there are none,
@@ -370,38 +370,40 @@ pub trait Reduce: IntoExpr + Sized {
     where
         SkipNan<ArgMax>: Reducer<Self::Elem>,
     {
-        self.reduce(axes, SkipNan(ArgMax))
+        self.fold(axes, SkipNan(ArgMax))
     }
 
-    /// The variance: the sum of squared distances from the mean over `n - ddof`; see [`Variance`].
+    /// The variance: the mean of squared distances from the mean, or with [`Deferred::ddof`] their sum over
+    /// `n - ddof`; see [`Variance`].
     ///
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
-    /// assert_eq!(t.variance(1, 0).eval()?.to_vec()?, [1.0, 4.0]);
+    /// assert_eq!(t.var(1).to_vec()?, [1.0, 4.0]);
+    /// assert_eq!(t.var(1).ddof(1).to_vec()?, [2.0, 8.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    #[doc(alias = "var")]
-    fn variance(self, axes: impl Into<Axes>, ddof: usize) -> Reduction<Self::Expr, Variance>
+    #[doc(alias = "variance")]
+    fn var(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Variance>
     where
         Variance: Reducer<Self::Elem>,
     {
-        self.reduce(axes, Variance { ddof })
+        self.fold(axes, Variance::default())
     }
 
-    /// The standard deviation: the square root of [`Self::variance`].
+    /// The standard deviation: the square root of [`Self::var`].
     ///
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
-    /// assert_eq!(t.std(1, 0).eval()?.to_vec()?, [1.0, 2.0]);
+    /// assert_eq!(t.std(1).to_vec()?, [1.0, 2.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn std(self, axes: impl Into<Axes>, ddof: usize) -> Reduction<Self::Expr, StandardDeviation>
+    fn std(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, StandardDeviation>
     where
         StandardDeviation: Reducer<Self::Elem>,
     {
-        self.reduce(axes, StandardDeviation { ddof })
+        self.fold(axes, StandardDeviation::default())
     }
 
     /// The sum of products with another operand of the same element type, stretched as operators do.
@@ -433,7 +435,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// use lensor::prelude::*;
     /// let x = Tensor::from(vec![1.0_f64, 2.0, 3.0]);
     /// let y = Tensor::from(vec![2.0, 4.0, 9.0]);
-    /// assert_eq!(x.covariance(&y, .., 1).eval()?.item()?, 3.5);
+    /// assert_eq!(x.covariance(&y, ..).ddof(1).item()?, 3.5);
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "cov")]
@@ -441,13 +443,12 @@ pub trait Reduce: IntoExpr + Sized {
         self,
         other: X,
         axes: impl Into<Axes>,
-        ddof: usize,
     ) -> Reduction<Paired<Self::Expr, X>, Covariance>
     where
         Covariance: Reducer<(Self::Elem, Self::Elem)>,
     {
         let pairs = Apply::new(Pair, (self.into_expr(), other.into_expr()));
-        Deferred::new(Fold::new(pairs, axes.into(), Covariance { ddof }))
+        Deferred::new(Fold::new(pairs, axes.into(), Covariance::default()))
     }
 }
 

@@ -57,7 +57,7 @@ pub trait VisitReducer<T: Copy, Out> {
 ///     }
 /// }
 /// let t = Tensor::from_nested([[3, 1, 4], [1, 5, 9]])?;
-/// assert_eq!(t.reduce(1, Spread).eval()?.to_vec()?, [3, 8]);
+/// assert_eq!(t.fold(1, Spread).eval()?.to_vec()?, [3, 8]);
 /// # Ok::<(), Error>(())
 /// ```
 #[diagnostic::on_unimplemented(

@@ -1,7 +1,7 @@
 //! A reduction that is not computed yet.
 
 use super::fold;
-use super::{Axes, Filtered, Mapped, Reducer};
+use super::{Axes, Filtered, Freedom, Mapped, Reducer};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
@@ -59,7 +59,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
-    /// assert_eq!((&t - t.max_over(1).keepdims()).to_vec()?, [-1, 0, -1, 0]);
+    /// assert_eq!((&t - t.max(1).keepdims()).to_vec()?, [-1, 0, -1, 0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn keepdims(self) -> Self {
@@ -81,6 +81,22 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
         let Fold { e, axes, reducer, keepdims } = self.operation;
         let e = Apply::new(Pair, (e, mask.into_expr()));
         Deferred::new(Fold { e, axes, reducer: Filtered(reducer), keepdims })
+    }
+
+    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
+    /// assert_eq!(t.var(1).ddof(1).to_vec()?, [2.0, 8.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn ddof(self, ddof: usize) -> Self
+    where
+        R: Freedom,
+    {
+        let Fold { e, axes, reducer, keepdims } = self.operation;
+        Deferred::new(Fold { e, axes, reducer: reducer.with_ddof(ddof), keepdims })
     }
 
     /// Sends every result through a function, in the same pass.

@@ -37,7 +37,9 @@ use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, 
 use crate::kernel::{Filled, inner};
 use crate::memory::reserve;
 use crate::ops::along::{Along, check_axis, shape_of};
-use crate::ops::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer};
+use crate::ops::reduce::{
+    Freedom, Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer,
+};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use edge::Extent;
@@ -180,36 +182,36 @@ impl<E: Expr> Windows<E> {
         max Max;
     }
 
-    /// The variance of each window, with `ddof` degrees of freedom subtracted from its length.
+    /// The variance of each window, of which [`Deferred::ddof`] says how many degrees of freedom are lost.
     ///
     /// ```
     /// # use lensor::prelude::*;
     /// # use lensor::rolling::Rolling;
     /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-    /// assert_eq!(t.rolling(0, 2).variance(0).eval()?.to_vec()?, [1.0, 0.0, 9.0]);
+    /// assert_eq!(t.rolling(0, 2).var().to_vec()?, [1.0, 0.0, 9.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn variance(self, ddof: usize) -> LazyRolling<E, Variance>
+    pub fn var(self) -> LazyRolling<E, Variance>
     where
         Variance: Reducer<E::Elem>,
     {
-        self.fold(Variance { ddof })
+        self.fold(Variance::default())
     }
 
-    /// The standard deviation of each window: the square root of [`Self::variance`].
+    /// The standard deviation of each window: the square root of [`Self::var`].
     ///
     /// ```
     /// # use lensor::prelude::*;
     /// # use lensor::rolling::Rolling;
     /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-    /// assert_eq!(t.rolling(0, 2).std(0).eval()?.to_vec()?, [1.0, 0.0, 3.0]);
+    /// assert_eq!(t.rolling(0, 2).std().to_vec()?, [1.0, 0.0, 3.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn std(self, ddof: usize) -> LazyRolling<E, StandardDeviation>
+    pub fn std(self) -> LazyRolling<E, StandardDeviation>
     where
         StandardDeviation: Reducer<E::Elem>,
     {
-        self.fold(StandardDeviation { ddof })
+        self.fold(StandardDeviation::default())
     }
 }
 
@@ -245,6 +247,23 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
         let Rolled { e, extent, reducer } = self.operation;
         let reducer = AtLeast::new(reducer, count, otherwise, |_| true);
         Deferred::new(Rolled { e, extent, reducer })
+    }
+
+    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::Rolling;
+    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
+    /// assert_eq!(t.rolling(0, 2).var().ddof(1).to_vec()?, [2.0, 0.0, 18.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn ddof(self, ddof: usize) -> Self
+    where
+        R: Freedom,
+    {
+        let Rolled { e, extent, reducer } = self.operation;
+        Deferred::new(Rolled { e, extent, reducer: reducer.with_ddof(ddof) })
     }
 
     /// Skips NaN, and gives `otherwise` for windows of fewer than `count` other elements.

@@ -5,8 +5,8 @@
 //! use lensor::reduce::{Max, Sum};
 //! use lensor::segments::Segments;
 //! let t = Tensor::from(vec![1, 2, 3, 4]);
-//! assert_eq!(t.reduce_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
-//! assert_eq!(t.reduce_by_key(0, &[1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
+//! assert_eq!(t.fold_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
+//! assert_eq!(t.fold_by_key(0, &[1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
 //!
 //! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum)?;
 //! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2_i64, 8]));
@@ -51,12 +51,12 @@ pub trait Segments: IntoExpr + Sized {
     /// use lensor::reduce::Sum;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2, 3, 4], [5, 6, 7, 8]])?;
-    /// let sums = t.reduce_segments(1, &[0, 2, 2, 4], Sum).eval()?;
+    /// let sums = t.fold_segments(1, &[0, 2, 2, 4], Sum).eval()?;
     /// assert_eq!(sums.shape(), [2, 3]);
     /// assert_eq!(sums.to_vec()?, [3_i64, 0, 7, 11, 0, 15]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn reduce_segments<R>(
+    fn fold_segments<R>(
         self,
         axis: usize,
         offsets: &[usize],
@@ -72,17 +72,17 @@ pub trait Segments: IntoExpr + Sized {
     /// Folds elements with the same key: result `g` along `axis` is that of the elements, in order, whose
     /// key is `g`. There is one key for each element along `axis`, and there are `groups` results.
     ///
-    /// A group without elements is as a segment without elements, see [`Self::reduce_segments`].
+    /// A group without elements is as a segment without elements, see [`Self::fold_segments`].
     ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::reduce::Sum;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(t.reduce_by_key(0, &[1, 0, 1], 2, Sum).eval()?.to_vec()?, [3_i64, 4, 6, 8]);
+    /// assert_eq!(t.fold_by_key(0, &[1, 0, 1], 2, Sum).eval()?.to_vec()?, [3_i64, 4, 6, 8]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn reduce_by_key<R>(
+    fn fold_by_key<R>(
         self,
         axis: usize,
         keys: &[usize],

@@ -298,7 +298,7 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
             let _ = (&t + &other).eval_sparse();
             let _ = zip_stored((&t, &row), 0, |(a, b)| a * b);
             let _ = (t.sum(0).eval_sparse(), t.sum(1).eval_sparse(), t.argmax(0).eval_sparse());
-            let _ = (t.sum(0).eval(), t.sum(1).eval(), t.sum(..).eval(), t.reduce([], Min).eval());
+            let _ = (t.sum(0).eval(), t.sum(1).eval(), t.sum(..).eval(), t.fold([], Min).eval());
         }
     }
 }

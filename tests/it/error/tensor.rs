@@ -465,7 +465,7 @@ fn numbers_keep_their_own_methods() {
     assert_eq!((4, 1, 5.clamp(1, 3)), (4, 1, 3));
     assert_eq!((3.0_f64.max(4.0), 2.0_f32.sqrt().floor(), (-1_i8).abs()), (4.0, 1.0, 1));
     let t = Tensor::from_vec([2], vec![1, 5]).unwrap();
-    assert_eq!(t.max(3).to_vec(), Ok(vec![3, 5]));
+    assert_eq!(t.maximum(3).to_vec(), Ok(vec![3, 5]));
     assert_eq!((&t + 1).clamp(3, 4).to_vec(), Ok(vec![3, 4]));
     assert_eq!(choose(t.less(2), 0, &t).to_vec(), Ok(vec![0, 5]));
 }

@@ -111,10 +111,10 @@ binary_laws! {
     disjunction_is_bitwise: u8, |a, b| &a | &b, |x, y| x | y;
     exclusion_is_bitwise: u8, |a, b| &a ^ &b, |x, y| x ^ y;
     logical_operators_are_pointwise: bool, |a, b| (&a & &b) ^ (&a | &b), |x, y| (x & y) ^ (x | y);
-    minimum_propagates_nan: f64, |a, b| a.min(&b), |x, y| if x.is_nan() || y.is_nan() { f64::NAN } else if x < y { x } else { y };
-    maximum_propagates_nan: f64, |a, b| a.max(&b), |x, y| if x.is_nan() || y.is_nan() { f64::NAN } else if x > y { x } else { y };
-    minimum_of_integers: i32, |a, b| a.min(&b), |x, y| Ord::min(x, y);
-    maximum_of_integers: u8, |a, b| a.max(b), |x, y| Ord::max(x, y);
+    minimum_propagates_nan: f64, |a, b| a.minimum(&b), |x, y| if x.is_nan() || y.is_nan() { f64::NAN } else if x < y { x } else { y };
+    maximum_propagates_nan: f64, |a, b| a.maximum(&b), |x, y| if x.is_nan() || y.is_nan() { f64::NAN } else if x > y { x } else { y };
+    minimum_of_integers: i32, |a, b| a.minimum(&b), |x, y| Ord::min(x, y);
+    maximum_of_integers: u8, |a, b| a.maximum(b), |x, y| Ord::max(x, y);
     equality_is_pointwise: i8, |a, b| a.equal(&b), |x, y| x == y;
     inequality_is_pointwise: f64, |a, b| a.not_equal(&b), |x, y| x != y;
     less_is_false_for_nan: f64, |a, b| a.less(&b), |x, y| x < y;

@@ -85,7 +85,7 @@ fn operators_agree_with_dense_ones() {
         agree!(zip_with((&a, &b, &c), |(a, b, c)| a + b * c), |a, b, c| a + b * c)
             && agree!((&a + &b * &c - &a / 2.0) + &all * 0.0, |a, b, c| (a + b * c - a / 2.0)
                 + c * 0.0)
-            && agree!(((&a * &b).boxed() + &c * 0.0).min(&b), |a: f64, b: f64, c: f64| {
+            && agree!(((&a * &b).boxed() + &c * 0.0).minimum(&b), |a: f64, b: f64, c: f64| {
                 lensor::dtype::Order::minimum(a * b + c * 0.0, b)
             })
             && agree!(choose(a.less(&b), &c, 4.0), |a, b, c| if a < b { c } else { 4.0 })

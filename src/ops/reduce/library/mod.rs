@@ -15,7 +15,7 @@ pub use adapters::{Filtered, Mapped, SkipNan};
 pub use by_element::Summable;
 pub use extrema::{ArgMax, ArgMin, Max, Min};
 pub use logic::{All, Any, CountNonzero};
-pub use moments::{Covariance, Mean, StandardDeviation, Variance};
+pub use moments::{Covariance, Freedom, Mean, StandardDeviation, Variance};
 pub use norms::{LogSumExp, Norm, NormL1, NormMax};
 pub use sums::{CompensatedSum, NaiveSum, Product, Sum, WrappingProduct, WrappingSum};
 pub use tuples::Separate;

@@ -3,6 +3,7 @@
 use super::super::{Reducer, VisitReducer};
 use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes, in_registers};
 use crate::dtype::Measure;
+use crate::expr::sealed::Sealed;
 use crate::kernel::ask_ahead;
 use std::array::from_fn;
 
@@ -34,6 +35,26 @@ pub struct Covariance {
     /// Degrees of freedom to subtract: 0 for all there is, 1 for a sample.
     pub ddof: usize,
 }
+
+/// A reducer that divides by the number of elements less the degrees of freedom that are lost. Sealed.
+pub trait Freedom: Sealed {
+    /// The same with `ddof` degrees of freedom subtracted: 0 for all there is, 1 for a sample.
+    #[doc(hidden)]
+    fn with_ddof(self, ddof: usize) -> Self;
+}
+
+macro_rules! freedom {
+    ($($Reducer:ident)*) => { $(
+        impl Sealed for $Reducer {}
+
+        impl Freedom for $Reducer {
+            fn with_ddof(self, ddof: usize) -> Self {
+                Self { ddof }
+            }
+        }
+    )* };
+}
+freedom! { Variance StandardDeviation Covariance }
 
 /// A sum and how many were added.
 #[derive(Debug, Clone, Copy)]

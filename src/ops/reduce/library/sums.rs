@@ -26,7 +26,7 @@ pub struct WrappingSum;
 /// use lensor::reduce::CompensatedSum;
 /// let t = Tensor::from(vec![1.0_f64, 1e100, 1.0, -1e100]);
 /// assert_eq!(t.view().sum(..).eval()?.item()?, 0.0);
-/// assert_eq!(t.reduce(.., CompensatedSum).eval()?.item()?, 2.0);
+/// assert_eq!(t.fold(.., CompensatedSum).eval()?.item()?, 2.0);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default)]

@@ -103,7 +103,7 @@ pub trait Separate {
     /// use lensor::prelude::*;
     /// use lensor::reduce::{ArgMax, Mean, Separate};
     /// let t = Tensor::from_nested([[1.0, 5.0], [4.0, 2.0]])?;
-    /// let (means, positions) = t.reduce(1, (Mean, ArgMax)).eval()?.separate()?;
+    /// let (means, positions) = t.fold(1, (Mean, ArgMax)).eval()?.separate()?;
     /// assert_eq!(means.to_vec()?, [3.0, 3.0]);
     /// assert_eq!(positions.to_vec()?, [1, 0]);
     /// # Ok::<(), Error>(())

@@ -224,7 +224,7 @@ fn states_without_a_result_are_not_finished() {
     let error = reduced(&none, &[false, true], &LastGood).unwrap_err();
     assert_eq!(error, Error::NothingLeft { index: vec![0] });
     let dense = Tensor::from_vec([2, 0], Vec::<i64>::new()).unwrap();
-    assert_eq!(dense.reduce(1, LastGood).eval().unwrap_err(), error);
+    assert_eq!(dense.fold(1, LastGood).eval().unwrap_err(), error);
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn reductions_go_across_or_along_rows() {
     bytes: 4800000 read, 8 written
     "#);
     let rotated = t.view().rotate(&[3, 0]).unwrap();
-    insta::assert_snapshot!(folded(&rotated.max_over(..)), @r#"
+    insta::assert_snapshot!(folded(&rotated.max(..)), @r#"
     f64 [1000, 600] over axes [0, 1] to f64 []
     along rows: 1 results of 600000 elements, in leaves of 512
     operand: evaluated piece by piece, as a map is more than strides
@@ -123,14 +123,14 @@ fn reductions_of_sparse_operands_fold_entries() {
     bytes: 0 read, 8388608 written
     "#);
     let t = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
-    insta::assert_snapshot!(folded(&t.unwrap().max_over(1)), @r#"
+    insta::assert_snapshot!(folded(&t.unwrap().max(1)), @r#"
     f64 [2, 3] over axes [1] to f64 [2]
     entries: 2 stored, folded as they come, to a state for each of 2
     fill values: what entries leave of 3 elements to a result
     bytes: 32 read, 16 written
     "#);
     let t = Tensor::new([3, 2], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
-    insta::assert_snapshot!(folded(&t.unwrap().max_over(1)), @r#"
+    insta::assert_snapshot!(folded(&t.unwrap().max(1)), @r#"
     f64 [3, 2] over axes [1] to f64 [3]
     entries: 2 stored, folded as they come, one result after another
     fill values: what entries leave of 2 elements to a result

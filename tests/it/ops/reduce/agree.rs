@@ -17,7 +17,7 @@ where
             let groups = groups(shape, &data, &axes);
             for (disguise, t) in disguises(shape, &data) {
                 let case = format!("{name} of {shape:?} along {axes:?}, {disguise}");
-                let found = t.view().reduce(axes.clone(), reducer).eval();
+                let found = t.view().fold(axes.clone(), reducer).eval();
                 let nothing = axes.iter().any(|&axis| shape[axis] == 0);
                 if nothing && !empty {
                     assert!(matches!(found, Err(Error::EmptyReduction { .. })), "{case}");
@@ -28,7 +28,7 @@ where
                 for (result, group) in found.storage().iter().zip(&groups) {
                     assert!(agrees(group, *result), "{case}: {result:?} of {group:?}");
                 }
-                let kept = t.reduce(axes.clone(), reducer).keepdims();
+                let kept = t.fold(axes.clone(), reducer).keepdims();
                 let expected: Vec<usize> = (0..shape.len())
                     .map(|axis| if axes.contains(&axis) { 1 } else { shape[axis] })
                     .collect();
@@ -193,15 +193,15 @@ fn order_is_kept() {
             for (_, t) in disguises(shape, &data) {
                 let expected: Vec<u64> =
                     groups(shape, &data, &[axis]).iter().map(|group| digest(group)).collect();
-                assert_eq!(t.reduce(axis, Digest).eval().unwrap().into_storage(), expected);
+                assert_eq!(t.fold(axis, Digest).eval().unwrap().into_storage(), expected);
             }
         }
     }
     let t = Tensor::from_vec([2, 3], floats(6, 1)).unwrap();
-    let error = t.view().reduce(.., Digest).eval().unwrap_err();
+    let error = t.view().fold(.., Digest).eval().unwrap_err();
     assert_eq!(
         error.to_string(),
         "axes [0, 1] cannot be reduced at once: the result depends on the order of the elements"
     );
-    assert!(t.reshape([1, 6]).unwrap().reduce(.., Digest).eval().is_ok());
+    assert!(t.reshape([1, 6]).unwrap().fold(.., Digest).eval().is_ok());
 }

@@ -10,14 +10,14 @@ fn bits<S: Reader<Elem = f64>>(t: &Tensor<S>, axes: &[usize]) -> Vec<u64> {
     let mask = || t.view().greater(-500.0);
     let parts: Vec<Result<Vec<f64>>> = vec![
         t.sum(axes).eval().map(Tensor::into_storage),
-        t.reduce(axes, CompensatedSum).eval().map(Tensor::into_storage),
+        t.fold(axes, CompensatedSum).eval().map(Tensor::into_storage),
         t.mean(axes).eval().map(Tensor::into_storage),
-        t.variance(axes, 1).eval().map(Tensor::into_storage),
+        t.var(axes).ddof(1).eval().map(Tensor::into_storage),
         t.norm(axes).eval().map(Tensor::into_storage),
         t.nan_sum(axes).eval().map(Tensor::into_storage),
         t.sum(axes).filter(mask()).eval().map(Tensor::into_storage),
         (t * 0.3 + 1.0).sum(axes).eval().map(Tensor::into_storage),
-        t.covariance(t * t, axes, 0).eval().map(Tensor::into_storage),
+        t.covariance(t * t, axes).eval().map(Tensor::into_storage),
     ];
     parts.into_iter().flat_map(Result::unwrap).map(f64::to_bits).collect()
 }
@@ -94,13 +94,13 @@ fn runs_are_dealt_out_to_lanes() {
         let [sum, square] = [apart, squares].map(|all| in_lanes(&all, Some(0.0), |a, b| a + b));
         let n = count as f64;
         let expected = (square - sum * (sum / n)) / n;
-        let variance = t.variance(.., 0).eval().unwrap().item().unwrap();
+        let variance = t.var(..).eval().unwrap().item().unwrap();
         assert_eq!(variance.to_bits(), expected.to_bits(), "{count}");
 
         // Zeros of both signs are equal, and which of them is found depends on the lanes.
         let zeros: Vec<f64> = data.iter().map(|x| 0.0_f64.copysign(*x)).collect();
         let least = in_lanes(&zeros, None, |a, b| if b < a { b } else { a });
-        let found = Tensor::from(zeros).reduce(.., Min).eval().unwrap().item().unwrap();
+        let found = Tensor::from(zeros).fold(.., Min).eval().unwrap().item().unwrap();
         assert_eq!(found.to_bits(), least.to_bits(), "{count}");
     }
 }

@@ -19,7 +19,7 @@ fn larger_operands_are_reduced_first() {
         // Operands in any place, and several outputs at once.
         let both = (&y, &x).accumulate_mode(order, Max, |(y, most)| (most - y, most + y)).unwrap();
         let (low, high) = both.separate().unwrap();
-        let most = x.max_over(if order == Order::C { 2 } else { 0 }).eval().unwrap();
+        let most = x.max(if order == Order::C { 2 } else { 0 }).eval().unwrap();
         assert_eq!(low, (&most - &y).eval().unwrap());
         assert_eq!(high, (&most + &y).eval().unwrap());
     }

@@ -109,10 +109,10 @@ fn every_element_counts_once() {
         let (fill, value) = (-2_i64, |k: usize| (k * 31 % 101) as i64 - 50);
         let t = case.tensor(fill, value);
         let expected = case.model(fill, value, &Sorted);
-        let result = t.reduce(case.axes(), Sorted).eval().unwrap().to_vec().unwrap();
-        let sparse = t.reduce(case.axes(), Sorted).eval_sparse().unwrap();
+        let result = t.fold(case.axes(), Sorted).eval().unwrap().to_vec().unwrap();
+        let sparse = t.fold(case.axes(), Sorted).eval_sparse().unwrap();
         assert!(sparse.storage().addresses().windows(2).all(|pair| pair[0] < pair[1]));
-        let sums = t.reduce(case.axes(), WrappingSum).eval().unwrap().to_vec().unwrap();
+        let sums = t.fold(case.axes(), WrappingSum).eval().unwrap().to_vec().unwrap();
         result == expected
             && sparse.to_vec().unwrap() == expected
             && sums == case.model(fill, value, &WrappingSum)
@@ -136,7 +136,7 @@ fn results_of_floats_have_the_bits_of_folds() {
             found.len() == expected.len() && pairs.all(|(a, b)| a.same_bits(*b))
         };
         let sums = t.sum(case.axes()).eval().unwrap().to_vec().unwrap();
-        let lowest = t.reduce(case.axes(), Min).eval().unwrap().to_vec().unwrap();
+        let lowest = t.fold(case.axes(), Min).eval().unwrap().to_vec().unwrap();
         // Of zeros of both signs either is the smallest.
         let plain = |all: Vec<f64>| all.into_iter().map(|x| x + 0.0).collect::<Vec<_>>();
         same(sums, case.model(fill, value, &Sum))
@@ -275,8 +275,8 @@ fn all_results_at_once_are_the_sparse_ones() {
             axes: Vec<usize>,
             reducer: R,
         ) -> bool {
-            let all = t.reduce(axes.clone(), reducer).eval().unwrap().to_vec().unwrap();
-            let sparse = t.reduce(axes, reducer).eval_sparse().unwrap().to_vec().unwrap();
+            let all = t.fold(axes.clone(), reducer).eval().unwrap().to_vec().unwrap();
+            let sparse = t.fold(axes, reducer).eval_sparse().unwrap().to_vec().unwrap();
             all.len() == sparse.len() && all.iter().zip(sparse).all(|(a, b)| a.same_bits(b))
         }
         agree(&t, case.axes(), Sum)
@@ -335,7 +335,7 @@ fn no_fold_is_made_that_nobody_asked_for() {
     let values = (0..40).map(|k| if k % 2 == 0 { i32::MAX } else { 1 }).collect();
     let t = Tensor::from_coordinates([40, 40], 0, &indexes, values, Duplicates::Refuse).unwrap();
     for axis in [0, 1] {
-        let sums = t.reduce(axis, Plain).eval().unwrap().to_vec().unwrap();
+        let sums = t.fold(axis, Plain).eval().unwrap().to_vec().unwrap();
         assert_eq!(sums.iter().filter(|sum| **sum == i32::MAX).count(), 20);
         assert_eq!(sums.iter().filter(|sum| **sum == 1).count(), 20);
     }

@@ -12,15 +12,15 @@ fn special_values() {
     assert!(sum(&[]).is_sign_positive());
     assert!(sum(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
     let compensated =
-        |data: &[f64]| t(data).reduce(.., CompensatedSum).eval().unwrap().item().unwrap();
+        |data: &[f64]| t(data).fold(.., CompensatedSum).eval().unwrap().item().unwrap();
     assert_eq!(compensated(&[1.0, 1e100, 1.0, -1e100]), 2.0);
     assert!(compensated(&[-0.0]).is_sign_negative());
     assert_eq!(compensated(&[f64::INFINITY, 1.0]), f64::INFINITY);
     assert!(compensated(&[f64::INFINITY, 1.0, f64::NEG_INFINITY]).is_nan());
 
     let with_nan = t(&[3.0, f64::NAN, 1.0, f64::NAN, 5.0]);
-    assert!(with_nan.min_over(..).eval().unwrap().item().unwrap().is_nan());
-    assert!(with_nan.max_over(..).eval().unwrap().item().unwrap().is_nan());
+    assert!(with_nan.min(..).eval().unwrap().item().unwrap().is_nan());
+    assert!(with_nan.max(..).eval().unwrap().item().unwrap().is_nan());
     assert_eq!(with_nan.argmin(..).eval().unwrap().item(), Ok(1));
     assert_eq!(with_nan.argmax(..).eval().unwrap().item(), Ok(1));
     assert_eq!(with_nan.nan_argmax(..).eval().unwrap().item(), Ok(4));
@@ -35,23 +35,23 @@ fn special_values() {
     let tiny = t(&[3e-200, 4e-200]);
     assert!((tiny.norm(..).eval().unwrap().item().unwrap() / 5e-200 - 1.0).abs() < 1e-15);
     let far = t(&[1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0]);
-    assert_eq!(far.variance(.., 1).eval().unwrap().item(), Ok(30.0));
+    assert_eq!(far.var(..).ddof(1).eval().unwrap().item(), Ok(30.0));
     // The square of the sum overflows, the squares do not.
     let mut many = vec![3e152; 1000];
     many[0] = 0.0;
-    let variance = t(&many).variance(.., 0).eval().unwrap().item().unwrap();
+    let variance = t(&many).var(..).eval().unwrap().item().unwrap();
     assert!((variance / (999.0 / 1e6 * 9e304) - 1.0).abs() < 1e-12, "{variance}");
     let column = t(&many).reshape([1000, 1]).unwrap().broadcast([1000, 9]).unwrap();
-    for of_column in column.variance(0, 0).eval().unwrap().to_vec().unwrap() {
+    for of_column in column.var(0).eval().unwrap().to_vec().unwrap() {
         assert!((of_column / variance - 1.0).abs() < 1e-12, "{of_column}");
     }
     // Squares overflow, whether the two lie along a row or in a column, and however they are joined.
     let wide = t(&[1e200, -1e200]);
-    assert_eq!(wide.variance(.., 0).eval().unwrap().item(), Ok(f64::INFINITY));
+    assert_eq!(wide.var(..).eval().unwrap().item(), Ok(f64::INFINITY));
     let columns = wide.view().reshape([2, 1]).unwrap().broadcast([2, 9]).unwrap();
-    assert_eq!(columns.variance(0, 0).eval().unwrap().to_vec().unwrap(), [f64::INFINITY; 9]);
+    assert_eq!(columns.var(0).eval().unwrap().to_vec().unwrap(), [f64::INFINITY; 9]);
     let infinite = t(&[1.0, f64::INFINITY]);
-    assert!(infinite.variance(.., 0).eval().unwrap().item().unwrap().is_nan());
+    assert!(infinite.var(..).eval().unwrap().item().unwrap().is_nan());
 
     // Every first of equal elements, wherever it stands, also beyond the first leaf and lane.
     for at in [0, 1, 31, 32, 511, 512, 700, 1999] {
@@ -71,7 +71,7 @@ fn integers_are_exact_or_refused() {
     let error = t.view().sum(1).eval().unwrap_err();
     assert_eq!(error, Error::Overflow { index: vec![1], target: "i64" });
     assert_eq!(error.to_string(), "the result at [1] does not fit i64");
-    let wrapped = t.view().reduce(1, WrappingSum).eval().unwrap();
+    let wrapped = t.view().fold(1, WrappingSum).eval().unwrap();
     assert_eq!(wrapped.into_storage(), [i64::MAX, i64::MIN]);
     let first = t.view().select((0,)).unwrap().sum(0).eval().unwrap().item();
     assert_eq!(first, Ok(i64::MAX), "what overflows on the way only is no error");
@@ -102,7 +102,7 @@ fn masks_skip_and_never_multiply() {
     assert_eq!(t.argmin(1).filter(&mask).eval().unwrap().into_storage(), [0, 1]);
     let none = Tensor::from_vec([2, 1], vec![true, false]).unwrap();
     assert_eq!(t.view().nan_sum(1).filter(&none).eval().unwrap().into_storage(), [4.0, 0.0]);
-    let error = t.max_over(1).filter(&none).eval().unwrap_err();
+    let error = t.max(1).filter(&none).eval().unwrap_err();
     assert_eq!(error, Error::NothingLeft { index: vec![1] });
     assert_eq!(error.to_string(), "there is no result at [1]: all elements were left out");
 
@@ -110,7 +110,7 @@ fn masks_skip_and_never_multiply() {
     let mask: Vec<bool> = data.iter().map(|x| *x > 100.0).collect();
     let t = Tensor::from_vec([3, 1000], data.clone()).unwrap();
     let mask = Tensor::from_vec([3, 1000], mask).unwrap();
-    for (row, found) in t.max_over(1).filter(&mask).eval().unwrap().storage().iter().enumerate() {
+    for (row, found) in t.max(1).filter(&mask).eval().unwrap().storage().iter().enumerate() {
         let row = &data[1000 * row..][..1000];
         assert_eq!(*found, row.iter().copied().filter(|x| *x > 100.0).fold(0.0, f64::max));
     }
@@ -134,8 +134,8 @@ fn there_is_no_position_among_nothing_but_nan() {
     nothing(t.nan_argmax(0).eval(), &[1]);
     nothing((&t * 2.0).nan_argmin(0).eval(), &[1]);
     nothing(t.nan_argmin([]).eval(), &[0, 1]);
-    nothing(t.reduce(1, (Sum, low)).eval(), &[1]);
-    nothing(t.reduce(1, SkipNan((Min, ArgMax))).eval(), &[1]);
+    nothing(t.fold(1, (Sum, low)).eval(), &[1]);
+    nothing(t.fold(1, SkipNan((Min, ArgMax))).eval(), &[1]);
     nothing(t.nan_argmin(1).map(|k| k + 1).eval(), &[1]);
     nothing(t.nan_argmin(1).filter(t.greater(2.5)).eval(), &[1]);
     nothing(t.nan_argmin(1).filter(true).eval(), &[1]);
@@ -150,8 +150,8 @@ fn there_is_no_position_among_nothing_but_nan() {
     assert_eq!(t.nan_prod(1).eval().unwrap().into_storage(), [3.0, 1.0, 2.0]);
 
     // Segments, groups, windows and scans have the same elements to choose from.
-    nothing(t.reduce_segments(1, &[0, 1, 3], low).eval(), &[1, 0]);
-    nothing(t.reduce_by_key(1, &[1, 0, 1], 2, high).eval(), &[0, 0]);
+    nothing(t.fold_segments(1, &[0, 1, 3], low).eval(), &[1, 0]);
+    nothing(t.fold_by_key(1, &[1, 0, 1], 2, high).eval(), &[0, 0]);
     nothing(t.rolling(1, 2).fold(low).eval(), &[1, 0]);
     nothing(t.rolling(0, 2).fold(high).eval(), &[0, 1]);
     let least = t.rolling(1, 2).fold(ArgMin).skip_nan(1, 9).eval().unwrap();
@@ -196,10 +196,10 @@ fn several_reducers_and_functions_of_results() {
     let t = Tensor::from_vec([40, 50], floats(2000, 8)).unwrap();
     for axes in axis_sets(2) {
         let together =
-            t.reduce(axes.clone(), (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().unwrap();
+            t.fold(axes.clone(), (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().unwrap();
         let (sums, least, positions, spread) = together.separate().unwrap();
         assert_eq!(sums, t.sum(axes.clone()).eval().unwrap());
-        assert_eq!(least, t.min_over(axes.clone()).eval().unwrap());
+        assert_eq!(least, t.min(axes.clone()).eval().unwrap());
         assert_eq!(positions, t.argmax(axes.clone()).eval().unwrap());
         assert_eq!(spread.len(), sums.len());
         let halves = t.sum(axes.clone()).map(|x: f64| x / 2.0).eval().unwrap();
@@ -210,13 +210,13 @@ fn several_reducers_and_functions_of_results() {
 #[test]
 fn errors_say_what_was_asked() {
     let t = Tensor::from_vec([2, 0, 3], Vec::<f64>::new()).unwrap();
-    let error = t.view().max_over([0, 1]).eval().unwrap_err();
+    let error = t.view().max([0, 1]).eval().unwrap_err();
     assert_eq!(error, Error::EmptyReduction { axis: 1, shape: vec![2, 0, 3] });
     assert_eq!(
         error.to_string(),
         "there is no result for no elements: axis 1 of shape [2, 0, 3] is reduced and has extent 0"
     );
-    assert_eq!(t.view().max_over(0).eval().unwrap().shape(), [0, 3]);
+    assert_eq!(t.view().max(0).eval().unwrap().shape(), [0, 3]);
     assert_eq!(t.view().sum(1).eval().unwrap().into_storage(), [0.0; 6]);
     let axis = t.view().sum([0, 3]).eval().unwrap_err();
     assert_eq!(axis, Error::Axis { axis: 3, rank: 3 });
@@ -234,7 +234,7 @@ fn more_elements_than_can_be_counted_are_refused() {
     let b = Tensor::constant([1, 1 << 40], 1_i64).unwrap();
     let sum = (&a + &b).sum(..).eval().unwrap_err();
     assert_eq!(sum, Error::ShapeOverflow { shape: vec![1 << 40, 1 << 40] });
-    assert!(matches!((&a + &b).max_over(0).eval(), Err(Error::ShapeOverflow { .. })));
+    assert!(matches!((&a + &b).max(0).eval(), Err(Error::ShapeOverflow { .. })));
     // A result for every pair of elements does not fit in memory.
     let many = Tensor::<lensor::storage::Progression<i64>>::iota([1_usize << 40, 2]).unwrap();
     assert!(matches!(many.sum(1).eval(), Err(Error::OutOfMemory { .. })));
@@ -266,9 +266,9 @@ where
             let run = &data[..count];
             let t = Tensor::new([count], run).unwrap();
             let (least, most) = (best(run, |a, b| a < b), best(run, |a, b| a > b));
-            let found = t.reduce(.., (ArgMin, ArgMax)).eval().unwrap().item();
+            let found = t.fold(.., (ArgMin, ArgMax)).eval().unwrap().item();
             assert_eq!(found, Ok((least, most)), "{count} {at:?}");
-            let found = t.reduce(.., (Min, Max)).eval().unwrap().item().unwrap();
+            let found = t.fold(.., (Min, Max)).eval().unwrap().item().unwrap();
             let same =
                 |a: T, b: T| a == b || (a.partial_cmp(&a), b.partial_cmp(&b)) == (None, None);
             assert!(same(found.0, run[least]) && same(found.1, run[most]), "{count} {at:?}");
@@ -312,7 +312,7 @@ fn extrema_of_huge_elements() {
     let test = || {
         let first = |k: usize| (k * 23 + 7) as u8 % 100;
         let t = Tensor::from((0..40).map(|k| Huge([first(k); 16_000])).collect::<Vec<_>>());
-        let (least, most) = (t.reduce(.., Min).eval().unwrap(), t.reduce(.., Max).eval().unwrap());
+        let (least, most) = (t.fold(.., Min).eval().unwrap(), t.fold(.., Max).eval().unwrap());
         assert_eq!(least.storage()[0].0[0], (0..40).map(first).min().unwrap());
         assert_eq!(most.storage()[0].0[0], (0..40).map(first).max().unwrap());
     };

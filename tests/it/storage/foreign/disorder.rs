@@ -34,7 +34,7 @@ const OPERATIONS: &[Operation] = &[
     ("total", |t| t.sum(..).eval_sparse().map(drop)),
     ("dense sums", |t| t.sum(0).eval().and(t.sum(1).eval()).map(drop)),
     ("positions", |t| t.argmax(0).eval().and(t.argmin(1).eval()).map(drop)),
-    ("several", |t| t.reduce(1, (Min, Max, CountNonzero)).eval_sparse().map(drop)),
+    ("several", |t| t.fold(1, (Min, Max, CountNonzero)).eval_sparse().map(drop)),
     ("product", |t| t.times_sparse(&t.view().transpose(&[1, 0])?, PlusTimes).map(drop)),
     ("turned product", |t| t.view().transpose(&[1, 0])?.times_sparse(t, PlusTimes).map(drop)),
     ("times dense", |t| {
