@@ -291,6 +291,18 @@ pub enum Error {
         /// Length of the list.
         found: usize,
     },
+    /// A list with one item for each index of an axis has the wrong length.
+    #[error("axis {axis} has extent {extent} and needs as many {what}, found {found}")]
+    ListLength {
+        /// What the list holds.
+        what: &'static str,
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        extent: usize,
+        /// Length of the list.
+        found: usize,
+    },
     /// An index outside its axis.
     #[error("index {index} is out of bounds: axis {axis} has extent {extent}{}", no_wrap(*index, *extent))]
     Index {

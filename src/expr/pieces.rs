@@ -1,8 +1,8 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, Lazy, prepare};
+use super::{Expr, IntoExpr, Lazy, prepare};
 use crate::error::{Error, Result};
-use crate::map::Select;
+use crate::map::{IntoMask, Mask, Select};
 use crate::shape::{Index, Shape};
 use std::ops::Range;
 
@@ -95,4 +95,20 @@ pub(crate) fn moved(mut error: Error, ranges: &[Range<usize>]) -> Error {
         index.iter_mut().zip(ranges).for_each(|(digit, range)| *digit += range.start);
     }
     error
+}
+
+/// Most elements of a mask that are evaluated at once.
+const MASK_PIECE: usize = 1 << 16;
+
+#[diagnostic::do_not_recommend]
+impl<X: IntoExpr<Elem = bool>> IntoMask for X {
+    fn into_mask(self) -> Result<Mask> {
+        let (e, mut mask) = (Lazy(self.into_expr()), Mask::empty());
+        let shape = e.shape()?;
+        if shape.rank() != 1 {
+            return Err(Error::ExpectedRank { expected: 1, shape: shape.to_vec() });
+        }
+        for_each_piece(&e, MASK_PIECE, |piece| mask.append(piece))?;
+        Ok(mask)
+    }
 }
