@@ -313,6 +313,32 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
+    /// An index outside its axis, in a list of indexes.
+    #[error(
+        "index {index} for axis {axis}, at {at:?} of the list, is out of bounds: the extent is {extent}"
+    )]
+    IndexAt {
+        /// Place of the first such index in the list.
+        at: Vec<usize>,
+        /// Axis of the tensor.
+        axis: usize,
+        /// The number for that axis.
+        index: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// An index that stands twice in a list, at which different values are to be written.
+    #[error(
+        "index {index:?} stands at {first:?} and at {second:?} of the list, and can be written once: `fold_at` takes both"
+    )]
+    RepeatedIndex {
+        /// The index in the tensor.
+        index: Vec<usize>,
+        /// Its place in the list.
+        first: Vec<usize>,
+        /// The first place that repeats one before it.
+        second: Vec<usize>,
+    },
     /// A range of numbers without a count.
     #[error("a range from {} to {} by {} {what}", Foreign(start), Foreign(stop), Foreign(step))]
     Range {

@@ -34,7 +34,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
 ];
 
 /// Modules of the names that the crate exports at its root.
-const ROOT: [(&str, &str); 22] = [
+const ROOT: [(&str, &str); 23] = [
     ("Compute", "compute"),
     ("Deferred", "compute"),
     ("Error", "error"),
@@ -55,6 +55,7 @@ const ROOT: [(&str, &str); 22] = [
     ("BoxExpr", "expr"),
     ("Expr", "expr"),
     ("Elementwise", "expr"),
+    ("Pieces", "expr"),
     ("choose", "expr"),
     ("zip_with", "expr"),
 ];

@@ -28,7 +28,9 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, Prepare, prepare_all};
+use crate::expr::{
+    Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, Pieces, Prepare, prepare_all,
+};
 use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -321,3 +323,4 @@ macro_rules! for_operands {
 pub(crate) use for_operands;
 
 for_operands!(Elementwise);
+for_operands!(Pieces);

@@ -3,7 +3,7 @@
 use super::leaf::Links;
 use super::node::{Node, Tree};
 use super::{locate, prepare, sparse};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StorageError};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
     self, AxisWalk, Blocking, Filled, Operand, Output, PerOperand, Place, Source, Steps, Stop,
@@ -86,14 +86,60 @@ pub(super) fn assign_blocks<T: Copy + Send + Sync>(
 /// The shape to evaluate for an assignment, if a destination of map `out` can take it.
 pub(super) fn destination(e: &dyn Tree, out: &AddressMap) -> Result<Shape> {
     let expected = out.shape();
-    if !e.is_shaped(&expected) {
-        let found = e.shape()?;
-        if !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected) {
-            return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
-        }
-    }
+    check_stretches(e, &expected)?;
     out.check_injective()?;
     Ok(expected)
+}
+
+fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
+    if e.is_shaped(expected) {
+        return Ok(());
+    }
+    let found = e.shape()?;
+    if expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == *expected) {
+        return Ok(());
+    }
+    Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() })
+}
+
+/// All elements of `e`, stretched to `shape`, in row-major order.
+///
+/// # Errors
+///
+/// [`Error::Destination`], and what evaluating reports.
+pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> Result<Vec<T>> {
+    check_stretches(e, shape)?;
+    let map = AddressMap::row_major(shape)?;
+    let _results = prepare(e)?;
+    elements(e, shape, &map)
+}
+
+/// Writes values to addresses that `map` reaches, one for one.
+///
+/// # Errors
+///
+/// [`Error::Storage`], and [`Error::OutOfSpan`] if storage has shrunk.
+pub(crate) fn write_elements<T: Copy + Send + Sync>(
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+    addresses: &[usize],
+    values: &[T],
+) -> Result<()> {
+    let Some(slice) = storage.as_mut_slice() else {
+        return storage.write_at(addresses, values).map_err(|source| failed_at(map, source));
+    };
+    let len = slice.len();
+    for (&address, &value) in addresses.iter().zip(values) {
+        let beyond = || Error::OutOfSpan { span: address..address.saturating_add(1), len };
+        *slice.get_mut(address).ok_or_else(beyond)? = value;
+    }
+    Ok(())
+}
+
+/// An error of storage, with the first index that `map` shows it at.
+pub(crate) fn failed_at(map: &AddressMap, source: StorageError) -> Error {
+    let index = map.to_global(source.address).next().map(|index| index.to_vec());
+    Error::Storage { index, source }
 }
 
 /// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.

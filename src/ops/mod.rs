@@ -6,6 +6,7 @@ mod compare;
 pub mod diff;
 pub mod explain;
 pub mod generate;
+pub mod indexing;
 pub mod lanes;
 pub mod linalg;
 pub(crate) mod number;
