@@ -90,6 +90,14 @@ pub enum Error {
         /// Axis of the second.
         right_axis: usize,
     },
+    /// Subscripts of a sum of products that cannot be read, or do not fit its operands.
+    #[error("subscripts {subscripts:?}: {flaw}")]
+    Subscripts {
+        /// What was given.
+        subscripts: String,
+        /// What is wrong with them.
+        flaw: SubscriptsFlaw,
+    },
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
         "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
@@ -659,6 +667,67 @@ pub enum Error {
     /// The operating system reported an error.
     #[error("{0}")]
     Io(IoError),
+}
+
+/// What is wrong with the subscripts of a sum of products.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubscriptsFlaw {
+    /// A character that means nothing, or nothing there.
+    #[error("expected a letter, `,`, `...` or one `->` at byte {at}, found {found:?}")]
+    Character {
+        /// Its position, in bytes.
+        at: usize,
+        /// The character.
+        found: char,
+    },
+    /// More than one ellipsis in one operand, or in the result.
+    #[error("a second `...` begins at byte {at}")]
+    Ellipses {
+        /// Position of the second, in bytes.
+        at: usize,
+    },
+    /// They name the axes of more operands than there are, or of fewer.
+    #[error("there are {operands} operands, and they name axes of {terms}")]
+    Operands {
+        /// Number of operands that they name axes of.
+        terms: usize,
+        /// Number of operands.
+        operands: usize,
+    },
+    /// An operand has not as many axes as it has letters, or fewer where the ellipsis stands for others.
+    #[error(
+        "operand {operand} has shape {shape:?}, and its letters name {}{letters} axes",
+        if *ellipsis { "at least " } else { "" }
+    )]
+    Rank {
+        /// Position of the operand, from 1.
+        operand: usize,
+        /// Number of its letters.
+        letters: usize,
+        /// Whether it has an ellipsis too.
+        ellipsis: bool,
+        /// Shape of the operand.
+        shape: Vec<usize>,
+    },
+    /// A letter of the result that no operand has.
+    #[error("`{label}` of the result is in no operand")]
+    Unknown {
+        /// The letter.
+        label: char,
+    },
+    /// A letter twice in the result.
+    #[error("`{label}` stands twice in the result")]
+    Repeated {
+        /// The letter.
+        label: char,
+    },
+    /// A result without an ellipsis, where those of operands stand for axes.
+    #[error("the result needs a `...` for the {axes} axes that those of operands stand for")]
+    NoEllipsis {
+        /// Number of these axes.
+        axes: usize,
+    },
 }
 
 /// What is wrong with an entry of a sparse structure.

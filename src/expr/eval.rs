@@ -3,7 +3,7 @@
 use super::leaf::Links;
 use super::node::{Node, Tree};
 use super::{locate, prepare, sparse};
-use crate::error::{Error, Result, StorageError};
+use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
     self, AxisWalk, Blocking, Filled, Operand, Output, PerOperand, Place, Source, Steps, Stop,
@@ -39,10 +39,18 @@ pub(super) fn elements<T: Copy + Send + Sync>(
     shape: &Shape,
     map: &AddressMap,
 ) -> Result<Vec<T>> {
-    inner::collect(map.count(), |out| {
-        let filled = evaluate_into(e, shape, map, out)?;
-        filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
-    })
+    inner::collect(map.count(), |out| fill(e, shape, map, out))
+}
+
+/// All elements of `e` at `shape`, whose row-major map is given, to where there is space for just as many.
+pub(super) fn fill<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled> {
+    let filled = evaluate_into(e, shape, map, out)?;
+    filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
 /// Elements of `e`, stretched to the shape of `map`, into `storage`.
@@ -91,7 +99,7 @@ pub(super) fn destination(e: &dyn Tree, out: &AddressMap) -> Result<Shape> {
     Ok(expected)
 }
 
-fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
+pub(super) fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
     if e.is_shaped(expected) {
         return Ok(());
     }
@@ -100,46 +108,6 @@ fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
         return Ok(());
     }
     Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() })
-}
-
-/// All elements of `e`, stretched to `shape`, in row-major order.
-///
-/// # Errors
-///
-/// [`Error::Destination`], and what evaluating reports.
-pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> Result<Vec<T>> {
-    check_stretches(e, shape)?;
-    let map = AddressMap::row_major(shape)?;
-    let _results = prepare(e)?;
-    elements(e, shape, &map)
-}
-
-/// Writes values to addresses that `map` reaches, one for one.
-///
-/// # Errors
-///
-/// [`Error::Storage`], and [`Error::OutOfSpan`] if storage has shrunk.
-pub(crate) fn write_elements<T: Copy + Send + Sync>(
-    map: &AddressMap,
-    storage: &mut dyn Writer<Elem = T>,
-    addresses: &[usize],
-    values: &[T],
-) -> Result<()> {
-    let Some(slice) = storage.as_mut_slice() else {
-        return storage.write_at(addresses, values).map_err(|source| failed_at(map, source));
-    };
-    let len = slice.len();
-    for (&address, &value) in addresses.iter().zip(values) {
-        let beyond = || Error::OutOfSpan { span: address..address.saturating_add(1), len };
-        *slice.get_mut(address).ok_or_else(beyond)? = value;
-    }
-    Ok(())
-}
-
-/// An error of storage, with the first index that `map` shows it at.
-pub(crate) fn failed_at(map: &AddressMap, source: StorageError) -> Error {
-    let index = map.to_global(source.address).next().map(|index| index.to_vec());
-    Error::Storage { index, source }
 }
 
 /// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.

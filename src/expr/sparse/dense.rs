@@ -3,7 +3,7 @@
 use super::{evaluate, stored_count};
 use crate::error::Result;
 use crate::expr::node::{Node, Tree};
-use crate::expr::{Access, Scalar, eval};
+use crate::expr::{Access, Scalar, eval, write_elements};
 use crate::map::AddressMap;
 use crate::memory::room;
 use crate::shape::Shape;
@@ -50,7 +50,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
             map.addresses_at(storage.addresses(), &mut found);
             addresses = Cow::Owned(found);
         }
-        eval::write_elements(map, writer, &addresses, storage.values())
+        write_elements(map, writer, &addresses, storage.values())
     })
 }
 
