@@ -42,7 +42,7 @@ pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
-pub(crate) use explain::bytes_read;
+pub(crate) use explain::{NOT_COMPUTED, bytes_read};
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, align, zip_with};
 pub(crate) use operators::for_numbers;
