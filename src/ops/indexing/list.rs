@@ -25,7 +25,8 @@ enum Form<'a> {
 /// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or a tuple of one operand an axis.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of indexes",
-    note = "give an operand of `usize` and shape `(.., rank)`, or a tuple of one operand of `usize` an axis"
+    note = "give an operand of `usize` and shape `(.., rank)`, or a tuple of one operand of `usize` an axis",
+    note = "signed numbers are cast, `at.cast::<usize>()`: negative ones do not wrap, the last index is `extent - 1`"
 )]
 pub trait IntoIndexes<'a> {
     /// The list.
