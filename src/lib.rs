@@ -222,6 +222,7 @@ pub use tensor::Tensor;
 
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
+    pub use crate::indexing::Indexing as _;
     pub use crate::{
         Align, BoxExpr, Deferred, Elementwise, Error, Expr, Float, Lazy, Number, Pieces, Reduce,
         Select, Shape, Tensor, choose, zip_with,

@@ -98,7 +98,8 @@ fn is_float<T>() -> bool {
 fn floats<T: Display>(elements: &[Option<T>]) -> Vec<String> {
     let number = |x: &T| x.to_string().parse::<f64>().ok();
     let sizes = elements.iter().flatten().filter_map(number).map(f64::abs);
-    let has_exponents = sizes.filter(|x| x.is_finite() && *x > 0.0).any(|x| x < 1e-4 || x >= 1e16);
+    let mut sizes = sizes.filter(|x| x.is_finite() && *x > 0.0);
+    let has_exponents = sizes.any(|x| !(1e-4..1e16).contains(&x));
     each(elements, |x| match number(x).filter(|_| has_exponents) {
         Some(x) if x.is_finite() => rounded(format!("{x:e}"), || format!("{x:.DIGITS$e}")),
         _ => rounded(x.to_string(), || format!("{x:.DIGITS$}")),

@@ -12,14 +12,10 @@ use crate::shape::{Align, Shape};
 
 /// A list of indexes, one for each element that is read or written.
 #[derive(Debug, Clone)]
-pub struct Indexes<'a>(Form<'a>);
-
-#[derive(Debug, Clone)]
-enum Form<'a> {
-    /// Numbers along the last axis.
-    Together(BoxExpr<'a, usize>),
-    /// One operand an axis.
-    Each(Vec<BoxExpr<'a, usize>>),
+pub struct Indexes<'a> {
+    /// One an axis, or one alone with the numbers for all axes along its last.
+    operands: Vec<BoxExpr<'a, usize>>,
+    is_together: bool,
 }
 
 /// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or a tuple of one operand an axis.
@@ -36,7 +32,8 @@ pub trait IntoIndexes<'a> {
 #[diagnostic::do_not_recommend]
 impl<'a, X: IntoExpr<Elem = usize, Expr: 'a>> IntoIndexes<'a> for X {
     fn into_indexes(self) -> Indexes<'a> {
-        Indexes(Form::Together(Lazy(self.into_expr()).boxed()))
+        let operands = vec![Lazy(self.into_expr()).boxed()];
+        Indexes { operands, is_together: true }
     }
 }
 
@@ -50,7 +47,7 @@ macro_rules! tuples {
             fn into_indexes(self) -> Indexes<'a> {
                 let ($($name,)*) = self;
                 let operands = vec![$(Lazy(usize::pair($name)).boxed()),*];
-                Indexes(Form::Each(operands))
+                Indexes { operands, is_together: false }
             }
         }
     };
@@ -64,10 +61,7 @@ tuples!(A B C D E F);
 
 impl Indexes<'_> {
     pub(super) fn deferred<'s>(&'s self, visit: &mut dyn FnMut(&'s dyn Prepare)) {
-        match &self.0 {
-            Form::Together(all) => all.deferred(visit),
-            Form::Each(each) => each.iter().for_each(|one| one.deferred(visit)),
-        }
+        self.operands.iter().for_each(|operand| operand.deferred(visit));
     }
 
     /// The shape of what is read at them.
@@ -76,21 +70,15 @@ impl Indexes<'_> {
     ///
     /// [`Error::Rank`], [`Error::Axis`] and [`Error::Operands`].
     pub(super) fn shape(&self, rank: usize) -> Result<Shape> {
-        let (shape, found) = match &self.0 {
-            Form::Together(all) => {
-                let shape = all.shape()?;
-                let (&last, front) =
-                    shape.split_last().ok_or(Error::Axis { axis: 0, rank: shape.rank() })?;
-                (Shape::from(front), last)
-            }
-            Form::Each(each) => {
-                let mut joint = Shape::default();
-                for (k, one) in each.iter().enumerate() {
-                    joint = joint.join(&one.shape()?, Align::Right, k + 1)?;
-                }
-                (joint, each.len())
-            }
-        };
+        let mut shape = Shape::default();
+        for (k, operand) in self.operands.iter().enumerate() {
+            shape = shape.join(&operand.shape()?, Align::Right, k + 1)?;
+        }
+        let mut found = self.operands.len();
+        if self.is_together {
+            let (&last, front) = shape.split_last().ok_or(Error::Axis { axis: 0, rank: 0 })?;
+            (shape, found) = (Shape::from(front), last);
+        }
         if found != rank {
             return Err(Error::Rank { what: "numbers in each index", expected: rank, found });
         }
@@ -101,15 +89,14 @@ impl Indexes<'_> {
     fn axes(&self, rank: usize, shape: &Shape) -> Result<Vec<BoxExpr<'_, usize>>> {
         let mut axes = room(rank)?;
         for axis in 0..rank {
-            axes.push(match &self.0 {
-                Form::Together(all) => {
-                    let mut selectors = room(shape.rank() + 1)?;
-                    selectors.extend(std::iter::repeat_n(Select::All, shape.rank()));
-                    selectors.push(Select::Index(axis as isize));
-                    all.clone().select(selectors)?
-                }
-                Form::Each(each) => each[axis].clone().stretched(shape)?,
-            });
+            if !self.is_together {
+                axes.push(self.operands[axis].clone().stretched(shape)?);
+                continue;
+            }
+            let mut selectors = room(shape.rank() + 1)?;
+            selectors.extend(std::iter::repeat_n(Select::All, shape.rank()));
+            selectors.push(Select::Index(axis as isize));
+            axes.push(self.operands[0].clone().select(selectors)?);
         }
         Ok(axes)
     }
@@ -181,7 +168,7 @@ impl Indexes<'_> {
 
     /// An error of the numbers for one axis as one of the operand that was given.
     fn of_list(&self, mut error: Error, axis: usize) -> Error {
-        if let Form::Together(_) = self.0
+        if self.is_together
             && let Error::Cast { index, .. }
             | Error::Arithmetic { index }
             | Error::Storage { index: Some(index), .. } = &mut error

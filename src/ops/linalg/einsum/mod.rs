@@ -141,11 +141,8 @@ pub struct Einsum<'a, T> {
     plan: Result<Plan>,
 }
 
-/// The result of a step: an expression, or two stacks of matrices to be multiplied.
-enum Ready<'a, T> {
-    Lazy(BoxExpr<'a, T>),
-    Product(BoxExpr<'a, T>, BoxExpr<'a, T>),
-}
+/// The result of a step: an expression, or a stack of matrices and the other one, which it is multiplied by.
+type Ready<'a, T> = (BoxExpr<'a, T>, Option<BoxExpr<'a, T>>);
 
 impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
     fn plan(&self) -> Result<&Plan> {
@@ -204,17 +201,17 @@ fn step<'a, T: Arithmetic + 'static>(
             // What is copied least: a sum over the last axis has it last.
             if own.1.last().is_some_and(|label| kept.contains(label)) {
                 let term = grouped(plan, own, none, [summed, kept])?;
-                return Ok(Ready::Product(ones.insert_axis(0)?, term));
+                return Ok((ones.insert_axis(0)?, Some(term)));
             }
             let term = grouped(plan, own, none, [kept, summed])?;
-            Ok(Ready::Product(term, ones.insert_axis(1)?))
+            Ok((term, Some(ones.insert_axis(1)?)))
         }
         Step::Pair { terms: [i, j], parts: Parts { batch, summed, left, right } } => {
             let (b, a) = (terms.remove(*j), terms.remove(*i));
             if !summed.is_empty() {
                 let a = grouped(plan, a, batch, [left, summed])?;
                 let b = grouped(plan, b, batch, [summed, right])?;
-                return Ok(Ready::Product(a, b));
+                return Ok((a, Some(b)));
             }
             let mut stretched = a.0.transpose(&axes(&a.1, batch.iter().chain(left)))?;
             for axis in 0..right.len() {
@@ -224,7 +221,7 @@ fn step<'a, T: Arithmetic + 'static>(
             for _ in left {
                 other = other.insert_axis(batch.len())?;
             }
-            Ok(Ready::Lazy(Lazy(Apply::new(MulOp, (stretched.0, other.0))).boxed()))
+            Ok((Lazy(Apply::new(MulOp, (stretched.0, other.0))).boxed(), None))
         }
     }
 }
@@ -262,14 +259,13 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
         let mut last = None;
         for (k, next) in plan.steps.iter().enumerate() {
             let labels = next.result();
-            let ready = step(plan, next, &mut terms)?;
-            let term = match ready {
-                Ready::Lazy(term) => term,
-                Ready::Product(a, b) if k + 1 == plan.steps.len() => {
+            let term = match step(plan, next, &mut terms)? {
+                (term, None) => term,
+                (a, Some(b)) if k + 1 == plan.steps.len() => {
                     last = Some((a, b));
                     break;
                 }
-                Ready::Product(a, b) => {
+                (a, Some(b)) => {
                     let map = AddressMap::row_major(&plan.shape(&labels)?)?;
                     let data = collect(map.count(), |out| Product::new(&a, &b)?.fill(out))?;
                     Tensor::of_parts(map, data).lazy().boxed()
