@@ -90,6 +90,14 @@ pub enum Error {
         /// Axis of the second.
         right_axis: usize,
     },
+    /// Subscripts of a sum of products that cannot be read, or do not fit its operands.
+    #[error("subscripts {subscripts:?}: {flaw}")]
+    Subscripts {
+        /// What was given.
+        subscripts: String,
+        /// What is wrong with them.
+        flaw: SubscriptsFlaw,
+    },
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
         "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
@@ -291,6 +299,18 @@ pub enum Error {
         /// Length of the list.
         found: usize,
     },
+    /// A list with one item for each index of an axis has the wrong length.
+    #[error("axis {axis} has extent {extent} and needs as many {what}, found {found}")]
+    ListLength {
+        /// What the list holds.
+        what: &'static str,
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        extent: usize,
+        /// Length of the list.
+        found: usize,
+    },
     /// An index outside its axis.
     #[error("index {index} is out of bounds: axis {axis} has extent {extent}{}", no_wrap(*index, *extent))]
     Index {
@@ -300,6 +320,32 @@ pub enum Error {
         index: i128,
         /// Extent of the axis.
         extent: usize,
+    },
+    /// An index outside its axis, in a list of indexes.
+    #[error(
+        "index {index} for axis {axis}, at {at:?} of the list, is out of bounds: the extent is {extent}"
+    )]
+    IndexAt {
+        /// Place of the first such index in the list.
+        at: Vec<usize>,
+        /// Axis of the tensor.
+        axis: usize,
+        /// The number for that axis.
+        index: usize,
+        /// Extent of the axis.
+        extent: usize,
+    },
+    /// An index that stands twice in a list, at which different values are to be written.
+    #[error(
+        "index {index:?} stands at {first:?} and at {second:?} of the list, and can be written once: `fold_at` takes both"
+    )]
+    RepeatedIndex {
+        /// The index in the tensor.
+        index: Vec<usize>,
+        /// Its place in the list.
+        first: Vec<usize>,
+        /// The first place that repeats one before it.
+        second: Vec<usize>,
     },
     /// A range of numbers without a count.
     #[error("a range from {} to {} by {} {what}", Foreign(start), Foreign(stop), Foreign(step))]
@@ -621,6 +667,67 @@ pub enum Error {
     /// The operating system reported an error.
     #[error("{0}")]
     Io(IoError),
+}
+
+/// What is wrong with the subscripts of a sum of products.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubscriptsFlaw {
+    /// A character that means nothing, or nothing there.
+    #[error("expected a letter, `,`, `...` or one `->` at byte {at}, found {found:?}")]
+    Character {
+        /// Its position, in bytes.
+        at: usize,
+        /// The character.
+        found: char,
+    },
+    /// More than one ellipsis in one operand, or in the result.
+    #[error("a second `...` begins at byte {at}")]
+    Ellipses {
+        /// Position of the second, in bytes.
+        at: usize,
+    },
+    /// They name the axes of more operands than there are, or of fewer.
+    #[error("there are {operands} operands, and they name axes of {terms}")]
+    Operands {
+        /// Number of operands that they name axes of.
+        terms: usize,
+        /// Number of operands.
+        operands: usize,
+    },
+    /// An operand has not as many axes as it has letters, or fewer where the ellipsis stands for others.
+    #[error(
+        "operand {operand} has shape {shape:?}, and its letters name {}{letters} axes",
+        if *ellipsis { "at least " } else { "" }
+    )]
+    Rank {
+        /// Position of the operand, from 1.
+        operand: usize,
+        /// Number of its letters.
+        letters: usize,
+        /// Whether it has an ellipsis too.
+        ellipsis: bool,
+        /// Shape of the operand.
+        shape: Vec<usize>,
+    },
+    /// A letter of the result that no operand has.
+    #[error("`{label}` of the result is in no operand")]
+    Unknown {
+        /// The letter.
+        label: char,
+    },
+    /// A letter twice in the result.
+    #[error("`{label}` stands twice in the result")]
+    Repeated {
+        /// The letter.
+        label: char,
+    },
+    /// A result without an ellipsis, where those of operands stand for axes.
+    #[error("the result needs a `...` for the {axes} axes that those of operands stand for")]
+    NoEllipsis {
+        /// Number of these axes.
+        axes: usize,
+    },
 }
 
 /// What is wrong with an entry of a sparse structure.

@@ -209,20 +209,21 @@ pub mod tensor;
 
 pub use compute::{Compute, Deferred};
 pub use error::{Error, Result, StorageError};
-pub use expr::{BoxExpr, Elementwise, Expr, Lazy, choose, zip_with};
+pub use expr::{BoxExpr, Elementwise, Expr, Lazy, Pieces, choose, zip_with};
 pub use map::{AddressMap, Select};
 pub use ops::number::{Float, Number};
 pub use ops::reduce::{self, Reduce};
-pub use ops::{diff, generate, lanes, linalg, product, rolling, scan, segments, stencil};
+pub use ops::{diff, generate, indexing, lanes, linalg, product, rolling, scan, segments, stencil};
 pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;
 
 /// What most programs need: `use lensor::prelude::*`.
 pub mod prelude {
+    pub use crate::indexing::Indexing as _;
     pub use crate::{
-        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Float, Lazy, Number, Reduce, Select,
-        Shape, Tensor, choose, zip_with,
+        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Float, Lazy, Number, Pieces, Reduce,
+        Select, Shape, Tensor, choose, zip_with,
     };
 }
 

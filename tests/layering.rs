@@ -34,7 +34,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
 ];
 
 /// Modules of the names that the crate exports at its root.
-const ROOT: [(&str, &str); 22] = [
+const ROOT: [(&str, &str); 23] = [
     ("Compute", "compute"),
     ("Deferred", "compute"),
     ("Error", "error"),
@@ -55,6 +55,7 @@ const ROOT: [(&str, &str); 22] = [
     ("BoxExpr", "expr"),
     ("Expr", "expr"),
     ("Elementwise", "expr"),
+    ("Pieces", "expr"),
     ("choose", "expr"),
     ("zip_with", "expr"),
 ];
@@ -345,7 +346,7 @@ const FEW: [&str; 25] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 43] = [
+const ALLOCATES: [(&str, &str, &str); 44] = [
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("expr/arrays.rs", "map(count).collect()", "operands"),
     ("expr/pieces.rs", "ranges.iter()", "axes"),
@@ -371,6 +372,7 @@ const ALLOCATES: [(&str, &str, &str); 43] = [
     ("map/select.rs", "u64::from", "the inside of roaring"),
     ("ops/lanes/driver.rs", "there is nothing", "a text"),
     ("ops/lanes/operand.rs", "kept.to_vec()", "axes"),
+    ("ops/linalg/einsum/plan.rs", "collect", "axes"),
     ("ops/pairing.rs", "", "axes"),
     ("ops/reduce/along.rs", "collect()", "results that are fewer than four to a thread"),
     ("ops/reduce/fold.rs", "kept.len()", "axes"),

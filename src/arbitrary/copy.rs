@@ -154,6 +154,8 @@ fn digits(selector: &Select, extent: usize) -> (Vec<usize>, bool) {
         Select::Reverse => ((0..extent).rev().collect(), false),
         Select::Index(index) => (vec![*index as usize], true),
         Select::List(list) => (list.clone(), false),
+        Select::Mask(Ok(mask)) => (mask.indexes().to_vec(), false),
+        Select::Mask(Err(_)) => (Vec::new(), false),
         #[cfg(feature = "roaring")]
         Select::Set(set) => (set.iter().map(|digit| digit as usize).collect(), false),
         Select::Range { start, stop, step } => {

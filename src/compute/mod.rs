@@ -29,8 +29,8 @@ use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepare_all,
-    selectors,
+    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pairs, Pieces, Prepare,
+    moved, prepare_all, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
@@ -160,6 +160,26 @@ impl<C: Compute + Clone> Clone for Deferred<C> {
 impl<C: Compute + fmt::Debug> fmt::Debug for Deferred<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Deferred").field(&self.operation).finish()
+    }
+}
+
+/// What it is, and how to compute it; computes nothing.
+///
+/// ```
+/// use lensor::prelude::*;
+/// let t = Tensor::full([64, 100], 1.0)?;
+/// assert!(t.sum(0).to_string().ends_with("not computed yet: `.eval()?` computes it"));
+/// # Ok::<(), Error>(())
+/// ```
+impl<C: Compute> fmt::Display for Deferred<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.explain() {
+            Ok(how) => write!(f, "{}, {NOT_COMPUTED}", how.lines().first().map_or("", |line| line)),
+            Err(error) => {
+                let element = std::any::type_name::<C::Elem>();
+                write!(f, "operation of {element} without a result: {error}")
+            }
+        }
     }
 }
 
@@ -364,3 +384,4 @@ macro_rules! for_operands {
 pub(crate) use for_operands;
 
 for_operands!(Elementwise);
+for_operands!(Pieces);

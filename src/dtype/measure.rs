@@ -5,7 +5,7 @@
 /// Statistics are computed in `f64` and given in [`Self::Float`].
 #[diagnostic::on_unimplemented(
     message = "there are no statistics of elements of type `{Self}`",
-    note = "means, norms and the like take `bool`, integers of up to 64 bits, and floats"
+    note = "`bool`, integers of up to 64 bits, and floats have: cast first, for example `t.cast::<f64>()`, or convert by `map`"
 )]
 pub trait Measure: Copy + Send + Sync {
     /// What statistics are given in: the type itself for floats, `f64` for others.

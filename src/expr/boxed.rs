@@ -156,6 +156,10 @@ impl<T> Node<T> for Borrowed<'_, T> {
         self.0.open()
     }
 
+    fn in_memory(&self) -> Option<&[T]> {
+        self.0.in_memory()
+    }
+
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop> {
         self.0.fill_tile(tile, out)
     }
@@ -190,6 +194,11 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
         for leaf in &self.leaves {
             visit(Leaf { map: &leaf.map, elem_bytes: leaf.elem_bytes, access: leaf.access });
         }
+    }
+
+    fn in_memory(&self) -> Option<(&[T], &AddressMap)> {
+        let [leaf] = &self.leaves[..] else { return None };
+        Some((self.node.as_ref().ok()?.in_memory()?, &leaf.map))
     }
 
     fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {

@@ -39,10 +39,18 @@ pub(super) fn elements<T: Copy + Send + Sync>(
     shape: &Shape,
     map: &AddressMap,
 ) -> Result<Vec<T>> {
-    inner::collect(map.count(), |out| {
-        let filled = evaluate_into(e, shape, map, out)?;
-        filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
-    })
+    inner::collect(map.count(), |out| fill(e, shape, map, out))
+}
+
+/// All elements of `e` at `shape`, whose row-major map is given, to where there is space for just as many.
+pub(super) fn fill<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled> {
+    let filled = evaluate_into(e, shape, map, out)?;
+    filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
 /// Elements of `e`, stretched to the shape of `map`, into `storage`.
@@ -86,14 +94,20 @@ pub(super) fn assign_blocks<T: Copy + Send + Sync>(
 /// The shape to evaluate for an assignment, if a destination of map `out` can take it.
 pub(super) fn destination(e: &dyn Tree, out: &AddressMap) -> Result<Shape> {
     let expected = out.shape();
-    if !e.is_shaped(&expected) {
-        let found = e.shape()?;
-        if !expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == expected) {
-            return Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() });
-        }
-    }
+    check_stretches(e, &expected)?;
     out.check_injective()?;
     Ok(expected)
+}
+
+pub(super) fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
+    if e.is_shaped(expected) {
+        return Ok(());
+    }
+    let found = e.shape()?;
+    if expected.join(&found, Align::Right, 2).is_ok_and(|joint| joint == *expected) {
+        return Ok(());
+    }
+    Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() })
 }
 
 /// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.

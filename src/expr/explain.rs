@@ -1,9 +1,9 @@
 //! `explain`: what an evaluation would do, in words.
 
-use super::Access;
 use super::eval::{Prepared, blocking};
 use super::node::{Node, Tree};
 use super::sparse;
+use super::{Access, Expr, Lazy};
 use crate::error::Result;
 use crate::kernel::{self, plan};
 use crate::map::{self, AddressMap};
@@ -74,6 +74,29 @@ impl<S: Reader> Tensor<S> {
         explain(&self.view())
     }
 }
+
+/// What it is, and how to compute it; computes nothing.
+///
+/// ```
+/// use lensor::prelude::*;
+/// let t = Tensor::full([2, 3], 1.0)?;
+/// let text = (&t + 1.0).to_string();
+/// assert_eq!(text, "elementwise expression of f64 [2, 3], not computed yet: `.eval()?` computes it");
+/// # Ok::<(), Error>(())
+/// ```
+impl<E: Expr> fmt::Display for Lazy<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if E::IS_LEAF { "view" } else { "elementwise expression" };
+        let element = std::any::type_name::<E::Elem>();
+        match self.shape() {
+            Ok(shape) => write!(f, "{what} of {element} {shape:?}, {NOT_COMPUTED}"),
+            Err(error) => write!(f, "{what} of {element} without a result: {error}"),
+        }
+    }
+}
+
+/// Said of what prints without its elements.
+pub(crate) const NOT_COMPUTED: &str = "not computed yet: `.eval()?` computes it";
 
 pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let shape = e.shape()?;

@@ -17,6 +17,7 @@ mod apply;
 mod arrays;
 mod boxed;
 mod deferred;
+mod elements;
 mod elementwise;
 mod eval;
 mod explain;
@@ -37,15 +38,17 @@ pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
 pub use deferred::Prepare;
 pub(crate) use deferred::{prepare, prepare_all};
+pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
-pub(crate) use explain::bytes_read;
+pub(crate) use explain::{NOT_COMPUTED, bytes_read};
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, align, zip_with};
 pub(crate) use operators::for_numbers;
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
+pub use pieces::Pieces;
 pub(crate) use pieces::*;
 pub(crate) use rows::{RowReader, Rows};
 pub use scalar::Scalar;
@@ -73,7 +76,6 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
-use crate::storage::Reader;
 use crate::tensor::Tensor;
 use node::Worker;
 use sparse::StoredCursor;
@@ -321,13 +323,6 @@ impl<E: Expr> Lazy<E> {
         let joint = self.0.shape()?;
         let inner = self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
         Ok(Self(inner))
-    }
-}
-
-impl<S: Reader> Tensor<S> {
-    /// This tensor as an expression.
-    pub fn lazy(self) -> Lazy<Self> {
-        Lazy(self)
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) trait Node<T>: Tree {
     /// A worker that evaluates it.
     fn open(&self) -> Worker<'_, T>;
 
+    /// The elements of [`Expr::in_memory`], to which the map of the only leaf belongs.
+    fn in_memory(&self) -> Option<&[T]>;
+
     /// Evaluates one tile whose rows follow one another in `out` and fill it.
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop>;
 }
@@ -70,6 +73,10 @@ impl<E: Expr> Tree for E {
 impl<E: Expr> Node<E::Elem> for E {
     fn open(&self) -> Worker<'_, E::Elem> {
         self.worker()
+    }
+
+    fn in_memory(&self) -> Option<&[E::Elem]> {
+        Expr::in_memory(self).map(|(elements, _)| elements)
     }
 
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {

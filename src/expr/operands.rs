@@ -2,11 +2,24 @@
 
 use super::sparse::StoredCursor;
 use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op, Prepare, sealed};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use std::fmt;
+
+impl<E: Expr> Lazy<E> {
+    /// Stretched to a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stretch`], and the error that the expression carries.
+    pub(crate) fn stretched(self, shape: &Shape) -> Result<Self> {
+        self.rewrite(&mut |map| map.stretch(shape, Align::Right))
+    }
+}
 
 /// A tuple of one to six expressions, or an array of expressions of one type. Sealed.
 pub trait Operands: Send + Sync + sealed::Sealed {

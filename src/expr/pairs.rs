@@ -47,6 +47,13 @@ impl<'a, S: Reader> IntoExpr for &'a Tensor<S> {
     }
 }
 
+impl<S: Reader> Tensor<S> {
+    /// This tensor as an expression.
+    pub fn lazy(self) -> Lazy<Self> {
+        Lazy(self)
+    }
+}
+
 /// What can stand on the right of an operator whose left side has elements `Self`.
 ///
 /// It is the left element type that decides, so a literal takes that type.

@@ -1,8 +1,8 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, Lazy, prepare};
+use super::{Expr, IntoExpr, Lazy, prepare};
 use crate::error::{Error, Result};
-use crate::map::Select;
+use crate::map::{IntoMask, Mask, Select};
 use crate::shape::{Index, Shape};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -121,24 +121,106 @@ pub(crate) fn selectors_around(ranges: &[Range<usize>], axis: usize) -> Vec<Sele
     selectors
 }
 
-/// Evaluates `e` piece by piece in row-major order, each of at most `limit` elements, and hands them to
-/// `visit`. Errors name indexes of the whole.
+/// Evaluation in parts, for results that are not to be kept whole.
 ///
-/// # Errors
-///
-/// What [`Lazy::eval`] reports, and what `visit` returns.
+/// Parts come one after another in row-major order, each computed by as many threads as pay off; memory is taken for
+/// one of them, and for the whole results of deferred operations among the operands. What lies in memory in
+/// row-major order is not copied.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be evaluated in parts",
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these can"
+)]
+pub trait Pieces: IntoExpr + Sized {
+    /// Calls `visit` with boxes of at most `most` elements, and of at least one: a range for each axis, and the
+    /// elements in row-major order. Box after box they are all elements in row-major order.
+    ///
+    /// A box is a range of one axis, whole along the axes after it, at one index of those before it.
+    ///
+    /// # Errors
+    ///
+    /// What evaluating reports, with indexes of the whole, and what `visit` returns, which ends it.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6], [7, 8, 9]])?;
+    /// let mut sums = Vec::new();
+    /// (&t * 10).for_each_box(6, |ranges, elements| {
+    ///     sums.push((ranges[0].clone(), elements.iter().sum()));
+    ///     Ok::<(), Error>(())
+    /// })?;
+    /// assert_eq!(sums, [(0..2, 210), (2..3, 240)]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn for_each_box<X, F>(self, most: usize, visit: F) -> Result<(), X>
+    where
+        X: From<Error>,
+        F: FnMut(&[Range<usize>], &[Self::Elem]) -> Result<(), X>,
+    {
+        for_each_box(&Lazy(self.into_expr()), most, visit)
+    }
+
+    /// Calls `visit` with the elements in row-major order, at most `most` at once, and at least one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::for_each_box`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use std::io::Write;
+    ///
+    /// fn write(t: &Tensor<Vec<u8>>, out: &mut Vec<u8>) -> Result<(), Box<dyn std::error::Error>> {
+    ///     (t + 1).for_each_piece(1 << 16, |bytes| Ok(out.write_all(bytes)?))
+    /// }
+    /// let mut out = Vec::new();
+    /// write(&Tensor::from_nested([[1_u8, 2], [3, 4]])?, &mut out)?;
+    /// assert_eq!(out, [2, 3, 4, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn for_each_piece<X, F>(self, most: usize, mut visit: F) -> Result<(), X>
+    where
+        X: From<Error>,
+        F: FnMut(&[Self::Elem]) -> Result<(), X>,
+    {
+        self.for_each_box(most, |_, elements| visit(elements))
+    }
+}
+
+/// [`Pieces::for_each_piece`] of what is borrowed.
 pub(crate) fn for_each_piece<E: Expr>(
     e: &Lazy<E>,
-    limit: usize,
+    most: usize,
     mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
 ) -> Result<()> {
+    for_each_box(e, most, |_, elements| visit(elements))
+}
+
+/// [`Pieces::for_each_box`] of what is borrowed.
+fn for_each_box<E: Expr, X: From<Error>>(
+    e: &Lazy<E>,
+    most: usize,
+    mut visit: impl FnMut(&[Range<usize>], &[E::Elem]) -> Result<(), X>,
+) -> Result<(), X> {
     let _results = prepare(e)?;
-    for ranges in Boxes::new(e.shape()?, limit) {
-        if ranges.is_empty() {
-            return visit(e.eval()?.storage());
+    let shape = e.shape()?;
+    let mut left = row_major(e);
+    for mut ranges in Boxes::new(shape.clone(), most) {
+        let cut = ranges.len();
+        ranges.extend(shape[cut..].iter().map(|&extent| 0..extent));
+        let count = ranges.iter().map(Range::len).product();
+        if let Some((piece, rest)) = left.and_then(|left| left.split_at_checked(count)) {
+            left = Some(rest);
+            visit(&ranges, piece)?;
+            continue;
         }
-        let piece = Lazy(e.0.by_ref()).select(selectors(&ranges))?;
-        visit(piece.eval().map_err(|error| moved(error, &ranges))?.storage())?;
+        let piece = match cut {
+            0 => e.eval(),
+            _ => Lazy(e.0.by_ref())
+                .select(selectors(&ranges[..cut]))?
+                .eval()
+                .map_err(|error| moved(error, &ranges)),
+        };
+        visit(&ranges, piece?.storage())?;
     }
     Ok(())
 }
@@ -166,4 +248,20 @@ pub(crate) fn moved(mut error: Error, ranges: &[Range<usize>]) -> Error {
         index.iter_mut().zip(ranges).for_each(|(digit, range)| *digit += range.start);
     }
     error
+}
+
+/// Most elements of a mask that are evaluated at once.
+const MASK_PIECE: usize = 1 << 16;
+
+#[diagnostic::do_not_recommend]
+impl<X: IntoExpr<Elem = bool>> IntoMask for X {
+    fn into_mask(self) -> Result<Mask> {
+        let (e, mut mask) = (Lazy(self.into_expr()), Mask::empty());
+        let shape = e.shape()?;
+        if shape.rank() != 1 {
+            return Err(Error::ExpectedRank { expected: 1, shape: shape.to_vec() });
+        }
+        for_each_piece(&e, MASK_PIECE, |piece| mask.append(piece))?;
+        Ok(mask)
+    }
 }

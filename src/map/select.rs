@@ -1,5 +1,6 @@
 //! Selectors: what to take of one axis.
 
+use super::indexing::{IntoMask, Mask};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
@@ -38,6 +39,8 @@ pub enum Select {
     Reverse,
     /// These indexes in this order; repeats are fine, and so is none at all.
     List(Vec<usize>),
+    /// The indexes where a mask is true, ascending; or why there is no mask. See [`Select::mask`].
+    Mask(Result<Mask>),
     /// The members of a bitmap, ascending.
     #[cfg(feature = "roaring")]
     Set(roaring::RoaringTreemap),
@@ -70,6 +73,24 @@ impl Select {
         } else {
             Self::Range { start: 0, stop: None, step }
         }
+    }
+
+    /// The indexes where a mask is true, ascending. The mask is a slice, an array or a `Vec` of `bool`, or an
+    /// operand of `bool` and rank 1, which is computed here; an error of it is reported by what selects.
+    ///
+    /// A mask has one element for each index of the axis, and is [`Error::ListLength`] otherwise.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// let columns = t.view().select((.., Select::mask(&[true, false, true])))?;
+    /// assert_eq!(columns.to_vec()?, [1, 3, 4, 6]);
+    /// let rows = t.view().select((Select::mask(t.sum(1).greater(10_i64)),))?;
+    /// assert_eq!(rows.to_vec()?, [4, 5, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn mask(mask: impl IntoMask) -> Self {
+        Self::Mask(mask.into_mask())
     }
 }
 
@@ -120,6 +141,7 @@ impl Select {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
                 Taken::List(Cow::Borrowed(list))
             }
+            Self::Mask(mask) => mask.as_ref().map_err(Error::clone)?.taken(axis, extent)?,
             #[cfg(feature = "roaring")]
             Self::Set(set) => {
                 let (Some(first), Some(last)) = (set.min(), set.max()) else {
@@ -238,7 +260,7 @@ impl From<roaring::RoaringTreemap> for Select {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not select from an axis",
     note = "integers and ranges of `usize`, `isize` or `i32` do, lists of `usize`, `..`, and what `Select` makes",
-    note = "a mask is not a selector: list where it is true, `(0..mask.len()).filter(|&k| mask[k]).collect::<Vec<_>>()`"
+    note = "a mask becomes a selector by `Select::mask(&mask)`"
 )]
 pub trait IntoSelect {
     /// The selector.

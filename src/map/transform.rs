@@ -77,7 +77,7 @@ impl AddressMap {
         selectors.with(|selectors| self.select_all(selectors))
     }
 
-    fn select_all(mut self, selectors: &[Select]) -> Result<Self> {
+    fn select_all(self, selectors: &[Select]) -> Result<Self> {
         if selectors.len() > self.rank() {
             return Err(Error::Rank {
                 what: "selectors",
@@ -89,6 +89,11 @@ impl AddressMap {
         for (k, selector) in selectors.iter().enumerate() {
             taken.push(selector.resolve(k, self.top.axes[k].extent)?);
         }
+        self.take_all(taken)
+    }
+
+    /// Takes a part of each of the first axes, which lies inside.
+    pub(super) fn take_all(mut self, taken: SmallVec<[Taken<'_>; 4]>) -> Result<Self> {
         if self.top.count() == 0 {
             return self.select_of_empty(&taken);
         }

@@ -5,6 +5,7 @@ mod assign;
 mod compare;
 pub mod diff;
 pub mod generate;
+pub mod indexing;
 pub mod lanes;
 pub mod linalg;
 pub(crate) mod number;

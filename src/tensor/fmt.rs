@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::shape::{Index, Shape};
 use crate::storage::Reader;
 use smallvec::SmallVec;
-use std::fmt::{self, Debug, Display, Formatter};
+use std::fmt::{self, Debug, Display, Formatter, LowerExp};
 
 /// Elements shown at either end of an elided axis.
 const EDGE: usize = 3;
@@ -16,7 +16,10 @@ const MOST_WHOLE: usize = 256;
 const MOST_CELLS: usize = 1000;
 /// Rank from which only one element is shown at either end.
 const DEEP: usize = 5;
+/// Most digits behind the point of floats, if no other number is asked for.
+const DIGITS: usize = 8;
 
+/// The shape, and the elements with all of their digits.
 impl<S: Reader> Debug for Tensor<S>
 where
     S::Elem: Debug,
@@ -24,24 +27,98 @@ where
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let precision = f.precision();
         writeln!(f, "Tensor {:?}", self.shape())?;
-        render(self, f, |element| match precision {
+        let show = |element: &S::Elem| match precision {
             Some(digits) => format!("{element:.digits$?}"),
             None => format!("{element:?}"),
-        })
+        };
+        render(self, f, |elements| each(elements, show))
     }
 }
 
+/// Floats have at most 8 digits behind the point, and no more than tell them from all others, as in NumPy; `{:.3}`
+/// shows 3, `{:?}` all of them. Where one of the elements shown is less than 0.0001 or at least 1e16, all have exponents,
+/// as with `{:e}`.
+///
+/// ```
+/// use lensor::Tensor;
+/// let thirds = Tensor::from(vec![1.0 / 3.0, 0.5, 100.0 / 3.0]);
+/// assert_eq!(thirds.to_string(), "[ 0.33333333,         0.5, 33.33333333]");
+/// assert_eq!(format!("{thirds:.2}"), "[ 0.33,  0.50, 33.33]");
+/// assert_eq!(Tensor::from(vec![1e-10, 2.0]).to_string(), "[1e-10,   2e0]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
 impl<S: Reader> Display for Tensor<S>
 where
     S::Elem: Display,
 {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let precision = f.precision();
-        render(self, f, |element| match precision {
-            Some(digits) => format!("{element:.digits$}"),
-            None => format!("{element}"),
-        })
+        match f.precision() {
+            Some(digits) => render(self, f, |all| each(all, |x| format!("{x:.digits$}"))),
+            None if is_float::<S::Elem>() => render(self, f, floats),
+            None => render(self, f, |all| each(all, S::Elem::to_string)),
+        }
     }
+}
+
+/// Every element with an exponent; at most 8 digits behind the point, or as many as are asked for.
+///
+/// ```
+/// use lensor::Tensor;
+/// let t = Tensor::from(vec![1234.5, 2e-7 / 3.0]);
+/// assert_eq!(format!("{t:e}"), "[     1.2345e3, 6.66666667e-8]");
+/// assert_eq!(format!("{t:.1e}"), "[1.2e3, 6.7e-8]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+impl<S: Reader> LowerExp for Tensor<S>
+where
+    S::Elem: LowerExp,
+{
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let precision = f.precision();
+        let show = |x: &S::Elem| match precision {
+            Some(digits) => format!("{x:.digits$e}"),
+            None => rounded(format!("{x:e}"), || format!("{x:.DIGITS$e}")),
+        };
+        render(self, f, |elements| each(elements, show))
+    }
+}
+
+/// The texts of elements; `?` stands for what cannot be read.
+fn each<T>(elements: &[Option<T>], show: impl Fn(&T) -> String) -> Vec<String> {
+    let show = |element: &Option<T>| element.as_ref().map_or_else(|| "?".into(), &show);
+    elements.iter().map(show).collect()
+}
+
+/// Whether elements are floats: asked by name, as any type that has a text can be shown.
+fn is_float<T>() -> bool {
+    let name = std::any::type_name::<T>().rsplit("::").next();
+    matches!(name, Some("f32" | "f64" | "f16" | "bf16"))
+}
+
+fn floats<T: Display>(elements: &[Option<T>]) -> Vec<String> {
+    let number = |x: &T| x.to_string().parse::<f64>().ok();
+    let sizes = elements.iter().flatten().filter_map(number).map(f64::abs);
+    let mut sizes = sizes.filter(|x| x.is_finite() && *x > 0.0);
+    let has_exponents = sizes.any(|x| !(1e-4..1e16).contains(&x));
+    each(elements, |x| match number(x).filter(|_| has_exponents) {
+        Some(x) if x.is_finite() => rounded(format!("{x:e}"), || format!("{x:.DIGITS$e}")),
+        _ => rounded(x.to_string(), || format!("{x:.DIGITS$}")),
+    })
+}
+
+/// The shortest text of a number, or if that has more than [`DIGITS`] digits behind the point, the one with as many,
+/// without zeros at its end.
+fn rounded(shortest: String, cut: impl FnOnce() -> String) -> String {
+    let parts = |text: &str| {
+        let (number, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
+        (number.to_string(), exponent.to_string())
+    };
+    let digits = parts(&shortest).0.split_once('.').map_or(0, |(_, digits)| digits.len());
+    if digits <= DIGITS {
+        return shortest;
+    }
+    let (number, exponent) = parts(&cut());
+    format!("{}{exponent}", number.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// What is shown of one axis: digits from its beginning and its end, all others left out.
@@ -90,7 +167,7 @@ fn shown(shape: &Shape, len: usize) -> SmallVec<[Shown; 4]> {
 fn render<S: Reader>(
     t: &Tensor<S>,
     f: &mut Formatter<'_>,
-    show: impl Fn(S::Elem) -> String,
+    show: impl FnOnce(&[Option<S::Elem>]) -> Vec<String>,
 ) -> fmt::Result {
     let shape = t.shape();
     if shape.contains(&0) {
@@ -100,13 +177,11 @@ fn render<S: Reader>(
     let rank = axes.len();
     let positions: Shape = axes.iter().map(Shown::count).collect();
     let Ok(positions) = positions.indexes() else { return Err(fmt::Error) };
-    let cells: Vec<String> = positions
-        .clone()
-        .map(|at| {
-            let index: Index = at.iter().zip(&axes).map(|(&p, axis)| axis.digit(p)).collect();
-            t.get(&index).map_or_else(|_| "?".to_string(), &show)
-        })
-        .collect();
+    let elements = positions.clone().map(|at| {
+        let index: Index = at.iter().zip(&axes).map(|(&p, axis)| axis.digit(p)).collect();
+        t.get(&index).ok()
+    });
+    let cells = show(&elements.collect::<Vec<_>>());
     let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     let separate = |f: &mut Formatter<'_>, axis: usize| match rank - 1 - axis {
         0 => f.write_str(", "),

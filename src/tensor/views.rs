@@ -110,6 +110,66 @@ macro_rules! view_operations {
             self.rewrite(&mut |map| map.slice(axis, range.clone()))
         }
 
+        /// Takes the indexes of one axis where `mask` is true, ascending. Copies nothing.
+        ///
+        /// The mask is a slice, an array or a `Vec` of `bool`, or an operand of `bool` and rank 1, which is
+        /// computed here. Follows NumPy's `compress`, but that the mask is as long as the axis, never cut;
+        /// [`Select::mask`](crate::Select::mask) is the same beside other selectors.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
+        /// [`Error::ListLength`](crate::Error::ListLength) if the mask has another length than the axis,
+        /// [`Error::ExpectedRank`](crate::Error::ExpectedRank) if its rank is not 1, and what evaluating it
+        /// reports.
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// let mut t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
+        /// assert_eq!(t.view().compress(1, &[true, false, true])?.to_vec()?, [0, 2, 3, 5]);
+        /// let large = t.sum(1).greater(5_i64).eval()?;
+        /// t.view_mut().compress(0, &large)?.fill(9)?;
+        /// assert_eq!(t.to_vec()?, [0, 1, 2, 9, 9, 9]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        #[doc(alias = "boolean_mask")]
+        pub fn compress(
+            self,
+            axis: usize,
+            mask: impl $crate::map::IntoMask,
+        ) -> $crate::Result<$View> {
+            let mask = mask.into_mask()?;
+            self.rewrite(&mut |map| map.compress(axis, &mask))
+        }
+
+        /// Repeats every index of one axis: `counts` times if that is a number, and index `i` just `counts[i]`
+        /// times if it is a list. Copies nothing. Follows NumPy's `repeat`.
+        ///
+        /// The whole axis one time after another is [`Self::broadcast`].
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
+        /// [`Error::ListLength`](crate::Error::ListLength) if there is not one count for each index,
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the result has too many elements,
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::from_vec([3], vec![1, 2, 3])?;
+        /// assert_eq!(t.view().repeat(0, 2)?.to_vec()?, [1, 1, 2, 2, 3, 3]);
+        /// assert_eq!(t.repeat(0, &[0, 3, 1])?.to_vec()?, [2, 2, 2, 3]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub fn repeat<'n>(
+            self,
+            axis: usize,
+            counts: impl Into<$crate::map::Counts<'n>>,
+        ) -> $crate::Result<$View> {
+            let counts = counts.into();
+            self.rewrite(&mut |map| map.repeat(axis, &counts))
+        }
+
         /// Turns one axis around. Copies nothing.
         ///
         /// # Errors

@@ -93,6 +93,12 @@ impl<T: Clone> Model<T> {
         &self.data[position]
     }
 
+    pub(crate) fn get_mut(&mut self, index: &[usize]) -> &mut T {
+        let position =
+            index.iter().zip(&self.shape).fold(0, |at, (digit, extent)| at * extent + digit);
+        &mut self.data[position]
+    }
+
     /// The array of `shape` whose element at an index is that of `self` at `source(index)`.
     fn gather(&self, shape: Vec<usize>, source: impl Fn(&[usize]) -> Vec<usize>) -> Copied<T> {
         if !shape_fits(&shape) {

@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "an allocator that fails")]
 
 mod folds;
+mod indexing;
 mod lanes;
 mod sparse;
 mod text;
@@ -136,6 +137,7 @@ fn memory_may_end_anywhere() {
     writing();
     views();
     files();
+    indexing::lists();
     lanes::sorting();
     lanes::picking();
     folds::reducing();

@@ -1,9 +1,9 @@
 //! Dense results of sparse expressions: filled, then written where there are entries.
 
 use super::{evaluate, stored_count};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expr::node::{Node, Tree};
-use crate::expr::{Access, Scalar, eval};
+use crate::expr::{Access, Scalar, eval, write_elements};
 use crate::map::AddressMap;
 use crate::memory::room;
 use crate::shape::Shape;
@@ -50,19 +50,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
             map.addresses_at(storage.addresses(), &mut found);
             addresses = Cow::Owned(found);
         }
-        let Some(slice) = writer.as_mut_slice() else {
-            let written = writer.write_at(&addresses, storage.values());
-            return written.map_err(|source| {
-                let index = map.to_global(source.address).next().map(|index| index.to_vec());
-                Error::Storage { index, source }
-            });
-        };
-        let len = slice.len();
-        for (&address, &value) in addresses.iter().zip(storage.values()) {
-            let beyond = || Error::OutOfSpan { span: address..address.saturating_add(1), len };
-            *slice.get_mut(address).ok_or_else(beyond)? = value;
-        }
-        Ok(())
+        write_elements(map, writer, &addresses, storage.values())
     })
 }
 

@@ -18,7 +18,10 @@
 //! others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or
 //! columns, and those of other elements.
 
+mod einsum;
 mod stack;
+
+pub use einsum::{Einsum, EinsumOperands, einsum};
 
 use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;

@@ -201,7 +201,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<R::Out>()];
         let count = shape.count()?;
         let e = erased(&self.e);
-        let what = format!("{element} {shape:?} over axes {axes:?} to {out} {results:?}");
+        let what =
+            format!("reduction of {element} {shape:?} over axes {axes:?} to {out} {results:?}");
         let written = results.count()?.saturating_mul(size_of::<R::Out>());
         if fold::is_sparse(&e) {
             let (how, read) = explain_stored::<_, R>(&e, &reduced)?;

@@ -44,7 +44,7 @@ fn what_follows_is_read_of_arrays() {
     assert_eq!(read("symmetric", 3, 6), [1, 2, 3, 2, 4, 5, 3, 5, 6]);
     assert_eq!(read("skew-symmetric", 3, 3), [0, -1, -2, 1, 0, -3, 2, 3, 0]);
     assert_eq!(read("skew-symmetric", 1, 0), [0]);
-    assert_eq!(read("symmetric", 0, 0), []);
+    assert_eq!(read("symmetric", 0, 0), [0_i64; 0]);
 }
 
 #[test]

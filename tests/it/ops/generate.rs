@@ -56,7 +56,7 @@ quickcheck! {
     /// `eye` is 1 where the column exceeds the row by the number of the diagonal.
     fn eye_is_one_on_its_diagonal(rows: u8, columns: u8, diagonal: i8) -> bool {
         let (rows, columns) = (usize::from(rows % 9), usize::from(columns % 9));
-        let on = |index: &[usize]| index[1] as isize - index[0] as isize == diagonal.into();
+        let on = |index: &[usize]| index[1] as isize - index[0] as isize == isize::from(diagonal);
         let expected = Tensor::from_index([rows, columns], |index| i32::from(on(index))).unwrap();
         eye::<i32>(rows, columns, diagonal.into()).unwrap() == expected
     }

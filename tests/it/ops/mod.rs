@@ -6,7 +6,10 @@ mod along;
 mod assign;
 #[cfg(feature = "quickcheck")]
 mod compare;
+mod einsum;
 mod generate;
+#[cfg(feature = "quickcheck")]
+mod indexing;
 #[cfg(feature = "quickcheck")]
 mod lanes;
 #[cfg(feature = "quickcheck")]

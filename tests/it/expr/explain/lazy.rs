@@ -86,27 +86,27 @@ fn folded<R: lensor::reduce::Reducer<f64>>(
 fn reductions_go_across_or_along_rows() {
     let t = numbers([1000, 600]);
     insta::assert_snapshot!(folded(&t.sum(0)), @r#"
-    f64 [1000, 600] over axes [0] to f64 [600]
+    reduction of f64 [1000, 600] over axes [0] to f64 [600]
     across rows: 600 results of 1000 rows, in leaves of 64 rows
     operand: read where it lies
     bytes: 4800000 read, 4800 written
     "#);
     insta::assert_snapshot!(folded(&t.mean(1)), @r#"
-    f64 [1000, 600] over axes [1] to f64 [1000]
+    reduction of f64 [1000, 600] over axes [1] to f64 [1000]
     along rows: 1000 results of 600 elements, in leaves of 512
     operand: read where it lies
     bytes: 4800000 read, 8000 written
     "#);
     let turned = t.view().transpose(&[1, 0]).unwrap();
     insta::assert_snapshot!(folded(&(&turned * 2.0).sum(..)), @r#"
-    f64 [600, 1000] over axes [0, 1] to f64 []
+    reduction of f64 [600, 1000] over axes [0, 1] to f64 []
     along rows: 1 results of 600000 elements, in leaves of 512
     operand: packed and evaluated many rows at a time
     bytes: 4800000 read, 8 written
     "#);
     let rotated = t.view().rotate(&[3, 0]).unwrap();
     insta::assert_snapshot!(folded(&rotated.max(..)), @r#"
-    f64 [1000, 600] over axes [0, 1] to f64 []
+    reduction of f64 [1000, 600] over axes [0, 1] to f64 []
     along rows: 1 results of 600000 elements, in leaves of 512
     operand: evaluated piece by piece, as a map is more than strides
     bytes: 4800000 read, 8 written
@@ -117,21 +117,21 @@ fn reductions_go_across_or_along_rows() {
 fn reductions_of_sparse_operands_fold_entries() {
     let t = Tensor::sparse([1 << 20, 1 << 20], 0.0).unwrap();
     insta::assert_snapshot!(folded(&t.sum(0)), @r#"
-    f64 [1048576, 1048576] over axes [0] to f64 [1048576]
+    reduction of f64 [1048576, 1048576] over axes [0] to f64 [1048576]
     entries: 0 stored, sorted by result and folded in order
     fill values: what entries leave of 1048576 elements to a result
     bytes: 0 read, 8388608 written
     "#);
     let t = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
     insta::assert_snapshot!(folded(&t.unwrap().max(1)), @r#"
-    f64 [2, 3] over axes [1] to f64 [2]
+    reduction of f64 [2, 3] over axes [1] to f64 [2]
     entries: 2 stored, folded as they come, to a state for each of 2
     fill values: what entries leave of 3 elements to a result
     bytes: 32 read, 16 written
     "#);
     let t = Tensor::new([3, 2], Sparse::from_sorted(6, 0.0, vec![1, 5], vec![2.0, 3.0]).unwrap());
     insta::assert_snapshot!(folded(&t.unwrap().max(1)), @r#"
-    f64 [3, 2] over axes [1] to f64 [3]
+    reduction of f64 [3, 2] over axes [1] to f64 [3]
     entries: 2 stored, folded as they come, one result after another
     fill values: what entries leave of 2 elements to a result
     bytes: 32 read, 24 written

@@ -1,0 +1,65 @@
+//! All elements of an expression at once, and elements to listed addresses: for operations that need neither a plan
+//! nor blocks.
+
+use super::eval::{check_stretches, elements, fill};
+use super::node::Node;
+use super::prepare;
+use crate::error::{Error, Result, StorageError};
+use crate::kernel::Filled;
+use crate::map::AddressMap;
+use crate::shape::Shape;
+use crate::storage::Writer;
+use std::mem::MaybeUninit;
+
+/// All elements of `e`, whose deferred leaves are computed, in row-major order.
+///
+/// # Errors
+///
+/// What evaluating reports, and [`Error::OutOfSpan`] if there is not space for just as many.
+pub(crate) fn fill_all<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled> {
+    let shape = e.shape()?;
+    fill(e, &shape, &AddressMap::row_major(&shape)?, out)
+}
+
+/// All elements of `e`, stretched to `shape`, in row-major order.
+///
+/// # Errors
+///
+/// [`Error::Destination`], and what evaluating reports.
+pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> Result<Vec<T>> {
+    check_stretches(e, shape)?;
+    let map = AddressMap::row_major(shape)?;
+    let _results = prepare(e)?;
+    elements(e, shape, &map)
+}
+
+/// Writes values to addresses that `map` reaches, one for one.
+///
+/// # Errors
+///
+/// [`Error::Storage`], and [`Error::OutOfSpan`] if storage has shrunk.
+pub(crate) fn write_elements<T: Copy + Send + Sync>(
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+    addresses: &[usize],
+    values: &[T],
+) -> Result<()> {
+    let Some(slice) = storage.as_mut_slice() else {
+        return storage.write_at(addresses, values).map_err(|source| failed_at(map, source));
+    };
+    let len = slice.len();
+    for (&address, &value) in addresses.iter().zip(values) {
+        let beyond = || Error::OutOfSpan { span: address..address.saturating_add(1), len };
+        *slice.get_mut(address).ok_or_else(beyond)? = value;
+    }
+    Ok(())
+}
+
+/// An error of storage, with the first index that `map` shows it at.
+pub(crate) fn failed_at(map: &AddressMap, source: StorageError) -> Error {
+    let index = map.to_global(source.address).next().map(|index| index.to_vec());
+    Error::Storage { index, source }
+}

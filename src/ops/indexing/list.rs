@@ -1,0 +1,180 @@
+//! Lists of indexes, held against a shape.
+
+use super::PIECE;
+use crate::error::{Error, Result};
+use crate::expr::machinery::Kept;
+use crate::expr::{
+    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepare_all, selectors,
+};
+use crate::map::Select;
+use crate::memory::{list, reserve, room};
+use crate::shape::{Align, Shape};
+
+/// A list of indexes, one for each element that is read or written.
+#[derive(Debug, Clone)]
+pub struct Indexes<'a> {
+    /// One an axis, or one alone with the numbers for all axes along its last.
+    operands: Vec<BoxExpr<'a, usize>>,
+    is_together: bool,
+}
+
+/// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or a tuple of one operand an axis.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a list of indexes",
+    note = "give an operand of `usize` and shape `(.., rank)`, or a tuple of one operand of `usize` an axis",
+    note = "signed numbers are cast, `at.cast::<usize>()`: negative ones do not wrap, the last index is `extent - 1`"
+)]
+pub trait IntoIndexes<'a> {
+    /// The list.
+    fn into_indexes(self) -> Indexes<'a>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, X: IntoExpr<Elem = usize, Expr: 'a>> IntoIndexes<'a> for X {
+    fn into_indexes(self) -> Indexes<'a> {
+        let operands = vec![Lazy(self.into_expr()).boxed()];
+        Indexes { operands, is_together: true }
+    }
+}
+
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<'a, $($name),*> IntoIndexes<'a> for ($($name,)*)
+        where
+            $(usize: Pairs<$name, Expr: 'a>),*
+        {
+            #[allow(non_snake_case, reason = "type names stand for values")]
+            fn into_indexes(self) -> Indexes<'a> {
+                let ($($name,)*) = self;
+                let operands = vec![$(Lazy(usize::pair($name)).boxed()),*];
+                Indexes { operands, is_together: false }
+            }
+        }
+    };
+}
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+
+impl Indexes<'_> {
+    pub(super) fn deferred<'s>(&'s self, visit: &mut dyn FnMut(&'s dyn Prepare)) {
+        self.operands.iter().for_each(|operand| operand.deferred(visit));
+    }
+
+    /// The shape of what is read at them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`], [`Error::Axis`] and [`Error::Operands`].
+    pub(super) fn shape(&self, rank: usize) -> Result<Shape> {
+        let mut shape = Shape::default();
+        for (k, operand) in self.operands.iter().enumerate() {
+            shape = shape.join(&operand.shape()?, Align::Right, k + 1)?;
+        }
+        let mut found = self.operands.len();
+        if self.is_together {
+            let (&last, front) = shape.split_last().ok_or(Error::Axis { axis: 0, rank: 0 })?;
+            (shape, found) = (Shape::from(front), last);
+        }
+        if found != rank {
+            return Err(Error::Rank { what: "numbers in each index", expected: rank, found });
+        }
+        Ok(shape)
+    }
+
+    /// One operand for each axis, at the shape of the list, and the last digit of its errors' indexes.
+    fn axes(&self, rank: usize, shape: &Shape) -> Result<Vec<BoxExpr<'_, usize>>> {
+        let mut axes = room(rank)?;
+        for axis in 0..rank {
+            if !self.is_together {
+                axes.push(self.operands[axis].clone().stretched(shape)?);
+                continue;
+            }
+            let mut selectors = room(shape.rank() + 1)?;
+            selectors.extend(std::iter::repeat_n(Select::All, shape.rank()));
+            selectors.push(Select::Index(axis as isize));
+            axes.push(self.operands[0].clone().select(selectors)?);
+        }
+        Ok(axes)
+    }
+
+    /// Calls `visit` with row-major positions in `of`, a part of the list after another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::IndexAt`] for the first index out of bounds; what [`Self::shape`] and evaluating the list report,
+    /// and what `visit` returns.
+    pub(super) fn for_each_part(
+        &self,
+        of: &Shape,
+        mut visit: impl FnMut(Vec<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let shape = self.shape(of.rank())?;
+        let axes = self.axes(of.rank(), &shape)?;
+        for ranges in Boxes::new(shape.clone(), PIECE) {
+            let count = ranges.iter().map(ExactSizeIterator::len).product::<usize>();
+            let count = count * shape[ranges.len()..].iter().product::<usize>();
+            let mut digits = room(of.rank())?;
+            for (axis, operand) in axes.iter().enumerate() {
+                let part = operand.clone().select(selectors(&ranges))?.eval();
+                digits.push(part.map_err(|error| self.of_list(moved(error, &ranges), axis))?);
+            }
+            let mut positions = list((0..count).map(|_| 0_usize))?;
+            // The extent of a first index out of bounds, and its place.
+            let mut wrong: Option<(usize, usize)> = None;
+            for (axis, (digits, &extent)) in digits.iter().zip(of.iter()).enumerate() {
+                let digits = digits.storage();
+                let limit = wrong.map_or(count, |(place, _)| place);
+                if let Some(place) = digits[..limit].iter().position(|&digit| digit >= extent) {
+                    wrong = Some((place, axis));
+                }
+                for (position, &digit) in positions.iter_mut().zip(digits) {
+                    *position = position.wrapping_mul(extent).wrapping_add(digit);
+                }
+            }
+            if let Some((place, axis)) = wrong {
+                let extents = ranges.iter().map(ExactSizeIterator::len);
+                let part: Shape = extents.chain(shape[ranges.len()..].iter().copied()).collect();
+                let mut at = part.unravel(place);
+                at.iter_mut().zip(&ranges).for_each(|(digit, range)| *digit += range.start);
+                let index = digits[axis].storage()[place];
+                return Err(Error::IndexAt { at: at.to_vec(), axis, index, extent: of[axis] });
+            }
+            visit(positions)?;
+        }
+        Ok(())
+    }
+
+    /// The positions of all of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::for_each_part`].
+    pub(super) fn positions(&self, of: &Shape) -> Result<Vec<usize>> {
+        let count = self.shape(of.rank())?.count()?;
+        let mut all = Vec::new();
+        reserve(&mut all, count)?;
+        let mut kept = Kept::default();
+        prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
+        self.for_each_part(of, |part| {
+            all.extend(part);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// An error of the numbers for one axis as one of the operand that was given.
+    fn of_list(&self, mut error: Error, axis: usize) -> Error {
+        if self.is_together
+            && let Error::Cast { index, .. }
+            | Error::Arithmetic { index }
+            | Error::Storage { index: Some(index), .. } = &mut error
+        {
+            index.push(axis);
+        }
+        error
+    }
+}

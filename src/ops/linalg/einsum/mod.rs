@@ -1,0 +1,327 @@
+//! Sums of products, by Einstein's convention.
+
+mod plan;
+mod subscripts;
+
+use super::stack::Product;
+use crate::compute::{Compute, Deferred};
+use crate::dtype::Arithmetic;
+use crate::error::{Error, Result};
+use crate::expr::sealed::Sealed;
+use crate::expr::{
+    Apply, BoxExpr, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read, fill_all,
+};
+use crate::kernel::inner::collect;
+use crate::kernel::{self, Filled};
+use crate::map::AddressMap;
+use crate::memory::{list, push, room};
+use crate::shape::Shape;
+use crate::storage::Constant;
+use crate::tensor::Tensor;
+use plan::{Labels, Parts, Plan, Step, View};
+use std::mem::MaybeUninit;
+
+/// The sum of products of operands over named axes, by Einstein's convention. Follows NumPy's `einsum`.
+///
+/// `subscripts` name the axes of each operand by letters, and behind `->` those of the result: axes of one letter go
+/// together, and the sum goes over those that the result has not. A letter twice in one operand is its
+/// diagonal. Without `->` the result has the letters that stand once, in the order of the alphabet. `...` stands for
+/// any axes more, which stretch to one another as operands of operators do, and come first in a result that is
+/// not given. Spaces mean nothing.
+///
+/// Operands are a tuple, an array or a `Vec` of what can stand in expressions, all of one element type. What has
+/// several is multiplied pair by pair, each time the two that give the smallest result; pairs are products of
+/// matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is copied but their results. Integers
+/// wrap.
+///
+/// The shape, and with it the result, is [`Error::Subscripts`] if the subscripts cannot be read or do not fit the
+/// operands, [`Error::Contraction`] if axes of one letter differ in extent (an extent of 1 does not stretch but below
+/// an ellipsis), [`Error::Operands`] if ellipses do not align, and [`Error::RankLimit`] and [`Error::ShapeOverflow`]
+/// for a result or a product on the way that is too large.
+///
+/// ```
+/// use lensor::linalg::einsum;
+/// use lensor::Tensor;
+/// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
+/// let x = Tensor::from(vec![10, 1]);
+/// assert_eq!(einsum("ij,j->i", (&a, &x)).to_vec()?, [12, 34]);
+/// assert_eq!(einsum("ij->ji", [&a]).to_vec()?, [1, 3, 2, 4]);
+/// assert_eq!(einsum("ii", [&a]).item()?, 5);
+/// // x A A x
+/// assert_eq!(einsum("i,ij,jk,k->", (&x, &a, &a, &x)).item()?, 972);
+///
+/// let stack = Tensor::from_vec([3, 2, 2], (0..12).collect())?;
+/// assert_eq!(einsum("...ij,...jk->...ik", (&stack, &a)).shape()?, [3, 2, 2]);
+/// assert_eq!(
+///     einsum("ij,k->il", (&a, &x)).shape().unwrap_err().to_string(),
+///     "subscripts \"ij,k->il\": `l` of the result is in no operand"
+/// );
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn einsum<'a, O: EinsumOperands<'a>>(
+    subscripts: &str,
+    operands: O,
+) -> Deferred<Einsum<'a, O::Elem>> {
+    let operands = operands.into_boxes();
+    let plan = operands.as_ref().map_err(Error::clone).and_then(|operands| {
+        let shapes: Result<Vec<Shape>> = operands.iter().map(Lazy::shape).collect();
+        Plan::new(subscripts, &shapes?)
+    });
+    Deferred::new(Einsum { operands: operands.unwrap_or_default(), plan })
+}
+
+/// A tuple, an array or a `Vec` of operands of one element type, for [`einsum`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not operands of one element type",
+    note = "give a tuple of one to six operands, an array or a `Vec`; of one operand alone it is `(&a,)`"
+)]
+pub trait EinsumOperands<'a> {
+    /// Type of the elements.
+    type Elem: Arithmetic + 'static;
+
+    /// The operands as expressions of one type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    fn into_boxes(self) -> Result<Vec<BoxExpr<'a, Self::Elem>>>;
+}
+
+macro_rules! tuples {
+    ($first:ident $($name:ident)*) => {
+        impl<'a, $first, $($name),*> EinsumOperands<'a> for ($first, $($name,)*)
+        where
+            $first: IntoExpr<Elem: Arithmetic + 'static, Expr: 'a>,
+            $($name: IntoExpr<Elem = $first::Elem, Expr: 'a>,)*
+        {
+            type Elem = $first::Elem;
+
+            #[allow(non_snake_case, reason = "type names stand for values")]
+            fn into_boxes(self) -> Result<Vec<BoxExpr<'a, Self::Elem>>> {
+                let ($first, $($name,)*) = self;
+                list([Lazy($first.into_expr()).boxed(), $(Lazy($name.into_expr()).boxed()),*].into_iter())
+            }
+        }
+    };
+}
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+
+impl<'a, X, const N: usize> EinsumOperands<'a> for [X; N]
+where
+    X: IntoExpr<Elem: Arithmetic + 'static, Expr: 'a>,
+{
+    type Elem = X::Elem;
+
+    fn into_boxes(self) -> Result<Vec<BoxExpr<'a, X::Elem>>> {
+        list(self.into_iter().map(|operand| Lazy(operand.into_expr()).boxed()))
+    }
+}
+
+impl<'a, X> EinsumOperands<'a> for Vec<X>
+where
+    X: IntoExpr<Elem: Arithmetic + 'static, Expr: 'a>,
+{
+    type Elem = X::Elem;
+
+    fn into_boxes(self) -> Result<Vec<BoxExpr<'a, X::Elem>>> {
+        list(self.into_iter().map(|operand| Lazy(operand.into_expr()).boxed()))
+    }
+}
+
+/// A sum of products over named axes, see [`einsum`].
+#[derive(Debug, Clone)]
+pub struct Einsum<'a, T> {
+    operands: Vec<BoxExpr<'a, T>>,
+    plan: Result<Plan>,
+}
+
+/// The result of a step: an expression, or a stack of matrices and the other one, which it is multiplied by.
+type Ready<'a, T> = (BoxExpr<'a, T>, Option<BoxExpr<'a, T>>);
+
+impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
+    fn plan(&self) -> Result<&Plan> {
+        self.plan.as_ref().map_err(Error::clone)
+    }
+
+    /// The operands, each axis of which has a name of its own.
+    fn terms(&self, plan: &Plan) -> Result<Vec<(BoxExpr<'a, T>, Labels)>> {
+        let mut terms = room(self.operands.len())?;
+        for ((operand, views), labels) in self.operands.iter().zip(&plan.views).zip(&plan.labels) {
+            let mut term = operand.clone();
+            for view in views {
+                term = match *view {
+                    View::Diagonal(a, b) => term.diagonal(a, b)?,
+                    View::Remove(axis) => term.remove_axis(axis)?,
+                };
+            }
+            terms.push((term, labels.clone()));
+        }
+        Ok(terms)
+    }
+}
+
+/// A term with its axes in another order, and some of them one: `groups` of axes become one each.
+fn grouped<'a, T: Arithmetic + 'a>(
+    plan: &Plan,
+    (term, labels): (BoxExpr<'a, T>, Labels),
+    front: &Labels,
+    groups: [&Labels; 2],
+) -> Result<BoxExpr<'a, T>> {
+    let order = front.iter().chain(groups[0]).chain(groups[1]);
+    let term = term.transpose(&axes(&labels, order))?;
+    let mut shape = plan.shape(front)?.to_vec();
+    shape.extend(groups.map(|group| plan.count(group)));
+    term.reshape(shape)
+}
+
+/// Where labels stand.
+fn axes<'l>(labels: &[u8], order: impl Iterator<Item = &'l u8>) -> Vec<usize> {
+    let axes = order.filter_map(|label| labels.iter().position(|own| own == label));
+    axes.collect()
+}
+
+/// Takes a step: the terms that it needs are gone, and its result is named.
+fn step<'a, T: Arithmetic + 'static>(
+    plan: &Plan,
+    step: &Step,
+    terms: &mut Vec<(BoxExpr<'a, T>, Labels)>,
+) -> Result<Ready<'a, T>> {
+    let none = &Labels::new();
+    match step {
+        Step::Sum { term, kept, summed } => {
+            let own = terms.remove(*term);
+            let count = plan.count(summed);
+            let ones = Tensor::new([count], Constant::new(T::one(), count))?.lazy().boxed();
+            // What is copied least: a sum over the last axis has it last.
+            if own.1.last().is_some_and(|label| kept.contains(label)) {
+                let term = grouped(plan, own, none, [summed, kept])?;
+                return Ok((ones.insert_axis(0)?, Some(term)));
+            }
+            let term = grouped(plan, own, none, [kept, summed])?;
+            Ok((term, Some(ones.insert_axis(1)?)))
+        }
+        Step::Pair { terms: [i, j], parts: Parts { batch, summed, left, right } } => {
+            let (b, a) = (terms.remove(*j), terms.remove(*i));
+            if !summed.is_empty() {
+                let a = grouped(plan, a, batch, [left, summed])?;
+                let b = grouped(plan, b, batch, [summed, right])?;
+                return Ok((a, Some(b)));
+            }
+            let mut stretched = a.0.transpose(&axes(&a.1, batch.iter().chain(left)))?;
+            for axis in 0..right.len() {
+                stretched = stretched.insert_axis(batch.len() + left.len() + axis)?;
+            }
+            let mut other = b.0.transpose(&axes(&b.1, batch.iter().chain(right)))?;
+            for _ in left {
+                other = other.insert_axis(batch.len())?;
+            }
+            Ok((Lazy(Apply::new(MulOp, (stretched.0, other.0))).boxed(), None))
+        }
+    }
+}
+
+impl<T> Sealed for Einsum<'_, T> {}
+
+impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
+    type Elem = T;
+
+    fn shape(&self) -> Result<Shape> {
+        let plan = self.plan()?;
+        plan.shape(&plan.result)
+    }
+
+    /// The last product of matrices gives its axes in its own order.
+    fn layout(&self) -> Result<AddressMap> {
+        let plan = self.plan()?;
+        match plan.steps.last().filter(|step| step.is_product()) {
+            None => AddressMap::row_major(&plan.shape(&plan.result)?),
+            Some(last) => {
+                let labels = last.result();
+                let map = AddressMap::row_major(&plan.shape(&labels)?)?;
+                map.transpose(&axes(&labels, plan.result.iter()))
+            }
+        }
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.operands.iter().for_each(|operand| operand.deferred(visit));
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        let plan = self.plan()?;
+        let mut terms = self.terms(plan)?;
+        let mut last = None;
+        for (k, next) in plan.steps.iter().enumerate() {
+            let labels = next.result();
+            let term = match step(plan, next, &mut terms)? {
+                (term, None) => term,
+                (a, Some(b)) if k + 1 == plan.steps.len() => {
+                    last = Some((a, b));
+                    break;
+                }
+                (a, Some(b)) => {
+                    let map = AddressMap::row_major(&plan.shape(&labels)?)?;
+                    let data = collect(map.count(), |out| Product::new(&a, &b)?.fill(out))?;
+                    Tensor::of_parts(map, data).lazy().boxed()
+                }
+            };
+            // A sum keeps the place of what it sums.
+            let place = if let Step::Sum { term, .. } = next { *term } else { terms.len() };
+            push(&mut terms, (term, labels))?;
+            terms[place..].rotate_right(1);
+        }
+        match (last, terms.pop()) {
+            (Some((a, b)), _) => Product::new(&a, &b)?.fill(out),
+            (None, Some((term, labels))) => {
+                let term = term.transpose(&axes(&labels, plan.result.iter()))?;
+                fill_all(&term.0, out)
+            }
+            (None, None) => Err(Error::OutOfSpan { span: 0..0, len: out.len() }),
+        }
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let plan = self.plan()?;
+        let element = std::any::type_name::<T>();
+        let shapes = self.operands.iter().map(Lazy::shape).collect::<Result<Vec<Shape>>>()?;
+        let mut read = self.operands.iter().fold(0, |n, e| bytes_read(&e.0).saturating_add(n));
+        let (mut written, mut lines, mut threads) = (0_usize, Vec::new(), 1);
+        for (k, step) in plan.steps.iter().enumerate() {
+            let (result, size) = (step.result(), size_of::<T>());
+            let bytes = plan.count(&result).saturating_mul(size);
+            let is_last = k + 1 == plan.steps.len();
+            let what = match step {
+                Step::Sum { summed, .. } => format!("sum over {} elements", plan.count(summed)),
+                Step::Pair { parts: Parts { batch, left, right, summed }, .. } => format!(
+                    "{} of {} x {} times {} x {}",
+                    plan.count(batch),
+                    plan.count(left),
+                    plan.count(summed),
+                    plan.count(summed),
+                    plan.count(right)
+                ),
+            };
+            let kind = if step.is_product() { "product" } else { "elementwise product" };
+            let shape = plan.shape(&result)?;
+            lines.push(format!("step {}: {kind}, {what}, to {shape:?}", k + 1));
+            if step.is_product() || is_last {
+                written = written.saturating_add(bytes);
+                read = read.saturating_add(if is_last { 0 } else { bytes });
+            }
+            if bytes / size.max(1) >= kernel::PARALLEL {
+                threads = kernel::threads();
+            }
+        }
+        if plan.steps.is_empty() {
+            lines.push("copied: nothing is summed".into());
+            written = plan.count(&plan.result).saturating_mul(size_of::<T>());
+        }
+        let what = format!("sum of products of {element} {shapes:?} to {:?}", self.shape()?);
+        Ok(Explanation::report(what, lines, threads, [read, written]))
+    }
+}

@@ -1,0 +1,127 @@
+//! What is printed: digits of floats, and expressions that say how to compute them.
+
+use lensor::linalg::{Linalg, einsum};
+use lensor::prelude::*;
+use lensor::storage::{Duplicates, FromFn};
+
+/// A number rounded to 8 digits behind the point by hand, from all of its digits: half goes to even.
+fn by_hand(x: f64) -> String {
+    let exact = format!("{:.1100}", x.abs());
+    let (whole, fraction) = exact.split_once('.').unwrap();
+    let (kept, rest) = fraction.split_at(8);
+    let mut digits: Vec<u8> = format!("{whole}{kept}").bytes().map(|digit| digit - b'0').collect();
+    let half = format!("5{}", "0".repeat(rest.len() - 1));
+    if rest > half.as_str() || (rest == half && digits.last().unwrap() % 2 == 1) {
+        let mut k = digits.len() - 1;
+        while digits[k] == 9 {
+            digits[k] = 0;
+            k -= 1;
+        }
+        digits[k] += 1;
+    }
+    let text: String = digits.iter().map(|digit| char::from(digit + b'0')).collect();
+    let (whole, fraction) = text.split_at(text.len() - 8);
+    let sign = if x < 0.0 { "-" } else { "" };
+    let all = format!("{sign}{whole}.{fraction}");
+    all.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+#[test]
+fn floats_have_at_most_eight_digits_behind_the_point() {
+    let mut state = 7_u64;
+    for _ in 0..2000 {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let scale = [1e-3, 1.0, 100.0, 8e6][(state >> 20) as usize % 4];
+        let x = ((state >> 11) as f64 / (1_u64 << 52) as f64 - 1.0) * scale;
+        if x.abs() < 1e-4 {
+            continue;
+        }
+        let text = Tensor::full([], x).unwrap().to_string();
+        assert_eq!(text, by_hand(x), "{x:?}");
+        // Numbers that have few digits show all of them, and no more.
+        let few = (x * 4096.0).round() / 4096.0;
+        let short = (few * 256.0).round() / 256.0;
+        assert_eq!(Tensor::full([], short).unwrap().to_string(), short.to_string());
+    }
+    let shown = |x: f64| Tensor::full([], x).unwrap().to_string();
+    assert_eq!(shown(0.1 + 0.2), "0.3");
+    assert_eq!(shown(2.0 / 3.0), "0.66666667");
+    assert_eq!(shown(0.999999999), "1");
+    assert_eq!(shown(-0.0), "-0");
+    assert_eq!(shown(123456789.125), "123456789.125");
+    let single = Tensor::from(vec![1.0_f32 / 3.0, 0.1, 16777216.0]);
+    assert_eq!(single.to_string(), "[0.33333334,        0.1,   16777216]");
+    let odd = Tensor::from(vec![f64::NAN, f64::INFINITY, -1.5]);
+    assert_eq!(odd.to_string(), "[ NaN,  inf, -1.5]");
+}
+
+#[test]
+fn small_and_large_numbers_have_exponents_together() {
+    let t = Tensor::from(vec![1e-5, 1.0, 0.0, f64::NAN]);
+    assert_eq!(t.to_string(), "[1e-5,  1e0,  0e0,  NaN]");
+    assert_eq!(Tensor::from(vec![1e-4, 9e15]).to_string(), "[          0.0001, 9000000000000000]");
+    let thirds = Tensor::from(vec![1e16 / 3.0, 1e20 / 3.0]);
+    assert_eq!(thirds.to_string(), "[3.33333333e15, 3.33333333e19]");
+    assert_eq!(format!("{thirds:.1}"), "[    3333333333333333.5, 33333333333333331968.0]");
+    // Only what is shown decides.
+    let long = Tensor::from_fn([1000], |k| if k == 500 { 1e-9 } else { 1.0 }).unwrap();
+    assert_eq!(long.to_string(), "[1, 1, 1, .., 1, 1, 1]");
+}
+
+#[test]
+fn a_precision_is_taken_as_it_is_and_debug_shows_all() {
+    let t = Tensor::from_nested([[1.0 / 3.0, 20.0], [0.5, -1e-9]]).unwrap();
+    assert_eq!(format!("{t:.3}"), "[[ 0.333, 20.000],\n [ 0.500, -0.000]]");
+    assert_eq!(
+        format!("{t:.10}"),
+        "[[ 0.3333333333, 20.0000000000],\n [ 0.5000000000, -0.0000000010]]"
+    );
+    assert!(format!("{t:?}").contains("0.3333333333333333"), "{t:?}");
+    let ints = Tensor::from(vec![1, 1_000_000_000]);
+    assert_eq!(ints.to_string(), "[         1, 1000000000]");
+}
+
+#[test]
+fn exponents_on_demand() {
+    let t = Tensor::from(vec![1.0 / 3.0, 1500.0]);
+    assert_eq!(format!("{t:e}"), "[3.33333333e-1,         1.5e3]");
+    assert_eq!(format!("{t:.3e}"), "[3.333e-1,  1.500e3]");
+    assert_eq!(format!("{:e}", Tensor::from(vec![1200_i64])), "[1.2e3]");
+    let lazy = Tensor::new([3], FromFn::new(3, |k| k as f64 * 1e9)).unwrap();
+    assert_eq!(format!("{:e}", lazy.flip(0).unwrap()), "[2e9, 1e9, 0e0]");
+}
+
+#[test]
+fn expressions_say_what_they_are_and_how_to_compute_them() {
+    let (t, ends) =
+        (Tensor::full([2, 3], 1_i32).unwrap(), "not computed yet: `.eval()?` computes it");
+    let text = (&t + 1).to_string();
+    assert_eq!(text, format!("elementwise expression of i32 [2, 3], {ends}"));
+    assert_eq!((&t * 2).boxed().to_string(), text);
+    assert_eq!(t.view().lazy().to_string(), format!("view of i32 [2, 3], {ends}"));
+    assert_eq!(
+        t.sum(0).to_string(),
+        format!("reduction of i32 [2, 3] over axes [0] to i64 [3], {ends}")
+    );
+    let product = t.matmul(t.view().transpose(&[1, 0]).unwrap()).to_string();
+    assert_eq!(product, format!("product of i32 [2, 3] and [3, 2] to [2, 2], {ends}"));
+    let sum = einsum("ij->j", [&t]).to_string();
+    assert_eq!(sum, format!("sum of products of i32 [[2, 3]] to [3], {ends}"));
+    // Nothing is computed, not even what would fail.
+    assert!((1 / (&t - 1)).to_string().ends_with(ends));
+    let huge = Tensor::from_coordinates([1 << 30; 2], 0, &[[0; 2]; 0], vec![], Duplicates::Refuse);
+    assert!((huge.unwrap() + 1).to_string().ends_with(ends));
+}
+
+#[test]
+fn expressions_without_a_result_say_why() {
+    let (a, b) = (Tensor::full([2], 1).unwrap(), Tensor::full([3], 1).unwrap());
+    let why = "operands could not be broadcast: argument 2 has shape [3], the result so far is [2], \
+               axis 0: 2 vs 3";
+    let why = why.replace("2 vs 3", "3 vs 2");
+    let text = (&a + &b).to_string();
+    assert_eq!(text, format!("elementwise expression of i32 without a result: {why}"));
+    let text = a.matmul(&b).to_string();
+    let why = a.matmul(&b).shape().unwrap_err();
+    assert_eq!(text, format!("operation of i32 without a result: {why}"));
+}
