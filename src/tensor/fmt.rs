@@ -66,7 +66,7 @@ where
 /// use lensor::Tensor;
 /// let t = Tensor::from(vec![1234.5, 2e-7 / 3.0]);
 /// assert_eq!(format!("{t:e}"), "[     1.2345e3, 6.66666667e-8]");
-/// assert_eq!(format!("{t:.1e}"), "[1.2e3, 6.7e-8]");
+/// assert_eq!(format!("{t:.1e}"), "[ 1.2e3, 6.7e-8]");
 /// # Ok::<(), lensor::Error>(())
 /// ```
 impl<S: Reader> LowerExp for Tensor<S>

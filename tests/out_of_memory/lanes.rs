@@ -86,8 +86,8 @@ pub(crate) fn picking() {
     let sorted = t.sort(1, SortOrder::Ascending).eval().unwrap();
     let list = Tensor::from_vec([COUNT], (0..COUNT as u64).collect()).unwrap();
     every_shortage("search_sorted", 1, || list.search_sorted(&t, Side::Left).to_vec());
-    every_shortage("search_sorted of a view", 2, || {
-        list.view().flip(0)?.flip(0)?.lazy().search_sorted(&t, Side::Left).to_vec()
+    every_shortage("search_sorted of an expression", 2, || {
+        (&list + 1).search_sorted(&t, Side::Left).to_vec()
     });
     every_shortage("search_sorted_along", 1, || {
         sorted.search_sorted_along(1, &t, Side::Right).to_vec()

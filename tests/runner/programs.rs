@@ -183,7 +183,9 @@ impl<'p> Program<'p> {
             return Ok(each!(x, x => view!(x, view)?));
         }
         match op {
-            "sum" | "prod" | "mean" | "min" | "max" => self.fold(op, self.within(x)?, optional()?),
+            "sum" | "prod" | "mean" | "min_over" | "max_over" => {
+                self.fold(op, self.within(x)?, optional()?)
+            }
             "sort" | "argsort" | "cumsum" => self.lanes(op, self.within(x)?, optional()?),
             _ if !options.is_empty() => {
                 Err(Fault::vector(format!("{op} has {} arguments too many", options.len())))
@@ -216,7 +218,7 @@ impl<'p> Program<'p> {
             ("prod", F64(x)) => F64(reduced(x.prod(axes), keepdims)?),
             ("mean", I64(x)) => F64(reduced(x.mean(axes), keepdims)?),
             ("mean", F64(x)) => F64(reduced(x.mean(axes), keepdims)?),
-            ("min", x) => each!(x, x => reduced(x.min(axes), keepdims)?),
+            ("min_over", x) => each!(x, x => reduced(x.min(axes), keepdims)?),
             (_, x) => each!(x, x => reduced(x.max(axes), keepdims)?),
         })
     }

@@ -189,8 +189,10 @@ fn nonzero_finds_what_a_loop_finds() {
     fn law(viewed: SparseViewed<i8>) -> bool {
         let (shape, data) = viewed.model();
         let model = Model::new(&shape, data);
-        let expected: Vec<Vec<usize>> =
-            crate::model::all_indexes(&shape).into_iter().filter(|index| *model.get(index) != 0).collect();
+        let expected: Vec<Vec<usize>> = crate::model::all_indexes(&shape)
+            .into_iter()
+            .filter(|index| *model.get(index) != 0)
+            .collect();
         let same = |found: Tensor<Vec<usize>>| {
             found.shape() == [expected.len(), shape.rank()]
                 && found.to_vec().unwrap() == expected.concat()
@@ -282,8 +284,10 @@ fn put_writes_what_take_reads() {
             return TestResult::discard();
         }
         let mut random = Random(seed);
-        let all: Vec<Vec<usize>> =
-            crate::model::all_indexes(&shape).into_iter().filter(|_| random.below(3) == 0).collect();
+        let all: Vec<Vec<usize>> = crate::model::all_indexes(&shape)
+            .into_iter()
+            .filter(|_| random.below(3) == 0)
+            .collect();
         let list = Tensor::from_vec([all.len(), shape.rank()], all.concat()).unwrap();
         let list = list.flip(0).unwrap().to_tensor().unwrap();
         let values: Vec<i32> = (0..all.len()).map(|_| random.below(5) as i32 - 1).collect();

@@ -182,6 +182,8 @@ fn errors_name_what_is_wrong() {
     assert_eq!(sums.unwrap_err(), Error::Overflow { index: vec![1], target: "i8" });
     assert_eq!(t.fold_segments(0, &[], Sum).eval().unwrap().shape(), [0]);
     let error = t.fold_by_key(0, &[0, 0, 0, 0], usize::MAX, Sum).eval().unwrap_err();
+    assert_eq!(error, Error::ShapeOverflow { shape: vec![usize::MAX] });
+    let error = t.fold_by_key(0, &[0, 0, 0, 0], isize::MAX as usize / 8, Sum).eval().unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
 }
 
