@@ -11,6 +11,9 @@ pub(crate) fn fails<T>(result: Result<T>, error: Error, text: &str) {
     assert_eq!(found.to_string(), text);
 }
 
+/// A million; a tenth of it without optimisation, which is as much beyond any stack.
+pub(crate) const MILLION: usize = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+
 /// A pool of so many threads, whatever the machine has.
 pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()

@@ -5,7 +5,7 @@
 //!
 //! Longer than 400 lines because it is one table of limits; each test stands alone.
 
-use crate::support::test_name;
+use crate::support::{MILLION, test_name};
 use lensor::map::{AxisMap, Layout, Walk};
 use lensor::{AddressMap, Error, Select, Shape};
 use std::process::{Command, Stdio};
@@ -462,7 +462,7 @@ fn a_million_transposes_and_flips_stay_flat() {
     on_small_stack(|| {
         let start = row_major([3, 4, 5]);
         let mut map = start.clone();
-        for k in 0..1_000_000 {
+        for k in 0..MILLION {
             map = if k % 2 == 0 { map.transpose(&[1, 2, 0]) } else { map.flip(k % 3) }.unwrap();
         }
         assert_eq!(map.links().len(), 1);
@@ -476,11 +476,11 @@ fn a_million_rotations_stay_flat() {
     on_small_stack(|| {
         let start = row_major([3, 5]);
         let mut map = start.clone();
-        for k in 0..1_000_000 {
+        for k in 0..MILLION as isize {
             map = map.rotate(&[k % 4 - 1, 2]).unwrap();
         }
         assert_eq!(map.links().len(), 1);
-        let whole = [2 * 250_000 % 3, 2_000_000 % 5];
+        let whole = [(2 * MILLION / 4 % 3) as isize, (2 * MILLION % 5) as isize];
         assert_eq!(map, start.rotate(&whole).unwrap());
     });
 }
@@ -490,7 +490,7 @@ fn a_million_reshapes_stay_flat() {
     on_small_stack(|| {
         let start = row_major([3, 4]).transpose(&[1, 0]).unwrap();
         let mut map = start.clone();
-        for _ in 0..500_000 {
+        for _ in 0..MILLION / 2 {
             map = map.reshape([2, 6]).unwrap().reshape([4, 3]).unwrap();
         }
         assert_eq!(map, start);
@@ -502,7 +502,7 @@ fn a_million_selections_stay_flat() {
     on_small_stack(|| {
         let start = row_major([5, 2]);
         let mut map = start.clone();
-        for _ in 0..250_000 {
+        for _ in 0..MILLION / 4 {
             map = map.select((Select::Reverse, [1, 0])).unwrap();
             map = map.select(([1, 0, 2, 3, 4],)).unwrap();
             map = map.select(([1, 0, 2, 3, 4], [1, 0])).unwrap();
@@ -518,7 +518,7 @@ fn a_chain_that_cannot_merge_does_not_recurse() {
     on_small_stack(|| {
         let build = || {
             let mut map = row_major([2, 3]);
-            for k in 0..200_000 {
+            for k in 0..MILLION / 5 {
                 let (shifts, to) = if k % 2 == 0 { ([0, 1], [3, 2]) } else { ([1, 0], [2, 3]) };
                 map = map.rotate(&shifts).unwrap().reshape(to).unwrap();
             }

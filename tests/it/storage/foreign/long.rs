@@ -1,6 +1,7 @@
 //! Chains of a million views and of as many boxes (failure mode 22), on a stack that recursion over
 //! them would overflow.
 
+use crate::support::MILLION;
 use lensor::prelude::*;
 use lensor::tensor::Flat;
 use lensor::{BoxReader, Reader, Tensor};
@@ -14,7 +15,7 @@ fn a_million_views_of_a_tensor_read_like_a_few() {
     on_small_stack(|| {
         let data: Vec<i32> = (0..60).collect();
         let mut t = Tensor::from_vec([3, 4, 5], data.clone()).unwrap();
-        for _ in 0..250_000 {
+        for _ in 0..MILLION / 4 {
             t = t.transpose(&[1, 2, 0]).unwrap().rotate(&[1, 2, 3]).unwrap();
             t = t.rotate(&[-1, -2, -3]).unwrap().transpose(&[2, 0, 1]).unwrap();
         }
@@ -28,7 +29,7 @@ fn a_million_views_of_an_expression_read_like_a_few() {
         let t = Tensor::from_vec([3, 4], (0..12).collect()).unwrap();
         let mut e = &t + 1;
         let mut boxed = (&t + 1).boxed();
-        for _ in 0..50_000 {
+        for _ in 0..MILLION / 20 {
             e = e.transpose(&[1, 0]).unwrap().flip(0).unwrap().flip(0).unwrap();
             e = e.transpose(&[1, 0]).unwrap();
             boxed = boxed.rotate(&[1, 1]).unwrap().rotate(&[-1, -1]).unwrap();
