@@ -8,7 +8,7 @@ use lensor::interop::npy;
 use lensor::lanes::{Interpolation, Lanes};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
-use lensor::rolling::{Edge, Rolling};
+use lensor::rolling::{Rolling, WindowEdge};
 use lensor::stencil::{EdgeOrder, Stencil};
 use lensor::{Reader, Reduce};
 use std::error::Error as AnyError;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let steepest = steepness.argmax(..).item()? + MONTHS;
     println!("steepest change: {}-{:02}", FIRST_YEAR + steepest / MONTHS, steepest % MONTHS + 1);
 
-    let annual = time_line.rolling(0, MONTHS).centred().edge(Edge::Cut).mean().eval()?;
+    let annual = time_line.rolling(0, MONTHS).centred().edge(WindowEdge::Cut).mean().eval()?;
     let annual = annual.reshape([YEARS, MONTHS])?;
     let map = map_of(&[anomaly.clone().boxed(), annual.view().boxed()])?;
     let default = std::env::temp_dir().join("lensor-climate.png");

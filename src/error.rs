@@ -365,7 +365,7 @@ pub enum Error {
         /// Axis of the view.
         axis: usize,
     },
-    /// A cyclic walk with period 0.
+    /// A cyclic pattern with period 0.
     #[error("axis {axis} has period 0")]
     ZeroPeriod {
         /// Axis of the layout.

@@ -18,20 +18,20 @@ const LARGE_PAGE: usize = 1 << 21;
 const MUCH: usize = 2 * LARGE_PAGE;
 
 /// A vector with exact room for `count` elements.
-pub(crate) fn room<T>(count: usize) -> Result<Vec<T>> {
+pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
     let mut out = Vec::new();
-    reserve(&mut out, count)?;
+    try_reserve_exact(&mut out, count)?;
     Ok(out)
 }
 
 /// Exact room for `more` elements, or an error where others abort.
-pub(crate) fn reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    make_room(out, more, Vec::try_reserve_exact)
+pub(crate) fn try_reserve_exact<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    reserve_with(out, more, Vec::try_reserve_exact)
 }
 
 /// Room for `more` elements and, if there was none, for many others, or an error where others abort.
-pub(crate) fn grow<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    make_room(out, more, Vec::try_reserve)
+pub(crate) fn try_reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
+    reserve_with(out, more, Vec::try_reserve)
 }
 
 /// Zeros in memory that is fresh from the system if there are many, so that it costs little until it is
@@ -45,7 +45,7 @@ pub(crate) fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
 
 /// A vector of what an iterator gives.
 pub(crate) fn list<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
-    let mut out = room(items.len())?;
+    let mut out = try_with_capacity(items.len())?;
     out.extend(items);
     Ok(out)
 }
@@ -53,28 +53,28 @@ pub(crate) fn list<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>>
 /// Replaces the elements of a vector.
 pub(crate) fn refill<T>(out: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
     out.clear();
-    reserve(out, items.len())?;
+    try_reserve_exact(out, items.len())?;
     out.extend(items);
     Ok(())
 }
 
 /// Appends elements to a vector that may have to grow.
 pub(crate) fn append<T: Clone>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
-    grow(out, more.len())?;
+    try_reserve(out, more.len())?;
     out.extend_from_slice(more);
     Ok(())
 }
 
 /// Appends an element to a vector that may have to grow.
 pub(crate) fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
-    grow(out, 1)?;
+    try_reserve(out, 1)?;
     out.push(element);
     Ok(())
 }
 
 /// Makes a vector `len` elements long; new ones are copies of `value`.
 pub(crate) fn resize<T: Clone>(out: &mut Vec<T>, len: usize, value: T) -> Result<()> {
-    reserve(out, len.saturating_sub(out.len()))?;
+    try_reserve_exact(out, len.saturating_sub(out.len()))?;
     out.resize(len, value);
     Ok(())
 }
@@ -95,7 +95,7 @@ pub(crate) fn text(bytes: usize) -> Result<String> {
 }
 
 #[inline]
-fn make_room<T, E>(
+fn reserve_with<T, E>(
     out: &mut Vec<T>,
     more: usize,
     reserve: impl FnOnce(&mut Vec<T>, usize) -> Result<(), E>,
@@ -136,14 +136,14 @@ fn advise_large_pages<T>(_: &mut [T]) {}
 
 #[cfg(test)]
 mod tests {
-    use super::room;
+    use super::try_with_capacity;
 
     #[test]
     fn room_is_exact_and_for_no_element_none() {
-        assert_eq!(room::<u8>(5000).unwrap().capacity(), 5000);
-        assert_eq!(room::<u8>(0).unwrap().capacity(), 0);
-        assert!(room::<()>(usize::MAX).unwrap().is_empty());
-        let error = room::<u64>(usize::MAX).unwrap_err();
+        assert_eq!(try_with_capacity::<u8>(5000).unwrap().capacity(), 5000);
+        assert_eq!(try_with_capacity::<u8>(0).unwrap().capacity(), 0);
+        assert!(try_with_capacity::<()>(usize::MAX).unwrap().is_empty());
+        let error = try_with_capacity::<u64>(usize::MAX).unwrap_err();
         assert_eq!(error.to_string(), format!("could not allocate {} bytes", usize::MAX));
     }
 
@@ -168,7 +168,7 @@ mod tests {
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn much_memory_is_asked_for_in_large_pages() {
-        let large: Vec<f64> = room(8 * super::LARGE_PAGE / size_of::<f64>()).unwrap();
+        let large: Vec<f64> = try_with_capacity(8 * super::LARGE_PAGE / size_of::<f64>()).unwrap();
         let middle = large.as_ptr().addr() + 4 * super::LARGE_PAGE;
         if std::path::Path::new("/sys/kernel/mm/transparent_hugepage/enabled").exists() {
             let flags = flags(middle).unwrap();

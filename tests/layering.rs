@@ -82,8 +82,8 @@ const CONDITIONAL: [&str; 10] = [
     "map/select.rs",
     "tensor/build.rs",
     "arbitrary",
-    "ops/reduce/library/by_element.rs",
-    "ops/reduce/library/sums.rs",
+    "ops/reduce/reducers/by_element.rs",
+    "ops/reduce/reducers/sums.rs",
 ];
 
 fn root() -> PathBuf {
@@ -373,13 +373,13 @@ const ALLOCATES: [(&str, &str, &str); 44] = [
     ("ops/lanes/driver.rs", "there is nothing", "a text"),
     ("ops/lanes/operand.rs", "kept.to_vec()", "axes"),
     ("ops/linalg/einsum/plan.rs", "collect", "axes"),
-    ("ops/pairing.rs", "", "axes"),
+    ("ops/contraction.rs", "", "axes"),
     ("ops/reduce/along.rs", "collect()", "results that are fewer than four to a thread"),
     ("ops/reduce/fold.rs", "kept.len()", "axes"),
     ("ops/reduce/fold.rs", "there are no", "a text"),
-    ("ops/reduce/library/adapters.rs", "taken", "a leaf of at most 512 elements"),
-    ("ops/reduce/library/moments.rs", "rows[0]", "at most 4096 columns"),
-    ("ops/reduce/library/moments.rs", "width", "at most 4096 columns"),
+    ("ops/reduce/reducers/adapters.rs", "taken", "a leaf of at most 512 elements"),
+    ("ops/reduce/reducers/moments.rs", "rows[0]", "at most 4096 columns"),
+    ("ops/reduce/reducers/moments.rs", "width", "at most 4096 columns"),
     (
         "ops/scan/advance.rs",
         "results[..count]",

@@ -6,7 +6,7 @@
 
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
-use lensor::stencil::{Edge, EdgeOrder, Mode, Spacing, Stencil};
+use lensor::stencil::{Border, EdgeOrder, Mode, Spacing, Stencil};
 use ndarray::{Array2, ArrayView2, s};
 use report::{Bench, Case, Match, check};
 
@@ -91,13 +91,13 @@ fn convolution(bench: &mut Bench) {
     };
     by_windows(&mut sums);
     let turned = kernel.view().flip(0).and_then(|kernel| kernel.flip(1)).expect("two axes");
-    t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
+    t.view().convolve(&turned, Mode::Same(Border::Zero)).assign_to(&mut out).expect("sums");
     assert!(out.storage().iter().zip(&sums).all(|(a, b)| (a - b).abs() < 1e-12), "{name}");
     bench.run_match(Match {
         name,
         reach: 0.1,
         ours: &mut || {
-            t.view().convolve(&turned, Mode::Same(Edge::Zero)).assign_to(&mut out).expect("sums");
+            t.view().convolve(&turned, Mode::Same(Border::Zero)).assign_to(&mut out).expect("sums");
         },
         peer: ("windows", &mut || by_windows(&mut sums)),
         naive: None,

@@ -32,7 +32,7 @@ pub use sparse::SparseViewed;
 pub use viewed::{Aligned, Viewed};
 
 use crate::error::Result;
-use crate::map::{AddressMap, AxisMap, Layout, Table, Walk};
+use crate::map::{AddressMap, AxisMap, Layout, Pattern, Table};
 use crate::shape::Shape;
 use quickcheck::{Arbitrary, Gen, empty_shrinker};
 
@@ -96,7 +96,7 @@ impl Arbitrary for Shape {
 }
 
 impl Arbitrary for Layout {
-    /// Axes of random strides and walks, not necessarily of normal form or injective, placed so that
+    /// Axes of random strides and patterns, not necessarily of normal form or injective, placed so that
     /// the lowest address is small.
     fn arbitrary(g: &mut Gen) -> Self {
         loop {
@@ -111,7 +111,7 @@ impl Arbitrary for Layout {
                     _ => sign * nested,
                 };
                 nested = nested.max(stride.abs() * extent.max(1) as isize);
-                axes.push(AxisMap { extent, stride, walk: arbitrary_walk(g, extent) });
+                axes.push(AxisMap { extent, stride, pattern: arbitrary_pattern(g, extent) });
             }
             axes.reverse();
             if bool::arbitrary(g) {
@@ -153,13 +153,13 @@ impl Arbitrary for AddressMap {
         Chain::arbitrary(g).map()
     }
 
-    /// The top link alone, one axis fewer, or one axis shorter.
+    /// The top stage alone, one axis fewer, or one axis shorter.
     ///
     /// The operations that led here are lost; shrink a [`Chain`] where they matter.
     fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
         let mut smaller = Vec::new();
-        if self.links().len() > 1 {
-            smaller.extend(self.links().map(|link| Self::from(link.clone())));
+        if self.stages().len() > 1 {
+            smaller.extend(self.stages().map(|stage| Self::from(stage.clone())));
         }
         for (axis, &extent) in self.shape().iter().enumerate() {
             if extent == 1 {
@@ -173,17 +173,19 @@ impl Arbitrary for AddressMap {
     }
 }
 
-fn arbitrary_walk(g: &mut Gen, extent: usize) -> Walk {
+fn arbitrary_pattern(g: &mut Gen, extent: usize) -> Pattern {
     match below(g, 6) {
         0 | 1 => {
             let period = 1 + below(g, 2 * extent + 2);
-            Walk::Cyclic { period, shift: below(g, 2 * period), step: below(g, 2 * period) }
+            Pattern::Cyclic { period, shift: below(g, 2 * period), step: below(g, 2 * period) }
         }
         2 => {
             let positions = 1 + below(g, 2 * extent);
-            Walk::Listed(Table::new((0..extent).map(|_| below(g, positions)).collect::<Vec<_>>()))
+            Pattern::Listed(Table::new(
+                (0..extent).map(|_| below(g, positions)).collect::<Vec<_>>(),
+            ))
         }
-        _ => Walk::Linear,
+        _ => Pattern::Linear,
     }
 }
 
@@ -201,13 +203,13 @@ fn placed(lowest: usize, axes: Vec<AxisMap>) -> Result<Layout> {
 fn simpler_axes(axis: &AxisMap) -> Vec<AxisMap> {
     let mut simpler = Vec::new();
     for extent in axis.extent.shrink() {
-        let walk = match &axis.walk {
-            Walk::Listed(table) => Walk::Listed(Table::new(&table.positions()[..extent])),
+        let pattern = match &axis.pattern {
+            Pattern::Listed(table) => Pattern::Listed(Table::new(&table.positions()[..extent])),
             other => other.clone(),
         };
-        simpler.push(AxisMap { extent, stride: axis.stride, walk });
+        simpler.push(AxisMap { extent, stride: axis.stride, pattern });
     }
-    if axis.walk != Walk::Linear {
+    if axis.pattern != Pattern::Linear {
         simpler.push(AxisMap::linear(axis.extent, axis.stride));
     }
     simpler.extend(axis.stride.shrink().map(|stride| AxisMap { stride, ..axis.clone() }));

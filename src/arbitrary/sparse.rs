@@ -51,7 +51,7 @@ impl<T: Copy + Send + Sync> SparseViewed<T> {
         let entries = entries.filter(|(_, stored)| **stored).map(|((address, &x), _)| (address, x));
         let (addresses, values) = entries.unzip();
         let storage = Sparse::of_sorted(self.stored.len(), self.fill, addresses, values);
-        Tensor::of_parts(self.dense.chain().map(), storage)
+        Tensor::from_parts(self.dense.chain().map(), storage)
     }
 
     /// The same elements in memory, under the same operations.

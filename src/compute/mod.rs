@@ -91,7 +91,7 @@ pub trait Compute: Send + Sync + Sealed {
     fn eval_box(&self, _ranges: &[Range<usize>]) -> Result<Tensor<Vec<Self::Elem>>> {
         let map = self.layout()?;
         let data = self.collect(map.count())?;
-        Ok(Tensor::of_parts(map, data))
+        Ok(Tensor::from_parts(map, data))
     }
 
     /// How it would be computed, in words.
@@ -220,7 +220,7 @@ impl<C: Compute> Deferred<C> {
         let mut kept = Kept::default();
         prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
         let data = self.operation.collect(map.count())?;
-        Ok(Tensor::of_parts(map, data))
+        Ok(Tensor::from_parts(map, data))
     }
 
     /// Computes the results, in row-major order, into a vector.

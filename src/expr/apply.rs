@@ -235,8 +235,8 @@ impl<F: Op<R::Elem>, R: Row> Row for ApplyRow<'_, F, R> {
     }
 
     #[inline(always)]
-    fn ask_ahead(&self) {
-        self.operands.ask_ahead();
+    fn prefetch_row(&self) {
+        self.operands.prefetch_row();
     }
 
     #[inline(always)]

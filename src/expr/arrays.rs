@@ -127,8 +127,8 @@ impl<R: Row, const N: usize> Row for [R; N] {
     }
 
     #[inline(always)]
-    fn ask_ahead(&self) {
-        self.iter().for_each(|row| row.ask_ahead());
+    fn prefetch_row(&self) {
+        self.iter().for_each(|row| row.prefetch_row());
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -110,7 +110,7 @@ impl<'a, T> Boxed<'a, T> {
             return Err(too_many_leaves(leaf_count));
         }
         // There is room for all, so no push allocates.
-        let mut leaves = room(leaf_count)?;
+        let mut leaves = try_with_capacity(leaf_count)?;
         node.leaves(&mut |leaf| {
             leaves.push(BoxedLeaf {
                 map: leaf.map.clone(),

@@ -1,13 +1,13 @@
 //! Evaluation: from an expression to operands, a plan and elements.
 
-use super::leaf::Links;
+use super::leaf::Stages;
 use super::node::{Node, Tree};
 use super::{locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, AxisWalk, Blocking, Filled, Operand, Output, PerOperand, Place, Source, Steps, Stop,
-    Tile, TileSource, Walk,
+    self, AxisPattern, Blocking, Filled, Operand, Output, Pattern, PerOperand, Place, Source,
+    Steps, Stop, Tile, TileSource,
 };
 use crate::map::{self, AddressMap};
 use crate::memory::list;
@@ -27,10 +27,10 @@ pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<
     let map = AddressMap::row_major(&shape)?;
     let _results = prepare(e)?;
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
-        return Ok(Tensor::of_parts(map, data?));
+        return Ok(Tensor::from_parts(map, data?));
     }
     let data = elements(e, &shape, &map)?;
-    Ok(Tensor::of_parts(map, data))
+    Ok(Tensor::from_parts(map, data))
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given.
@@ -149,8 +149,10 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
         direct &= leaf.access == super::Access::Slice && leaf.map.rest().is_empty();
     });
     let top = map.top();
-    let last = top.plain_axes().last().map(|axis| (axis.stride, top.walk(top.rank() - 1)));
-    direct && last.is_some_and(|(stride, walk)| stride == 1 && matches!(walk, map::Walk::Linear))
+    let last = top.plain_axes().last().map(|axis| (axis.stride, top.pattern(top.rank() - 1)));
+    direct
+        && last
+            .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
 }
 
 /// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can
@@ -218,8 +220,8 @@ pub(super) fn run<T: Copy + Send + Sync>(
     blocking: Blocking,
 ) -> Result<Option<Filled>, Stop> {
     let prepared = Prepared::new(e, shape, map);
-    let links = prepared.links();
-    kernel::evaluate(source, &prepared.shape, &prepared.operands(&links), blocking, out)
+    let stages = prepared.stages();
+    kernel::evaluate(source, &prepared.shape, &prepared.operands(&stages), blocking, out)
 }
 
 /// Evaluates `e` at `shape` block by block, with the places that `map` gives them.
@@ -246,8 +248,8 @@ pub(super) fn visit_blocks<T: Copy + Send + Sync>(
     visit: Visit<'_, T>,
 ) -> Result<(), Stop> {
     let prepared = Prepared::new(e, shape, map);
-    let links = prepared.links();
-    kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&links), visit)
+    let stages = prepared.stages();
+    kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&stages), visit)
 }
 
 /// Maps of the output and all leaves at one shape.
@@ -262,16 +264,16 @@ impl<'a> Prepared<'a> {
         maps.push(Cow::Borrowed(map));
         e.leaves(&mut |leaf| maps.push(Cow::Borrowed(leaf.map)));
         let mut prepared = Self { shape: shape.clone(), maps };
-        while prepared.cancel_link() {}
+        while prepared.cancel_stage() {}
         prepared
     }
 
     /// Evaluates at the shape below a reshape instead, if the output and all leaves can follow.
     ///
-    /// Row-major order is the same before and after a reshape, so a link that only reshapes can be
+    /// Row-major order is the same before and after a reshape, so a stage that only reshapes can be
     /// taken away from one map if the others are reshaped the other way, as long as that costs them no
-    /// link.
-    fn cancel_link(&mut self) -> bool {
+    /// stage.
+    fn cancel_stage(&mut self) -> bool {
         let Some(shape) = self.maps.iter().find_map(|map| {
             let below = map.rest().last()?;
             let whole = map.top().is_contiguous()
@@ -301,35 +303,41 @@ impl<'a> Prepared<'a> {
         fewer
     }
 
-    pub(super) fn links(&self) -> SmallVec<[Links<'_>; 4]> {
-        self.maps.iter().map(|map| Links(map.rest())).collect()
+    pub(super) fn stages(&self) -> SmallVec<[Stages<'_>; 4]> {
+        self.maps.iter().map(|map| Stages(map.rest())).collect()
     }
 
-    pub(super) fn operands<'s>(&'s self, links: &'s [Links<'s>]) -> PerOperand<Operand<'s>> {
-        self.maps.iter().zip(links).map(|(map, links)| operand(map, links, &self.shape)).collect()
+    pub(super) fn operands<'s>(&'s self, stages: &'s [Stages<'s>]) -> PerOperand<Operand<'s>> {
+        self.maps
+            .iter()
+            .zip(stages)
+            .map(|(map, stages)| operand(map, stages, &self.shape))
+            .collect()
     }
 }
 
-/// The top link of a map at a joint shape, as planners see it.
-fn operand<'s>(map: &'s AddressMap, links: &'s Links<'s>, shape: &Shape) -> Operand<'s> {
+/// The top stage of a map at a joint shape, as planners see it.
+fn operand<'s>(map: &'s AddressMap, stages: &'s Stages<'s>, shape: &Shape) -> Operand<'s> {
     let top = map.top();
     let missing = shape.rank() - top.rank();
     let axes = shape.iter().enumerate().map(|(axis, &extent)| {
         let Some(k) = axis.checked_sub(missing) else {
-            return AxisWalk { stride: 0, walk: Walk::Linear };
+            return AxisPattern { stride: 0, pattern: Pattern::Linear };
         };
         let own = top.plain_axes()[k];
-        let walk = match top.walk(k) {
-            _ if own.extent != extent => return AxisWalk { stride: 0, walk: Walk::Linear },
-            map::Walk::Linear => Walk::Linear,
-            map::Walk::Cyclic { period, shift, step } => {
-                Walk::Cyclic { period: *period, shift: *shift, step: *step }
+        let pattern = match top.pattern(k) {
+            _ if own.extent != extent => {
+                return AxisPattern { stride: 0, pattern: Pattern::Linear };
             }
-            map::Walk::Listed(table) => Walk::Listed(table.positions()),
+            map::Pattern::Linear => Pattern::Linear,
+            map::Pattern::Cyclic { period, shift, step } => {
+                Pattern::Cyclic { period: *period, shift: *shift, step: *step }
+            }
+            map::Pattern::Listed(table) => Pattern::Listed(table.positions()),
         };
-        AxisWalk { stride: own.stride, walk }
+        AxisPattern { stride: own.stride, pattern }
     });
-    let relocate = (!links.0.is_empty()).then_some(links as &dyn kernel::Relocate);
+    let relocate = (!stages.0.is_empty()).then_some(stages as &dyn kernel::Relocate);
     Operand { base: top.offset() as isize, axes: axes.collect(), relocate }
 }
 

@@ -102,8 +102,8 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let shape = e.shape()?;
     let out = AddressMap::row_major(&shape)?;
     let prepared = Prepared::new(e, &shape, &out);
-    let links = prepared.links();
-    let operands = prepared.operands(&links);
+    let stages = prepared.stages();
+    let operands = prepared.operands(&stages);
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
     let plan = plan::plan(&prepared.shape, &operands, blocking(e, &out))?;
@@ -128,11 +128,11 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
             Access::Stored { .. } if by_entries => kind(access),
             _ => operand(&plan, k + 1, access, e.is_leaf()),
         };
-        let links = prepared.maps[k + 1].rest().len();
-        let linked =
-            if links > 0 { format!(", through {} links", links + 1) } else { String::new() };
+        let stages = prepared.maps[k + 1].rest().len();
+        let staged =
+            if stages > 0 { format!(", through {} stages", stages + 1) } else { String::new() };
         let bytes = if elem_bytes == 1 { "byte" } else { "bytes" };
-        lines.push(format!("operand {}: {how}{linked}, {elem_bytes} {bytes} an element", k + 1));
+        lines.push(format!("operand {}: {how}{staged}, {elem_bytes} {bytes} an element", k + 1));
     }
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
@@ -185,10 +185,10 @@ fn distinct(map: &AddressMap) -> usize {
     let top = map.top();
     let along = (0..top.rank()).map(|axis| {
         let own = top.plain_axes()[axis];
-        match top.walk(axis) {
+        match top.pattern(axis) {
             _ if own.extent > 0 && own.stride == 0 => 1,
-            map::Walk::Cyclic { period, .. } => own.extent.min(*period),
-            map::Walk::Linear | map::Walk::Listed(_) => own.extent,
+            map::Pattern::Cyclic { period, .. } => own.extent.min(*period),
+            map::Pattern::Linear | map::Pattern::Listed(_) => own.extent,
         }
     });
     let span = map.span();
@@ -211,7 +211,7 @@ fn loops(plan: &plan::Plan<'_>) -> String {
         loops => loops.iter().map(|l| l.extent).format(" x ").to_string(),
     };
     let [rows, columns] = nest.block;
-    let blocks = match (nest.crossed, rows) {
+    let blocks = match (nest.transposed, rows) {
         (true, _) => format!(", in blocks of {rows} x {columns}"),
         (false, 1) => String::new(),
         (false, _) => format!(", {rows} rows of {columns} at a time"),

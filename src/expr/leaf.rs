@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::{AddressMap, Layout};
-use crate::memory::{refill, reserve, resize};
+use crate::memory::{refill, resize, try_reserve_exact};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -180,7 +180,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     /// Repeats the one element of each row.
     fn repeat(&mut self, slice: &[T], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
         self.scratch.clear();
-        reserve(&mut self.scratch, rows * PART)?;
+        try_reserve_exact(&mut self.scratch, rows * PART)?;
         for row in 0..rows {
             let mut address = [place.base.wrapping_add(place.rows.at(row)) as usize];
             if let Some(relocate) = place.relocate {
@@ -372,15 +372,15 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
     }
 }
 
-/// Maps positions through the lower links of an address map.
+/// Maps positions through the lower stages of an address map.
 #[derive(Debug)]
-pub(crate) struct Links<'a>(pub(crate) &'a [Layout]);
+pub(crate) struct Stages<'a>(pub(crate) &'a [Layout]);
 
-impl crate::kernel::Relocate for Links<'_> {
+impl crate::kernel::Relocate for Stages<'_> {
     fn relocate(&self, positions: &mut [usize]) {
-        for link in self.0.iter().rev() {
+        for stage in self.0.iter().rev() {
             for position in &mut *positions {
-                *position = link.address_at(*position);
+                *position = stage.address_at(*position);
             }
         }
     }

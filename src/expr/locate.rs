@@ -1,6 +1,6 @@
 //! From "something failed in this evaluation" to the index and the reason.
 
-use super::leaf::Links;
+use super::leaf::Stages;
 use super::node::Node;
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Fault, PerOperand, Place, Steps, Stop, Tile};
@@ -77,15 +77,15 @@ fn find<T: Copy + Send + Sync>(
 ) -> Result<Found, Stop> {
     let mut maps: PerOperand<&AddressMap> = PerOperand::new();
     e.leaves(&mut |leaf| maps.push(leaf.map));
-    let links: PerOperand<Links<'_>> = maps.iter().map(|map| Links(map.rest())).collect();
+    let stages: PerOperand<Stages<'_>> = maps.iter().map(|map| Stages(map.rest())).collect();
     let still = Steps { stride: 0, table: None };
     let mut worker = e.open();
     for index in indexes {
         let mut places: PerOperand<Place<'_>> = PerOperand::new();
         places.push(Place { base: 0, rows: still, columns: still, relocate: None });
-        for (map, links) in maps.iter().zip(&links) {
+        for (map, stages) in maps.iter().zip(&stages) {
             let base = map.top().to_local(&own_index(map, &index))? as isize;
-            let relocate = (!links.0.is_empty()).then_some(links as &dyn crate::kernel::Relocate);
+            let relocate = (!stages.0.is_empty()).then_some(stages as &dyn crate::kernel::Relocate);
             places.push(Place { base, rows: still, columns: still, relocate });
         }
         let tile = Tile { rows: 1, columns: 1, dense: false, places: &places };

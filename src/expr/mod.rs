@@ -300,7 +300,7 @@ impl<E: Expr> Lazy<E> {
         boxed::boxed(self.0)
     }
 
-    /// Says in a few lines how the expression would be evaluated: links, loops, blocks, operands
+    /// Says in a few lines how the expression would be evaluated: stages, loops, blocks, operands
     /// packed or direct, threads and bytes.
     ///
     /// # Errors

@@ -145,7 +145,7 @@ impl<'a, T: Copy> Worker<'a, T> {
     }
 
     /// Asks for memory that is read later, as tiles are read whose rows follow one another.
-    pub(super) fn ask_ahead(&mut self) {
+    pub(super) fn prefetch_row(&mut self) {
         self.scratch = Scratch::new(true);
     }
 

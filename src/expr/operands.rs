@@ -213,8 +213,8 @@ macro_rules! operand_tuples {
             }
 
             #[inline(always)]
-            fn ask_ahead(&self) {
-                $(self.$k.ask_ahead();)*
+            fn prefetch_row(&self) {
+                $(self.$k.prefetch_row();)*
             }
 
             #[inline(always)]

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::{AddressMap, Select};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
 use pieces::Pieces;
 use runs::Runs;
@@ -33,8 +33,8 @@ const TOGETHER: usize = 512;
 pub(crate) struct Rows<'e, T> {
     e: Boxed<'e, T>,
     shape: Shape,
-    /// Links below the first, of all leaves.
-    links: usize,
+    /// Stages below the first, of all leaves.
+    stages: usize,
     /// Strides of every leaf, if strides are all there is.
     strided: Option<Vec<Strided>>,
 }
@@ -60,23 +60,23 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     ) -> Result<Self> {
         let joint = e.shape()?;
         let shape = view(AddressMap::row_major(&joint)?)?.shape();
-        let mut links = 0;
+        let mut stages = 0;
         let e = e.rewrite(&mut |map| {
             let map = view(map.stretch(&joint, Align::Right)?)?;
-            links += map.rest().len();
+            stages += map.rest().len();
             Ok(map)
         })?;
         let strided = strided(&e);
-        Ok(Self { e, shape, links, strided })
+        Ok(Self { e, shape, stages, strided })
     }
 
     pub(crate) fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// How many links the maps of all leaves have below their first.
-    pub(crate) fn links(&self) -> usize {
-        self.links
+    /// How many stages the maps of all leaves have below their first.
+    pub(crate) fn stages(&self) -> usize {
+        self.stages
     }
 
     /// How blocks are had, in words.
@@ -95,7 +95,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let mut worker = self.e.worker();
         let bytes = self.shape.iter().product::<usize>().saturating_mul(size_of::<T>());
         if bytes >= FAR_BYTES {
-            worker.ask_ahead();
+            worker.prefetch_row();
         }
         let columns = self.shape.rank() - 1;
         let direct = self.strided.as_ref().is_some_and(|leaves| match leaves.as_slice() {
@@ -208,7 +208,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         if let (true, Some([leaf])) = (self.direct, self.rows.strided.as_deref()) {
             let slice = self.worker.slice().unwrap_or_default();
             self.starts.clear();
-            reserve(&mut self.starts, rows.len())?;
+            try_reserve_exact(&mut self.starts, rows.len())?;
             let mut runs = Runs::new(&self.rows.shape, rows);
             while let Some((run, index)) = runs.next() {
                 let (base, step) = leaf.place(&index, columns.start);
@@ -347,7 +347,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             let width = columns.len();
             let mut block = std::mem::take(&mut self.block);
             block.truncate(done);
-            reserve(&mut block, count - done)?;
+            try_reserve_exact(&mut block, count - done)?;
             let rows = Block { data: self.tile(run, index, columns)?, columns: width };
             (0..run).for_each(|row| block.extend_from_slice(rows.row(row)));
             self.block = block;
@@ -371,7 +371,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
                 filled.ok_or_else(|| Stop::from(inner::out_of_span(0, part as i128 - 1, part)))
             })?;
             self.block.truncate(done);
-            reserve(&mut self.block, count - done)?;
+            try_reserve_exact(&mut self.block, count - done)?;
             self.block.extend_from_slice(&first);
             if let Some(&element) = first.first() {
                 self.block.resize(count, element);

@@ -6,9 +6,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where Linux and others keep links to open files.
+/// Where Linux and others keep stages to open files.
 const OPEN_FILES: [&str; 2] = ["/proc", "/dev/fd"];
-/// Links that are followed, as many as Linux does.
+/// Stages that are followed, as many as Linux does.
 const LINKS: usize = 40;
 /// Names that are tried for a new file.
 const NAMES: usize = 8;
@@ -47,7 +47,7 @@ pub(super) fn save(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Resu
 /// Makes a file that takes the place of one of the same name once it is whole: until then, and if there is an
 /// error or a panic, the old one stays as it is and nothing else stays. `other` opens what is no regular file.
 ///
-/// A symbolic link goes on leading to the file. Maps of the old file keep what they show.
+/// A symbolic stage goes on leading to the file. Maps of the old file keep what they show.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ fn named(verb: &str, path: &Path, error: Error) -> Error {
 
 /// Where a regular file is or can be.
 struct Place {
-    /// No link.
+    /// No stage.
     path: PathBuf,
     old: Option<Metadata>,
 }
@@ -94,16 +94,16 @@ impl Place {
         };
         let mut path = std::path::absolute(name)?;
         for _ in 0..LINKS {
-            // These links lead to a file that is open, whatever has its name by now.
+            // These stages lead to a file that is open, whatever has its name by now.
             if OPEN_FILES.iter().any(|folder| path.starts_with(folder)) {
                 return Ok(None);
             }
-            let Ok(link) = fs::read_link(&path) else {
+            let Ok(stage) = fs::read_link(&path) else {
                 return Ok(Some(Self { path, old }));
             };
-            path.set_file_name(link);
+            path.set_file_name(stage);
         }
-        Err(io::Error::other("too many levels of symbolic links"))
+        Err(io::Error::other("too many levels of symbolic stages"))
     }
 
     /// Makes a file beside this place and moves it here.
@@ -129,7 +129,7 @@ impl Place {
 
     /// A new file in the same directory, with a name that nobody can guess and prepare.
     ///
-    /// `tempfile` makes such files too. It would add nine crates to what every user builds, and leave links,
+    /// `tempfile` makes such files too. It would add nine crates to what every user builds, and leave stages,
     /// permissions and syncing to us.
     fn beside(&self) -> io::Result<(Unfinished, File)> {
         let mut options = File::options();

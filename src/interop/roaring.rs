@@ -19,7 +19,7 @@
 //! ```
 
 use crate::error::Result;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
@@ -66,7 +66,7 @@ pub fn pattern<T: Copy + Send + Sync>(
     let len = shape.count()?;
     // One position beyond the shape is enough to refuse the set.
     let count = usize::try_from(set.rank(len as u64)).unwrap_or(usize::MAX).saturating_add(1);
-    let (mut addresses, mut values) = (room(count)?, room(count)?);
+    let (mut addresses, mut values) = (try_with_capacity(count)?, try_with_capacity(count)?);
     for position in set.iter() {
         addresses.push(usize::try_from(position).unwrap_or(usize::MAX));
         values.push(value);

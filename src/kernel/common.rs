@@ -1,18 +1,18 @@
 //! Numbers that two ascending lists have in common.
 
-use super::{Loop, wide};
+use super::{Loop, dispatch};
 
 /// Numbers of either list that are compared at once, each with each.
 const WIDE: usize = 8;
 
 /// Two ascending lists, and how far they were read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Common<'l> {
+pub(crate) struct Intersection<'l> {
     pub(crate) lists: [&'l [usize]; 2],
     read: [usize; 2],
 }
 
-impl<'l> Common<'l> {
+impl<'l> Intersection<'l> {
     pub(crate) fn new(lists: [&'l [usize]; 2]) -> Self {
         Self { lists, read: [0, 0] }
     }
@@ -20,12 +20,12 @@ impl<'l> Common<'l> {
     /// Calls `visit` with the places in both lists of the next `count` numbers that they share, or of some
     /// more. Lists that do not ascend give other numbers that they share, if any.
     pub(crate) fn take(&mut self, count: usize, visit: impl FnMut([usize; 2])) {
-        wide(Take { common: self, count, visit });
+        dispatch(Take { common: self, count, visit });
     }
 }
 
 struct Take<'c, 'l, F> {
-    common: &'c mut Common<'l>,
+    common: &'c mut Intersection<'l>,
     count: usize,
     visit: F,
 }
@@ -37,7 +37,8 @@ impl<F: FnMut([usize; 2])> Loop for Take<'_, '_, F> {
     /// lower goes on, so every pair meets, and only once.
     #[inline(always)]
     fn run(self) {
-        let Self { common: Common { lists: [a, b], read: [i, j] }, mut count, mut visit } = self;
+        let Self { common: Intersection { lists: [a, b], read: [i, j] }, mut count, mut visit } =
+            self;
         while let (Some(x), Some(y)) =
             (a[*i..].first_chunk::<WIDE>(), b[*j..].first_chunk::<WIDE>())
         {
@@ -78,7 +79,7 @@ impl<F: FnMut([usize; 2])> Loop for Take<'_, '_, F> {
 
 #[cfg(test)]
 mod tests {
-    use super::Common;
+    use super::Intersection;
 
     #[test]
     fn pairs_of_equal_numbers_meet_once() {
@@ -87,7 +88,7 @@ mod tests {
                 let a: Vec<usize> = (0..count).map(|k| shift + k * step).collect();
                 let b: Vec<usize> = (0..600).map(|k| shift + k * other).collect();
                 for at_once in [1, 3, 1000] {
-                    let (mut found, mut all) = (Vec::new(), Common::new([&a, &b]));
+                    let (mut found, mut all) = (Vec::new(), Intersection::new([&a, &b]));
                     loop {
                         let before = found.len();
                         all.take(at_once, |pair| found.push(pair));

@@ -17,14 +17,16 @@ pub(crate) mod sparse;
 mod taps;
 mod walk;
 
-pub(crate) use common::Common;
+pub(crate) use common::Intersection;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output, RowsMut};
 pub(crate) use join::{join, task_size, threads};
 pub(crate) use parts::{Columns, Part, Pending, Queue, copy, fill_parts};
-pub(crate) use plan::{AxisWalk, Blocking, Operand, PerOperand, Relocate, Walk};
+pub(crate) use plan::{AxisPattern, Blocking, Operand, Pattern, PerOperand, Relocate};
 pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
-pub(crate) use simd::{Loop, SPARE, ask_ahead, prefetch, sort_u32, sort_u64, wide, widest};
+pub(crate) use simd::{
+    Loop, SPARE, dispatch, dispatch_widest, prefetch_row, prefetch_span, sort_u32, sort_u64,
+};
 pub(crate) use simd::{compensate_f32, compensate_f64};
 use simd::{merge_u32, merge_u64};
 pub(crate) use taps::Taps;
@@ -207,7 +209,7 @@ pub trait Row: Sized {
 
     /// Asks for memory that is read a little later if rows follow one another for long, as many lines as
     /// this part has.
-    fn ask_ahead(&self) {}
+    fn prefetch_row(&self) {}
 
     /// Element `column`.
     fn get(&self, column: usize) -> Self::Elem;
@@ -359,9 +361,9 @@ pub(crate) fn is_nested(extents: &[usize], operand: &Operand<'_>) -> bool {
     }
     let mut axes: Vec<(usize, usize)> = Vec::with_capacity(extents.len());
     for (&extent, axis) in extents.iter().zip(&operand.axes).filter(|(extent, _)| **extent > 1) {
-        let positions = match axis.walk {
-            Walk::Linear => extent,
-            Walk::Cyclic { period, .. } if extent <= period => period,
+        let positions = match axis.pattern {
+            Pattern::Linear => extent,
+            Pattern::Cyclic { period, .. } if extent <= period => period,
             _ => return false,
         };
         axes.push((axis.stride.unsigned_abs(), positions));

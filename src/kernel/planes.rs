@@ -231,7 +231,7 @@ impl<T: Copy, F: Fn([T; N]) -> T + Copy, const N: usize> Row for Zipped<'_, T, F
     #[inline(always)]
     fn prefetch(&self, column: usize) {
         for row in self.rows {
-            simd::prefetch(row, column, super::PART);
+            simd::prefetch_span(row, column, super::PART);
         }
     }
 

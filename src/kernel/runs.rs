@@ -6,7 +6,7 @@
 //! that are compared place by place rise and fall again (Batcher 1968). Runs that do not ascend give other
 //! numbers, in as many steps.
 
-use super::{Loop, merge_u32, merge_u64, prefetch, wide};
+use super::{Loop, dispatch, merge_u32, merge_u64, prefetch_span};
 
 /// Keys of all runs together.
 pub(crate) const KEYS: usize = 512;
@@ -49,7 +49,7 @@ pub(crate) struct Runs {
 struct Keys<K>([K; KEYS]);
 
 /// Most numbers of a run where there are `count` runs.
-pub(crate) fn room(count: usize) -> usize {
+pub(crate) fn longest_run(count: usize) -> usize {
     KEYS / count.next_power_of_two().max(2)
 }
 
@@ -66,7 +66,7 @@ impl Runs {
     /// Merges ascending runs, 16 of them at the most and each with no more numbers than it has room for;
     /// returns how many numbers the union has. `None` if they lie too far apart.
     pub(crate) fn merge(&mut self, runs: &[Run<'_>]) -> Option<usize> {
-        let room = room(runs.len());
+        let room = longest_run(runs.len());
         if runs.len() > RUNS || runs.iter().any(|run| run.numbers().len() > room) {
             return None;
         }
@@ -75,9 +75,9 @@ impl Runs {
         let span = last.wrapping_sub(base);
         let Self { short, long, numbers, places } = self;
         if span >> (u32::BITS - ID_BITS) == 0 {
-            Some(wide(Merge { runs, room, base, keys: &mut short.0, numbers, places }))
+            Some(dispatch(Merge { runs, room, base, keys: &mut short.0, numbers, places }))
         } else if (span as u64) >> (u64::BITS - ID_BITS) == 0 {
-            Some(wide(Merge { runs, room, base, keys: &mut long.0, numbers, places }))
+            Some(dispatch(Merge { runs, room, base, keys: &mut long.0, numbers, places }))
         } else {
             None
         }
@@ -242,7 +242,7 @@ fn unpack<K: Key>(
     for part in keys[..total.next_multiple_of(PART)].as_chunks::<PART>().0 {
         for _ in 0..PART / LINE {
             if let Some(Run { rest, count }) = runs.get(run) {
-                prefetch(rest, count + ahead, LINE);
+                prefetch_span(rest, count + ahead, LINE);
             }
             run += 1;
             if run == runs.len() {
@@ -278,7 +278,7 @@ fn unpack<K: Key>(
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, Key, RUNS, Run, Runs, merge_runs, room};
+    use super::{KEYS, Key, RUNS, Run, Runs, longest_run, merge_runs};
     use quickcheck::{Arbitrary, Gen, QuickCheck};
     use std::collections::BTreeSet;
 
@@ -295,11 +295,12 @@ mod tests {
             let shared = u64::arbitrary(g);
             let mut lists = Vec::new();
             for k in 0..count {
-                let len = *g.choose(&[0, 1, 15, 16, 17, room(count), room(count)]).unwrap();
+                let len =
+                    *g.choose(&[0, 1, 15, 16, 17, longest_run(count), longest_run(count)]).unwrap();
                 let mut state = if bool::arbitrary(g) { shared } else { u64::arbitrary(g) } | 1;
                 let part = if bool::arbitrary(g) { span / count } else { span };
                 let first = if part < span { k * part } else { 0 };
-                let numbers = (0..len.min(room(count))).map(|_| {
+                let numbers = (0..len.min(longest_run(count))).map(|_| {
                     state =
                         state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                     base + first + (state >> 8) as usize % (part + 1)
@@ -325,7 +326,7 @@ mod tests {
             return (high - low) as u64 >= 1 << 55;
         };
         let places = lists.iter().enumerate().all(|(k, list)| {
-            let places = &merged.places[k * room(lists.len())..];
+            let places = &merged.places[k * longest_run(lists.len())..];
             list.iter().zip(places).all(|(n, &place)| merged.numbers[usize::from(place)] == *n)
         });
         all.iter().eq(&merged.numbers[..count]) && places

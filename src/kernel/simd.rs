@@ -3,12 +3,12 @@
 
 #[cfg(target_arch = "x86_64")]
 mod compensated;
-#[cfg(not(target_arch = "x86_64"))]
-mod elsewhere;
 #[cfg(target_arch = "x86_64")]
 mod merge;
 #[cfg(target_arch = "x86_64")]
 mod network;
+#[cfg(not(target_arch = "x86_64"))]
+mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sort;
 #[cfg(target_arch = "x86_64")]
@@ -16,10 +16,10 @@ mod transpose;
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use compensated::{compensate_f32, compensate_f64};
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) use elsewhere::*;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use merge::{merge_u32, merge_u64};
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use portable::*;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sort::{SPARE, sort_u32, sort_u64};
 use std::mem::MaybeUninit;
@@ -73,35 +73,35 @@ impl<A, F: FnOnce() -> A> Loop for F {
 
 /// Runs a loop as compiled for the best instruction set of this machine.
 #[inline(always)]
-pub(crate) fn wide<L: Loop>(run: L) -> L::Out {
+pub(crate) fn dispatch<L: Loop>(run: L) -> L::Out {
     match level() {
         Level::Baseline => run.run(),
         // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { wide_avx2(run) },
+        Level::Avx2 | Level::Avx512 => unsafe { dispatch_avx2(run) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn wide_avx2<L: Loop>(run: L) -> L::Out {
+fn dispatch_avx2<L: Loop>(run: L) -> L::Out {
     run.run()
 }
 
-/// As [`wide`], compiled for AVX-512 too: for loops that compute for longer than they wait for memory.
+/// As [`dispatch`], compiled for AVX-512 too: for loops that compute for longer than they wait for memory.
 #[inline(always)]
-pub(crate) fn widest<L: Loop>(run: L) -> L::Out {
+pub(crate) fn dispatch_widest<L: Loop>(run: L) -> L::Out {
     match level() {
         // SAFETY: the level says that the features of AVX-512 named there were detected, AVX2 and FMA too.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { wide_avx512(run) },
-        _ => wide(run),
+        Level::Avx512 => unsafe { dispatch_avx512(run) },
+        _ => dispatch(run),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-fn wide_avx512<L: Loop>(run: L) -> L::Out {
+fn dispatch_avx512<L: Loop>(run: L) -> L::Out {
     run.run()
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn fence() {
 
 /// Asks for the cache lines of `count` elements from `start` on, which may lie beyond the slice.
 #[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], start: usize, count: usize) {
+pub(crate) fn prefetch_span<T>(slice: &[T], start: usize, count: usize) {
     let first = slice.as_ptr().wrapping_add(start).cast::<u8>();
     for line in (0..count * size_of::<T>()).step_by(LINE) {
         prefetch_byte::<true>(first.wrapping_add(line));
@@ -284,7 +284,7 @@ pub(crate) fn prefetch_at<T>(address: *const T) {
 /// enough to be two pages ahead of them. Others gain most if lines are not asked for in the order in
 /// which they are read, but dealt out to the pages of the next group of pages, a line of each in turn.
 #[inline(always)]
-pub(crate) fn ask_ahead<T>(read: &[T]) {
+pub(crate) fn prefetch_row<T>(read: &[T]) {
     /// Bytes of a page, its lines, and pages of a group.
     const PAGE: usize = 4096;
     const LINES: usize = PAGE / LINE;

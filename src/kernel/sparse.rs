@@ -1,6 +1,6 @@
 //! Rows of entries times rows in memory.
 
-use super::{Filled, GRAIN, LARGE, PARALLEL, join, threads, wide};
+use super::{Filled, GRAIN, LARGE, PARALLEL, dispatch, join, threads};
 use crate::error::{Error, Result};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -90,7 +90,7 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
             return Ok(Filled(()));
         }
         share(entries, width, out, &|entries, first, out| {
-            wide(
+            dispatch(
                 #[inline(always)]
                 || self.rows(entries, first, dense, width, out),
             );

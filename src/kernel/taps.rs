@@ -1,6 +1,6 @@
 //! Weighted sums of neighbours along a row.
 
-use super::{Filled, LARGE, Loop, wide};
+use super::{Filled, LARGE, Loop, dispatch};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
@@ -20,7 +20,7 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
     ///
     /// Panics if a line is too short.
     pub(crate) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Filled {
-        wide(Sums { taps: self, out });
+        dispatch(Sums { taps: self, out });
         Filled(())
     }
 

@@ -66,7 +66,7 @@ pub(crate) fn walk(
 }
 
 /// Tiles along one side of a group of tiles. A group keeps to few enough pages for the second level of
-/// the address translation cache: in a crossed nest every tile touches a page for each of its rows.
+/// the address translation cache: in a transposed nest every tile touches a page for each of its rows.
 const GROUP: usize = 8;
 
 /// Calls `visit` with first row, rows, first column and columns of every tile, group by group.
@@ -77,8 +77,11 @@ fn for_each_tile(
     mut visit: impl FnMut(usize, usize, usize, usize) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let [row_block, column_block] = nest.block;
-    let [row_group, column_group] =
-        if nest.crossed { [row_block * GROUP, column_block * GROUP] } else { [row_block, columns] };
+    let [row_group, column_group] = if nest.transposed {
+        [row_block * GROUP, column_block * GROUP]
+    } else {
+        [row_block, columns]
+    };
     for row_start in (0..rows).step_by(row_group) {
         let row_end = rows.min(row_start + row_group);
         let mut column_start = 0;

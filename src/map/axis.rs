@@ -1,16 +1,16 @@
-//! One axis of a layout: an extent, a stride and the walk of positions along it.
+//! One axis of a layout: an extent, a stride and the pattern of positions along it.
 
 use super::numbers::{gcd, lowest_position};
 use super::table::{Table, listed};
 use crate::error::Result;
 use num_traits::Euclid;
 
-/// Longest axis for which a table of positions is made. Beyond it a link serves.
+/// Longest axis for which a table of positions is made. Beyond it a stage serves.
 pub(super) const TABLE_LIMIT: usize = 1 << 20;
 
 /// How the positions along an axis follow its digits `0..extent`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Walk {
+pub enum Pattern {
     /// Position `i` at digit `i`.
     Linear,
     /// Position `(shift + i * step) mod period` at digit `i`: rotated and repeated axes.
@@ -34,7 +34,7 @@ pub struct AxisMap {
     /// Distance of neighbouring positions, in elements.
     pub stride: isize,
     /// Positions along the axis.
-    pub walk: Walk,
+    pub pattern: Pattern,
 }
 
 /// An axis in normal form and the constant that normalising split off.
@@ -43,24 +43,24 @@ pub(crate) type Normal = (AxisMap, i128);
 impl AxisMap {
     /// An axis whose positions are its digits.
     pub fn linear(extent: usize, stride: isize) -> Self {
-        Self { extent, stride, walk: Walk::Linear }
+        Self { extent, stride, pattern: Pattern::Linear }
     }
 
     /// Position at `digit`, which lies below the extent.
     #[inline]
     pub(crate) fn position(&self, digit: usize) -> usize {
-        self.walk.position(digit)
+        self.pattern.position(digit)
     }
 
     /// Largest position of an axis in normal form; the smallest is 0.
     pub(crate) fn last_position(&self) -> usize {
-        match &self.walk {
-            Walk::Linear => self.extent.saturating_sub(1),
-            Walk::Cyclic { period, shift, step } => {
+        match &self.pattern {
+            Pattern::Linear => self.extent.saturating_sub(1),
+            Pattern::Cyclic { period, shift, step } => {
                 let mirrored = (period - 1 - shift, period - step);
                 period - 1 - lowest_position(self.extent, *period, mirrored.0, mirrored.1)
             }
-            Walk::Listed(table) => table.last(),
+            Pattern::Listed(table) => table.last(),
         }
     }
 
@@ -70,18 +70,18 @@ impl AxisMap {
     ///
     /// [`Error::OutOfMemory`].
     pub(crate) fn invert(&self) -> Result<()> {
-        match &self.walk {
-            Walk::Listed(table) => table.invert().map(drop),
+        match &self.pattern {
+            Pattern::Listed(table) => table.invert().map(drop),
             _ => Ok(()),
         }
     }
 
-    /// Whether the walk visits some position twice, or there is no memory to find that out.
+    /// Whether the pattern visits some position twice, or there is no memory to find that out.
     pub(crate) fn repeats(&self) -> bool {
-        match &self.walk {
-            Walk::Linear => false,
-            Walk::Cyclic { period, .. } => self.extent > *period,
-            Walk::Listed(table) => table
+        match &self.pattern {
+            Pattern::Linear => false,
+            Pattern::Cyclic { period, .. } => self.extent > *period,
+            Pattern::Listed(table) => table
                 .invert()
                 .map_or(true, |pairs| pairs.windows(2).any(|pair| pair[0].0 == pair[1].0)),
         }
@@ -101,80 +101,81 @@ impl AxisMap {
     ///
     /// [`Error::OutOfMemory`] if a table has to be written anew.
     pub(crate) fn into_normal(self) -> Result<Normal> {
-        let Self { extent, stride, walk } = self;
+        let Self { extent, stride, pattern } = self;
         if extent == 0 {
             return Ok((Self::linear(0, 0), 0));
         }
-        Ok(match walk {
+        Ok(match pattern {
             _ if extent == 1 || stride == 0 => {
-                let constant = stride as i128 * walk.position(0) as i128;
+                let constant = stride as i128 * pattern.position(0) as i128;
                 (Self::linear(extent, 0), constant)
             }
-            Walk::Linear => (Self::linear(extent, stride), 0),
-            Walk::Cyclic { period, shift, step } => {
+            Pattern::Linear => (Self::linear(extent, stride), 0),
+            Pattern::Cyclic { period, shift, step } => {
                 normal_cycle(extent, stride as i128, period, shift % period, step % period)
             }
-            Walk::Listed(table) => return normal_table(stride as i128, table),
+            Pattern::Listed(table) => return normal_table(stride as i128, table),
         })
     }
 
     /// Digits `start, start + step, ..`, `count` of them, all of which lie inside.
     pub(crate) fn range(&self, start: usize, step: isize, count: usize) -> Result<Normal> {
-        let taken = match &self.walk {
-            Walk::Linear => {
+        let taken = match &self.pattern {
+            Pattern::Linear => {
                 let constant = self.stride as i128 * start as i128;
                 let stride = if count < 2 { 0 } else { self.stride * step };
                 return Ok((Self::linear(count, stride), constant));
             }
-            Walk::Cyclic { period, shift, step: old } => {
+            Pattern::Cyclic { period, shift, step: old } => {
                 let (p, s) = (*period as i128, *old as i128);
                 let shift = (*shift as i128 + start as i128 * s).rem_euclid(p) as usize;
                 let step = (s * Euclid::rem_euclid(&(step as i128), &p)).rem_euclid(p) as usize;
-                Walk::Cyclic { period: *period, shift, step }
+                Pattern::Cyclic { period: *period, shift, step }
             }
-            Walk::Listed(table) => {
+            Pattern::Listed(table) => {
                 let digits = (0..count).map(|i| start.wrapping_add_signed(i as isize * step));
-                Walk::Listed(listed(digits.map(|digit| table.positions()[digit]), count)?)
+                Pattern::Listed(listed(digits.map(|digit| table.positions()[digit]), count)?)
             }
         };
-        Self { extent: count, stride: self.stride, walk: taken }.into_normal()
+        Self { extent: count, stride: self.stride, pattern: taken }.into_normal()
     }
 
     /// The digits in `list`, all of which lie inside.
     pub(crate) fn list(&self, list: &[usize]) -> Result<Normal> {
         let table = listed(list.iter().map(|&digit| self.position(digit)), list.len())?;
-        Self { extent: list.len(), stride: self.stride, walk: Walk::Listed(table) }.into_normal()
+        Self { extent: list.len(), stride: self.stride, pattern: Pattern::Listed(table) }
+            .into_normal()
     }
 
     /// The digits moved up by `shift < extent`, if the result is linear or a cycle.
     pub(crate) fn rotated(&self, shift: usize) -> Option<Normal> {
         let n = self.extent;
-        let walk = match &self.walk {
+        let pattern = match &self.pattern {
             _ if shift == 0 || self.stride == 0 => return Some((self.clone(), 0)),
-            Walk::Linear => Walk::Cyclic { period: n, shift: n - shift, step: 1 },
-            Walk::Cyclic { period, shift: old, step } if closes(n, *step, *period) => {
+            Pattern::Linear => Pattern::Cyclic { period: n, shift: n - shift, step: 1 },
+            Pattern::Cyclic { period, shift: old, step } if closes(n, *step, *period) => {
                 let back = shift as u128 * *step as u128 % *period as u128;
                 let moved = (*old as u128 + *period as u128 - back) % *period as u128;
-                Walk::Cyclic { period: *period, shift: moved as usize, step: *step }
+                Pattern::Cyclic { period: *period, shift: moved as usize, step: *step }
             }
             _ => return None,
         };
-        Self { extent: n, stride: self.stride, walk }.into_normal().ok()
+        Self { extent: n, stride: self.stride, pattern }.into_normal().ok()
     }
 
     /// The whole axis `times` over, if the result is linear or a cycle.
     pub(crate) fn repeated(&self, times: usize) -> Option<Normal> {
         let extent = self.extent * times;
-        let walk = match &self.walk {
+        let pattern = match &self.pattern {
             _ if times == 1 => return Some((self.clone(), 0)),
-            _ if self.stride == 0 => Walk::Linear,
-            Walk::Linear => Walk::Cyclic { period: self.extent, shift: 0, step: 1 },
-            Walk::Cyclic { period, step, .. } if closes(self.extent, *step, *period) => {
-                self.walk.clone()
+            _ if self.stride == 0 => Pattern::Linear,
+            Pattern::Linear => Pattern::Cyclic { period: self.extent, shift: 0, step: 1 },
+            Pattern::Cyclic { period, step, .. } if closes(self.extent, *step, *period) => {
+                self.pattern.clone()
             }
             _ => return None,
         };
-        Self { extent, stride: self.stride, walk }.into_normal().ok()
+        Self { extent, stride: self.stride, pattern }.into_normal().ok()
     }
 
     /// An axis of given contributions, which are differences of addresses.
@@ -185,12 +186,12 @@ impl AxisMap {
         let lowest = contributions.clone().min().unwrap_or(0);
         let table = listed(contributions.map(|c| (c - lowest) as usize), count)?;
         let (axis, constant) =
-            Self { extent: count, stride: 1, walk: Walk::Listed(table) }.into_normal()?;
+            Self { extent: count, stride: 1, pattern: Pattern::Listed(table) }.into_normal()?;
         Ok((axis, constant + lowest))
     }
 }
 
-impl Walk {
+impl Pattern {
     #[inline]
     pub(crate) fn position(&self, digit: usize) -> usize {
         match self {
@@ -236,8 +237,8 @@ fn normal_cycle(
         return fixed(stride * (step as i128 - period as i128), constant + stride * shift as i128);
     }
     let lowest = lowest_position(extent, period, shift, step);
-    let walk = Walk::Cyclic { period, shift: shift - lowest, step };
-    (AxisMap { extent, stride: stride as isize, walk }, constant + stride * lowest as i128)
+    let pattern = Pattern::Cyclic { period, shift: shift - lowest, step };
+    (AxisMap { extent, stride: stride as isize, pattern }, constant + stride * lowest as i128)
 }
 
 fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
@@ -274,14 +275,14 @@ fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     } else {
         listed(positions.iter().map(|&position| reduced(position)), extent)?
     };
-    Ok((AxisMap { extent, stride: stride as isize, walk: Walk::Listed(table) }, constant))
+    Ok((AxisMap { extent, stride: stride as isize, pattern: Pattern::Listed(table) }, constant))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Normal forms of all small walks: the same contributions, and equal exactly when those are.
+    /// Normal forms of all small patterns: the same contributions, and equal exactly when those are.
     #[test]
     fn normal_form_is_sound_and_complete() {
         let mut forms: std::collections::HashMap<Vec<i128>, AxisMap> = Default::default();
@@ -293,7 +294,7 @@ mod tests {
                 .map(|i| normal.stride as i128 * normal.position(i) as i128 + constant)
                 .collect();
             assert_eq!(before, after, "{axis:?} became {normal:?}");
-            if !matches!(normal.walk, Walk::Linear) {
+            if !matches!(normal.pattern, Pattern::Linear) {
                 assert!((0..normal.extent).any(|i| normal.position(i) == 0), "{normal:?}");
             }
             let last = (0..normal.extent).map(|i| normal.position(i)).max().unwrap_or(0);
@@ -307,8 +308,8 @@ mod tests {
                 for period in 1..7 {
                     for shift in 0..period {
                         for step in 0..period {
-                            let walk = Walk::Cyclic { period, shift, step };
-                            check(AxisMap { extent, stride, walk });
+                            let pattern = Pattern::Cyclic { period, shift, step };
+                            check(AxisMap { extent, stride, pattern });
                         }
                     }
                 }
@@ -319,8 +320,8 @@ mod tests {
                 let positions: Vec<usize> =
                     (0..extent).map(|k| code / 4_usize.pow(k) % 4).collect();
                 for stride in [-1, 2] {
-                    let walk = Walk::Listed(Table::new(positions.clone()));
-                    check(AxisMap { extent: extent as usize, stride, walk });
+                    let pattern = Pattern::Listed(Table::new(positions.clone()));
+                    check(AxisMap { extent: extent as usize, stride, pattern });
                 }
             }
         }

@@ -73,7 +73,7 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::{Axis, AxisMap, Layout, Walk};
+    use crate::map::{Axis, AxisMap, Layout, Pattern};
     use crate::shape::Shape;
 
     #[test]
@@ -126,8 +126,8 @@ mod tests {
     /// through.
     fn broken(offset: isize, extent: usize) -> AddressMap {
         let axes = smallvec::smallvec![Axis { extent, stride: 1 }];
-        let walk = Walk::Cyclic { period: 6, shift: 0, step: 2 };
-        Layout { offset, axes, walks: Some([walk].into()) }.into()
+        let pattern = Pattern::Cyclic { period: 6, shift: 0, step: 2 };
+        Layout { offset, axes, patterns: Some([pattern].into()) }.into()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Facts about maps: span, injectivity, strides.
 
 use super::AddressMap;
-use super::axis::{AxisMap, Walk};
+use super::axis::{AxisMap, Pattern};
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::memory::list;
@@ -24,7 +24,7 @@ pub struct Strided {
 impl AddressMap {
     /// Lowest address reached and one past the highest; `0..0` for an empty view.
     ///
-    /// Exact for maps of one link. With more links it encloses what is reached.
+    /// Exact for maps of one stage. With more stages it encloses what is reached.
     pub fn span(&self) -> Range<usize> {
         if self.count() == 0 {
             return 0..0;
@@ -34,7 +34,7 @@ impl AddressMap {
 
     /// Whether the addresses are consecutive in row-major order: `start, start + 1, ..`.
     ///
-    /// Always so where the answer is yes. A map of several links may be so and the answer no.
+    /// Always so where the answer is yes. A map of several stages may be so and the answer no.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.rest.is_none() && self.top.is_contiguous()
@@ -42,7 +42,7 @@ impl AddressMap {
 
     /// Offset and strides, if the map is nothing else.
     ///
-    /// They always give the addresses of the map. A map of several links has none, even where some
+    /// They always give the addresses of the map. A map of several stages has none, even where some
     /// would do.
     pub fn as_strided(&self) -> Option<Strided> {
         let axes = self.top.as_linear().filter(|_| self.rest.is_none())?;
@@ -75,7 +75,7 @@ impl AddressMap {
         if self.count() <= 1 {
             return Ok(());
         }
-        self.links().try_for_each(Layout::invert)?;
+        self.stages().try_for_each(Layout::invert)?;
         if self.top.collision(self.rank()).is_some()
             || !self.rest().iter().all(|l| l.collision(l.rank()).is_none())
         {
@@ -158,7 +158,7 @@ fn cancels(axes: &[AxisMap], reach: &[i128], rest: i128, moved: bool, steps: &mu
         if *steps == 0 {
             return true;
         }
-        if difference != 0 && !matches!(axis.walk, Walk::Linear) {
+        if difference != 0 && !matches!(axis.pattern, Pattern::Linear) {
             *steps = steps.saturating_sub(axis.extent);
             if *steps == 0 {
                 return true;
@@ -175,13 +175,13 @@ fn cancels(axes: &[AxisMap], reach: &[i128], rest: i128, moved: bool, steps: &mu
 
 /// Whether two positions along an axis without repeats differ by `difference`.
 fn differs_by(axis: &AxisMap, difference: usize) -> bool {
-    match &axis.walk {
-        Walk::Linear => true,
-        Walk::Cyclic { period, .. } if axis.extent == *period => true,
-        Walk::Cyclic { .. } => (0..axis.extent)
+    match &axis.pattern {
+        Pattern::Linear => true,
+        Pattern::Cyclic { period, .. } if axis.extent == *period => true,
+        Pattern::Cyclic { .. } => (0..axis.extent)
             .map(|digit| axis.position(digit))
             .any(|position| super::inverse::digit_at(axis, position + difference).is_some()),
-        Walk::Listed(table) => {
+        Pattern::Listed(table) => {
             let pairs = table.inverse();
             pairs.iter().any(|&(position, _)| {
                 !table.entries(position + difference, position + difference).is_empty()

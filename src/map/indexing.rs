@@ -4,7 +4,7 @@ use super::AddressMap;
 use super::axis::TABLE_LIMIT;
 use super::select::{Select, Taken};
 use crate::error::{Error, Result};
-use crate::memory::{grow, room};
+use crate::memory::{try_reserve, try_with_capacity};
 use crate::shape::Shape;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ impl Mask {
     ///
     /// [`Error::OutOfMemory`].
     pub(crate) fn append(&mut self, more: &[bool]) -> Result<()> {
-        grow(&mut self.indexes, more.iter().filter(|is_taken| **is_taken).count())?;
+        try_reserve(&mut self.indexes, more.iter().filter(|is_taken| **is_taken).count())?;
         let taken = more.iter().enumerate().filter(|(_, is_taken)| **is_taken);
         self.indexes.extend(taken.map(|(k, _)| self.len + k));
         self.len += more.len();
@@ -179,12 +179,12 @@ impl AddressMap {
             && total > TABLE_LIMIT
             && shape.len() < Shape::MAX_RANK
         {
-            // A link takes no memory, a table one number an index.
+            // A stage takes no memory, a table one number an index.
             shape[axis] = extent;
             shape.insert(axis + 1, count);
             return self.insert_axis(axis + 1)?.broadcast(shape)?.merge_axes(axis..axis + 2);
         }
-        let mut list = room(total)?;
+        let mut list = try_with_capacity(total)?;
         for index in 0..extent {
             let count = match counts {
                 Counts::All(count) => *count,

@@ -1,6 +1,6 @@
 //! An offset plus one axis map an axis: a sum of independent terms.
 
-use super::axis::{AxisMap, Walk};
+use super::axis::{AxisMap, Pattern};
 use crate::error::{Error, Result};
 use crate::shape::{Shape, collect_inline};
 use smallvec::SmallVec;
@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Extent and stride of one axis whose walk is kept elsewhere.
+/// Extent and stride of one axis whose pattern is kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Axis {
     pub(crate) extent: usize,
@@ -34,14 +34,18 @@ pub(crate) type Axes = SmallVec<[Axis; 4]>;
 pub struct Layout {
     pub(super) offset: isize,
     pub(super) axes: Axes,
-    /// One walk an axis, absent where all are linear.
-    pub(super) walks: Option<Arc<[Walk]>>,
+    /// One pattern an axis, absent where all are linear.
+    pub(super) patterns: Option<Arc<[Pattern]>>,
 }
 
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
-        Self { offset: self.offset, axes: Axes::from_slice(&self.axes), walks: self.walks.clone() }
+        Self {
+            offset: self.offset,
+            axes: Axes::from_slice(&self.axes),
+            patterns: self.patterns.clone(),
+        }
     }
 }
 
@@ -60,9 +64,9 @@ impl Layout {
         let axes: SmallVec<[AxisMap; 4]> = axes.into_iter().collect();
         Shape::check_rank(axes.len())?;
         for (k, axis) in axes.iter().enumerate() {
-            match &axis.walk {
-                Walk::Cyclic { period: 0, .. } => return Err(Error::ZeroPeriod { axis: k }),
-                Walk::Listed(table) if table.positions().len() != axis.extent => {
+            match &axis.pattern {
+                Pattern::Cyclic { period: 0, .. } => return Err(Error::ZeroPeriod { axis: k }),
+                Pattern::Listed(table) if table.positions().len() != axis.extent => {
                     return Err(Error::Length {
                         shape: vec![axis.extent],
                         expected: axis.extent,
@@ -88,12 +92,12 @@ impl Layout {
             constant += extra;
             normal.push(axis);
         }
-        Self::of_normal(constant, normal)
+        Self::from_normal(constant, normal)
     }
 
     /// The layout of axes in normal form. What is made of axes ends here; views that change a layout in place
     /// keep what was checked here.
-    pub(super) fn of_normal(constant: i128, axes: SmallVec<[AxisMap; 4]>) -> Result<Self> {
+    pub(super) fn from_normal(constant: i128, axes: SmallVec<[AxisMap; 4]>) -> Result<Self> {
         let shape: Shape = axes.iter().map(|axis| axis.extent).collect();
         if shape.count()? == 0 {
             return Ok(Self::empty(&shape));
@@ -114,10 +118,10 @@ impl Layout {
             return Err(Error::NegativeAddress { lowest, offset, shape: shape.to_vec() });
         }
         let plain = axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect();
-        let linear = axes.iter().all(|axis| matches!(axis.walk, Walk::Linear));
-        let walks =
-            if linear { None } else { Some(axes.into_iter().map(|axis| axis.walk).collect()) };
-        Ok(Self { offset, axes: plain, walks })
+        let linear = axes.iter().all(|axis| matches!(axis.pattern, Pattern::Linear));
+        let patterns =
+            if linear { None } else { Some(axes.into_iter().map(|axis| axis.pattern).collect()) };
+        Ok(Self { offset, axes: plain, patterns })
     }
 
     /// Builds the inverses of all tables.
@@ -126,7 +130,7 @@ impl Layout {
     ///
     /// [`Error::OutOfMemory`].
     pub(crate) fn invert(&self) -> Result<()> {
-        match self.walks {
+        match self.patterns {
             Some(_) => self.axes().try_for_each(|axis| axis.invert()),
             None => Ok(()),
         }
@@ -153,12 +157,12 @@ impl Layout {
             axis.stride = stride;
             stride *= axis.extent as isize;
         }
-        Ok(Self { offset: 0, axes, walks: None })
+        Ok(Self { offset: 0, axes, patterns: None })
     }
 
     pub(super) fn empty(shape: &Shape) -> Self {
         let axes = shape.iter().map(|&extent| Axis { extent, stride: 0 }).collect();
-        Self { offset: 0, axes, walks: None }
+        Self { offset: 0, axes, patterns: None }
     }
 
     /// Number of axes.
@@ -193,7 +197,7 @@ impl Layout {
     /// An axis that exists.
     pub(super) fn axis_map(&self, axis: usize) -> AxisMap {
         let Axis { extent, stride } = self.axes[axis];
-        AxisMap { extent, stride, walk: self.walk(axis).clone() }
+        AxisMap { extent, stride, pattern: self.pattern(axis).clone() }
     }
 
     /// All axes, outermost first.
@@ -201,13 +205,13 @@ impl Layout {
         (0..self.rank()).map(|axis| self.axis_map(axis))
     }
 
-    /// Walk of an axis that exists.
+    /// Pattern of an axis that exists.
     #[inline]
-    pub(crate) fn walk(&self, axis: usize) -> &Walk {
-        self.walks.as_ref().map_or(&Walk::Linear, |walks| &walks[axis])
+    pub(crate) fn pattern(&self, axis: usize) -> &Pattern {
+        self.patterns.as_ref().map_or(&Pattern::Linear, |patterns| &patterns[axis])
     }
 
-    /// Extents and strides, whatever the walks.
+    /// Extents and strides, whatever the patterns.
     #[inline]
     pub(crate) fn plain_axes(&self) -> &[Axis] {
         &self.axes
@@ -216,7 +220,7 @@ impl Layout {
     /// Extents and strides, if every axis is linear.
     #[inline]
     pub(crate) fn as_linear(&self) -> Option<&[Axis]> {
-        self.walks.is_none().then_some(&self.axes)
+        self.patterns.is_none().then_some(&self.axes)
     }
 
     /// Address of `index`.
@@ -259,15 +263,15 @@ impl Layout {
     #[inline]
     pub(super) fn address(&self, index: &[usize]) -> usize {
         let mut address = self.offset;
-        match &self.walks {
+        match &self.patterns {
             None => {
                 for (axis, &digit) in self.axes.iter().zip(index) {
                     address += axis.stride * digit as isize;
                 }
             }
-            Some(walks) => {
-                for ((axis, walk), &digit) in self.axes.iter().zip(walks.iter()).zip(index) {
-                    address += axis.stride * walk.position(digit) as isize;
+            Some(patterns) => {
+                for ((axis, pattern), &digit) in self.axes.iter().zip(patterns.iter()).zip(index) {
+                    address += axis.stride * pattern.position(digit) as isize;
                 }
             }
         }
@@ -280,7 +284,7 @@ impl Layout {
         for (k, axis) in self.axes.iter().enumerate().rev() {
             let digit = position % axis.extent;
             position /= axis.extent;
-            address += axis.stride * self.walk(k).position(digit) as isize;
+            address += axis.stride * self.pattern(k).position(digit) as isize;
         }
         address as usize
     }
@@ -292,8 +296,8 @@ impl Layout {
         }
         let (mut lowest, mut highest) = (self.offset, self.offset);
         for (k, axis) in self.axes.iter().enumerate() {
-            let last = match self.walk(k) {
-                Walk::Linear => axis.extent - 1,
+            let last = match self.pattern(k) {
+                Pattern::Linear => axis.extent - 1,
                 _ => self.axis_map(k).last_position(),
             };
             let reach = axis.stride * last as isize;
@@ -306,7 +310,7 @@ impl Layout {
     /// Whether the addresses are consecutive in row-major order: `offset, offset + 1, ..`.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        if self.walks.is_some() {
+        if self.patterns.is_some() {
             return false;
         }
         let mut stride = 1;
@@ -325,8 +329,8 @@ impl Layout {
         for axis in self.axes().filter(|axis| axis.extent != 1) {
             match axes.last_mut() {
                 Some(outer)
-                    if outer.walk == Walk::Linear
-                        && axis.walk == Walk::Linear
+                    if outer.pattern == Pattern::Linear
+                        && axis.pattern == Pattern::Linear
                         && outer.stride as i128 == axis.stride as i128 * axis.extent as i128 =>
                 {
                     outer.extent *= axis.extent;
@@ -335,11 +339,15 @@ impl Layout {
                 _ => axes.push(axis),
             }
         }
-        let linear = axes.iter().all(|axis| axis.walk == Walk::Linear);
+        let linear = axes.iter().all(|axis| axis.pattern == Pattern::Linear);
         Self {
             offset: self.offset,
             axes: axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect(),
-            walks: if linear { None } else { Some(axes.into_iter().map(|a| a.walk).collect()) },
+            patterns: if linear {
+                None
+            } else {
+                Some(axes.into_iter().map(|a| a.pattern).collect())
+            },
         }
     }
 }
@@ -350,12 +358,12 @@ impl fmt::Debug for Layout {
         for (k, axis) in self.axes.iter().enumerate() {
             let separator = if k == 0 { "" } else { ", " };
             write!(f, "{separator}{}*{}", axis.extent, axis.stride)?;
-            match self.walk(k) {
-                Walk::Linear => {}
-                Walk::Cyclic { period, shift, step } => {
+            match self.pattern(k) {
+                Pattern::Linear => {}
+                Pattern::Cyclic { period, shift, step } => {
                     write!(f, " cyclic({shift} + {step}i mod {period})")?
                 }
-                Walk::Listed(table) => {
+                Pattern::Listed(table) => {
                     let shown = &table.positions()[..axis.extent.min(8)];
                     let rest = if shown.len() < axis.extent { ", .." } else { "" };
                     write!(f, " listed({shown:?}{rest})")?;
@@ -368,10 +376,10 @@ impl fmt::Debug for Layout {
 
 /// Largest position an axis that is not yet in normal form can visit.
 fn raw_reach(axis: &AxisMap) -> usize {
-    match &axis.walk {
+    match &axis.pattern {
         _ if axis.extent == 0 => 0,
-        Walk::Linear => axis.extent - 1,
-        Walk::Cyclic { period, .. } => period - 1,
-        Walk::Listed(table) => table.last(),
+        Pattern::Linear => axis.extent - 1,
+        Pattern::Cyclic { period, .. } => period - 1,
+        Pattern::Listed(table) => table.last(),
     }
 }

@@ -28,7 +28,7 @@ mod table;
 mod tests;
 mod transform;
 
-pub use axis::{AxisMap, Walk};
+pub use axis::{AxisMap, Pattern};
 pub(crate) use divider::{Divider, Multiplier};
 pub use facts::Strided;
 pub use indexing::{Counts, IntoMask, Mask};
@@ -47,14 +47,14 @@ use std::sync::Arc;
 /// One or more [`Layout`]s composed: global index in, local address out.
 ///
 /// The address of one layout is a row-major position in the next; the last one gives the address in
-/// storage. Layouts that strides can express together are merged, so most maps have one link.
+/// storage. Layouts that strides can express together are merged, so most maps have one stage.
 ///
-/// Equal maps are the same function. The reverse holds for maps of one link; several links can cut the
+/// Equal maps are the same function. The reverse holds for maps of one stage; several stages can cut the
 /// same function in different places, and such maps differ.
 #[derive(PartialEq, Eq, Hash)]
 pub struct AddressMap {
     top: Layout,
-    /// Further links, the one next to storage first. Never empty.
+    /// Further stages, the one next to storage first. Never empty.
     rest: Option<Arc<Vec<Layout>>>,
 }
 
@@ -82,14 +82,14 @@ impl AddressMap {
     pub(crate) fn of_length(len: usize) -> Self {
         let (extent, stride) = (len.min(isize::MAX as usize), isize::from(len > 1));
         let axes = smallvec::smallvec![Axis { extent, stride }];
-        Layout { offset: 0, axes, walks: None }.into()
+        Layout { offset: 0, axes, patterns: None }.into()
     }
 
     /// The map with all addresses `by` lower.
     ///
     /// # Errors
     ///
-    /// [`Error::NegativeAddress`](crate::Error::NegativeAddress) if an address of the last link is lower
+    /// [`Error::NegativeAddress`](crate::Error::NegativeAddress) if an address of the last stage is lower
     /// than `by`.
     pub(crate) fn moved_down(mut self, by: usize) -> Result<Self> {
         let (shape, lowest) = (self.shape(), self.span().start);
@@ -129,19 +129,19 @@ impl AddressMap {
         self.top.count()
     }
 
-    /// The links, the one that takes the global index first.
-    pub fn links(&self) -> impl ExactSizeIterator<Item = &Layout> {
+    /// The stages, the one that takes the global index first.
+    pub fn stages(&self) -> impl ExactSizeIterator<Item = &Layout> {
         let rest = self.rest.as_deref().map_or(&[][..], Vec::as_slice);
         (0..rest.len() + 1).map(move |k| if k == 0 { &self.top } else { &rest[rest.len() - k] })
     }
 
-    /// The link that takes the global index.
+    /// The stage that takes the global index.
     #[inline]
     pub(crate) fn top(&self) -> &Layout {
         &self.top
     }
 
-    /// The links below the top, the one next to storage first.
+    /// The stages below the top, the one next to storage first.
     #[inline]
     pub(crate) fn rest(&self) -> &[Layout] {
         self.rest.as_deref().map_or(&[], Vec::as_slice)
@@ -165,10 +165,10 @@ impl AddressMap {
         self.descend(self.top.address_at(position))
     }
 
-    /// Address in storage of an address of the top link.
+    /// Address in storage of an address of the top stage.
     #[inline]
     pub(crate) fn descend(&self, address: usize) -> usize {
-        self.rest().iter().rev().fold(address, |position, link| link.address_at(position))
+        self.rest().iter().rev().fold(address, |position, stage| stage.address_at(position))
     }
 
     /// The same addresses in the same row-major order on as few axes as strides allow.
@@ -178,7 +178,7 @@ impl AddressMap {
 
     /// Addresses by row-major position, if strides along two axes give them.
     pub(crate) fn plane(&self) -> Option<Plane> {
-        let top = Some(&self.top).filter(|top| top.walks.is_none() && self.rest.is_none())?;
+        let top = Some(&self.top).filter(|top| top.patterns.is_none() && self.rest.is_none())?;
         let (across, columns, along, count) = match top.axes[..] {
             [] => (0, 1, 0, 1),
             [axis] => (0, axis.extent, axis.stride, axis.extent),
@@ -199,7 +199,7 @@ impl AddressMap {
         let first = addresses.len();
         let top = &self.top;
         match &top.axes[..] {
-            _ if top.walks.is_some() => {
+            _ if top.patterns.is_some() => {
                 addresses.extend(positions.iter().map(|&position| top.address_at(position)));
             }
             [] => addresses.extend(positions.iter().map(|_| top.offset())),
@@ -243,7 +243,7 @@ impl AddressMap {
     /// under broadcast or repeats.
     ///
     /// The memory taken is bounded, however many indexes there are. A few thousand are found faster
-    /// than one by one; where more read one address through a link that strides cannot express, the
+    /// than one by one; where more read one address through a stage that strides cannot express, the
     /// indexes of the view are tried in turn, as the iterator advances.
     ///
     /// ```
@@ -303,10 +303,10 @@ impl From<Layout> for AddressMap {
 
 impl fmt::Debug for AddressMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let links: Vec<_> = self.links().take(8).collect();
-        match links[..] {
+        let stages: Vec<_> = self.stages().take(8).collect();
+        match stages[..] {
             [only] => fmt::Debug::fmt(only, f),
-            _ => f.debug_struct("AddressMap").field("links", &links).finish(),
+            _ => f.debug_struct("AddressMap").field("stages", &stages).finish(),
         }
     }
 }

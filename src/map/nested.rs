@@ -1,6 +1,6 @@
 //! Layouts whose strides nest: the digits of an address follow by division.
 
-use super::axis::Walk;
+use super::axis::Pattern;
 use super::layout::Layout;
 use super::numbers::inverse_modulo;
 use super::table::Table;
@@ -84,11 +84,11 @@ impl Layout {
                 repeats.push(Repeat { block, step: weight });
             } else if map.extent > 1 {
                 let mirrored = map.stride < 0;
-                let digits = match &map.walk {
-                    Walk::Linear if mirrored => Digits::Mirrored,
-                    Walk::Linear => Digits::Same,
-                    Walk::Listed(table) => Digits::Listed(table.clone()),
-                    &Walk::Cyclic { period, shift, step } => {
+                let digits = match &map.pattern {
+                    Pattern::Linear if mirrored => Digits::Mirrored,
+                    Pattern::Linear => Digits::Same,
+                    Pattern::Listed(table) => Digits::Listed(table.clone()),
+                    &Pattern::Cyclic { period, shift, step } => {
                         if map.extent > period {
                             repeats.push(Repeat { block, step: period * weight });
                         }

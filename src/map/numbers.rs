@@ -1,4 +1,4 @@
-//! The number theory behind walks and their inverses.
+//! The number theory behind patterns and their inverses.
 
 /// Greatest common divisor; that of 0 and a number is the number.
 pub(super) fn gcd(a: usize, b: usize) -> usize {
@@ -23,9 +23,9 @@ pub(super) fn inverse_modulo(a: usize, period: usize) -> usize {
 
 /// Smallest `(shift + i * step) mod period` for `i` in `0..count`, in O(log period) steps.
 ///
-/// A walk attains its minimum at its start or right after a wrap. The positions right after the
-/// wraps form such a walk again, of period `step`: after wrap `y` the position is
-/// `(shift - y * period) mod step`. Where `step` is more than half the period the walk is read
+/// A pattern attains its minimum at its start or right after a wrap. The positions right after the
+/// wraps form such a pattern again, of period `step`: after wrap `y` the position is
+/// `(shift - y * period) mod step`. Where `step` is more than half the period the pattern is read
 /// backwards, which makes the next period at most half of this one.
 pub(super) fn lowest_position(count: usize, period: usize, shift: usize, step: usize) -> usize {
     let (mut n, mut m, mut a, mut b) = (count as u128, period as u128, step as u128, shift as u128);

@@ -109,8 +109,8 @@ impl AddressMap {
     /// The view with one axis replaced: by its `simple` form if it has one, otherwise by a table
     /// of its digits `digit(0), .., digit(extent - 1)`.
     ///
-    /// A link is cheaper than a long table, and every linear axis has a simple form. So where the table
-    /// would be long, a link with linear axes is put on top first.
+    /// A stage is cheaper than a long table, and every linear axis has a simple form. So where the table
+    /// would be long, a stage with linear axes is put on top first.
     fn with_axis(
         mut self,
         axis: usize,
@@ -133,7 +133,7 @@ impl AddressMap {
         Ok(self)
     }
 
-    /// The same view with a row-major link on top.
+    /// The same view with a row-major stage on top.
     pub(super) fn relinked(mut self) -> Result<Self> {
         let top = Layout::row_major(&self.shape())?;
         let below = std::mem::replace(&mut self.top, top).coalesced();

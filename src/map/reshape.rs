@@ -1,7 +1,7 @@
-//! Reshape, and the merging of links that strides can express together.
+//! Reshape, and the merging of stages that strides can express together.
 
 use super::AddressMap;
-use super::axis::{AxisMap, TABLE_LIMIT, Walk};
+use super::axis::{AxisMap, Pattern, TABLE_LIMIT};
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::memory::list;
@@ -53,11 +53,11 @@ impl AddressMap {
     /// As [`Self::reshape`], and [`Error::NeedsLink`].
     pub fn reshape_strided(self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
-        let links = self.rest().len();
+        let stages = self.rest().len();
         let (from, strides) =
             (self.shape(), self.as_strided().map(|s| s.strides).unwrap_or_default());
         let reshaped = self.reshape(to.clone())?;
-        if reshaped.rest().len() > links {
+        if reshaped.rest().len() > stages {
             return Err(Error::NeedsLink { from: from.to_vec(), to: to.to_vec(), strides });
         }
         Ok(reshaped)
@@ -122,12 +122,12 @@ impl AddressMap {
         self.settled()
     }
 
-    /// Puts `below` under the top link.
+    /// Puts `below` under the top stage.
     pub(super) fn push_link(&mut self, below: Layout) {
         Arc::make_mut(self.rest.get_or_insert_default()).push(below);
     }
 
-    /// Merges the top link into the ones below it as far as strides allow.
+    /// Merges the top stage into the ones below it as far as strides allow.
     #[inline]
     pub(super) fn settled(mut self) -> Self {
         while let Some(rest) = &mut self.rest {
@@ -135,9 +135,9 @@ impl AddressMap {
                 break;
             };
             self.top = merged;
-            let links = Arc::make_mut(rest);
-            links.pop();
-            if links.is_empty() {
+            let stages = Arc::make_mut(rest);
+            stages.pop();
+            if stages.is_empty() {
                 self.rest = None;
             }
         }
@@ -170,12 +170,12 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
             } else {
                 highest[j] += reach;
             }
-            if below.walk(j) != &Walk::Linear && carried[j].replace(k).is_some() {
+            if below.pattern(j) != &Pattern::Linear && carried[j].replace(k).is_some() {
                 return None;
             }
         }
         let crooked =
-            digits.iter().enumerate().any(|(j, &d)| d != 0 && below.walk(j) != &Walk::Linear);
+            digits.iter().enumerate().any(|(j, &d)| d != 0 && below.pattern(j) != &Pattern::Linear);
         if crooked && touched > 1 {
             return None;
         }
@@ -188,12 +188,13 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
 
     let mut constant = below.offset as i128;
     for (j, axis) in below.axes.iter().enumerate().filter(|(j, _)| carried[*j].is_none()) {
-        constant += axis.stride as i128 * below.walk(j).position(start[j]) as i128;
+        constant += axis.stride as i128 * below.pattern(j).position(start[j]) as i128;
     }
     let mut merged = SmallVec::new();
     for (axis, digits) in steps {
         let sign = axis.stride.signum();
-        let crooked = (0..below.rank()).find(|&j| digits[j] != 0 && below.walk(j) != &Walk::Linear);
+        let crooked =
+            (0..below.rank()).find(|&j| digits[j] != 0 && below.pattern(j) != &Pattern::Linear);
         let (axis, extra) = match crooked {
             Some(j) => {
                 take_positions(&below.axis_map(j), start[j], sign * digits[j] as isize, &axis)?
@@ -211,23 +212,23 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
         constant += extra;
         merged.push(axis);
     }
-    Layout::of_normal(constant, merged).ok()
+    Layout::from_normal(constant, merged).ok()
 }
 
-/// Digits `start + step * position` of `below`, for the positions along `walk`.
+/// Digits `start + step * position` of `below`, for the positions along `pattern`.
 fn take_positions(
     below: &AxisMap,
     start: usize,
     step: isize,
-    walk: &AxisMap,
+    pattern: &AxisMap,
 ) -> Option<(AxisMap, i128)> {
-    if walk.walk == Walk::Linear {
-        return below.range(start, step, walk.extent).ok();
+    if pattern.pattern == Pattern::Linear {
+        return below.range(start, step, pattern.extent).ok();
     }
-    // A link is cheaper than a long table.
-    if matches!(walk.walk, Walk::Cyclic { .. }) && walk.extent > TABLE_LIMIT {
+    // A stage is cheaper than a long table.
+    if matches!(pattern.pattern, Pattern::Cyclic { .. }) && pattern.extent > TABLE_LIMIT {
         return None;
     }
-    let digit = |i| start.wrapping_add_signed(step * walk.position(i) as isize);
-    below.list(&list((0..walk.extent).map(digit)).ok()?).ok()
+    let digit = |i| start.wrapping_add_signed(step * pattern.position(i) as isize);
+    below.list(&list((0..pattern.extent).map(digit)).ok()?).ok()
 }

@@ -152,7 +152,7 @@ impl Select {
                 if last - start == count - 1 {
                     return Ok(Taken::Range { start, step: 1, count });
                 }
-                let mut list = crate::memory::room(count)?;
+                let mut list = crate::memory::try_with_capacity(count)?;
                 list.extend(set.iter().map(|index| index as usize));
                 Taken::List(Cow::Owned(list))
             }

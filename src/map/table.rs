@@ -1,7 +1,7 @@
 //! Positions of an axis that are neither linear nor a cycle, and their inverse.
 
 use crate::error::Result;
-use crate::memory::{list, room};
+use crate::memory::{list, try_with_capacity};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -81,7 +81,7 @@ impl Hash for Table {
 
 /// Collects positions, reporting memory that cannot be had.
 pub(crate) fn listed(positions: impl Iterator<Item = usize>, count: usize) -> Result<Table> {
-    let mut found = room(count)?;
+    let mut found = try_with_capacity(count)?;
     found.extend(positions);
     Ok(Table::new(found))
 }

@@ -1,7 +1,7 @@
-//! Views that reorder axes or take a part: each changes the top link and leaves the others alone.
+//! Views that reorder axes or take a part: each changes the top stage and leaves the others alone.
 
 use super::AddressMap;
-use super::axis::{AxisMap, Normal, TABLE_LIMIT, Walk};
+use super::axis::{AxisMap, Normal, Pattern, TABLE_LIMIT};
 use super::layout::{Axes, Axis, Layout};
 use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
@@ -33,8 +33,8 @@ impl AddressMap {
         for (axis, &from) in self.top.axes.iter_mut().zip(order) {
             *axis = old[from];
         }
-        if let Some(walks) = &mut self.top.walks {
-            *walks = order.iter().map(|&axis| walks[axis].clone()).collect();
+        if let Some(patterns) = &mut self.top.patterns {
+            *patterns = order.iter().map(|&axis| patterns[axis].clone()).collect();
         }
         Ok(self)
     }
@@ -104,7 +104,7 @@ impl AddressMap {
                 Taken::Range { start: 0, step: 1, count }
                     if count == self.top.axes[axis].extent => {}
                 Taken::Digit(digit) => {
-                    let position = self.top.walk(axis).position(digit);
+                    let position = self.top.pattern(axis).position(digit);
                     self.top.offset += self.top.axes[axis].stride * position as isize;
                     self.top.remove(axis);
                     dropped += 1;
@@ -222,7 +222,8 @@ impl AddressMap {
             extents.push(extent);
             return Self::row_major(&Shape::from(extents));
         }
-        let simple = self.top.walk(a) == &Walk::Linear && self.top.walk(b) == &Walk::Linear;
+        let simple =
+            self.top.pattern(a) == &Pattern::Linear && self.top.pattern(b) == &Pattern::Linear;
         if !simple && extent > TABLE_LIMIT {
             return self.relinked()?.diagonal(a, b);
         }
@@ -232,7 +233,7 @@ impl AddressMap {
             (AxisMap::linear(extent, stride), 0)
         } else {
             let contribution = |axis: usize, i: usize| {
-                self.top.axes[axis].stride as i128 * self.top.walk(axis).position(i) as i128
+                self.top.axes[axis].stride as i128 * self.top.pattern(axis).position(i) as i128
             };
             AxisMap::of_contributions((0..extent).map(|i| contribution(a, i) + contribution(b, i)))?
         };
@@ -266,7 +267,7 @@ impl AddressMap {
         if to.count()? == 0 {
             return Ok(Layout::empty(&to).into());
         }
-        if self.top.walk(axis) != &Walk::Linear {
+        if self.top.pattern(axis) != &Pattern::Linear {
             self = self.relinked()?;
         }
         let stride = self.top.axes[axis].stride;
@@ -287,7 +288,7 @@ impl Layout {
     /// `start, start + step, ..` of an axis of a layout that is not empty.
     #[inline]
     fn take_range(&mut self, axis: usize, start: usize, step: isize, count: usize) -> Result<()> {
-        if self.walks.is_none() {
+        if self.patterns.is_none() {
             let old = &mut self.axes[axis];
             self.offset += if count == 0 { 0 } else { old.stride * start as isize };
             let stride = if count < 2 { 0 } else { old.stride * step };
@@ -303,18 +304,19 @@ impl Layout {
     pub(super) fn replace(&mut self, axis: usize, (new, constant): Normal) {
         self.offset = (self.offset as i128 + constant) as isize;
         self.axes[axis] = Axis { extent: new.extent, stride: new.stride };
-        self.put_walk(axis, new.walk);
+        self.put_walk(axis, new.pattern);
     }
 
-    fn put_walk(&mut self, axis: usize, walk: Walk) {
-        let others_linear = (0..self.rank()).all(|k| k == axis || self.walk(k) == &Walk::Linear);
-        if others_linear && walk == Walk::Linear {
-            self.walks = None;
+    fn put_walk(&mut self, axis: usize, pattern: Pattern) {
+        let others_linear =
+            (0..self.rank()).all(|k| k == axis || self.pattern(k) == &Pattern::Linear);
+        if others_linear && pattern == Pattern::Linear {
+            self.patterns = None;
             return;
         }
-        let walks =
-            (0..self.rank()).map(|k| if k == axis { walk.clone() } else { self.walk(k).clone() });
-        self.walks = Some(walks.collect());
+        let patterns = (0..self.rank())
+            .map(|k| if k == axis { pattern.clone() } else { self.pattern(k).clone() });
+        self.patterns = Some(patterns.collect());
     }
 
     /// # Errors
@@ -323,10 +325,10 @@ impl Layout {
     #[inline]
     pub(super) fn insert(&mut self, at: usize, axis: Axis) -> Result<()> {
         Shape::check_rank(self.rank() + 1)?;
-        if let Some(walks) = &mut self.walks {
-            let mut list = walks.to_vec();
-            list.insert(at, Walk::Linear);
-            *walks = list.into();
+        if let Some(patterns) = &mut self.patterns {
+            let mut list = patterns.to_vec();
+            list.insert(at, Pattern::Linear);
+            *patterns = list.into();
         }
         self.axes.insert(at, axis);
         Ok(())
@@ -335,10 +337,11 @@ impl Layout {
     #[inline]
     fn remove(&mut self, axis: usize) {
         self.axes.remove(axis);
-        if let Some(walks) = &self.walks {
-            let mut list = walks.to_vec();
+        if let Some(patterns) = &self.patterns {
+            let mut list = patterns.to_vec();
             list.remove(axis);
-            self.walks = list.iter().any(|walk| walk != &Walk::Linear).then(|| list.into());
+            self.patterns =
+                list.iter().any(|pattern| pattern != &Pattern::Linear).then(|| list.into());
         }
     }
 }

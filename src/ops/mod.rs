@@ -3,13 +3,13 @@
 mod along;
 mod assign;
 mod compare;
+mod contraction;
 pub mod diff;
 pub mod generate;
 pub mod indexing;
 pub mod lanes;
 pub mod linalg;
 pub(crate) mod number;
-mod pairing;
 pub mod product;
 pub mod reduce;
 pub mod rolling;

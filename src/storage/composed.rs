@@ -2,7 +2,7 @@
 
 use super::{Reader, translate};
 use crate::error::{Error, StorageError};
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use std::ops::Range;
 
 /// Several storages one after another.
@@ -28,7 +28,7 @@ impl<R: Reader> Concat<R> {
     ///
     /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`, [`Error::OutOfMemory`].
     pub fn new(parts: Vec<R>) -> Result<Self, Error> {
-        let mut ends = room(parts.len())?;
+        let mut ends = try_with_capacity(parts.len())?;
         let mut end = 0_usize;
         for part in &parts {
             end =

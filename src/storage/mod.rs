@@ -29,7 +29,7 @@ pub(crate) use stream::{Checked, fill};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -274,7 +274,7 @@ pub(crate) fn translate(
     count: usize,
     address: impl Fn(usize) -> Result<usize, StorageError>,
 ) -> Result<Vec<usize>, StorageError> {
-    let mut all = room(count).map_err(|error| StorageError::new(0, error))?;
+    let mut all = try_with_capacity(count).map_err(|error| StorageError::new(0, error))?;
     for k in 0..count {
         all.push(address(k)?);
     }

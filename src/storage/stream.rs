@@ -2,7 +2,7 @@
 
 use crate::dtype::{ByteOrder, FileElement};
 use crate::error::{Error, Result};
-use crate::memory::{reserve, room};
+use crate::memory::{try_reserve_exact, try_with_capacity};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -60,7 +60,7 @@ pub fn read_elements_at<T: FileElement>(
 ) -> Result<Vec<T>> {
     check_present::<T>(offset_bytes, len, file.metadata()?.len())?;
     file.seek(SeekFrom::Start(offset_bytes))?;
-    read_into(room(len)?, file, len, order)
+    read_into(try_with_capacity(len)?, file, len, order)
 }
 
 fn read_into<T: FileElement>(
@@ -70,7 +70,7 @@ fn read_into<T: FileElement>(
     order: ByteOrder,
 ) -> Result<Vec<T>> {
     let size = size_of::<T>();
-    let mut block = room(len.min(BLOCK_BYTES / size))?;
+    let mut block = try_with_capacity(len.min(BLOCK_BYTES / size))?;
     block.resize(len.min(BLOCK_BYTES / size), <T::Bytes as bytemuck::Zeroable>::zeroed());
     while out.len() < len {
         let count = block.len().min(len - out.len());
@@ -81,7 +81,7 @@ fn read_into<T: FileElement>(
         }
         if out.capacity() - out.len() < count {
             let growth = out.len().max(count).min(len - out.len());
-            reserve(&mut out, growth)?;
+            try_reserve_exact(&mut out, growth)?;
         }
         for &bytes in &block[..count] {
             let index = out.len();

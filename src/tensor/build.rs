@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::dtype::{Arithmetic, Cast};
 use crate::error::{Error, Result};
-use crate::memory::{grow, room};
+use crate::memory::{try_reserve, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::{Constant, FromFn, Progression};
 
@@ -47,7 +47,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     pub fn full(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
-        let mut data = room(count)?;
+        let mut data = try_with_capacity(count)?;
         data.resize(count, value);
         Self::new(shape, data)
     }
@@ -68,7 +68,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     #[doc(alias = "fromfunction")]
     pub fn from_index(shape: impl Into<Shape>, mut f: impl FnMut(&[usize]) -> T) -> Result<Self> {
         let shape = shape.into();
-        let mut data = room(shape.count()?)?;
+        let mut data = try_with_capacity(shape.count()?)?;
         data.extend(shape.indexes()?.map(|index| f(&index)));
         Self::new(shape, data)
     }
@@ -197,7 +197,7 @@ macro_rules! nested {
             const RANK: usize = 1;
 
             fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
-                grow(data, N)?;
+                try_reserve(data, N)?;
                 data.extend(self);
                 Ok(Shape::from([N]))
             }
@@ -210,7 +210,7 @@ macro_rules! nested {
 
             fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
                 let extent = self.len();
-                grow(data, extent)?;
+                try_reserve(data, extent)?;
                 data.extend(self);
                 Ok(Shape::from([extent]))
             }

@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::error::{Error, Result, StorageError};
 use crate::map::AddressMap;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::{Concat, Reader, SubBuffer, translate};
 
@@ -224,7 +224,7 @@ fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> 
 /// axis in front, which then moves back.
 fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
     let mut shape = Shape::default();
-    let mut parts = room(tensors.len())?;
+    let mut parts = try_with_capacity(tensors.len())?;
     let mut total = 0_usize;
     for tensor in tensors {
         let front = tensor.move_axis(axis, 0)?;

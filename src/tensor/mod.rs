@@ -222,7 +222,7 @@ impl<S> Tensor<S> {
 
     /// A tensor whose map is known to fit its storage.
     #[inline]
-    pub(crate) fn of_parts(map: AddressMap, storage: S) -> Self {
+    pub(crate) fn from_parts(map: AddressMap, storage: S) -> Self {
         Self { map, storage }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::{Duplicates, Sparse};
 
@@ -50,7 +50,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     ) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
-        let mut addresses = room(indexes.len())?;
+        let mut addresses = try_with_capacity(indexes.len())?;
         for (at, index) in indexes.iter().enumerate() {
             let (index, expected) = (index.as_ref(), shape.rank());
             if index.len() != expected {
@@ -95,7 +95,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
         if lists.len() != expected {
             return Err(Error::Rank { what: "coordinate lists", expected, found: lists.len() });
         }
-        let mut addresses = room(values.len())?;
+        let mut addresses = try_with_capacity(values.len())?;
         addresses.resize(values.len(), 0);
         for (axis, (list, &extent)) in lists.iter().zip(shape.iter()).enumerate() {
             if list.len() != values.len() {

@@ -228,7 +228,7 @@ macro_rules! view_operations {
         }
 
         /// Another shape with the same elements in the same row-major order. Always a view: where
-        /// strides cannot express it, a further link maps the positions.
+        /// strides cannot express it, a further stage maps the positions.
         ///
         /// # Errors
         ///

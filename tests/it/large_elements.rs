@@ -9,7 +9,7 @@ use lensor::reduce::{Max, Min, Reducer};
 use lensor::rolling::Rolling;
 use lensor::scan::Scan;
 use lensor::segments::Segments;
-use lensor::stencil::{Edge, Mode, Stencil};
+use lensor::stencil::{Border, Mode, Stencil};
 use lensor::storage::Sparse;
 use lensor::tensor::{concat, pad};
 use std::cmp::Ordering;
@@ -179,8 +179,9 @@ fn windows_and_segments() {
                 let found = t.rolling(axis, window).fold(Max).eval().unwrap();
                 let expected = numbers.rolling(axis, window).fold(Max).eval().unwrap();
                 check(&found, expected.into_storage(), "rolling maximum");
-                let found = t.rolling(axis, window).edge(lensor::rolling::Edge::Wrap);
-                let expected = numbers.rolling(axis, window).edge(lensor::rolling::Edge::Wrap);
+                let found = t.rolling(axis, window).edge(lensor::rolling::WindowEdge::Wrap);
+                let expected =
+                    numbers.rolling(axis, window).edge(lensor::rolling::WindowEdge::Wrap);
                 let found = found.fold(Min).eval().unwrap();
                 check(&found, expected.fold(Min).eval().unwrap().into_storage(), "wrapped");
             }
@@ -273,8 +274,8 @@ fn products_and_stencils() {
         let expected = numbers.matmul(&numbers).eval().unwrap();
         check(&t.matmul(&t).eval().unwrap(), expected.storage().iter().copied(), "matmul");
         let kernel = [2, 3];
-        let found = t.convolve(&matrix(kernel), Mode::Same(Edge::Clamp)).eval().unwrap();
-        let expected = numbers.convolve(&small(kernel), Mode::Same(Edge::Clamp)).eval().unwrap();
+        let found = t.convolve(&matrix(kernel), Mode::Same(Border::Clamp)).eval().unwrap();
+        let expected = numbers.convolve(&small(kernel), Mode::Same(Border::Clamp)).eval().unwrap();
         check(&found, expected.into_storage(), "convolve");
         let found = t.stencil([[0, 0], [0, 1]], |[a, b]| a.plus(b)).unwrap().eval().unwrap();
         let expected = numbers.stencil([[0, 0], [0, 1]], |[a, b]| a.wrapping_add(b)).unwrap();

@@ -5,7 +5,7 @@ use lensor::diff::Diff;
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::reduce::{Max, Mean, Separate, Sum, WrappingSum};
-use lensor::rolling::{Edge, Rolling};
+use lensor::rolling::{Rolling, WindowEdge};
 use lensor::scan::Scan;
 use lensor::segments::Segments;
 use lensor::stencil::{self, EdgeOrder, Mode, Spacing, Stencil};
@@ -52,11 +52,11 @@ pub(crate) fn scanning() {
         for window in [3, 30, 100] {
             every_shortage("rolling sum", 0, || small.rolling(axis, window).sum().eval());
             every_shortage("rolling max", 0, || {
-                small.rolling(axis, window).centred().edge(Edge::Cut).max().eval()
+                small.rolling(axis, window).centred().edge(WindowEdge::Cut).max().eval()
             });
             every_shortage("rolling std", 0, || floats.rolling(axis, window).std().ddof(1).eval());
             every_shortage("rolling mean of an expression", 0, || {
-                (&floats * 2.0).rolling(axis, window).edge(Edge::Wrap).mean().eval()
+                (&floats * 2.0).rolling(axis, window).edge(WindowEdge::Wrap).mean().eval()
             });
         }
     }
@@ -108,7 +108,7 @@ pub(crate) fn stencils() {
     });
     let kernel = Tensor::from_index([3, 5], |i| (i[0] + i[1]) as f64).unwrap();
     every_shortage("convolve", 1, || {
-        floats.convolve(&kernel, Mode::Full(stencil::Edge::Clamp)).eval()
+        floats.convolve(&kernel, Mode::Full(stencil::Border::Clamp)).eval()
     });
     every_shortage("correlate", 1, || floats.correlate(&kernel, Mode::Valid).eval());
     every_shortage("convolve by much", 1, || {
@@ -117,7 +117,7 @@ pub(crate) fn stencils() {
             .cast::<f64>()
             .convolve(
                 flat()?.lazy().slice(0, 0..200)?.cast::<f64>(),
-                Mode::Same(stencil::Edge::Zero),
+                Mode::Same(stencil::Border::Zero),
             )
             .eval()
     });

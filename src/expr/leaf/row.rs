@@ -32,13 +32,13 @@ impl<T: Copy> Row for LeafRow<'_, T> {
 
     #[inline(always)]
     fn prefetch(&self, column: usize) {
-        crate::kernel::prefetch(self.elements, column, PART);
+        crate::kernel::prefetch_span(self.elements, column, PART);
     }
 
     #[inline(always)]
-    fn ask_ahead(&self) {
+    fn prefetch_row(&self) {
         if self.direct {
-            crate::kernel::ask_ahead(self.elements);
+            crate::kernel::prefetch_row(self.elements);
         }
     }
 

@@ -6,7 +6,7 @@ use crate::expr::eval::row_addresses;
 use crate::expr::node::Node;
 use crate::expr::{Stop, for_each_block};
 use crate::map::AddressMap;
-use crate::memory::{list, push, reserve, resize, room};
+use crate::memory::{list, push, resize, try_reserve_exact, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::{StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
@@ -78,7 +78,7 @@ fn sparse<T: Copy + Send + Sync>(
             resize(&mut values, count, fill)?;
         }
     }
-    let mut addresses = room(positions.len())?;
+    let mut addresses = try_with_capacity(positions.len())?;
     map.addresses_at(&positions, &mut addresses);
     let mut kept = 0;
     for k in 0..values.len() {
@@ -105,8 +105,8 @@ fn replace<T: Copy>(
         let old = read(&*storage, span)?;
         let reached = reached(map, &old.positions)?;
         let kept = old.positions.len() - reached.len().min(old.positions.len());
-        reserve(&mut all_addresses, kept + addresses.len())?;
-        reserve(&mut all_values, kept + addresses.len())?;
+        try_reserve_exact(&mut all_addresses, kept + addresses.len())?;
+        try_reserve_exact(&mut all_values, kept + addresses.len())?;
         let mut reached = reached.into_iter().peekable();
         let mut new = addresses.iter().zip(&values).peekable();
         for (ordinal, (&address, &value)) in old.positions.iter().zip(&*old.values).enumerate() {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::expr::node::{Node, Tree};
 use crate::expr::{Access, Scalar, eval, write_elements};
 use crate::map::AddressMap;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
         let straight = map.is_contiguous() && map.top().offset() == 0;
         let mut addresses = Cow::Borrowed(storage.addresses());
         if !straight {
-            let mut found = room(storage.stored_len())?;
+            let mut found = try_with_capacity(storage.stored_len())?;
             map.addresses_at(storage.addresses(), &mut found);
             addresses = Cow::Owned(found);
         }

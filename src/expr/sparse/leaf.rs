@@ -4,9 +4,9 @@ use super::cursor::{Block, Positions, Share, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
-use crate::kernel::{Loop, prefetch, wide};
+use crate::kernel::{Loop, dispatch, prefetch_span};
 use crate::map::{AddressMap, Plane};
-use crate::memory::{owned, refill, reserve, resize};
+use crate::memory::{owned, refill, resize, try_reserve_exact};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 let slots = block.placed(*slot, ordinals.len());
                 let values = values.get(ordinals.start..).unwrap_or_default();
                 resize(&mut self.scratch, count, *fill)?;
-                wide(Place { values, slots, fill: *fill, out: &mut self.scratch });
+                dispatch(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
             (Some(Opened::Dense(map)), _) => {
                 if let Some((slice, plane)) = self.memory.slice().zip(map.plane()) {
@@ -88,7 +88,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     return Ok(());
                 }
                 self.addresses.clear();
-                reserve(&mut self.addresses, count)?;
+                try_reserve_exact(&mut self.addresses, count)?;
                 map.addresses_at(block.positions, &mut self.addresses);
                 let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
                     return Ok(());
@@ -140,7 +140,7 @@ impl<T: Copy> Loop for Place<'_, T> {
         let ((some, last), (own, rest)) =
             (slots[..count].as_chunks::<REQUEST>(), values[..count].as_chunks::<REQUEST>());
         for (some, own) in some.iter().zip(own) {
-            prefetch(own, count, REQUEST);
+            prefetch_span(own, count, REQUEST);
             put(some, own, out);
         }
         put(last, rest, out);
@@ -181,7 +181,7 @@ fn gather_at<T: Copy>(
     let mut missing = None;
     let Some(&first) = slice.first() else { return Err(beyond(0, 0)) };
     // Those of the next block.
-    prefetch(positions, positions.len(), positions.len());
+    prefetch_span(positions, positions.len(), positions.len());
     let elements = positions.iter().map(|&position| {
         let address = address(position);
         slice.get(address).copied().unwrap_or_else(|| {

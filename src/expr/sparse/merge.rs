@@ -1,7 +1,7 @@
 //! The union of ascending lists, block by block.
 
 use super::cursor::{BLOCK, Block, Positions, Share};
-use crate::kernel::runs::{KEYS, RUNS, Run, Runs, room};
+use crate::kernel::runs::{KEYS, RUNS, Run, Runs, longest_run};
 use std::ops::Range;
 
 /// Stands for the end of a list: no element has this position.
@@ -97,7 +97,7 @@ impl<'l> Union<'l> {
     fn merge(&mut self) -> Option<usize> {
         let mut runs = [Run::default(); RUNS];
         let runs = runs.get_mut(..self.lists.len())?;
-        let room = room(runs.len());
+        let room = longest_run(runs.len());
         let pivot = self.lists.iter().filter_map(|list| list.rest().get(room)).min().copied();
         for (run, list) in runs.iter_mut().zip(&self.lists) {
             let rest = list.rest();

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::{Pending, Stop};
 use crate::map::AddressMap;
-use crate::memory::{append, grow, owned};
+use crate::memory::{append, owned, try_reserve};
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
@@ -79,7 +79,7 @@ fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Sparse<T>>> {
     }
     let _results = prepare(e)?;
     let storage = evaluate(e, &shape, map.count())?;
-    Ok(Tensor::of_parts(map, storage))
+    Ok(Tensor::from_parts(map, storage))
 }
 
 /// Whether all leaves are sparse.
@@ -260,7 +260,7 @@ fn candidates<T: Copy + Send + Sync>(
     let gap = positions.iter().enumerate().position(|(k, &position)| k != position);
     let gap = gap.unwrap_or(stored);
     if gap < len {
-        grow(&mut positions, 1)?;
+        try_reserve(&mut positions, 1)?;
         positions.insert(gap, gap);
     }
     Ok(positions)

@@ -2,7 +2,7 @@
 
 use super::cursor::{BLOCK, Block, Positions, Share};
 use super::merge::Union;
-use crate::kernel::Common;
+use crate::kernel::Intersection;
 use itertools::Itertools;
 use std::ops::Range;
 
@@ -104,7 +104,7 @@ fn for_each_place(block: &Block<'_>, share: &Share, mut visit: impl FnMut(usize)
 
 /// The positions that two operands share, each of which is one sparse leaf; other leaves store nothing.
 pub(super) struct Pair<'l> {
-    lists: Common<'l>,
+    lists: Intersection<'l>,
     /// Ordinals of the first positions of both leaves.
     first: [usize; 2],
     positions: Vec<usize>,
@@ -127,7 +127,7 @@ impl<'l> Pair<'l> {
         let mut shares = vec![Share::default(); lists.len()];
         leaves.iter().enumerate().for_each(|(list, &leaf)| shares[leaf] = Share::Picked { list });
         (apart && storing.eq(leaves)).then(|| Self {
-            lists: Common::new(leaves.map(|leaf| &lists[leaf][parts[leaf].clone()])),
+            lists: Intersection::new(leaves.map(|leaf| &lists[leaf][parts[leaf].clone()])),
             first: leaves.map(|leaf| parts[leaf].start),
             positions: Vec::with_capacity(BLOCK),
             picked: Default::default(),

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
 use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
-use crate::memory::{append, list, room};
+use crate::memory::{append, list, try_with_capacity};
 use itertools::Itertools;
 use std::ops::Range;
 
@@ -97,7 +97,7 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     let task = |parts| Task { worker: worker.fork(), parts, result: Ok(Default::default()) };
     let mut tasks = list(parts.map(task))?;
     run(lists, positions, &mut tasks);
-    let mut results = room(tasks.len())?;
+    let mut results = try_with_capacity(tasks.len())?;
     for task in tasks {
         results.push(task.result?);
     }
@@ -115,7 +115,7 @@ fn alone<T: Copy>(
     count: usize,
     wanted: Where<'_>,
 ) -> Result<Entries<T>, Stop> {
-    let mut positions = room(count)?;
+    let mut positions = try_with_capacity(count)?;
     let values = collect(count, |out| {
         let mut pending = Pending::new(out);
         let mut blocks = Blocks::new(lists, &whole(lists), wanted);
@@ -132,7 +132,7 @@ fn alone<T: Copy>(
 
 /// One slice after another.
 fn concatenated<'p, T: Copy + 'p>(parts: impl Iterator<Item = &'p [T]> + Clone) -> Result<Vec<T>> {
-    let mut all = room(parts.clone().map(<[T]>::len).sum())?;
+    let mut all = try_with_capacity(parts.clone().map(<[T]>::len).sum())?;
     parts.for_each(|part| all.extend_from_slice(part));
     Ok(all)
 }
@@ -160,7 +160,7 @@ fn cuts(lists: &[Positions<'_>], count: usize) -> Result<Vec<Vec<Range<usize>>>>
     let longest: &[usize] =
         lists.iter().max_by_key(|list| list.len()).map_or(&[], |list| list.as_ref());
     let mut starts = vec![0; lists.len()];
-    let mut parts = room(count)?;
+    let mut parts = try_with_capacity(count)?;
     for k in 1..=count {
         let pivot = longest.get(longest.len() / count * k).filter(|_| k < count);
         let ends = lists.iter().zip(&starts).map(|(list, &start)| match pivot {
@@ -182,7 +182,7 @@ fn merged<T: Copy>(
     wanted: Where<'_>,
 ) -> Result<Entries<T>, Stop> {
     let most = wanted.most(parts);
-    let (mut positions, mut values) = (room(most)?, room(most)?);
+    let (mut positions, mut values) = (try_with_capacity(most)?, try_with_capacity(most)?);
     let mut blocks = Blocks::new(lists, parts, wanted);
     while let Some(block) = blocks.next_block() {
         worker.bind_stored(&block, &mut 0)?;

@@ -71,7 +71,7 @@ fn evaluate<T: Copy + Send + Sync>(
     match evaluated {
         Ok((positions, values)) => {
             let storage = Sparse::of_sorted(map.count(), fill, positions, values);
-            Ok(Tensor::of_parts(map, storage))
+            Ok(Tensor::from_parts(map, storage))
         }
         Err(stop) => {
             let mut positions = Vec::new();

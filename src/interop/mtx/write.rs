@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
 use crate::interop::text::{TextWriter, entries};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
@@ -126,7 +126,7 @@ fn listed<T: FileElement>(
     if symmetry != Symmetry::General && rows != columns {
         return Err(asymmetric(if rows < columns { [0, rows] } else { [columns, 0] }));
     }
-    reserve(&mut listed, entries.stored_len())?;
+    try_reserve_exact(&mut listed, entries.stored_len())?;
     for (address, value) in entries.iter() {
         let (row, column) = (address / columns, address % columns);
         if symmetry != Symmetry::General {

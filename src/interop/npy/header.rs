@@ -4,7 +4,7 @@ use super::parse;
 use crate::dtype::{ByteOrder, DType, FileElement};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::{Reader, fill};
 use crate::tensor::Tensor;
@@ -119,7 +119,7 @@ impl Header {
         let mut prefix = [0; PREFIX_BYTES + 2];
         let found = fill(&mut source, &mut prefix)?;
         let (_, end) = text_range(&prefix[..found])?;
-        let mut bytes = room(end.max(found))?;
+        let mut bytes = try_with_capacity(end.max(found))?;
         bytes.extend_from_slice(&prefix[..found]);
         bytes.resize(end.max(found), 0);
         let found = found + fill(&mut source, &mut bytes[found..])?;

@@ -5,7 +5,7 @@ use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::Result;
 use crate::expr::{Expr, IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::storage::Checked;
 use std::io::Write;
 use std::path::Path;
@@ -48,8 +48,8 @@ where
 /// Writes a tensor, a view of any storage or an expression to a new file, which replaces one of the same name.
 ///
 /// The new file is written beside the old one, brought to disk and then moved to its name, so that at any time
-/// one of them is there as a whole. It has the permissions of the old file; a symbolic link goes on leading to
-/// it, a second hard link to the old one. Storage mapped from the old file keeps its elements, so the
+/// one of them is there as a whole. It has the permissions of the old file; a symbolic stage goes on leading to
+/// it, a second hard stage to the old one. Storage mapped from the old file keeps its elements, so the
 /// expression may read them; what is written to it from then on is in no file that has a name. A process that
 /// is killed may leave a hidden file named `.*.tmp`. What is no regular file, such as a pipe or `/dev/stdout`,
 /// is written as it is.
@@ -87,7 +87,7 @@ where
     let mut sink = Checked(sink);
     sink.write_all(&header.to_bytes())?;
     let element_bytes = size_of::<E::Elem>();
-    let mut block = room(header.count().min(BLOCK_BYTES / element_bytes))?;
+    let mut block = try_with_capacity(header.count().min(BLOCK_BYTES / element_bytes))?;
     for_each_piece(array, PIECE_BYTES / element_bytes, |piece| {
         for elements in piece.chunks(BLOCK_BYTES / element_bytes) {
             block.clear();

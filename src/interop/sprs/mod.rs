@@ -24,7 +24,7 @@ pub use compressed::{Compressed, Matrix, tensor};
 
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};
-use crate::memory::{list, room};
+use crate::memory::{list, try_with_capacity};
 use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use ::sprs::{CsMat, SpIndex, TriMat, TriMatBase};
@@ -103,7 +103,7 @@ where
 {
     let ([rows, columns], entries) = matrix_entries(t)?;
     let (_, _, mut columns_of, values) = entries.into_parts();
-    let mut rows_of = room(values.len())?;
+    let mut rows_of = try_with_capacity(values.len())?;
     for position in &mut columns_of {
         rows_of.push(*position / columns.max(1));
         *position %= columns.max(1);
@@ -168,7 +168,7 @@ fn compressed<T: Copy>(
     entries: Sparse<T>,
 ) -> Result<(Vec<usize>, Vec<usize>, Vec<T>)> {
     let (_, _, mut indices, values) = entries.into_parts();
-    let mut pointers = room(outer.saturating_add(1))?;
+    let mut pointers = try_with_capacity(outer.saturating_add(1))?;
     pointers.push(0);
     let mut next = 0;
     for line in 0..outer {

@@ -5,8 +5,8 @@
 
 use super::Matrix;
 use crate::error::{Error, Result};
-use crate::kernel::{Filled, LARGE, Loop, wide};
-use crate::memory::grow;
+use crate::kernel::{Filled, LARGE, Loop, dispatch};
+use crate::memory::try_reserve;
 use std::mem::MaybeUninit;
 
 /// Rows of a product from which on it pays to bring a panel of the second matrix together.
@@ -91,7 +91,7 @@ where
         return Ok(Filled(()));
     }
     let product = Product { a, b, zero, step, plus };
-    wide(Run { product, out, scratch })?;
+    dispatch(Run { product, out, scratch })?;
     Ok(Filled(()))
 }
 
@@ -204,7 +204,7 @@ where
 
     fn reserve(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
         if scratch.len() < count {
-            grow(scratch, count - scratch.len())?;
+            try_reserve(scratch, count - scratch.len())?;
             scratch.resize(count, self.zero);
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::{RowsMut, as_slots, out_of_span, slots};
 use crate::error::Result;
 use crate::kernel::plan::{Nest, Plan};
 use crate::kernel::{Place, Tile, simd};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -146,7 +146,7 @@ impl<T: Copy> Dest<'_, T> {
         if !self.held {
             return Ok(false);
         }
-        reserve(block, self.rows * self.columns)?;
+        try_reserve_exact(block, self.rows * self.columns)?;
         for row in 0..self.rows {
             for column in 0..self.columns {
                 // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, which holds

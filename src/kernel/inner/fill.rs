@@ -88,7 +88,7 @@ fn fill_rows<C: Cursor>(
         for part in &mut parts {
             let now = lanes.part(column, PART);
             if ahead {
-                now.ask_ahead();
+                now.prefetch_row();
             }
             fault |= fill_part(&now, part);
             column += PART;

@@ -21,7 +21,7 @@ pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::Filled;
 use crate::error::{Error, Result};
-use crate::memory::{resize, room};
+use crate::memory::{resize, try_with_capacity};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -109,7 +109,7 @@ pub(crate) fn collect<T, E: From<Error>>(
     count: usize,
     fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E>,
 ) -> Result<Vec<T>, E> {
-    let mut data = room(count)?;
+    let mut data = try_with_capacity(count)?;
     let _proof: Filled = fill(&mut data.spare_capacity_mut()[..count])?;
     // SAFETY: the capacity is at least `count`, and the proof says that all slots were written.
     unsafe { data.set_len(count) };

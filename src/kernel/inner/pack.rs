@@ -201,7 +201,7 @@ unsafe fn pack_row<T: Copy>(
             }
             (Some(table), stride) => {
                 // Hardware prefetchers see no pattern within the row, but the next one is known.
-                simd::prefetch(from, base.wrapping_add(across) as usize, out.len());
+                simd::prefetch_span(from, base.wrapping_add(across) as usize, out.len());
                 for (slot, &position) in out.iter_mut().zip(table) {
                     slot.write(*first.offset(base + stride * position as isize));
                 }

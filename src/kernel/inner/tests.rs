@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernel::plan::plan;
 use crate::kernel::simd::{Level, level};
-use crate::kernel::{AxisWalk, Blocking, Operand, Place, Steps, Tile, Walk};
+use crate::kernel::{AxisPattern, Blocking, Operand, Pattern, Place, Steps, Tile};
 use std::mem::MaybeUninit;
 
 /// Rows fit exactly if every address lies in the memory and none is in two rows.
@@ -114,7 +114,7 @@ fn spans_in_errors_are_those_that_exist() {
 /// Slots for an output that is written in order.
 fn whole(slots: &mut [MaybeUninit<u64>], bases: [isize; 2]) -> Result<(), Error> {
     let [base, stride] = bases;
-    let axes = [AxisWalk { stride, walk: Walk::Linear }].into_iter().collect();
+    let axes = [AxisPattern { stride, pattern: Pattern::Linear }].into_iter().collect();
     let operand = Operand { base, axes, relocate: None };
     let blocking = Blocking { elements: 2048, columns: 2048 };
     let plan = plan(&[5], &[operand], blocking)?;
@@ -147,7 +147,7 @@ fn streamed_rows_read_inside_their_slice() {
         let (low, high) = (base as i128, base as i128 + 399);
         for (stream, packed) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut slots = [const { MaybeUninit::<u64>::uninit() }; 300];
-            let axes = [AxisWalk { stride: 1, walk: Walk::Linear }].into_iter().collect();
+            let axes = [AxisPattern { stride: 1, pattern: Pattern::Linear }].into_iter().collect();
             let operand = Operand { base: 0, axes, relocate: None };
             let plan =
                 plan(&[300], &[operand], Blocking { elements: 2048, columns: 2048 }).unwrap();

@@ -24,24 +24,24 @@ pub(crate) type PerOperand<T> = SmallVec<[T; 4]>;
 
 /// How an operand moves along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Walk<'a> {
+pub(crate) enum Pattern<'a> {
     Linear,
     Cyclic { period: usize, shift: usize, step: usize },
     Listed(&'a [usize]),
 }
 
-/// Stride and walk of an operand along one axis.
+/// Stride and pattern of an operand along one axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AxisWalk<'a> {
+pub(crate) struct AxisPattern<'a> {
     pub(crate) stride: isize,
-    pub(crate) walk: Walk<'a>,
+    pub(crate) pattern: Pattern<'a>,
 }
 
-/// Addresses of one operand: a base and one walk an axis.
+/// Addresses of one operand: a base and one pattern an axis.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand<'a> {
     pub(crate) base: isize,
-    pub(crate) axes: SmallVec<[AxisWalk<'a>; 4]>,
+    pub(crate) axes: SmallVec<[AxisPattern<'a>; 4]>,
     pub(crate) relocate: Option<&'a dyn Relocate>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Nest {
     /// Largest rows and columns of a tile, along the two innermost loops.
     pub(crate) block: [usize; 2],
     /// Whether some operand has its smallest stride along the rows.
-    pub(crate) crossed: bool,
+    pub(crate) transposed: bool,
     /// Whether tiles follow one another along the rows rather than down the columns.
     pub(crate) row_by_row: bool,
 }

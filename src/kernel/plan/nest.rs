@@ -5,7 +5,7 @@ use crate::kernel::TILE;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// Side of a block of a crossed nest.
+/// Side of a block of a transposed nest.
 const SIDE: usize = 64;
 
 impl Nest {
@@ -19,7 +19,7 @@ impl Nest {
             loops: SmallVec::new(),
             bases: operands.iter().map(|operand| operand.base).collect(),
             block: [1, 1],
-            crossed: false,
+            transposed: false,
             row_by_row: true,
         };
         for piece in pieces {
@@ -38,7 +38,7 @@ impl Nest {
         nest
     }
 
-    /// Merges neighbouring loops that every operand walks as if they were one.
+    /// Merges neighbouring loops that every operand patterns as if they were one.
     fn coalesce(&mut self) {
         let mut k = self.loops.len();
         while k >= 2 {
@@ -89,16 +89,16 @@ impl Nest {
                 outer.sort_by_key(|l| std::cmp::Reverse(l.nearest()));
             }
             self.loops.insert(self.loops.len() - 1, rows);
-            self.crossed = true;
+            self.transposed = true;
             self.row_by_row = self.mostly_along();
         }
     }
 
-    /// Merges a further loop into short rows of a crossed nest, if the operand that lies across walks
+    /// Merges a further loop into short rows of a transposed nest, if the operand that lies across patterns
     /// both as one; the others follow tables. Tiles of few elements would cost more to set up than to do.
     fn lengthen_rows(&mut self, tables: &mut Vec<Cow<'_, [usize]>>) {
         let depth = self.loops.len();
-        if !self.crossed
+        if !self.transposed
             || depth < 3
             || self.loops[depth - 2].extent * self.loops[depth - 1].extent >= TILE
         {
@@ -138,7 +138,7 @@ impl Nest {
         self.loops.remove(other);
     }
 
-    /// Whether more operands lie along the columns of a crossed nest than across them.
+    /// Whether more operands lie along the columns of a transposed nest than across them.
     ///
     /// Each tile touches a page for every one of its rows in the former and for every one of its columns
     /// in the latter; neighbouring tiles should share the pages of the more.
@@ -155,7 +155,7 @@ impl Nest {
             self.loops.len().checked_sub(from_end).map_or(1, |k| self.loops[k].extent)
         };
         let (columns, rows) = (extent(1), extent(2));
-        self.block = if self.crossed {
+        self.block = if self.transposed {
             let c = columns.min(SIDE.max(SIDE * SIDE / rows.min(SIDE)));
             [rows.min(SIDE * SIDE / c.min(SIDE * SIDE)).max(1), c]
         } else {

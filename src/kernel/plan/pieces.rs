@@ -1,6 +1,6 @@
 //! Cutting axes into pieces in which every operand is affine or follows a table.
 
-use super::{AxisWalk, Loop, Operand, PerOperand, Plan, Step, TableRef, Walk};
+use super::{AxisPattern, Loop, Operand, Pattern, PerOperand, Plan, Step, TableRef};
 use crate::error::Result;
 use crate::memory::list;
 use smallvec::{SmallVec, smallvec};
@@ -20,55 +20,55 @@ impl<'a> Plan<'a> {
         operands: &[Operand<'a>],
         most_cuts: usize,
     ) -> Result<Vec<Piece>> {
-        let walks: PerOperand<AxisWalk<'a>> =
+        let patterns: PerOperand<AxisPattern<'a>> =
             operands.iter().map(|operand| operand.axes[axis]).collect();
-        if walks.iter().all(|w| w.walk == Walk::Linear) {
-            let steps = walks.iter().map(|w| Step { stride: w.stride, table: None }).collect();
+        if patterns.iter().all(|w| w.pattern == Pattern::Linear) {
+            let steps = patterns.iter().map(|w| Step { stride: w.stride, table: None }).collect();
             return Ok(vec![Piece {
                 loops: smallvec![Loop { extent, steps }],
-                bases: smallvec![0; walks.len()],
+                bases: smallvec![0; patterns.len()],
             }]);
         }
-        if let Some(period) = common_period(&walks, extent) {
+        if let Some(period) = common_period(&patterns, extent) {
             let whole = extent / period * period;
             let mut pieces = Vec::new();
-            for (low, high) in segments(&cuts(&walks, 0, period), 0, period) {
-                pieces.push(repeated_piece(&walks, period, extent / period, low, high));
+            for (low, high) in segments(&cuts(&patterns, 0, period), 0, period) {
+                pieces.push(repeated_piece(&patterns, period, extent / period, low, high));
             }
-            for (low, high) in segments(&cuts(&walks, whole, extent), whole, extent) {
-                pieces.push(self.piece(&walks, low, high));
+            for (low, high) in segments(&cuts(&patterns, whole, extent), whole, extent) {
+                pieces.push(self.piece(&patterns, low, high));
             }
             if pieces.len() <= most_cuts + 1 {
                 return Ok(pieces);
             }
         }
-        let wraps: usize = walks.iter().map(|w| wraps(w, extent)).fold(0, usize::saturating_add);
+        let wraps: usize = patterns.iter().map(|w| wraps(w, extent)).fold(0, usize::saturating_add);
         if wraps > most_cuts {
-            return Ok(vec![self.tabulated(&walks, extent)?]);
+            return Ok(vec![self.tabulated(&patterns, extent)?]);
         }
-        let cuts = cuts(&walks, 0, extent);
-        Ok(segments(&cuts, 0, extent).map(|(low, high)| self.piece(&walks, low, high)).collect())
+        let cuts = cuts(&patterns, 0, extent);
+        Ok(segments(&cuts, 0, extent).map(|(low, high)| self.piece(&patterns, low, high)).collect())
     }
 
     /// Digits `low..high`, within which no operand wraps.
-    fn piece(&mut self, walks: &[AxisWalk<'a>], low: usize, high: usize) -> Piece {
+    fn piece(&mut self, patterns: &[AxisPattern<'a>], low: usize, high: usize) -> Piece {
         let mut steps = PerOperand::new();
         let mut bases = PerOperand::new();
-        for walk in walks {
-            match walk.walk {
-                Walk::Linear => {
-                    steps.push(Step { stride: walk.stride, table: None });
-                    bases.push(walk.stride * low as isize);
+        for pattern in patterns {
+            match pattern.pattern {
+                Pattern::Linear => {
+                    steps.push(Step { stride: pattern.stride, table: None });
+                    bases.push(pattern.stride * low as isize);
                 }
-                Walk::Cyclic { step, .. } => {
+                Pattern::Cyclic { step, .. } => {
                     steps.push(Step {
-                        stride: walk.stride.wrapping_mul(step as isize),
+                        stride: pattern.stride.wrapping_mul(step as isize),
                         table: None,
                     });
-                    bases.push(walk.stride * position(walk, low) as isize);
+                    bases.push(pattern.stride * position(pattern, low) as isize);
                 }
-                Walk::Listed(table) => {
-                    steps.push(self.listed(walk.stride, Cow::Borrowed(&table[low..high])));
+                Pattern::Listed(table) => {
+                    steps.push(self.listed(pattern.stride, Cow::Borrowed(&table[low..high])));
                     bases.push(0);
                 }
             }
@@ -77,19 +77,19 @@ impl<'a> Plan<'a> {
     }
 
     /// The whole axis, with a table of positions for every operand that wraps.
-    fn tabulated(&mut self, walks: &[AxisWalk<'a>], extent: usize) -> Result<Piece> {
+    fn tabulated(&mut self, patterns: &[AxisPattern<'a>], extent: usize) -> Result<Piece> {
         let mut steps = PerOperand::new();
-        for walk in walks {
-            steps.push(match walk.walk {
-                Walk::Linear => Step { stride: walk.stride, table: None },
-                Walk::Cyclic { .. } => {
-                    let table = list((0..extent).map(|digit| position(walk, digit)))?;
-                    self.listed(walk.stride, Cow::Owned(table))
+        for pattern in patterns {
+            steps.push(match pattern.pattern {
+                Pattern::Linear => Step { stride: pattern.stride, table: None },
+                Pattern::Cyclic { .. } => {
+                    let table = list((0..extent).map(|digit| position(pattern, digit)))?;
+                    self.listed(pattern.stride, Cow::Owned(table))
                 }
-                Walk::Listed(table) => self.listed(walk.stride, Cow::Borrowed(table)),
+                Pattern::Listed(table) => self.listed(pattern.stride, Cow::Borrowed(table)),
             });
         }
-        Ok(Piece { loops: smallvec![Loop { extent, steps }], bases: smallvec![0; walks.len()] })
+        Ok(Piece { loops: smallvec![Loop { extent, steps }], bases: smallvec![0; patterns.len()] })
     }
 
     fn listed(&mut self, stride: isize, table: Cow<'a, [usize]>) -> Step {
@@ -98,19 +98,19 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn position(walk: &AxisWalk<'_>, digit: usize) -> usize {
-    match walk.walk {
-        Walk::Linear => digit,
-        Walk::Cyclic { period, shift, step } => {
+fn position(pattern: &AxisPattern<'_>, digit: usize) -> usize {
+    match pattern.pattern {
+        Pattern::Linear => digit,
+        Pattern::Cyclic { period, shift, step } => {
             ((shift as u128 + digit as u128 * step as u128) % period as u128) as usize
         }
-        Walk::Listed(table) => table[digit],
+        Pattern::Listed(table) => table[digit],
     }
 }
 
-fn wraps(walk: &AxisWalk<'_>, extent: usize) -> usize {
-    match walk.walk {
-        Walk::Cyclic { period, shift, step } => {
+fn wraps(pattern: &AxisPattern<'_>, extent: usize) -> usize {
+    match pattern.pattern {
+        Pattern::Cyclic { period, shift, step } => {
             let last = shift as u128 + step as u128 * (extent - 1) as u128;
             usize::try_from(last / period as u128).unwrap_or(usize::MAX)
         }
@@ -119,12 +119,12 @@ fn wraps(walk: &AxisWalk<'_>, extent: usize) -> usize {
 }
 
 /// The period of all operands that repeat this axis, if they agree and no table is in the way.
-fn common_period(walks: &[AxisWalk<'_>], extent: usize) -> Option<usize> {
+fn common_period(patterns: &[AxisPattern<'_>], extent: usize) -> Option<usize> {
     let mut common = None;
-    for walk in walks {
-        match walk.walk {
-            Walk::Linear => {}
-            Walk::Cyclic { period, step: 1, .. } if common.is_none_or(|p| p == period) => {
+    for pattern in patterns {
+        match pattern.pattern {
+            Pattern::Linear => {}
+            Pattern::Cyclic { period, step: 1, .. } if common.is_none_or(|p| p == period) => {
                 common = Some(period)
             }
             _ => return None,
@@ -134,14 +134,14 @@ fn common_period(walks: &[AxisWalk<'_>], extent: usize) -> Option<usize> {
 }
 
 /// Digits in `low..high` at which some operand starts over, ascending.
-fn cuts(walks: &[AxisWalk<'_>], low: usize, high: usize) -> Vec<usize> {
+fn cuts(patterns: &[AxisPattern<'_>], low: usize, high: usize) -> Vec<usize> {
     let mut cuts = Vec::new();
-    for walk in walks {
-        let Walk::Cyclic { period, step, .. } = walk.walk else { continue };
+    for pattern in patterns {
+        let Pattern::Cyclic { period, step, .. } = pattern.pattern else { continue };
         let mut digit = low;
         while digit < high {
             // The first digit beyond the wrap after this one.
-            digit += (period - position(walk, digit)).div_ceil(step);
+            digit += (period - position(pattern, digit)).div_ceil(step);
             if digit < high {
                 cuts.push(digit);
             }
@@ -160,23 +160,26 @@ fn segments(cuts: &[usize], low: usize, high: usize) -> impl Iterator<Item = (us
 
 /// Digits `low..high` of every one of `times` periods: a loop over the periods and one within.
 fn repeated_piece(
-    walks: &[AxisWalk<'_>],
+    patterns: &[AxisPattern<'_>],
     period: usize,
     times: usize,
     low: usize,
     high: usize,
 ) -> Piece {
     let straight = |stride| Step { stride, table: None };
-    let outer = walks.iter().map(|walk| match walk.walk {
-        Walk::Linear => straight(walk.stride * period as isize),
+    let outer = patterns.iter().map(|pattern| match pattern.pattern {
+        Pattern::Linear => straight(pattern.stride * period as isize),
         _ => straight(0),
     });
-    let inner = walks.iter().map(|walk| straight(walk.stride));
+    let inner = patterns.iter().map(|pattern| straight(pattern.stride));
     Piece {
         loops: smallvec![
             Loop { extent: times, steps: outer.collect() },
             Loop { extent: high - low, steps: inner.collect() }
         ],
-        bases: walks.iter().map(|walk| walk.stride * position(walk, low) as isize).collect(),
+        bases: patterns
+            .iter()
+            .map(|pattern| pattern.stride * position(pattern, low) as isize)
+            .collect(),
     }
 }

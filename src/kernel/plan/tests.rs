@@ -9,13 +9,14 @@ fn planned<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Blocking) 
 }
 
 fn linear<'a>(base: isize, strides: &[isize]) -> Operand<'a> {
-    let axes = strides.iter().map(|&stride| AxisWalk { stride, walk: Walk::Linear }).collect();
+    let axes =
+        strides.iter().map(|&stride| AxisPattern { stride, pattern: Pattern::Linear }).collect();
     Operand { base, axes, relocate: None }
 }
 
-fn with_walk<'a>(strides: &[isize], axis: usize, walk: Walk<'a>) -> Operand<'a> {
+fn with_pattern<'a>(strides: &[isize], axis: usize, pattern: Pattern<'a>) -> Operand<'a> {
     let mut operand = linear(0, strides);
-    operand.axes[axis].walk = walk;
+    operand.axes[axis].pattern = pattern;
     operand
 }
 
@@ -78,7 +79,7 @@ fn loops_follow_the_output_whatever_its_sign() {
 fn a_transposed_operand_is_crossed_and_blocked() {
     let plan = planned(&[512, 512], &[linear(0, &[512, 1]), linear(0, &[1, 512])], BLOCKING);
     let nest = &plan.nests[0];
-    assert!(nest.crossed);
+    assert!(nest.transposed);
     assert_eq!(nest.block, [64, 64]);
     assert_eq!(loops(nest), [(512, vec![512, 1]), (512, vec![1, 512])]);
 }
@@ -86,7 +87,7 @@ fn a_transposed_operand_is_crossed_and_blocked() {
 #[test]
 fn a_broadcast_operand_does_not_cross() {
     let plan = planned(&[512, 512], &[linear(0, &[512, 1]), linear(0, &[1, 0])], BLOCKING);
-    assert!(!plan.nests[0].crossed);
+    assert!(!plan.nests[0].transposed);
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn short_rows_of_a_crossed_nest_take_in_a_further_loop() {
 
 #[test]
 fn a_rotated_axis_is_cut_where_it_wraps() {
-    let rotated = with_walk(&[1], 0, Walk::Cyclic { period: 10, shift: 7, step: 1 });
+    let rotated = with_pattern(&[1], 0, Pattern::Cyclic { period: 10, shift: 7, step: 1 });
     let plan = planned(&[10], &[linear(0, &[1]), rotated], BLOCKING);
     assert_eq!(plan.nests.iter().map(Nest::count).collect::<Vec<_>>(), [3, 7]);
     let expected: Vec<_> = (0..10).map(|i| (i, (i + 7) % 10)).collect();
@@ -116,14 +117,14 @@ fn a_rotated_axis_is_cut_where_it_wraps() {
 
 #[test]
 fn a_repeated_axis_becomes_repeats_and_period() {
-    let tiled = with_walk(&[1], 0, Walk::Cyclic { period: 4, shift: 0, step: 1 });
+    let tiled = with_pattern(&[1], 0, Pattern::Cyclic { period: 4, shift: 0, step: 1 });
     let plan = planned(&[12], &[linear(0, &[1]), tiled], BLOCKING);
     assert_eq!(loops(&plan.nests[0]), [(3, vec![4, 0]), (4, vec![1, 1])]);
 }
 
 #[test]
 fn incommensurate_cycles_become_tables() {
-    let cycle = with_walk(&[1], 0, Walk::Cyclic { period: 7, shift: 3, step: 3 });
+    let cycle = with_pattern(&[1], 0, Pattern::Cyclic { period: 7, shift: 3, step: 3 });
     let plan = planned(&[100], &[linear(0, &[1]), cycle], BLOCKING);
     assert_eq!((plan.nests.len(), plan.tables.len()), (1, 1));
     let expected: Vec<_> = (0..100).map(|i| (i, (3 + 3 * i) % 7)).collect();
@@ -132,7 +133,7 @@ fn incommensurate_cycles_become_tables() {
 
 #[test]
 fn a_listed_axis_keeps_its_table() {
-    let listed = with_walk(&[2], 0, Walk::Listed(&[3, 1, 1]));
+    let listed = with_pattern(&[2], 0, Pattern::Listed(&[3, 1, 1]));
     let plan = planned(&[3], &[linear(0, &[1]), listed], BLOCKING);
     assert_eq!(visited(&plan), [(0, 6), (1, 2), (2, 2)]);
 }
@@ -156,7 +157,7 @@ fn the_span_of_a_nest_is_what_the_output_reaches() {
     let plan = planned(&[4, 3], &[backwards, linear(0, &[0, 0])], BLOCKING);
     assert_eq!(plan.span(&plan.nests[0]), (0, 11));
     let listed = |base, stride| {
-        let operand = with_walk(&[stride], 0, Walk::Listed(&[2, 5, 3]));
+        let operand = with_pattern(&[stride], 0, Pattern::Listed(&[2, 5, 3]));
         Operand { base, ..operand }
     };
     for output in [listed(4, 2), listed(20, -2), listed(0, 1)] {

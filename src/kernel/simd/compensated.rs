@@ -1,7 +1,7 @@
 //! Compensated sums in registers of 256 or 512 bits. Written with vectors, as the compiler finds those of a loop
 //! over elements in one program and misses half of them in another.
 
-use super::{Level, ask_ahead, level};
+use super::{Level, level, prefetch_row};
 use std::arch::x86_64::*;
 
 /// Lanes of a sum.
@@ -48,7 +48,7 @@ macro_rules! vectors {
             let mut sum: [$Vector; VECTORS] = bytemuck::cast(*sums);
             let mut error: [$Vector; VECTORS] = bytemuck::cast(*errors);
             for chunk in chunks {
-                ask_ahead(chunk);
+                prefetch_row(chunk);
                 let elements: [$Vector; VECTORS] = bytemuck::cast(*chunk);
                 for ((sum, error), x) in sum.iter_mut().zip(&mut error).zip(elements) {
                     let next = $add(*sum, x);
@@ -88,7 +88,7 @@ mod tests {
     /// Adds in registers of one width, if the machine has them.
     type Add = fn(&[[f64; LANES]], &mut [f64; LANES], &mut [f64; LANES]) -> bool;
 
-    /// What is detected is the widest, so others are asked for by name.
+    /// What is detected is the dispatch_widest, so others are asked for by name.
     fn narrow(chunks: &[[f64; LANES]], sums: &mut [f64; LANES], errors: &mut [f64; LANES]) -> bool {
         let avx2 = level() != Level::Baseline;
         if avx2 {

@@ -1,6 +1,6 @@
 //! All ways to reach an address at once: boxes of indexes, merged in row-major order.
 
-use crate::map::axis::{AxisMap, Walk};
+use crate::map::axis::{AxisMap, Pattern};
 use crate::map::layout::Layout;
 use crate::map::numbers::inverse_modulo;
 use crate::map::table::Table;
@@ -108,13 +108,13 @@ impl Product {
 
 /// Digits of an axis in normal form at one position; `None` if it is not visited.
 fn digits_at(axis: &AxisMap, position: usize) -> Option<Digits> {
-    match &axis.walk {
-        Walk::Linear => (position < axis.extent).then_some(Digits::Progression {
+    match &axis.pattern {
+        Pattern::Linear => (position < axis.extent).then_some(Digits::Progression {
             first: position,
             step: 1,
             count: 1,
         }),
-        Walk::Cyclic { period, shift, step } => {
+        Pattern::Cyclic { period, shift, step } => {
             if position >= *period {
                 return None;
             }
@@ -124,7 +124,7 @@ fn digits_at(axis: &AxisMap, position: usize) -> Option<Digits> {
             let count = axis.extent.checked_sub(first)?.div_ceil(*period);
             (count > 0).then_some(Digits::Progression { first, step: *period, count })
         }
-        Walk::Listed(table) => {
+        Pattern::Listed(table) => {
             let range = table.entries(position, position);
             (!range.is_empty()).then(|| Digits::Entries { table: table.clone(), range })
         }
@@ -206,7 +206,7 @@ impl Descent<'_> {
         let Some((first, last)) = fitting(axis, rest, low, high) else {
             return Some(());
         };
-        if let Walk::Listed(table) = &axis.walk {
+        if let Pattern::Listed(table) = &axis.pattern {
             let pairs = &table.inverse()[table.entries(first, last)];
             for (n, pair) in pairs.iter().enumerate() {
                 if n == 0 || pairs[n - 1].0 != pair.0 {

@@ -1,7 +1,7 @@
 //! The inverse of a map: which indexes read a given address.
 //!
 //! All ways to reach an address are found at once where they are few, see [`boxes`]. Where they are
-//! many, one link is searched index by index, see [`search`], and several links are scanned. All three
+//! many, one stage is searched index by index, see [`search`], and several stages are scanned. All three
 //! give the same indexes in the same order, and none keeps more than a bounded number of them.
 
 mod boxes;
@@ -36,12 +36,12 @@ impl Globals {
     }
 }
 
-/// Addresses of the top link that lead to `address` through the links below; `None` if too many.
+/// Addresses of the top stage that lead to `address` through the stages below; `None` if too many.
 fn positions(map: &AddressMap, address: usize) -> Option<Vec<usize>> {
     let mut positions = vec![address];
-    for link in map.rest() {
-        let shape = link.shape();
-        let indexes = Boxes::new(link, &positions)?;
+    for stage in map.rest() {
+        let shape = stage.shape();
+        let indexes = Boxes::new(stage, &positions)?;
         positions = indexes.map(|index| shape.ravel(&index)).take(KEPT + 1).collect();
         if positions.len() > KEPT {
             return None;
@@ -85,15 +85,15 @@ impl Iterator for Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::{AxisMap, Layout, Walk};
+    use crate::map::{AxisMap, Layout, Pattern};
 
     /// Layouts of rank up to 3 with all mixtures of overlapping, repeated, falling and cyclic axes.
     fn layouts() -> Vec<Layout> {
         let mut axes = Vec::new();
         for stride in [-3, -1, 0, 1, 2, 4, 6] {
             axes.extend([AxisMap::linear(1, stride), AxisMap::linear(3, stride)]);
-            let walk = Walk::Cyclic { period: 3, shift: 2, step: 1 };
-            axes.push(AxisMap { extent: 4, stride, walk });
+            let pattern = Pattern::Cyclic { period: 3, shift: 2, step: 1 };
+            axes.push(AxisMap { extent: 4, stride, pattern });
         }
         let mut layouts = vec![Layout::new(5, []), Layout::new(0, [AxisMap::linear(0, 1)])];
         for a in &axes {

@@ -1,7 +1,7 @@
 //! The indexes of one address in one layout, one at a time in row-major order.
 
 use super::boxes::fitting;
-use crate::map::axis::{AxisMap, Walk};
+use crate::map::axis::{AxisMap, Pattern};
 use crate::map::layout::Layout;
 use crate::map::numbers::{gcd, inverse_modulo};
 use crate::shape::Index;
@@ -73,7 +73,7 @@ impl Search {
             return (from < axis.extent).then_some(from);
         }
         let stride = axis.stride as i128;
-        if axis.walk != Walk::Linear {
+        if axis.pattern != Pattern::Linear {
             let left = |digit| rest - stride * axis.position(digit) as i128;
             return (from..axis.extent).find(|&digit| after.allow(left(digit)));
         }

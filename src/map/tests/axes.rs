@@ -13,16 +13,20 @@ fn normal_axes() -> Vec<AxisMap> {
         for period in 2..6 {
             for (shift, step) in (0..period).flat_map(|shift| (1..period).map(move |s| (shift, s)))
             {
-                let walk = || Walk::Cyclic { period, shift, step };
+                let pattern = || Pattern::Cyclic { period, shift, step };
                 axes.extend([3, 4, 5, 8, 10].map(|extent| AxisMap {
                     extent,
                     stride,
-                    walk: walk(),
+                    pattern: pattern(),
                 }));
             }
         }
         for positions in [[0, 1, 3, 4], [2, 0, 2, 5], [5, 3, 1, 0]] {
-            axes.push(AxisMap { extent: 4, stride, walk: Walk::Listed(Table::new(positions)) });
+            axes.push(AxisMap {
+                extent: 4,
+                stride,
+                pattern: Pattern::Listed(Table::new(positions)),
+            });
         }
     }
     axes.into_iter().map(|axis| axis.into_normal().unwrap().0).collect()
@@ -73,10 +77,10 @@ fn parts_of_an_axis_read_what_their_digits_read() {
 fn rotated_and_repeated_axes_read_the_same_digits() {
     for axis in normal_axes() {
         let all = terms(&axis, 0);
-        let simple = match axis.walk {
-            Walk::Linear => true,
-            Walk::Cyclic { .. } => axis.position(axis.extent) == axis.position(0),
-            Walk::Listed(_) => false,
+        let simple = match axis.pattern {
+            Pattern::Linear => true,
+            Pattern::Cyclic { .. } => axis.position(axis.extent) == axis.position(0),
+            Pattern::Listed(_) => false,
         };
         for shift in 0..all.len() {
             let mut expected = all.clone();
@@ -104,21 +108,25 @@ fn rotated_and_repeated_axes_read_the_same_digits() {
 #[test]
 fn cycles_of_two_rise() {
     for (stride, shift) in [(-3, 0), (-3, 1), (3, 0), (3, 1)] {
-        let walk = Walk::Cyclic { period: 2, shift, step: 1 };
-        let (axis, _) = AxisMap { extent: 5, stride, walk }.into_normal().unwrap();
+        let pattern = Pattern::Cyclic { period: 2, shift, step: 1 };
+        let (axis, _) = AxisMap { extent: 5, stride, pattern }.into_normal().unwrap();
         assert_eq!(axis.stride, 3);
     }
 }
 
 /// Layouts whose addresses are few, some of them turned around, rotated or listed.
 fn lower_layouts() -> Vec<Layout> {
-    let cycle = |period, step| Walk::Cyclic { period, shift: 1, step };
-    let walks =
-        [Walk::Linear, cycle(6, 1), cycle(7, 2), Walk::Listed(Table::new([4, 0, 1, 4, 6, 2]))];
+    let cycle = |period, step| Pattern::Cyclic { period, shift: 1, step };
+    let patterns = [
+        Pattern::Linear,
+        cycle(6, 1),
+        cycle(7, 2),
+        Pattern::Listed(Table::new([4, 0, 1, 4, 6, 2])),
+    ];
     let mut layouts = Vec::new();
-    for walk in walks {
+    for pattern in patterns {
         for stride in [-1, 4] {
-            let axis = || AxisMap { extent: 6, stride, walk: walk.clone() };
+            let axis = || AxisMap { extent: 6, stride, pattern: pattern.clone() };
             let others = [AxisMap::linear(4, 30), AxisMap::linear(4, -30)];
             layouts.extend(others.iter().map(|other| Layout::new(200, [axis(), other.clone()])));
             layouts.extend(others.map(|other| Layout::new(200, [other, axis()])));
@@ -129,12 +137,13 @@ fn lower_layouts() -> Vec<Layout> {
 
 /// Layouts of one or two axes whose addresses lie below 24.
 fn upper_layouts() -> Vec<Layout> {
-    let cycle = |extent| Walk::Cyclic { period: 3, shift: 2, step: if extent > 3 { 2 } else { 1 } };
+    let cycle =
+        |extent| Pattern::Cyclic { period: 3, shift: 2, step: if extent > 3 { 2 } else { 1 } };
     let mut axes = Vec::new();
     for stride in [-12, -8, -6, -4, -2, -1, 1, 2, 3, 4, 5, 6, 7] {
         axes.extend([AxisMap::linear(2, stride), AxisMap::linear(4, stride)]);
-        axes.extend([3, 4].map(|extent| AxisMap { extent, stride, walk: cycle(extent) }));
-        axes.push(AxisMap { extent: 3, stride, walk: Walk::Listed(Table::new([0, 2, 2])) });
+        axes.extend([3, 4].map(|extent| AxisMap { extent, stride, pattern: cycle(extent) }));
+        axes.push(AxisMap { extent: 3, stride, pattern: Pattern::Listed(Table::new([0, 2, 2])) });
     }
     let mut layouts = Vec::new();
     for offset in [0, 1, 6, 15, 23] {
@@ -148,15 +157,15 @@ fn upper_layouts() -> Vec<Layout> {
 }
 
 /// Two layouts as one read what they read in turn, and are one wherever each axis steps along one linear axis
-/// below, or along one of any walk, and stays inside.
+/// below, or along one of any pattern, and stays inside.
 #[test]
 fn composed_layouts_read_what_they_read_in_turn() {
     let uppers = upper_layouts();
     for below in lower_layouts() {
-        let link = AddressMap::from(below.clone());
+        let stage = AddressMap::from(below.clone());
         for top in &uppers {
             let positions = addresses(&top.clone().into());
-            let expected: Vec<usize> = positions.iter().map(|&k| link.address_at(k)).collect();
+            let expected: Vec<usize> = positions.iter().map(|&k| stage.address_at(k)).collect();
             if let Some(both) = compose(top, &below) {
                 assert_eq!(addresses(&both.clone().into()), expected, "{top:?} {below:?}");
                 let again = Layout::new(both.offset() as isize, both.axes());
@@ -174,7 +183,7 @@ fn composed_layouts_read_what_they_read_in_turn() {
     }
 }
 
-/// Steps along several linear axes at once need no link: a diagonal through a transposed matrix.
+/// Steps along several linear axes at once need no stage: a diagonal through a transposed matrix.
 #[test]
 fn steps_along_several_linear_axes_merge() {
     let flat = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
@@ -183,7 +192,7 @@ fn steps_along_several_linear_axes_merge() {
     assert_eq!(diagonal, Layout::new(0, [AxisMap::linear(4, 7)]).unwrap().into());
 }
 
-/// A layout gives its axes one by one, with or without their walks; tables that differ have other hashes.
+/// A layout gives its axes one by one, with or without their patterns; tables that differ have other hashes.
 #[test]
 fn layouts_give_their_axes() {
     for layout in lower_layouts() {
@@ -193,7 +202,7 @@ fn layouts_give_their_axes() {
         assert_eq!(layout.axis(usize::MAX), None);
         let plain = layout.plain_axes().iter().map(|axis| (axis.extent, axis.stride));
         assert!(plain.eq(all.iter().map(|axis| (axis.extent, axis.stride))));
-        let linear = all.iter().all(|axis| axis.walk == Walk::Linear);
+        let linear = all.iter().all(|axis| axis.pattern == Pattern::Linear);
         assert_eq!(layout.as_linear(), linear.then_some(layout.plain_axes()));
     }
     let hash = |positions: &[usize]| {

@@ -13,16 +13,24 @@ fn axes() -> Vec<AxisMap> {
     for stride in [-3, 0, 1, 2, 12] {
         axes.push(AxisMap::linear(3, stride));
         for (extent, shift, step) in [(4, 3, 1), (5, 3, 1), (9, 3, 2), (9, 0, 1)] {
-            axes.push(AxisMap { extent, stride, walk: Walk::Cyclic { period: 5, shift, step } });
+            axes.push(AxisMap {
+                extent,
+                stride,
+                pattern: Pattern::Cyclic { period: 5, shift, step },
+            });
         }
         for positions in [[0, 1, 1, 4], [2, 0, 2, 5], [5, 3, 1, 0]] {
-            axes.push(AxisMap { extent: 4, stride, walk: Walk::Listed(Table::new(positions)) });
+            axes.push(AxisMap {
+                extent: 4,
+                stride,
+                pattern: Pattern::Listed(Table::new(positions)),
+            });
         }
     }
     axes
 }
 
-/// Layouts of such axes, empty ones, and ones of several links.
+/// Layouts of such axes, empty ones, and ones of several stages.
 fn maps() -> Vec<AddressMap> {
     let axes = axes();
     let layout = |axes: &[&AxisMap]| Layout::new(100, axes.iter().map(|&axis| axis.clone()));
@@ -78,7 +86,7 @@ fn positions_read_what_their_indexes_read() {
 fn planes_read_what_positions_read() {
     for map in maps() {
         let expected = addresses(&map);
-        let strided = map.links().len() == 1 && map.top().as_linear().is_some();
+        let strided = map.stages().len() == 1 && map.top().as_linear().is_some();
         let Some(plane) = map.plane() else {
             assert!(!strided || map.rank() > 2, "{map:?}");
             continue;
@@ -111,7 +119,7 @@ fn coalescing_keeps_addresses_on_the_fewest_axes() {
         assert!(merged.shape().iter().all(|&extent| extent != 1), "{map:?}");
         let axes: Vec<AxisMap> = merged.top().axes().collect();
         for pair in axes.windows(2) {
-            let linear = pair.iter().all(|axis| axis.walk == Walk::Linear);
+            let linear = pair.iter().all(|axis| axis.pattern == Pattern::Linear);
             assert!(
                 !linear || pair[0].stride != pair[1].stride * pair[1].extent as isize,
                 "{map:?}"
@@ -132,8 +140,8 @@ fn lengths_are_row_major_and_moves_are_exact() {
         let lowest = addresses(&map).into_iter().min();
         for by in [0, 1, 37] {
             let moved = map.clone().moved_down(by);
-            let links: Vec<&Layout> = map.links().collect();
-            let last = links[links.len() - 1];
+            let stages: Vec<&Layout> = map.stages().collect();
+            let last = stages[stages.len() - 1];
             let fits = map.count() == 0 || last.span().start >= by;
             let down = || addresses(&map).iter().map(|address| address - by).collect::<Vec<_>>();
             match moved {
@@ -184,7 +192,7 @@ fn told(nested: &Nested, address: usize) -> Vec<usize> {
 /// Strides nest if each exceeds what the smaller ones reach together; then division tells all indexes.
 #[test]
 fn nested_strides_tell_all_indexes() {
-    for layout in maps().into_iter().filter(|map| map.links().len() == 1).map(|map| map.top) {
+    for layout in maps().into_iter().filter(|map| map.stages().len() == 1).map(|map| map.top) {
         let mut terms: Vec<(usize, usize)> = layout
             .axes()
             .filter(|axis| axis.extent > 1 && axis.stride != 0)
@@ -218,7 +226,7 @@ fn nested_strides_tell_all_indexes() {
             let axis = layout.axis_map(level.axis);
             let along: Vec<isize> =
                 (0..axis.extent).map(|digit| axis.stride * axis.position(digit) as isize).collect();
-            let cyclic = matches!(axis.walk, Walk::Cyclic { .. });
+            let cyclic = matches!(axis.pattern, Pattern::Cyclic { .. });
             let repeats = (1..along.len()).any(|k| along[..k].contains(&along[k]));
             let firsts: BTreeMap<isize, usize> =
                 along.iter().enumerate().rev().map(|(digit, &term)| (term, digit)).collect();
@@ -232,11 +240,11 @@ fn nested_strides_tell_all_indexes() {
 /// Where an address cannot be reached by the strides, there are no ways to it.
 #[test]
 fn ways_are_counted_without_repeats() {
-    let table = Walk::Listed(Table::new([3, 0, 3, 1]));
+    let table = Pattern::Listed(Table::new([3, 0, 3, 1]));
     let layout = Layout::new(
         10,
         [
-            AxisMap { extent: 4, stride: 10, walk: table },
+            AxisMap { extent: 4, stride: 10, pattern: table },
             AxisMap::linear(4, 0),
             AxisMap::linear(3, 2),
         ],
@@ -252,7 +260,7 @@ fn ways_are_counted_without_repeats() {
     assert_eq!(ways, expected);
 }
 
-/// A map of one link prints as its layout, others as their first eight links.
+/// A map of one stage prints as its layout, others as their first eight stages.
 #[test]
 fn maps_print_their_links() {
     let one = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
@@ -260,20 +268,20 @@ fn maps_print_their_links() {
     let mut several = one.transpose(&[1, 0]).unwrap().reshape([8, 3]).unwrap();
     assert_eq!(
         format!("{several:?}"),
-        "AddressMap { links: [Layout { offset: 0, axes: [8*3, 3*1] }, \
+        "AddressMap { stages: [Layout { offset: 0, axes: [8*3, 3*1] }, \
          Layout { offset: 0, axes: [6*1, 4*6] }] }"
     );
     for k in 0..20 {
         let to = if k % 2 == 0 { [3, 8] } else { [8, 3] };
         several = several.rotate(&[1, 1]).unwrap().reshape(to).unwrap();
     }
-    assert!(several.links().len() > 8);
+    assert!(several.stages().len() > 8);
     assert_eq!(format!("{several:?}").matches("Layout").count(), 8);
     let listed = |positions: Vec<usize>| {
-        let walk = Walk::Listed(Table::new(positions.clone()));
+        let pattern = Pattern::Listed(Table::new(positions.clone()));
         format!(
             "{:?}",
-            Layout::new(0, [AxisMap { extent: positions.len(), stride: 2, walk }]).unwrap()
+            Layout::new(0, [AxisMap { extent: positions.len(), stride: 2, pattern }]).unwrap()
         )
     };
     let four = listed(vec![0, 3, 1, 1]);
@@ -283,7 +291,7 @@ fn maps_print_their_links() {
     let nine = listed(vec![0, 3, 1, 0, 0, 0, 0, 1, 1]);
     assert_eq!(nine, "Layout { offset: 0, axes: [9*2 listed([0, 3, 1, 0, 0, 0, 0, 1], ..)] }");
     let cyclic =
-        AxisMap { extent: 4, stride: 3, walk: Walk::Cyclic { period: 5, shift: 2, step: 1 } };
+        AxisMap { extent: 4, stride: 3, pattern: Pattern::Cyclic { period: 5, shift: 2, step: 1 } };
     let cyclic = format!("{:?}", Layout::new(1, [cyclic]).unwrap());
     assert_eq!(cyclic, "Layout { offset: 1, axes: [4*3 cyclic(2 + 1i mod 5)] }");
 }

@@ -159,7 +159,7 @@ impl<'e, E: Expr> Along<'e, E> {
             inner = shape[axis + 1..rank - 1].iter().product();
             let flat: Shape = shape[..=axis].iter().copied().chain([below]).collect();
             let merged = Rows::new(e, |map| map.reshape(flat.clone()))?;
-            if merged.links() <= rows.links() {
+            if merged.stages() <= rows.stages() {
                 (rows, inner, width) = (merged, 1, below);
             }
         }

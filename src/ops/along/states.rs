@@ -33,13 +33,9 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
         }
     }
 
-    /// The states of all beginnings of a group.
+    /// The states of all prefixes of a group.
     #[inline(always)]
-    fn beginnings(
-        &self,
-        x: &[T; GROUP],
-        position: impl Fn(usize) -> usize,
-    ) -> [Self::State; GROUP] {
+    fn prefixes(&self, x: &[T; GROUP], position: impl Fn(usize) -> usize) -> [Self::State; GROUP] {
         let one = self.first_at(x[0], position(0));
         let mut two = one.clone();
         self.step_at(&mut two, x[1], position(1));
@@ -52,7 +48,7 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
 
     /// The states of all ends of a group, the longest first.
     #[inline(always)]
-    fn ends(&self, x: &[T; GROUP]) -> [Self::State; GROUP] {
+    fn suffixes(&self, x: &[T; GROUP]) -> [Self::State; GROUP] {
         let one = self.first(x[3]);
         let mut two = self.first(x[2]);
         self.step(&mut two, x[3]);

@@ -7,7 +7,7 @@ use crate::expr::{
     BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepare_all, selectors,
 };
 use crate::map::Select;
-use crate::memory::{list, reserve, room};
+use crate::memory::{list, try_reserve_exact, try_with_capacity};
 use crate::shape::{Align, Shape};
 
 /// A list of indexes, one for each element that is read or written.
@@ -87,13 +87,13 @@ impl Indexes<'_> {
 
     /// One operand for each axis, at the shape of the list, and the last digit of its errors' indexes.
     fn axes(&self, rank: usize, shape: &Shape) -> Result<Vec<BoxExpr<'_, usize>>> {
-        let mut axes = room(rank)?;
+        let mut axes = try_with_capacity(rank)?;
         for axis in 0..rank {
             if !self.is_together {
                 axes.push(self.operands[axis].clone().stretched(shape)?);
                 continue;
             }
-            let mut selectors = room(shape.rank() + 1)?;
+            let mut selectors = try_with_capacity(shape.rank() + 1)?;
             selectors.extend(std::iter::repeat_n(Select::All, shape.rank()));
             selectors.push(Select::Index(axis as isize));
             axes.push(self.operands[0].clone().select(selectors)?);
@@ -117,7 +117,7 @@ impl Indexes<'_> {
         for ranges in Boxes::new(shape.clone(), PIECE) {
             let count = ranges.iter().map(ExactSizeIterator::len).product::<usize>();
             let count = count * shape[ranges.len()..].iter().product::<usize>();
-            let mut digits = room(of.rank())?;
+            let mut digits = try_with_capacity(of.rank())?;
             for (axis, operand) in axes.iter().enumerate() {
                 let part = operand.clone().select(selectors(&ranges))?.eval();
                 digits.push(part.map_err(|error| self.of_list(moved(error, &ranges), axis))?);
@@ -156,7 +156,7 @@ impl Indexes<'_> {
     pub(super) fn positions(&self, of: &Shape) -> Result<Vec<usize>> {
         let count = self.shape(of.rank())?.count()?;
         let mut all = Vec::new();
-        reserve(&mut all, count)?;
+        try_reserve_exact(&mut all, count)?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
         self.for_each_part(of, |part| {

@@ -90,7 +90,7 @@ pub trait Indexing: IntoExpr + Sized {
             })?;
         }
         let map = AddressMap::row_major(&Shape::from([found.count, shape.rank()]))?;
-        Ok(Tensor::of_parts(map, found.digits))
+        Ok(Tensor::from_parts(map, found.digits))
     }
 
     /// The elements at a list of indexes, one for each, in a tensor of the shape of the list: see the

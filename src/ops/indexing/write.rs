@@ -3,7 +3,7 @@
 use super::IntoIndexes;
 use crate::error::{Error, Result};
 use crate::expr::{Pairs, elements_at, failed_at, write_elements};
-use crate::memory::{list, resize, room};
+use crate::memory::{list, resize, try_with_capacity};
 use crate::ops::reduce::{Reducer, Undefined};
 use crate::shape::Shape;
 use crate::storage::{Writer, sort_entries};
@@ -133,7 +133,7 @@ impl<W: Writer> Tensor<W> {
         let shape = indexes.shape(map.rank())?;
         let positions = indexes.positions(&map.shape())?;
         let values = elements_at(&W::Elem::pair(values), &shape)?;
-        let mut addresses = room(positions.len())?;
+        let mut addresses = try_with_capacity(positions.len())?;
         map.addresses_at(&positions, &mut addresses);
         Ok(Written { shape, addresses, values })
     }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, for_each_piece, row_major};
 use crate::kernel::{Filled, inner, join, threads};
-use crate::memory::{room, zeros};
+use crate::memory::{try_with_capacity, zeros};
 use crate::shape::Shape;
 use std::any::type_name;
 use std::cmp::Ordering;
@@ -124,7 +124,7 @@ impl Uniform {
         if count == 0 || !(width > 0.0 && width.is_finite()) {
             return Err(Error::BinRange { low, high, count });
         }
-        let mut edges = room(count.saturating_add(1))?;
+        let mut edges = try_with_capacity(count.saturating_add(1))?;
         edges.extend((0..count).map(|bin| low + width * (bin as f64 / count as f64)));
         edges.push(high);
         Ok(Self { edges, width })

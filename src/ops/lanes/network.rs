@@ -3,8 +3,8 @@
 
 use crate::dtype::Radix;
 use crate::error::Result;
-use crate::kernel::{Loop, wide};
-use crate::memory::{reserve, resize};
+use crate::kernel::{Loop, dispatch};
+use crate::memory::{resize, try_reserve_exact};
 
 /// Lanes that are sorted at once.
 pub(super) const LANES: usize = 16;
@@ -35,11 +35,15 @@ impl<R: Radix> Network<R> {
         if self.rows.len() != len {
             self.rows.clear();
             self.pairs.clear();
-            reserve(&mut self.pairs, pairs(len).count())?;
+            try_reserve_exact(&mut self.pairs, pairs(len).count())?;
             self.pairs.extend(pairs(len));
             resize(&mut self.rows, len, [R::default(); LANES])?;
         }
-        wide(Sort { items: &mut items[..len * LANES], rows: &mut self.rows, pairs: &self.pairs });
+        dispatch(Sort {
+            items: &mut items[..len * LANES],
+            rows: &mut self.rows,
+            pairs: &self.pairs,
+        });
         Ok(())
     }
 }

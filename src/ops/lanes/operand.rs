@@ -3,7 +3,7 @@
 use super::driver::without;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, first_error, selectors};
-use crate::map::{AddressMap, Walk};
+use crate::map::{AddressMap, Pattern};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl<'e, E: Expr> Operand<'e, E> {
         self.moved.in_memory().filter(|(_, map)| {
             let (top, last) = (map.top(), map.rank().saturating_sub(1));
             let stride = top.plain_axes().last().map(|axis| axis.stride);
-            let follows = stride == Some(1) && matches!(top.walk(last), Walk::Linear);
+            let follows = stride == Some(1) && matches!(top.pattern(last), Pattern::Linear);
             map.rest().is_empty() && (follows || self.length == 1)
         })
     }

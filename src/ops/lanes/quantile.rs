@@ -5,7 +5,7 @@ use crate::dtype::{Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy};
-use crate::memory::{refill, reserve};
+use crate::memory::{refill, try_reserve_exact};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -151,7 +151,7 @@ fn ranks(
 ) -> Result<()> {
     let points = quantiles.iter().map(|&quantile| Point::new(quantile, interpolation, len));
     ranks.clear();
-    reserve(ranks, quantiles.len().saturating_mul(2))?;
+    try_reserve_exact(ranks, quantiles.len().saturating_mul(2))?;
     ranks.extend(points.flat_map(|point| [point.low, point.high]));
     ranks.sort_unstable();
     ranks.dedup();

@@ -14,7 +14,7 @@ use crate::expr::{
     selectors,
 };
 use crate::kernel::{Filled, inner};
-use crate::memory::{resize, room, zeros};
+use crate::memory::{resize, try_with_capacity, zeros};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::any::type_name;
@@ -169,7 +169,8 @@ where
     let starts_kind =
         |k: usize| k == 0 || elements[order[k - 1]].key(false) != elements[order[k]].key(false);
     let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
-    let (mut counts, mut values, mut first) = (zeros(kinds)?, room(kinds)?, room(kinds)?);
+    let (mut counts, mut values, mut first) =
+        (zeros(kinds)?, try_with_capacity(kinds)?, try_with_capacity(kinds)?);
     for (k, &position) in order.iter().enumerate() {
         if starts_kind(k) {
             values.push(elements[position]);

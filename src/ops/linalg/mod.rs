@@ -34,7 +34,7 @@ use crate::expr::{
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
 use crate::memory::list;
-use crate::ops::pairing::{Pairing, check};
+use crate::ops::contraction::{Pairing, check};
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 use stack::Product;

@@ -9,7 +9,7 @@ use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_ma
 use crate::kernel::sparse::Sums;
 use crate::kernel::{Filled, inner};
 use crate::map::Divider;
-use crate::ops::pairing::Pairing;
+use crate::ops::contraction::Pairing;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;

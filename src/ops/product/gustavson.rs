@@ -5,7 +5,7 @@ use super::Semiring;
 use crate::error::Result;
 use crate::kernel::sparse::Entries;
 use crate::kernel::{PARALLEL, join, threads};
-use crate::memory::{append, grow, list, push, resize, room, zeros};
+use crate::memory::{append, list, push, resize, try_reserve, try_with_capacity, zeros};
 use crate::storage::sort_pairs;
 use std::ops::Range;
 
@@ -249,7 +249,7 @@ struct Spread<T> {
 impl<T: Copy> Spread<T> {
     fn new(width: usize, zero: T) -> Result<Self> {
         let sums = list(std::iter::repeat_n(zero, width))?;
-        let (used, words) = (zeros(width.div_ceil(64))?, room(width.div_ceil(64))?);
+        let (used, words) = (zeros(width.div_ceil(64))?, try_with_capacity(width.div_ceil(64))?);
         Ok(Self { zero, sums, used, words })
     }
 }
@@ -278,8 +278,8 @@ impl<T: Copy> Sums<T> for Spread<T> {
         values: &mut Vec<T>,
     ) -> Result<()> {
         let count = self.words.iter().map(|&k| self.used[k].count_ones() as usize).sum();
-        grow(positions, count)?;
-        grow(values, count)?;
+        try_reserve(positions, count)?;
+        try_reserve(values, count)?;
         self.words.sort_unstable();
         for k in self.words.drain(..) {
             let mut bits = std::mem::take(&mut self.used[k]);
@@ -302,7 +302,7 @@ struct Listed<T> {
 
 impl<T: Copy> Sums<T> for Listed<T> {
     fn add<M: Semiring<T>>(&mut self, semiring: &M, factor: T, line: Line<'_, T>) -> Result<()> {
-        grow(&mut self.terms, line.positions.len())?;
+        try_reserve(&mut self.terms, line.positions.len())?;
         let terms = line.entries().map(|(column, x)| (column, semiring.multiply(factor, x)));
         self.terms.extend(terms);
         Ok(())
@@ -317,8 +317,8 @@ impl<T: Copy> Sums<T> for Listed<T> {
     ) -> Result<()> {
         // Terms of one column stay in order.
         sort_pairs(&mut self.terms, &mut self.spare)?;
-        grow(positions, self.terms.len())?;
-        grow(values, self.terms.len())?;
+        try_reserve(positions, self.terms.len())?;
+        try_reserve(values, self.terms.len())?;
         let first = values.len();
         for &(column, term) in &self.terms {
             let position = start + column;

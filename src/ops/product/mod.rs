@@ -48,7 +48,7 @@ use crate::dtype::SameBits;
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, IntoExpr, Lazy};
 use crate::kernel::sparse::Entries;
-use crate::ops::pairing::Pairing;
+use crate::ops::contraction::Pairing;
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;

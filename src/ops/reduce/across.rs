@@ -7,7 +7,7 @@ use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
-use crate::memory::{grow, refill};
+use crate::memory::{refill, try_reserve};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -78,7 +78,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
             let mut results = Vec::new();
             for item in range.map(item) {
                 let first = item.group * width + item.columns.start;
-                grow(&mut results, item.columns.len())?;
+                try_reserve(&mut results, item.columns.len())?;
                 for (k, state) in self.item(&item, grain)?.into_iter().enumerate() {
                     results.push(finish(self.reducer, state, first + k)?);
                 }

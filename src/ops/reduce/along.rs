@@ -7,7 +7,7 @@ use super::tree::{Pairwise, halves};
 use crate::error::Result;
 use crate::expr::{Expr, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
-use crate::memory::{resize, room};
+use crate::memory::{resize, try_with_capacity};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -100,7 +100,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
     fn serial(&self, results: Range<usize>) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves_per_line * self.lines_per_result;
         let range = results.start * leaves..results.end * leaves;
-        let mut all = room(results.len())?;
+        let mut all = try_with_capacity(results.len())?;
         let mut number = results.start;
         let mut failure = None;
         let mut done = |state: R::State| {
@@ -204,7 +204,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Along<'e, E, R> {
         match block.flat() {
             Some(run) => all(run),
             None => {
-                let mut run = room(end - start)?;
+                let mut run = try_with_capacity(end - start)?;
                 (0..rows).for_each(|row| run.extend_from_slice(block.row(row)));
                 all(&run);
             }

@@ -13,7 +13,7 @@ use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
 use crate::expr::{Access, Expr, Rows, Stop, explain_rows};
 use crate::kernel;
-use crate::memory::{append, list, reserve};
+use crate::memory::{append, list, try_reserve_exact};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
         return Ok(Vec::new());
     }
     // Asked for once, as tasks fill vectors of their own.
-    reserve(&mut Vec::<R::Out>::new(), results)?;
+    try_reserve_exact(&mut Vec::<R::Out>::new(), results)?;
     let folded = if across(shape, reduced) {
         Across::new(e, shape, reduced, reducer)?.results()
     } else {
@@ -154,7 +154,7 @@ pub(super) fn finish<T: Copy, R: Reducer<T>>(
     }
 }
 
-/// The elements of `e` with its axes in this order and, if that takes no link, the last of them merged
+/// The elements of `e` with its axes in this order and, if that takes no stage, the last of them merged
 /// to one of `merged` elements.
 pub(super) fn rows<'e, E: Expr>(
     e: &'e E,
@@ -173,7 +173,7 @@ pub(super) fn rows<'e, E: Expr>(
     let last = extents.drain(extents.len() - merged..).product();
     extents.push(last);
     let flat = Rows::new(e, |map| map.transpose(order)?.reshape(extents.as_slice()))?;
-    Ok(if flat.links() <= plain.links() { flat } else { plain })
+    Ok(if flat.stages() <= plain.stages() { flat } else { plain })
 }
 
 /// Results of all ranges of at most `task` of `count` items, one after another.

@@ -3,8 +3,8 @@
 
 use super::Reducer;
 use crate::error::Result;
-use crate::kernel::{Loop, wide, widest};
-use crate::memory::reserve;
+use crate::kernel::{Loop, dispatch, dispatch_widest};
+use crate::memory::try_reserve_exact;
 
 /// The state of a run of at least one element, the first of them at `position`.
 #[inline(always)]
@@ -12,7 +12,7 @@ pub(crate) fn fold<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], position: usi
     let fold = Fold { reducer, run, position };
     // Short runs and narrow elements gain nothing from wider registers.
     let long = size_of::<T>() >= 4 && run.len() >= 256;
-    if R::SEVERAL && long { widest(fold) } else { wide(fold) }
+    if R::SEVERAL && long { dispatch_widest(fold) } else { dispatch(fold) }
 }
 
 /// The states of all columns of at least one row, the first of them at `position`.
@@ -28,8 +28,8 @@ pub(crate) fn fold_columns<T: Copy, R: Reducer<T>>(
     states: &mut Vec<R::State>,
 ) -> Result<()> {
     states.clear();
-    reserve(states, rows.first().map_or(0, |row| row.len()))?;
-    wide(Columns { reducer, rows, position, states });
+    try_reserve_exact(states, rows.first().map_or(0, |row| row.len()))?;
+    dispatch(Columns { reducer, rows, position, states });
     Ok(())
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn combine_columns<T: Copy, R: Reducer<T>>(
     later: Vec<R::State>,
 ) {
     let join = |state: &mut R::State, later| reducer.combine(state, later);
-    wide(Combine { states, later, join });
+    dispatch(Combine { states, later, join });
 }
 
 struct Fold<'a, R, T> {

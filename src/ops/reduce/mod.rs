@@ -31,18 +31,18 @@ mod across;
 mod along;
 mod axes;
 mod fold;
-mod library;
 pub(crate) mod loops;
 mod modes;
 mod reducer;
+mod reducers;
 mod reduction;
 mod tree;
 
 pub use axes::Axes;
 pub(crate) use fold::undefined;
-pub use library::*;
-pub use modes::{Accumulate, Modes, Order};
+pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
+pub use reducers::*;
 pub use reduction::{Fold, Pair, Paired, Reduction};
 pub(crate) use tree::Pairwise;
 

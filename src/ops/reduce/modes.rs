@@ -13,14 +13,14 @@ use crate::tensor::Tensor;
 
 /// Which axes an operand of greater rank has more than others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum AxisOrder {
     /// The trailing ones: `x[i, j]` beside `y[i]`.
     C,
     /// The leading ones: `x[i, j]` beside `y[j]`.
     F,
 }
 
-impl Order {
+impl AxisOrder {
     fn align(self) -> Align {
         match self {
             Self::C => Align::Left,
@@ -56,16 +56,16 @@ pub trait Modes {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::{Modes, Order};
+    /// use lensor::reduce::{Modes, AxisOrder};
     /// let x = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// let y = Tensor::from(vec![10, 20]);
-    /// let by_row = (&x, &y).broadcast_mode(Order::C, |(x, y)| x + y)?;
+    /// let by_row = (&x, &y).broadcast_mode(AxisOrder::C, |(x, y)| x + y)?;
     /// assert_eq!(by_row.eval()?.to_vec()?, [11, 12, 23, 24]);
     /// # Ok::<(), Error>(())
     /// ```
     fn broadcast_mode<U, F>(
         self,
-        order: Order,
+        order: AxisOrder,
         f: F,
     ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
     where
@@ -88,14 +88,14 @@ pub trait Accumulate<R> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::{Accumulate, Order, Sum};
+    /// use lensor::reduce::{Accumulate, AxisOrder, Sum};
     /// let x = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
     /// let y = Tensor::from(vec![10.0, 20.0]);
-    /// let z = (&x, &y).accumulate_mode(Order::C, Sum, |(sum, y)| sum * y)?;
+    /// let z = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, y)| sum * y)?;
     /// assert_eq!(z.to_vec()?, [30.0, 140.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn accumulate_mode<U, F>(self, order: Order, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
+    fn accumulate_mode<U, F>(self, order: AxisOrder, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
     where
         U: Copy + Send + Sync,
         F: Fn(Self::Outs) -> U + Send + Sync;
@@ -115,7 +115,7 @@ macro_rules! modes {
 
             fn broadcast_mode<U, F>(
                 self,
-                order: Order,
+                order: AxisOrder,
                 f: F,
             ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
             where
@@ -133,7 +133,7 @@ macro_rules! modes {
         impl<R: Clone $(+ Reducer<$X::Elem>)*, $($X: IntoExpr),*> Accumulate<R> for ($($X,)*) {
             type Outs = ($(<R as Reducer<$X::Elem>>::Out,)*);
 
-            fn accumulate_mode<U, F>(self, order: Order, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
+            fn accumulate_mode<U, F>(self, order: AxisOrder, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
             where
                 U: Copy + Send + Sync,
                 F: Fn(Self::Outs) -> U + Send + Sync,

@@ -1,16 +1,16 @@
-//! Windows of lanes side by side, as the ends of the rows of one block and the beginnings of the next.
+//! Windows of lanes side by side, as the suffixes of the rows of one block and the prefixes of the next.
 
 use super::sliding::{Memory, Rows, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Columns, Loop, Part};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use crate::ops::along::{GROUP, Gap, Job, States, Table};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
 use std::ops::Range;
 
 impl<R> Sliding<'_, R> {
-    /// Joins ends and beginnings of blocks of lanes side by side.
+    /// Joins suffixes and prefixes of blocks of lanes side by side.
     pub(super) fn rows_by_blocks<T: Copy>(
         &self,
         memory: &mut Memory<T, R::State, R::Out>,
@@ -21,20 +21,20 @@ impl<R> Sliding<'_, R> {
     where
         R: Reducer<T>,
     {
-        let Memory { elements, beginnings, ends, results } = memory;
+        let Memory { elements, prefixes, suffixes, results } = memory;
         let (window, extended, width) = (self.window, self.extended, job.width);
         let start = |block: usize| block.saturating_mul(window).min(extended);
         let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
         let (mut number, last_block) = (first / window, last / window);
-        ends.clear();
-        beginnings.clear();
-        reserve(ends, window.min(extended).saturating_mul(width))?;
-        reserve(beginnings, width)?;
+        suffixes.clear();
+        prefixes.clear();
+        try_reserve_exact(suffixes, window.min(extended).saturating_mul(width))?;
+        try_reserve_exact(prefixes, width)?;
         if number > 0 {
             let rows = self.rows(table, start(number - 1)..start(number), width, elements)?;
             // The block before a cut window may be cut itself.
             let of = 0..start(number) - start(number - 1);
-            kernel::wide(EndRows { reducer: self.reducer, rows: &rows, of, ends });
+            kernel::dispatch(SuffixRows { reducer: self.reducer, rows: &rows, of, suffixes });
         }
         // Rows beyond the axis are copied, so no more than are needed.
         let together = if self.is_extended() { 1 } else { (table.best() / window / width).max(1) };
@@ -45,7 +45,7 @@ impl<R> Sliding<'_, R> {
             for block in number..number + count {
                 let of = start(block) - base..start(block + 1) - base;
                 let places = first.max(block * window)..last.min(block * window + window - 1) + 1;
-                kernel::wide(BlockRows {
+                kernel::dispatch(BlockRows {
                     sliding: self,
                     rows: &rows,
                     of: of.clone(),
@@ -53,12 +53,12 @@ impl<R> Sliding<'_, R> {
                     places,
                     first,
                     job,
-                    beginnings,
-                    ends,
+                    prefixes,
+                    suffixes,
                     results,
                     out,
                 });
-                kernel::wide(EndRows { reducer: self.reducer, rows: &rows, of, ends });
+                kernel::dispatch(SuffixRows { reducer: self.reducer, rows: &rows, of, suffixes });
             }
             number += count;
         }
@@ -78,50 +78,50 @@ fn begin_row<T: Copy, R: Reducer<T>>(reducer: &R, row: &[T], states: &mut Vec<R:
     }
 }
 
-/// The results of windows that consist of ends and beginnings, of which either may be missing.
+/// The results of windows that consist of suffixes and prefixes, of which either may be missing.
 #[inline(always)]
 fn meet_rows<T: Copy, R: Reducer<T>>(
     reducer: &R,
-    ends: &[R::State],
-    beginnings: &[R::State],
+    suffixes: &[R::State],
+    prefixes: &[R::State],
     results: &mut Vec<R::Out>,
 ) -> Gap {
-    match (ends, beginnings) {
+    match (suffixes, prefixes) {
         ([], states) | (states, []) => reducer.emit(states.iter().cloned(), results),
-        (ends, beginnings) => {
-            let pairs = ends.iter().zip(beginnings);
+        (suffixes, prefixes) => {
+            let pairs = suffixes.iter().zip(prefixes);
             reducer.emit(pairs.map(|(end, start)| reducer.joined(end, start)), results)
         }
     }
 }
 
-/// Finding the states of all ends of a block of some rows, the longest first.
-struct EndRows<'a, 'l, T: Copy, R: Reducer<T>> {
+/// Finding the states of all suffixes of a block of some rows, the longest first.
+struct SuffixRows<'a, 'l, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
     rows: &'a Rows<'l, T>,
     of: Range<usize>,
-    ends: &'a mut Vec<R::State>,
+    suffixes: &'a mut Vec<R::State>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for EndRows<'_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Loop for SuffixRows<'_, '_, T, R> {
     type Out = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { reducer, rows, of, ends } = self;
-        let Some(last) = of.len().checked_sub(1) else { return ends.clear() };
+        let Self { reducer, rows, of, suffixes } = self;
+        let Some(last) = of.len().checked_sub(1) else { return suffixes.clear() };
         let row = |k: usize| rows.row(of.start + k);
         let width = row(last).len();
         // All are written below: what is there already serves as well.
-        ends.truncate(of.len() * width);
+        suffixes.truncate(of.len() * width);
         let Some(&seed) = row(last).first() else { return };
-        ends.resize(of.len() * width, reducer.first(seed));
-        for (state, &x) in ends[last * width..].iter_mut().zip(row(last)) {
+        suffixes.resize(of.len() * width, reducer.first(seed));
+        for (state, &x) in suffixes[last * width..].iter_mut().zip(row(last)) {
             *state = reducer.first(x);
         }
         let mut k = last;
         while let Some(first) = k.checked_sub(GROUP) {
-            let (before, after) = ends.split_at_mut(k * width);
+            let (before, after) = suffixes.split_at_mut(k * width);
             let states: [&mut [R::State]; GROUP] = {
                 let mut rest = &mut before[first * width..];
                 from_fn(|_| {
@@ -135,7 +135,7 @@ impl<T: Copy, R: Reducer<T>> Loop for EndRows<'_, '_, T, R> {
             k = first;
         }
         for k in (0..k).rev() {
-            let (before, after) = ends.split_at_mut((k + 1) * width);
+            let (before, after) = suffixes.split_at_mut((k + 1) * width);
             let states = before[k * width..].iter_mut().zip(after);
             for ((state, after), &x) in states.zip(row(k)) {
                 *state = reducer.joined(&reducer.first(x), after);
@@ -144,7 +144,7 @@ impl<T: Copy, R: Reducer<T>> Loop for EndRows<'_, '_, T, R> {
     }
 }
 
-/// The ends that begin in a few rows, given those that begin after them, which are loaded once.
+/// The suffixes that begin in a few rows, given those that begin after them, which are loaded once.
 #[inline(always)]
 fn end_group<T: Copy, R: Reducer<T>>(
     reducer: &R,
@@ -174,8 +174,8 @@ struct BlockRows<'a, 'l, 'o, 's, T: Copy, R: Reducer<T>> {
     /// Where the first window of the job ends.
     first: usize,
     job: &'a Job<'a>,
-    beginnings: &'a mut Vec<R::State>,
-    ends: &'a [R::State],
+    prefixes: &'a mut Vec<R::State>,
+    suffixes: &'a [R::State],
     results: &'a mut Vec<R::Out>,
     out: &'a mut Part<'o, R::Out>,
 }
@@ -186,15 +186,15 @@ impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {
     #[inline(always)]
     fn run(self) {
         let Self { sliding, rows, of, block, places, first, job, .. } = self;
-        let Self { beginnings, ends, results, out, .. } = self;
+        let Self { prefixes, suffixes, results, out, .. } = self;
         let (reducer, width) = (sliding.reducer, job.width);
         let (base, count) = (block * sliding.window, of.len());
-        beginnings.clear();
+        prefixes.clear();
         let mut k = 0;
         while base + k < places.end {
             let number = (job.results.start + base + k).wrapping_sub(first);
-            let ended = ends.get((k + 1) * width..(k + 1 + GROUP) * width);
-            if let (Some(ends), true) = (ended, k + GROUP <= count)
+            let ended = suffixes.get((k + 1) * width..(k + 1 + GROUP) * width);
+            if let (Some(suffixes), true) = (ended, k + GROUP <= count)
                 && base + k >= places.start
                 && base + k + GROUP <= places.end
                 && let Some(&seed) = rows.row(of.start + k).first()
@@ -202,7 +202,7 @@ impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {
                 let next = of.start + k + sliding.window;
                 let next = (next + GROUP <= rows.count()).then(|| from_fn(|j| rows.row(next + j)));
                 let rows = from_fn(|j| rows.row(of.start + k + j));
-                let meet = MeetRows { reducer, rows, next, number, job, beginnings, ends };
+                let meet = MeetRows { reducer, rows, next, number, job, prefixes, suffixes };
                 out.put(results);
                 results.clear();
                 if out.put_rows(width, reducer.finish(reducer.first(seed)), meet) {
@@ -211,11 +211,11 @@ impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {
                 }
             }
             if k < count {
-                begin_row(reducer, rows.row(of.start + k), beginnings);
+                begin_row(reducer, rows.row(of.start + k), prefixes);
             }
             if base + k >= places.start {
-                let end = ends.get((k + 1) * width..(k + 2) * width).unwrap_or_default();
-                if let Some((lane, reason)) = meet_rows(reducer, end, beginnings, results) {
+                let end = suffixes.get((k + 1) * width..(k + 2) * width).unwrap_or_default();
+                if let Some((lane, reason)) = meet_rows(reducer, end, prefixes, results) {
                     job.undefined(number, lane, reason);
                 }
                 out.drain(results);
@@ -225,7 +225,7 @@ impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {
     }
 }
 
-/// The windows that end in a few rows: beginnings pass from row to row in registers.
+/// The windows that end in a few rows: prefixes pass from row to row in registers.
 struct MeetRows<'a, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
     rows: [&'a [T]; GROUP],
@@ -234,8 +234,8 @@ struct MeetRows<'a, T: Copy, R: Reducer<T>> {
     /// Number of the first window.
     number: usize,
     job: &'a Job<'a>,
-    beginnings: &'a mut Vec<R::State>,
-    ends: &'a [R::State],
+    prefixes: &'a mut Vec<R::State>,
+    suffixes: &'a [R::State],
 }
 
 impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
@@ -245,26 +245,26 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
         let at = start..start + count;
         if let Some(next) = self.next {
             for row in next {
-                kernel::prefetch(row, start, count);
+                kernel::prefetch_span(row, start, count);
             }
         }
         let width = self.job.width;
         let rows = self.rows.map(|row| &row[at.clone()]);
-        let ends = from_fn(|j| &self.ends[j * width + start..][..count]);
-        let mut beginnings = std::mem::take(self.beginnings);
-        if let Some(states) = beginnings.get_mut(at) {
+        let suffixes = from_fn(|j| &self.suffixes[j * width + start..][..count]);
+        let mut prefixes = std::mem::take(self.prefixes);
+        if let Some(states) = prefixes.get_mut(at) {
             for (k, state) in states.iter_mut().enumerate() {
                 self.reducer.step(state, rows[0][k]);
-                self.take(rows, ends, start, k, state, &mut results);
+                self.take(rows, suffixes, start, k, state, &mut results);
             }
         } else {
             for k in 0..count {
                 let mut state = self.reducer.first(rows[0][k]);
-                self.take(rows, ends, start, k, &mut state, &mut results);
-                beginnings.push(state);
+                self.take(rows, suffixes, start, k, &mut state, &mut results);
+                prefixes.push(state);
             }
         }
-        *self.beginnings = beginnings;
+        *self.prefixes = prefixes;
     }
 }
 
@@ -275,7 +275,7 @@ impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
     fn take(
         &self,
         rows: [&[T]; GROUP],
-        ends: [&[R::State]; GROUP],
+        suffixes: [&[R::State]; GROUP],
         start: usize,
         k: usize,
         beginning: &mut R::State,
@@ -286,7 +286,7 @@ impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
             if row > 0 {
                 reducer.step(beginning, rows[row][k]);
             }
-            let state = reducer.joined(&ends[row][k], beginning);
+            let state = reducer.joined(&suffixes[row][k], beginning);
             if let Some(reason) = reducer.undefined(&state) {
                 self.job.undefined(self.number + row, start + k, reason);
             }

@@ -3,13 +3,13 @@
 use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Loop, PART, Part};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States};
 use crate::ops::reduce::Reducer;
 use std::ops::Range;
 
 impl<R> Sliding<'_, R> {
-    /// Joins ends and beginnings of blocks of a lane.
+    /// Joins suffixes and prefixes of blocks of a lane.
     pub(super) fn by_blocks<T: Copy>(
         &self,
         memory: &mut Memory<T, R::State, R::Out>,
@@ -20,7 +20,7 @@ impl<R> Sliding<'_, R> {
     where
         R: Reducer<T>,
     {
-        let Memory { elements, beginnings, ends, results } = memory;
+        let Memory { elements, prefixes, suffixes, results } = memory;
         let (window, extended) = (self.window, self.extended);
         let block = |number: usize| {
             let start = number.saturating_mul(window).min(extended);
@@ -28,13 +28,13 @@ impl<R> Sliding<'_, R> {
         };
         let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
         let (mut number, last_block) = (first / window, last / window);
-        ends.clear();
+        suffixes.clear();
         let longest = window.min(extended);
-        reserve(ends, longest)?;
-        reserve(beginnings, longest.saturating_sub(beginnings.len()))?;
+        try_reserve_exact(suffixes, longest)?;
+        try_reserve_exact(prefixes, longest.saturating_sub(prefixes.len()))?;
         if number > 0 {
             let run = self.run(lane, block(number - 1), elements)?;
-            kernel::wide(Ends { reducer: self.reducer, run, ends });
+            kernel::dispatch(Ends { reducer: self.reducer, run, suffixes });
         }
         let together = (lane.best() / window).max(1);
         while number <= last_block {
@@ -51,12 +51,12 @@ impl<R> Sliding<'_, R> {
                     block,
                     after,
                     places: places.clone(),
-                    beginnings,
-                    ends,
+                    prefixes,
+                    suffixes,
                     results,
                     out,
                 };
-                if let Some((k, reason)) = kernel::wide(blocks) {
+                if let Some((k, reason)) = kernel::dispatch(blocks) {
                     job.undefined(job.results.start + base + places.start + k - first, 0, reason);
                 }
             }
@@ -66,14 +66,14 @@ impl<R> Sliding<'_, R> {
     }
 }
 
-/// Finding the states of all ends of a block, the longest first.
+/// Finding the states of all suffixes of a block, the longest first.
 struct Ends<'a, T, R: Reducer<T>>
 where
     T: Copy,
 {
     reducer: &'a R,
     run: &'a [T],
-    ends: &'a mut Vec<R::State>,
+    suffixes: &'a mut Vec<R::State>,
 }
 
 impl<T: Copy, R: Reducer<T>> Loop for Ends<'_, T, R> {
@@ -81,18 +81,18 @@ impl<T: Copy, R: Reducer<T>> Loop for Ends<'_, T, R> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { reducer, run, ends } = self;
+        let Self { reducer, run, suffixes } = self;
         // All are written below: what is there already serves as well.
-        ends.truncate(run.len());
+        suffixes.truncate(run.len());
         let Some(&seed) = run.last() else { return };
-        ends.resize(run.len(), reducer.first(seed));
+        suffixes.resize(run.len(), reducer.first(seed));
         let mut blocks = None;
-        for (block, ends) in run.rchunks(BLOCK).zip(ends.rchunks_mut(BLOCK)) {
+        for (block, suffixes) in run.rchunks(BLOCK).zip(suffixes.rchunks_mut(BLOCK)) {
             let (rest, fours) = block.as_rchunks::<GROUP>();
-            let (first, slots) = ends.as_rchunks_mut::<GROUP>();
+            let (first, slots) = suffixes.as_rchunks_mut::<GROUP>();
             let mut groups = None;
             for (four, slots) in fours.iter().zip(slots).rev() {
-                let states = reducer.ends(four);
+                let states = reducer.suffixes(four);
                 let after = reducer.sum(groups.as_ref(), blocks.as_ref());
                 groups = reducer.sum(states.first(), groups.as_ref());
                 *slots = match &after {
@@ -119,8 +119,8 @@ struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
     after: &'a [T],
     /// Where windows end, cut or not, from the start of the block.
     places: Range<usize>,
-    beginnings: &'a mut Vec<R::State>,
-    ends: &'a mut Vec<R::State>,
+    prefixes: &'a mut Vec<R::State>,
+    suffixes: &'a mut Vec<R::State>,
     results: &'a mut Vec<R::Out>,
     out: &'a mut Part<'o, R::Out>,
 }
@@ -130,25 +130,25 @@ impl<T: Copy, R: Reducer<T>> Loop for Blocks<'_, '_, T, R> {
 
     #[inline(always)]
     fn run(self) -> Gap {
-        let Self { reducer, block, after, places, beginnings, ends, results, out } = self;
-        begin(reducer, block, beginnings);
-        let (begun, ended) = (beginnings.len(), ends.len().saturating_sub(1));
+        let Self { reducer, block, after, places, prefixes, suffixes, results, out } = self;
+        begin(reducer, block, prefixes);
+        let (begun, ended) = (prefixes.len(), suffixes.len().saturating_sub(1));
         let mut gap: Gap = None;
         let mut place = places.start;
         while place < places.end {
             // Up to the next place from which a window lacks one or the other.
             let next = |bound: usize| if bound > place { bound } else { usize::MAX };
             let end = places.end.min(next(begun)).min(next(ended)).min(place + PART);
-            let ends = ends.get(place + 1..=end).filter(|_| place < ended);
-            let begin = beginnings.get(place..end).filter(|_| place < begun);
-            kernel::prefetch(after, place, PART);
-            let found = match (ends, begin, beginnings.last()) {
-                (Some(ends), Some(begin), _) => {
-                    let pairs = ends.iter().zip(begin);
+            let suffixes = suffixes.get(place + 1..=end).filter(|_| place < ended);
+            let begin = prefixes.get(place..end).filter(|_| place < begun);
+            kernel::prefetch_span(after, place, PART);
+            let found = match (suffixes, begin, prefixes.last()) {
+                (Some(suffixes), Some(begin), _) => {
+                    let pairs = suffixes.iter().zip(begin);
                     reducer.emit(pairs.map(|(end, begin)| reducer.joined(end, begin)), results)
                 }
-                (Some(ends), None, Some(whole)) => {
-                    reducer.emit(ends.iter().map(|end| reducer.joined(end, whole)), results)
+                (Some(suffixes), None, Some(whole)) => {
+                    reducer.emit(suffixes.iter().map(|end| reducer.joined(end, whole)), results)
                 }
                 (Some(states), None, None) | (None, Some(states), _) => {
                     reducer.emit(states.iter().cloned(), results)
@@ -161,12 +161,12 @@ impl<T: Copy, R: Reducer<T>> Loop for Blocks<'_, '_, T, R> {
             out.drain(results);
             place = end;
         }
-        Ends { reducer, run: block, ends }.run();
+        Ends { reducer, run: block, suffixes }.run();
         gap
     }
 }
 
-/// The states of all beginnings of a block.
+/// The states of all prefixes of a block.
 #[inline(always)]
 fn begin<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec<R::State>) {
     states.truncate(run.len());
@@ -178,7 +178,7 @@ fn begin<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec<R::Sta
         let (slots, last) = states.as_chunks_mut::<GROUP>();
         let mut groups = None;
         for (four, slots) in fours.iter().zip(slots) {
-            let states = reducer.beginnings(four, |k| k);
+            let states = reducer.prefixes(four, |k| k);
             let before = reducer.sum(blocks.as_ref(), groups.as_ref());
             groups = reducer.sum(groups.as_ref(), states.last());
             *slots = match &before {

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// What becomes of windows that reach beyond the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
-pub enum Edge {
+pub enum WindowEdge {
     /// There are none: `n` elements have `n - window + 1` windows, however they are aligned.
     #[default]
     Full,
@@ -28,7 +28,7 @@ pub(super) struct Extent {
     pub(super) window: usize,
     /// How many elements of a window come before its own.
     pub(super) before: usize,
-    pub(super) edge: Edge,
+    pub(super) edge: WindowEdge,
 }
 
 impl Extent {
@@ -38,11 +38,11 @@ impl Extent {
     ///
     /// [`Error::Window`] if they are empty or, unless cut, longer than the axis.
     pub(super) fn results(&self, extent: usize) -> Result<usize> {
-        let fits = self.edge == Edge::Cut || self.window <= extent;
+        let fits = self.edge == WindowEdge::Cut || self.window <= extent;
         if self.window == 0 || !fits {
             return Err(Error::Window { axis: self.axis, window: self.window, extent });
         }
-        Ok(if self.edge == Edge::Full { extent - self.window + 1 } else { extent })
+        Ok(if self.edge == WindowEdge::Full { extent - self.window + 1 } else { extent })
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) enum Order {
 
 /// The elements of an axis that is extended by `before` elements, as runs of the axis itself.
 pub(super) fn runs(
-    edge: Edge,
+    edge: WindowEdge,
     extent: usize,
     before: usize,
     range: Range<usize>,
@@ -66,15 +66,15 @@ pub(super) fn runs(
     let inside = range.start.clamp(before, end)..range.end.clamp(before, end);
     let right = range.start.max(end)..range.end.max(end);
     let (first, last) = match edge {
-        Edge::Wrap => (
+        WindowEdge::Wrap => (
             (extent + left.start - before..extent + left.end - before, Order::Forward),
             (right.start - end..right.end - end, Order::Forward),
         ),
-        Edge::Reflect => (
+        WindowEdge::Reflect => (
             (before - left.end + 1..before - left.start + 1, Order::Backward),
             ((end + extent - 1) - right.end..(end + extent - 1) - right.start, Order::Backward),
         ),
-        Edge::Full | Edge::Cut | Edge::Clamp => (
+        WindowEdge::Full | WindowEdge::Cut | WindowEdge::Clamp => (
             (0..1, Order::Repeat(left.len())),
             (extent.saturating_sub(1)..extent, Order::Repeat(right.len())),
         ),
@@ -99,9 +99,11 @@ mod tests {
             };
             runs(edge, 3, 2, range).map(run).concat()
         };
-        for (edge, all) in
-            [(Edge::Clamp, "aaabccc"), (Edge::Wrap, "bcabcab"), (Edge::Reflect, "cbabcba")]
-        {
+        for (edge, all) in [
+            (WindowEdge::Clamp, "aaabccc"),
+            (WindowEdge::Wrap, "bcabcab"),
+            (WindowEdge::Reflect, "cbabcba"),
+        ] {
             for start in 0..7 {
                 for end in start..=7 {
                     assert_eq!(read(edge, start..end), all[start..end], "{edge:?} {start} {end}");

@@ -2,16 +2,16 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::rolling::{Edge, Rolling};
+//! use lensor::rolling::{WindowEdge, Rolling};
 //! let t = Tensor::from(vec![1.0, 3.0, 5.0, 7.0]);
 //! assert_eq!(t.rolling(0, 2).mean().eval()?.to_vec()?, [2.0, 4.0, 6.0]);
 //!
 //! // Windows that reach beyond the axis: cut, extended, or counted as missing.
-//! let cut = t.rolling(0, 3).centred().edge(Edge::Cut);
+//! let cut = t.rolling(0, 3).centred().edge(WindowEdge::Cut);
 //! assert_eq!(cut.sum().eval()?.to_vec()?, [4.0, 9.0, 15.0, 12.0]);
-//! let extended = t.rolling(0, 3).centred().edge(Edge::Clamp);
+//! let extended = t.rolling(0, 3).centred().edge(WindowEdge::Clamp);
 //! assert_eq!(extended.max().eval()?.to_vec()?, [3.0, 5.0, 7.0, 7.0]);
-//! let missing = t.rolling(0, 2).edge(Edge::Cut).mean().at_least(2, -1.0);
+//! let missing = t.rolling(0, 2).edge(WindowEdge::Cut).mean().at_least(2, -1.0);
 //! assert_eq!(missing.eval()?.to_vec()?, [-1.0, 2.0, 4.0, 6.0]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -26,7 +26,7 @@ mod edge;
 mod sliding;
 
 pub use count::AtLeast;
-pub use edge::Edge;
+pub use edge::WindowEdge;
 
 use crate::compute::{Compute, Deferred};
 #[cfg(doc)]
@@ -35,7 +35,7 @@ use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, selectors_around};
 use crate::kernel::{Filled, inner};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::{
     Freedom, Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer,
@@ -65,7 +65,8 @@ pub trait Rolling: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     fn rolling(self, axis: usize, window: usize) -> Windows<Self::Expr> {
-        let extent = Extent { axis, window, before: window.saturating_sub(1), edge: Edge::Full };
+        let extent =
+            Extent { axis, window, before: window.saturating_sub(1), edge: WindowEdge::Full };
         Windows { e: self.into_expr(), extent }
     }
 }
@@ -75,7 +76,7 @@ crate::compute::for_operands!(Rolling);
 /// Windows along an axis, see [`Rolling::rolling`].
 ///
 /// A window ends at its element (it is *trailing*) unless said otherwise; at first there are only those
-/// that lie inside, see [`Edge`].
+/// that lie inside, see [`WindowEdge`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is computed before it is asked for"]
 pub struct Windows<E> {
@@ -115,7 +116,7 @@ impl<E: Expr> Windows<E> {
     }
 
     /// What becomes of windows that reach beyond the axis.
-    pub fn edge(mut self, edge: Edge) -> Self {
+    pub fn edge(mut self, edge: WindowEdge) -> Self {
         self.extent.edge = edge;
         self
     }
@@ -233,9 +234,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::rolling::{Edge, Rolling};
+    /// use lensor::rolling::{WindowEdge, Rolling};
     /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0]);
-    /// let sums = t.rolling(0, 3).edge(Edge::Cut).sum().at_least(2, f64::INFINITY);
+    /// let sums = t.rolling(0, 3).edge(WindowEdge::Cut).sum().at_least(2, f64::INFINITY);
     /// assert_eq!(sums.eval()?.to_vec()?, [f64::INFINITY, 3.0, 6.0, 9.0]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -299,7 +300,7 @@ impl<E, R> Sealed for Rolled<E, R> {}
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     type Elem = R::Out;
 
-    /// That of the operand, but for [`Edge::Full`], where `n` elements of the axis have `n - window + 1` windows.
+    /// That of the operand, but for [`WindowEdge::Full`], where `n` elements of the axis have `n - window + 1` windows.
     fn shape(&self) -> Result<Shape> {
         let (shape, axis) = (self.e.shape()?, self.extent.axis);
         let results = self.extent.results(check_axis(&shape, axis)?)?;
@@ -340,7 +341,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Rolled<E, R> {
     ) -> Result<Filled> {
         let fill = Fill { along: &Along::new(e, self.extent.axis)?, extent: self.extent, out };
         match self.extent.edge {
-            Edge::Cut => fill.visit(&self.reducer),
+            WindowEdge::Cut => fill.visit(&self.reducer),
             // No window is cut.
             _ => self.reducer.of_count(self.extent.window.max(1), fill),
         }
@@ -357,7 +358,7 @@ fn sliding<'r, E: Expr, R: Reducer<E::Elem>>(
     let results = windows.results(extent)?;
     // Elements and states of a window are kept, whatever the number of results.
     let window = windows.window.min(extent);
-    reserve(&mut Vec::<(E::Elem, R::State, R::State)>::new(), window)?;
+    try_reserve_exact(&mut Vec::<(E::Elem, R::State, R::State)>::new(), window)?;
     Ok(Sliding::new(reducer, windows, extent, results))
 }
 

@@ -1,16 +1,16 @@
 //! Folds of windows in time proportional to the axis.
 //!
 //! The axis is cut into blocks as long as a window. A window then is the end of one block and the beginning
-//! of the next, so that the states of all ends and beginnings, found in one pass each, give every window by
+//! of the next, so that the states of all suffixes and prefixes, found in one pass each, give every window by
 //! one join. Nothing is subtracted, so the reducer needs no inverse and errors do not pile up. (M. van Herk,
 //! "A fast algorithm for local minimum and maximum filters", 1992.)
 //!
 //! Short windows are folded as they are, neighbouring ones side by side.
 
-use super::edge::{Edge, Extent, Order, runs};
+use super::edge::{Extent, Order, WindowEdge, runs};
 use crate::expr::Stop;
 use crate::kernel::{LARGE, PART, Part};
-use crate::memory::{list, refill, reserve};
+use crate::memory::{list, refill, try_reserve_exact};
 use crate::ops::along::{Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, loops};
 use std::ops::Range;
@@ -25,7 +25,7 @@ const KEPT: usize = 1 << 15;
 /// Windows at work.
 pub(super) struct Sliding<'s, R> {
     pub(super) reducer: &'s R,
-    edge: Edge,
+    edge: WindowEdge,
     results: usize,
     /// Elements of the axis, and with those that extend it.
     extent: usize,
@@ -40,15 +40,20 @@ pub(super) struct Sliding<'s, R> {
 /// Memory of a task.
 pub(super) struct Memory<T, S, U> {
     pub(super) elements: Vec<T>,
-    /// States of beginnings of a block, and of ends of the block before.
-    pub(super) beginnings: Vec<S>,
-    pub(super) ends: Vec<S>,
+    /// States of prefixes of a block, and of suffixes of the block before.
+    pub(super) prefixes: Vec<S>,
+    pub(super) suffixes: Vec<S>,
     pub(super) results: Vec<U>,
 }
 
 impl<T, S, U> Default for Memory<T, S, U> {
     fn default() -> Self {
-        Self { elements: Vec::new(), beginnings: Vec::new(), ends: Vec::new(), results: Vec::new() }
+        Self {
+            elements: Vec::new(),
+            prefixes: Vec::new(),
+            suffixes: Vec::new(),
+            results: Vec::new(),
+        }
     }
 }
 
@@ -58,14 +63,14 @@ impl<'s, R> Sliding<'s, R> {
         let one =
             Self { reducer, edge, results, extent, extended: extent, padding: 0, window, shift: 0 };
         match edge {
-            Edge::Full => one,
-            Edge::Cut => {
+            WindowEdge::Full => one,
+            WindowEdge::Cut => {
                 // What lies beyond the axis on both sides is cut from every window.
                 let shift = before.min(extent);
                 let window = shift + (window - 1 - before).min(extent) + 1;
                 Self { window, shift, ..one }
             }
-            Edge::Clamp | Edge::Wrap | Edge::Reflect => {
+            WindowEdge::Clamp | WindowEdge::Wrap | WindowEdge::Reflect => {
                 Self { extended: extent + window - 1, padding: before, ..one }
             }
         }
@@ -112,7 +117,7 @@ impl<'s, R> Sliding<'s, R> {
             return lane.run(range.start - self.padding..range.end - self.padding);
         }
         elements.clear();
-        reserve(elements, range.len())?;
+        try_reserve_exact(elements, range.len())?;
         for (range, order) in runs(self.edge, self.extent, self.padding, range) {
             if range.is_empty() || order == Order::Repeat(0) {
                 continue;
@@ -141,7 +146,7 @@ impl<'s, R> Sliding<'s, R> {
             return Ok(Rows::Panel(table.rows(range)?));
         }
         elements.clear();
-        reserve(elements, range.len().saturating_mul(width))?;
+        try_reserve_exact(elements, range.len().saturating_mul(width))?;
         for (range, order) in runs(self.edge, self.extent, self.padding, range) {
             let count = match order {
                 Order::Repeat(count) => count,
@@ -213,7 +218,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
         memory.results.clear();
-        reserve(&mut memory.results, 2 * PART.max(SIDE))?;
+        try_reserve_exact(&mut memory.results, 2 * PART.max(SIDE))?;
         if self.is_direct() {
             self.one_by_one(memory, lane, job, out)?;
         } else {
@@ -231,7 +236,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
         out: &mut Part<'_, R::Out>,
     ) -> Result<(), Stop> {
         memory.results.clear();
-        reserve(&mut memory.results, job.width.saturating_add(PART))?;
+        try_reserve_exact(&mut memory.results, job.width.saturating_add(PART))?;
         if self.is_direct() {
             self.row_by_row(memory, table, job, out)?;
         } else {
@@ -254,7 +259,7 @@ impl<R> Sliding<'_, R> {
     where
         R: Reducer<T>,
     {
-        let Memory { elements, beginnings: states, results, .. } = memory;
+        let Memory { elements, prefixes: states, results, .. } = memory;
         let whole = self.whole();
         let mut number = job.results.start;
         while number < job.results.end {
@@ -288,7 +293,7 @@ impl<R> Sliding<'_, R> {
     where
         R: Reducer<T>,
     {
-        let Memory { elements, beginnings: states, results, .. } = memory;
+        let Memory { elements, prefixes: states, results, .. } = memory;
         let together = (table.best() / job.width).max(1);
         let mut number = job.results.start;
         let mut window: Vec<&[T]> = Vec::new();

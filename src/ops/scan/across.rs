@@ -3,7 +3,7 @@
 use super::running::{Places, Running};
 use crate::error::Result;
 use crate::kernel::{self, Columns, Loop, PART, Part};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Panel, States};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
@@ -41,7 +41,7 @@ impl<S> Lanes<S> {
         let Self { blocks, groups, before, group, pair } = self;
         [blocks, groups, before, group, pair].into_iter().try_for_each(|states| {
             states.clear();
-            reserve(states, width)
+            try_reserve_exact(states, width)
         })
     }
 }
@@ -82,7 +82,7 @@ impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
             scan.turn(k, lanes);
             let mut start = 0;
             for part in now.chunks(2 * PART) {
-                kernel::prefetch(next, start, part.len());
+                kernel::prefetch_span(next, start, part.len());
                 if let Some((lane, reason)) = scan.row(part, start, k, position, lanes, results) {
                     job.undefined(position, start + lane, reason);
                 }
@@ -121,7 +121,7 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for Group<'_, '_, T, R> {
         let at = start..start + count;
         if let Some(next) = self.next {
             for row in next {
-                kernel::prefetch(row, start, count);
+                kernel::prefetch_span(row, start, count);
             }
         }
         let rows = self.rows.map(|row| &row[at.clone()]);
@@ -157,7 +157,7 @@ impl<T: Copy, R: Reducer<T>> Group<'_, '_, T, R> {
         results: &mut [&mut [R::Out]; GROUP],
     ) -> R::State {
         let reducer = self.scan.reducer;
-        let states = reducer.beginnings(&rows.map(|row| row[k]), |row| self.first + row);
+        let states = reducer.prefixes(&rows.map(|row| row[k]), |row| self.first + row);
         let group = states[GROUP - 1].clone();
         for (row, (state, results)) in states.iter().zip(results).enumerate() {
             let state = reducer.joined(&before, state);

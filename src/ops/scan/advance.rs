@@ -42,7 +42,7 @@ impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
                 let results = queue.room(part.len(), any)?;
                 let found = if R::ASSOCIATIVE {
                     if far {
-                        kernel::ask_ahead(part);
+                        kernel::prefetch_row(part);
                     }
                     let before = groups.clone();
                     let carry = carry.as_ref();

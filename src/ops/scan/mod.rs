@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
 use crate::kernel::{Filled, inner};
-use crate::memory::{append, list, reserve};
+use crate::memory::{append, list, try_reserve_exact};
 use crate::ops::along::{Along, check_axis};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
@@ -224,7 +224,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
             return Err(Error::NoIdentity { axis: self.axis });
         }
         // Asked for before the states of blocks, which take a pass over all elements.
-        reserve(&mut Vec::<R::Out>::new(), along.shape().count()?)?;
+        try_reserve_exact(&mut Vec::<R::Out>::new(), along.shape().count()?)?;
         let mut scan = Running {
             reducer: &self.reducer,
             extent: along.extent(),

@@ -1,4 +1,4 @@
-//! The states of all beginnings of a lane.
+//! The states of all prefixes of a lane.
 //!
 //! A lane is cut into blocks, and a block into groups of four. The states within a group are found by
 //! `x0`, `x0 + x1`, `(x0 + x1) + x2`, `(x0 + x1) + (x2 + x3)`; to these are joined the groups before in the
@@ -10,7 +10,7 @@ use super::across::{Cross, Lanes};
 use super::advance::Advance;
 use crate::expr::Stop;
 use crate::kernel::{self, LARGE, PART, Part, Queue};
-use crate::memory::{refill, reserve};
+use crate::memory::{refill, try_reserve_exact};
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
@@ -117,7 +117,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
             };
             let (carry, queue, out) = (&mut carry, &mut *queue, &mut *out);
             let advance = Advance { scan: self, run, far, places, carry, queue, out };
-            let gap = kernel::wide(advance)?;
+            let gap = kernel::dispatch(advance)?;
             if let Some((k, reason)) = gap {
                 job.undefined(places.position(k), 0, reason);
             }
@@ -140,7 +140,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         let together = together.next_multiple_of(GROUP);
         let (extent, reverse) = (self.extent, self.reverse);
         lanes.reset(job.width)?;
-        reserve(results, job.width.saturating_add(2 * PART))?;
+        try_reserve_exact(results, job.width.saturating_add(2 * PART))?;
         lanes.blocks.extend(self.carries.get(job.number).into_iter().flatten().cloned());
         let mut first = job.results.start;
         while first < job.results.end {
@@ -148,7 +148,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
             let panel =
                 table.rows(if reverse { extent - end..extent - first } else { first..end })?;
             let (results, out) = (&mut *results, &mut *out);
-            kernel::wide(Cross {
+            kernel::dispatch(Cross {
                 scan: self,
                 panel: &panel,
                 rows: first..end,
@@ -184,7 +184,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         let (mut gap, mut done) = (None, 0);
         let mut pairs = fours.iter().zip(results);
         while let Some((four, results)) = pairs.next() {
-            let states = self.reducer.beginnings(four, |k| places.position(done + k));
+            let states = self.reducer.prefixes(four, |k| places.position(done + k));
             let before = self.reducer.sum(carry, groups.as_ref());
             *groups = self.reducer.sum(groups.as_ref(), states.last());
             gap = gap.or(self.finish_group(before, states, results));
@@ -192,7 +192,7 @@ impl<R, S: Clone> Running<'_, R, S> {
             // The usual case, in a loop that asks no questions.
             if let (Some(carry), Some(groups), false) = (carry, groups.as_mut(), self.exclusive) {
                 for (four, results) in pairs.by_ref() {
-                    let states = self.reducer.beginnings(four, |k| places.position(done + k));
+                    let states = self.reducer.prefixes(four, |k| places.position(done + k));
                     let before = self.reducer.joined(carry, groups);
                     self.reducer.combine(groups, states[GROUP - 1].clone());
                     let states = states.map(|state| self.reducer.joined(&before, &state));
@@ -241,7 +241,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         let (fours, rest) = block.as_chunks::<GROUP>();
         let mut groups: Option<S> = None;
         for (k, four) in fours.iter().enumerate() {
-            let states = self.reducer.beginnings(four, |j| places.position(k * GROUP + j));
+            let states = self.reducer.prefixes(four, |j| places.position(k * GROUP + j));
             groups = self.reducer.sum(groups.as_ref(), states.last());
         }
         let last = self.few(rest, places.after(fours.len() * GROUP));

@@ -3,7 +3,7 @@
 use super::running::{Memory, Places, Running};
 use crate::expr::Stop;
 use crate::kernel::{self, Part};
-use crate::memory::room;
+use crate::memory::try_with_capacity;
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use std::sync::{Mutex, PoisonError};
@@ -55,12 +55,12 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         _out: &mut Part<'_, ()>,
     ) -> Result<(), Stop> {
         let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
-        let mut totals = room(job.results.len().div_ceil(BLOCK))?;
+        let mut totals = try_with_capacity(job.results.len().div_ceil(BLOCK))?;
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(step).min(job.results.end);
             let run = lane.run(first..end)?;
-            kernel::wide(|| {
+            kernel::dispatch(|| {
                 for block in run.chunks(BLOCK) {
                     let places = Places { extent: self.scan.extent, reverse: false, first };
                     totals.extend(self.scan.total(block, places));
@@ -82,12 +82,13 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         let together = (table.best() / job.width).max(1);
         let lanes = &mut memory.lanes;
         lanes.reset(job.width)?;
-        let mut totals = room(job.results.len().div_ceil(BLOCK).saturating_mul(job.width))?;
+        let mut totals =
+            try_with_capacity(job.results.len().div_ceil(BLOCK).saturating_mul(job.width))?;
         let mut first = job.results.start;
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);
             let panel = table.rows(first..end)?;
-            kernel::wide(|| {
+            kernel::dispatch(|| {
                 for k in first..end {
                     self.scan.turn(k, lanes);
                     totals.append(&mut lanes.blocks);

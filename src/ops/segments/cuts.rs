@@ -2,7 +2,7 @@
 
 use crate::expr::Stop;
 use crate::kernel::{self, Loop, PART, Part};
-use crate::memory::{list, reserve};
+use crate::memory::{list, try_reserve_exact};
 use crate::ops::along::{Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::Range;
@@ -94,7 +94,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
         let best = lane.best();
         // They are handed over when they are more than two parts.
-        reserve(results, 3 * PART + 1)?;
+        try_reserve_exact(results, 3 * PART + 1)?;
         let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
         let mut number = job.results.start;
         while number < job.results.end {
@@ -121,7 +121,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                     offsets: &self.offsets[number..=number + count],
                     results,
                 };
-                if let Some((k, reason)) = kernel::wide(leaves) {
+                if let Some((k, reason)) = kernel::dispatch(leaves) {
                     job.undefined(number + k, 0, reason);
                 }
                 number += count;
@@ -170,7 +170,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
             loops::combine_columns(self.reducer, states, later);
         };
         let best = (table.best() / job.width).max(ROWS);
-        reserve(results, job.width.saturating_add(PART))?;
+        try_reserve_exact(results, job.width.saturating_add(PART))?;
         let mut block = 0..0;
         let mut panel = table.rows(0..0)?;
         let mut leaf: Vec<&[T]> = Vec::new();

@@ -23,7 +23,7 @@ use crate::expr::{
 };
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
-use crate::memory::{list, room, zeros};
+use crate::memory::{list, try_with_capacity, zeros};
 use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
@@ -125,7 +125,7 @@ pub trait Segments: IntoExpr + Sized {
         let mut order = list(0..keys.len())?;
         order.sort_unstable_by(|&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)));
         let kinds = || order.chunk_by(|&a, &b| keys[a] == keys[b]);
-        let (mut found, mut numbers) = (room(kinds().count())?, zeros(keys.len())?);
+        let (mut found, mut numbers) = (try_with_capacity(kinds().count())?, zeros(keys.len())?);
         for (number, kind) in kinds().enumerate() {
             found.extend(kind.first().map(|&first| keys[first].clone()));
             kind.iter().for_each(|&k| numbers[k] = number);

@@ -38,7 +38,7 @@ impl<E: Expr<Elem: SameBits>> Lazy<E> {
         let (len, _, addresses, values) = storage.into_parts();
         storage = Sparse::of_sorted(len, fill, addresses, values);
         storage.prune();
-        Ok(Tensor::of_parts(map, storage))
+        Ok(Tensor::from_parts(map, storage))
     }
 }
 

@@ -8,7 +8,7 @@ mod table;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, for_each_stored};
 use crate::map::AddressMap;
-use crate::memory::{grow, list, push};
+use crate::memory::{list, push, try_reserve};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
@@ -70,7 +70,7 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
     let map = AddressMap::row_major(&result.shape())?;
     let (len, fill, cells, values) = result.into_storage().into_parts();
     if values.len() == len {
-        return Ok(Tensor::of_parts(map, values));
+        return Ok(Tensor::from_parts(map, values));
     }
     let mut all = list(std::iter::repeat_n(fill, len))?;
     for (cell, value) in cells.into_iter().zip(values) {
@@ -79,7 +79,7 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
             *slot = value;
         }
     }
-    Ok(Tensor::of_parts(map, all))
+    Ok(Tensor::from_parts(map, all))
 }
 
 /// How [`reduce_stored`] would go about it, in words, and the bytes of the entries.
@@ -148,8 +148,8 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
     let (mut which, mut elements) = (Vec::new(), Vec::new());
     let (along, block) = (cells.runs_along(), cells.block());
     let fill = for_each_stored(e, shape, |_, positions, values| {
-        grow(&mut which, positions.len())?;
-        grow(&mut elements, positions.len())?;
+        try_reserve(&mut which, positions.len())?;
+        try_reserve(&mut elements, positions.len())?;
         cells.for_each_run(positions, |run, start, cell, place| {
             for (position, &value) in positions[run.clone()].iter().zip(&values[run]) {
                 let away = position.wrapping_sub(start);

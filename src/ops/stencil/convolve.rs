@@ -9,7 +9,7 @@ use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, first_error, row_major,
 };
 use crate::kernel::{Filled, Line, Planes, Taps, inner};
-use crate::memory::{list, room};
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// What lies beyond the border of an operand, of `a b c d` for example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
+pub enum Border {
     /// Zeros: `0 0 | a b c d | 0 0`.
     Zero,
     /// The nearest element: `a a | a b c d | d d`.
@@ -33,18 +33,18 @@ pub enum Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// All places where the kernel meets the operand: extent `n + k - 1`, or 0 if `n` is.
-    Full(Edge),
+    Full(Border),
     /// The middle of [`Self::Full`]: extent `n`.
-    Same(Edge),
+    Same(Border),
     /// The places where the kernel lies inside: extent `n - k + 1`.
     Valid,
 }
 
 impl Mode {
-    fn edge(self) -> Edge {
+    fn edge(self) -> Border {
         match self {
             Self::Full(edge) | Self::Same(edge) => edge,
-            Self::Valid => Edge::Zero,
+            Self::Valid => Border::Zero,
         }
     }
 
@@ -62,7 +62,7 @@ impl Mode {
     }
 }
 
-impl Edge {
+impl Border {
     /// Which element of an axis of extent `n` stands at place `at` of it, which may lie beyond the border;
     /// `None` for zeros.
     fn source(self, at: isize, n: usize) -> Option<usize> {
@@ -201,7 +201,7 @@ struct Sums<E: Expr> {
     extents: Vec<usize>,
     /// Width of the border before the first element.
     before: Vec<usize>,
-    edge: Edge,
+    edge: Border,
     /// Shape of the result, at the rank of the operand as given.
     result: Shape,
 }
@@ -261,13 +261,13 @@ where
     }
 
     /// Extent of an axis with its border.
-    fn wide(&self, axis: usize) -> usize {
+    fn bordered(&self, axis: usize) -> usize {
         self.extents[axis] + self.sides[axis] - 1
     }
 
     /// The elements of the operand, if they lie in memory and need no border.
     fn in_place(&self) -> Option<&[E::Elem]> {
-        let bare = (0..self.shape.rank()).all(|axis| self.wide(axis) == self.shape[axis]);
+        let bare = (0..self.shape.rank()).all(|axis| self.bordered(axis) == self.shape[axis]);
         row_major(&self.operand).filter(|_| bare)
     }
 
@@ -278,15 +278,15 @@ where
         if let Some(data) = self.in_place() {
             return Ok(Slab { data: Cow::Borrowed(data), first: 0 });
         }
-        let wide = |axis: usize| if axis == 0 { rows } else { self.wide(axis) };
-        let widths: Shape = (0..self.shape.rank()).map(wide).collect();
+        let width = |axis: usize| if axis == 0 { rows } else { self.bordered(axis) };
+        let widths: Shape = (0..self.shape.rank()).map(width).collect();
         let mut slab = Tensor::full(&widths, zero)?;
         let place = |k: usize| (items.start + k) as isize - self.before[0] as isize;
         let source = |k: usize| self.edge.source(place(k), self.shape[0]);
         // The elements themselves, then the border of one axis after the other.
         let known = || (0..rows).filter_map(|k| Some((k, source(k)?)));
         if let Some((first, _)) = known().next() {
-            let mut sources = room(rows)?;
+            let mut sources = try_with_capacity(rows)?;
             sources.extend(known().map(|(_, source)| source));
             let known = first..first + sources.len();
             let straight = sources.windows(2).all(|pair| pair[1] == pair[0] + 1);
@@ -304,7 +304,7 @@ where
             part.assign_to(&mut middle).map_err(|error| first_error(&self.operand, error))?;
         }
         let mut data = slab.into_storage();
-        if self.edge != Edge::Zero {
+        if self.edge != Border::Zero {
             for axis in 1..self.shape.rank() {
                 self.extend(&mut data, &widths, axis)?;
             }
@@ -317,7 +317,7 @@ where
         let (before, n) = (self.before[axis], self.shape[axis]);
         let each: usize = widths[axis + 1..].iter().product();
         let border = (0..before).chain(before + n..widths[axis]);
-        let mut moves = room(widths[axis] - n)?;
+        let mut moves = try_with_capacity(widths[axis] - n)?;
         moves.extend(border.filter_map(|k| {
             let source = self.edge.source(k as isize - before as isize, n)?;
             Some(((before + source) * each, k * each))
@@ -343,12 +343,12 @@ where
         // Where the lines of the kernel start, from the line of its first.
         let offset = |index: &[usize]| {
             let at = |position: usize, (axis, &digit): (usize, &usize)| {
-                if axis == 0 { digit } else { position * self.wide(axis) + digit }
+                if axis == 0 { digit } else { position * self.bordered(axis) + digit }
             };
-            index.iter().enumerate().fold(0, at) * self.wide(last)
+            index.iter().enumerate().fold(0, at) * self.bordered(last)
         };
         let outer = Shape::from(&self.sides[..last]);
-        let mut starts = room(outer.count()?)?;
+        let mut starts = try_with_capacity(outer.count()?)?;
         starts.extend(outer.indexes()?.map(|index| offset(&index)));
         let lines = Shape::from(&self.extents[..last]);
         for mut index in Shape::from(&lines[1..]).indexes()? {

@@ -10,7 +10,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
-use crate::memory::{push, room};
+use crate::memory::{push, try_with_capacity};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
@@ -53,7 +53,7 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         kind: Kind,
         spacing: &[Spacing<E::Elem>],
     ) -> Deferred<Self> {
-        let each = room(spacing.len()).and_then(|mut each| {
+        let each = try_with_capacity(spacing.len()).and_then(|mut each| {
             spacing.iter().try_for_each(|one| push(&mut each, one.try_clone()?))?;
             Ok(each)
         });
@@ -182,7 +182,7 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<E::Elem>>> {
         let layout = self.layout()?;
         let Some(items) = ranges.first() else {
-            return Ok(Tensor::of_parts(layout.clone(), self.collect(layout.count())?));
+            return Ok(Tensor::from_parts(layout.clone(), self.collect(layout.count())?));
         };
         // Components come one after another in a box too.
         let shape = box_shape(&layout.shape(), ranges);

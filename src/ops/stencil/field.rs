@@ -62,7 +62,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         let shape: Shape = planes.into_iter().chain(self.shape.iter().copied()).collect();
         let map = AddressMap::row_major(&shape)?;
         let data = inner::collect(map.count(), |out| self.fill(out))?;
-        Ok(Tensor::of_parts(map, data))
+        Ok(Tensor::from_parts(map, data))
     }
 
     /// The same, into as many slots.

@@ -22,7 +22,7 @@ mod derivative;
 mod field;
 mod rule;
 
-pub use convolve::{Correlation, Edge, Mode};
+pub use convolve::{Border, Correlation, Mode};
 pub use derivative::Derivative;
 pub use rule::{EdgeOrder, Spacing};
 
@@ -245,14 +245,14 @@ pub trait Stencil: IntoExpr + Sized {
     /// evaluation of an operand reports.
     ///
     /// ```
-    /// use lensor::stencil::{Edge, Mode, Stencil};
+    /// use lensor::stencil::{Border, Mode, Stencil};
     /// use lensor::Tensor;
     /// let t = Tensor::from(vec![1, 2, 3]);
     /// let kernel = Tensor::from(vec![0, 1, 10]);
     /// let with = |mode| t.convolve(&kernel, mode).to_vec();
-    /// assert_eq!(with(Mode::Full(Edge::Zero))?, [0, 1, 12, 23, 30]);
-    /// assert_eq!(with(Mode::Same(Edge::Zero))?, [1, 12, 23]);
-    /// assert_eq!(with(Mode::Same(Edge::Clamp))?, [11, 12, 23]);
+    /// assert_eq!(with(Mode::Full(Border::Zero))?, [0, 1, 12, 23, 30]);
+    /// assert_eq!(with(Mode::Same(Border::Zero))?, [1, 12, 23]);
+    /// assert_eq!(with(Mode::Same(Border::Clamp))?, [11, 12, 23]);
     /// assert_eq!(with(Mode::Valid)?, [12]);
     /// # Ok::<(), lensor::Error>(())
     /// ```

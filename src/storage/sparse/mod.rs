@@ -10,7 +10,7 @@ pub(crate) use sort::{is_ascending, sort_entries, sort_pairs};
 
 use crate::dtype::SameBits;
 use crate::error::{Error, Result, SparseFlaw};
-use crate::memory::{list, room};
+use crate::memory::{list, try_with_capacity};
 use std::ops::Range;
 
 /// Storage of which most elements equal one fill value.
@@ -228,7 +228,7 @@ impl<T: SameBits> Sparse<T> {
     /// ```
     pub fn from_dense(elements: &[T], fill: T) -> Result<Self> {
         let count = elements.iter().filter(|x| !x.same_bits(fill)).count();
-        let (mut addresses, mut values) = (room(count)?, room(count)?);
+        let (mut addresses, mut values) = (try_with_capacity(count)?, try_with_capacity(count)?);
         for (address, &x) in elements.iter().enumerate().filter(|(_, x)| !x.same_bits(fill)) {
             addresses.push(address);
             values.push(x);

@@ -4,7 +4,7 @@ use super::Sparse;
 use super::sort::sorted_entries;
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
-use crate::memory::{grow, list, room};
+use crate::memory::{list, try_reserve, try_with_capacity};
 use crate::storage::{StoredMut, Writer};
 use std::ops::Range;
 
@@ -40,8 +40,8 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
         values: impl ExactSizeIterator<Item = T>,
     ) -> Result<()> {
         let more = addresses.len().saturating_sub(ordinals.len());
-        grow(&mut self.addresses, more)?;
-        grow(&mut self.values, more)?;
+        try_reserve(&mut self.addresses, more)?;
+        try_reserve(&mut self.values, more)?;
         self.addresses.splice(ordinals.clone(), addresses);
         self.values.splice(ordinals, values);
         Ok(())
@@ -58,7 +58,7 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
         let ordinals = self.ordinals(*first..*last + 1);
         let mut old = ordinals.clone();
         let most = writes.len() + old.len();
-        let (mut addresses, mut values) = (room(most)?, room(most)?);
+        let (mut addresses, mut values) = (try_with_capacity(most)?, try_with_capacity(most)?);
         for &(address, value) in writes {
             while old.start < old.end && self.addresses[old.start] < address {
                 addresses.push(self.addresses[old.start]);
@@ -86,8 +86,8 @@ impl<T: SameBits + Send + Sync> Sparse<T> {
             Ok(ordinal) => self.values[ordinal] = value,
             Err(_) if erases => {}
             Err(ordinal) => {
-                grow(&mut self.addresses, 1)?;
-                grow(&mut self.values, 1)?;
+                try_reserve(&mut self.addresses, 1)?;
+                try_reserve(&mut self.values, 1)?;
                 self.addresses.insert(ordinal, address);
                 self.values.insert(ordinal, value);
             }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::{Digits, Divider, Level, Multiplier, Nested};
-use crate::memory::reserve;
+use crate::memory::try_reserve_exact;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -284,7 +284,7 @@ impl<'n> Blocks<'n> {
             rest %= level.stride;
             end = end.min(address.saturating_add(level.stride - rest));
             let (ways, mut sums) = (level.most_digits(self.position), Vec::new());
-            self.result = reserve(&mut sums, ways.saturating_mul(self.bases.len()));
+            self.result = try_reserve_exact(&mut sums, ways.saturating_mul(self.bases.len()));
             if self.result.is_err() {
                 return;
             }

@@ -1,8 +1,8 @@
 //! The stored entries of sparse tensors, in row-major order of any view.
 //!
-//! Entries run backwards through the links of the map, the one next to storage first: addresses of a link
-//! become row-major positions, which are the addresses of the link above. What is read for one link are
-//! entries and what is written are results; the view itself is not visited. Only where a link repeats entries
+//! Entries run backwards through the stages of the map, the one next to storage first: addresses of a stage
+//! become row-major positions, which are the addresses of the stage above. What is read for one stage are
+//! entries and what is written are results; the view itself is not visited. Only where a stage repeats entries
 //! more often than the view has elements, these are looked up one by one instead.
 
 mod decode;
@@ -12,7 +12,7 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Layout};
-use crate::memory::{list, owned, push, reserve, room};
+use crate::memory::{list, owned, push, try_reserve_exact, try_with_capacity};
 use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -72,31 +72,31 @@ pub(crate) fn entries_of<'a, T: Copy>(
 
 /// Entries by address as entries by row-major position.
 fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result<Entries<'a, T>> {
-    let links: Vec<&Layout> = map.links().collect();
-    for (k, link) in links.iter().enumerate().rev() {
-        // Only what the link above reads is of use.
-        let window = if k == 0 { 0..map.count() } else { links[k - 1].span() };
+    let stages: Vec<&Layout> = map.stages().collect();
+    for (k, stage) in stages.iter().enumerate().rev() {
+        // Only what the stage above reads is of use.
+        let window = if k == 0 { 0..map.count() } else { stages[k - 1].span() };
         let most = map.count().saturating_mul(LISTED).max(entries.positions.len());
-        entries = match through(link, &entries, window, most)? {
+        entries = match through(stage, &entries, window, most)? {
             Some(listed) => listed,
-            None => return looked_up(map.count(), &links[..=k], &entries),
+            None => return looked_up(map.count(), &stages[..=k], &entries),
         };
     }
     Ok(entries)
 }
 
-/// The entries of a view of `count` elements, each of which is looked up at its address of the last link.
+/// The entries of a view of `count` elements, each of which is looked up at its address of the last stage.
 fn looked_up<'a, T: Copy>(
     count: usize,
-    links: &[&Layout],
+    stages: &[&Layout],
     entries: &Entries<'_, T>,
 ) -> Result<Entries<'a, T>> {
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     // All may be found: what has no room is refused before it is begun.
-    reserve(&mut positions, count)?;
-    reserve(&mut values, count)?;
+    try_reserve_exact(&mut positions, count)?;
+    try_reserve_exact(&mut values, count)?;
     for position in 0..count {
-        let address = links.iter().fold(position, |position, link| link.address_at(position));
+        let address = stages.iter().fold(position, |position, stage| stage.address_at(position));
         if let Ok(ordinal) = entries.positions.binary_search(&address) {
             positions.push(position);
             values.extend(entries.values.get(ordinal));
@@ -128,7 +128,7 @@ pub(crate) fn read<'a, T: Copy>(
     }
     let first = stored.rank(span.start);
     let count = if span.is_empty() { 0 } else { stored.rank(span.end).saturating_sub(first) };
-    let (mut positions, mut values) = (room(count)?, room(count)?);
+    let (mut positions, mut values) = (try_with_capacity(count)?, try_with_capacity(count)?);
     positions.resize(count, 0);
     values.resize(count, stored.fill());
     let found = stored.entries(first, &mut positions, &mut values);
@@ -139,29 +139,29 @@ pub(crate) fn read<'a, T: Copy>(
     Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
 }
 
-/// Entries by address of a link as entries by row-major position of it, those of `window` at least; `None` if
+/// Entries by address of a stage as entries by row-major position of it, those of `window` at least; `None` if
 /// they are more than `most`.
 fn through<'a, T: Copy>(
-    link: &Layout,
+    stage: &Layout,
     entries: &Entries<'a, T>,
     window: Range<usize>,
     most: usize,
 ) -> Result<Option<Entries<'a, T>>> {
-    if entries.positions.is_empty() || link.count() == 0 || window.is_empty() {
+    if entries.positions.is_empty() || stage.count() == 0 || window.is_empty() {
         return Ok(Some(Entries { positions: Cow::Borrowed(&[]), values: Cow::Borrowed(&[]) }));
     }
-    if link.is_contiguous() {
-        return shifted(entries, link.offset(), link.count()).map(Some);
+    if stage.is_contiguous() {
+        return shifted(entries, stage.offset(), stage.count()).map(Some);
     }
-    let link = link.coalesced();
-    let Some(nested) = link.nested()? else {
-        return searched(&link, entries, most);
+    let stage = stage.coalesced();
+    let Some(nested) = stage.nested()? else {
+        return searched(&stage, entries, most);
     };
     let ways = order::ways(&nested, &entries.positions);
     if ways > most {
         return Ok(None);
     }
-    let (mut positions, mut values) = order::ordered(&nested, &link.shape(), entries, ways)?;
+    let (mut positions, mut values) = order::ordered(&nested, &stage.shape(), entries, ways)?;
     for (k, &repeat) in nested.repeats.iter().enumerate() {
         // What later repeats can still add to a position.
         let later = nested.repeats.get(k + 1).map_or(0, |next| next.block);
@@ -199,11 +199,11 @@ fn shifted<'a, T: Copy>(
 /// The general way, where an address may be reached by several sums: one entry after another; `None` if more
 /// than `most` are found.
 fn searched<'a, T: Copy>(
-    link: &Layout,
+    stage: &Layout,
     entries: &Entries<'_, T>,
     most: usize,
 ) -> Result<Option<Entries<'a, T>>> {
-    let (map, shape) = (AddressMap::from(link.clone()), link.shape());
+    let (map, shape) = (AddressMap::from(stage.clone()), stage.shape());
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     for (&address, &value) in entries.positions.iter().zip(&*entries.values) {
         for index in map.to_global(address) {

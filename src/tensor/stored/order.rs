@@ -5,7 +5,7 @@ use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
 use crate::map::{Divider, Level, Nested};
-use crate::memory::{grow, list, reserve, room, zeros};
+use crate::memory::{list, try_reserve, try_reserve_exact, try_with_capacity, zeros};
 use crate::shape::Shape;
 use crate::storage::sort_entries;
 
@@ -109,12 +109,12 @@ fn decoded<T: Copy>(
     if ways == 0 {
         return Ok((positions, values));
     }
-    reserve(&mut positions, ways)?;
-    reserve(&mut values, ways)?;
+    try_reserve_exact(&mut positions, ways)?;
+    try_reserve_exact(&mut values, ways)?;
     let mut result = Ok(());
     for_each_entry(nested, 1, addresses, |ordinal, position, _| {
         if positions.len() == positions.capacity() && result.is_ok() {
-            result = grow(&mut positions, 1).and_then(|()| grow(&mut values, 1));
+            result = try_reserve(&mut positions, 1).and_then(|()| try_reserve(&mut values, 1));
         }
         if result.is_ok() {
             positions.push(position);
@@ -142,7 +142,7 @@ fn counted<T: Copy>(
         count += std::mem::replace(slot, count);
     }
     let count = count as usize;
-    let mut values = room(count)?;
+    let mut values = try_with_capacity(count)?;
     let mut positions = zeros(count)?;
     if let Some(&seed) = from.first() {
         values.resize(count, seed);
@@ -194,8 +194,8 @@ fn sort_groups<T: Copy>(
         let (values, later_values) = rest_values.split_at_mut(count);
         (rest, rest_values) = (later, later_values);
         if let Some(&seed) = values.first().filter(|_| sorted_values.len() < count) {
-            grow(&mut sorted_positions, count)?;
-            grow(&mut sorted_values, count)?;
+            try_reserve(&mut sorted_positions, count)?;
+            try_reserve(&mut sorted_values, count)?;
             sorted_positions.resize(count, 0);
             sorted_values.resize(count, seed);
         }

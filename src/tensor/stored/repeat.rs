@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::map::Repeat;
-use crate::memory::{grow, room};
+use crate::memory::{try_reserve, try_with_capacity};
 use std::ops::Range;
 
 /// Adds the other digits of a repeated axis: ascending entries with first digits on this axis become
@@ -29,7 +29,8 @@ pub(super) fn repeat<T: Copy>(
     if count > most {
         return Ok(false);
     }
-    let (mut all_positions, mut all_values) = (room(count)?, room(count)?);
+    let (mut all_positions, mut all_values) =
+        (try_with_capacity(count)?, try_with_capacity(count)?);
     let mut start = 0;
     while start < positions.len() {
         let end_position = (positions[start] / block + 1) * block;
@@ -47,8 +48,8 @@ pub(super) fn repeat<T: Copy>(
             let first = group.iter().position(|&position| wanted(position));
             let Some(first) = first else { continue };
             let last = group.iter().rposition(|&position| wanted(position)).unwrap_or(first);
-            grow(&mut all_positions, last - first + 1)?;
-            grow(&mut all_values, last - first + 1)?;
+            try_reserve(&mut all_positions, last - first + 1)?;
+            try_reserve(&mut all_values, last - first + 1)?;
             all_positions.extend(group[first..=last].iter().map(|position| position + offset));
             all_values.extend_from_slice(&group_values[first..=last]);
         }

@@ -3,7 +3,7 @@
 //! Longer than 400 lines because it is one table of errors; each test stands alone.
 
 use crate::support::fails;
-use lensor::map::{AxisMap, Layout, Table, Walk};
+use lensor::map::{AxisMap, Layout, Pattern, Table};
 use lensor::{AddressMap, Align, Error, Select, Shape};
 
 /// Half of the bits of a `usize`: two such extents are more than fit.
@@ -345,7 +345,7 @@ fn a_range_needs_a_step() {
 #[test]
 fn a_cycle_needs_a_period() {
     let cycle =
-        AxisMap { extent: 0, stride: 1, walk: Walk::Cyclic { period: 0, shift: 0, step: 1 } };
+        AxisMap { extent: 0, stride: 1, pattern: Pattern::Cyclic { period: 0, shift: 0, step: 1 } };
     fails(
         Layout::new(0, [AxisMap::linear(2, 1), cycle]),
         Error::ZeroPeriod { axis: 1 },
@@ -355,9 +355,9 @@ fn a_cycle_needs_a_period() {
 
 #[test]
 fn a_table_has_one_position_a_digit() {
-    let walk = Walk::Listed(Table::new(vec![0, 1]));
+    let walk = Pattern::Listed(Table::new(vec![0, 1]));
     fails(
-        Layout::new(0, [AxisMap { extent: 3, stride: 1, walk }]),
+        Layout::new(0, [AxisMap { extent: 3, stride: 1, pattern: walk }]),
         Error::Length { shape: vec![3], expected: 3, found: 2 },
         "shape [3] needs 3 elements, found 2",
     );
@@ -501,7 +501,7 @@ fn an_address_that_overflows_is_refused() {
     let far = |position| AxisMap {
         extent: 1,
         stride: isize::MIN,
-        walk: Walk::Listed(Table::new(vec![position])),
+        pattern: Pattern::Listed(Table::new(vec![position])),
     };
     assert_eq!(
         Layout::new(isize::MIN, [far(1), far(1), far(usize::MAX)]),

@@ -115,7 +115,7 @@ fn operands_through_links() {
     assert!(linked.is_err());
     let linked = t.view().transpose(&[1, 0]).unwrap().reshape([512, 1280]).unwrap();
     let linked = linked.rotate(&[1, 3]).unwrap();
-    assert!(linked.address_map().links().len() > 1);
+    assert!(linked.address_map().stages().len() > 1);
     let at = |k: usize| {
         let (i, j) = ((k / 1280 + 511) % 512, (k % 1280 + 1277) % 1280);
         let position = i * 1280 + j;

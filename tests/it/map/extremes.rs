@@ -6,7 +6,7 @@
 //! Longer than 400 lines because it is one table of limits; each test stands alone.
 
 use crate::support::{MILLION, test_name};
-use lensor::map::{AxisMap, Layout, Walk};
+use lensor::map::{AxisMap, Layout, Pattern};
 use lensor::{AddressMap, Error, Select, Shape};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -163,7 +163,7 @@ fn extreme_cycles_keep_their_addresses() {
     let cycle = |extent, shift, step| AxisMap {
         extent,
         stride: 1,
-        walk: Walk::Cyclic { period, shift, step },
+        pattern: Pattern::Cyclic { period, shift, step },
     };
     let layout = Layout::new(0, [cycle(4, period - 2, 1)]).unwrap();
     let map = AddressMap::from(layout);
@@ -406,8 +406,11 @@ fn the_inverse_of_large_overlaps_is_exact() {
     in_child("the_inverse_of_large_overlaps_is_exact", || {
         let (n, linear) = (1 << (usize::BITS * 5 / 16), AxisMap::linear);
         let offset = 1 << (usize::BITS - 14);
-        let cycle =
-            AxisMap { extent: n, stride: -3, walk: Walk::Cyclic { period: n, shift: 5, step: 1 } };
+        let cycle = AxisMap {
+            extent: n,
+            stride: -3,
+            pattern: Pattern::Cyclic { period: n, shift: 5, step: 1 },
+        };
         for axes in [
             vec![linear(n, 1), linear(n, 0), linear(n, 1)],
             vec![linear(n, 2), linear(n, 3)],
@@ -438,8 +441,8 @@ fn injectivity_is_decided_in_bounded_time() {
     in_child("injectivity_is_decided_in_bounded_time", || {
         // Steps near the golden ratio spread 2^30 positions so evenly that no two are close.
         let period = 1_000_000_000_000_000_000;
-        let walk = Walk::Cyclic { period, shift: 0, step: 618_033_988_749_894_849 };
-        let spread = AxisMap { extent: 1 << 30, stride: 1, walk };
+        let walk = Pattern::Cyclic { period, shift: 0, step: 618_033_988_749_894_849 };
+        let spread = AxisMap { extent: 1 << 30, stride: 1, pattern: walk };
         let map = AddressMap::from(Layout::new(0, [spread, AxisMap::linear(1000, 1)]).unwrap());
         let _ = map.check_injective();
     });
@@ -449,8 +452,8 @@ fn injectivity_is_decided_in_bounded_time() {
 #[test]
 fn a_cycle_may_end_at_the_last_address() {
     let last = isize::MAX as usize - 1;
-    let walk = Walk::Cyclic { period: 2, shift: 1, step: 1 };
-    let cycle = AxisMap { extent: 3, stride: last as isize, walk };
+    let walk = Pattern::Cyclic { period: 2, shift: 1, step: 1 };
+    let cycle = AxisMap { extent: 3, stride: last as isize, pattern: walk };
     let map = AddressMap::from(Layout::new(0, [cycle]).unwrap());
     assert_eq!([0, 1, 2].map(|digit| map.to_local(&[digit]).unwrap()), [last, 0, last]);
 }
@@ -465,7 +468,7 @@ fn a_million_transposes_and_flips_stay_flat() {
         for k in 0..MILLION {
             map = if k % 2 == 0 { map.transpose(&[1, 2, 0]) } else { map.flip(k % 3) }.unwrap();
         }
-        assert_eq!(map.links().len(), 1);
+        assert_eq!(map.stages().len(), 1);
         assert_eq!(map.span(), start.span());
         assert!(map.is_injective());
     });
@@ -479,7 +482,7 @@ fn a_million_rotations_stay_flat() {
         for k in 0..MILLION as isize {
             map = map.rotate(&[k % 4 - 1, 2]).unwrap();
         }
-        assert_eq!(map.links().len(), 1);
+        assert_eq!(map.stages().len(), 1);
         let whole = [(2 * MILLION / 4 % 3) as isize, (2 * MILLION % 5) as isize];
         assert_eq!(map, start.rotate(&whole).unwrap());
     });
@@ -526,7 +529,7 @@ fn a_chain_that_cannot_merge_does_not_recurse() {
         };
         let map = build();
         let copy = map.clone();
-        assert!(map.links().len() > 1000);
+        assert!(map.stages().len() > 1000);
         let mut reached: Vec<usize> =
             map.shape().indexes().unwrap().map(|i| map.to_local(&i).unwrap()).collect();
         let index = map.to_global(reached[4]).next().unwrap();

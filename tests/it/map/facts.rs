@@ -2,7 +2,7 @@
 
 use super::support::{addresses, judges_injectivity, strides_of};
 use lensor::arbitrary::Chain;
-use lensor::map::{AxisMap, Layout, Table, Walk};
+use lensor::map::{AxisMap, Layout, Pattern, Table};
 use lensor::{AddressMap, Shape};
 use quickcheck::quickcheck;
 
@@ -15,7 +15,7 @@ quickcheck! {
             return map.span() == (0..0);
         };
         let span = map.span();
-        if map.links().len() == 1 {
+        if map.stages().len() == 1 {
             return span == (low..high + 1);
         }
         span.start <= low && high < span.end && span.end <= chain.shape().count().unwrap()
@@ -36,7 +36,7 @@ quickcheck! {
         let map = chain.map();
         let reached = addresses(&map);
         let consecutive = reached.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        if map.links().len() == 1 {
+        if map.stages().len() == 1 {
             map.is_contiguous() == consecutive
         } else {
             !map.is_contiguous() || consecutive
@@ -49,7 +49,7 @@ quickcheck! {
         let found = map.as_strided().map(|strided| (strided.offset, strided.strides));
         match strides_of(&map) {
             _ if map.count() == 0 => found == Some((0, vec![0; map.rank()])),
-            expected if map.links().len() == 1 => found == expected,
+            expected if map.stages().len() == 1 => found == expected,
             expected => found.is_none() || found == expected,
         }
     }
@@ -67,11 +67,15 @@ fn injectivity_of_three_axes_is_that_of_trying_all() {
         for (extent, period, step) in
             [(3, 5, 2), (4, 5, 2), (5, 5, 2), (4, 7, 2), (5, 10, 3), (4, 11, 4)]
         {
-            let walk = Walk::Cyclic { period, shift: 1, step };
-            odd.push(AxisMap { extent, stride, walk });
+            let walk = Pattern::Cyclic { period, shift: 1, step };
+            odd.push(AxisMap { extent, stride, pattern: walk });
         }
         for positions in [[0, 1, 4, 6], [0, 5, 6, 8], [7, 0, 1, 3]] {
-            odd.push(AxisMap { extent: 4, stride, walk: Walk::Listed(Table::new(positions)) });
+            odd.push(AxisMap {
+                extent: 4,
+                stride,
+                pattern: Pattern::Listed(Table::new(positions)),
+            });
         }
     }
     for a in &odd {
@@ -90,7 +94,7 @@ fn injectivity_of_three_axes_is_that_of_trying_all() {
 fn injectivity_of_several_links_is_that_of_trying_all() {
     let flat = AddressMap::row_major(&Shape::from([4, 6])).unwrap().transpose(&[1, 0]).unwrap();
     let linked = flat.reshape([8, 3]).unwrap();
-    assert!(linked.links().len() > 1);
+    assert!(linked.stages().len() > 1);
     let mut maps = vec![linked.clone()];
     for to in [[16, 3], [8, 6], [16, 6]] {
         maps.push(linked.clone().broadcast(to).unwrap());

@@ -5,7 +5,7 @@ use crate::model::Model;
 use lensor::AddressMap;
 use lensor::Shape;
 use lensor::arbitrary::{Chain, ViewOp};
-use lensor::map::{AxisMap, Layout, Walk};
+use lensor::map::{AxisMap, Layout, Pattern};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ quickcheck! {
     fn shrinking_never_adds_indexes(layout: Layout, map: AddressMap) -> bool {
         let volume = |shape: Shape| shape.iter().map(|&e| e.max(1)).product::<usize>();
         layout.shrink().all(|smaller| volume(smaller.shape()) <= volume(layout.shape()))
-            && map.shrink().all(|s| s.links().len() < map.links().len()
+            && map.shrink().all(|s| s.stages().len() < map.stages().len()
                 || volume(s.shape()) <= volume(map.shape()))
     }
 }
@@ -48,20 +48,20 @@ fn generators_make_the_ugly_cases_often() {
     often("rank 0", maps.iter().filter(|map| map.rank() == 0).count());
     often("empty", maps.iter().filter(|map| map.count() == 0).count());
     often("extent 1", maps.iter().filter(|map| map.shape().contains(&1)).count());
-    often("two links", maps.iter().filter(|map| map.links().len() > 1).count());
-    often("three links", 4 * maps.iter().filter(|map| map.links().len() > 2).count());
+    often("two links", maps.iter().filter(|map| map.stages().len() > 1).count());
+    often("three links", 4 * maps.iter().filter(|map| map.stages().len() > 2).count());
     often("overlap", maps.iter().filter(|map| !map.is_injective()).count());
     often("injective", maps.iter().filter(|m| m.count() > 1 && m.is_injective()).count());
     often("stride 0", axes().filter(|axis| axis.extent > 1 && axis.stride == 0).count());
     often("falling", axes().filter(|axis| axis.stride < 0).count());
-    let cyclic = |axis: &AxisMap, with: fn(usize) -> bool| match axis.walk {
-        Walk::Cyclic { step, .. } => with(step),
+    let cyclic = |axis: &AxisMap, with: fn(usize) -> bool| match axis.pattern {
+        Pattern::Cyclic { step, .. } => with(step),
         _ => false,
     };
     often("cycles", axes().filter(|axis| cyclic(axis, |step| step == 1)).count());
     often("cycles with steps", axes().filter(|axis| cyclic(axis, |step| step > 1)).count());
-    let repeats = |axis: &AxisMap| match &axis.walk {
-        Walk::Listed(table) => {
+    let repeats = |axis: &AxisMap| match &axis.pattern {
+        Pattern::Listed(table) => {
             let distinct: BTreeSet<_> = table.positions().iter().collect();
             distinct.len() < table.positions().len()
         }

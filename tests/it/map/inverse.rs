@@ -77,7 +77,7 @@ fn an_address_behind_many_positions_of_a_link_has_all_its_indexes() {
         let map =
             AddressMap::row_major(&Shape::from([3])).unwrap().broadcast([repeats, 3]).unwrap();
         let map = map.transpose(&[1, 0]).unwrap().reshape([repeats, 3]).unwrap();
-        assert!(map.links().len() > 1);
+        assert!(map.stages().len() > 1);
         assert!(inverts(&map), "{repeats}");
     }
 }

@@ -4,7 +4,7 @@ use super::support::{addresses, contribution, hash, inverts, judges_injectivity,
 use crate::model::all_indexes;
 use lensor::AddressMap;
 use lensor::arbitrary::Chain;
-use lensor::map::{AxisMap, Layout, Table, Walk};
+use lensor::map::{AxisMap, Layout, Pattern, Table};
 use quickcheck::{TestResult, quickcheck};
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ quickcheck! {
     /// Equal functions are equal layouts: one link is fixed by its addresses, however it came about.
     fn one_link_is_fixed_by_its_addresses(chain: Chain) -> TestResult {
         let map = chain.map();
-        if map.links().len() > 1 {
+        if map.stages().len() > 1 {
             return TestResult::discard();
         }
         let rebuilt = AddressMap::from(rebuilt(&map));
@@ -44,7 +44,7 @@ quickcheck! {
         let (a, b) = (a.map(), b.map());
         let same_function = a.shape() == b.shape() && addresses(&a) == addresses(&b);
         (a != b || (same_function && hash(&a) == hash(&b)))
-            && (a == b || !same_function || a.links().len() + b.links().len() > 2)
+            && (a == b || !same_function || a.stages().len() + b.stages().len() > 2)
     }
 
     /// An empty view has one link and the form of an empty row-major tensor, whatever led to it.
@@ -72,8 +72,8 @@ fn small_cycles(most: usize, strides: &[isize]) -> Vec<AxisMap> {
             for period in 1..=4 {
                 for shift in 0..period {
                     for step in 0..period {
-                        let walk = Walk::Cyclic { period, shift, step };
-                        axes.push(AxisMap { extent, stride, walk });
+                        let walk = Pattern::Cyclic { period, shift, step };
+                        axes.push(AxisMap { extent, stride, pattern: walk });
                     }
                 }
             }
@@ -150,11 +150,11 @@ fn all_small_listed_layouts_keep_every_law() {
     for extent in 1..=4_u32 {
         for code in 0..4_usize.pow(extent) {
             let positions: Vec<usize> = (0..extent).map(|k| code / 4_usize.pow(k) % 4).collect();
-            let walk = Walk::Listed(Table::new(positions));
+            let walk = Pattern::Listed(Table::new(positions));
             tables.push(AxisMap {
                 extent: extent as usize,
                 stride: 1 - 3 * (code as isize % 2),
-                walk,
+                pattern: walk,
             });
         }
     }

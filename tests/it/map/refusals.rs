@@ -4,7 +4,7 @@ use super::support::{addresses, contribution, oracle};
 use super::wild::{AnyAxis, AnyOp};
 use crate::model::{Refusal, all_indexes, elements, shape_fits};
 use lensor::arbitrary::Chain;
-use lensor::map::{AxisMap, Layout, Walk};
+use lensor::map::{AxisMap, Layout, Pattern};
 use lensor::{AddressMap, Align, Error, Shape};
 use quickcheck::quickcheck;
 
@@ -37,10 +37,10 @@ quickcheck! {
     fn any_layout_is_valid_exactly_if_its_addresses_are(offset: isize, small: bool, axes: Vec<AnyAxis>) -> bool {
         let offset = if small { offset % 64 } else { offset };
         let axes: Vec<AxisMap> = axes.into_iter().take(3).map(|axis| axis.0).collect();
-        let malformed = |axis: &AxisMap| match &axis.walk {
-            Walk::Cyclic { period, .. } => *period == 0,
-            Walk::Listed(table) => table.positions().len() != axis.extent,
-            Walk::Linear => false,
+        let malformed = |axis: &AxisMap| match &axis.pattern {
+            Pattern::Cyclic { period, .. } => *period == 0,
+            Pattern::Listed(table) => table.positions().len() != axis.extent,
+            Pattern::Linear => false,
         };
         let layout = Layout::new(offset, axes.clone());
         if axes.iter().any(malformed) {
@@ -98,10 +98,10 @@ fn bounded(axis: &AxisMap, digit: usize) -> i128 {
 /// Whether a position times the stride does not fit in `isize`: refused although the offset might
 /// bring all addresses back, and for a cycle although no digit may visit that position.
 fn reaches_far(axis: &AxisMap) -> bool {
-    let position = match &axis.walk {
-        Walk::Linear => axis.extent - 1,
-        Walk::Cyclic { period, .. } => period - 1,
-        Walk::Listed(table) => table.positions().iter().copied().max().unwrap_or(0),
+    let position = match &axis.pattern {
+        Pattern::Linear => axis.extent - 1,
+        Pattern::Cyclic { period, .. } => period - 1,
+        Pattern::Listed(table) => table.positions().iter().copied().max().unwrap_or(0),
     };
     isize::try_from(axis.stride as i128 * position as i128).is_err()
 }

@@ -134,7 +134,7 @@ quickcheck! {
         let pairs = (0..rank).flat_map(|a| (0..rank).map(move |b| (a, b))).filter(|(a, b)| a != b);
         pairs.into_iter().all(|(a, b)| {
             let diagonal = map.clone().diagonal(a, b).unwrap();
-            diagonal.links().len() <= map.links().len()
+            diagonal.stages().len() <= map.stages().len()
                 && all_indexes(&diagonal.shape()).iter().all(|index| {
                     let (&digit, others) = index.split_last().unwrap();
                     let mut others = others.iter().copied();

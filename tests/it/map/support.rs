@@ -2,7 +2,7 @@
 
 use crate::model::{Model, all_indexes};
 use lensor::arbitrary::{Chain, ViewOp};
-use lensor::map::{AxisMap, Layout, Table, Walk};
+use lensor::map::{AxisMap, Layout, Pattern, Table};
 use lensor::{AddressMap, Error, Index, Shape};
 use quickcheck::{Arbitrary, Gen};
 use std::collections::hash_map::DefaultHasher;
@@ -24,7 +24,7 @@ pub(crate) fn addresses(map: &AddressMap) -> Vec<usize> {
 /// Several links may be written in several ways: reshaping can merge two of them, and reshaping back
 /// cuts elsewhere.
 pub(crate) fn alike(a: &AddressMap, b: &AddressMap) -> bool {
-    let one_link = a.links().len() == 1 && b.links().len() == 1;
+    let one_link = a.stages().len() == 1 && b.stages().len() == 1;
     a == b || (!one_link && a.shape() == b.shape() && addresses(a) == addresses(b))
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn rebuilt(map: &AddressMap) -> Layout {
             let least = *along.iter().min().unwrap();
             offset += least;
             let table: Vec<usize> = along.iter().map(|c| (c - least) as usize).collect();
-            AxisMap { extent: shape[axis], stride: 1, walk: Walk::Listed(Table::new(table)) }
+            AxisMap { extent: shape[axis], stride: 1, pattern: Pattern::Listed(Table::new(table)) }
         })
         .collect();
     Layout::new(offset, axes).unwrap()
@@ -122,12 +122,12 @@ pub(crate) fn below(g: &mut Gen, limit: usize) -> usize {
 
 /// Contribution of one digit, in a type that holds it.
 pub(crate) fn contribution(axis: &AxisMap, digit: usize) -> i128 {
-    let position = match &axis.walk {
-        Walk::Linear => digit as u128,
-        Walk::Cyclic { period, shift, step } => {
+    let position = match &axis.pattern {
+        Pattern::Linear => digit as u128,
+        Pattern::Cyclic { period, shift, step } => {
             (*shift as u128 + digit as u128 * *step as u128) % *period as u128
         }
-        Walk::Listed(table) => table.positions()[digit] as u128,
+        Pattern::Listed(table) => table.positions()[digit] as u128,
     };
     axis.stride as i128 * position as i128
 }

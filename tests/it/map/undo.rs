@@ -107,9 +107,9 @@ quickcheck! {
         let to = drawn(&map, seed, other_shape);
         let reshaped = map.clone().reshape(&to).unwrap();
         match map.clone().reshape_strided(&to) {
-            Ok(strided) => strided == reshaped && reshaped.links().len() <= map.links().len(),
+            Ok(strided) => strided == reshaped && reshaped.stages().len() <= map.stages().len(),
             Err(Error::NeedsLink { from, to: refused, strides }) => {
-                reshaped.links().len() > map.links().len()
+                reshaped.stages().len() > map.stages().len()
                     && from == map.shape().to_vec()
                     && refused == to.to_vec()
                     && strides == map.as_strided().map(|s| s.strides).unwrap_or_default()

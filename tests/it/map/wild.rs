@@ -2,7 +2,7 @@
 
 use super::support::below;
 use lensor::arbitrary::ViewOp;
-use lensor::map::{AxisMap, Table, Walk};
+use lensor::map::{AxisMap, Pattern, Table};
 use lensor::{Align, Select, Shape};
 use quickcheck::{Arbitrary, Gen};
 
@@ -75,13 +75,13 @@ impl Arbitrary for AnyAxis {
     fn arbitrary(g: &mut Gen) -> Self {
         let extent = below(g, 5);
         let walk = match below(g, 3) {
-            0 => Walk::Linear,
-            1 => Walk::Cyclic { period: wild(g), shift: wild(g), step: wild(g) },
+            0 => Pattern::Linear,
+            1 => Pattern::Cyclic { period: wild(g), shift: wild(g), step: wild(g) },
             _ => {
                 let len = if below(g, 8) == 0 { below(g, 5) } else { extent };
-                Walk::Listed(Table::new((0..len).map(|_| wild(g)).collect::<Vec<_>>()))
+                Pattern::Listed(Table::new((0..len).map(|_| wild(g)).collect::<Vec<_>>()))
             }
         };
-        Self(AxisMap { extent, stride: wild_signed(g), walk })
+        Self(AxisMap { extent, stride: wild_signed(g), pattern: walk })
     }
 }

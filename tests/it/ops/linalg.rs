@@ -257,7 +257,7 @@ fn operands_that_do_not_chain_are_refused() {
 fn a_linked_column_times_a_long_row() {
     let t = Tensor::from_vec([3, 2], vec![1, 2, 3, 4, 5, 6]).unwrap();
     let linked = t.rotate(&[1, 0]).unwrap().transpose(&[1, 0]).unwrap().reshape([6]).unwrap();
-    assert_eq!(linked.address_map().links().len(), 2);
+    assert_eq!(linked.address_map().stages().len(), 2);
     let ones = Tensor::full([100], 1).unwrap();
     let expected: Vec<i32> = [5, 1, 3, 6, 2, 4].iter().flat_map(|&x| [x; 100]).collect();
     assert_eq!(linked.outer(&ones).unwrap().eval().unwrap().to_vec().unwrap(), expected);

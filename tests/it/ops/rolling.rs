@@ -4,10 +4,11 @@ use super::along::{Compose, InOrder, Largest, Small, each_lane, in_pools, result
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
 use lensor::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum};
-use lensor::rolling::{Edge, Rolling, Windows};
+use lensor::rolling::{Rolling, WindowEdge, Windows};
 use quickcheck::{QuickCheck, TestResult};
 
-const EDGES: [Edge; 5] = [Edge::Full, Edge::Cut, Edge::Clamp, Edge::Wrap, Edge::Reflect];
+const EDGES: [WindowEdge; 5] =
+    [WindowEdge::Full, WindowEdge::Cut, WindowEdge::Clamp, WindowEdge::Wrap, WindowEdge::Reflect];
 
 /// How many elements of a window come before its own: trailing, centred, leading.
 fn before(alignment: usize, window: usize) -> usize {
@@ -23,15 +24,15 @@ fn aligned<E: Expr>(windows: Windows<E>, alignment: usize) -> Windows<E> {
 }
 
 /// The elements of every window of a lane.
-fn windows<T: Copy>(lane: &[T], window: usize, alignment: usize, edge: Edge) -> Vec<Vec<T>> {
-    if edge == Edge::Full {
+fn windows<T: Copy>(lane: &[T], window: usize, alignment: usize, edge: WindowEdge) -> Vec<Vec<T>> {
+    if edge == WindowEdge::Full {
         return lane.windows(window).map(<[T]>::to_vec).collect();
     }
     let n = lane.len() as isize;
     let element = |k: isize| match edge {
-        Edge::Cut => lane.get(usize::try_from(k).ok()?).copied(),
-        Edge::Clamp => Some(lane[k.clamp(0, n - 1) as usize]),
-        Edge::Wrap => Some(lane[k.rem_euclid(n) as usize]),
+        WindowEdge::Cut => lane.get(usize::try_from(k).ok()?).copied(),
+        WindowEdge::Clamp => Some(lane[k.clamp(0, n - 1) as usize]),
+        WindowEdge::Wrap => Some(lane[k.rem_euclid(n) as usize]),
         _ => Some(
             lane[if k < 0 {
                 -k
@@ -62,12 +63,12 @@ where
     }) {
         let rolling = aligned(t.rolling(axis, window).edge(edge), alignment).fold(reducer);
         let extent = shape[axis];
-        if window > extent && edge != Edge::Cut {
+        if window > extent && edge != WindowEdge::Cut {
             assert_eq!(rolling.shape().unwrap_err(), Error::Window { axis, window, extent });
             assert_eq!(rolling.eval().unwrap_err(), Error::Window { axis, window, extent });
             continue;
         }
-        let results = if edge == Edge::Full { extent - window + 1 } else { extent };
+        let results = if edge == WindowEdge::Full { extent - window + 1 } else { extent };
         let lane = |lane: &[i32]| {
             windows(lane, window, alignment, edge).iter().map(|x| result(&reducer, x)).collect()
         };
@@ -107,22 +108,30 @@ fn long_windows_fold_as_short_ones() {
             (0..count as i32).map(|k| k.wrapping_mul(0x9e37_79b1_u32 as i32) >> 7).collect();
         let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
         let axis = if shape.len() == 3 { 1 } else { 0 };
-        for (alignment, edge) in
-            [(0, Edge::Full), (1, Edge::Cut), (0, Edge::Wrap), (1, Edge::Reflect), (2, Edge::Clamp)]
-        {
-            let results = if edge == Edge::Full { shape[axis] - window + 1 } else { shape[axis] };
+        for (alignment, edge) in [
+            (0, WindowEdge::Full),
+            (1, WindowEdge::Cut),
+            (0, WindowEdge::Wrap),
+            (1, WindowEdge::Reflect),
+            (2, WindowEdge::Clamp),
+        ] {
+            let results =
+                if edge == WindowEdge::Full { shape[axis] - window + 1 } else { shape[axis] };
             let lane = |lane: &[i32]| -> Vec<i64> {
-                // A window at a time would take too long: differences of sums of beginnings.
+                // A window at a time would take too long: differences of sums of prefixes.
                 let n = lane.len() as isize;
-                let start =
-                    if edge == Edge::Full { 0 } else { -(before(alignment, window) as isize) };
+                let start = if edge == WindowEdge::Full {
+                    0
+                } else {
+                    -(before(alignment, window) as isize)
+                };
                 let element = |k: isize| match edge {
-                    Edge::Full | Edge::Cut => usize::try_from(k)
+                    WindowEdge::Full | WindowEdge::Cut => usize::try_from(k)
                         .ok()
                         .and_then(|k| lane.get(k))
                         .map_or(0, |&x| i64::from(x)),
-                    Edge::Clamp => i64::from(lane[k.clamp(0, n - 1) as usize]),
-                    Edge::Wrap => i64::from(lane[k.rem_euclid(n) as usize]),
+                    WindowEdge::Clamp => i64::from(lane[k.clamp(0, n - 1) as usize]),
+                    WindowEdge::Wrap => i64::from(lane[k.rem_euclid(n) as usize]),
                     _ => i64::from(
                         lane[if k < 0 {
                             -k
@@ -220,11 +229,11 @@ fn cut_windows_of_columns_begin_anywhere() {
     let t =
         Tensor::from_index([rows, columns], |index| (index[0] * 256 + index[1]) as i64).unwrap();
     for (alignment, window) in [(0, 100), (1, 97), (2, 100)] {
-        let rolling = aligned(t.rolling(0, window), alignment).edge(Edge::Cut);
+        let rolling = aligned(t.rolling(0, window), alignment).edge(WindowEdge::Cut);
         let found = in_pools(|| rolling.clone().sum().eval()?.to_vec());
         for column in [0, 1, 100, 255] {
             let lane: Vec<i64> = (0..rows).map(|row| (row * 256 + column) as i64).collect();
-            let sums = windows(&lane, window, alignment, Edge::Cut);
+            let sums = windows(&lane, window, alignment, WindowEdge::Cut);
             for (row, own) in sums.into_iter().enumerate() {
                 let sum: i64 = own.into_iter().sum();
                 assert_eq!(found[row * columns + column], sum, "{alignment} {row} {column}");
@@ -243,7 +252,8 @@ fn means_of_whole_windows_are_means() {
         }
         let t = Tensor::from(data.iter().map(|&x| f64::from(x) / 7.0).collect::<Vec<_>>());
         let whole = t.rolling(0, window).mean().eval().unwrap().to_vec().unwrap();
-        let cut = t.rolling(0, window).edge(Edge::Cut).mean().eval().unwrap().to_vec().unwrap();
+        let cut =
+            t.rolling(0, window).edge(WindowEdge::Cut).mean().eval().unwrap().to_vec().unwrap();
         TestResult::from_bool(whole == cut[window - 1..])
     };
     QuickCheck::new().quickcheck(law as fn(Vec<i32>, usize) -> TestResult);
@@ -297,10 +307,10 @@ fn nan_is_skipped_where_enough_is_left() {
         let (window, least) = (window % 12 + 1, least % 6);
         let lane: Vec<f64> = lane.into_iter().map(|x| x.map_or(f64::NAN, f64::from)).collect();
         let t = Tensor::from(lane.clone());
-        let cut = t.rolling(0, window).centred().edge(Edge::Cut);
+        let cut = t.rolling(0, window).centred().edge(WindowEdge::Cut);
         let found = cut.clone().sum().skip_nan(least, -0.5).eval().unwrap().to_vec().unwrap();
         let counted = cut.fold(Sum).at_least(least, -0.5).eval().unwrap().to_vec().unwrap();
-        let all = windows(&lane, window, 1, Edge::Cut);
+        let all = windows(&lane, window, 1, WindowEdge::Cut);
         TestResult::from_bool(all.iter().enumerate().all(|(k, window)| {
             let numbers: Vec<f64> = window.iter().copied().filter(|x| !x.is_nan()).collect();
             let expected = |xs: &[f64]| if xs.len() < least { -0.5 } else { xs.iter().sum() };
@@ -332,7 +342,7 @@ fn results_go_to_views_of_any_storage() {
 fn errors_name_what_is_wrong() {
     let t = Tensor::from(vec![100, 1, 100, 100]);
     assert_eq!(t.rolling(1, 2).sum().eval().unwrap_err(), Error::Axis { axis: 1, rank: 1 });
-    let error = t.rolling(0, 0).edge(Edge::Cut).sum().eval().unwrap_err();
+    let error = t.rolling(0, 0).edge(WindowEdge::Cut).sum().eval().unwrap_err();
     assert_eq!(error, Error::Window { axis: 0, window: 0, extent: 4 });
     assert_eq!(error.to_string(), "a window of 0 does not fit axis 0 of extent 4");
     let error = t.rolling(0, 2).fold(Small).eval().unwrap_err();
@@ -340,7 +350,7 @@ fn errors_name_what_is_wrong() {
     let long = Tensor::from((0..64).map(|k| if k < 40 { 1 } else { 9 }).collect::<Vec<_>>());
     let error = long.rolling(0, 20).fold(Small).eval().unwrap_err();
     assert_eq!(error, Error::Overflow { index: vec![34], target: "i8" });
-    let huge = t.rolling(0, usize::MAX).leading().edge(Edge::Cut).sum().eval().unwrap();
+    let huge = t.rolling(0, usize::MAX).leading().edge(WindowEdge::Cut).sum().eval().unwrap();
     assert_eq!(huge.to_vec().unwrap(), [301, 201, 200, 100]);
     let error = (1 / (&t - 1)).rolling(0, 2).sum().eval().unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![1] });

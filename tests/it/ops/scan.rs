@@ -1,4 +1,4 @@
-//! Scans are folds of all beginnings of a lane.
+//! Scans are folds of all prefixes of a lane.
 
 use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools};
 use lensor::arbitrary::Viewed;
@@ -155,7 +155,7 @@ fn sums_of_floats_have_the_same_bits() {
     assert!((f64::from_bits(one[999_999]) - exact).abs() < 1e-9);
 }
 
-/// Sums of all beginnings in the order that is promised: groups of four in blocks of 128.
+/// Sums of all prefixes in the order that is promised: groups of four in blocks of 128.
 fn sums_in_order(lane: &[f64]) -> Vec<f64> {
     let join = |a: Option<f64>, b: Option<f64>| match (a, b) {
         (Some(a), Some(b)) => Some(a + b),

@@ -4,7 +4,7 @@
 
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
-use lensor::stencil::{Edge, EdgeOrder, Mode, Spacing, Stencil};
+use lensor::stencil::{Border, EdgeOrder, Mode, Spacing, Stencil};
 use quickcheck::{Arbitrary, Gen, TestResult, quickcheck};
 
 const EDGES: [EdgeOrder; 2] = [EdgeOrder::First, EdgeOrder::Second];
@@ -40,34 +40,34 @@ struct AnyMode(Mode);
 
 impl Arbitrary for AnyMode {
     fn arbitrary(g: &mut Gen) -> Self {
-        let edges = [Edge::Zero, Edge::Clamp, Edge::Wrap, Edge::Reflect];
+        let edges = [Border::Zero, Border::Clamp, Border::Wrap, Border::Reflect];
         let edge = *g.choose(&edges).unwrap();
         Self(*g.choose(&[Mode::Full(edge), Mode::Same(edge), Mode::Valid]).unwrap())
     }
 }
 
 /// Where an index beyond the border reads, by walking there one step at a time.
-fn source(edge: Edge, mut at: isize, n: usize) -> Option<usize> {
+fn source(edge: Border, mut at: isize, n: usize) -> Option<usize> {
     let n = n as isize;
     while !(0..n).contains(&at) {
         at = match edge {
-            Edge::Zero => return None,
-            Edge::Clamp if at < 0 => at + 1,
-            Edge::Clamp => at - 1,
-            Edge::Wrap if at < 0 => at + n,
-            Edge::Wrap => at - n,
-            Edge::Reflect if n == 1 => 0,
-            Edge::Reflect if at < 0 => -at,
-            Edge::Reflect => 2 * (n - 1) - at,
+            Border::Zero => return None,
+            Border::Clamp if at < 0 => at + 1,
+            Border::Clamp => at - 1,
+            Border::Wrap if at < 0 => at + n,
+            Border::Wrap => at - n,
+            Border::Reflect if n == 1 => 0,
+            Border::Reflect if at < 0 => -at,
+            Border::Reflect => 2 * (n - 1) - at,
         };
     }
     Some(at as usize)
 }
 
 /// Extent of the result and the place of the first element that its first index reads.
-fn placed(mode: Mode, n: usize, k: usize) -> Option<(usize, isize, Edge)> {
+fn placed(mode: Mode, n: usize, k: usize) -> Option<(usize, isize, Border)> {
     match mode {
-        Mode::Valid => (k <= n).then(|| (n - k + 1, 0, Edge::Zero)),
+        Mode::Valid => (k <= n).then(|| (n - k + 1, 0, Border::Zero)),
         Mode::Same(edge) => Some((n, -((k / 2) as isize), edge)),
         Mode::Full(edge) => Some((if n == 0 { 0 } else { n + k - 1 }, 1 - k as isize, edge)),
     }
@@ -268,17 +268,17 @@ fn small_cases_are_those_of_numpy() {
     let (a, k) = (Tensor::from(vec![1, 2, 3, 4, 5]), Tensor::from(vec![1, -2, 3, 5]));
     let convolved = |mode| a.view().convolve(&k, mode).eval().unwrap().to_vec().unwrap();
     let correlated = |mode| a.view().correlate(&k, mode).eval().unwrap().to_vec().unwrap();
-    assert_eq!(convolved(Mode::Full(Edge::Zero)), [1, 0, 2, 9, 16, 17, 35, 25]);
-    assert_eq!(convolved(Mode::Same(Edge::Zero)), [0, 2, 9, 16, 17]);
+    assert_eq!(convolved(Mode::Full(Border::Zero)), [1, 0, 2, 9, 16, 17, 35, 25]);
+    assert_eq!(convolved(Mode::Same(Border::Zero)), [0, 2, 9, 16, 17]);
     assert_eq!(convolved(Mode::Valid), [9, 16]);
-    assert_eq!(correlated(Mode::Full(Edge::Zero)), [5, 13, 19, 26, 33, 10, -6, 5]);
-    assert_eq!(correlated(Mode::Same(Edge::Zero)), [13, 19, 26, 33, 10]);
-    assert_eq!(convolved(Mode::Same(Edge::Clamp)), [8, 7, 9, 16, 22]);
-    assert_eq!(convolved(Mode::Same(Edge::Wrap)), [35, 27, 9, 16, 18]);
-    assert_eq!(convolved(Mode::Same(Edge::Reflect)), [21, 12, 9, 16, 21]);
+    assert_eq!(correlated(Mode::Full(Border::Zero)), [5, 13, 19, 26, 33, 10, -6, 5]);
+    assert_eq!(correlated(Mode::Same(Border::Zero)), [13, 19, 26, 33, 10]);
+    assert_eq!(convolved(Mode::Same(Border::Clamp)), [8, 7, 9, 16, 22]);
+    assert_eq!(convolved(Mode::Same(Border::Wrap)), [35, 27, 9, 16, 18]);
+    assert_eq!(convolved(Mode::Same(Border::Reflect)), [21, 12, 9, 16, 21]);
     let a = Tensor::from_index([3, 4], |i| ((i[0] * 4 + i[1]).pow(2) % 7) as i32).unwrap();
     let k = Tensor::from_nested([[1, 2], [3, 4], [5, -6]]).unwrap();
-    let same = a.convolve(&k, Mode::Same(Edge::Zero)).eval().unwrap();
+    let same = a.convolve(&k, Mode::Same(Border::Zero)).eval().unwrap();
     assert_eq!(same.to_vec().unwrap(), [2, 11, 25, 24, 7, 31, 43, -4, 13, 24, 3, 8]);
 }
 
@@ -292,7 +292,7 @@ fn blocks_and_threads_change_nothing() {
         let kernel = Tensor::from_index([5, 3], noise).unwrap();
         let spacing = [Spacing::Uniform(0.5), Spacing::Uniform(0.3)];
         let gradient = t.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap();
-        let same = t.view().convolve(&kernel, Mode::Same(Edge::Reflect)).eval().unwrap();
+        let same = t.view().convolve(&kernel, Mode::Same(Border::Reflect)).eval().unwrap();
         let rows = gradient.view().select((.., .., 0)).unwrap();
         assert!(rows == (&lazy).derivative(0, 0.5, EdgeOrder::Second).eval().unwrap());
         for threads in [1, 2, 3, 16] {
@@ -301,7 +301,7 @@ fn blocks_and_threads_change_nothing() {
                 assert!(gradient == (&lazy).gradient(&spacing, EdgeOrder::Second).eval().unwrap());
                 assert!(gradient == t.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap());
                 assert!(
-                    same == (&lazy).convolve(&kernel, Mode::Same(Edge::Reflect)).eval().unwrap()
+                    same == (&lazy).convolve(&kernel, Mode::Same(Border::Reflect)).eval().unwrap()
                 );
             });
         }
@@ -320,7 +320,7 @@ fn faults_keep_their_index() {
     let slope = lazy().cast::<f64>().derivative(0, 1.0, EdgeOrder::First).eval();
     assert_eq!(slope.map(drop), fault);
     let kernel = Tensor::full([3, 3], 1_u8).unwrap();
-    for mode in [Mode::Valid, Mode::Same(Edge::Clamp), Mode::Full(Edge::Zero)] {
+    for mode in [Mode::Valid, Mode::Same(Border::Clamp), Mode::Full(Border::Zero)] {
         assert_eq!(lazy().convolve(&kernel, mode).eval().map(drop), fault);
     }
 }
@@ -370,7 +370,7 @@ fn what_has_no_neighbours_is_refused() {
     let wide = Tensor::constant([1 << 62], 1.0).unwrap();
     assert!(matches!(wide.derivative(0, 1.0, first).eval(), Err(Error::OutOfMemory { .. })));
     let most = Tensor::constant([isize::MAX as usize], 1.0).unwrap();
-    let whole = Mode::Full(Edge::Zero);
+    let whole = Mode::Full(Border::Zero);
     assert!(matches!(most.convolve(&most, whole).eval(), Err(Error::ShapeOverflow { .. })));
 }
 

@@ -112,7 +112,7 @@ fn generators_of_tensors_make_the_ugly_cases_often() {
     for (what, is) in kinds {
         often(what, chains.iter().filter(|chain| chain.ops().iter().any(is)).count());
     }
-    often("links", chains.iter().filter(|chain| chain.map().links().len() > 1).count());
+    often("links", chains.iter().filter(|chain| chain.map().stages().len() > 1).count());
     let pairs: Vec<Aligned<u8>> = (0..1000).map(|_| Aligned::arbitrary(&mut g)).collect();
     let shape = |pair: &Aligned<u8>, k: usize| pair.operands()[k].tensor().shape();
     often("equal", pairs.iter().filter(|p| shape(p, 0) == shape(p, 1)).count());

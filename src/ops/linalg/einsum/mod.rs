@@ -14,7 +14,7 @@ use crate::expr::{
 use crate::kernel::inner::collect;
 use crate::kernel::{self, Filled};
 use crate::map::AddressMap;
-use crate::memory::{list, push, room};
+use crate::memory::{list, push, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::Constant;
 use crate::tensor::Tensor;
@@ -150,7 +150,7 @@ impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
 
     /// The operands, each axis of which has a name of its own.
     fn terms(&self, plan: &Plan) -> Result<Vec<(BoxExpr<'a, T>, Labels)>> {
-        let mut terms = room(self.operands.len())?;
+        let mut terms = try_with_capacity(self.operands.len())?;
         for ((operand, views), labels) in self.operands.iter().zip(&plan.views).zip(&plan.labels) {
             let mut term = operand.clone();
             for view in views {
@@ -267,7 +267,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
                 (a, Some(b)) => {
                     let map = AddressMap::row_major(&plan.shape(&labels)?)?;
                     let data = collect(map.count(), |out| Product::new(&a, &b)?.fill(out))?;
-                    Tensor::of_parts(map, data).lazy().boxed()
+                    Tensor::from_parts(map, data).lazy().boxed()
                 }
             };
             // A sum keeps the place of what it sums.

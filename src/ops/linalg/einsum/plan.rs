@@ -3,7 +3,7 @@
 use super::subscripts::{Named, Subscripts};
 use crate::error::{Error, Result, SubscriptsFlaw};
 use crate::memory::list;
-use crate::ops::pairing::check;
+use crate::ops::contraction::check;
 use crate::shape::{Align, Shape};
 
 /// Names of axes: letters, and below them the axes of ellipses, from the first.

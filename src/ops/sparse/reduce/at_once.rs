@@ -7,7 +7,7 @@
 use super::cells::Cells;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
-use crate::memory::{grow, list, room};
+use crate::memory::{list, try_reserve, try_with_capacity};
 use crate::ops::reduce::Reducer;
 use crate::ops::reduce::loops::fold;
 use crate::shape::Shape;
@@ -85,7 +85,7 @@ pub(super) fn results<T: Copy, R: Reducer<T>>(
     found: Vec<usize>,
     folded: impl Iterator<Item = Folded<R::State>>,
 ) -> Result<Tensor<Sparse<R::Out>>> {
-    let mut values = room(found.len())?;
+    let mut values = try_with_capacity(found.len())?;
     let mut fills = Fills::new(cells, reducer, fill)?;
     for ((k, &cell), folded) in found.iter().enumerate().zip(folded) {
         let value = cells.finish(reducer, cell, fills.join(folded));
@@ -115,8 +115,8 @@ impl<R, S: Clone> Rows<'_, R, S> {
         R: Reducer<T, State = S>,
     {
         let Self { cells, reducer, found, folded } = self;
-        grow(found, positions.len())?;
-        grow(folded, positions.len())?;
+        try_reserve(found, positions.len())?;
+        try_reserve(folded, positions.len())?;
         if is_short(cells, positions) {
             self.take_each(positions, values);
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::is_ordered;
 use crate::error::{Error, Result};
-use crate::kernel::prefetch;
+use crate::kernel::prefetch_span;
 use crate::map::{AddressMap, Divider, Multiplier};
 use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
@@ -92,7 +92,7 @@ impl Cells {
             let inside = |position: &usize| position.wrapping_sub(first) < block;
             let mut end = start + 1;
             while positions.get(end + STRIDE).is_some_and(inside) {
-                prefetch(positions, end + AHEAD, STRIDE);
+                prefetch_span(positions, end + AHEAD, STRIDE);
                 end += STRIDE;
             }
             // Counted, as no branch on where a run ends can be foreseen.
@@ -201,11 +201,11 @@ impl Cells {
         values: Vec<T>,
     ) -> Result<Tensor<Sparse<T>>> {
         let map = AddressMap::row_major(&self.shape)?;
-        Ok(Tensor::of_parts(map, Sparse::of_sorted(self.count, fill, cells, values)))
+        Ok(Tensor::from_parts(map, Sparse::of_sorted(self.count, fill, cells, values)))
     }
 
     pub(super) fn dense<T: Copy + Send + Sync>(&self, values: Vec<T>) -> Result<Tensor<Vec<T>>> {
-        Ok(Tensor::of_parts(AddressMap::row_major(&self.shape)?, values))
+        Ok(Tensor::from_parts(AddressMap::row_major(&self.shape)?, values))
     }
 
     /// The result of one cell, if it fits.

@@ -9,8 +9,8 @@ use super::cells::Cells;
 use super::gaps::Gaps;
 use crate::error::Result;
 use crate::expr::{Expr, for_each_stored};
-use crate::kernel::{Loop, prefetch, wide};
-use crate::memory::{list, resize, room, zeros};
+use crate::kernel::{Loop, dispatch, prefetch_span};
+use crate::memory::{list, resize, try_with_capacity, zeros};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::Sparse;
@@ -49,7 +49,7 @@ pub(super) fn all_by_table<E: Expr, R: Reducer<E::Elem>>(
     if table.counted.is_empty() {
         return Ok(None);
     }
-    let mut values = room(cells.count)?;
+    let mut values = try_with_capacity(cells.count)?;
     let (mut fills, neutral) = (Fills::new(cells, reducer, fill)?, table.neutral);
     for (cell, folded) in table.counted.into_iter().take(cells.count).enumerate() {
         // A neutral state is joined like any other, as it cannot be foreseen which cells have no entry.
@@ -237,7 +237,7 @@ fn take_lines<T: Copy, R: Reducer<T>, C: Count>(
     neutral: bool,
 ) -> bool {
     if cells.runs_along() && !(short && cells.are_rows()) {
-        wide(Runs { cells, reducer, folded, positions, values });
+        dispatch(Runs { cells, reducer, folded, positions, values });
         return true;
     }
     let Some((divider, along)) = cells.matrix() else { return false };
@@ -284,8 +284,8 @@ fn each<T: Copy, R: Reducer<T>, C: Count>(
     let ((some, last), (own, rest)) =
         (positions.as_chunks::<REQUEST>(), values.as_chunks::<REQUEST>());
     for (some, own) in some.iter().zip(own) {
-        prefetch(some, AHEAD, REQUEST);
-        prefetch(own, AHEAD, REQUEST);
+        prefetch_span(some, AHEAD, REQUEST);
+        prefetch_span(own, AHEAD, REQUEST);
         add_each(reducer, folded, some, own, neutral, &cell);
     }
     add_each(reducer, folded, last, rest, neutral, &cell);

@@ -8,7 +8,7 @@ use lensor::lanes::{Interpolation, Lanes, Side, Uniform};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::product::PlusTimes;
-use lensor::stencil::{Edge, EdgeOrder, Mode, Stencil};
+use lensor::stencil::{Border, EdgeOrder, Mode, Stencil};
 use lensor::storage::Sparse;
 
 /// The same, without the line that says which sort this processor does.
@@ -230,7 +230,7 @@ fn stencils_say_where_they_read() {
     sums: 25 products each, in lines of 396
     bytes: 960200 read, 937728 written
     "#);
-    insta::assert_snapshot!(shown(t.correlate(&kernel, Mode::Same(Edge::Wrap)).explain().unwrap()), @r#"
+    insta::assert_snapshot!(shown(t.correlate(&kernel, Mode::Same(Border::Wrap)).explain().unwrap()), @r#"
     correlation of f64 [300, 400] with [5, 5] to [300, 400]
     operand: evaluated with its border, 167 indexes of axis 0 at a time
     sums: 25 products each, in lines of 400
@@ -288,7 +288,7 @@ fn empty_operands_are_explained() {
     assert!(lines(t.search_sorted(1.0, Side::Left).explain()) > 0);
     assert!(lines(t.take_along(1, Tensor::full([1, 0], 0_usize).unwrap()).explain()) > 0);
     assert!(lines(t.matmul(&numbers([4, 5])).explain()) > 0);
-    assert!(lines(t.convolve(&numbers([1, 2]), Mode::Same(Edge::Wrap)).explain()) > 0);
+    assert!(lines(t.convolve(&numbers([1, 2]), Mode::Same(Border::Wrap)).explain()) > 0);
     assert!(lines(t.histogram(&Uniform::new(1, 0.0, 1.0).unwrap()).explain()) > 0);
     assert!(lines(Tensor::full([], 1.0).unwrap().hessian(&[], EdgeOrder::First).explain()) > 0);
 }

@@ -4,7 +4,7 @@ use super::super::{Reducer, VisitReducer};
 use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes, in_registers};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
-use crate::kernel::ask_ahead;
+use crate::kernel::prefetch_row;
 use std::array::from_fn;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
@@ -202,7 +202,7 @@ fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
     let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
     let (chunks, tail) = run.as_chunks::<LANES>();
     for chunk in chunks {
-        ask_ahead(chunk);
+        prefetch_row(chunk);
         for k in 0..LANES {
             let apart = chunk[k].to_f64() - base;
             sums[k] += apart;

@@ -4,7 +4,7 @@ use super::super::{Reducer, Undefined};
 use super::by_element::{ProductOf, SumOf};
 use super::lanes::{apart, in_columns, in_halves, in_lanes};
 use crate::dtype::SameBits;
-use crate::kernel::{ask_ahead, compensate_f32, compensate_f64};
+use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
 
 /// The sum, added in pairs: the error grows with the logarithm of the number of elements.
@@ -305,7 +305,7 @@ macro_rules! float_sums {
                     run[1..].iter().for_each(|&x| self.step(&mut state, x));
                     return state;
                 };
-                ask_ahead(head);
+                prefetch_row(head);
                 let (mut sums, mut errors) = (*head, [-0.0; FEW]);
                 let (chunks, tail) = rest.as_chunks::<FEW>();
                 if !$compensate(chunks, &mut sums, &mut errors) {

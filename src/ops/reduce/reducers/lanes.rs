@@ -1,6 +1,6 @@
 //! Loops that many reducers share: a run in lanes, columns a few rows at a time.
 
-use crate::kernel::{LARGE, ask_ahead};
+use crate::kernel::{LARGE, prefetch_row};
 use std::array::from_fn;
 
 /// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
@@ -20,13 +20,13 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
         return run[1..].iter().fold(start, |state, &x| step(state, x));
     };
     let mut lanes = [first(head[0]); LANES];
-    ask_ahead(head);
+    prefetch_row(head);
     for (lane, &x) in lanes.iter_mut().zip(head) {
         *lane = first(x);
     }
     let (chunks, tail) = rest.as_chunks::<LANES>();
     for chunk in chunks {
-        ask_ahead(chunk);
+        prefetch_row(chunk);
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
             *lane = step(*lane, x);
         }

@@ -3,7 +3,7 @@
 use super::super::Reducer;
 use super::lanes::{LANES, apart, in_columns, in_halves, in_registers};
 use crate::dtype::Order;
-use crate::kernel::{LARGE, ask_ahead};
+use crate::kernel::{LARGE, prefetch_row};
 use std::array::from_fn;
 use std::ops::BitOr;
 
@@ -99,12 +99,12 @@ fn best_by_mask<T: Order, M: Copy + From<bool> + BitOr<Output = M> + PartialEq>(
     };
     let nan =
         |chunk: &[T; LANES], k: usize| M::from(is_nan(chunk[k]) | is_nan(chunk[k + LANES / 2]));
-    ask_ahead(head);
+    prefetch_row(head);
     let mut lanes = *head;
     let mut nans: [M; LANES / 2] = from_fn(|k| nan(head, k));
     let (chunks, tail) = rest.as_chunks::<LANES>();
     for chunk in chunks {
-        ask_ahead(chunk);
+        prefetch_row(chunk);
         for (lane, &x) in lanes.iter_mut().zip(chunk) {
             *lane = pick(*lane, x);
         }
