@@ -210,7 +210,7 @@ fn the_manifest_denies_unsafe_code() {
 #[test]
 fn every_file_of_tests_is_a_module() {
     let files = sources("tests/it");
-    for file in files.keys().filter(|file| *file != "main.rs") {
+    for file in files.keys().filter(|file| !["main.rs", "laws.rs"].contains(&file.as_str())) {
         let path = Path::new(file.strip_suffix("/mod.rs").unwrap_or(file)).with_extension("");
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         let parent =
@@ -326,7 +326,7 @@ const FEW: [&str; 25] = [
     "leaves",
     "levels",
     "lines",
-    "links",
+    "stages",
     "lists",
     "loops",
     "maps",
@@ -338,7 +338,7 @@ const FEW: [&str; 25] = [
     "shares",
     "smallvec",
     "strides",
-    "walks",
+    "patterns",
     "Index",
     "PerOperand",
     "Shape",
@@ -408,7 +408,7 @@ fn what_grows_with_data_is_asked_for() {
         for (number, line) in code(text) {
             statement.push_str(line);
             // Tensors have a fallible method of this name.
-            let rest = line.replace(".to_vec()?", "");
+            let rest = line.replace(".to_vec()?", "").replace("try_with_capacity(", "");
             if ABORTS.iter().any(|word| rest.contains(word)) {
                 let except = |(place, what, _): &(&str, &str, &str)| {
                     file.starts_with(place) && statement.contains(what)
