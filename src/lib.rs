@@ -80,8 +80,8 @@
 //!
 //! Integers wrap around in debug and release builds alike; an integer division by zero is an error. No
 //! result depends on the number of threads or, large matrix products aside, on what the processor
-//! supports. [`Lazy::explain`] says how an expression would be evaluated, the module [`explain`] how all
-//! the rest would be computed.
+//! supports. [`Lazy::explain`] says how an expression would be evaluated, [`Deferred::explain`] how an operation
+//! would be computed.
 //!
 //! # Assignment
 //!

@@ -2,7 +2,7 @@
 //!
 //! A *lane* is what lies along one axis at one index of all others: the rows of a matrix are its lanes along
 //! axis 1, the columns those along axis 0. The methods of [`Lanes`] work on each lane by itself, of
-//! anything that can stand as an operand, and give a new tensor; those of [`Tensor`] that end in
+//! anything that can stand as an operand, and give a new tensor; those of [`Tensor`](crate::Tensor) that end in
 //! `in_place` change the lanes of a view.
 //!
 //! Everything that depends on an order follows that of [`Sortable`]: numbers ascend, `-0.0` equals `0.0`,
@@ -512,7 +512,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
         ///
         /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
-        /// says what that means between two elements. Integers are to be [cast](Elementwise::cast) first.
+        /// says what that means between two elements. Integers are to be [cast](crate::Elementwise::cast) first.
         ///
         /// # Errors
         ///
