@@ -7,11 +7,12 @@
 
 mod pieces;
 mod runs;
+mod strided;
 
+use super::Expr;
 use super::boxed::{Boxed, erased};
 use super::eval::evaluate_raw;
 use super::node::Worker;
-use super::{Expr, Leaf};
 use crate::error::Result;
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
@@ -22,12 +23,16 @@ use pieces::Pieces;
 use runs::Runs;
 use smallvec::SmallVec;
 use std::ops::Range;
+use strided::{Strided, strided};
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
 const FAR_BYTES: usize = 4 << 20;
 
 /// Elements that are evaluated before they are visited.
 const TOGETHER: usize = 512;
+
+/// Most rows that are visited at once, where they lie in memory.
+const FEW: usize = 64;
 
 /// An expression of elements `T` seen as rows.
 pub(crate) struct Rows<'e, T> {
@@ -39,29 +44,24 @@ pub(crate) struct Rows<'e, T> {
     strided: Option<Vec<Strided>>,
 }
 
-/// Where a leaf lies: its offset and a stride for every axis of the joint shape.
-struct Strided {
-    base: isize,
-    strides: SmallVec<[isize; 4]>,
-}
-
 impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// The rows of `e` after `view`, which gives every leaf the same shape.
     pub(crate) fn new<E: Expr<Elem = T>>(
         e: &'e E,
         mut view: impl FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Self> {
-        Self::of_erased(erased(e), &mut view)
+        Self::of_boxed(&erased(e), &mut view)
     }
 
-    fn of_erased(
-        e: Boxed<'e, T>,
+    /// As [`Self::new`], of an expression whose type is erased.
+    pub(crate) fn of_boxed(
+        e: &Boxed<'e, T>,
         view: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Self> {
         let joint = e.shape()?;
         let shape = view(AddressMap::row_major(&joint)?)?.shape();
         let mut stages = 0;
-        let e = e.rewrite(&mut |map| {
+        let e = e.clone().rewrite(&mut |map| {
             let map = view(map.stretch(&joint, Align::Right)?)?;
             stages += map.rest().len();
             Ok(map)
@@ -113,20 +113,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     }
 }
 
-fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Vec<Strided>> {
-    let mut leaves = Some(Vec::new());
-    e.leaves(&mut |leaf: Leaf<'_>| {
-        let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
-        match (axes, &mut leaves) {
-            (Some(axes), Some(leaves)) => leaves.push(Strided {
-                base: leaf.map.top().offset() as isize,
-                strides: axes.iter().map(|axis| axis.stride).collect(),
-            }),
-            _ => leaves = None,
-        }
-    });
-    leaves
-}
+/// What is called with a few rows and the number of the first.
+pub(crate) type VisitRows<'v, T> = &'v mut dyn FnMut(usize, &[&[T]]) -> Result<(), Stop>;
 
 /// Reads blocks of rows, one after another.
 pub(crate) struct RowReader<'r, T> {
@@ -243,28 +231,37 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         Ok(Block { data: Data::Together(&self.block[..count]), columns: width })
     }
 
-    /// Calls `visit` with the rows of a block, each evaluated just before.
-    pub(crate) fn for_each_row(
+    /// Calls `visit` with the rows of a block, a few at a time and evaluated just before, and the number of the first.
+    pub(crate) fn for_each_rows(
         &mut self,
         rows: Range<usize>,
         columns: Range<usize>,
-        mut visit: impl FnMut(usize, &[T]),
+        visit: VisitRows<'_, T>,
     ) -> Result<(), Stop> {
         let width = columns.len();
+        let mut few: SmallVec<[&[T]; FEW]> = SmallVec::new();
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
         let first = runs.next().filter(|(run, _)| *run == rows.len());
         let Some((run, index)) =
             first.filter(|_| self.rows.strided.is_some() && !self.direct && width >= PART)
         else {
             let block = self.read(rows.clone(), columns)?;
-            (0..rows.len()).for_each(|row| visit(row, block.row(row)));
+            for first in (0..rows.len()).step_by(FEW) {
+                few.clear();
+                few.extend((first..rows.len().min(first + FEW)).map(|row| block.row(row)));
+                visit(first, &few)?;
+            }
             return Ok(());
         };
         self.bind(run, &index, columns)?;
         if self.worker.bound().row_in_memory(0, width).is_some() {
             let bound = self.worker.bound();
             let row = |row| bound.row_in_memory(row, width).unwrap_or_default();
-            (0..run).for_each(|k| visit(k, row(k)));
+            for first in (0..run).step_by(FEW) {
+                few.clear();
+                few.extend((first..run.min(first + FEW)).map(row));
+                visit(first, &few)?;
+            }
             return Ok(());
         }
         // A few rows at a time, which are in the nearest cache when they are visited.
@@ -274,8 +271,8 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             match self.worker.rows(first, [count, width])? {
                 (_, true) => return Err(Stop::Fault),
                 (rows, false) => {
-                    let rows = rows.chunks_exact(width).enumerate();
-                    rows.for_each(|(k, row)| visit(first + k, row));
+                    let rows: SmallVec<[&[T]; FEW]> = rows.chunks_exact(width).collect();
+                    visit(first, &rows)?;
                 }
             }
         }
@@ -380,18 +377,5 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         }
         evaluate_raw(&piece, &shape, &map, slots(&mut self.block[done..done + part]))?;
         Ok(())
-    }
-}
-
-impl Strided {
-    /// Where the row of this index is at a column, and the step to the next row.
-    fn place(&self, index: &[usize], column: usize) -> (isize, isize) {
-        let (outer, along) = self.strides.split_at(index.len());
-        let along = along.first().copied().unwrap_or(0);
-        let mut base = self.base.wrapping_add(along.wrapping_mul(column as isize));
-        for (&digit, &stride) in index.iter().zip(outer) {
-            base = base.wrapping_add(stride.wrapping_mul(digit as isize));
-        }
-        (base, outer.last().copied().unwrap_or(0))
     }
 }

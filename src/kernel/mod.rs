@@ -5,30 +5,32 @@
 //! compiled once an element type; below it, an expression runs in registers, see [`Row`].
 
 mod common;
+mod fill;
+mod filled;
 pub(crate) mod gemm;
 pub(crate) mod inner;
 mod join;
-mod parts;
 pub(crate) mod plan;
-mod planes;
 pub(crate) mod runs;
 mod simd;
+mod slots;
 pub(crate) mod sparse;
 mod taps;
 mod walk;
 
 pub(crate) use common::Intersection;
+pub(crate) use fill::{Planes, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
+pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output, RowsMut};
 pub(crate) use join::{join, task_size, threads};
-pub(crate) use parts::{Columns, Part, Pending, Queue, copy, fill_parts};
 pub(crate) use plan::{AxisPattern, Blocking, Operand, Pattern, PerOperand, Relocate};
-pub(crate) use planes::{Line, Planes, fill_chunks, fill_halves};
 pub(crate) use simd::{
     Loop, SPARE, dispatch, dispatch_widest, prefetch_row, prefetch_span, sort_u32, sort_u64,
 };
 pub(crate) use simd::{compensate_f32, compensate_f64};
 use simd::{merge_u32, merge_u64};
+pub(crate) use slots::{Columns, Queue, Slots};
 pub(crate) use taps::Taps;
 pub(crate) use walk::walk;
 
@@ -258,17 +260,13 @@ pub(crate) fn evaluate<T: Send>(
         let task = if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
         run(source, &plan, nest, &relocates, &target, stream, task)?;
     }
-    Ok((injective && written == target.len()).then_some(Filled(())))
+    Ok(target.filled(written).filter(|_| injective))
 }
 
 /// Whether an output of so many bytes is written past the caches, if each slot is written once.
 fn is_streamed<T>(bytes: usize) -> bool {
     simd::streams() && size_of::<T>() <= simd::LINE && bytes >= STREAM_BYTES
 }
-
-/// Proof that every slot of an output was written.
-#[derive(Debug)]
-pub struct Filled(());
 
 /// Evaluates the tile that a cursor is bound to, whose rows follow one another in `out` and fill it.
 ///
@@ -281,12 +279,12 @@ pub(crate) fn fill_tile<T: Copy>(
     out: &mut [MaybeUninit<T>],
 ) -> Result<Filled, Stop> {
     let len = out.len();
-    match RowsMut::new(out, rows, columns, columns) {
-        Some(mut out) if rows * columns == len => {
-            if cursor.fill(0, false, &mut out).has_fault() {
+    match RowsMut::new(&mut *out, rows, columns, columns) {
+        Some(mut to) if rows * columns == len => {
+            if cursor.fill(0, false, &mut to).has_fault() {
                 Err(Stop::Fault)
             } else {
-                Ok(Filled(()))
+                Ok(Filled::of(out))
             }
         }
         _ => Err(Error::OutOfSpan { span: 0..rows * columns, len }.into()),

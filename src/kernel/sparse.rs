@@ -87,15 +87,15 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
             return Err(Error::OutOfSpan { span: 0..rows.saturating_mul(width), len: out.len() });
         }
         if width == 0 {
-            return Ok(Filled(()));
+            return Ok(Filled::of(out));
         }
-        share(entries, width, out, &|entries, first, out| {
+        share(entries, width, &mut *out, &|entries, first, out| {
             dispatch(
                 #[inline(always)]
                 || self.rows(entries, first, dense, width, out),
             );
         });
-        Ok(Filled(()))
+        Ok(Filled::of(out))
     }
 
     /// A sparse matrix times a column into `out`, which has an element for every row, each of them zero. The row of

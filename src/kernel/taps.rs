@@ -20,8 +20,8 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
     ///
     /// Panics if a line is too short.
     pub(crate) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Filled {
-        dispatch(Sums { taps: self, out });
-        Filled(())
+        dispatch(Sums { taps: self, out: &mut *out });
+        Filled::of(out)
     }
 
     #[inline(always)]

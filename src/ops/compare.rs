@@ -83,7 +83,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     let mut all = true;
     if e.is_sparse() {
         let mut count = 0;
-        let elsewhere = for_each_stored(e, shape, |_, _, block| {
+        let elsewhere = for_each_stored(e, shape, &mut |_, _, block| {
             all &= block.iter().all(|&holds| holds);
             count += block.len();
             Ok(())

@@ -20,7 +20,7 @@ use super::node::{Node, Tree, Worker};
 use super::{Access, Expr, Lazy, locate, prepare};
 use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
-use crate::kernel::{Pending, Stop};
+use crate::kernel::{Stop, fill_slots};
 use crate::map::AddressMap;
 use crate::memory::{append, owned, try_reserve};
 use crate::shape::{Align, Shape};
@@ -116,15 +116,14 @@ pub(super) fn evaluate<T: Copy + Send + Sync>(
 pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
-    mut visit: impl FnMut(T, &[usize], &[T]) -> Result<(), Stop>,
+    visit: Visit<'_, T>,
 ) -> Result<T> {
     let len = shape.count()?;
     let (stored, sparse) = stored_count(e);
     if !sparse {
         return Err(Error::WouldDensify { stored, dense: len });
     }
-    let visited =
-        Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, &mut visit));
+    let visited = Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, visit));
     visited.map_err(|stop| explain(e, shape, len, stop))
 }
 
@@ -191,8 +190,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
             let block = Block { positions, shares: &shares, slots: &[], picked: &[] };
             self.worker.bind_stored(&block, &mut 0)?;
             collect(positions.len(), |out| {
-                let pending = Pending::new(out).fill(self.worker.bound(), positions.len())?;
-                Ok::<_, Stop>(pending.finish()?)
+                fill_slots(out, |slots| slots.extend_from(self.worker.bound(), positions.len()))
             })?
         };
         let positions = owned(self.lists.swap_remove(0))?;

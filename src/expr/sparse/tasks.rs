@@ -6,7 +6,7 @@ use super::shared::{Pair, Shared};
 use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
-use crate::kernel::{self, GRAIN, PARALLEL, Pending, Stop};
+use crate::kernel::{self, GRAIN, PARALLEL, Slots, Stop, fill_slots};
 use crate::memory::{append, list, try_with_capacity};
 use itertools::Itertools;
 use std::ops::Range;
@@ -116,17 +116,17 @@ fn alone<T: Copy>(
     wanted: Where<'_>,
 ) -> Result<Entries<T>, Stop> {
     let mut positions = try_with_capacity(count)?;
-    let values = collect(count, |out| {
-        let mut pending = Pending::new(out);
+    let write = |slots: &mut Slots<'_, T>| {
         let mut blocks = Blocks::new(lists, &whole(lists), wanted);
         while let Some(block) = blocks.next_block() {
             worker.bind_stored(&block, &mut 0)?;
-            pending = pending.fill(worker.bound(), block.positions.len())?;
+            slots.extend_from(worker.bound(), block.positions.len())?;
             // They were just read.
             append(&mut positions, block.positions)?;
         }
-        Ok::<_, Stop>(pending.finish()?)
-    })?;
+        Ok(())
+    };
+    let values = collect::<_, Stop>(count, |out| fill_slots(out, write))?;
     Ok((positions, values))
 }
 

@@ -88,11 +88,11 @@ where
         return Err(Error::OutOfSpan { span: 0..m.saturating_mul(n), len: out.len() });
     }
     if out.is_empty() {
-        return Ok(Filled(()));
+        return Ok(Filled::of(out));
     }
     let product = Product { a, b, zero, step, plus };
-    dispatch(Run { product, out, scratch })?;
-    Ok(Filled(()))
+    dispatch(Run { product, out: &mut *out, scratch })?;
+    Ok(Filled::of(out))
 }
 
 struct Run<'a, T, Step, Plus> {

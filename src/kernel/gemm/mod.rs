@@ -132,7 +132,7 @@ pub(crate) fn foreign<T: Copy + 'static>(
                         out.as_mut_ptr().cast::<$element>(), n as isize, 1,
                     );
                 }
-                return Ok(Some(Filled(())));
+                return Ok(Some(Filled::of(out)));
             }
         };
     }

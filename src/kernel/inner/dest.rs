@@ -3,7 +3,7 @@
 use super::{RowsMut, as_slots, out_of_span, slots};
 use crate::error::Result;
 use crate::kernel::plan::{Nest, Plan};
-use crate::kernel::{Place, Tile, simd};
+use crate::kernel::{Filled, Place, Tile, simd};
 use crate::memory::try_reserve_exact;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -52,8 +52,9 @@ impl<'a, T> Target<'a, T> {
         Ok(Self { pointer: slots.as_mut_ptr(), len: slots.len(), held, memory: PhantomData })
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.len
+    /// The proof for all slots, as the caller has had so many written, each once.
+    pub(in crate::kernel) fn filled(&self, written: usize) -> Option<Filled> {
+        (written == self.len).then(|| Filled::at(self.pointer, self.len))
     }
 
     /// Columns up to the first cache line, if all rows of the output start alike and are cut.

@@ -110,8 +110,9 @@ pub(crate) fn collect<T, E: From<Error>>(
     fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E>,
 ) -> Result<Vec<T>, E> {
     let mut data = try_with_capacity(count)?;
-    let _proof: Filled = fill(&mut data.spare_capacity_mut()[..count])?;
-    // SAFETY: the capacity is at least `count`, and the proof says that all slots were written.
+    let slots = &mut data.spare_capacity_mut()[..count];
+    fill(slots)?.check(slots);
+    // SAFETY: the capacity is at least `count`, and the proof says that these very slots were all written.
     unsafe { data.set_len(count) };
     Ok(data)
 }
@@ -132,7 +133,7 @@ pub(crate) fn overwrite<T: Copy>(
     }
     // SAFETY: `MaybeUninit<T>` has the layout of `T`, and every slot was written above.
     change(unsafe { &mut *(std::ptr::from_mut(out) as *mut [T]) })?;
-    Ok(Filled(()))
+    Ok(Filled::of(out))
 }
 
 /// Scratch memory for a tile that does not go to its destination directly.

@@ -16,7 +16,7 @@ pub(crate) use tasks::{Task, Tasks};
 
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Rows, Stop, explain_rows, prepare};
-use crate::kernel::{self, GRAIN, PARALLEL, Part, fill_parts, inner, threads};
+use crate::kernel::{self, GRAIN, PARALLEL, Slots, fill_parts, inner, threads};
 use crate::memory::list;
 use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
@@ -61,18 +61,18 @@ pub(crate) trait Sweep<T: Copy>: Sync {
     fn lane(
         &self,
         memory: &mut Self::Memory,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, Self::Out>,
+        out: &mut Slots<'_, Self::Out>,
     ) -> Result<(), Stop>;
 
     /// Computes some results of lanes side by side.
     fn table(
         &self,
         memory: &mut Self::Memory,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, Self::Out>,
+        out: &mut Slots<'_, Self::Out>,
     ) -> Result<(), Stop>;
 }
 
@@ -192,8 +192,28 @@ impl<'e, E: Expr> Along<'e, E> {
         sweep: &W,
         out: &mut [MaybeUninit<W::Out>],
     ) -> Result<kernel::Filled> {
-        let count = out.len();
-        self.run(sweep, out)?.ok_or(Error::OutOfSpan { span: 0..count, len: count })
+        let tasks = self.tasks(sweep);
+        let _results_of_leaves = prepare(self.e)?;
+        let gaps =
+            Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
+        let mut done = Ok(());
+        let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
+            done = in_halves(parts, 0, tasks.parallel, &|number, part| {
+                part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))
+            });
+            Ok::<_, Error>(())
+        });
+        done.map_err(|stop| explain_rows(self.e, &self.shape, stop))?;
+        let (overflow, empty) = (gaps.overflow.into_inner(), gaps.empty.into_inner());
+        if overflow.min(empty) == usize::MAX {
+            return filled;
+        }
+        let index = self.shape_of(sweep.results()).unravel(overflow.min(empty)).to_vec();
+        Err(if overflow < empty {
+            Error::Overflow { index, target: std::any::type_name::<W::Out>() }
+        } else {
+            Error::NothingLeft { index }
+        })
     }
 
     /// Visits all lanes for what the sweep notes of them.
@@ -204,36 +224,7 @@ impl<'e, E: Expr> Along<'e, E> {
     pub(crate) fn visit<W: Sweep<E::Elem, Out = ()>>(&self, sweep: &W) -> Result<()> {
         let count = self.shape_of(sweep.results()).count()?;
         let mut nothing = list(std::iter::repeat_n((), count))?;
-        self.run(sweep, inner::slots(&mut nothing)).map(drop)
-    }
-
-    /// All results, in row-major order, to `out`.
-    pub(crate) fn run<W: Sweep<E::Elem>>(
-        &self,
-        sweep: &W,
-        out: &mut [MaybeUninit<W::Out>],
-    ) -> Result<Option<kernel::Filled>> {
-        let results = sweep.results();
-        let tasks = self.tasks(sweep);
-        let _results_of_leaves = prepare(self.e)?;
-        let gaps =
-            Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
-        let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
-            in_halves(parts, 0, tasks.parallel, &|number, part| {
-                part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))
-            })
-        })
-        .map_err(|stop| explain_rows(self.e, &self.shape, stop))?;
-        let (overflow, empty) = (gaps.overflow.into_inner(), gaps.empty.into_inner());
-        if overflow.min(empty) == usize::MAX {
-            return Ok(filled);
-        }
-        let index = self.shape_of(results).unravel(overflow.min(empty)).to_vec();
-        Err(if overflow < empty {
-            Error::Overflow { index, target: std::any::type_name::<W::Out>() }
-        } else {
-            Error::NothingLeft { index }
-        })
+        self.fill(sweep, inner::slots(&mut nothing)).map(drop)
     }
 
     /// How the work is shared out.
@@ -275,7 +266,7 @@ impl<'e, E: Expr> Along<'e, E> {
         sweep: &W,
         task: &Task,
         gaps: &Gaps,
-        out: &mut Part<'_, W::Out>,
+        out: &mut Slots<'_, W::Out>,
     ) -> Result<(), Stop> {
         let (results, extent) = (sweep.results(), self.extent());
         let mut memory = W::Memory::default();
@@ -339,9 +330,9 @@ impl<'e, E: Expr> Along<'e, E> {
 fn lane<T: Copy, W: Sweep<T>>(
     sweep: &W,
     memory: &mut W::Memory,
-    lane: &mut impl Lane<T>,
+    lane: &mut dyn Lane<T>,
     job: &Job<'_>,
-    out: &mut Part<'_, W::Out>,
+    out: &mut Slots<'_, W::Out>,
 ) -> Result<(), Stop> {
     match W::LARGE {
         true => sweep.table(memory, &mut Column(lane), job, out),
@@ -351,10 +342,10 @@ fn lane<T: Copy, W: Sweep<T>>(
 
 /// Runs tasks for all parts, in halves where there are several threads.
 fn in_halves<T: Send>(
-    parts: &mut [Part<'_, T>],
+    parts: &mut [Slots<'_, T>],
     first: usize,
     parallel: bool,
-    run: &(impl Fn(usize, &mut Part<'_, T>) -> Result<(), Stop> + Sync),
+    run: &(impl Fn(usize, &mut Slots<'_, T>) -> Result<(), Stop> + Sync),
 ) -> Result<(), Stop> {
     if !parallel || parts.len() < 2 {
         return (first..).zip(parts).try_for_each(|(number, part)| run(number, part));

@@ -73,9 +73,9 @@ impl<T> Table<T> for &[&[T]] {
 }
 
 /// A lane as a table of one column.
-pub(super) struct Column<'a, L>(pub(super) &'a mut L);
+pub(super) struct Column<'a, T>(pub(super) &'a mut dyn Lane<T>);
 
-impl<T, L: Lane<T>> Table<T> for Column<'_, L> {
+impl<T> Table<T> for Column<'_, T> {
     fn best(&self) -> usize {
         self.0.best()
     }

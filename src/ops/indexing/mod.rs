@@ -74,11 +74,12 @@ pub trait Indexing: IntoExpr + Sized {
         let shape = e.shape()?;
         let mut found = Found { shape: &shape, count: 0, digits: Vec::new() };
         let is_done = e.is_sparse() && {
-            let fill =
-                for_each_stored(&e.0, &shape, |fill, positions, values| match fill.is_true() {
-                    true => Ok(()),
-                    false => Ok(found.add(positions.iter().copied().zip(values))?),
-                })?;
+            let fill = for_each_stored(&e.0, &shape, &mut |fill, positions, values| match fill
+                .is_true()
+            {
+                true => Ok(()),
+                false => Ok(found.add(positions.iter().copied().zip(values))?),
+            })?;
             !fill.is_true()
         };
         if !is_done {

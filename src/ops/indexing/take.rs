@@ -32,21 +32,19 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 
     /// A part of the list after another: as a view of the operand, in which it is a list along one axis.
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
-        let (of, shape, len) = (self.operand.shape()?, self.shape()?, out.len());
+        let (of, shape) = (self.operand.shape()?, self.shape()?);
         let flat = Lazy(self.operand.0.by_ref()).reshape([of.count()?])?;
-        let whole = std::iter::once((0, len));
-        let filled = kernel::fill_parts(out, 1, whole, |parts| {
+        kernel::fill_slots(out, |slots| {
             let mut start = 0;
             self.indexes.for_each_part(&of, |positions| {
                 let count = positions.len();
                 let part = Lazy(flat.0.by_ref()).select((positions,))?.eval();
                 let part = part.map_err(|error| of_result(error, &shape, start))?;
-                parts.iter_mut().for_each(|out| out.put(part.storage()));
+                slots.put(part.storage());
                 start += count;
                 Ok(())
             })
-        })?;
-        filled.ok_or(Error::OutOfSpan { span: 0..len, len })
+        })
     }
 
     fn explain(&self) -> Result<Explanation> {

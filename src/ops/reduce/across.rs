@@ -1,13 +1,13 @@
 //! Folds across rows: the last axis is kept, and its results are made side by side.
 
 use super::Reducer;
-use super::fold::{Failure, finish, in_tasks, rows};
+use super::fold::{Failure, in_tasks, rows};
+use super::folding::{Columns, FoldingRows, Needs, append_results};
 use super::loops;
-use super::tree::{Pairwise, halves};
+use super::tree::halves;
 use crate::error::Result;
-use crate::expr::{Expr, Rows, Stop};
+use crate::expr::{Boxed, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
-use crate::memory::{refill, try_reserve};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -20,9 +20,9 @@ const COLUMNS: usize = 4096;
 const NARROW: usize = 512;
 
 /// A fold across rows, cut into leaves of a fixed number of rows.
-pub(super) struct Across<'e, E: Expr + 'e, R> {
-    rows: Rows<'e, E::Elem>,
-    reducer: &'e R,
+pub(super) struct Across<'e, T> {
+    rows: Rows<'e, T>,
+    needs: Needs,
     /// Rows that are folded to one.
     height: usize,
     /// How many groups of such rows there are.
@@ -35,20 +35,72 @@ struct Item {
     columns: Range<usize>,
 }
 
-impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
-    pub(super) fn new(e: &'e E, shape: &Shape, reduced: &[bool], reducer: &'e R) -> Result<Self> {
+/// Items, and how they are shared out.
+struct Shares {
+    /// Neighbouring results of a group, and of an item.
+    width: usize,
+    columns: usize,
+    /// Items of a group.
+    per_group: usize,
+    items: usize,
+    /// Most items of a task.
+    task: usize,
+    /// Most leaves of an item that one task folds.
+    grain: usize,
+}
+
+impl Shares {
+    fn item(&self, number: usize) -> Item {
+        let start = number % self.per_group * self.columns;
+        Item {
+            group: number / self.per_group,
+            columns: start..(start + self.columns).min(self.width),
+        }
+    }
+}
+
+impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
+    pub(super) fn new(
+        e: &Boxed<'e, T>,
+        shape: &Shape,
+        reduced: &[bool],
+        needs: Needs,
+    ) -> Result<Self> {
         let last = shape.rank() - 1;
         let axes = |wanted: bool| (0..last).filter(move |&axis| reduced[axis] == wanted);
         let order: Vec<usize> = axes(false).chain(axes(true)).chain([last]).collect();
         Ok(Self {
             rows: rows(e, shape, &order, 0)?,
-            reducer,
+            needs,
             height: axes(true).map(|axis| shape[axis]).product(),
             groups: axes(false).map(|axis| shape[axis]).product(),
         })
     }
 
-    pub(super) fn results(&self) -> Result<Vec<R::Out>, Failure> {
+    pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
+        let shares = self.shares();
+        in_tasks(0..shares.items, shares.task, &|range| {
+            let mut results = Vec::new();
+            for number in range {
+                let item = shares.item(number);
+                let first = item.group * shares.width + item.columns.start;
+                let part = |leaves| {
+                    let mut columns = Columns::new(reducer);
+                    self.feed(&item, leaves, &mut columns)?;
+                    Ok::<_, Stop>(columns.into_states())
+                };
+                let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
+                    loops::combine_columns(reducer, states, later);
+                };
+                let states = halves(0..self.height.div_ceil(LEAF), shares.grain, &part, &combine)?;
+                append_results(reducer, states, first, &mut results)?;
+            }
+            Ok(results)
+        })
+    }
+
+    /// How the work is shared out.
+    fn shares(&self) -> Shares {
         let width = self.rows.shape().last().copied().unwrap_or(1);
         let total = self.height.saturating_mul(self.groups).saturating_mul(width);
         let parallel = total >= PARALLEL && threads() > 1;
@@ -58,12 +110,8 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
             width.div_ceil(tasks.div_ceil(self.groups)).max(NARROW).min(fitting).min(width);
         let per_group = width.div_ceil(columns);
         let items = self.groups * per_group;
-        let item = |number: usize| {
-            let start = number % per_group * columns;
-            Item { group: number / per_group, columns: start..(start + columns).min(width) }
-        };
         let leaves = self.height.div_ceil(LEAF);
-        let few = parallel && items < tasks && R::ASSOCIATIVE;
+        let few = parallel && items < tasks && self.needs.associative;
         let grain = if few {
             (leaves / (4 * threads())).max(GRAIN / (LEAF * columns)).max(1)
         } else {
@@ -74,17 +122,7 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
         } else {
             usize::MAX
         };
-        in_tasks(0..items, task, &|range| {
-            let mut results = Vec::new();
-            for item in range.map(item) {
-                let first = item.group * width + item.columns.start;
-                try_reserve(&mut results, item.columns.len())?;
-                for (k, state) in self.item(&item, grain)?.into_iter().enumerate() {
-                    results.push(finish(self.reducer, state, first + k)?);
-                }
-            }
-            Ok(results)
-        })
+        Shares { width, columns, per_group, items, task, grain }
     }
 
     /// What is folded, and how it is read, in words.
@@ -99,51 +137,22 @@ impl<'e, E: Expr, R: Reducer<E::Elem>> Across<'e, E, R> {
         [folds, format!("operand: {}", self.rows.explain())]
     }
 
-    /// The states of some columns.
-    fn item(&self, item: &Item, grain: usize) -> Result<Vec<R::State>, Stop> {
-        if !R::ASSOCIATIVE {
-            return self.in_order(item);
-        }
-        let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
-            loops::combine_columns(self.reducer, states, later);
-        };
-        let part = |leaves: Range<usize>| {
-            let mut reader = self.rows.open();
-            let mut pairs = Pairwise::default();
-            for leaf in leaves {
-                let (rows, position) = self.leaf(item, leaf);
-                let count = rows.len();
-                let block = reader.read(rows, item.columns.clone())?;
-                let rows: SmallVec<[&[E::Elem]; LEAF]> = (0..count).map(|k| block.row(k)).collect();
-                let mut states = Vec::new();
-                loops::fold_columns(self.reducer, &rows, position, &mut states)?;
-                pairs.push(states, combine);
-            }
-            Ok(pairs.finish(combine).unwrap_or_default())
-        };
-        halves(0..self.height.div_ceil(LEAF), grain, &part, &combine)
-    }
-
-    /// Takes rows one after another, for reducers that cannot join states.
-    fn in_order(&self, item: &Item) -> Result<Vec<R::State>, Stop> {
+    /// Hands over some leaves of an item, in order.
+    fn feed(
+        &self,
+        item: &Item,
+        leaves: Range<usize>,
+        to: &mut dyn FoldingRows<T>,
+    ) -> Result<(), Stop> {
         let mut reader = self.rows.open();
-        let mut states: Vec<R::State> = Vec::new();
-        for leaf in 0..self.height.div_ceil(LEAF) {
+        for leaf in leaves {
             let (rows, position) = self.leaf(item, leaf);
             let count = rows.len();
             let block = reader.read(rows, item.columns.clone())?;
-            for (k, position) in (0..count).zip(position..) {
-                if position == 0 {
-                    let row = block.row(k).iter();
-                    refill(&mut states, row.map(|&x| self.reducer.first_at(x, position)))?;
-                    continue;
-                }
-                for (state, &x) in states.iter_mut().zip(block.row(k)) {
-                    self.reducer.step_at(state, x, position);
-                }
-            }
+            let rows: SmallVec<[&[T]; LEAF]> = (0..count).map(|k| block.row(k)).collect();
+            to.take(&rows, position)?;
         }
-        Ok(states)
+        Ok(())
     }
 
     /// The rows of a leaf, and the position of their elements.

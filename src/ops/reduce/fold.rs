@@ -9,9 +9,10 @@
 
 use super::across::Across;
 use super::along::Along;
+use super::folding::Needs;
 use super::{Reducer, Undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Expr, Rows, Stop, explain_rows};
+use crate::expr::{Access, Boxed, Expr, Rows, Stop, explain_rows};
 use crate::kernel;
 use crate::memory::{append, list, try_reserve_exact};
 use crate::shape::Shape;
@@ -23,8 +24,8 @@ const SIDE_BY_SIDE: usize = 8;
 const SHORT: usize = 16;
 
 /// Results in row-major order of the kept axes of `e`; `reduced` tells which axes are not kept.
-pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
+pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
+    e: &Boxed<'_, T>,
     shape: &Shape,
     reduced: &[bool],
     reducer: &R,
@@ -51,10 +52,11 @@ pub(super) fn fold<E: Expr, R: Reducer<E::Elem>>(
     }
     // Asked for once, as tasks fill vectors of their own.
     try_reserve_exact(&mut Vec::<R::Out>::new(), results)?;
+    let needs = Needs::of::<T, R>();
     let folded = if across(shape, reduced) {
-        Across::new(e, shape, reduced, reducer)?.results()
+        Across::new(e, shape, reduced, needs)?.results(reducer)
     } else {
-        Along::new(e, shape, reduced, reducer)?.results()
+        Along::new(e, shape, reduced, needs)?.results(reducer)
     };
     folded.map_err(|stop| match stop {
         Failure::Stop(stop) => explain_rows(e, shape, stop),
@@ -73,7 +75,7 @@ pub(super) fn check_order<T: Copy, R: Reducer<T>>(shape: &Shape, reduced: &[bool
 }
 
 /// Whether all operands are sparse.
-pub(super) fn is_sparse<E: Expr>(e: &E) -> bool {
+pub(super) fn is_sparse<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
     let (mut operands, mut sparse) = (0, true);
     e.leaves(&mut |leaf| {
         operands += 1;
@@ -83,19 +85,19 @@ pub(super) fn is_sparse<E: Expr>(e: &E) -> bool {
 }
 
 /// How [`fold`] would go about it, in words.
-pub(super) fn explain<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
+pub(super) fn explain<T: Copy + Send + Sync, R: Reducer<T>>(
+    e: &Boxed<'_, T>,
     shape: &Shape,
     reduced: &[bool],
-    reducer: &R,
 ) -> Result<Vec<String>> {
     if shape.contains(&0) {
         return Ok(vec!["there are no elements".into()]);
     }
+    let needs = Needs::of::<T, R>();
     let lines = if across(shape, reduced) {
-        Across::new(e, shape, reduced, reducer)?.explain()
+        Across::new(e, shape, reduced, needs)?.explain()
     } else {
-        Along::new(e, shape, reduced, reducer)?.explain()
+        Along::new(e, shape, reduced, needs)?.explain()
     };
     Ok(lines.into())
 }
@@ -156,13 +158,13 @@ pub(super) fn finish<T: Copy, R: Reducer<T>>(
 
 /// The elements of `e` with its axes in this order and, if that takes no stage, the last of them merged
 /// to one of `merged` elements.
-pub(super) fn rows<'e, E: Expr>(
-    e: &'e E,
+pub(super) fn rows<'e, T: Copy + Send + Sync + 'e>(
+    e: &Boxed<'e, T>,
     shape: &Shape,
     order: &[usize],
     merged: usize,
-) -> Result<Rows<'e, E::Elem>> {
-    let plain = Rows::new(e, |map| {
+) -> Result<Rows<'e, T>> {
+    let plain = Rows::of_boxed(e, &mut |map| {
         let map = map.transpose(order)?;
         if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
     })?;
@@ -172,7 +174,7 @@ pub(super) fn rows<'e, E: Expr>(
     let mut extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
     let last = extents.drain(extents.len() - merged..).product();
     extents.push(last);
-    let flat = Rows::new(e, |map| map.transpose(order)?.reshape(extents.as_slice()))?;
+    let flat = Rows::of_boxed(e, &mut |map| map.transpose(order)?.reshape(extents.as_slice()))?;
     Ok(if flat.stages() <= plain.stages() { flat } else { plain })
 }
 
@@ -180,7 +182,7 @@ pub(super) fn rows<'e, E: Expr>(
 pub(super) fn in_tasks<T: Copy + Send>(
     items: Range<usize>,
     task: usize,
-    run: &(impl Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
+    run: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
     if items.len() <= task.max(1) {
         return run(items);

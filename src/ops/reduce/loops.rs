@@ -6,13 +6,29 @@ use crate::error::Result;
 use crate::kernel::{Loop, dispatch, dispatch_widest};
 use crate::memory::try_reserve_exact;
 
-/// The state of a run of at least one element, the first of them at `position`.
+/// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[inline(always)]
-pub(crate) fn fold<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], position: usize) -> R::State {
-    let fold = Fold { reducer, run, position };
+pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    runs: &[&[T]],
+    positions: &[usize],
+    states: &mut Vec<R::State>,
+) -> Result<()> {
+    states.clear();
+    try_reserve_exact(states, runs.len())?;
     // Short runs and narrow elements gain nothing from wider registers.
-    let long = size_of::<T>() >= 4 && run.len() >= 256;
-    if R::SEVERAL && long { dispatch_widest(fold) } else { dispatch(fold) }
+    let long = size_of::<T>() >= 4 && runs.first().is_some_and(|run| run.len() >= 256);
+    let fold = FoldRuns { reducer, runs, positions, states };
+    if R::SEVERAL && long {
+        dispatch_widest(fold)
+    } else {
+        dispatch(fold)
+    }
+    Ok(())
 }
 
 /// The states of all columns of at least one row, the first of them at `position`.
@@ -44,18 +60,23 @@ pub(crate) fn combine_columns<T: Copy, R: Reducer<T>>(
     dispatch(Combine { states, later, join });
 }
 
-struct Fold<'a, R, T> {
+struct FoldRuns<'a, S, R, T> {
     reducer: &'a R,
-    run: &'a [T],
-    position: usize,
+    runs: &'a [&'a [T]],
+    positions: &'a [usize],
+    states: &'a mut Vec<S>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Fold<'_, R, T> {
-    type Out = R::State;
+impl<T: Copy, R: Reducer<T>> Loop for FoldRuns<'_, R::State, R, T> {
+    type Out = ();
 
     #[inline(always)]
-    fn run(self) -> R::State {
-        self.reducer.fold(self.run, self.position)
+    fn run(self) {
+        let Self { reducer, runs, positions, states } = self;
+        for (k, run) in runs.iter().enumerate() {
+            let position = if R::POSITIONS { positions.get(k).copied().unwrap_or(0) } else { 0 };
+            states.push(reducer.fold(run, position));
+        }
     }
 }
 

@@ -31,6 +31,7 @@ mod across;
 mod along;
 mod axes;
 mod fold;
+mod folding;
 pub(crate) mod loops;
 mod modes;
 mod reducer;

@@ -211,7 +211,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         let threads = if count < PARALLEL { 1 } else { threads() };
         Ok(Explanation::report(
             what,
-            fold::explain(&e, &shape, &reduced, &self.reducer)?,
+            fold::explain::<_, R>(&e, &shape, &reduced)?,
             threads,
             [bytes_read(&self.e), written],
         ))
@@ -251,7 +251,7 @@ where
 {
     let (shape, reduced) = checked::<T, R>(e, axes)?;
     if fold::is_sparse(e) {
-        return Ok(reduce_to_dense(e, &reduced, keepdims, reducer)?.into_storage());
+        return reduce_to_dense(e, &reduced, keepdims, reducer);
     }
     fold::fold(e, &shape, &reduced, reducer)
 }

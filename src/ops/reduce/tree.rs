@@ -50,8 +50,8 @@ impl<S> Pairwise<S> {
 pub(crate) fn halves<S: Send, E: Send>(
     leaves: Range<usize>,
     grain: usize,
-    fold: &(impl Fn(Range<usize>) -> Result<S, E> + Sync),
-    combine: &(impl Fn(&mut S, S) + Sync),
+    fold: &(dyn Fn(Range<usize>) -> Result<S, E> + Sync),
+    combine: &(dyn Fn(&mut S, S) + Sync),
 ) -> Result<S, E> {
     let count = leaves.len();
     if count <= grain.max(1) {

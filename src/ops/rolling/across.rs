@@ -2,7 +2,7 @@
 
 use super::sliding::{Memory, Rows, Sliding};
 use crate::expr::Stop;
-use crate::kernel::{self, Columns, Loop, Part};
+use crate::kernel::{self, Columns, Loop, Slots};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{GROUP, Gap, Job, States, Table};
 use crate::ops::reduce::Reducer;
@@ -14,9 +14,9 @@ impl<R> Sliding<'_, R> {
     pub(super) fn rows_by_blocks<T: Copy>(
         &self,
         memory: &mut Memory<T, R::State, R::Out>,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop>
     where
         R: Reducer<T>,
@@ -177,7 +177,7 @@ struct BlockRows<'a, 'l, 'o, 's, T: Copy, R: Reducer<T>> {
     prefixes: &'a mut Vec<R::State>,
     suffixes: &'a [R::State],
     results: &'a mut Vec<R::Out>,
-    out: &'a mut Part<'o, R::Out>,
+    out: &'a mut Slots<'o, R::Out>,
 }
 
 impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {

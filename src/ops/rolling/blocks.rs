@@ -2,7 +2,7 @@
 
 use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
-use crate::kernel::{self, Loop, PART, Part};
+use crate::kernel::{self, Loop, PART, Slots};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States};
 use crate::ops::reduce::Reducer;
@@ -13,9 +13,9 @@ impl<R> Sliding<'_, R> {
     pub(super) fn by_blocks<T: Copy>(
         &self,
         memory: &mut Memory<T, R::State, R::Out>,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop>
     where
         R: Reducer<T>,
@@ -122,7 +122,7 @@ struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
     prefixes: &'a mut Vec<R::State>,
     suffixes: &'a mut Vec<R::State>,
     results: &'a mut Vec<R::Out>,
-    out: &'a mut Part<'o, R::Out>,
+    out: &'a mut Slots<'o, R::Out>,
 }
 
 impl<T: Copy, R: Reducer<T>> Loop for Blocks<'_, '_, T, R> {

@@ -9,7 +9,7 @@
 
 use super::edge::{Extent, Order, WindowEdge, runs};
 use crate::expr::Stop;
-use crate::kernel::{LARGE, PART, Part};
+use crate::kernel::{LARGE, PART, Slots};
 use crate::memory::{list, refill, try_reserve_exact};
 use crate::ops::along::{Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, loops};
@@ -108,7 +108,7 @@ impl<'s, R> Sliding<'s, R> {
     /// Some elements of the extended axis.
     pub(super) fn run<'l, T: Copy>(
         &self,
-        lane: &'l mut impl Lane<T>,
+        lane: &'l mut dyn Lane<T>,
         range: Range<usize>,
         elements: &'l mut Vec<T>,
     ) -> Result<&'l [T], Stop> {
@@ -135,7 +135,7 @@ impl<'s, R> Sliding<'s, R> {
     /// Some rows of the extended axis.
     pub(super) fn rows<'l, T: Copy>(
         &self,
-        table: &'l mut impl Table<T>,
+        table: &'l mut dyn Table<T>,
         range: Range<usize>,
         width: usize,
         elements: &'l mut Vec<T>,
@@ -213,9 +213,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
     fn lane(
         &self,
         memory: &mut Self::Memory,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
         memory.results.clear();
         try_reserve_exact(&mut memory.results, 2 * PART.max(SIDE))?;
@@ -231,9 +231,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
     fn table(
         &self,
         memory: &mut Self::Memory,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
         memory.results.clear();
         try_reserve_exact(&mut memory.results, job.width.saturating_add(PART))?;
@@ -252,9 +252,9 @@ impl<R> Sliding<'_, R> {
     fn one_by_one<T: Copy>(
         &self,
         memory: &mut Memory<T, R::State, R::Out>,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop>
     where
         R: Reducer<T>,
@@ -286,9 +286,9 @@ impl<R> Sliding<'_, R> {
     fn row_by_row<T: Copy>(
         &self,
         memory: &mut Memory<T, R::State, R::Out>,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop>
     where
         R: Reducer<T>,

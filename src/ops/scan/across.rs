@@ -2,7 +2,7 @@
 
 use super::running::{Places, Running};
 use crate::error::Result;
-use crate::kernel::{self, Columns, Loop, PART, Part};
+use crate::kernel::{self, Columns, Loop, PART, Slots};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Panel, States};
 use crate::ops::reduce::Reducer;
@@ -54,7 +54,7 @@ pub(super) struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     pub(super) job: &'a Job<'a>,
     pub(super) lanes: &'a mut Lanes<R::State>,
     pub(super) results: &'a mut Vec<R::Out>,
-    pub(super) out: &'a mut Part<'o, R::Out>,
+    pub(super) out: &'a mut Slots<'o, R::Out>,
 }
 
 impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
@@ -190,7 +190,7 @@ impl<R, S: Clone> Running<'_, R, S> {
         k: usize,
         job: &Job<'_>,
         lanes: &mut Lanes<S>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> bool
     where
         R: Reducer<T, State = S>,

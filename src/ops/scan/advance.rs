@@ -2,7 +2,7 @@
 
 use super::running::{Places, Running};
 use crate::error::Result;
-use crate::kernel::{self, Loop, PART, Part, Queue};
+use crate::kernel::{self, Loop, PART, Queue, Slots};
 use crate::ops::along::{BLOCK, Gap, States};
 use crate::ops::reduce::{Reducer, Undefined};
 
@@ -15,7 +15,7 @@ pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     pub(super) places: Places,
     pub(super) carry: &'a mut Option<R::State>,
     pub(super) queue: &'a mut Queue<R::Out>,
-    pub(super) out: &'a mut Part<'o, R::Out>,
+    pub(super) out: &'a mut Slots<'o, R::Out>,
 }
 
 impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {

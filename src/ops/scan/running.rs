@@ -9,7 +9,7 @@
 use super::across::{Cross, Lanes};
 use super::advance::Advance;
 use crate::expr::Stop;
-use crate::kernel::{self, LARGE, PART, Part, Queue};
+use crate::kernel::{self, LARGE, PART, Queue, Slots};
 use crate::memory::{refill, try_reserve_exact};
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, Undefined};
@@ -95,9 +95,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
     fn lane(
         &self,
         memory: &mut Self::Memory,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
         let Memory { turned, queue, .. } = memory;
         let mut carry = self.carries.get(job.number).and_then(|carry| carry.first().cloned());
@@ -131,9 +131,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
     fn table(
         &self,
         memory: &mut Self::Memory,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
         let Memory { lanes, results, .. } = memory;
         let together = (table.best() / job.width).clamp(1, self.extent.max(1));

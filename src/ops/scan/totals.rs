@@ -2,7 +2,7 @@
 
 use super::running::{Memory, Places, Running};
 use crate::expr::Stop;
-use crate::kernel::{self, Part};
+use crate::kernel::{self, Slots};
 use crate::memory::try_with_capacity;
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
@@ -50,9 +50,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
     fn lane(
         &self,
         _memory: &mut Self::Memory,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        _out: &mut Part<'_, ()>,
+        _out: &mut Slots<'_, ()>,
     ) -> Result<(), Stop> {
         let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
         let mut totals = try_with_capacity(job.results.len().div_ceil(BLOCK))?;
@@ -75,9 +75,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
     fn table(
         &self,
         memory: &mut Self::Memory,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        _out: &mut Part<'_, ()>,
+        _out: &mut Slots<'_, ()>,
     ) -> Result<(), Stop> {
         let together = (table.best() / job.width).max(1);
         let lanes = &mut memory.lanes;

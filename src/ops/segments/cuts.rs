@@ -1,7 +1,7 @@
 //! Folds of neighbouring parts of a lane.
 
 use crate::expr::Stop;
-use crate::kernel::{self, Loop, PART, Part};
+use crate::kernel::{self, Loop, PART, Slots};
 use crate::memory::{list, try_reserve_exact};
 use crate::ops::along::{Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
@@ -22,13 +22,19 @@ pub(super) struct Cuts<'s, R> {
 /// Memory of a task.
 pub(super) struct Memory<S, U> {
     pairs: Pairwise<S>,
+    states: Vec<S>,
     rows: Pairwise<Vec<S>>,
     results: Vec<U>,
 }
 
 impl<S, U> Default for Memory<S, U> {
     fn default() -> Self {
-        Self { pairs: Pairwise::default(), rows: Pairwise::default(), results: Vec::new() }
+        Self {
+            pairs: Pairwise::default(),
+            states: Vec::new(),
+            rows: Pairwise::default(),
+            results: Vec::new(),
+        }
     }
 }
 
@@ -86,11 +92,11 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
     fn lane(
         &self,
         memory: &mut Self::Memory,
-        lane: &mut impl Lane<T>,
+        lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
-        let Memory { pairs, results, .. } = memory;
+        let Memory { pairs, states, results, .. } = memory;
         let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
         let best = lane.best();
         // They are handed over when they are more than two parts.
@@ -137,7 +143,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 let leaf = &run[start - block.start..end - block.start];
                 let position = start - segment.start;
                 if R::ASSOCIATIVE {
-                    pairs.push(loops::fold(self.reducer, leaf, position), combine);
+                    loops::fold_runs(self.reducer, &[leaf], &[position], states)?;
+                    states.drain(..).for_each(|state| pairs.push(state, combine));
                     continue;
                 }
                 for (&x, position) in leaf.iter().zip(position..) {
@@ -161,9 +168,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
     fn table(
         &self,
         memory: &mut Self::Memory,
-        table: &mut impl Table<T>,
+        table: &mut dyn Table<T>,
         job: &Job<'_>,
-        out: &mut Part<'_, R::Out>,
+        out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
         let Memory { rows: pairs, results, .. } = memory;
         let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {

@@ -1,21 +1,22 @@
 //! Reductions of sparse operands: entries are folded, fill values counted.
+//!
+//! Cells are found, and entries brought to them, by code that knows no reducer (the functions here and [`cells`]); what is
+//! compiled for every reducer takes entries whose cells are known ([`states`]).
 
-mod at_once;
 mod cells;
 mod gaps;
-mod table;
+mod states;
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, for_each_stored};
-use crate::map::AddressMap;
-use crate::memory::{list, push, try_reserve};
+use crate::expr::{Boxed, Expr, for_each_stored};
+use crate::memory::{list, push, try_reserve, try_with_capacity};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
 use crate::tensor::Tensor;
-use at_once::by_rows;
-use cells::{Cells, Method};
-use table::{all_by_table, by_table};
+use cells::{Cells, Method, PART};
+use gaps::Gaps;
+use states::{Cellwise, RUNS, Run, States};
 
 /// Reduces an expression of sparse operands over the axes that `mask` names.
 ///
@@ -28,8 +29,8 @@ use table::{all_by_table, by_table};
 /// [`Error::EmptyReduction`] over an axis of extent 0 if the reducer has no
 /// result for no elements; [`Error::Overflow`] and [`Error::NothingLeft`] with the first such index of the result; and as
 /// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse).
-pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
+pub(crate) fn reduce_stored<T: Copy + Send + Sync, R: Reducer<T>>(
+    e: &Boxed<'_, T>,
     mask: &[bool],
     keepdims: bool,
     reducer: &R,
@@ -40,11 +41,17 @@ pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
     if cells.size == 0 {
         return without_elements(&shape, mask, &cells, reducer);
     }
-    match cells.method::<E::Elem, R>(stored(e).0) {
-        Method::InOrder => in_order(e, &shape, &cells, reducer),
-        Method::Rows => by_rows(e, &shape, &cells, reducer),
-        Method::Table => by_table(e, &shape, &cells, reducer),
-    }
+    let mut states = States::new(reducer);
+    let method = cells.method(stored(e).0, is_ordered::<T, R>());
+    let (fill, found) = match method {
+        Method::InOrder => in_order(e, &shape, &cells, &mut states)?,
+        Method::Rows => by_rows(e, &shape, &cells, &mut states)?,
+        Method::Table => {
+            let count = &|_, _: &[usize]| true;
+            (by_table(e, &shape, &cells, count, &mut states)?.0, None)
+        }
+    };
+    states.into_stored(&cells, fill, found)
 }
 
 /// [`reduce_stored`], with all cells in memory.
@@ -52,25 +59,40 @@ pub(crate) fn reduce_stored<E: Expr, R: Reducer<E::Elem>>(
 /// # Errors
 ///
 /// Those of [`reduce_stored`], and [`Error::OutOfMemory`].
-pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
+pub(crate) fn reduce_to_dense<T: Copy + Send + Sync, R: Reducer<T>>(
+    e: &Boxed<'_, T>,
     mask: &[bool],
     keepdims: bool,
     reducer: &R,
-) -> Result<Tensor<Vec<R::Out>>> {
+) -> Result<Vec<R::Out>> {
     let shape = e.shape()?;
     shape.count()?;
     let cells = Cells::new(&shape, mask, keepdims)?;
-    let by_table =
-        cells.size > 0 && matches!(cells.method::<E::Elem, R>(stored(e).0), Method::Table);
-    if by_table && let Some(values) = all_by_table(e, &shape, &cells, reducer)? {
-        return cells.dense(values);
+    let method = cells.method(stored(e).0, is_ordered::<T, R>());
+    if cells.size > 0 && matches!(method, Method::Table) {
+        let mut states = States::new(reducer);
+        let count = |fill, positions: &[usize]| {
+            !reducer.is_idempotent(fill)
+                || reducer.neutral().is_none()
+                || !cells.each_lacks(positions)
+        };
+        let (mut fill, doubtful) = by_table(e, &shape, &cells, &count, &mut states)?;
+        if doubtful {
+            states = States::new(reducer);
+            (fill, _) = by_table(e, &shape, &cells, &|_, _| true, &mut states)?;
+        }
+        if let Some(values) = states.into_all(&cells, fill)? {
+            return Ok(values);
+        }
     }
-    let result = reduce_stored(e, mask, keepdims, reducer)?;
-    let map = AddressMap::row_major(&result.shape())?;
+    all_elements(reduce_stored(e, mask, keepdims, reducer)?)
+}
+
+/// All elements of a sparse tensor in row-major order, which is that of its addresses.
+fn all_elements<T: Copy + Send + Sync>(result: Tensor<Sparse<T>>) -> Result<Vec<T>> {
     let (len, fill, cells, values) = result.into_storage().into_parts();
     if values.len() == len {
-        return Ok(Tensor::from_parts(map, values));
+        return Ok(values);
     }
     let mut all = list(std::iter::repeat_n(fill, len))?;
     for (cell, value) in cells.into_iter().zip(values) {
@@ -79,7 +101,7 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
             *slot = value;
         }
     }
-    Ok(Tensor::from_parts(map, all))
+    Ok(all)
 }
 
 /// How [`reduce_stored`] would go about it, in words, and the bytes of the entries.
@@ -87,13 +109,13 @@ pub(crate) fn reduce_to_dense<E: Expr, R: Reducer<E::Elem>>(
 /// # Errors
 ///
 /// Those of the shape.
-pub(crate) fn explain_stored<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
+pub(crate) fn explain_stored<T: Copy + Send + Sync, R: Reducer<T>>(
+    e: &Boxed<'_, T>,
     mask: &[bool],
 ) -> Result<([String; 2], usize)> {
     let cells = Cells::new(&e.shape()?, mask, false)?;
     let (entries, bytes) = stored(e);
-    let how = match cells.method::<E::Elem, R>(entries) {
+    let how = match cells.method(entries, is_ordered::<T, R>()) {
         Method::InOrder => "sorted by result and folded in order".to_string(),
         Method::Rows => "folded as they come, one result after another".to_string(),
         Method::Table => format!("folded as they come, to a state for each of {}", cells.count),
@@ -106,7 +128,7 @@ pub(crate) fn explain_stored<E: Expr, R: Reducer<E::Elem>>(
 }
 
 /// Entries of all operands, and their bytes with those of their addresses.
-fn stored<E: Expr>(e: &E) -> (usize, usize) {
+fn stored<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> (usize, usize) {
     let (mut entries, mut bytes) = (0_usize, 0_usize);
     e.leaves(&mut |leaf| {
         entries = entries.saturating_add(leaf.stored());
@@ -138,16 +160,16 @@ fn without_elements<T: Copy, R: Reducer<T>>(
 }
 
 /// Elements cell by cell in order, with the fill values between them. Also for cells so many that few have
-/// an entry.
-fn in_order<E: Expr, R: Reducer<E::Elem>>(
-    e: &E,
+/// an entry. Returns the fill value, and the cells.
+fn in_order<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
     shape: &Shape,
     cells: &Cells,
-    reducer: &R,
-) -> Result<Tensor<Sparse<R::Out>>> {
+    states: &mut dyn Cellwise<T>,
+) -> Result<(T, Option<Vec<usize>>)> {
     let (mut which, mut elements) = (Vec::new(), Vec::new());
     let (along, block) = (cells.runs_along(), cells.block());
-    let fill = for_each_stored(e, shape, |_, positions, values| {
+    let fill = for_each_stored(e, shape, &mut |_, positions, values| {
         try_reserve(&mut which, positions.len())?;
         try_reserve(&mut elements, positions.len())?;
         cells.for_each_run(positions, |run, start, cell, place| {
@@ -166,59 +188,146 @@ fn in_order<E: Expr, R: Reducer<E::Elem>>(
     })?;
     // Stable: the elements of a cell stay in order.
     sort_entries(&mut which, &mut elements)?;
-    let (mut found, mut values) = (Vec::new(), Vec::new());
-    let mut start = 0;
+    let (mut found, mut start) = (Vec::new(), 0);
     while let Some(&cell) = which.get(start) {
         let count = which[start..].partition_point(|&other| other == cell);
-        let state = folded(reducer, fill, cells.size, &elements[start..start + count]);
-        if let Some(state) = state {
-            push(&mut found, cell)?;
-            let value = cells.finish(reducer, cell, state);
-            let value = value.map_err(|error| cells.first_error(reducer, fill, &found, error))?;
-            push(&mut values, value)?;
-        }
+        push(&mut found, cell)?;
+        states.begin_cell(fill, cells.size, &elements[start..start + count])?;
         start += count;
     }
-    let fill = cells.fill(reducer, fill, &found, &values)?;
-    cells.tensor(fill, found, values)
+    Ok((fill, Some(found)))
 }
 
-/// The state of a cell of `size` elements: `fill` but where there are elements, which come by ascending
-/// place. A reducer that does not care for the order takes the elements first and all fill values then.
-fn folded<T: Copy, R: Reducer<T>>(
-    reducer: &R,
-    fill: T,
-    size: usize,
-    elements: &[(usize, T)],
-) -> Option<R::State> {
-    let mut state: Option<R::State> = None;
-    let mut next = 0;
-    let fills = |state: &mut Option<R::State>, next: usize, count: usize| match state {
-        None => *state = Some(reducer.repeat(fill, next, count)),
-        Some(state) if R::ASSOCIATIVE => {
-            reducer.combine(state, reducer.repeat(fill, next, count));
+/// Few cells: entries of any of them as they come. `count` tells whether they are to be counted, given the fill value
+/// and the first positions. Returns the fill value, and whether a row that is a cell may have been without one though
+/// entries were not counted.
+fn by_table<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    shape: &Shape,
+    cells: &Cells,
+    count: &dyn Fn(T, &[usize]) -> bool,
+    states: &mut dyn Cellwise<T>,
+) -> Result<(T, bool)> {
+    let (mut gaps, mut counted) = (Gaps::default(), None);
+    let fill = for_each_stored(e, shape, &mut |fill, positions, values| {
+        if counted.is_none() {
+            let counts = count(fill, positions);
+            // The last one is for what storage makes up.
+            states.begin(cells.count + 1, counts, fill)?;
+            counted = Some(counts);
         }
-        Some(state) => (0..count).for_each(|k| reducer.step_at(state, fill, next + k)),
-    };
-    for &(place, value) in elements {
-        let gap = place.saturating_sub(next);
-        if gap > 0 && is_ordered::<T, R>() {
-            fills(&mut state, next, gap);
+        if counted == Some(false) {
+            gaps.take(positions);
         }
-        match &mut state {
-            None => state = Some(reducer.first_at(value, place)),
-            Some(state) => reducer.step_at(state, value, place),
+        if cells.runs_along() && !(cells.are_rows() && cells.is_short(positions)) {
+            return Ok(take_runs(cells, positions, values, &mut |cell| cell, states)?);
         }
-        next = place + 1;
+        if let Some((divider, along)) = cells.matrix()
+            && states.take_lines(divider, along, positions, values)
+        {
+            return Ok(());
+        }
+        let mut own = [0; PART];
+        for (positions, values) in positions.chunks(PART).zip(values.chunks(PART)) {
+            cells.find(positions, &mut own);
+            states.take_each(&own[..positions.len()], values);
+        }
+        Ok(())
+    })?;
+    let doubtful = counted == Some(false) && cells.runs_along() && gaps.may_miss(cells.size);
+    Ok((fill, doubtful))
+}
+
+/// Takes runs of entries that lie in one cell each; `state` gives the number of the state of a cell.
+fn take_runs<T: Copy>(
+    cells: &Cells,
+    positions: &[usize],
+    values: &[T],
+    state: &mut dyn FnMut(usize) -> usize,
+    states: &mut dyn Cellwise<T>,
+) -> Result<()> {
+    let mut runs: Vec<Run> = try_with_capacity(RUNS)?;
+    let mut result = Ok(());
+    cells.for_each_run(positions, |run, _, cell, _| {
+        runs.push((state(cell), run));
+        if runs.len() == RUNS {
+            let taken = states.take_runs(&runs, values);
+            result = std::mem::replace(&mut result, Ok(())).and(taken);
+            runs.clear();
+        }
+    });
+    result?;
+    if runs.is_empty() { Ok(()) } else { states.take_runs(&runs, values) }
+}
+
+/// Cells that are rows: the entries of each, which alone have states. Returns the fill value, and the cells.
+fn by_rows<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    shape: &Shape,
+    cells: &Cells,
+    states: &mut dyn Cellwise<T>,
+) -> Result<(T, Option<Vec<usize>>)> {
+    let mut found: Vec<usize> = Vec::new();
+    let fill = for_each_stored(e, shape, &mut |_, positions, values| {
+        try_reserve(&mut found, positions.len())?;
+        if !cells.is_short(positions) {
+            let mut number = |cell| {
+                if found.last() != Some(&cell) {
+                    found.push(cell);
+                }
+                found.len() - 1
+            };
+            return Ok(take_runs(cells, positions, values, &mut number, states)?);
+        }
+        for (positions, values) in positions.chunks(PART).zip(values.chunks(PART)) {
+            let split = Split::new(cells, positions, &mut found);
+            states.begin_each(split.firsts(), values)?;
+            states.step_each(split.later(), values);
+        }
+        Ok(())
+    })?;
+    Ok((fill, Some(found)))
+}
+
+/// Entries of short runs: those that come to a new cell, and those that come to one that has entries. No branch depends
+/// on where a run ends, which is unpredictable.
+struct Split {
+    firsts: [usize; PART],
+    first_count: usize,
+    later: [(usize, usize); PART],
+    later_count: usize,
+}
+
+impl Split {
+    /// Adds new cells to those `found`.
+    fn new(cells: &Cells, positions: &[usize], found: &mut Vec<usize>) -> Self {
+        let mut split =
+            Self { firsts: [0; PART], first_count: 0, later: [(0, 0); PART], later_count: 0 };
+        let mut last = found.last().copied().unwrap_or(usize::MAX);
+        let mut own = [0; PART];
+        cells.find_each(positions, &mut own);
+        for (k, &cell) in own[..positions.len()].iter().enumerate() {
+            // An entry that storage makes up counts as one of the cell before.
+            let cell = if cell < cells.count { cell } else { last };
+            let is_first = cell != last;
+            last = cell;
+            split.firsts[split.first_count % PART] = k;
+            split.first_count += usize::from(is_first);
+            split.later[split.later_count % PART] = (found.len() + split.first_count, k);
+            split.later_count += usize::from(!is_first);
+        }
+        found.extend(split.firsts().iter().map(|&k| own[k]));
+        split
     }
-    let gap = match is_ordered::<T, R>() {
-        true => size.saturating_sub(next),
-        false => size.saturating_sub(elements.len()),
-    };
-    if gap > 0 {
-        fills(&mut state, next, gap);
+
+    fn firsts(&self) -> &[usize] {
+        &self.firsts[..self.first_count]
     }
-    state
+
+    /// How many cells there are up to the one of the entry, and which entry it is.
+    fn later(&self) -> &[(usize, usize)] {
+        &self.later[..self.later_count]
+    }
 }
 
 /// Whether the elements of a cell have to be taken in order.

@@ -8,7 +8,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, first_error, row_major,
 };
-use crate::kernel::{Filled, Line, Planes, Taps, inner};
+use crate::kernel::{Filled, Planes, Slots, Taps, inner};
 use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -335,8 +335,8 @@ where
         &self,
         slab: &Slab<'_, E::Elem>,
         item: usize,
-        mut out: Line<'_, E::Elem>,
-    ) -> Result<Filled> {
+        out: &mut Slots<'_, E::Elem>,
+    ) -> Result<()> {
         let last = self.shape.rank() - 1;
         let zero = E::Elem::one().minus(E::Elem::one());
         let (columns, window) = (self.extents[last], self.sides[last]);
@@ -364,6 +364,6 @@ where
                 |slots| Ok(Taps { taps: &taps, zero, step: sum }.fill(slots)),
             )?;
         }
-        out.finish()
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::rule::{Order, Rule, Spacing, Tap, curvature, weighted};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, first_error, row_major};
-use crate::kernel::{Filled, Line, Planes, inner};
+use crate::kernel::{Filled, Planes, Slots, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -88,9 +88,9 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
             }
             Source::Slabs => slab(operand, first + items.start..first + items.end, shape[0]),
         };
-        let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], line: Line<'_, T>| {
+        let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], slots: &mut Slots<'_, T>| {
             let (axis, rule) = &self.rules[plane];
-            Field { slab, shape, axis: *axis, rule }.write(first + item, line)
+            Field { slab, shape, axis: *axis, rule }.write(first + item, slots)
         };
         planes.fill(out, &open, &fill)
     }
@@ -149,11 +149,11 @@ fn slab<'a, T: Real, E: Expr<Elem = T>>(
 
 /// Writes quotients: products where those have the same bits, decided once a line.
 fn divided<T: Real, const N: usize>(
-    out: &mut Line<'_, T>,
+    out: &mut Slots<'_, T>,
     rows: [&[T]; N],
     f: impl Fn([T; N]) -> T + Copy,
     by: T,
-) {
+) -> Result<()> {
     match by.exact_reciprocal() {
         Some(reciprocal) => out.extend(rows, |x| f(x).times(reciprocal)),
         None => out.extend(rows, |x| f(x).over(by)),
@@ -170,17 +170,17 @@ struct Field<'a, T: Clone> {
 
 impl<T: Real> Field<'_, T> {
     /// All lines of one index of the first axis.
-    fn write(&self, item: usize, mut out: Line<'_, T>) -> Result<Filled> {
+    fn write(&self, item: usize, out: &mut Slots<'_, T>) -> Result<()> {
         let last = self.shape.rank() - 1;
         let lines: usize = self.shape[..last].iter().skip(1).product();
         for line in item * lines..(item + 1) * lines {
             if self.axis == last {
-                self.along(self.line(line), &mut out);
+                self.along(self.line(line), out)?;
             } else {
-                self.across(line, &mut out);
+                self.across(line, out)?;
             }
         }
-        out.finish()
+        Ok(())
     }
 
     /// Line `line` of the operand, in row-major order of all axes but the last.
@@ -192,44 +192,45 @@ impl<T: Real> Field<'_, T> {
     }
 
     /// Differences of whole lines.
-    fn across(&self, line: usize, out: &mut Line<'_, T>) {
+    fn across(&self, line: usize, out: &mut Slots<'_, T>) -> Result<()> {
         let last = self.shape.rank() - 1;
         let step: usize = self.shape[self.axis + 1..last].iter().product();
         let index = line / step % self.rule.extent();
         let at = |k: usize| self.line(line - index * step + k * step);
         match self.rule.tap(index) {
             Tap::Difference { high, low, by } => {
-                divided(out, [at(high), at(low)], |[high, low]| high.minus(low), by);
+                divided(out, [at(high), at(low)], |[high, low]| high.minus(low), by)
             }
             Tap::Curvature { start, by } => {
-                divided(out, [0, 1, 2].map(|k| at(start + k)), curvature, by);
+                divided(out, [0, 1, 2].map(|k| at(start + k)), curvature, by)
             }
             Tap::Weighted { start, weights } => {
-                out.extend([0, 1, 2].map(|k| at(start + k)), |x| weighted(x, weights));
+                out.extend([0, 1, 2].map(|k| at(start + k)), |x| weighted(x, weights))
             }
         }
     }
 
     /// Differences within a line.
-    fn along(&self, line: &[T], out: &mut Line<'_, T>) {
+    fn along(&self, line: &[T], out: &mut Slots<'_, T>) -> Result<()> {
         let edge = |index: usize| self.rule.tap(index).of(|k| line[k]);
-        out.push(edge(0));
+        out.put(&[edge(0)]);
         if let Some(inner) = line.len().checked_sub(2).filter(|&inner| inner > 0) {
             let part = |k: usize| &line[k..][..inner];
             let [u, v, w] = &self.rule.weights;
             match self.rule.tap(1) {
                 Tap::Difference { by, .. } => {
-                    divided(out, [part(2), part(0)], |[high, low]| high.minus(low), by);
+                    divided(out, [part(2), part(0)], |[high, low]| high.minus(low), by)?;
                 }
                 Tap::Curvature { by, .. } => {
-                    divided(out, [part(0), part(1), part(2)], curvature, by);
+                    divided(out, [part(0), part(1), part(2)], curvature, by)?;
                 }
                 Tap::Weighted { .. } => out
                     .extend([part(0), part(1), part(2), u, v, w], |[a, b, c, u, v, w]| {
                         weighted([a, b, c], [u, v, w])
-                    }),
+                    })?,
             }
         }
-        out.push(edge(line.len() - 1));
+        out.put(&[edge(line.len() - 1)]);
+        Ok(())
     }
 }

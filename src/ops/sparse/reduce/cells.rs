@@ -1,6 +1,5 @@
 //! Which elements are reduced to one result.
 
-use super::is_ordered;
 use crate::error::{Error, Result};
 use crate::kernel::prefetch_span;
 use crate::map::{AddressMap, Divider, Multiplier};
@@ -18,6 +17,12 @@ const FEW_CELLS: usize = 1 << 16;
 const STRIDE: usize = 16;
 /// Entries between those and the ones whose memory is asked for.
 const AHEAD: usize = 256;
+/// Entries whose cells are found between two requests for memory.
+const REQUEST: usize = 8;
+/// Entries a run, on average, below which runs are short.
+const SHORT: usize = 8;
+/// Entries whose cells are found before they are taken.
+pub(super) const PART: usize = 128;
 
 /// How entries come to cells.
 pub(super) enum Method {
@@ -61,9 +66,10 @@ impl Cells {
         Ok(Self { count: own.count()?, shape: own, groups, dividers, size })
     }
 
-    pub(super) fn method<T: Copy, R: Reducer<T>>(&self, entries: usize) -> Method {
+    /// How so many entries come to cells, which are `ordered` if the order of elements matters.
+    pub(super) fn method(&self, entries: usize, ordered: bool) -> Method {
         let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
-        if is_ordered::<T, R>() {
+        if ordered {
             Method::InOrder
         } else if self.are_rows() && self.count > entries {
             Method::Rows
@@ -76,7 +82,7 @@ impl Cells {
 
     /// Calls `visit` with every run of ascending positions that differ in the last group only: the range of
     /// the run, the position of its block, and the cell and the place in it where the block starts.
-    #[inline(always)]
+    #[inline]
     pub(super) fn for_each_run(
         &self,
         positions: &[usize],
@@ -95,7 +101,7 @@ impl Cells {
                 prefetch_span(positions, end + AHEAD, STRIDE);
                 end += STRIDE;
             }
-            // Counted, as no branch on where a run ends can be foreseen.
+            // Counted, as a branch on where a run ends is unpredictable.
             let more = &positions[end..positions.len().min(end + STRIDE)];
             end += more.iter().map(|position| usize::from(inside(position))).sum::<usize>();
             let (cell, place) = match (&self.groups[..], &self.dividers[..]) {
@@ -143,24 +149,45 @@ impl Cells {
         (at[0], at[1])
     }
 
-    /// The cell of every position, `count` for those that storage makes up: a division for each, and no branch
-    /// that is hard to foresee.
-    #[inline(always)]
-    pub(super) fn locate_each(&self, positions: &[usize], found: &mut [usize]) {
-        let (count, elements) = (self.count, self.elements());
-        let each = found.iter_mut().zip(positions);
+    /// The cells of at most [`PART`] ascending positions, `count` for those that storage makes up.
+    pub(super) fn find(&self, positions: &[usize], found: &mut [usize; PART]) {
         // Mostly there are rows and columns.
-        if let (&[_, (_, along)], &[_, divider]) = (&self.groups[..], &self.dividers[..]) {
-            for (cell, &position) in each {
+        if let Some((divider, along)) = self.matrix() {
+            let cell = |position| {
                 let (row, column) = divider.divide(position);
-                let own = if along { row } else { column };
-                *cell = if position < elements { own } else { count };
+                if along { row } else { column }
+            };
+            let elements = self.elements();
+            for (found, positions) in found.chunks_mut(REQUEST).zip(positions.chunks(REQUEST)) {
+                prefetch_span(positions, AHEAD, REQUEST);
+                for (own, &position) in found.iter_mut().zip(positions) {
+                    *own = if position < elements { cell(position) } else { self.count };
+                }
             }
-            return;
+        } else if self.is_short(positions) {
+            self.find_each(positions, found);
+        } else {
+            found.fill(self.count);
+            self.for_each_run(positions, |run, start, cell, _| {
+                for (own, position) in found[run.clone()].iter_mut().zip(&positions[run]) {
+                    *own = cell + if self.runs_along() { 0 } else { position.wrapping_sub(start) };
+                }
+            });
         }
-        for (cell, &position) in each {
-            *cell = if position < elements { self.locate(position).0 } else { count };
+    }
+
+    /// As [`Self::find`], a division for each and no unpredictable branch.
+    pub(super) fn find_each(&self, positions: &[usize], found: &mut [usize; PART]) {
+        let elements = self.elements();
+        for (own, &position) in found.iter_mut().zip(positions) {
+            *own = if position < elements { self.locate(position).0 } else { self.count };
         }
+    }
+
+    /// Whether the runs of ascending positions are short.
+    pub(super) fn is_short(&self, positions: &[usize]) -> bool {
+        let (Some(first), Some(last)) = (positions.first(), positions.last()) else { return false };
+        positions.len() / SHORT <= last.saturating_sub(*first) / self.block()
     }
 
     /// If there are rows and columns, of which either is reduced: how positions are divided, and whether a row
@@ -202,10 +229,6 @@ impl Cells {
     ) -> Result<Tensor<Sparse<T>>> {
         let map = AddressMap::row_major(&self.shape)?;
         Ok(Tensor::from_parts(map, Sparse::of_sorted(self.count, fill, cells, values)))
-    }
-
-    pub(super) fn dense<T: Copy + Send + Sync>(&self, values: Vec<T>) -> Result<Tensor<Vec<T>>> {
-        Ok(Tensor::from_parts(AddressMap::row_major(&self.shape)?, values))
     }
 
     /// The result of one cell, if it fits.

@@ -1,9 +1,10 @@
-//! Outputs that are written in parts: each from one end to the other, and once.
+//! Slots of an output that one task writes from one end to the other, once, and then proves it.
 
+use super::filled::Filled;
 use super::inner::{RowsMut, as_slots};
-use super::{FenceOnDrop, Fill, Filled, LARGE, PART, Stop, is_streamed, simd};
+use super::{Cursor, Fault, FenceOnDrop, Fill, LARGE, PART, Row, Stop, Tile, simd};
 use crate::error::{Error, Result};
-use crate::memory::{list, push, resize};
+use crate::memory::resize;
 use std::array::from_fn;
 use std::mem::MaybeUninit;
 
@@ -21,8 +22,8 @@ pub(crate) trait Columns<T, const N: usize> {
     fn compute(&mut self, start: usize, results: [&mut [T]; N]);
 }
 
-/// Pieces of an output that one task writes, in order or in the opposite order.
-pub(crate) struct Part<'a, T> {
+/// Slots of an output that one task writes, in order or in the opposite order: of one piece or of several.
+pub(crate) struct Slots<'a, T> {
     /// Pieces that are still to be written.
     pieces: std::vec::IntoIter<&'a mut [MaybeUninit<T>]>,
     /// What is left of the piece that is being written.
@@ -30,8 +31,21 @@ pub(crate) struct Part<'a, T> {
     stream: bool,
 }
 
-impl<'a, T: Copy> Part<'a, T> {
-    /// Runs a task that writes to this part, whose stores are then seen by other threads.
+impl<'a, T: Copy> Slots<'a, T> {
+    /// Those of one piece. `stream` tells whether the output they belong to is written past the caches.
+    pub(super) fn of_piece(current: &'a mut [MaybeUninit<T>], stream: bool) -> Self {
+        Self { pieces: Vec::new().into_iter(), current, stream }
+    }
+
+    /// Those of several pieces.
+    pub(super) fn of_pieces(
+        pieces: std::vec::IntoIter<&'a mut [MaybeUninit<T>]>,
+        stream: bool,
+    ) -> Self {
+        Self { pieces, current: &mut [], stream }
+    }
+
+    /// Runs a task that writes to these slots, whose stores are then seen by other threads.
     pub(crate) fn task<R>(&mut self, run: impl FnOnce(&mut Self) -> R) -> R {
         let _fence = FenceOnDrop(self.stream);
         run(self)
@@ -189,8 +203,85 @@ impl<'a, T: Copy> Part<'a, T> {
         }
     }
 
-    fn is_written(&self) -> bool {
-        self.current.is_empty() && self.pieces.as_slice().iter().all(|piece| piece.is_empty())
+    /// Takes the next `count` slots of the piece that is being written, if it has as many.
+    fn take(&mut self, count: usize) -> Result<&'a mut [MaybeUninit<T>]> {
+        let current = std::mem::take(&mut self.current);
+        let len = current.len();
+        match current.split_at_mut_checked(count) {
+            Some((now, later)) => {
+                self.current = later;
+                Ok(now)
+            }
+            None => Err(Error::OutOfSpan { span: 0..count, len }),
+        }
+    }
+
+    /// Writes what `write` writes to the next `count` slots.
+    ///
+    /// # Errors
+    ///
+    /// What `write` reports, and [`Error::OutOfSpan`] if there are fewer slots.
+    pub(crate) fn extend_with(
+        &mut self,
+        count: usize,
+        write: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled>,
+    ) -> Result<()> {
+        let slots = self.take(count)?;
+        write(slots)?.check(slots);
+        Ok(())
+    }
+
+    /// Evaluates the row of `count` elements that a cursor is bound to into the next slots.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Fault`], and [`Error::OutOfSpan`] if there are fewer slots.
+    pub(crate) fn extend_from(&mut self, cursor: &dyn Fill<T>, count: usize) -> Result<(), Stop> {
+        let _fence = FenceOnDrop(self.stream);
+        let slots = self.take(count)?;
+        let Some(mut out) = RowsMut::new(slots, 1, count, count) else { return Ok(()) };
+        let written = match self.stream {
+            true => cursor.fill_streaming(&mut out),
+            false => cursor.fill(0, false, &mut out),
+        };
+        if written.has_fault() { Err(Stop::Fault) } else { Ok(()) }
+    }
+
+    /// Writes `f` of the elements of rows of equal length, column by column.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if there are fewer slots.
+    pub(crate) fn extend<const N: usize>(
+        &mut self,
+        rows: [&[T]; N],
+        f: impl Fn([T; N]) -> T + Copy,
+    ) -> Result<()> {
+        let columns = rows.first().map_or(0, |row| row.len());
+        let slots = self.take(columns)?;
+        if let Some(mut out) = RowsMut::new(slots, 1, columns, columns) {
+            let zipped = Zipped { rows, f };
+            // Of rows that are read as they are nothing can fail.
+            let _written = match self.stream {
+                true => zipped.fill_streaming(&mut out),
+                false => zipped.fill(0, false, &mut out),
+            };
+        }
+        Ok(())
+    }
+
+    /// Makes sure that no slot is left.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if there is one.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.current.len()
+            + self.pieces.as_slice().iter().map(|piece| piece.len()).sum::<usize>()
+        {
+            0 => Ok(()),
+            len => Err(Error::OutOfSpan { span: 0..0, len }),
+        }
     }
 }
 
@@ -233,82 +324,57 @@ impl<T: Copy> Queue<T> {
     }
 }
 
-/// Slots of an output that are still to be written, block after block.
-pub(crate) struct Pending<'a, T> {
-    rest: &'a mut [MaybeUninit<T>],
-    stream: bool,
+/// A function of the elements of several rows.
+#[derive(Clone, Copy)]
+struct Zipped<'a, T, F, const N: usize> {
+    rows: [&'a [T]; N],
+    f: F,
 }
 
-impl<'a, T: Copy> Pending<'a, T> {
-    pub(crate) fn new(out: &'a mut [MaybeUninit<T>]) -> Self {
-        Self { stream: is_streamed::<T>(size_of_val(out)), rest: out }
+impl<T: Copy, F: Fn([T; N]) -> T + Copy, const N: usize> Cursor for Zipped<'_, T, F, N> {
+    type Elem = T;
+    type Row<'r>
+        = Self
+    where
+        Self: 'r;
+
+    fn bind(&mut self, _tile: &Tile<'_>, _next: &mut usize) -> Result<(), Stop> {
+        Ok(())
     }
 
-    /// Evaluates the row of `count` elements that a cursor is bound to into the next slots.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Fault`], and [`Error::OutOfSpan`] if there are fewer slots.
-    pub(crate) fn fill(self, cursor: &dyn Fill<T>, count: usize) -> Result<Self, Stop> {
-        let Self { rest, stream } = self;
-        let _fence = FenceOnDrop(stream);
-        let len = rest.len();
-        let beyond = || Error::OutOfSpan { span: 0..count, len };
-        let (now, rest) = rest.split_at_mut_checked(count).ok_or_else(beyond)?;
-        let mut out = RowsMut::new(now, 1, count, count).ok_or_else(beyond)?;
-        let written =
-            if stream { cursor.fill_streaming(&mut out) } else { cursor.fill(0, false, &mut out) };
-        if written.has_fault() { Err(Stop::Fault) } else { Ok(Self { rest, stream }) }
+    #[inline(always)]
+    fn row(&self, _row: usize, columns: usize) -> Self {
+        self.part(0, columns)
     }
 
-    /// The proof that all slots were written.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfSpan`] if some were not.
-    pub(crate) fn finish(self) -> Result<Filled> {
-        match self.rest.len() {
-            0 => Ok(Filled(())),
-            len => Err(Error::OutOfSpan { span: 0..0, len }),
+    fn fault(&mut self, _: &Tile<'_>, _: &mut usize) -> Result<Option<Fault>, Stop> {
+        Ok(None)
+    }
+}
+
+impl<T: Copy, F: Fn([T; N]) -> T + Copy, const N: usize> Row for Zipped<'_, T, F, N> {
+    type Elem = T;
+    const FAULTS: bool = false;
+
+    #[inline(always)]
+    fn part(&self, start: usize, columns: usize) -> Self {
+        Self { rows: self.rows.map(|row| &row[start..][..columns]), f: self.f }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, column: usize) {
+        for row in self.rows {
+            simd::prefetch_span(row, column, PART);
         }
     }
-}
 
-/// Copies elements to all slots.
-///
-/// # Errors
-///
-/// [`Error::OutOfSpan`] if there are not as many.
-pub(crate) fn copy<T: Copy>(from: &[T], out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-    if from.len() != out.len() {
-        return Err(Error::OutOfSpan { span: 0..out.len(), len: from.len() });
+    #[inline(always)]
+    fn get(&self, column: usize) -> T {
+        (self.f)(self.rows.map(|row| row[column]))
     }
-    out.copy_from_slice(as_slots(from));
-    Ok(Filled(()))
-}
 
-/// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the
-/// part that it says; the parts are numbered up to `count`.
-///
-/// Returns what `run` does, and a proof if all parts were written to their ends.
-pub(crate) fn fill_parts<T: Copy, E: From<Error>>(
-    out: &mut [MaybeUninit<T>],
-    count: usize,
-    pieces: impl Iterator<Item = (usize, usize)>,
-    run: impl FnOnce(&mut [Part<'_, T>]) -> Result<(), E>,
-) -> Result<Option<Filled>, E> {
-    let stream = is_streamed::<T>(size_of_val(out));
-    let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = list((0..count).map(|_| Vec::new()))?;
-    let mut rest = out;
-    for (part, len) in pieces {
-        let (piece, left) = rest.split_at_mut(len.min(rest.len()));
-        rest = left;
-        push(&mut lists[part], piece)?;
+    #[inline(always)]
+    fn checked(&self, column: usize) -> (T, bool) {
+        (self.get(column), false)
     }
-    let parts = lists.into_iter().map(IntoIterator::into_iter);
-    let mut parts: Vec<Part<'_, T>> =
-        list(parts.map(|pieces| Part { pieces, current: &mut [], stream }))?;
-    run(&mut parts)?;
-    let written = rest.is_empty() && parts.iter().all(Part::is_written);
-    Ok(written.then_some(Filled(())))
 }

@@ -1,0 +1,194 @@
+//! Filling an output: as slots of one task, in parts of several, chunk by chunk, in halves, or as results side by side.
+
+use super::filled::Filled;
+use super::inner::as_slots;
+use super::slots::Slots;
+use super::{FenceOnDrop, is_streamed, join};
+use crate::error::{Error, Result};
+use crate::memory::{list, push};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Has `write` write all slots, block after block.
+///
+/// # Errors
+///
+/// What `write` reports, and [`Error::OutOfSpan`] if it leaves a slot.
+pub(crate) fn fill_slots<T: Copy, E: From<Error>>(
+    out: &mut [MaybeUninit<T>],
+    write: impl FnOnce(&mut Slots<'_, T>) -> Result<(), E>,
+) -> Result<Filled, E> {
+    let stream = is_streamed::<T>(size_of_val(out));
+    let mut slots = Slots::of_piece(&mut *out, stream);
+    write(&mut slots)?;
+    slots.finish()?;
+    Ok(Filled::of(out))
+}
+
+/// Copies elements to all slots.
+///
+/// # Errors
+///
+/// [`Error::OutOfSpan`] if there are not as many.
+pub(crate) fn copy<T: Copy>(from: &[T], out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+    if from.len() != out.len() {
+        return Err(Error::OutOfSpan { span: 0..out.len(), len: from.len() });
+    }
+    out.copy_from_slice(as_slots(from));
+    Ok(Filled::of(out))
+}
+
+/// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the
+/// part that it says; the parts are numbered up to `count`.
+///
+/// # Errors
+///
+/// What `run` reports, and [`Error::OutOfSpan`] if it does not write all parts to their ends.
+pub(crate) fn fill_parts<T: Copy, E: From<Error>>(
+    out: &mut [MaybeUninit<T>],
+    count: usize,
+    pieces: impl Iterator<Item = (usize, usize)>,
+    run: impl FnOnce(&mut [Slots<'_, T>]) -> Result<(), E>,
+) -> Result<Filled, E> {
+    let stream = is_streamed::<T>(size_of_val(out));
+    let mut lists: Vec<Vec<&mut [MaybeUninit<T>]>> = list((0..count).map(|_| Vec::new()))?;
+    let mut rest = &mut *out;
+    for (part, len) in pieces {
+        let (piece, left) = rest.split_at_mut(len.min(rest.len()));
+        rest = left;
+        push(&mut lists[part], piece)?;
+    }
+    let left = rest.len();
+    let parts = lists.into_iter().map(IntoIterator::into_iter);
+    let mut parts: Vec<Slots<'_, T>> = list(parts.map(|pieces| Slots::of_pieces(pieces, stream)))?;
+    run(&mut parts)?;
+    parts.into_iter().try_for_each(Slots::finish)?;
+    match left {
+        0 => Ok(Filled::of(out)),
+        len => Err(Error::OutOfSpan { span: 0..0, len }.into()),
+    }
+}
+
+/// Has `fill` write the chunks of `each` slots, one for every item, which together are the whole output.
+///
+/// # Errors
+///
+/// What `fill` reports, and [`Error::OutOfSpan`] if there are more slots or fewer.
+pub(crate) fn fill_chunks<T, I>(
+    out: &mut [MaybeUninit<T>],
+    each: usize,
+    items: impl ExactSizeIterator<Item = I>,
+    mut fill: impl FnMut(I, &mut [MaybeUninit<T>]) -> Result<Filled>,
+) -> Result<Filled> {
+    let len = out.len();
+    if items.len().checked_mul(each) != Some(len) {
+        return Err(Error::OutOfSpan { span: 0..items.len().saturating_mul(each), len });
+    }
+    if each > 0 {
+        for (item, chunk) in items.zip(out.chunks_exact_mut(each)) {
+            fill(item, chunk)?.check(chunk);
+        }
+    }
+    Ok(Filled::of(out))
+}
+
+/// Has the two parts of an output on either side of `at` written, at once where there are threads.
+///
+/// # Errors
+///
+/// What `low` reports, otherwise what `high` does.
+pub(crate) fn fill_halves<T: Send>(
+    out: &mut [MaybeUninit<T>],
+    at: usize,
+    low: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
+    high: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
+) -> Result<Filled> {
+    let (first, second) = out.split_at_mut(at);
+    let (low, high) = join::join(
+        || low(first).map(|proof| proof.check(first)),
+        || high(second).map(|proof| proof.check(second)),
+    );
+    low.and(high)?;
+    Ok(Filled::of(out))
+}
+
+/// Outputs of one size, which lie one after another and are written item by item, all of them at one item
+/// before the next.
+pub(crate) struct Planes {
+    /// How many outputs.
+    pub(crate) count: usize,
+    /// Items of each.
+    pub(crate) items: usize,
+    /// Slots of an item.
+    pub(crate) each: usize,
+    /// Items that share what `open` returns.
+    pub(crate) block: usize,
+}
+
+impl Planes {
+    /// Threads that share the blocks.
+    pub(crate) fn threads(&self) -> usize {
+        if self.items > self.block { join::threads() } else { 1 }
+    }
+
+    /// Calls `open` for blocks of items, and `fill` with what it returned for each plane and item of the
+    /// block. Blocks are shared among threads; where they begin depends on `self` only.
+    ///
+    /// # Errors
+    ///
+    /// What `open` and `fill` report, and [`Error::OutOfSpan`] if `out` has more slots or fewer, or `fill` leaves one.
+    pub(crate) fn fill<T: Copy + Send, C>(
+        &self,
+        out: &mut [MaybeUninit<T>],
+        open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
+        fill: &(impl Fn(&C, [usize; 2], &mut Slots<'_, T>) -> Result<()> + Sync),
+    ) -> Result<Filled> {
+        let (len, plane) = (out.len(), self.items.saturating_mul(self.each));
+        if plane.checked_mul(self.count) != Some(len) {
+            return Err(Error::OutOfSpan { span: 0..plane.saturating_mul(self.count), len });
+        }
+        if len == 0 {
+            return Ok(Filled::of(out));
+        }
+        let stream = is_streamed::<T>(len.saturating_mul(size_of::<T>()));
+        let planes = out.chunks_exact_mut(plane).collect();
+        self.run(0..self.items, planes, stream, open, fill)?;
+        Ok(Filled::of(out))
+    }
+
+    fn run<T: Copy + Send, C>(
+        &self,
+        items: Range<usize>,
+        planes: Vec<&mut [MaybeUninit<T>]>,
+        stream: bool,
+        open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
+        fill: &(impl Fn(&C, [usize; 2], &mut Slots<'_, T>) -> Result<()> + Sync),
+    ) -> Result<()> {
+        let blocks = items.len().div_ceil(self.block.max(1));
+        if blocks > 1 {
+            let half = blocks / 2 * self.block;
+            let middle = items.start + half;
+            let (low, high): (Vec<_>, Vec<_>) =
+                planes.into_iter().map(|plane| plane.split_at_mut(half * self.each)).unzip();
+            let (low, high) = join::join(
+                || self.run(items.start..middle, low, stream, open, fill),
+                || self.run(middle..items.end, high, stream, open, fill),
+            );
+            return low.and(high);
+        }
+        let _fence = FenceOnDrop(stream);
+        let opened = open(items.clone())?;
+        let mut chunks: Vec<_> =
+            planes.into_iter().map(|plane| plane.chunks_exact_mut(self.each)).collect();
+        for item in items {
+            for (plane, chunks) in chunks.iter_mut().enumerate() {
+                if let Some(piece) = chunks.next() {
+                    let mut slots = Slots::of_piece(piece, stream);
+                    fill(&opened, [plane, item], &mut slots)?;
+                    slots.finish()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

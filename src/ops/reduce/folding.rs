@@ -1,0 +1,254 @@
+//! Folds at work, with the type of their states erased.
+//!
+//! This is what is compiled for every reducer: loops over runs and over rows, and the joining of their states. What reads
+//! elements, shares out work and knows axes drives a [`Folding`], and is compiled once an element type.
+
+use super::fold::{Failure, finish};
+use super::loops::{combine_columns, fold_columns, fold_runs};
+use super::tree::Pairwise;
+use super::{Reducer, Undefined};
+use crate::error::Result;
+use crate::memory::{refill, resize, try_reserve};
+
+/// A fold of the leaves of one task.
+pub(super) trait Folding<T> {
+    /// Takes the next leaves: runs of elements, the first elements at these positions, or all at 0 if there are none.
+    fn take(&mut self, runs: &[&[T]], positions: &[usize]) -> Result<()>;
+
+    /// Folds leaves of which others come before: every `step`-th from the one of number `first` on.
+    fn keep(&mut self, first: usize, step: usize, runs: &[&[T]], positions: &[usize])
+    -> Result<()>;
+
+    /// Takes the leaves that were kept, in order of their numbers.
+    fn take_kept(&mut self) -> Result<()>;
+}
+
+/// What the engine asks of a reducer before it knows its type no more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Needs {
+    /// [`Reducer::ASSOCIATIVE`].
+    pub(super) associative: bool,
+    /// [`Reducer::POSITIONS`].
+    pub(super) positions: bool,
+}
+
+impl Needs {
+    pub(super) fn of<T: Copy, R: Reducer<T>>() -> Self {
+        Self { associative: R::ASSOCIATIVE, positions: R::POSITIONS }
+    }
+}
+
+/// Folds of runs, one result after another.
+pub(super) struct Runs<'r, R, S, U> {
+    reducer: &'r R,
+    /// Leaves of a result, and how many of them are still to come.
+    leaves: usize,
+    missing: usize,
+    pairs: Pairwise<S>,
+    /// Of a reducer that cannot join states.
+    state: Option<S>,
+    states: Vec<S>,
+    kept: Vec<Option<S>>,
+    results: Vec<U>,
+    /// Number of the next result, and the first that there is none of.
+    number: usize,
+    gap: Option<(Undefined, usize)>,
+}
+
+impl<'r, R, S, U> Runs<'r, R, S, U> {
+    /// For results of so many leaves each, the first of this number.
+    pub(super) fn new(reducer: &'r R, leaves: usize, number: usize) -> Self {
+        Self {
+            reducer,
+            leaves,
+            missing: leaves,
+            pairs: Pairwise::default(),
+            state: None,
+            states: Vec::new(),
+            kept: Vec::new(),
+            results: Vec::new(),
+            number,
+            gap: None,
+        }
+    }
+
+    /// All results.
+    pub(super) fn into_results(self) -> Result<Vec<U>, Failure> {
+        match self.gap {
+            Some((why, number)) => Err(Failure::Undefined(why, number)),
+            None => Ok(self.results),
+        }
+    }
+
+    /// The state of all leaves, if they are no whole result.
+    pub(super) fn into_state<T: Copy>(mut self) -> Option<S>
+    where
+        R: Reducer<T, State = S>,
+    {
+        self.pairs.finish(|state, later| self.reducer.combine(state, later))
+    }
+
+    /// Takes the states of the next leaves.
+    fn push<T: Copy>(&mut self, states: impl ExactSizeIterator<Item = S>) -> Result<()>
+    where
+        R: Reducer<T, State = S, Out = U>,
+    {
+        try_reserve(&mut self.results, states.len().div_ceil(self.leaves))?;
+        if self.leaves == 1 {
+            states.for_each(|state| self.end(state));
+            return Ok(());
+        }
+        let combine = |state: &mut S, later| self.reducer.combine(state, later);
+        for state in states {
+            self.pairs.push(state, combine);
+            self.missing -= 1;
+            if self.missing == 0
+                && let Some(state) = self.pairs.finish(combine)
+            {
+                self.end(state);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a result.
+    #[inline]
+    fn end<T: Copy>(&mut self, state: S)
+    where
+        R: Reducer<T, State = S, Out = U>,
+    {
+        match self.reducer.undefined(&state) {
+            Some(why) => {
+                self.gap.get_or_insert((why, self.number));
+            }
+            None => self.results.push(self.reducer.finish(state)),
+        }
+        self.number += 1;
+        self.missing = self.leaves;
+    }
+
+    /// Takes the elements of a leaf one after another.
+    fn step<T: Copy>(&mut self, run: &[T], position: usize) -> Result<()>
+    where
+        R: Reducer<T, State = S, Out = U>,
+    {
+        for (position, &x) in (position..).zip(run) {
+            match &mut self.state {
+                Some(state) => self.reducer.step_at(state, x, position),
+                None => self.state = Some(self.reducer.first_at(x, position)),
+            }
+        }
+        self.missing -= 1;
+        if let Some(state) = self.state.take_if(|_| self.missing == 0) {
+            try_reserve(&mut self.results, 1)?;
+            self.end(state);
+        }
+        Ok(())
+    }
+}
+
+impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, R, R::State, R::Out> {
+    fn take(&mut self, runs: &[&[T]], positions: &[usize]) -> Result<()> {
+        if !R::ASSOCIATIVE {
+            let position = |k| positions.get(k).copied().unwrap_or(0);
+            return (0..).zip(runs).try_for_each(|(k, run)| self.step(run, position(k)));
+        }
+        let mut states = std::mem::take(&mut self.states);
+        fold_runs(self.reducer, runs, positions, &mut states)?;
+        self.push(states.drain(..))?;
+        self.states = states;
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        first: usize,
+        step: usize,
+        runs: &[&[T]],
+        positions: &[usize],
+    ) -> Result<()> {
+        fold_runs(self.reducer, runs, positions, &mut self.states)?;
+        let count = first + (runs.len() - 1) * step + 1;
+        if self.kept.len() < count {
+            resize(&mut self.kept, count, None)?;
+        }
+        let slots = self.kept[first..].iter_mut().step_by(step);
+        slots.zip(self.states.drain(..)).for_each(|(slot, state)| *slot = Some(state));
+        Ok(())
+    }
+
+    fn take_kept(&mut self) -> Result<()> {
+        let mut kept = std::mem::take(&mut self.kept);
+        let mut states = std::mem::take(&mut self.states);
+        try_reserve(&mut states, kept.len())?;
+        states.extend(kept.drain(..).flatten());
+        self.push(states.drain(..))?;
+        (self.kept, self.states) = (kept, states);
+        Ok(())
+    }
+}
+
+/// Rows of a leaf, which are folded to states side by side.
+pub(super) trait FoldingRows<T> {
+    /// Takes the next leaf: rows of one length, the elements of the first at this position.
+    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<()>;
+}
+
+/// Folds of columns.
+pub(super) struct Columns<'r, R, S> {
+    reducer: &'r R,
+    pairs: Pairwise<Vec<S>>,
+    /// Of a reducer that cannot join states.
+    states: Vec<S>,
+}
+
+impl<'r, R, S> Columns<'r, R, S> {
+    pub(super) fn new(reducer: &'r R) -> Self {
+        Self { reducer, pairs: Pairwise::default(), states: Vec::new() }
+    }
+
+    pub(super) fn into_states<T: Copy>(mut self) -> Vec<S>
+    where
+        R: Reducer<T, State = S>,
+    {
+        let joined =
+            self.pairs.finish(|states, later| combine_columns(self.reducer, states, later));
+        joined.unwrap_or(self.states)
+    }
+}
+
+impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Columns<'_, R, R::State> {
+    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<()> {
+        let reducer = self.reducer;
+        if R::ASSOCIATIVE {
+            let mut states = Vec::new();
+            fold_columns(reducer, rows, position, &mut states)?;
+            self.pairs.push(states, |states, later| combine_columns(reducer, states, later));
+            return Ok(());
+        }
+        for (position, row) in (position..).zip(rows) {
+            if position == 0 {
+                refill(&mut self.states, row.iter().map(|&x| reducer.first_at(x, position)))?;
+                continue;
+            }
+            for (state, &x) in self.states.iter_mut().zip(*row) {
+                reducer.step_at(state, x, position);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The results of states side by side, the first of this number, after those that are there.
+pub(super) fn append_results<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    states: Vec<R::State>,
+    first: usize,
+    results: &mut Vec<R::Out>,
+) -> Result<(), Failure> {
+    try_reserve(results, states.len())?;
+    (first..).zip(states).try_for_each(|(number, state)| {
+        results.push(finish(reducer, state, number)?);
+        Ok(())
+    })
+}
