@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-/// Proof that every slot of one output was written: of the very slice that it names, see [`Self::is_of`].
+/// Proof that every slot of one output was written: of the very slice that it names.
 #[derive(Debug)]
 pub struct Filled {
     start: usize,

@@ -65,7 +65,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         if let Some(task) = self.results_of_task() {
             return in_tasks(0..self.results, task, &|results| {
                 let all = results.start * leaves..results.end * leaves;
-                let mut runs = Runs::new(reducer, leaves, results.start);
+                let mut runs = Runs::new(reducer, leaves, results)?;
                 self.feed(all, &mut runs)?;
                 runs.into_results()
             });
@@ -75,7 +75,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         for number in 0..self.results {
             let first = number * leaves;
             let part = |part: Range<usize>| -> Result<R::State, Failure> {
-                let mut runs = Runs::new(reducer, usize::MAX, number);
+                let mut runs = Runs::new(reducer, usize::MAX, number..number)?;
                 self.feed(first + part.start..first + part.end, &mut runs)?;
                 runs.into_state().ok_or(Failure::Stop(Stop::Done))
             };

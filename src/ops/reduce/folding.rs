@@ -8,7 +8,8 @@ use super::loops::{combine_columns, fold_columns, fold_runs};
 use super::tree::Pairwise;
 use super::{Reducer, Undefined};
 use crate::error::Result;
-use crate::memory::{refill, resize, try_reserve};
+use crate::memory::{refill, resize, try_reserve, try_with_capacity};
+use std::ops::Range;
 
 /// A fold of the leaves of one task.
 pub(super) trait Folding<T> {
@@ -56,9 +57,9 @@ pub(super) struct Runs<'r, R, S, U> {
 }
 
 impl<'r, R, S, U> Runs<'r, R, S, U> {
-    /// For results of so many leaves each, the first of this number.
-    pub(super) fn new(reducer: &'r R, leaves: usize, number: usize) -> Self {
-        Self {
+    /// For the results of these numbers, so many leaves each.
+    pub(super) fn new(reducer: &'r R, leaves: usize, numbers: Range<usize>) -> Result<Self> {
+        Ok(Self {
             reducer,
             leaves,
             missing: leaves,
@@ -66,10 +67,10 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
             state: None,
             states: Vec::new(),
             kept: Vec::new(),
-            results: Vec::new(),
-            number,
+            results: try_with_capacity(numbers.len())?,
+            number: numbers.start,
             gap: None,
-        }
+        })
     }
 
     /// All results.

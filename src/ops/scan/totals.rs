@@ -3,7 +3,7 @@
 use super::running::{Memory, Places, Running};
 use crate::expr::Stop;
 use crate::kernel::{self, Slots};
-use crate::memory::try_with_capacity;
+use crate::memory::{list, try_with_capacity};
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use std::sync::{Mutex, PoisonError};
@@ -52,7 +52,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         _memory: &mut Self::Memory,
         lane: &mut dyn Lane<T>,
         job: &Job<'_>,
-        _out: &mut Slots<'_, ()>,
+        out: &mut Slots<'_, ()>,
     ) -> Result<(), Stop> {
         let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
         let mut totals = try_with_capacity(job.results.len().div_ceil(BLOCK))?;
@@ -69,6 +69,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
             });
         }
         self.keep(job.number, totals);
+        // Results that are nothing.
+        out.put(&list(std::iter::repeat_n((), job.results.len() * job.width))?);
         Ok(())
     }
 
@@ -77,7 +79,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         memory: &mut Self::Memory,
         table: &mut dyn Table<T>,
         job: &Job<'_>,
-        _out: &mut Slots<'_, ()>,
+        out: &mut Slots<'_, ()>,
     ) -> Result<(), Stop> {
         let together = (table.best() / job.width).max(1);
         let lanes = &mut memory.lanes;
@@ -100,6 +102,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         self.scan.append(&mut lanes.groups, &mut lanes.group);
         totals.append(&mut lanes.groups);
         self.keep(job.number, totals);
+        // Results that are nothing.
+        out.put(&list(std::iter::repeat_n((), job.results.len() * job.width))?);
         Ok(())
     }
 }
