@@ -153,6 +153,99 @@ fn every_module_keeps_to_its_layer() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// The names that a file imports, as paths from the root of the crate. `own` is the module that it is.
+fn imports(text: &str, own: &[String]) -> Vec<Vec<String>> {
+    /// Adds all paths of a tree of names, such as `a::{b, c::d}`, behind those before.
+    fn expand(tree: &str, before: &[String], found: &mut Vec<Vec<String>>) {
+        let (names, group) = tree.split_once('{').map_or((tree, None), |(a, b)| (a, Some(b)));
+        let names = names.split("::").map(|name| name.split(" as ").next().unwrap().trim());
+        let names = names.filter(|name| !name.is_empty()).map(str::to_string);
+        let path: Vec<String> = before.iter().cloned().chain(names).collect();
+        let Some(group) = group else {
+            found.push(path);
+            return;
+        };
+        let (mut depth, mut start) = (0, 0);
+        for (at, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth > 0 => depth -= 1,
+                ',' | '}' if depth == 0 => {
+                    let part = group[start..at].trim();
+                    if !part.is_empty() {
+                        expand(part, &path, found);
+                    }
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    let lines: Vec<&str> = code(text).map(|(_, line)| line).collect();
+    let mut found = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let line = line.trim_start();
+        let is_doc = number > 0 && lines[number - 1].trim() == "#[cfg(doc)]";
+        let start = line.find("use ").filter(|at| !is_doc && (*at == 0 || line.starts_with("pub")));
+        if let Some(start) = start {
+            let rest = [&line[start + 4..]].into_iter().chain(lines[number + 1..].iter().copied());
+            let tree: String = rest.collect::<Vec<_>>().join(" ");
+            expand(tree.split(';').next().unwrap(), &[], &mut found);
+        }
+    }
+    for path in &mut found {
+        let mut base = own.to_vec();
+        while let Some(first) = path.first().cloned() {
+            match first.as_str() {
+                "crate" => base.clear(),
+                "super" => drop(base.pop()),
+                "self" => {}
+                _ => break,
+            }
+            path.remove(0);
+        }
+        base.append(path);
+        *path = base;
+    }
+    found
+}
+
+/// Files that import one another in a circle have to be read all at once. A module and those below it may, as the one
+/// declares the others.
+#[test]
+fn files_do_not_import_one_another() {
+    let files = sources("src");
+    let module = |file: &str| -> Vec<String> {
+        let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
+        path.split('/').filter(|name| *name != "lib").map(str::to_string).collect()
+    };
+    let by_module: BTreeMap<Vec<String>, &String> =
+        files.keys().map(|file| (module(file), file)).collect();
+    let mut edges: BTreeMap<&String, Vec<&String>> = BTreeMap::new();
+    for (file, text) in &files {
+        let own = module(file);
+        for path in imports(text, &own) {
+            let lengths = (1..=path.len()).rev();
+            let target =
+                lengths.map(|count| &path[..count]).find(|path| by_module.contains_key(*path));
+            let Some(target) = target else { continue };
+            if !own.starts_with(target) && !target.starts_with(&own) {
+                edges.entry(file).or_default().push(by_module[target]);
+            }
+        }
+    }
+    assert!(edges.len() > 100, "files with imports: {}", edges.len());
+    // A file that imports none of those that are left is part of no circle.
+    while let Some(file) = edges.iter().find_map(|(file, targets)| {
+        targets.iter().all(|target| !edges.contains_key(target)).then_some(*file)
+    }) {
+        edges.remove(file);
+    }
+    let left: Vec<&String> = edges.keys().copied().collect();
+    edges.values_mut().for_each(|targets| targets.retain(|target| left.contains(target)));
+    assert!(edges.is_empty(), "{edges:#?}");
+}
+
 /// `pub(crate) use crate::..` would smuggle a lower layer through a higher one, except where `expr` shows
 /// the traits of kernels that its own types implement.
 #[test]
@@ -386,7 +479,7 @@ const ALLOCATES: [(&str, &str, &str); 44] = [
         "at most 64 results, to find the first without a value",
     ),
     ("ops/segments/mod.rs", "Select::List(order)", "axes"),
-    ("ops/sparse/reduce/cells.rs", "groups.iter()", "axes"),
+    ("ops/reduce/sparse/cells.rs", "groups.iter()", "axes"),
     ("shape.rs", "", "axes"),
     ("tensor/build.rs", "inner", "axes"),
     ("tensor/combine.rs", "tensors", "operands"),

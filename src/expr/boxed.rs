@@ -3,7 +3,7 @@
 use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
 use super::node::{Node, Tree, Worker};
-use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
+use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};

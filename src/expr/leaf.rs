@@ -4,7 +4,7 @@ mod row;
 
 pub use row::LeafRow;
 
-use super::sparse::Opened;
+use super::sparse::cursor::Opened;
 use super::{Access, Expr, Leaf, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};

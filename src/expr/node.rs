@@ -1,7 +1,7 @@
 //! Expressions whose type is erased, as evaluations see them: so that of an expression only its loops are
 //! compiled, and everything around them once an element type, or once.
 
-use super::sparse::{Block, Positions, StoredCursor, StoredLeaf};
+use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Expr, Leaf, Prepare};
 use crate::error::Result;
 use crate::kernel::inner::{RowsMut, Scratch};

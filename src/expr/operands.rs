@@ -1,6 +1,6 @@
 //! Tuples of operands, and closures over them.
 
-use super::sparse::StoredCursor;
+use super::sparse::cursor::StoredCursor;
 use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op, Prepare, sealed};
 #[cfg(doc)]
 use crate::error::Error;

@@ -1,5 +1,6 @@
 //! Scalars: operands of any shape that take no memory.
 
+use super::sparse::cursor::{StoredCursor, StoredLeaf};
 use super::{Expr, IntoExpr, Leaf, Pairs, sealed::Sealed};
 use crate::dtype::Divisor;
 use crate::error::Result;
@@ -133,3 +134,12 @@ macro_rules! scalars {
 }
 super::operators::for_numbers!(scalars numbers);
 scalars!(others bool char);
+
+/// No leaf of a sparse evaluation.
+impl<'a, T: Copy + Send> StoredCursor<'a> for Scalar<T> {
+    fn leaves(&mut self, _visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {}
+
+    fn fork(&self) -> Self {
+        *self
+    }
+}

@@ -2,105 +2,13 @@
 
 use super::AddressMap;
 use super::axis::TABLE_LIMIT;
+use super::mask::Mask;
 use super::select::{Select, Taken};
 use crate::error::{Error, Result};
-use crate::memory::{try_reserve, try_with_capacity};
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
-
-/// Where a mask is true, for [`Select::mask`] and [`AddressMap::compress`].
-///
-/// ```
-/// use lensor::map::{IntoMask, Mask};
-/// let mask: Mask = [true, false, true].into_mask()?;
-/// assert_eq!((mask.len(), mask.indexes()), (3, &[0, 2][..]));
-/// # Ok::<(), lensor::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mask {
-    len: usize,
-    /// Ascending, and below `len`.
-    indexes: Vec<usize>,
-}
-
-impl Mask {
-    /// A mask of `bool`s that come in parts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
-    pub(crate) fn append(&mut self, more: &[bool]) -> Result<()> {
-        try_reserve(&mut self.indexes, more.iter().filter(|is_taken| **is_taken).count())?;
-        let taken = more.iter().enumerate().filter(|(_, is_taken)| **is_taken);
-        self.indexes.extend(taken.map(|(k, _)| self.len + k));
-        self.len += more.len();
-        Ok(())
-    }
-
-    /// The mask of no index, to be appended to.
-    pub(crate) fn empty() -> Self {
-        Self { len: 0, indexes: Vec::new() }
-    }
-
-    /// Number of elements, true or not.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Where it is true, ascending.
-    pub fn indexes(&self) -> &[usize] {
-        &self.indexes
-    }
-
-    /// The part of an axis that it takes.
-    pub(super) fn taken(&self, axis: usize, extent: usize) -> Result<Taken<'_>> {
-        if self.len != extent {
-            let what = "elements of the mask";
-            return Err(Error::ListLength { what, axis, extent, found: self.len });
-        }
-        Ok(Taken::List(Cow::Borrowed(&self.indexes)))
-    }
-}
-
-/// What is a mask: a slice, an array or a `Vec` of `bool`, or an operand of `bool` and rank 1.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a mask",
-    note = "masks are slices, arrays and `Vec`s of `bool`, and tensors and expressions of `bool`: `t.greater(0)`"
-)]
-pub trait IntoMask {
-    /// The mask.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`] if it cannot be kept, [`Error::ExpectedRank`] if its rank is not 1, and what
-    /// evaluating it reports.
-    fn into_mask(self) -> Result<Mask>;
-}
-
-impl IntoMask for &[bool] {
-    fn into_mask(self) -> Result<Mask> {
-        let mut mask = Mask::empty();
-        mask.append(self)?;
-        Ok(mask)
-    }
-}
-
-macro_rules! into_mask {
-    ($([$($generics:tt)*] $type:ty)*) => { $(
-        impl<$($generics)*> IntoMask for $type {
-            fn into_mask(self) -> Result<Mask> {
-                self.as_slice().into_mask()
-            }
-        }
-    )* };
-}
-into_mask!([] Vec<bool> [] &Vec<bool> [const N: usize] [bool; N] [const N: usize] &[bool; N]);
 
 /// How often each index of an axis is repeated, for [`AddressMap::repeat`]: one number, or a list of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,8 +58,8 @@ impl AddressMap {
     /// [`Error::OutOfMemory`] if a table of positions cannot be kept.
     pub fn compress(self, axis: usize, mask: &Mask) -> Result<Self> {
         self.check_axis(axis)?;
-        mask.taken(axis, self.top.axes[axis].extent)?;
-        self.listed(axis, &mask.indexes)
+        let list = mask.indexes_of(axis, self.top.axes[axis].extent)?;
+        self.listed(axis, list)
     }
 
     /// Repeats every index of one axis as often as `counts` says.

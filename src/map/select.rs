@@ -1,6 +1,6 @@
 //! Selectors: what to take of one axis.
 
-use super::indexing::{IntoMask, Mask};
+use super::mask::{IntoMask, Mask};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
@@ -141,7 +141,10 @@ impl Select {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
                 Taken::List(Cow::Borrowed(list))
             }
-            Self::Mask(mask) => mask.as_ref().map_err(Error::clone)?.taken(axis, extent)?,
+            Self::Mask(mask) => {
+                let mask = mask.as_ref().map_err(Error::clone)?;
+                Taken::List(Cow::Borrowed(mask.indexes_of(axis, extent)?))
+            }
             #[cfg(feature = "roaring")]
             Self::Set(set) => {
                 let (Some(first), Some(last)) = (set.min(), set.max()) else {

@@ -1,12 +1,12 @@
 //! Expressions at work on stored entries: a leaf is a row of packed values instead of a tile.
 
 use crate::expr::apply::ApplyCursor;
-use crate::expr::scalar::Scalar;
 use crate::expr::{Op, Stop};
 use crate::kernel::Cursor;
 use crate::map::AddressMap;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Ascending row-major positions of the stored entries of one leaf.
 pub(crate) type Positions<'a> = Cow<'a, [usize]>;
@@ -88,12 +88,13 @@ impl Block<'_> {
     }
 }
 
-impl<'a, T: Copy + Send> StoredCursor<'a> for Scalar<T> {
-    fn leaves(&mut self, _visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {}
-
-    fn fork(&self) -> Self {
-        *self
-    }
+/// What a leaf is in a sparse evaluation.
+#[derive(Clone)]
+pub(in crate::expr) enum Opened<'a, T: Copy> {
+    /// Stored values, and one value for everything else.
+    Stored { values: Arc<Cow<'a, [T]>>, fill: T },
+    /// Elements of any other storage, by the map that finds them.
+    Dense(Arc<AddressMap>),
 }
 
 impl<'a, F: Op<C::Elem>, C: StoredCursor<'a>> StoredCursor<'a> for ApplyCursor<'_, F, C> {

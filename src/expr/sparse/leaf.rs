@@ -1,6 +1,6 @@
 //! Leaves of sparse evaluations.
 
-use super::cursor::{Block, Positions, Share, StoredCursor, StoredLeaf};
+use super::cursor::{Block, Opened, Positions, Share, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
@@ -10,15 +10,6 @@ use crate::memory::{owned, refill, resize, try_reserve_exact};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-/// What a leaf is in a sparse evaluation.
-#[derive(Clone)]
-pub(in crate::expr) enum Opened<'a, T: Copy> {
-    /// Stored values, and one value for everything else.
-    Stored { values: Arc<Cow<'a, [T]>>, fill: T },
-    /// Elements of any other storage, by the map that finds them.
-    Dense(Arc<AddressMap>),
-}
 
 impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
     fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {

@@ -1,7 +1,7 @@
 //! Sparse evaluation: only where operands store entries, and once for everything else.
 
 mod assign;
-mod cursor;
+pub(in crate::expr) mod cursor;
 mod dense;
 mod leaf;
 mod merge;
@@ -13,7 +13,6 @@ pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Share, StoredCursor, StoredLeaf};
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
-pub(in crate::expr) use leaf::Opened;
 pub use zip::zip_stored;
 
 use super::node::{Node, Tree, Worker};

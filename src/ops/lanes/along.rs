@@ -1,16 +1,14 @@
 //! Pairs of operands whose lanes go together.
 
-use super::driver::with_extent;
-use super::operation::{Blank, Both, LaneOperation, first, for_each_lane};
+use super::extents::with_extent;
+use super::operand::Both;
+use super::operation::{Blank, LaneOperation, Together, first, for_each_lane};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, zip_with};
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 use std::ops::Range;
-
-/// Operands that go together, if there is anything to compute from them.
-pub type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
 
 /// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
 /// but for `axis`, whose extent is that of the second.

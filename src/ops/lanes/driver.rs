@@ -6,8 +6,8 @@
 //! order of memory to another tile by tile: lanes along the first axis cost little more than lanes along
 //! the last. The lanes of a group are shared among threads.
 
-use super::operand::{LaneSlices, Operand, refill};
-use super::operation::Both;
+use super::extents::{with_extent, without};
+use super::operand::{Both, LaneSlices, Operand, refill};
 use crate::error::{Error, Result};
 use crate::expr::{Boxes, Expr, Lazy, moved, selectors};
 use crate::kernel::{self, join};
@@ -203,30 +203,6 @@ impl<'g> Groups<'g> {
         let parallel = lanes.saturating_mul(self.longest) >= PARALLEL;
         if parallel { GRAIN.div_ceil(self.longest) } else { usize::MAX }
     }
-}
-
-/// The extents of all axes but one.
-///
-/// # Errors
-///
-/// [`Error::Axis`] if there is no such axis.
-pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
-    if axis >= shape.rank() {
-        return Err(Error::Axis { axis, rank: shape.rank() });
-    }
-    Ok(shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &extent)| extent).collect())
-}
-
-/// `shape` with another extent of one axis.
-///
-/// # Errors
-///
-/// [`Error::Axis`] if there is no such axis.
-pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<Shape> {
-    if axis >= shape.rank() {
-        return Err(Error::Axis { axis, rank: shape.rank() });
-    }
-    Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())
 }
 
 /// Lanes that are worked on at once.

@@ -1,6 +1,7 @@
 //! Counting elements in bins.
 
-use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use super::operand::Both;
+use super::operation::{Blank, LaneOperation, for_each_lane};
 use super::search::{self, Side};
 use crate::compute::Compute;
 use crate::dtype::{Cast, Sortable};

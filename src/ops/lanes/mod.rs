@@ -25,6 +25,7 @@
 
 mod along;
 mod driver;
+mod extents;
 mod histogram;
 mod in_place;
 mod network;
@@ -48,8 +49,8 @@ pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 /// What types of operations are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::along::Together;
     pub use super::operand::LaneSlices;
+    pub use super::operation::Together;
     pub use super::operation::{Alone, Blank};
     pub use super::select::Picked;
 }

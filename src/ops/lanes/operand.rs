@@ -1,6 +1,6 @@
 //! Operands that are read lane by lane.
 
-use super::driver::without;
+use super::extents::without;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, first_error, selectors};
 use crate::map::{AddressMap, Pattern};
@@ -73,6 +73,9 @@ impl<'e, E: Expr> Operand<'e, E> {
         Ok(LaneSlices { elements, length, starts })
     }
 }
+
+/// Lanes of two operands that go together.
+pub(super) type Both<'a, 'g, T, U> = (&'a LaneSlices<'g, T>, &'a LaneSlices<'g, U>);
 
 /// Neighbouring lanes of one operand in memory.
 #[derive(Debug, Clone, Copy)]

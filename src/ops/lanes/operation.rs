@@ -1,8 +1,8 @@
 //! What is made of every lane, as a deferred operation.
 
-use super::along::Together;
-use super::driver::{Old, explain_lanes, with_extent, without, zip_blocks};
-use super::operand::LaneSlices;
+use super::driver::{Old, explain_lanes, zip_blocks};
+use super::extents::{with_extent, without};
+use super::operand::Both;
 use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
@@ -20,8 +20,8 @@ use std::iter::repeat_n;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Lanes of two operands that go together.
-pub(super) type Both<'a, 'g, T, U> = (&'a LaneSlices<'g, T>, &'a LaneSlices<'g, U>);
+/// Operands that go together, if there is anything to compute from them.
+pub type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
 
 /// What stands for a second operand where there is none.
 pub type Alone = Tensor<Vec<()>>;

@@ -1,6 +1,7 @@
 //! Quantiles by selection.
 
-use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use super::operand::Both;
+use super::operation::{Blank, LaneOperation, for_each_lane};
 use crate::dtype::{Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;

@@ -1,9 +1,9 @@
 //! Searching sorted lanes, and what follows from elements that are equal.
 
 use super::SortOrder;
-use super::along::{Together, together};
-use super::operand::LaneSlices;
-use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use super::along::together;
+use super::operand::{Both, LaneSlices};
+use super::operation::{Blank, LaneOperation, Together, for_each_lane};
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::Compute;
 use crate::dtype::Sortable;

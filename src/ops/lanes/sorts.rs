@@ -1,7 +1,8 @@
 //! Sorts as operations on every lane.
 
 use super::SortOrder;
-use super::operation::{Blank, Both, LaneOperation, for_each_lane};
+use super::operand::Both;
+use super::operation::{Blank, LaneOperation, for_each_lane};
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
 use crate::error::Result;

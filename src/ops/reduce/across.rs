@@ -1,9 +1,9 @@
 //! Folds across rows: the last axis is kept, and its results are made side by side.
 
 use super::Reducer;
-use super::fold::{Failure, in_tasks, rows};
 use super::folding::{Columns, FoldingRows, Needs, append_results};
 use super::loops;
+use super::tasks::{Failure, in_tasks, rows};
 use super::tree::halves;
 use crate::error::Result;
 use crate::expr::{Boxed, Rows, Stop};

@@ -1,8 +1,8 @@
 //! Folds along rows: the reduced axes are last.
 
 use super::Reducer;
-use super::fold::{Failure, finish, in_tasks, rows};
 use super::folding::{Folding, Needs, Runs};
+use super::tasks::{Failure, finish, in_tasks, rows};
 use super::tree::halves;
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};

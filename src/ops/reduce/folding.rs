@@ -3,8 +3,8 @@
 //! This is what is compiled for every reducer: loops over runs and over rows, and the joining of their states. What reads
 //! elements, shares out work and knows axes drives a [`Folding`], and is compiled once an element type.
 
-use super::fold::{Failure, finish};
 use super::loops::{combine_columns, fold_columns, fold_runs};
+use super::tasks::{Failure, finish};
 use super::tree::Pairwise;
 use super::{Reducer, Undefined};
 use crate::error::Result;

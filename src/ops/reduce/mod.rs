@@ -37,10 +37,11 @@ mod modes;
 mod reducer;
 mod reducers;
 mod reduction;
+mod sparse;
+mod tasks;
 mod tree;
 
 pub use axes::Axes;
-pub(crate) use fold::undefined;
 pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;

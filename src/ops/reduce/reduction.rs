@@ -1,6 +1,7 @@
 //! A reduction that is not computed yet.
 
 use super::fold;
+use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
@@ -11,7 +12,7 @@ use crate::expr::{
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
-use crate::ops::sparse::reduce::{explain_stored, reduce_stored, reduce_to_dense};
+
 use crate::shape::Shape;
 use crate::storage::Sparse;
 use crate::tensor::Tensor;

@@ -13,6 +13,7 @@
 mod across;
 mod advance;
 mod running;
+mod sweep;
 mod totals;
 
 use crate::compute::{Compute, Deferred};

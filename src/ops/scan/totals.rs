@@ -1,6 +1,7 @@
 //! The states of all blocks, for lanes that are cut into jobs.
 
-use super::running::{Memory, Places, Running};
+use super::running::{Places, Running};
+use super::sweep::Memory;
 use crate::expr::Stop;
 use crate::kernel::{self, Slots};
 use crate::memory::{list, try_with_capacity};

@@ -7,10 +7,10 @@ mod cells;
 mod gaps;
 mod states;
 
+use super::reducer::Reducer;
 use crate::error::{Error, Result};
 use crate::expr::{Boxed, Expr, for_each_stored};
 use crate::memory::{list, push, try_reserve, try_with_capacity};
-use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
 use crate::tensor::Tensor;

@@ -1,9 +1,10 @@
 //! Which elements are reduced to one result.
 
+use super::super::reducer::Reducer;
+use super::super::tasks::undefined;
 use crate::error::{Error, Result};
 use crate::kernel::prefetch_span;
 use crate::map::{AddressMap, Divider, Multiplier};
-use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
 use crate::storage::Sparse;
 use crate::tensor::Tensor;

@@ -4,14 +4,14 @@
 //! cells begin with it. If besides so many fill values are as one ([`Reducer::is_idempotent`]), entries need not be
 //! counted, as long as no cell is without a fill value.
 
+use super::super::loops::fold_runs;
+use super::super::reducer::Reducer;
 use super::cells::Cells;
 use super::is_ordered;
 use crate::error::Result;
 use crate::kernel::prefetch_span;
 use crate::map::Multiplier;
 use crate::memory::{list, resize, try_reserve, try_with_capacity, zeros};
-use crate::ops::reduce::Reducer;
-use crate::ops::reduce::loops::fold_runs;
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;

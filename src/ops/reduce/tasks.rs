@@ -1,0 +1,90 @@
+//! What folds of both kinds share: results in tasks, and why one does not exist.
+
+use super::reducer::{Reducer, Undefined};
+use crate::error::{Error, Result};
+use crate::expr::{Boxed, Rows, Stop};
+use crate::kernel;
+use crate::memory::append;
+use crate::shape::Shape;
+use std::ops::Range;
+
+/// Why there are no results.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Stop(Stop),
+    /// The result of this number is none.
+    Undefined(Undefined, usize),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Stop(error.into())
+    }
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+/// The error for a result of type `T` that there is none of.
+pub(crate) fn undefined<T>(why: Undefined, index: Vec<usize>) -> Error {
+    match why {
+        Undefined::Overflow => Error::Overflow { index, target: std::any::type_name::<T>() },
+        Undefined::Empty => Error::NothingLeft { index },
+    }
+}
+
+/// The result of a state, the one of this number.
+pub(super) fn finish<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    state: R::State,
+    number: usize,
+) -> Result<R::Out, Failure> {
+    match reducer.undefined(&state) {
+        Some(why) => Err(Failure::Undefined(why, number)),
+        None => Ok(reducer.finish(state)),
+    }
+}
+
+/// The elements of `e` with its axes in this order and, if that takes no stage, the last of them merged
+/// to one of `merged` elements.
+pub(super) fn rows<'e, T: Copy + Send + Sync + 'e>(
+    e: &Boxed<'e, T>,
+    shape: &Shape,
+    order: &[usize],
+    merged: usize,
+) -> Result<Rows<'e, T>> {
+    let plain = Rows::of_boxed(e, &mut |map| {
+        let map = map.transpose(order)?;
+        if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
+    })?;
+    if merged < 2 {
+        return Ok(plain);
+    }
+    let mut extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+    let last = extents.drain(extents.len() - merged..).product();
+    extents.push(last);
+    let flat = Rows::of_boxed(e, &mut |map| map.transpose(order)?.reshape(extents.as_slice()))?;
+    Ok(if flat.stages() <= plain.stages() { flat } else { plain })
+}
+
+/// Results of all ranges of at most `task` of `count` items, one after another.
+pub(super) fn in_tasks<T: Copy + Send>(
+    items: Range<usize>,
+    task: usize,
+    run: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
+) -> Result<Vec<T>, Failure> {
+    if items.len() <= task.max(1) {
+        return run(items);
+    }
+    let middle = items.start + items.len() / 2;
+    let (low, high) = kernel::join(
+        || in_tasks(items.start..middle, task, run),
+        || in_tasks(middle..items.end, task, run),
+    );
+    let (mut results, more) = (low?, high?);
+    append(&mut results, &more)?;
+    Ok(results)
+}

@@ -1,0 +1,128 @@
+//! A scan as what becomes of lanes.
+
+use super::across::{Cross, Lanes};
+use super::advance::Advance;
+use super::running::{Places, Running};
+use crate::expr::Stop;
+use crate::kernel::{self, LARGE, PART, Queue, Slots};
+use crate::memory::{refill, try_reserve_exact};
+use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
+use crate::ops::reduce::Reducer;
+
+/// Memory of a task.
+pub(super) struct Memory<T, S, U> {
+    turned: Vec<T>,
+    pub(super) lanes: Lanes<S>,
+    results: Vec<U>,
+    queue: Queue<U>,
+}
+
+impl<T, S, U> Default for Memory<T, S, U> {
+    fn default() -> Self {
+        Self {
+            turned: Vec::new(),
+            lanes: Lanes::default(),
+            results: Vec::new(),
+            queue: Queue::default(),
+        }
+    }
+}
+
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State> {
+    type Out = R::Out;
+    type Memory = Memory<T, R::State, R::Out>;
+
+    const LARGE: bool = size_of::<R::State>() > LARGE || size_of::<R::Out>() > LARGE;
+
+    fn results(&self) -> usize {
+        self.extent
+    }
+
+    fn grain(&self) -> Option<usize> {
+        (R::ASSOCIATIVE && !self.reverse).then_some(BLOCK)
+    }
+
+    fn backward(&self) -> bool {
+        self.reverse
+    }
+
+    fn in_order(&self) -> bool {
+        !self.reverse
+    }
+
+    fn width(&self) -> usize {
+        4096
+    }
+
+    fn lane(
+        &self,
+        memory: &mut Self::Memory,
+        lane: &mut dyn Lane<T>,
+        job: &Job<'_>,
+        out: &mut Slots<'_, R::Out>,
+    ) -> Result<(), Stop> {
+        let Memory { turned, queue, .. } = memory;
+        let mut carry = self.carries.get(job.number).and_then(|carry| carry.first().cloned());
+        let best = if self.reverse { lane.best() } else { lane.best_in_order() };
+        let step = (best / BLOCK).max(1) * BLOCK;
+        let far = lane.is_far();
+        let mut first = job.results.start;
+        while first < job.results.end {
+            let places = Places { extent: self.extent, reverse: self.reverse, first };
+            let end = first.saturating_add(step).min(job.results.end);
+            let run = if self.reverse {
+                let run = lane.run(self.extent - end..self.extent - first)?;
+                refill(turned, run.iter().rev().copied())?;
+                turned.as_slice()
+            } else {
+                lane.run(first..end)?
+            };
+            let (carry, queue, out) = (&mut carry, &mut *queue, &mut *out);
+            let advance = Advance { scan: self, run, far, places, carry, queue, out };
+            let gap = kernel::dispatch(advance)?;
+            if let Some((k, reason)) = gap {
+                job.undefined(places.position(k), 0, reason);
+            }
+            first = end;
+        }
+        out.put(queue.results());
+        queue.clear();
+        Ok(())
+    }
+
+    fn table(
+        &self,
+        memory: &mut Self::Memory,
+        table: &mut dyn Table<T>,
+        job: &Job<'_>,
+        out: &mut Slots<'_, R::Out>,
+    ) -> Result<(), Stop> {
+        let Memory { lanes, results, .. } = memory;
+        let together = (table.best() / job.width).clamp(1, self.extent.max(1));
+        let together = together.next_multiple_of(GROUP);
+        let (extent, reverse) = (self.extent, self.reverse);
+        lanes.reset(job.width)?;
+        try_reserve_exact(results, job.width.saturating_add(2 * PART))?;
+        lanes.blocks.extend(self.carries.get(job.number).into_iter().flatten().cloned());
+        let mut first = job.results.start;
+        while first < job.results.end {
+            let end = first.saturating_add(together).min(job.results.end);
+            let panel =
+                table.rows(if reverse { extent - end..extent - first } else { first..end })?;
+            let (results, out) = (&mut *results, &mut *out);
+            kernel::dispatch(Cross {
+                scan: self,
+                panel: &panel,
+                rows: first..end,
+                job,
+                lanes,
+                results,
+                out,
+            });
+            first = end;
+        }
+        out.put(results);
+        results.clear();
+        Ok(())
+    }
+}
