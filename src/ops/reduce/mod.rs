@@ -156,6 +156,22 @@ pub trait Reduce: IntoExpr + Sized {
         self.fold(axes, Max)
     }
 
+    /// The largest element less the smallest; see [`PeakToPeak`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 9]])?;
+    /// assert_eq!(t.ptp(1).to_vec()?, [2, 7]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias = "peak to peak")]
+    fn ptp(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, PeakToPeak>
+    where
+        PeakToPeak: Reducer<Self::Elem>,
+    {
+        self.fold(axes, PeakToPeak)
+    }
+
     /// Position of the first smallest element in row-major order of the reduced axes, or of the first NaN.
     ///
     /// ```

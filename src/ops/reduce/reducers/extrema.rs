@@ -2,7 +2,7 @@
 
 use super::super::Reducer;
 use super::lanes::{LANES, apart, in_columns, in_halves, in_registers};
-use crate::dtype::Order;
+use crate::dtype::{Arithmetic, Order};
 use crate::kernel::{LARGE, prefetch_row};
 use std::array::from_fn;
 use std::ops::BitOr;
@@ -14,6 +14,11 @@ pub struct Min;
 /// The largest element, NaN if there is one. Of nothing there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Max;
+
+/// The largest element less the smallest ("peak to peak"), NaN if there is one. Of nothing there is none. Differences of
+/// integers wrap.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PeakToPeak;
 
 /// Position of the first smallest element in row-major order, or of the first NaN.
 #[derive(Debug, Clone, Copy, Default)]
@@ -69,6 +74,49 @@ macro_rules! extremum {
     )* };
 }
 extremum! { Min minimum <; Max maximum >; }
+
+impl<T: Order + Arithmetic> Reducer<T> for PeakToPeak {
+    /// The smallest and the largest element.
+    type State = (T, T);
+    type Out = T;
+
+    fn empty(&self) -> Option<(T, T)> {
+        None
+    }
+
+    #[inline(always)]
+    fn first(&self, x: T) -> (T, T) {
+        (x, x)
+    }
+
+    #[inline(always)]
+    fn step(&self, state: &mut (T, T), x: T) {
+        (Min, Max).step(state, x);
+    }
+
+    #[inline(always)]
+    fn combine(&self, state: &mut (T, T), later: (T, T)) {
+        (Min, Max).combine(state, later);
+    }
+
+    fn finish(&self, (smallest, largest): (T, T)) -> T {
+        largest.minus(smallest)
+    }
+
+    fn repeat(&self, x: T, _position: usize, _count: usize) -> (T, T) {
+        (x, x)
+    }
+
+    #[inline(always)]
+    fn fold(&self, run: &[T], position: usize) -> (T, T) {
+        (Min, Max).fold(run, position)
+    }
+
+    #[inline(always)]
+    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<(T, T)>) {
+        (Min, Max).fold_columns(rows, position, states);
+    }
+}
 
 /// The best element of a run, or its first NaN.
 #[inline(always)]

@@ -13,7 +13,7 @@ mod tuples;
 
 pub use adapters::{Filtered, Mapped, SkipNan};
 pub use by_element::Summable;
-pub use extrema::{ArgMax, ArgMin, Max, Min};
+pub use extrema::{ArgMax, ArgMin, Max, Min, PeakToPeak};
 pub use logic::{All, Any, CountNonzero};
 pub use moments::{Covariance, Freedom, Mean, StandardDeviation, Variance};
 pub use norms::{LogSumExp, Norm, NormL1, NormMax};

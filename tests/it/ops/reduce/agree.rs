@@ -94,6 +94,7 @@ fn extrema_and_their_positions_agree() {
     let most = |group: &[f64]| group.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     check(Min, "min", false, |group, found| found == least(group));
     check(Max, "max", false, |group, found| found == most(group));
+    check(PeakToPeak, "ptp", false, |group, found| found == most(group) - least(group));
     check(ArgMin, "argmin", false, |group, found| Some(found) == first(group, least(group)));
     check(ArgMax, "argmax", false, |group, found| Some(found) == first(group, most(group)));
 }
