@@ -271,8 +271,10 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             match self.worker.rows(first, [count, width])? {
                 (_, true) => return Err(Stop::Fault),
                 (rows, false) => {
-                    let rows: SmallVec<[&[T]; FEW]> = rows.chunks_exact(width).collect();
-                    visit(first, &rows)?;
+                    let mut few = [&rows[..0]; TOGETHER / PART];
+                    let each = few.iter_mut().zip(rows.chunks_exact(width));
+                    each.for_each(|(slot, row)| *slot = row);
+                    visit(first, &few[..count])?;
                 }
             }
         }

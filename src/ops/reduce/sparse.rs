@@ -10,7 +10,7 @@ mod states;
 use super::reducer::Reducer;
 use crate::error::{Error, Result};
 use crate::expr::{Boxed, Expr, for_each_stored};
-use crate::memory::{list, push, try_reserve, try_with_capacity};
+use crate::memory::{list, push, try_reserve};
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
 use crate::tensor::Tensor;
@@ -246,18 +246,20 @@ fn take_runs<T: Copy>(
     state: &mut dyn FnMut(usize) -> usize,
     states: &mut dyn Cellwise<T>,
 ) -> Result<()> {
-    let mut runs: Vec<Run> = try_with_capacity(RUNS)?;
+    let (mut runs, mut count): ([Run; RUNS], _) = (Default::default(), 0);
     let mut result = Ok(());
     cells.for_each_run(positions, |run, _, cell, _| {
-        runs.push((state(cell), run));
-        if runs.len() == RUNS {
-            let taken = states.take_runs(&runs, values);
-            result = std::mem::replace(&mut result, Ok(())).and(taken);
-            runs.clear();
+        runs[count] = (state(cell), run);
+        count += 1;
+        if count == RUNS {
+            count = 0;
+            if result.is_ok() {
+                result = states.take_runs(&runs, values);
+            }
         }
     });
     result?;
-    if runs.is_empty() { Ok(()) } else { states.take_runs(&runs, values) }
+    if count == 0 { Ok(()) } else { states.take_runs(&runs[..count], values) }
 }
 
 /// Cells that are rows: the entries of each, which alone have states. Returns the fill value, and the cells.

@@ -14,7 +14,6 @@ use crate::map::Multiplier;
 use crate::memory::{list, resize, try_reserve, try_with_capacity, zeros};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
-use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Numbers of fill values whose states are remembered.
@@ -24,7 +23,7 @@ const AHEAD: usize = 256;
 /// Entries that are taken between two requests for memory: a processor waits for no more than a few lines at once.
 const REQUEST: usize = 8;
 /// Runs of entries that are folded at once.
-pub(super) const RUNS: usize = 64;
+pub(super) const RUNS: usize = 16;
 
 /// Neighbouring entries of one cell: the number of its state, and which they are.
 pub(super) type Run = (usize, Range<usize>);
@@ -234,9 +233,11 @@ impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, R, R::State> {
     }
 
     fn take_runs(&mut self, runs: &[Run], values: &[T]) -> Result<()> {
-        let elements: SmallVec<[&[T]; RUNS]> =
-            runs.iter().map(|(_, run)| &values[run.clone()]).collect();
-        fold_runs(self.reducer, &elements, &[], &mut self.scratch)?;
+        let mut elements = [&values[..0]; RUNS];
+        for (slot, (_, run)) in elements.iter_mut().zip(runs) {
+            *slot = &values[run.clone()];
+        }
+        fold_runs(self.reducer, &elements[..runs.len()], &[], &mut self.scratch)?;
         let each = runs.iter().zip(self.scratch.drain(..));
         if !self.uncounted.is_empty() {
             for ((own, _), state) in each {
