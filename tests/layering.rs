@@ -410,32 +410,33 @@ const ABORTS: [&str; 20] = [
 ];
 
 /// Whose length is that of a shape, or the number of operands: what such names stand beside is no data.
-const FEW: [&str; 25] = [
+const FEW: [&str; 26] = [
+    "Index",
+    "PerOperand",
+    "Shape",
+    "SmallVec",
     "axes",
     "axis",
+    "component",
+    "components",
     "expected",
     "extents",
     "index",
     "leaves",
     "levels",
     "lines",
-    "stages",
     "lists",
     "loops",
     "maps",
     "operand",
     "operands",
-    "planes",
+    "patterns",
     "rank",
     "shape",
     "shares",
     "smallvec",
+    "stages",
     "strides",
-    "patterns",
-    "Index",
-    "PerOperand",
-    "Shape",
-    "SmallVec",
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.

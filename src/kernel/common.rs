@@ -1,6 +1,6 @@
 //! Numbers that two ascending lists have in common.
 
-use super::{Loop, dispatch};
+use super::{Kernel, dispatch};
 
 /// Numbers of either list that are compared at once, each with each.
 const WIDE: usize = 8;
@@ -30,7 +30,7 @@ struct Take<'c, 'l, F> {
     visit: F,
 }
 
-impl<F: FnMut([usize; 2])> Loop for Take<'_, '_, F> {
+impl<F: FnMut([usize; 2])> Kernel for Take<'_, '_, F> {
     type Out = ();
 
     /// Which list goes on is no branch, only whether there is a number in common is one. The list that ends

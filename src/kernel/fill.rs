@@ -114,7 +114,7 @@ pub(crate) fn fill_halves<T: Send>(
 
 /// Outputs of one size, which lie one after another and are written item by item, all of them at one item
 /// before the next.
-pub(crate) struct Planes {
+pub(crate) struct Components {
     /// How many outputs.
     pub(crate) count: usize,
     /// Items of each.
@@ -125,13 +125,13 @@ pub(crate) struct Planes {
     pub(crate) block: usize,
 }
 
-impl Planes {
+impl Components {
     /// Threads that share the blocks.
     pub(crate) fn threads(&self) -> usize {
         if self.items > self.block { join::threads() } else { 1 }
     }
 
-    /// Calls `open` for blocks of items, and `fill` with what it returned for each plane and item of the
+    /// Calls `open` for blocks of items, and `fill` with what it returned for each component and item of the
     /// block. Blocks are shared among threads; where they begin depends on `self` only.
     ///
     /// # Errors
@@ -143,23 +143,23 @@ impl Planes {
         open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
         fill: &(impl Fn(&C, [usize; 2], &mut Slots<'_, T>) -> Result<()> + Sync),
     ) -> Result<Filled> {
-        let (len, plane) = (out.len(), self.items.saturating_mul(self.each));
-        if plane.checked_mul(self.count) != Some(len) {
-            return Err(Error::OutOfSpan { span: 0..plane.saturating_mul(self.count), len });
+        let (len, component) = (out.len(), self.items.saturating_mul(self.each));
+        if component.checked_mul(self.count) != Some(len) {
+            return Err(Error::OutOfSpan { span: 0..component.saturating_mul(self.count), len });
         }
         if len == 0 {
             return Ok(Filled::of(out));
         }
         let stream = is_streamed::<T>(len.saturating_mul(size_of::<T>()));
-        let planes = out.chunks_exact_mut(plane).collect();
-        self.run(0..self.items, planes, stream, open, fill)?;
+        let components = out.chunks_exact_mut(component).collect();
+        self.run(0..self.items, components, stream, open, fill)?;
         Ok(Filled::of(out))
     }
 
     fn run<T: Copy + Send, C>(
         &self,
         items: Range<usize>,
-        planes: Vec<&mut [MaybeUninit<T>]>,
+        components: Vec<&mut [MaybeUninit<T>]>,
         stream: bool,
         open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
         fill: &(impl Fn(&C, [usize; 2], &mut Slots<'_, T>) -> Result<()> + Sync),
@@ -168,8 +168,10 @@ impl Planes {
         if blocks > 1 {
             let half = blocks / 2 * self.block;
             let middle = items.start + half;
-            let (low, high): (Vec<_>, Vec<_>) =
-                planes.into_iter().map(|plane| plane.split_at_mut(half * self.each)).unzip();
+            let (low, high): (Vec<_>, Vec<_>) = components
+                .into_iter()
+                .map(|component| component.split_at_mut(half * self.each))
+                .unzip();
             let (low, high) = join::join(
                 || self.run(items.start..middle, low, stream, open, fill),
                 || self.run(middle..items.end, high, stream, open, fill),
@@ -179,12 +181,12 @@ impl Planes {
         let _fence = FenceOnDrop(stream);
         let opened = open(items.clone())?;
         let mut chunks: Vec<_> =
-            planes.into_iter().map(|plane| plane.chunks_exact_mut(self.each)).collect();
+            components.into_iter().map(|component| component.chunks_exact_mut(self.each)).collect();
         for item in items {
-            for (plane, chunks) in chunks.iter_mut().enumerate() {
+            for (component, chunks) in chunks.iter_mut().enumerate() {
                 if let Some(piece) = chunks.next() {
                     let mut slots = Slots::of_piece(piece, stream);
-                    fill(&opened, [plane, item], &mut slots)?;
+                    fill(&opened, [component, item], &mut slots)?;
                     slots.finish()?;
                 }
             }

@@ -19,14 +19,14 @@ mod taps;
 mod walk;
 
 pub(crate) use common::Intersection;
-pub(crate) use fill::{Planes, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
+pub(crate) use fill::{Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
 pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output, RowsMut};
 pub(crate) use join::{join, task_size, threads};
 pub(crate) use plan::{AxisPattern, Blocking, Operand, Pattern, PerOperand, Relocate};
 pub(crate) use simd::{
-    Loop, SPARE, dispatch, dispatch_widest, prefetch_row, prefetch_span, sort_u32, sort_u64,
+    Kernel, SPARE, dispatch, dispatch_widest, prefetch_row, prefetch_span, sort_u32, sort_u64,
 };
 pub(crate) use simd::{compensate_f32, compensate_f64};
 use simd::{merge_u32, merge_u64};

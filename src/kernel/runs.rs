@@ -6,7 +6,7 @@
 //! that are compared place by place rise and fall again (Batcher 1968). Runs that do not ascend give other
 //! numbers, in as many steps.
 
-use super::{Loop, dispatch, merge_u32, merge_u64, prefetch_span};
+use super::{Kernel, dispatch, merge_u32, merge_u64, prefetch_span};
 
 /// Keys of all runs together.
 pub(crate) const KEYS: usize = 512;
@@ -141,7 +141,7 @@ struct Merge<'r, K> {
     places: &'r mut [u16; KEYS],
 }
 
-impl<K: Key> Loop for Merge<'_, K> {
+impl<K: Key> Kernel for Merge<'_, K> {
     type Out = usize;
 
     #[inline(always)]

@@ -54,7 +54,7 @@ pub(crate) fn level() -> Level {
 }
 
 /// A loop to be compiled for several instruction sets. Whatever it calls must be inlined into it.
-pub(crate) trait Loop {
+pub(crate) trait Kernel {
     type Out;
 
     /// Implementations are `#[inline(always)]`, which closures cannot be.
@@ -62,7 +62,7 @@ pub(crate) trait Loop {
 }
 
 /// Closures are inlined if the compiler likes; one that is not is compiled for the baseline.
-impl<A, F: FnOnce() -> A> Loop for F {
+impl<A, F: FnOnce() -> A> Kernel for F {
     type Out = A;
 
     #[inline(always)]
@@ -73,7 +73,7 @@ impl<A, F: FnOnce() -> A> Loop for F {
 
 /// Runs a loop as compiled for the best instruction set of this machine.
 #[inline(always)]
-pub(crate) fn dispatch<L: Loop>(run: L) -> L::Out {
+pub(crate) fn dispatch<L: Kernel>(run: L) -> L::Out {
     match level() {
         Level::Baseline => run.run(),
         // SAFETY: the level says that AVX2 and FMA were detected.
@@ -84,13 +84,13 @@ pub(crate) fn dispatch<L: Loop>(run: L) -> L::Out {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn dispatch_avx2<L: Loop>(run: L) -> L::Out {
+fn dispatch_avx2<L: Kernel>(run: L) -> L::Out {
     run.run()
 }
 
 /// As [`dispatch`], compiled for AVX-512 too: for loops that compute for longer than they wait for memory.
 #[inline(always)]
-pub(crate) fn dispatch_widest<L: Loop>(run: L) -> L::Out {
+pub(crate) fn dispatch_widest<L: Kernel>(run: L) -> L::Out {
     match level() {
         // SAFETY: the level says that the features of AVX-512 named there were detected, AVX2 and FMA too.
         #[cfg(target_arch = "x86_64")]
@@ -101,7 +101,7 @@ pub(crate) fn dispatch_widest<L: Loop>(run: L) -> L::Out {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")]
-fn dispatch_avx512<L: Loop>(run: L) -> L::Out {
+fn dispatch_avx512<L: Kernel>(run: L) -> L::Out {
     run.run()
 }
 

@@ -18,7 +18,7 @@ const FEW_COLUMNS: usize = 32;
 /// Computes `N` rows side by side.
 pub(crate) trait Columns<T, const N: usize> {
     /// Computes as many columns as there is room for, from column `start` on. Implementations are
-    /// `#[inline(always)]`, see [`super::Loop`].
+    /// `#[inline(always)]`, see [`super::Kernel`].
     fn compute(&mut self, start: usize, results: [&mut [T]; N]);
 }
 
@@ -239,7 +239,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     pub(crate) fn extend_from(&mut self, cursor: &dyn Fill<T>, count: usize) -> Result<(), Stop> {
         let _fence = FenceOnDrop(self.stream);
         let slots = self.take(count)?;
-        let Some(mut out) = RowsMut::new(slots, 1, count, count) else { return Ok(()) };
+        let mut out = row(slots)?;
         let written = match self.stream {
             true => cursor.fill_streaming(&mut out),
             false => cursor.fill(0, false, &mut out),
@@ -259,14 +259,12 @@ impl<'a, T: Copy> Slots<'a, T> {
     ) -> Result<()> {
         let columns = rows.first().map_or(0, |row| row.len());
         let slots = self.take(columns)?;
-        if let Some(mut out) = RowsMut::new(slots, 1, columns, columns) {
-            let zipped = Zipped { rows, f };
-            // Of rows that are read as they are nothing can fail.
-            let _written = match self.stream {
-                true => zipped.fill_streaming(&mut out),
-                false => zipped.fill(0, false, &mut out),
-            };
-        }
+        let (mut out, zipped) = (row(slots)?, Zipped { rows, f });
+        // Of rows that are read as they are nothing can fail.
+        let _written = match self.stream {
+            true => zipped.fill_streaming(&mut out),
+            false => zipped.fill(0, false, &mut out),
+        };
         Ok(())
     }
 
@@ -283,6 +281,12 @@ impl<'a, T: Copy> Slots<'a, T> {
             len => Err(Error::OutOfSpan { span: 0..0, len }),
         }
     }
+}
+
+/// Slots as one row.
+fn row<T>(slots: &mut [MaybeUninit<T>]) -> Result<RowsMut<'_, T>> {
+    let len = slots.len();
+    RowsMut::new(slots, 1, len, len).ok_or(Error::OutOfSpan { span: 0..len, len })
 }
 
 /// Results that were computed and are still to be written. Slots are kept, as it takes a while to fill them anew for

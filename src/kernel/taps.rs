@@ -1,6 +1,6 @@
 //! Weighted sums of neighbours along a row.
 
-use super::{Filled, LARGE, Loop, dispatch};
+use super::{Filled, Kernel, LARGE, dispatch};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
@@ -65,7 +65,7 @@ struct Sums<'a, T, F> {
     out: &'a mut [MaybeUninit<T>],
 }
 
-impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Loop for Sums<'_, T, F> {
+impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Kernel for Sums<'_, T, F> {
     type Out = ();
 
     #[inline(always)]

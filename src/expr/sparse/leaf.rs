@@ -4,7 +4,7 @@ use super::cursor::{Block, Opened, Positions, Share, StoredCursor, StoredLeaf};
 use crate::error::{Error, SparseFlaw};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
-use crate::kernel::{Loop, dispatch, prefetch_span};
+use crate::kernel::{Kernel, dispatch, prefetch_span};
 use crate::map::{AddressMap, Plane};
 use crate::memory::{owned, refill, resize, try_reserve_exact};
 use crate::tensor::stored::entries_of;
@@ -120,7 +120,7 @@ struct Place<'p, T> {
     out: &'p mut [T],
 }
 
-impl<T: Copy> Loop for Place<'_, T> {
+impl<T: Copy> Kernel for Place<'_, T> {
     type Out = ();
 
     #[inline(always)]

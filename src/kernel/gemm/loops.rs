@@ -5,7 +5,7 @@
 
 use super::Matrix;
 use crate::error::{Error, Result};
-use crate::kernel::{Filled, LARGE, Loop, dispatch};
+use crate::kernel::{Filled, Kernel, LARGE, dispatch};
 use crate::memory::try_reserve;
 use std::mem::MaybeUninit;
 
@@ -101,7 +101,7 @@ struct Run<'a, T, Step, Plus> {
     scratch: &'a mut Scratch<T>,
 }
 
-impl<T, Step, Plus> Loop for Run<'_, T, Step, Plus>
+impl<T, Step, Plus> Kernel for Run<'_, T, Step, Plus>
 where
     T: Copy,
     Step: Fn(T, T, T) -> T + Copy,

@@ -3,7 +3,7 @@
 
 use crate::dtype::Radix;
 use crate::error::Result;
-use crate::kernel::{Loop, dispatch};
+use crate::kernel::{Kernel, dispatch};
 use crate::memory::{resize, try_reserve_exact};
 
 /// Lanes that are sorted at once.
@@ -69,7 +69,7 @@ struct Sort<'a, R> {
     pairs: &'a [(u8, u8)],
 }
 
-impl<R: Radix> Loop for Sort<'_, R> {
+impl<R: Radix> Kernel for Sort<'_, R> {
     type Out = ();
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 
 use super::Reducer;
 use crate::error::Result;
-use crate::kernel::{Loop, dispatch, dispatch_widest};
+use crate::kernel::{Kernel, dispatch, dispatch_widest};
 use crate::memory::try_reserve_exact;
 
 /// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none.
@@ -67,7 +67,7 @@ struct FoldRuns<'a, S, R, T> {
     states: &'a mut Vec<S>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for FoldRuns<'_, R::State, R, T> {
+impl<T: Copy, R: Reducer<T>> Kernel for FoldRuns<'_, R::State, R, T> {
     type Out = ();
 
     #[inline(always)]
@@ -87,7 +87,7 @@ struct Columns<'a, S, R, T> {
     states: &'a mut Vec<S>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Columns<'_, R::State, R, T> {
+impl<T: Copy, R: Reducer<T>> Kernel for Columns<'_, R::State, R, T> {
     type Out = ();
 
     #[inline(always)]
@@ -102,7 +102,7 @@ struct Combine<'a, S, J> {
     join: J,
 }
 
-impl<S, J: Fn(&mut S, S)> Loop for Combine<'_, S, J> {
+impl<S, J: Fn(&mut S, S)> Kernel for Combine<'_, S, J> {
     type Out = ();
 
     #[inline(always)]

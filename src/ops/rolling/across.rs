@@ -2,7 +2,7 @@
 
 use super::sliding::{Memory, Rows, Sliding};
 use crate::expr::Stop;
-use crate::kernel::{self, Columns, Loop, Slots};
+use crate::kernel::{self, Columns, Kernel, Slots};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{GROUP, Gap, Job, States, Table};
 use crate::ops::reduce::Reducer;
@@ -103,7 +103,7 @@ struct SuffixRows<'a, 'l, T: Copy, R: Reducer<T>> {
     suffixes: &'a mut Vec<R::State>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for SuffixRows<'_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for SuffixRows<'_, '_, T, R> {
     type Out = ();
 
     #[inline(always)]
@@ -180,7 +180,7 @@ struct BlockRows<'a, 'l, 'o, 's, T: Copy, R: Reducer<T>> {
     out: &'a mut Slots<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for BlockRows<'_, '_, '_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for BlockRows<'_, '_, '_, '_, T, R> {
     type Out = ();
 
     #[inline(always)]

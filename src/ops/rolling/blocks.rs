@@ -2,7 +2,7 @@
 
 use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
-use crate::kernel::{self, Loop, PART, Slots};
+use crate::kernel::{self, Kernel, PART, Slots};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States};
 use crate::ops::reduce::Reducer;
@@ -76,7 +76,7 @@ where
     suffixes: &'a mut Vec<R::State>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Ends<'_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for Ends<'_, T, R> {
     type Out = ();
 
     #[inline(always)]
@@ -125,7 +125,7 @@ struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
     out: &'a mut Slots<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Blocks<'_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for Blocks<'_, '_, T, R> {
     type Out = Gap;
 
     #[inline(always)]

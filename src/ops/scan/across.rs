@@ -2,7 +2,7 @@
 
 use super::running::{Places, Running};
 use crate::error::Result;
-use crate::kernel::{self, Columns, Loop, PART, Slots};
+use crate::kernel::{self, Columns, Kernel, PART, Slots};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Panel, States};
 use crate::ops::reduce::Reducer;
@@ -57,7 +57,7 @@ pub(super) struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     pub(super) out: &'a mut Slots<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Cross<'_, '_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for Cross<'_, '_, '_, T, R> {
     type Out = ();
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::running::{Places, Running};
 use crate::error::Result;
-use crate::kernel::{self, Loop, PART, Queue, Slots};
+use crate::kernel::{self, Kernel, PART, Queue, Slots};
 use crate::ops::along::{BLOCK, Gap, States};
 use crate::ops::reduce::{Reducer, Undefined};
 
@@ -18,7 +18,7 @@ pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     pub(super) out: &'a mut Slots<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Advance<'_, '_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
     type Out = Result<Gap>;
 
     /// Takes the next blocks of a lane and writes their results part by part; tells which is the first that

@@ -1,7 +1,7 @@
 //! Folds of neighbouring parts of a lane.
 
 use crate::expr::Stop;
-use crate::kernel::{self, Loop, PART, Slots};
+use crate::kernel::{self, Kernel, PART, Slots};
 use crate::memory::{list, try_reserve_exact};
 use crate::ops::along::{Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
@@ -61,7 +61,7 @@ struct Leaves<'a, T: Copy, R: Reducer<T>> {
     results: &'a mut Vec<R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Loop for Leaves<'_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for Leaves<'_, T, R> {
     type Out = Gap;
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, first_error, row_major,
 };
-use crate::kernel::{Filled, Planes, Slots, Taps, inner};
+use crate::kernel::{Components, Filled, Slots, Taps, inner};
 use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -160,12 +160,12 @@ where
 
     fn explain(&self) -> Result<Explanation> {
         let (sums, sides) = (self.sums()?, self.kernel.shape()?);
-        let (planes, weights) = (sums.planes(), sides.count()?);
+        let (components, weights) = (sums.components(), sides.count()?);
         let how = match sums.in_place() {
             Some(_) => "read where it lies".into(),
             None => format!(
                 "evaluated with its border, {} indexes of axis 0 at a time",
-                planes.block.min(planes.items) + sums.sides[0] - 1
+                components.block.min(components.items) + sums.sides[0] - 1
             ),
         };
         let lines = [
@@ -181,7 +181,7 @@ where
         Ok(Explanation::report(
             format!("{what} of {element} {shape:?} with {sides:?} to {result:?}"),
             lines,
-            planes.threads(),
+            components.threads(),
             [
                 bytes_read(&self.operand.0).saturating_add(bytes_read(&self.kernel.0)),
                 result.count()?.saturating_mul(size_of::<E::Elem>()),
@@ -249,15 +249,15 @@ where
     fn fill(&self, items: Range<usize>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let first = items.start;
         let open = |items: Range<usize>| self.slab(first + items.start..first + items.end);
-        let planes = Planes { items: items.len(), ..self.planes() };
-        planes.fill(out, &open, &|slab, [_, item], line| self.write(slab, first + item, line))
+        let components = Components { items: items.len(), ..self.components() };
+        components.fill(out, &open, &|slab, [_, item], line| self.write(slab, first + item, line))
     }
 
-    /// One plane, in blocks of indexes of the first axis.
-    fn planes(&self) -> Planes {
+    /// One component, in blocks of indexes of the first axis.
+    fn components(&self) -> Components {
         let each: usize = self.extents[1..].iter().product();
         let block = (SLAB / each.max(1)).max(self.sides[0].saturating_mul(4));
-        Planes { count: 1, items: self.extents[0], each, block }
+        Components { count: 1, items: self.extents[0], each, block }
     }
 
     /// Extent of an axis with its border.

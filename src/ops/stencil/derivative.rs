@@ -69,8 +69,8 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         })
     }
 
-    /// The derivatives that are computed from the operand in one pass.
-    fn planes(&self, rank: usize) -> Vec<(usize, Order)> {
+    /// Axes and orders of the derivatives that are computed from the operand in one pass.
+    fn axes(&self, rank: usize) -> Vec<(usize, Order)> {
         let all = |order| (0..rank).map(|axis| (axis, order)).collect();
         match self.kind {
             Kind::First { axis, edges } => vec![(axis, Order::First(edges))],
@@ -82,8 +82,8 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
 
     /// The pass over the operand, or what shapes and spacings do not allow.
     fn derivatives(&self) -> Result<Derivatives<'_, E::Elem, E>> {
-        let planes = self.planes(self.operand.shape()?.rank());
-        Derivatives::new(&self.operand, &planes, &self.spacing()?)
+        let axes = self.axes(self.operand.shape()?.rank());
+        Derivatives::new(&self.operand, &axes, &self.spacing()?)
     }
 
     /// All second derivatives: shape `(rank, rank, ..)`.
@@ -92,8 +92,8 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         let rank = shape.rank();
         let diagonal = self.derivatives()?.eval()?;
         let zero = E::Elem::one().minus(E::Elem::one());
-        let planes = [rank, rank].into_iter().chain(shape.iter().copied());
-        let mut all = Tensor::full(planes.collect::<Shape>(), zero)?;
+        let extents = [rank, rank].into_iter().chain(shape.iter().copied());
+        let mut all = Tensor::full(extents.collect::<Shape>(), zero)?;
         all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
         for row in 0..rank.saturating_sub(1) {
             let along = |axis: usize| [(axis, Order::First(edges))];
@@ -143,8 +143,8 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
             Kind::Hessian(_) => 2,
             _ => 0,
         };
-        let planes = std::iter::repeat_n(rank, components).chain(shape.iter().copied());
-        let mut map = AddressMap::row_major(&planes.collect())?;
+        let extents = std::iter::repeat_n(rank, components).chain(shape.iter().copied());
+        let mut map = AddressMap::row_major(&extents.collect())?;
         for _ in 0..components {
             map = map.move_axis(0, rank + components - 1)?;
         }
@@ -187,12 +187,12 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
         // Components come one after another in a box too.
         let shape = box_shape(&layout.shape(), ranges);
         let components = usize::from(matches!(self.kind, Kind::Gradient(_)));
-        let planes =
+        let extents =
             shape[shape.rank() - components..].iter().chain(&shape[..shape.rank() - components]);
         let data = inner::collect(shape.count()?, |out| {
             self.derivatives()?.fill_items(items.clone(), out)
         })?;
-        let part = Tensor::new(planes.copied().collect::<Shape>(), data)?;
+        let part = Tensor::new(extents.copied().collect::<Shape>(), data)?;
         if components > 0 { part.move_axis(0, shape.rank() - 1) } else { Ok(part) }
     }
 

@@ -4,7 +4,7 @@ use super::rule::{Order, Rule, Spacing, Tap, curvature, weighted};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, first_error, row_major};
-use crate::kernel::{Filled, Planes, Slots, inner};
+use crate::kernel::{Components, Filled, Slots, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Elements of a block: few enough that all planes find them in the cache.
+/// Elements of a block: few enough that all components find them in the cache.
 const BLOCK: usize = 1 << 15;
 
 /// Some indexes of the first axis of an operand, in row-major memory.
@@ -40,7 +40,7 @@ pub(super) struct Derivatives<'a, T, E> {
 impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     pub(super) fn new(
         operand: &'a Lazy<E>,
-        planes: &[(usize, Order)],
+        components: &[(usize, Order)],
         spacing: &[&'a Spacing<T>],
     ) -> Result<Self> {
         let shape = operand.shape()?;
@@ -48,18 +48,18 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         if spacing.len() != rank {
             return Err(Error::Rank { what: "spacings", expected: rank, found: spacing.len() });
         }
-        let mut rules = Vec::with_capacity(planes.len());
-        for &(axis, order) in planes {
+        let mut rules = Vec::with_capacity(components.len());
+        for &(axis, order) in components {
             let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
             rules.push((axis, Rule::new(axis, extent, order, spacing[axis])?));
         }
         Ok(Self { operand, shape, rules })
     }
 
-    /// One plane after another: shape `(planes, ..)`.
+    /// One component after another: shape `(components, ..)`.
     pub(super) fn eval(&self) -> Result<Tensor<Vec<T>>> {
-        let planes = [self.rules.len()];
-        let shape: Shape = planes.into_iter().chain(self.shape.iter().copied()).collect();
+        let components = [self.rules.len()];
+        let shape: Shape = components.into_iter().chain(self.shape.iter().copied()).collect();
         let map = AddressMap::row_major(&shape)?;
         let data = inner::collect(map.count(), |out| self.fill(out))?;
         Ok(Tensor::from_parts(map, data))
@@ -67,18 +67,18 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
 
     /// The same, into as many slots.
     pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-        let items = self.planes()?.items;
+        let items = self.components()?.items;
         self.fill_items(0..items, out)
     }
 
-    /// Some indexes of the first axis, of all planes.
+    /// Some indexes of the first axis, of all components.
     pub(super) fn fill_items(
         &self,
         items: Range<usize>,
         out: &mut [MaybeUninit<T>],
     ) -> Result<Filled> {
         let first = items.start;
-        let planes = Planes { items: items.len(), ..self.planes()? };
+        let components = Components { items: items.len(), ..self.components()? };
         let (operand, shape) = (self.operand, &self.shape);
         let source = self.source();
         let open = |items: Range<usize>| match source {
@@ -88,11 +88,11 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
             }
             Source::Slabs => slab(operand, first + items.start..first + items.end, shape[0]),
         };
-        let fill = |slab: &Slab<'_, T>, [plane, item]: [usize; 2], slots: &mut Slots<'_, T>| {
-            let (axis, rule) = &self.rules[plane];
+        let fill = |slab: &Slab<'_, T>, [component, item]: [usize; 2], slots: &mut Slots<'_, T>| {
+            let (axis, rule) = &self.rules[component];
             Field { slab, shape, axis: *axis, rule }.write(first + item, slots)
         };
-        planes.fill(out, &open, &fill)
+        components.fill(out, &open, &fill)
     }
 
     fn source(&self) -> Source<'a, T> {
@@ -103,8 +103,8 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         }
     }
 
-    /// One plane a derivative, in blocks of indexes of the first axis.
-    fn planes(&self) -> Result<Planes> {
+    /// One component a derivative, in blocks of indexes of the first axis.
+    fn components(&self) -> Result<Components> {
         // The last axis runs within a line, so a vector is one item.
         let (items, each) = match &self.shape[..] {
             [] | [_] => (1, self.shape.count()?),
@@ -113,23 +113,23 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         let slabs = matches!(self.source(), Source::Slabs);
         let least = if slabs { 8 * Rule::<T>::REACH } else { 1 };
         let block = (BLOCK / each.max(1)).max(least);
-        Ok(Planes { count: self.rules.len(), items, each, block })
+        Ok(Components { count: self.rules.len(), items, each, block })
     }
 
     /// How [`Self::fill`] would go about it, in words, and by how many threads.
     pub(super) fn explain(&self) -> Result<(Vec<String>, usize)> {
-        let planes = self.planes()?;
+        let components = self.components()?;
         let mut lines = vec![match self.source() {
             Source::Memory(_) => "operand: read where it lies".into(),
             Source::Whole => "operand: evaluated to memory first".into(),
             Source::Slabs => format!(
                 "operand: evaluated {} indexes of axis 0 at a time, with {} on either side",
-                planes.block.min(planes.items),
+                components.block.min(components.items),
                 Rule::<T>::REACH
             ),
         }];
         lines.extend(self.rules.iter().map(|(axis, rule)| format!("along axis {axis}: {rule}")));
-        Ok((lines, planes.threads()))
+        Ok((lines, components.threads()))
     }
 }
 
