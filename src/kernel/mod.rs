@@ -314,9 +314,10 @@ fn run<T: Send>(
 ) -> Result<(), Stop> {
     let halves = if nest.count() > task { nest.split() } else { None };
     if let Some((low, high)) = halves {
+        // Each takes its half along: what one thread reads would share cache lines with what the other writes.
         let (a, b) = join(
-            || run(source, plan, &low, relocates, target, stream, task),
-            || run(source, plan, &high, relocates, target, stream, task),
+            move || run(source, plan, &low, relocates, target, stream, task),
+            move || run(source, plan, &high, relocates, target, stream, task),
         );
         return a.and(b);
     }
