@@ -239,30 +239,19 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         visit: VisitRows<'_, T>,
     ) -> Result<(), Stop> {
         let width = columns.len();
-        let mut few: SmallVec<[&[T]; FEW]> = SmallVec::new();
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
         let first = runs.next().filter(|(run, _)| *run == rows.len());
         let Some((run, index)) =
             first.filter(|_| self.rows.strided.is_some() && !self.direct && width >= PART)
         else {
             let block = self.read(rows.clone(), columns)?;
-            for first in (0..rows.len()).step_by(FEW) {
-                few.clear();
-                few.extend((first..rows.len().min(first + FEW)).map(|row| block.row(row)));
-                visit(first, &few)?;
-            }
-            return Ok(());
+            return visit_few(rows.len(), |row| block.row(row), visit);
         };
         self.bind(run, &index, columns)?;
         if self.worker.bound().row_in_memory(0, width).is_some() {
             let bound = self.worker.bound();
             let row = |row| bound.row_in_memory(row, width).unwrap_or_default();
-            for first in (0..run).step_by(FEW) {
-                few.clear();
-                few.extend((first..run.min(first + FEW)).map(row));
-                visit(first, &few)?;
-            }
-            return Ok(());
+            return visit_few(run, row, visit);
         }
         // A few rows at a time, which are in the nearest cache when they are visited.
         let together = (TOGETHER / width).max(1);
@@ -380,4 +369,19 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         evaluate_raw(&piece, &shape, &map, slots(&mut self.block[done..done + part]))?;
         Ok(())
     }
+}
+
+/// Calls `visit` with rows in memory, a few at a time.
+fn visit_few<'b, T: 'b>(
+    count: usize,
+    row: impl Fn(usize) -> &'b [T],
+    visit: VisitRows<'_, T>,
+) -> Result<(), Stop> {
+    let mut few: SmallVec<[&[T]; FEW]> = SmallVec::new();
+    for first in (0..count).step_by(FEW) {
+        few.clear();
+        few.extend((first..count.min(first + FEW)).map(&row));
+        visit(first, &few)?;
+    }
+    Ok(())
 }

@@ -20,7 +20,7 @@ pub(crate) fn fill_slots<T: Copy, E: From<Error>>(
 ) -> Result<Filled, E> {
     let stream = is_streamed::<T>(size_of_val(out));
     let mut slots = Slots::of_piece(&mut *out, stream);
-    write(&mut slots)?;
+    slots.task(write)?;
     slots.finish()?;
     Ok(Filled::of(out))
 }
@@ -192,5 +192,42 @@ impl Components {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots() -> Vec<MaybeUninit<u8>> {
+        vec![MaybeUninit::uninit(); 8]
+    }
+
+    #[test]
+    fn slots_whose_writing_failed_are_still_to_be_written() {
+        let refused = || Error::Axis { axis: 0, rank: 0 };
+        let mut out = slots();
+        let filled = fill_slots::<_, Error>(&mut out, |slots| {
+            slots.put(&[1; 3]);
+            assert_eq!(slots.extend_with(5, |_| Err(refused())), Err(refused()));
+            assert!(matches!(slots.extend([&[1; 6]], |[x]| x), Err(Error::OutOfSpan { .. })));
+            Ok(())
+        });
+        assert!(matches!(filled, Err(Error::OutOfSpan { len: 5, .. })), "{filled:?}");
+        let filled = fill_slots::<_, Error>(&mut out, |slots| {
+            slots.put(&[1; 3]);
+            slots.extend_with(2, |slots| copy(&[2; 2], slots))?;
+            slots.extend([&[1; 3], &[2; 3]], |[x, y]| x + y)
+        });
+        filled.unwrap().check(&out);
+    }
+
+    #[test]
+    #[should_panic(expected = "a proof of other slots")]
+    fn a_proof_is_of_its_own_slots() {
+        let (mut out, mut other) = (slots(), slots());
+        let _ = fill_slots::<_, Error>(&mut out, |slots| {
+            slots.extend_with(8, |_| copy(&[1; 8], &mut other))
+        });
     }
 }

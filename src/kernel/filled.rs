@@ -20,17 +20,13 @@ impl Filled {
         Self { start: start.addr(), len }
     }
 
-    /// Whether it is of these slots.
-    pub(crate) fn is_of<T>(&self, out: &[MaybeUninit<T>]) -> bool {
-        (self.start, self.len) == (out.as_ptr().addr(), out.len())
-    }
-
     /// Makes sure that it is of these slots.
     ///
     /// # Panics
     ///
     /// If it is of others: the code that fills them is wrong.
     pub(crate) fn check<T>(&self, out: &[MaybeUninit<T>]) {
-        assert!(self.is_of(out), "a proof of other slots");
+        let slots = (out.as_ptr().addr(), out.len());
+        assert!((self.start, self.len) == slots, "a proof of other slots");
     }
 }

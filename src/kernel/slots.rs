@@ -203,17 +203,18 @@ impl<'a, T: Copy> Slots<'a, T> {
         }
     }
 
-    /// Takes the next `count` slots of the piece that is being written, if it has as many.
-    fn take(&mut self, count: usize) -> Result<&'a mut [MaybeUninit<T>]> {
-        let current = std::mem::take(&mut self.current);
-        let len = current.len();
-        match current.split_at_mut_checked(count) {
-            Some((now, later)) => {
-                self.current = later;
-                Ok(now)
-            }
-            None => Err(Error::OutOfSpan { span: 0..count, len }),
-        }
+    /// Has `write` write the next `count` slots. They stay to be written if it fails, or if the piece that is being
+    /// written has fewer.
+    fn next<E: From<Error>>(
+        &mut self,
+        count: usize,
+        write: impl FnOnce(&mut [MaybeUninit<T>], bool) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let len = self.current.len();
+        let slots = self.current.get_mut(..count);
+        write(slots.ok_or(Error::OutOfSpan { span: 0..count, len })?, self.stream)?;
+        self.current = &mut std::mem::take(&mut self.current)[count..];
+        Ok(())
     }
 
     /// Writes what `write` writes to the next `count` slots.
@@ -226,9 +227,10 @@ impl<'a, T: Copy> Slots<'a, T> {
         count: usize,
         write: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled>,
     ) -> Result<()> {
-        let slots = self.take(count)?;
-        write(slots)?.check(slots);
-        Ok(())
+        self.next(count, |slots, _| {
+            write(slots)?.check(slots);
+            Ok(())
+        })
     }
 
     /// Evaluates the row of `count` elements that a cursor is bound to into the next slots.
@@ -237,14 +239,10 @@ impl<'a, T: Copy> Slots<'a, T> {
     ///
     /// [`Stop::Fault`], and [`Error::OutOfSpan`] if there are fewer slots.
     pub(crate) fn extend_from(&mut self, cursor: &dyn Fill<T>, count: usize) -> Result<(), Stop> {
-        let _fence = FenceOnDrop(self.stream);
-        let slots = self.take(count)?;
-        let mut out = row(slots)?;
-        let written = match self.stream {
-            true => cursor.fill_streaming(&mut out),
-            false => cursor.fill(0, false, &mut out),
-        };
-        if written.has_fault() { Err(Stop::Fault) } else { Ok(()) }
+        self.next(count, |slots, stream| match fill_row(cursor, slots, stream)? {
+            true => Err(Stop::Fault),
+            false => Ok(()),
+        })
     }
 
     /// Writes `f` of the elements of rows of equal length, column by column.
@@ -258,14 +256,8 @@ impl<'a, T: Copy> Slots<'a, T> {
         f: impl Fn([T; N]) -> T + Copy,
     ) -> Result<()> {
         let columns = rows.first().map_or(0, |row| row.len());
-        let slots = self.take(columns)?;
-        let (mut out, zipped) = (row(slots)?, Zipped { rows, f });
-        // Of rows that are read as they are nothing can fail.
-        let _written = match self.stream {
-            true => zipped.fill_streaming(&mut out),
-            false => zipped.fill(0, false, &mut out),
-        };
-        Ok(())
+        // Of rows that are read as they are none has a fault.
+        self.next(columns, |slots, stream| fill_row(&Zipped { rows, f }, slots, stream).map(drop))
     }
 
     /// Makes sure that no slot is left.
@@ -283,10 +275,20 @@ impl<'a, T: Copy> Slots<'a, T> {
     }
 }
 
-/// Slots as one row.
-fn row<T>(slots: &mut [MaybeUninit<T>]) -> Result<RowsMut<'_, T>> {
+/// Evaluates the row that a cursor is bound to into slots, and tells whether an element has a fault.
+fn fill_row<T>(
+    cursor: &(impl Fill<T> + ?Sized),
+    slots: &mut [MaybeUninit<T>],
+    stream: bool,
+) -> Result<bool> {
     let len = slots.len();
-    RowsMut::new(slots, 1, len, len).ok_or(Error::OutOfSpan { span: 0..len, len })
+    let row = RowsMut::new(slots, 1, len, len);
+    let mut out = row.ok_or(Error::OutOfSpan { span: 0..len, len })?;
+    let written = match stream {
+        true => cursor.fill_streaming(&mut out),
+        false => cursor.fill(0, false, &mut out),
+    };
+    Ok(written.has_fault())
 }
 
 /// Results that were computed and are still to be written. Slots are kept, as it takes a while to fill them anew for

@@ -11,7 +11,7 @@ use crate::ops::reduce::Reducer;
 
 /// Memory of a task.
 pub(super) struct Memory<T, S, U> {
-    turned: Vec<T>,
+    reversed: Vec<T>,
     pub(super) lanes: Lanes<S>,
     results: Vec<U>,
     queue: Queue<U>,
@@ -20,7 +20,7 @@ pub(super) struct Memory<T, S, U> {
 impl<T, S, U> Default for Memory<T, S, U> {
     fn default() -> Self {
         Self {
-            turned: Vec::new(),
+            reversed: Vec::new(),
             lanes: Lanes::default(),
             results: Vec::new(),
             queue: Queue::default(),
@@ -61,7 +61,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
         job: &Job<'_>,
         out: &mut Slots<'_, R::Out>,
     ) -> Result<(), Stop> {
-        let Memory { turned, queue, .. } = memory;
+        let Memory { reversed, queue, .. } = memory;
         let mut carry = self.carries.get(job.number).and_then(|carry| carry.first().cloned());
         let best = if self.reverse { lane.best() } else { lane.best_in_order() };
         let step = (best / BLOCK).max(1) * BLOCK;
@@ -72,8 +72,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State>
             let end = first.saturating_add(step).min(job.results.end);
             let run = if self.reverse {
                 let run = lane.run(self.extent - end..self.extent - first)?;
-                refill(turned, run.iter().rev().copied())?;
-                turned.as_slice()
+                refill(reversed, run.iter().rev().copied())?;
+                reversed.as_slice()
             } else {
                 lane.run(first..end)?
             };

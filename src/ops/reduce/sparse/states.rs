@@ -33,7 +33,7 @@ pub(super) trait Cellwise<T> {
     /// Makes so many states of no entries; `count` tells whether entries are to be counted.
     fn begin(&mut self, states: usize, count: bool, seed: T) -> Result<()>;
 
-    /// Takes entries at most [`PART`](super::cells::PART) at once, each to the state of this number. Beyond all is what storage made up.
+    /// Takes entries that are counted, each to the state of this number. Beyond all is what storage made up.
     fn take_each(&mut self, states: &[usize], values: &[T]);
 
     /// Takes entries of rows and columns if they are not counted, each to the state of its row (if `along`) or column;
@@ -191,19 +191,10 @@ impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, R, R::State> {
     }
 
     fn take_each(&mut self, states: &[usize], values: &[T]) {
-        let Self { reducer, counted, uncounted, neutral, .. } = self;
+        let Self { reducer, counted, neutral, .. } = self;
         for (states, values) in states.chunks(REQUEST).zip(values.chunks(REQUEST)) {
             prefetch_span(values, AHEAD, REQUEST);
-            let each = states.iter().zip(values);
-            if !uncounted.is_empty() {
-                for (&own, &value) in each {
-                    if let Some(state) = uncounted.get_mut(own) {
-                        reducer.step(state, value);
-                    }
-                }
-                continue;
-            }
-            for (&own, &value) in each {
+            for (&own, &value) in states.iter().zip(values) {
                 if let Some(folded) = counted.get_mut(own) {
                     if *neutral || folded.count > 0 {
                         reducer.step(&mut folded.state, value);
