@@ -29,11 +29,12 @@ fn main() -> Result<(), Error> {
     assert!(of_17.storage().iter().eq(expected));
 
     // Ways of two steps between friends close a triangle, found from each corner in both directions.
-    let closed = zip_stored((&ways, &friends), 0.0, |(ways, friends)| ways * friends)?;
-    assert_eq!(closed.storage().values().iter().sum::<f64>() / 6.0, 45.0);
+    let closed = zip_stored((&ways, &friends), 0.0, |(ways, friends)| ways * friends);
+    assert_eq!(closed.sum(..).item()? / 6.0, 45.0);
 
     // PageRank: everybody passes on 85 % of their rank to their friends, in equal parts.
-    let passed_on = zip_stored((&friends, &degrees), 0.0, |(friends, degree)| friends / degree)?;
+    let passed_on = zip_stored((&friends, &degrees), 0.0, |(friends, degree)| friends / degree)
+        .eval_sparse()?;
     let mut rank = Tensor::full([members], 1.0 / members as f64)?;
     loop {
         let next = passed_on.times_dense(&rank, PlusTimes).eval()?;

@@ -401,6 +401,15 @@ pub enum Error {
         /// Position of the first coordinate that equals one of the two before it.
         at: usize,
     },
+    /// Storage in blocks has other numbers of axes than its blocks, a block without elements, or more elements than
+    /// addresses.
+    #[error("blocks of {block:?} do not make storage of {extents:?}")]
+    Blocks {
+        /// Extents of the whole.
+        extents: Vec<usize>,
+        /// Extents of a block.
+        block: Vec<usize>,
+    },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]
     Reshape {
@@ -505,7 +514,10 @@ pub enum Error {
         what: SparseFlaw,
     },
     /// A dense result where none was asked for.
-    #[error("{stored} stored entries would become {dense} dense elements: ask for that by `eval`")]
+    #[error(
+        "{stored} stored entries would become {dense} dense elements: keep to entries by `zip_stored`, or ask for \
+         that by `eval`, in a fold by `densely`"
+    )]
     WouldDensify {
         /// Entries that the sparse operands store.
         stored: usize,

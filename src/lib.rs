@@ -192,6 +192,8 @@
 
 #[cfg(feature = "quickcheck")]
 pub mod arbitrary;
+#[cfg(feature = "conformance")]
+mod cost;
 #[doc = include_str!("compile_errors.md")]
 pub mod compile_errors {}
 pub mod compute;
@@ -218,12 +220,28 @@ pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;
 
+/// Laws for storage, and what operations ask of it: [`storage::conformance`], and [`cost`](conformance::cost).
+#[cfg(feature = "conformance")]
+pub mod conformance {
+    pub use crate::cost::{Cost, CostTable, Model, cost, cost_of_writing};
+    pub use crate::storage::conformance::*;
+}
+
 /// What most programs need: `use lensor::prelude::*`.
+///
+/// Traits of operations come without their names, as only their methods matter.
 pub mod prelude {
+    pub use crate::diff::Diff as _;
     pub use crate::indexing::Indexing as _;
+    pub use crate::lanes::{Lanes as _, SortOrder};
+    pub use crate::linalg::Linalg as _;
+    pub use crate::rolling::Rolling as _;
+    pub use crate::scan::Scan as _;
+    pub use crate::segments::Segments as _;
+    pub use crate::stencil::Stencil as _;
     pub use crate::{
-        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Float, Lazy, Number, Pieces, Reduce,
-        Select, Shape, Tensor, choose, zip_with,
+        Align, BoxExpr, Deferred, Elementwise, Error, Expr, Float, Lazy, Number, Pieces, Reader,
+        Reduce, Select, Shape, Tensor, Writer, choose, zip_with,
     };
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn run(bench: &mut Bench) {
         case(
             "a * b, stored",
             reach(0.26, 0.19),
-            &mut || zip_stored((&a, &b), 0.0, |(a, b)| a * b).expect("a product"),
+            &mut || zip_stored((&a, &b), 0.0, |(a, b)| a * b).eval_sparse().expect("a product"),
             &mut || sprs::binop::mul_mat_same_storage(&x, &y),
             &mut || naive_shared(sa, sb),
         );
@@ -169,7 +169,11 @@ pub(crate) fn run(bench: &mut Bench) {
         case(
             "times a dense row",
             reach(1.04, 0.75),
-            &mut || zip_stored((&a, &dense_row), 0.0, |(a, row)| a * row).expect("a product"),
+            &mut || {
+                zip_stored((&a, &dense_row), 0.0, |(a, row)| a * row)
+                    .eval_sparse()
+                    .expect("a product")
+            },
             &mut || {
                 let mut out = x.clone();
                 for mut vector in out.outer_iterator_mut() {

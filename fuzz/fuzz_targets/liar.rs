@@ -6,7 +6,7 @@
 mod kernels;
 
 use lensor::dtype::ByteOrder;
-use lensor::storage::{Concat, Encoded, Indexed, Stored, SubBuffer};
+use lensor::storage::{Block, Blocks, Concat, Encoded, Indexed, Stored, SubBuffer};
 use lensor::{BoxReader, Reader, StorageError, Tensor, Writer};
 use libfuzzer_sys::arbitrary::{self, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -112,6 +112,39 @@ impl<T: Copy + Send + Sync + From<u8>> Reader for Liar<T> {
 
     fn stored(&self) -> Option<&dyn Stored<Elem = T>> {
         (self.answer() == Answer::Nothing).then_some(self)
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = T>> {
+        (self.answer() == Answer::Nothing).then_some(self)
+    }
+}
+
+impl<T: Copy + Send + Sync + From<u8>> Blocks for Liar<T> {
+    type Elem = T;
+
+    fn extents(&self) -> &[usize] {
+        const EXTENTS: [&[usize]; 6] = [&[24], &[2, 3, 4], &[6, 4], &[], &[0, 5], &[usize::MAX, 2]];
+        EXTENTS[self.amount(1) % 6]
+    }
+
+    fn block(&self) -> &[usize] {
+        const BLOCK: [&[usize]; 5] = [&[2, 3], &[5], &[1, 2, 2], &[], &[0, usize::MAX]];
+        BLOCK[self.amount(1) % 5]
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {
+        match self.answer() {
+            Answer::Error => Err(StorageError::new(usize::MAX, "a lie")),
+            Answer::Nothing => Ok(Block::Fill(T::from(index.len() as u8))),
+            _ => {
+                let shown = self.amount(self.data.len()).min(self.data.len());
+                Ok(Block::Borrowed(&self.data[..shown]))
+            }
+        }
+    }
+
+    fn budget(&self) -> usize {
+        self.amount(3)
     }
 }
 

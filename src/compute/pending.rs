@@ -1,15 +1,13 @@
 //! Deferred operations as leaves of expressions.
 
 use super::{Compute, Shared};
-use crate::error::{Error, Result, StorageError};
+use crate::error::{Error, Result};
 use crate::expr::machinery::{Kept, LeafCursor};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Access, Expr, Leaf, Prepare, prepare_all};
+use crate::expr::{Access, Expr, Leaf, Missing, Prepare, prepare_all};
 use crate::map::AddressMap;
 use crate::shape::Shape;
-use crate::storage::Reader;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
 
 /// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
@@ -25,7 +23,7 @@ impl<C: Compute> Pending<C> {
     pub(super) fn new(operation: C, shared: Arc<Shared<C::Elem>>) -> Self {
         let map = operation.layout();
         let len = map.as_ref().map_or(0, AddressMap::count);
-        Self { operation, map, missing: Missing { len, elem: PhantomData }, shared }
+        Self { operation, map, missing: Missing::new(len), shared }
     }
 
     fn result(&self) -> Option<Arc<Vec<C::Elem>>> {
@@ -121,31 +119,5 @@ impl<C: Compute> Expr for Pending<C> {
     #[inline]
     fn defers(&self) -> bool {
         true
-    }
-}
-
-/// In the place of a result that was not computed.
-#[derive(Clone)]
-struct Missing<T> {
-    len: usize,
-    elem: PhantomData<T>,
-}
-
-impl<T: Copy + Send + Sync> Reader for Missing<T> {
-    type Elem = T;
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    /// # Panics
-    ///
-    /// Panics: there are no elements.
-    fn read(&self, address: usize) -> T {
-        panic!("element {address} was not computed")
-    }
-
-    fn try_read(&self, address: usize) -> Result<T, StorageError> {
-        Err(StorageError::new(address, "the operation was not computed"))
     }
 }

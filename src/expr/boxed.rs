@@ -2,11 +2,11 @@
 
 use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
-use super::node::{Node, Tree, Worker};
+use super::node::{Node, StoredOnly, Tree, Worker};
 use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
-use crate::error::{Error, Result};
-use crate::kernel::{Cursor, Fault, Filled, Row, Stop, Tile};
+use crate::error::{Error, Result, StorageError};
+use crate::kernel::{Cursor, Fault, Filled, Local, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
@@ -160,6 +160,10 @@ impl<T> Node<T> for Borrowed<'_, T> {
         self.0.in_memory()
     }
 
+    fn stored_only(&self) -> Option<StoredOnly<'_, T>> {
+        self.0.stored_only()
+    }
+
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop> {
         self.0.fill_tile(tile, out)
     }
@@ -178,6 +182,19 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
     where
         Self: 'a;
 
+    fn stored_only(&self) -> Option<StoredOnly<'_, T>> {
+        // Of a view of the box, what is in it tells nothing.
+        let (node, [leaf]) = (self.node.as_ref().ok()?, &self.leaves[..]) else { return None };
+        let map = &leaf.map;
+        let same = node.shape().is_ok_and(|shape| shape == map.shape());
+        let whole = same && map.is_contiguous() && map.top().offset() == 0;
+        node.stored_only().filter(|_| whole)
+    }
+
+    fn is_leaf(&self) -> bool {
+        self.node.as_ref().is_ok_and(|node| node.is_leaf())
+    }
+
     fn by_ref(&self) -> Boxed<'x, T> {
         self.clone()
     }
@@ -192,7 +209,8 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
 
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         for leaf in &self.leaves {
-            visit(Leaf { map: &leaf.map, elem_bytes: leaf.elem_bytes, access: leaf.access });
+            let access = leaf.access.clone();
+            visit(Leaf { map: &leaf.map, elem_bytes: leaf.elem_bytes, access });
         }
     }
 
@@ -298,6 +316,31 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
 impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         self.worker()?.take_up(maps, lists)
+    }
+
+    fn load(&mut self, local: &mut Local<'_>, next: &mut usize) -> Result<(), Stop> {
+        self.worker()?.load_leaves(local, next)
+    }
+
+    fn first_failure(
+        &mut self,
+        local: &Local<'_>,
+        next: &mut usize,
+    ) -> Result<Option<(usize, StorageError)>> {
+        match &mut self.worker {
+            Ok(worker) => worker.first_failure_from(local, next),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn expect(&mut self, boxes: &[Local<'_>], next: &mut usize) {
+        if let Ok(worker) = &mut self.worker {
+            worker.expect_leaves(boxes, next);
+        }
+    }
+
+    fn ahead(&mut self) -> usize {
+        self.worker.as_mut().map_or(0, Worker::ahead)
     }
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {

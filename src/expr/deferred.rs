@@ -1,7 +1,9 @@
 //! Leaves that are operations of their own: computed before the expression that reads them, once.
 
 use super::node::Tree;
-use crate::error::Result;
+use crate::error::{Result, StorageError};
+use crate::storage::Reader;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// What keeps the results of deferred operations alive while an evaluation runs.
@@ -75,4 +77,36 @@ pub(crate) fn prepare_all<'a>(
         }
     });
     done
+}
+
+/// In the place of a result that was not computed.
+#[derive(Clone)]
+pub(crate) struct Missing<T> {
+    pub(crate) len: usize,
+    elem: PhantomData<T>,
+}
+
+impl<T> Missing<T> {
+    pub(crate) fn new(len: usize) -> Self {
+        Self { len, elem: PhantomData }
+    }
+}
+
+impl<T: Copy + Send + Sync> Reader for Missing<T> {
+    type Elem = T;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// # Panics
+    ///
+    /// Panics: there are no elements.
+    fn read(&self, address: usize) -> T {
+        panic!("element {address} was not computed")
+    }
+
+    fn try_read(&self, address: usize) -> Result<T, StorageError> {
+        Err(StorageError::new(address, "the operation was not computed"))
+    }
 }

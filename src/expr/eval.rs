@@ -1,21 +1,19 @@
 //! Evaluation: from an expression to operands, a plan and elements.
 
-use super::leaf::Stages;
 use super::node::{Node, Tree};
-use super::{locate, prepare, sparse};
+use super::prepared::Prepared;
+use super::sink::store;
+use super::{Access, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, AxisPattern, Blocking, Filled, Operand, Output, Pattern, PerOperand, Place, Source,
-    Steps, Stop, Tile, TileSource,
+    self, Blocking, Filled, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
 };
 use crate::map::{self, AddressMap};
 use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
-use smallvec::SmallVec;
-use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 /// Evaluations up to this size need no plan where everything is strided.
@@ -82,13 +80,8 @@ pub(super) fn assign_blocks<T: Copy + Send + Sync>(
     {
         return evaluate_into(e, shape, map, slots(slice)).map(drop);
     }
-    for_each_block(e, shape, map, |place, [rows, columns], block| {
-        let mut block = block.chunks(columns.max(1));
-        (0..rows).try_for_each(|row| {
-            let from = block.next().unwrap_or_default();
-            write_row(storage, place, row, from)
-        })
-    })
+    store(&Fused(e), e, shape, map, storage, false)
+        .map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
 }
 
 /// The shape to evaluate for an assignment, if a destination of map `out` can take it.
@@ -146,7 +139,8 @@ pub(super) fn blocking(e: &dyn Tree, map: &AddressMap) -> Blocking {
 fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
     let mut direct = e.is_leaf();
     e.leaves(&mut |leaf| {
-        direct &= leaf.access == super::Access::Slice && leaf.map.rest().is_empty();
+        let lies = matches!(leaf.access, Access::Slice | Access::Blocks(_));
+        direct &= lies && leaf.map.rest().is_empty();
     });
     let top = map.top();
     let last = top.plain_axes().last().map(|axis| (axis.stride, top.pattern(top.rank() - 1)));
@@ -176,13 +170,17 @@ fn small_tile(
     };
     let mut places: PerOperand<Place<'_>> = PerOperand::new();
     places.push(place(0, 0, 1));
-    let mut all_contiguous = true;
+    let (mut all_contiguous, mut far) = (true, false);
     e.leaves(&mut |leaf| {
         all_contiguous = all_contiguous && leaf.map.is_contiguous() && leaf.map.count() == count;
+        far |= !matches!(leaf.access, Access::Slice);
         places.push(place(leaf.map.top().offset() as isize, 0, 1));
     });
     let (mut rows, mut columns) = (1, count);
     if !all_contiguous {
+        if far {
+            return false;
+        }
         (rows, columns) = match shape.extents() {
             [] => (1, 1),
             [columns] => (1, *columns),
@@ -252,95 +250,6 @@ pub(super) fn visit_blocks<T: Copy + Send + Sync>(
     kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&stages), visit)
 }
 
-/// Maps of the output and all leaves at one shape.
-pub(super) struct Prepared<'a> {
-    pub(super) shape: Shape,
-    pub(super) maps: SmallVec<[Cow<'a, AddressMap>; 4]>,
-}
-
-impl<'a> Prepared<'a> {
-    pub(super) fn new(e: &'a dyn Tree, shape: &Shape, map: &'a AddressMap) -> Self {
-        let mut maps = SmallVec::new();
-        maps.push(Cow::Borrowed(map));
-        e.leaves(&mut |leaf| maps.push(Cow::Borrowed(leaf.map)));
-        let mut prepared = Self { shape: shape.clone(), maps };
-        while prepared.cancel_stage() {}
-        prepared
-    }
-
-    /// Evaluates at the shape below a reshape instead, if the output and all leaves can follow.
-    ///
-    /// Row-major order is the same before and after a reshape, so a stage that only reshapes can be
-    /// taken away from one map if the others are reshaped the other way, as long as that costs them no
-    /// stage.
-    fn cancel_stage(&mut self) -> bool {
-        let Some(shape) = self.maps.iter().find_map(|map| {
-            let below = map.rest().last()?;
-            let whole = map.top().is_contiguous()
-                && map.top().offset() == 0
-                && map.count() == below.count();
-            (whole && map.shape() == self.shape).then(|| below.shape())
-        }) else {
-            return false;
-        };
-        let mut fewer = false;
-        let mut reshaped = SmallVec::new();
-        for map in &self.maps {
-            let stretched = map.as_ref().clone().stretch(&self.shape, Align::Right);
-            let Ok(now) = stretched.and_then(|map| map.reshape(shape.clone())) else {
-                return false;
-            };
-            if now.rest().len() > map.rest().len() {
-                return false;
-            }
-            fewer |= now.rest().len() < map.rest().len();
-            reshaped.push(Cow::Owned(now));
-        }
-        if fewer {
-            self.maps = reshaped;
-            self.shape = shape;
-        }
-        fewer
-    }
-
-    pub(super) fn stages(&self) -> SmallVec<[Stages<'_>; 4]> {
-        self.maps.iter().map(|map| Stages(map.rest())).collect()
-    }
-
-    pub(super) fn operands<'s>(&'s self, stages: &'s [Stages<'s>]) -> PerOperand<Operand<'s>> {
-        self.maps
-            .iter()
-            .zip(stages)
-            .map(|(map, stages)| operand(map, stages, &self.shape))
-            .collect()
-    }
-}
-
-/// The top stage of a map at a joint shape, as planners see it.
-fn operand<'s>(map: &'s AddressMap, stages: &'s Stages<'s>, shape: &Shape) -> Operand<'s> {
-    let top = map.top();
-    let missing = shape.rank() - top.rank();
-    let axes = shape.iter().enumerate().map(|(axis, &extent)| {
-        let Some(k) = axis.checked_sub(missing) else {
-            return AxisPattern { stride: 0, pattern: Pattern::Linear };
-        };
-        let own = top.plain_axes()[k];
-        let pattern = match top.pattern(k) {
-            _ if own.extent != extent => {
-                return AxisPattern { stride: 0, pattern: Pattern::Linear };
-            }
-            map::Pattern::Linear => Pattern::Linear,
-            map::Pattern::Cyclic { period, shift, step } => {
-                Pattern::Cyclic { period: *period, shift: *shift, step: *step }
-            }
-            map::Pattern::Listed(table) => Pattern::Listed(table.positions()),
-        };
-        AxisPattern { stride: own.stride, pattern }
-    });
-    let relocate = (!stages.0.is_empty()).then_some(stages as &dyn kernel::Relocate);
-    Operand { base: top.offset() as isize, axes: axes.collect(), relocate }
-}
-
 /// An expression as a source of tiles.
 struct Fused<'e, T>(&'e dyn Node<T>);
 
@@ -357,19 +266,4 @@ pub(super) fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Re
         relocate.relocate(&mut addresses);
     }
     Ok(addresses)
-}
-
-/// Writes one row of a tile.
-fn write_row<T: Copy + Send + Sync>(
-    storage: &mut dyn Writer<Elem = T>,
-    place: &Place<'_>,
-    row: usize,
-    from: &[T],
-) -> Result<(), Stop> {
-    let failed = |source| Stop::Storage { leaf: 0, source };
-    if place.relocate.is_none() && place.columns.table.is_none() {
-        let start = place.at(row, 0) as usize;
-        return storage.write_run(start, place.columns.stride, from).map_err(failed);
-    }
-    storage.write_at(&row_addresses(place, row, from.len())?, from).map_err(failed)
 }

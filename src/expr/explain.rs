@@ -1,7 +1,10 @@
 //! `explain`: what an evaluation would do, in words.
 
-use super::eval::{Prepared, blocking};
+mod blocks;
+
+use super::eval::blocking;
 use super::node::{Node, Tree};
+use super::prepared::Prepared;
 use super::sparse;
 use super::{Access, Expr, Lazy};
 use crate::error::Result;
@@ -123,16 +126,20 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     if !by_entries {
         lines.push(loops(&plan));
     }
-    for (k, &(elem_bytes, access)) in leaves.iter().enumerate() {
+    for (k, (elem_bytes, access)) in leaves.iter().enumerate() {
         let how = match access {
             Access::Stored { .. } if by_entries => kind(access),
+            Access::Blocks(grid) => blocks::in_words(&plan, &operands, k + 1, grid)?,
             _ => operand(&plan, k + 1, access, e.is_leaf()),
         };
         let stages = prepared.maps[k + 1].rest().len();
         let staged =
             if stages > 0 { format!(", through {} stages", stages + 1) } else { String::new() };
-        let bytes = if elem_bytes == 1 { "byte" } else { "bytes" };
+        let bytes = if *elem_bytes == 1 { "byte" } else { "bytes" };
         lines.push(format!("operand {}: {how}{staged}, {elem_bytes} {bytes} an element", k + 1));
+    }
+    if !by_entries {
+        lines.extend(densely(e, count));
     }
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
@@ -180,6 +187,23 @@ fn entries(e: &dyn Tree, by_entries: bool) -> Option<String> {
     Some(format!("entries: {stored} stored, {taken} for a sparse result; {dense}"))
 }
 
+/// Sparse operands that are read one element after another, though they have few entries.
+pub(crate) fn densely(e: &dyn Tree, count: usize) -> Vec<String> {
+    let (mut lines, mut number) = (Vec::new(), 0);
+    e.leaves(&mut |leaf| {
+        number += 1;
+        if let Access::Stored { count: entries } = leaf.access
+            && entries < count
+        {
+            let [all, entries] = [count as f64, entries as f64];
+            lines.push(format!(
+                "operand {number} is sparse and read densely: {all:.1e} elements for {entries:.1e} entries"
+            ));
+        }
+    });
+    lines
+}
+
 /// How many addresses a map reaches, or a few more where windows overlap.
 fn distinct(map: &AddressMap) -> usize {
     let top = map.top();
@@ -223,23 +247,24 @@ fn loops(plan: &plan::Plan<'_>) -> String {
 }
 
 /// Where the elements of an operand are.
-fn kind(access: Access) -> String {
+fn kind(access: &Access) -> String {
     match access {
         Access::Slice => "in memory".into(),
         Access::Read => "read by its storage".into(),
+        Access::Blocks(_) => "read by its storage in blocks".into(),
         Access::Stored { count: 1 } => "sparse, 1 entry".into(),
         Access::Stored { count } => format!("sparse, {count} entries"),
     }
 }
 
-fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> String {
+fn operand(plan: &plan::Plan<'_>, k: usize, access: &Access, copy: bool) -> String {
     let kind = kind(access);
     let Some(inner) = plan.nests.first().and_then(|nest| nest.loops.last()) else {
         return format!("direct, {kind}");
     };
     let step = inner.steps[k];
     let why = match (access, step.table, step.stride) {
-        (Access::Read | Access::Stored { .. }, ..) => {
+        (Access::Read | Access::Blocks(_) | Access::Stored { .. }, ..) => {
             "packed because it is not in memory".to_string()
         }
         (_, Some(_), _) => "packed because its indexes are listed".to_string(),
@@ -247,7 +272,7 @@ fn operand(plan: &plan::Plan<'_>, k: usize, access: Access, copy: bool) -> Strin
         (_, None, 0) => return format!("held, one element a row, {kind}"),
         (_, None, stride) => format!("packed because its innermost stride is {stride}"),
     };
-    if copy && access == Access::Slice {
+    if copy && *access == Access::Slice {
         why.replacen("packed", "copied element by element", 1)
     } else {
         format!("{why}, {kind}")

@@ -1,7 +1,11 @@
 //! The leaves of expressions, and the one place where storage meets map.
 
+mod blocks;
+mod load;
 mod row;
 
+pub(super) use blocks::{copy_area, for_each_line, load, place};
+pub(super) use load::{Elements, read_footprint};
 pub use row::LeafRow;
 
 use super::sparse::cursor::Opened;
@@ -50,11 +54,7 @@ impl<S: Reader> Expr for Tensor<S> {
 
     #[inline]
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
-        let access = match (self.storage().as_slice(), self.storage().stored()) {
-            (Some(_), _) => Access::Slice,
-            (None, None) => Access::Read,
-            (None, Some(stored)) => Access::Stored { count: stored.count() },
-        };
+        let access = Access::of(self.storage());
         visit(Leaf { map: self.address_map(), elem_bytes: size_of::<S::Elem>(), access });
     }
 
@@ -97,6 +97,10 @@ pub(super) enum Memory<'a, T> {
     Borrowed(&'a [T]),
     /// The result of a deferred operation.
     Shared(Arc<Vec<T>>),
+    /// A copy of the elements of a box.
+    Copied(Arc<Vec<T>>),
+    /// A block of as many elements.
+    Block(Arc<dyn AsRef<[T]> + Send + Sync>, usize),
 }
 
 impl<'a, T> Memory<'a, T> {
@@ -110,7 +114,8 @@ impl<'a, T> Memory<'a, T> {
         match self {
             Self::None => None,
             Self::Borrowed(slice) => Some(slice),
-            Self::Shared(elements) => Some(elements),
+            Self::Shared(elements) | Self::Copied(elements) => Some(elements),
+            Self::Block(block, len) => (**block).as_ref().get(..*len),
         }
     }
 }
@@ -145,6 +150,11 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     ) -> Self {
         let memory = result.map_or(Memory::None, Memory::Shared);
         Self::new(storage, memory)
+    }
+
+    /// A leaf that is read from storage.
+    pub(super) fn of_storage(storage: &'a dyn Reader<Elem = T>) -> Self {
+        Self::new(storage, Memory::None)
     }
 
     #[inline(always)]

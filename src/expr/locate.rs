@@ -1,5 +1,7 @@
 //! From "something failed in this evaluation" to the index and the reason.
 
+mod boxes;
+
 use super::leaf::Stages;
 use super::node::Node;
 use crate::error::{Error, Result, StorageError};
@@ -10,8 +12,9 @@ use crate::shape::{Index, Shape};
 /// The error for a stopped evaluation of `e` at `shape`.
 ///
 /// A fault is found by evaluating element by element in row-major order: slow, but the first one is
-/// the same for every plan and thread count. `extra` looks for faults of the elements themselves, and
-/// `out` is the map of the destination.
+/// the same for every plan and thread count. Where storage is not memory, it is found by boxes, each of which is read
+/// once more (`locate/boxes.rs`). `extra` looks for faults of the elements themselves, and `out` is the map of the
+/// destination.
 #[cold]
 pub(super) fn explain_stop<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
@@ -20,9 +23,25 @@ pub(super) fn explain_stop<T: Copy + Send + Sync>(
     stop: Stop,
     extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Error {
-    match shape.indexes() {
-        Ok(mut indexes) => explain_at(e, &mut indexes, out, stop, extra),
-        Err(error) => error,
+    let is_far = boxes::is_far(e);
+    match (shape.indexes(), &stop) {
+        (Ok(_), Stop::Storage { leaf: 1.., .. } | Stop::Fault | Stop::Done) if is_far => {
+            match boxes::first(e, shape, extra) {
+                Ok(Some(error)) => error,
+                Ok(None) => explain_at(e, &mut std::iter::empty(), out, stop, extra),
+                Err(error) => error,
+            }
+        }
+        (Ok(mut indexes), _) => explain_at(e, &mut indexes, out, stop, extra),
+        (Err(error), _) => error,
+    }
+}
+
+/// The error of an element.
+fn of_fault(index: Vec<usize>, fault: Fault) -> Error {
+    match fault {
+        Fault::Division => Error::Arithmetic { index },
+        Fault::Cast { value, target } => Error::Cast { index, value, target },
     }
 }
 
@@ -57,10 +76,7 @@ pub(super) fn explain_at<T: Copy + Send + Sync>(
             Error::Storage { index: global.map(|index| index.to_vec()), source }
         }
         Stop::Fault | Stop::Done => match find(e, indexes, extra) {
-            Ok(Some((index, Fault::Division))) => Error::Arithmetic { index },
-            Ok(Some((index, Fault::Cast { value, target }))) => {
-                Error::Cast { index, value, target }
-            }
+            Ok(Some((index, fault))) => of_fault(index, fault),
             Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
             Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
             Err(stop) => explain_at(e, &mut std::iter::empty(), out, stop, extra),

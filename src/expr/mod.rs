@@ -1,8 +1,6 @@
 //! Lazy elementwise expressions: operator trees over tensors and scalars.
 //!
-//! An expression computes nothing until it is evaluated, and then runs as one fused loop: leaves are
-//! resolved a tile at a time, the operators between them run in registers. A view of an expression is
-//! a view of each of its leaves.
+//! An expression computes nothing until it is evaluated, as one fused loop. A view of it is a view of its leaves.
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -13,6 +11,7 @@
 //! # Ok::<(), lensor::Error>(())
 //! ```
 
+mod access;
 mod apply;
 mod arrays;
 mod boxed;
@@ -28,21 +27,24 @@ mod operands;
 mod operators;
 mod pairs;
 mod pieces;
+mod prepared;
 mod rows;
 mod scalar;
+mod sink;
 mod sparse;
 mod update;
 
+pub(crate) use access::Access;
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
 pub use deferred::Prepare;
-pub(crate) use deferred::{prepare, prepare_all};
+pub(crate) use deferred::{Missing, prepare, prepare_all};
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
 pub(crate) use eval::for_each_block;
 pub use explain::Explanation;
-pub(crate) use explain::{NOT_COMPUTED, bytes_read};
+pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, align, zip_with};
 pub(crate) use operators::for_numbers;
@@ -53,7 +55,7 @@ pub(crate) use pieces::*;
 pub(crate) use rows::{RowReader, Rows};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;
-pub use sparse::zip_stored;
+pub use sparse::{Densely, ZipStored, zip_stored};
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -62,11 +64,11 @@ pub mod machinery {
     pub use super::boxed::{BoxedCursor, BoxedRow};
     pub use super::deferred::Kept;
     pub use super::leaf::{LeafCursor, LeafRow};
-    pub use super::node::Worker;
+    pub use super::node::{StoredOnly, Worker};
     pub use super::operands::Function;
     pub use super::pieces::Boxes;
     pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
-    pub use crate::kernel::{Cursor, Dest, Fault, Filled, Place, Row, Steps, Stop, Tile};
+    pub use crate::kernel::{Cursor, Dest, Fault, Filled, Local, Place, Row, Steps, Stop, Tile};
 }
 
 pub(crate) use crate::kernel::Stop;
@@ -77,7 +79,7 @@ use crate::error::Result;
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
-use node::Worker;
+use node::{StoredOnly, Worker};
 use sparse::StoredCursor;
 
 /// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
@@ -103,6 +105,17 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// Whether this is a tensor and nothing else.
     #[doc(hidden)]
     const IS_LEAF: bool = false; // For `Box<dyn Expr<Elem = T>>` write `BoxExpr<T>`, made by `.boxed()`.
+
+    /// Whether it evaluates as a tensor and nothing else does.
+    #[doc(hidden)]
+    fn is_leaf(&self) -> bool {
+        Self::IS_LEAF
+    }
+
+    #[doc(hidden)]
+    fn stored_only(&self) -> Option<StoredOnly<'_, Self::Elem>> {
+        None
+    }
 
     /// Borrows every leaf.
     fn by_ref(&self) -> Self::Ref<'_>;
@@ -169,7 +182,7 @@ pub trait Expr: Send + Sync + sealed::Sealed {
 }
 
 /// What an evaluation knows of a leaf besides its elements.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Leaf<'a> {
     pub(crate) map: &'a AddressMap,
     pub(crate) elem_bytes: usize,
@@ -184,20 +197,6 @@ impl Leaf<'_> {
             _ => 0,
         }
     }
-}
-
-/// How the elements of a leaf are reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// They lie in memory.
-    Slice,
-    /// They are read block by block.
-    Read,
-    /// As [`Self::Read`], and all but some of them equal a fill value.
-    Stored {
-        /// How many do not.
-        count: usize,
-    },
 }
 
 pub(crate) mod sealed {
@@ -300,8 +299,7 @@ impl<E: Expr> Lazy<E> {
         boxed::boxed(self.0)
     }
 
-    /// Says in a few lines how the expression would be evaluated: stages, loops, blocks, operands
-    /// packed or direct, threads and bytes.
+    /// Says in a few lines how the expression would be evaluated: stages, loops, operands, threads and bytes.
     ///
     /// # Errors
     ///
@@ -339,6 +337,14 @@ impl<E: Expr> Expr for Lazy<E> {
         = Lazy<E::Ref<'a>>
     where
         E: 'a;
+
+    fn is_leaf(&self) -> bool {
+        self.0.is_leaf()
+    }
+
+    fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
+        self.0.stored_only()
+    }
 
     fn by_ref(&self) -> Lazy<E::Ref<'_>> {
         Lazy(self.0.by_ref())

@@ -3,9 +3,9 @@
 
 use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Expr, Leaf, Prepare};
-use crate::error::Result;
+use crate::error::{Result, StorageError};
 use crate::kernel::inner::{RowsMut, Scratch};
-use crate::kernel::{self, Dest, Fault, Fill, Filled, Stop, Tile, TileSource};
+use crate::kernel::{self, Dest, Fault, Fill, Filled, Local, Stop, Tile, TileSource};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
@@ -40,6 +40,9 @@ pub(crate) trait Node<T>: Tree {
     /// The elements of [`Expr::in_memory`], to which the map of the only leaf belongs.
     fn in_memory(&self) -> Option<&[T]>;
 
+    /// [`Expr::stored_only`].
+    fn stored_only(&self) -> Option<StoredOnly<'_, T>>;
+
     /// Evaluates one tile whose rows follow one another in `out` and fill it.
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop>;
 }
@@ -58,7 +61,7 @@ impl<E: Expr> Tree for E {
     }
 
     fn is_leaf(&self) -> bool {
-        E::IS_LEAF
+        Expr::is_leaf(self)
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -79,8 +82,33 @@ impl<E: Expr> Node<E::Elem> for E {
         Expr::in_memory(self).map(|(elements, _)| elements)
     }
 
+    fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
+        Expr::stored_only(self)
+    }
+
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {
         fill_whole(&mut self.cursor(), tile, out)
+    }
+}
+
+/// A function of stored entries alone, with its type erased.
+pub struct StoredOnly<'e, T> {
+    pub(super) e: &'e dyn Node<T>,
+    /// Leaves of each operand.
+    pub(super) counts: &'e [usize],
+    pub(super) fill: T,
+}
+
+impl<T> fmt::Debug for StoredOnly<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredOnly").field("counts", &self.counts).finish_non_exhaustive()
+    }
+}
+
+impl<'e, T> StoredOnly<'e, T> {
+    /// The deferred operations among its leaves.
+    pub(crate) fn deferred(&self, visit: &mut dyn FnMut(&'e dyn Prepare)) {
+        self.e.deferred(visit);
     }
 }
 
@@ -170,6 +198,54 @@ impl<'a, T: Copy> Worker<'a, T> {
         self.scratch.filled()
     }
 
+    /// [`StoredLeaf::load`] of all leaves; `next` is the first of them.
+    pub(super) fn load_leaves(
+        &mut self,
+        local: &mut Local<'_>,
+        next: &mut usize,
+    ) -> Result<(), Stop> {
+        self.each_leaf(&mut |leaf| leaf.load(local, next))
+    }
+
+    /// The first [`StoredLeaf::first_failure`] of all leaves, of the leftmost where several are as early.
+    pub(super) fn first_failure(
+        &mut self,
+        local: &Local<'_>,
+    ) -> Result<Option<(usize, StorageError)>> {
+        self.first_failure_from(local, &mut 1)
+    }
+
+    /// The same, of leaves from number `next` on.
+    pub(super) fn first_failure_from(
+        &mut self,
+        local: &Local<'_>,
+        next: &mut usize,
+    ) -> Result<Option<(usize, StorageError)>> {
+        let (mut first, mut done): (Option<(usize, StorageError)>, _) = (None, Ok(()));
+        self.work.leaves(&mut |leaf| match leaf.first_failure(local, next) {
+            Ok(Some((position, error))) => {
+                if first.as_ref().is_none_or(|(known, _)| position < *known) {
+                    first = Some((position, error));
+                }
+            }
+            Ok(None) => {}
+            Err(error) => done = Err(error),
+        });
+        done.map(|()| first)
+    }
+
+    /// [`StoredLeaf::expect`] of all leaves.
+    pub(super) fn expect_leaves(&mut self, boxes: &[Local<'_>], next: &mut usize) {
+        self.work.leaves(&mut |leaf| leaf.expect(boxes, next));
+    }
+
+    /// Of how many blocks some leaf wants to be told.
+    pub(super) fn ahead(&mut self) -> usize {
+        let mut most = 0;
+        self.work.leaves(&mut |leaf| most = most.max(leaf.ahead()));
+        most
+    }
+
     /// What gives rows of the tile that are in memory already.
     pub(super) fn bound(&self) -> &dyn Fill<T> {
         &*self.work
@@ -224,6 +300,17 @@ impl<'a, T: Copy> Worker<'a, T> {
 }
 
 impl<T: Copy> TileSource<T> for Worker<'_, T> {
+    fn load(&mut self, local: &mut Local<'_>) -> Result<(), Stop> {
+        self.load_leaves(local, &mut 1)
+    }
+
+    fn expect(&mut self, next: &mut dyn Iterator<Item = Local<'_>>) {
+        if self.ahead() > 0 {
+            let boxes: Vec<_> = next.collect();
+            self.expect_leaves(&boxes, &mut 1);
+        }
+    }
+
     fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop> {
         if let Some(done) = self.work.copy(tile, dest) {
             return done;

@@ -5,25 +5,32 @@
 //! by evaluating tiles straight from strides, or, where maps are more than strides, by a plan of its
 //! own.
 
+mod block;
+mod blocks;
 mod pieces;
 mod runs;
 mod strided;
+mod windows;
 
-use super::Expr;
 use super::boxed::{Boxed, erased};
 use super::eval::evaluate_raw;
 use super::node::Worker;
+use super::pieces::selectors;
+use super::{Expr, sparse};
 use crate::error::Result;
 use crate::kernel::inner::{self, slots};
-use crate::kernel::{Fill, PART, Place, Steps, Stop, TILE, Tile};
-use crate::map::{AddressMap, Select};
+use crate::kernel::{PART, Place, Steps, Stop, TILE, Tile};
+use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
+use block::{Block, Data};
+use blocks::InBlocks;
 use pieces::Pieces;
 use runs::Runs;
 use smallvec::SmallVec;
 use std::ops::Range;
 use strided::{Strided, strided};
+use windows::Windows;
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
 const FAR_BYTES: usize = 4 << 20;
@@ -42,6 +49,10 @@ pub(crate) struct Rows<'e, T> {
     stages: usize,
     /// Strides of every leaf, if strides are all there is.
     strided: Option<Vec<Strided>>,
+    /// The windows that are read, if storage is not memory and not read in its order when rows are.
+    windows: Option<Windows>,
+    /// How rows lie in blocks, if this is one tensor that has them.
+    in_blocks: Option<InBlocks>,
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
@@ -60,6 +71,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     ) -> Result<Self> {
         let joint = e.shape()?;
         let shape = view(AddressMap::row_major(&joint)?)?.shape();
+        sparse::check(e, shape.iter().product())?;
         let mut stages = 0;
         let e = e.clone().rewrite(&mut |map| {
             let map = view(map.stretch(&joint, Align::Right)?)?;
@@ -67,7 +79,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             Ok(map)
         })?;
         let strided = strided(&e);
-        Ok(Self { e, shape, stages, strided })
+        let columns = shape.last().copied().unwrap_or(1);
+        let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), columns);
+        let strided = strided.filter(|_| windows.is_none());
+        Ok(Self { e, shape, stages, strided, windows, in_blocks })
     }
 
     pub(crate) fn shape(&self) -> &Shape {
@@ -86,8 +101,19 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             _ if reader.direct => "read where it lies",
             Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
             Some(_) => "evaluated a few thousand elements at a time",
+            None if self.windows.is_some() => "evaluated in order of storage, window by window",
             None => "evaluated piece by piece, as a map is more than strides",
         }
+    }
+
+    /// Whether windows of many rows are best, as storage lies across them.
+    pub(crate) fn is_across(&self) -> bool {
+        self.windows.is_some_and(|windows| windows.across)
+    }
+
+    /// Elements of a window, if the operand is read in windows.
+    pub(crate) fn window(&self) -> Option<usize> {
+        self.windows.map(|windows| windows.elements)
     }
 
     /// A reader of blocks, for one task.
@@ -109,6 +135,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             starts: Vec::new(),
             block: Vec::new(),
             pieces: None,
+            held: None,
+            end: 0,
         }
     }
 }
@@ -126,40 +154,10 @@ pub(crate) struct RowReader<'r, T> {
     block: Vec<T>,
     /// The part of a row that the worker is bound to, if it is one.
     pieces: Option<Pieces>,
-}
-
-/// Rows of equal length.
-pub(crate) struct Block<'b, T> {
-    data: Data<'b, T>,
-    columns: usize,
-}
-
-enum Data<'b, T> {
-    /// In memory, each row where it starts.
-    Apart(&'b [T], &'b [usize]),
-    /// In scratch memory, one after another.
-    Together(&'b [T]),
-    /// Where the leaf has packed them.
-    Bound(&'b dyn Fill<T>),
-}
-
-impl<'b, T: Copy> Block<'b, T> {
-    #[inline]
-    pub(crate) fn row(&self, row: usize) -> &'b [T] {
-        match self.data {
-            Data::Apart(slice, starts) => &slice[starts[row]..][..self.columns],
-            Data::Together(block) => &block[row * self.columns..][..self.columns],
-            Data::Bound(leaf) => leaf.row_in_memory(row, self.columns).unwrap_or_default(),
-        }
-    }
-
-    /// All rows as one, if they are one after another.
-    pub(crate) fn flat(&self) -> Option<&'b [T]> {
-        match self.data {
-            Data::Together(block) => Some(block),
-            _ => None,
-        }
-    }
+    /// Rows and columns of the window that is held.
+    held: Option<[Range<usize>; 2]>,
+    /// One past the last row that is read.
+    end: usize,
 }
 
 impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
@@ -167,6 +165,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     pub(crate) fn block_size(&self) -> usize {
         match &self.rows.strided {
             _ if self.direct => 8 * TILE,
+            _ if self.rows.windows.is_some() => self.rows.window().unwrap_or_default(),
             Some(_) if !self.crosses() => 2 * TILE,
             _ => 16 * TILE,
         }
@@ -212,6 +211,9 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
                 }
             }
             return Ok(Block { data: Data::Apart(slice, &self.starts), columns: width });
+        }
+        if let Some(window) = self.rows.window() {
+            return self.read_window(rows, columns, window);
         }
         let count = rows.len() * width;
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
@@ -330,7 +332,6 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         done: usize,
         count: usize,
     ) -> Result<(), Stop> {
-        let part = run * columns.len();
         if self.rows.strided.is_some() {
             let width = columns.len();
             let mut block = std::mem::take(&mut self.block);
@@ -341,13 +342,23 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             self.block = block;
             return Ok(());
         }
-        let range = |range: Range<usize>| Select::range(range.start as isize..range.end as isize);
-        let mut selectors: Vec<Select> = Vec::with_capacity(index.len() + 1);
-        if let Some((&first, outer)) = index.split_last() {
-            selectors.extend(outer.iter().map(|&digit| Select::Index(digit as isize)));
-            selectors.push(range(first..first + run));
+        let mut ranges: Vec<Range<usize>> = index.iter().map(|&digit| digit..digit + 1).collect();
+        if let Some(last) = ranges.last_mut() {
+            last.end = last.start + run;
         }
-        selectors.push(range(columns));
+        ranges.push(columns);
+        self.append_box(&ranges, done, count)
+    }
+
+    /// Evaluates a box to its part of a block of `count` elements, from element `done` on.
+    fn append_box(
+        &mut self,
+        ranges: &[Range<usize>],
+        done: usize,
+        count: usize,
+    ) -> Result<(), Stop> {
+        let part = ranges.iter().map(Range::len).product();
+        let selectors = selectors(ranges);
         let select = |map: AddressMap| map.select(selectors.clone());
         let piece = self.rows.e.clone().rewrite(&mut |map| select(map))?;
         let shape = select(AddressMap::row_major(&self.rows.shape)?)?.shape();

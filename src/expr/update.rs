@@ -1,19 +1,18 @@
 //! Updates in place: the old elements of the destination are the first operand.
 
 use super::apply::{ApplyRow, Op};
-use super::eval::{destination, row_addresses, run, visit_blocks};
+use super::eval::{destination, run};
 use super::leaf::LeafRow;
-use super::node::{Node, fill_bound};
+use super::node::fill_bound;
 use super::operands::Function;
+use super::sink::store;
+use super::sparse::StoredCursor;
 use super::{Apply, Expr, IntoExpr, Scalar, eval, locate, prepare, sparse};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::inner::Scratch;
-use crate::kernel::{Blocking, Cursor, Dest, Fault, Output, Source, Stop, Tile, TileSource};
-use crate::map::AddressMap;
-use crate::memory::resize;
-use crate::shape::Shape;
+use crate::kernel::{Blocking, Cursor, Dest, Fault, Local, Output, Source, Stop, Tile, TileSource};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
@@ -98,45 +97,14 @@ where
         }
     }
     let (map, storage) = out.parts_mut();
-    let done = if map.rest().is_empty()
-        && let Some(slice) = storage.as_mut_slice()
-    {
-        let source = Update { op: &op, operand: &e, elements: PhantomData };
-        run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
-    } else {
-        update_blocks(&e, &shape, map, storage, &|a, b| {
-            if op.is_fault(&(a, b)) { None } else { Some(op.call((a, b))) }
-        })
+    let source = Update { op: &op, operand: &e, elements: PhantomData };
+    let done = match storage.as_mut_slice() {
+        Some(slice) if map.rest().is_empty() => {
+            run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
+        }
+        _ => store(&source, &e, &shape, map, storage, true),
     };
     done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, fault))
-}
-
-/// [`update_with`] for storage that is read and written block by block; `op` is `None` for a fault.
-fn update_blocks<T: Copy + Send + Sync, U: Copy + Send + Sync>(
-    e: &dyn Node<U>,
-    shape: &Shape,
-    map: &AddressMap,
-    storage: &mut dyn Writer<Elem = T>,
-    op: &dyn Fn(T, U) -> Option<T>,
-) -> Result<(), Stop> {
-    let mut old: Vec<T> = Vec::new();
-    visit_blocks(e, shape, map, &mut |place, [rows, columns], block| {
-        let mut block = block.chunks(columns.max(1));
-        for row in 0..rows {
-            let failed = |source| Stop::Storage { leaf: 0, source };
-            let from = block.next().unwrap_or_default();
-            let addresses = row_addresses(place, row, columns)?;
-            let Some((&first, others)) = addresses.split_first() else { continue };
-            old.clear();
-            resize(&mut old, columns, storage.try_read(first).map_err(failed)?)?;
-            storage.read_at(others, &mut old[1..]).map_err(failed)?;
-            for (a, &b) in old.iter_mut().zip(from) {
-                *a = op(*a, b).ok_or(Stop::Fault)?;
-            }
-            storage.write_at(&addresses, &old).map_err(failed)?;
-        }
-        Ok(())
-    })
 }
 
 /// An update in place: the old elements of a tile are its first operand.
@@ -196,12 +164,24 @@ struct Updater<'e, F, T, C> {
     scratch: Scratch<T>,
 }
 
-impl<F, T, C> TileSource<T> for Updater<'_, F, T, C>
+impl<'e, F, T, C> TileSource<T> for Updater<'e, F, T, C>
 where
     T: Copy,
-    C: Cursor,
+    C: StoredCursor<'e>,
     F: Op<(T, C::Elem), Out = T>,
 {
+    fn load(&mut self, local: &mut Local<'_>) -> Result<(), Stop> {
+        let (mut next, mut done) = (1, Ok(()));
+        self.cursor.operand.leaves(&mut |leaf| {
+            if done.is_ok() {
+                done = leaf.load(local, &mut next);
+            }
+        });
+        done
+    }
+
+    fn expect(&mut self, _next: &mut dyn Iterator<Item = Local<'_>>) {}
+
     fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop> {
         if !dest.get(&mut self.cursor.old)? {
             return Err(Stop::Done);

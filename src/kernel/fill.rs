@@ -1,9 +1,10 @@
 //! Filling an output: as slots of one task, in parts of several, chunk by chunk, in halves, or as results side by side.
 
+use super::evaluate::{FenceOnDrop, is_streamed};
 use super::filled::Filled;
 use super::inner::as_slots;
+use super::join;
 use super::slots::Slots;
-use super::{FenceOnDrop, is_streamed, join};
 use crate::error::{Error, Result};
 use crate::memory::{list, push};
 use std::mem::MaybeUninit;

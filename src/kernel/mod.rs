@@ -5,6 +5,7 @@
 //! compiled once an element type; below it, an expression runs in registers, see [`Row`].
 
 mod common;
+mod evaluate;
 mod fill;
 mod filled;
 pub(crate) mod gemm;
@@ -15,28 +16,33 @@ pub(crate) mod runs;
 mod simd;
 mod slots;
 pub(crate) mod sparse;
+mod store;
 mod taps;
 mod walk;
 
 pub(crate) use common::Intersection;
+pub use evaluate::Local;
+pub(crate) use evaluate::{Source, TileSource, evaluate, evaluate_blocks, fill_tile};
 pub(crate) use fill::{Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
 pub use filled::Filled;
 pub use inner::Dest;
-pub(crate) use inner::{Fill, Output, RowsMut};
+pub(crate) use inner::{Fill, Output};
 pub(crate) use join::{join, task_size, threads};
-pub(crate) use plan::{AxisPattern, Blocking, Operand, Pattern, PerOperand, Relocate};
+pub(crate) use plan::{
+    Area, AxisPattern, Blocking, Cuts, Footprint, Grid, Operand, Pattern, PerOperand, Relocate,
+    Run, Supply,
+};
 pub(crate) use simd::{
     Kernel, SPARE, dispatch, dispatch_widest, prefetch_row, prefetch_span, sort_u32, sort_u64,
 };
 pub(crate) use simd::{compensate_f32, compensate_f64};
 use simd::{merge_u32, merge_u64};
 pub(crate) use slots::{Columns, Queue, Slots};
+pub(crate) use store::{Sink, Sinks, evaluate_to};
 pub(crate) use taps::Taps;
 pub(crate) use walk::walk;
 
-use crate::error::{Error, Result, StorageError};
-use plan::{Nest, Plan, plan};
-use std::mem::MaybeUninit;
+use crate::error::{Error, StorageError};
 
 /// Elements for which more than one thread is worth its start.
 pub(crate) const PARALLEL: usize = 1 << 17;
@@ -218,160 +224,4 @@ pub trait Row: Sized {
 
     /// Element `column`, and whether it has a fault.
     fn checked(&self, column: usize) -> (Self::Elem, bool);
-}
-
-/// Something to evaluate, shared by the tasks that do so.
-pub(crate) trait Source<T>: Sync {
-    /// A worker of its own for one task.
-    fn open(&self) -> Box<dyn TileSource<T> + '_>;
-}
-
-/// Evaluates tiles, one after another.
-pub(crate) trait TileSource<T> {
-    /// Evaluates a tile to its destination.
-    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop>;
-
-    /// Evaluates a tile to scratch memory, rows one after another.
-    fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop>;
-}
-
-/// Evaluates `source` over `extents` into `out`, of which operand 0 says where each element goes.
-///
-/// # Errors
-///
-/// What the source reports, and [`Error::OutOfSpan`] if the output does not fit.
-pub(crate) fn evaluate<T: Send>(
-    source: &dyn Source<T>,
-    extents: &[usize],
-    operands: &[Operand<'_>],
-    block: Blocking,
-    out: Output<'_, T>,
-) -> Result<Option<Filled>, Stop> {
-    let plan = plan(extents, operands, block)?;
-    let injective = operands.first().is_some_and(|output| is_nested(extents, output));
-    let target = inner::Target::new(out, &plan)?;
-    let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
-    let bytes = extents.iter().product::<usize>().saturating_mul(size_of::<T>());
-    let stream = injective && is_streamed::<T>(bytes);
-    let mut written = 0;
-    for nest in &plan.nests {
-        let count = nest.count();
-        written += count;
-        let task = if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
-        run(source, &plan, nest, &relocates, &target, stream, task)?;
-    }
-    Ok(target.filled(written).filter(|_| injective))
-}
-
-/// Whether an output of so many bytes is written past the caches, if each slot is written once.
-fn is_streamed<T>(bytes: usize) -> bool {
-    simd::streams() && size_of::<T>() <= simd::LINE && bytes >= STREAM_BYTES
-}
-
-/// Evaluates the tile that a cursor is bound to, whose rows follow one another in `out` and fill it.
-///
-/// # Errors
-///
-/// [`Stop::Fault`], and [`Error::OutOfSpan`] if the tile does not fill `out`.
-pub(crate) fn fill_tile<T: Copy>(
-    cursor: &dyn Fill<T>,
-    [rows, columns]: [usize; 2],
-    out: &mut [MaybeUninit<T>],
-) -> Result<Filled, Stop> {
-    let len = out.len();
-    match RowsMut::new(&mut *out, rows, columns, columns) {
-        Some(mut to) if rows * columns == len => {
-            if cursor.fill(0, false, &mut to).has_fault() {
-                Err(Stop::Fault)
-            } else {
-                Ok(Filled::of(out))
-            }
-        }
-        _ => Err(Error::OutOfSpan { span: 0..rows * columns, len }.into()),
-    }
-}
-
-/// Orders streamed stores before whatever comes after a task, also where that is an error or a panic.
-struct FenceOnDrop(bool);
-
-impl Drop for FenceOnDrop {
-    fn drop(&mut self) {
-        if self.0 {
-            simd::fence();
-        }
-    }
-}
-
-/// Runs one nest, in halves as long as they are larger than `task`.
-fn run<T: Send>(
-    source: &dyn Source<T>,
-    plan: &Plan<'_>,
-    nest: &Nest,
-    relocates: &[Option<&dyn Relocate>],
-    target: &inner::Target<'_, T>,
-    stream: bool,
-    task: usize,
-) -> Result<(), Stop> {
-    let halves = if nest.count() > task { nest.split() } else { None };
-    if let Some((low, high)) = halves {
-        // Each takes its half along: what one thread reads would share cache lines with what the other writes.
-        let (a, b) = join(
-            move || run(source, plan, &low, relocates, target, stream, task),
-            move || run(source, plan, &high, relocates, target, stream, task),
-        );
-        return a.and(b);
-    }
-    let mut tiles = source.open();
-    let lead = if stream { target.lead(nest) } else { 0 };
-    let _fence = FenceOnDrop(stream);
-    walk(nest, &plan.tables, relocates, lead, &mut |tile| {
-        // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
-        // than one: `task` is finite only where `is_nested` found the output injective, and the halves
-        // of a nest share no index. Within a task one destination is alive at a time.
-        #[allow(unsafe_code, reason = "the one call that makes a destination")]
-        let mut dest = unsafe { target.dest(tile, stream) };
-        tiles.fill(tile, &mut dest)
-    })
-}
-
-/// Evaluates `source` tile by tile in order of `operands[0]`, handing on the places and the elements.
-pub(crate) fn evaluate_blocks<T>(
-    source: &dyn Source<T>,
-    extents: &[usize],
-    operands: &[Operand<'_>],
-    mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let plan = plan(extents, operands, Blocking::SCRATCH)?;
-    let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
-    let mut tiles = source.open();
-    for nest in &plan.nests {
-        walk(nest, &plan.tables, &relocates, 0, &mut |tile| {
-            let block = tiles.block(tile)?;
-            visit(&tile.places[0], [tile.rows, tile.columns], block)
-        })?;
-    }
-    Ok(())
-}
-
-/// Whether the strides of an operand nest, so that no two indexes share an address.
-pub(crate) fn is_nested(extents: &[usize], operand: &Operand<'_>) -> bool {
-    if extents.contains(&0) {
-        return true;
-    }
-    let mut axes: Vec<(usize, usize)> = Vec::with_capacity(extents.len());
-    for (&extent, axis) in extents.iter().zip(&operand.axes).filter(|(extent, _)| **extent > 1) {
-        let positions = match axis.pattern {
-            Pattern::Linear => extent,
-            Pattern::Cyclic { period, .. } if extent <= period => period,
-            _ => return false,
-        };
-        axes.push((axis.stride.unsigned_abs(), positions));
-    }
-    axes.sort_unstable();
-    let mut reach = 0_usize;
-    axes.iter().all(|&(stride, positions)| {
-        let nested = stride > reach;
-        reach = reach.saturating_add(stride.saturating_mul(positions - 1));
-        nested
-    })
 }

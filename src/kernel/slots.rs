@@ -1,8 +1,9 @@
 //! Slots of an output that one task writes from one end to the other, once, and then proves it.
 
+use super::evaluate::FenceOnDrop;
 use super::filled::Filled;
 use super::inner::{RowsMut, as_slots};
-use super::{Cursor, Fault, FenceOnDrop, Fill, LARGE, PART, Row, Stop, Tile, simd};
+use super::{Cursor, Fault, Fill, LARGE, PART, Row, Stop, Tile, simd};
 use crate::error::{Error, Result};
 use crate::memory::resize;
 use std::array::from_fn;

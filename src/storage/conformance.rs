@@ -27,6 +27,7 @@
 //! A storage around another one should pass every method on: [`check_reader_forwards`] and
 //! [`check_writer_forwards`] put it around a storage that counts.
 
+mod blocks;
 mod forward;
 mod quiet;
 mod reader;
@@ -102,6 +103,34 @@ pub enum Violation {
         /// Name of the method.
         method: &'static str,
         /// The address.
+        address: usize,
+    },
+    /// Blocks whose sides do not make the length of the storage.
+    #[error("blocks of {block:?} in {extents:?} do not make a length of {len}")]
+    BlockSides {
+        /// What `extents` gives.
+        extents: Vec<usize>,
+        /// What `block` gives.
+        block: Vec<usize>,
+        /// What `len` says.
+        len: usize,
+    },
+    /// A block has not as many elements as its extents.
+    #[error("block {index:?} has {found} elements of {len}")]
+    BlockLen {
+        /// Index of the block.
+        index: Vec<usize>,
+        /// Elements it has.
+        found: usize,
+        /// Elements it should have.
+        len: usize,
+    },
+    /// A block holds another element than `try_read` gives.
+    #[error("block {index:?} disagrees with `try_read` at address {address}")]
+    Block {
+        /// Index of the block.
+        index: Vec<usize>,
+        /// The first such address in it.
         address: usize,
     },
     /// A run holds another element than `try_read` gives, or was not written there.
@@ -283,6 +312,7 @@ pub fn reader_violations<R: Reader + ?Sized>(
     let mut report = Report::default();
     reader::check(storage, &same, &mut report);
     stored::check(storage, &same, &mut report);
+    blocks::check(storage, &same, &mut report);
     report.violations
 }
 

@@ -4,19 +4,25 @@
 //! elements, faster or fallibly. The library itself calls the block methods and the `try_` methods
 //! only.
 
+mod blocks;
 mod boxed;
+mod chunked;
 mod composed;
 mod computed;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod dense;
 mod encoded;
+mod forward;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod sparse;
+mod stored;
 mod stream;
 
+pub use blocks::{Block, BlockIndex, Blocks, BlocksMut};
 pub use boxed::{BoxReader, DynReader};
+pub use chunked::{BlockMemory, Chunked, NotStored, Stats};
 pub use composed::{Concat, Indexed};
 pub use computed::{Constant, FromFn, Impulse, Progression};
 pub use dense::SubBuffer;
@@ -25,13 +31,12 @@ pub use encoded::Encoded;
 pub use mapped::{Mapped, MappedMut};
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use sparse::{sort_entries, sort_pairs};
+pub use stored::{Stored, StoredMut};
 pub(crate) use stream::{Checked, fill};
 pub use stream::{read_elements, read_elements_at};
 
 use crate::error::StorageError;
 use crate::memory::try_with_capacity;
-use std::ops::Deref;
-use std::sync::Arc;
 
 /// Storage that can be read one element at a time.
 ///
@@ -40,6 +45,18 @@ use std::sync::Arc;
 /// `read(a)` returns the same value for the same `a` while `self` is borrowed, and the provided
 /// methods describe the same elements. The `conformance` feature has a kit that tests both. A
 /// violation may give wrong numbers, never undefined behaviour.
+///
+/// # What is asked
+///
+/// Evaluations ask `as_slice`, `stored` and `blocks` once or a few times each, and then, of storage that has none of
+/// them, for runs: from the lowest address to the highest within boxes of 2^17 elements (2^16 where they are updated),
+/// whatever the view. A run of step 1 is as long as neighbours are wanted, up to 2^18 elements, and may hold up to
+/// as many elements between them that are not; where reading those fails, it is asked again without them. Rows of 512
+/// elements and more that a view reads in order are asked for one by one, at most 2048 elements at a time. The step
+/// is not 0, and negative where rows of a flipped view are read in order; `out` may be empty. [`Self::read_at`] gets
+/// ascending addresses, but for lists of a caller's. Single elements are read by [`Self::try_read`]. All threads of
+/// an evaluation ask at once, each for boxes of its own. After a failure the elements of a box may be read one by one to
+/// find the first that fails. [`conformance::cost`](crate::conformance) counts all this for a storage and a view.
 ///
 /// ```
 /// use lensor::{Reader, Tensor};
@@ -119,20 +136,32 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
-    /// Reads `addresses` into `out`, one for one.
+    /// Reads `addresses` into `out`, one for one. The default joins neighbours to runs.
     ///
     /// # Errors
     ///
     /// What the storage reports; `out` is then partly written.
     fn read_at(&self, addresses: &[usize], out: &mut [Self::Elem]) -> Result<(), StorageError> {
-        for (slot, &address) in out.iter_mut().zip(addresses) {
-            *slot = self.try_read(address)?;
+        let (mut addresses, mut out) = (addresses, out);
+        while let (Some(&start), false) = (addresses.first(), out.is_empty()) {
+            let (step, count) = neighbours(addresses);
+            let (now, later) = out.split_at_mut(count.min(out.len()));
+            match now {
+                [slot] => *slot = self.try_read(start)?,
+                run => self.read_run(start, step, run)?,
+            }
+            (addresses, out) = (&addresses[count..], later);
         }
         Ok(())
     }
 
     /// The entries that differ from a fill value, if the storage is sparse.
     fn stored(&self) -> Option<&dyn Stored<Elem = Self::Elem>> {
+        None
+    }
+
+    /// The blocks that the elements come in, if they do. Views are then evaluated block by block.
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = Self::Elem>> {
         None
     }
 
@@ -150,64 +179,6 @@ pub trait Reader: Send + Sync {
     {
         BoxReader::around(self)
     }
-}
-
-/// The entries of sparse storage, in ascending order of address.
-pub trait Stored: Send + Sync {
-    /// Type of the elements.
-    type Elem: Copy;
-
-    /// Value of every address without an entry.
-    fn fill(&self) -> Self::Elem;
-
-    /// Number of entries.
-    fn count(&self) -> usize;
-
-    /// Number of entries below `address`.
-    fn rank(&self, address: usize) -> usize;
-
-    /// Copies entries from ordinal `from` on until a slice is full; returns how many.
-    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [Self::Elem]) -> usize;
-
-    /// Addresses and values of all entries, if they lie in memory so. Override it if they do.
-    fn as_slices(&self) -> Option<(&[usize], &[Self::Elem])> {
-        None
-    }
-}
-
-/// Sparse storage whose entries can be replaced. An assignment to sparse storage goes through it, so that
-/// elements equal to the fill value take no entry.
-pub trait StoredMut: Stored {
-    /// Whether an element is the fill value, so that it needs no entry. Wrappers ask what they wrap, which takes
-    /// a mutable borrow.
-    fn is_fill(&mut self, value: Self::Elem) -> bool;
-
-    /// Whether the fill value is that of these addresses alone. That of a part of other storage is not:
-    /// there [`Self::set_fill`] changes nothing.
-    fn owns_fill(&mut self) -> bool {
-        true
-    }
-
-    /// Changes the value of every address without an entry.
-    ///
-    /// # Errors
-    ///
-    /// What the storage cannot do, [`Error::OutOfMemory`](crate::Error::OutOfMemory) for example; nothing
-    /// is changed then.
-    fn set_fill(&mut self, fill: Self::Elem) -> crate::Result<()>;
-
-    /// Puts other entries in the place of those with the given ordinals. Their addresses ascend, and lie
-    /// between those of the entries before and after.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::set_fill`].
-    fn splice(
-        &mut self,
-        ordinals: std::ops::Range<usize>,
-        addresses: Vec<usize>,
-        values: Vec<Self::Elem>,
-    ) -> crate::Result<()>;
 }
 
 /// Storage that can be written one element at a time.
@@ -239,6 +210,11 @@ pub trait Writer: Reader {
         None
     }
 
+    /// The blocks that the elements come in, to be replaced, if they do. Assignments then store each block once.
+    fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = Self::Elem>> {
+        None
+    }
+
     /// Writes `from` to `start, start + step, ..`.
     ///
     /// # Errors
@@ -256,17 +232,34 @@ pub trait Writer: Reader {
         Ok(())
     }
 
-    /// Writes `from` to `addresses`, one for one.
+    /// Writes `from` to `addresses`, one for one. The default joins neighbours to runs.
     ///
     /// # Errors
     ///
     /// What the storage reports; the block is then partly written.
     fn write_at(&mut self, addresses: &[usize], from: &[Self::Elem]) -> Result<(), StorageError> {
-        for (&address, &value) in addresses.iter().zip(from) {
-            self.try_write(address, value)?;
+        let (mut addresses, mut from) = (addresses, from);
+        while let (Some(&start), false) = (addresses.first(), from.is_empty()) {
+            let (step, count) = neighbours(addresses);
+            let (now, later) = from.split_at(count.min(from.len()));
+            match now {
+                [value] => self.try_write(start, *value)?,
+                run => self.write_run(start, step, run)?,
+            }
+            (addresses, from) = (&addresses[count..], later);
         }
         Ok(())
     }
+}
+
+/// How many addresses, from the first on, are neighbours, and the way they go: a run of them is read at once.
+fn neighbours(addresses: &[usize]) -> (isize, usize) {
+    let step = match addresses {
+        [first, second, ..] if *second == first.wrapping_sub(1) => -1,
+        _ => 1,
+    };
+    let follow = addresses.windows(2).take_while(|two| two[1] == two[0].wrapping_add_signed(step));
+    (step, 1 + follow.count())
 }
 
 /// Addresses in a storage below: of each of `count` positions of a block.
@@ -280,112 +273,3 @@ pub(crate) fn translate(
     }
     Ok(all)
 }
-
-/// Forwards every method, provided ones included: a forgotten `stored` would densify silently, a
-/// forgotten `as_slice` would be slow.
-macro_rules! forward_reader {
-    ($([$($generics:tt)*] $pointer:ty, $levels:literal { $($own:tt)* })*) => { $(
-        impl<$($generics)*> Reader for $pointer {
-            type Elem = <<Self as Deref>::Target as Reader>::Elem;
-
-            #[inline]
-            fn len(&self) -> usize {
-                (**self).len()
-            }
-
-            #[inline]
-            fn read(&self, address: usize) -> Self::Elem {
-                (**self).read(address)
-            }
-
-            #[inline]
-            fn is_empty(&self) -> bool {
-                (**self).is_empty()
-            }
-
-            #[inline]
-            fn try_read(&self, address: usize) -> Result<Self::Elem, StorageError> {
-                (**self).try_read(address)
-            }
-
-            #[inline]
-            fn as_slice(&self) -> Option<&[Self::Elem]> {
-                (**self).as_slice()
-            }
-
-            #[inline]
-            fn read_run(&self, start: usize, step: isize, out: &mut [Self::Elem]) -> Result<(), StorageError> {
-                (**self).read_run(start, step, out)
-            }
-
-            #[inline]
-            fn read_at(&self, addresses: &[usize], out: &mut [Self::Elem]) -> Result<(), StorageError> {
-                (**self).read_at(addresses, out)
-            }
-
-            #[inline]
-            fn stored(&self) -> Option<&dyn Stored<Elem = Self::Elem>> {
-                (**self).stored()
-            }
-
-            #[inline]
-            fn box_depth(&self) -> usize {
-                (**self).box_depth() + $levels
-            }
-
-            $($own)*
-        }
-    )* };
-}
-forward_reader! {
-    [R: Reader + ?Sized] &R, 0 {}
-    [R: Reader + ?Sized] &mut R, 0 {}
-    [R: Reader + ?Sized] Box<R>, 0 {}
-    [R: Reader + ?Sized] Arc<R>, 0 {}
-    ['x, T: Copy + Send + Sync] BoxReader<'x, T>, 1 {
-        /// A box of a box is one box.
-        fn boxed<'a>(self) -> BoxReader<'a, T>
-        where
-            'x: 'a,
-        {
-            self
-        }
-    }
-}
-
-macro_rules! forward_writer {
-    ($($pointer:ty),*) => { $(
-        impl<W: Writer + ?Sized> Writer for $pointer {
-            #[inline]
-            fn write(&mut self, address: usize, value: Self::Elem) {
-                (**self).write(address, value);
-            }
-
-            #[inline]
-            fn try_write(&mut self, address: usize, value: Self::Elem) -> Result<(), StorageError> {
-                (**self).try_write(address, value)
-            }
-
-            #[inline]
-            fn as_mut_slice(&mut self) -> Option<&mut [Self::Elem]> {
-                (**self).as_mut_slice()
-            }
-
-            #[inline]
-            fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = Self::Elem>> {
-                (**self).stored_mut()
-            }
-
-            #[inline]
-            fn write_run(&mut self, start: usize, step: isize, from: &[Self::Elem]) -> Result<(), StorageError> {
-                (**self).write_run(start, step, from)
-            }
-
-            #[inline]
-            fn write_at(&mut self, addresses: &[usize], from: &[Self::Elem]) -> Result<(), StorageError> {
-                (**self).write_at(addresses, from)
-            }
-        }
-    )* };
-}
-forward_writer!(&mut W, Box<W>);

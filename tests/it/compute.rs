@@ -174,7 +174,7 @@ fn sparse_operands_may_stand_beside_it() {
 fn zip_stored_with(
     t: &Tensor<lensor::storage::Sparse<i64>>,
 ) -> Tensor<lensor::storage::Sparse<i64>> {
-    lensor::expr::zip_stored((t, t.sum(0)), 0, |(x, sum)| x * sum).unwrap()
+    lensor::expr::zip_stored((t, t.sum(0)), 0, |(x, sum)| x * sum).eval_sparse().unwrap()
 }
 
 /// Threads may compute with clones of one operation at the same time.

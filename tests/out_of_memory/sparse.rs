@@ -104,13 +104,13 @@ pub(crate) fn computing() {
     every_shortage("crossed", 2, || (&a + b.view().transpose(&[1, 0])?).eval_sparse().map(parts));
     every_shortage("boxed", 2, || ((&a * 2).boxed() + &b).boxed().eval_sparse().map(parts));
     every_shortage("zip_stored", 2, || {
-        zip_stored((&a, &b), 0, |(x, y)| x.wrapping_mul(y)).map(parts)
+        zip_stored((&a, &b), 0, |(x, y)| x.wrapping_mul(y)).eval_sparse().map(parts)
     });
     every_shortage("zip_stored with dense", 2, || {
-        zip_stored((&a, &dense), 0, |(x, y)| x.wrapping_mul(y)).map(parts)
+        zip_stored((&a, &dense), 0, |(x, y)| x.wrapping_mul(y)).eval_sparse().map(parts)
     });
     every_shortage("zip_stored of three", 2, || {
-        zip_stored((&a, &b, &c), 0, |(x, y, z)| x ^ y ^ z).map(parts)
+        zip_stored((&a, &b, &c), 0, |(x, y, z)| x ^ y ^ z).eval_sparse().map(parts)
     });
     every_shortage("dense result", 1, || (&a + &b).eval());
     every_shortage("mixed", 1, || (&a + &dense).eval());
@@ -123,6 +123,7 @@ pub(crate) fn computing() {
     every_shortage("stored fault", 0, || {
         let zero = (&a * 0).eval_sparse()?;
         match zip_stored((&a, &zero), 0, |(x, y)| x.wrapping_add(y))
+            .eval_sparse()
             .and(((&a + 1) / &zero).eval_sparse())
         {
             Err(Error::OutOfMemory { bytes }) => Err(Error::OutOfMemory { bytes }),

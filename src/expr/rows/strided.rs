@@ -1,10 +1,11 @@
 //! Leaves that are nothing but strides.
 
 use crate::expr::boxed::Boxed;
-use crate::expr::{Expr, Leaf};
+use crate::expr::{Access, Expr, Leaf};
 use smallvec::SmallVec;
 
 /// Where a leaf lies: its offset and a stride for every axis of the joint shape.
+#[derive(Clone)]
 pub(super) struct Strided {
     pub(super) base: isize,
     pub(super) strides: SmallVec<[isize; 4]>,
@@ -37,4 +38,39 @@ pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Vec<Str
         }
     });
     leaves
+}
+
+/// How rows lie in storage that is not memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Order {
+    /// One after another.
+    Along,
+    /// Elements of different rows are neighbours.
+    Across,
+}
+
+/// How rows lie in storage that is not memory and that rows are not read in the order of, if there is any.
+pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Order> {
+    /// Rows from this length on are read one by one.
+    const LONG: usize = 64;
+    let mut found = None;
+    e.leaves(&mut |leaf: Leaf<'_>| {
+        if leaf.access == Access::Slice {
+            return;
+        }
+        let (top, plain) = (leaf.map.top(), leaf.map.rest().is_empty());
+        let mut axes = top.plain_axes().iter().filter(|axis| axis.extent > 1);
+        let strides: SmallVec<[usize; 4]> = axes.clone().map(|a| a.stride.unsigned_abs()).collect();
+        let falls = strides.is_sorted_by(|outer, inner| outer > inner);
+        let long = axes.next_back().is_none_or(|axis| axis.extent >= LONG) || strides.len() < 2;
+        let still = strides.iter().all(|stride| *stride == 0);
+        let blocks = matches!(leaf.access, Access::Blocks(_));
+        if !blocks && plain && top.as_linear().is_some() && (still || (falls && long)) {
+            return;
+        }
+        let nearest = strides.iter().copied().filter(|stride| *stride != 0).min();
+        let across = plain && strides.last().copied() != nearest && nearest.is_some();
+        found = found.max(Some(if across { Order::Across } else { Order::Along }));
+    });
+    found
 }

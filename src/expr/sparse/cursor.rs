@@ -1,8 +1,9 @@
 //! Expressions at work on stored entries: a leaf is a row of packed values instead of a tile.
 
+use crate::error::{Result, StorageError};
 use crate::expr::apply::ApplyCursor;
 use crate::expr::{Op, Stop};
-use crate::kernel::Cursor;
+use crate::kernel::{Cursor, Local};
 use crate::map::AddressMap;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -38,6 +39,26 @@ pub trait StoredLeaf<'a> {
     /// have them.
     #[doc(hidden)]
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
+
+    /// Brings the elements of a box to memory, where they are not, for the tiles that are bound next.
+    #[doc(hidden)]
+    fn load(&mut self, local: &mut Local<'_>, next: &mut usize) -> Result<(), Stop>;
+
+    /// Where storage fails first in a box, by addresses in operand 0, and what it reports.
+    #[doc(hidden)]
+    fn first_failure(
+        &mut self,
+        local: &Local<'_>,
+        next: &mut usize,
+    ) -> Result<Option<(usize, StorageError)>>;
+
+    /// Tells storage in blocks of the boxes to come.
+    #[doc(hidden)]
+    fn expect(&mut self, boxes: &[Local<'_>], next: &mut usize);
+
+    /// Of how many blocks it wants to be told.
+    #[doc(hidden)]
+    fn ahead(&mut self) -> usize;
 
     /// Resolves the leaf for a block of positions, which becomes one row; `next` is its number.
     #[doc(hidden)]

@@ -1,10 +1,10 @@
 //! Leaves of sparse evaluations.
 
 use super::cursor::{Block, Opened, Positions, Share, StoredCursor, StoredLeaf};
-use crate::error::{Error, SparseFlaw};
+use crate::error::{Error, Result, SparseFlaw, StorageError};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
-use crate::kernel::{Kernel, dispatch, prefetch_span};
+use crate::kernel::{Kernel, Local, dispatch, prefetch_span};
 use crate::map::{AddressMap, Plane};
 use crate::memory::{owned, refill, resize, try_reserve_exact};
 use crate::tensor::stored::entries_of;
@@ -48,6 +48,29 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         lists.push(positions);
         self.opened = Some(opened);
         Ok(())
+    }
+
+    fn load(&mut self, local: &mut Local<'_>, next: &mut usize) -> Result<(), Stop> {
+        *next += 1;
+        self.load_box(local, *next - 1)
+    }
+
+    fn first_failure(
+        &mut self,
+        local: &Local<'_>,
+        next: &mut usize,
+    ) -> Result<Option<(usize, StorageError)>> {
+        *next += 1;
+        LeafCursor::first_failure(self, local, *next - 1)
+    }
+
+    fn expect(&mut self, boxes: &[Local<'_>], next: &mut usize) {
+        *next += 1;
+        self.expect_boxes(boxes, *next - 1);
+    }
+
+    fn ahead(&mut self) -> usize {
+        self.storage.blocks().map_or(0, |blocks| blocks.ahead())
     }
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {

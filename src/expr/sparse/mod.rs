@@ -3,6 +3,7 @@
 mod assign;
 pub(in crate::expr) mod cursor;
 mod dense;
+mod densely;
 mod leaf;
 mod merge;
 mod shared;
@@ -13,7 +14,9 @@ pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Share, StoredCursor, StoredLeaf};
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
-pub use zip::zip_stored;
+pub use densely::Densely;
+pub(super) use densely::check;
+pub use zip::{ZipStored, zip_stored};
 
 use super::node::{Node, Tree, Worker};
 use super::{Access, Expr, Lazy, locate, prepare};
@@ -70,6 +73,9 @@ impl<E: Expr> Lazy<E> {
 }
 
 fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Sparse<T>>> {
+    if let Some(stored) = e.stored_only() {
+        return stored.evaluate();
+    }
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
     let stored = stored_count(e);
@@ -117,6 +123,9 @@ pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     shape: &Shape,
     visit: Visit<'_, T>,
 ) -> Result<T> {
+    if let Some(stored) = e.stored_only() {
+        return stored.visit(shape, visit);
+    }
     let len = shape.count()?;
     let (stored, sparse) = stored_count(e);
     if !sparse {
@@ -199,7 +208,13 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     /// Calls `visit` with positions and elements, block by block; returns the fill value.
     fn for_each_block(&mut self, len: usize, visit: Visit<'_, T>) -> Result<T, Stop> {
         let (fill, fault) = self.fill()?;
-        let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), Where::Some);
+        let count = self.visit(Where::Some, fill, visit)?;
+        if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }
+    }
+
+    /// Calls `visit` with positions and elements, block by block; returns how many there were.
+    fn visit(&mut self, wanted: Where<'_>, fill: T, visit: Visit<'_, T>) -> Result<usize, Stop> {
+        let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
         let mut count = 0;
         while let Some(block) = blocks.next_block() {
             self.worker.bind_stored(&block, &mut 0)?;
@@ -215,7 +230,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
             }
             visit(fill, positions, results)?;
         }
-        if fault && count < len { Err(Stop::Fault) } else { Ok(fill) }
+        Ok(count)
     }
 }
 

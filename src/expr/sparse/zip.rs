@@ -1,14 +1,22 @@
 //! Functions of stored entries alone.
 
 use super::tasks::{self, Where};
-use super::{Evaluation, locate};
+use super::{Evaluation, Visit, locate};
 use crate::error::{Error, Result};
-use crate::expr::node::{Node, Tree};
-use crate::expr::{Access, Apply, IntoOperands, Operands, operands::Function, prepare};
+use crate::expr::deferred::{Kept, Missing};
+use crate::expr::leaf::LeafCursor;
+use crate::expr::node::{StoredOnly, Tree};
+use crate::expr::sealed::Sealed;
+use crate::expr::{
+    Access, Apply, Expr, IntoOperands, Lazy, Leaf, Operands, Prepare, operands::Function, prepare,
+};
 use crate::kernel::Stop;
 use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// A function of one to six operands where every sparse one of them stores an entry, and `fill` everywhere
 /// else.
@@ -22,9 +30,13 @@ use crate::tensor::Tensor;
 /// Other operands, such as a dense row, are read at the entries of the sparse ones only. The entries of the
 /// result are those that are computed, whatever their values.
 ///
+/// Nothing is computed before it is asked for: [`Lazy::eval_sparse`] makes a sparse tensor, and a fold takes the entries as
+/// they come, so that a sum of products costs the entries, whatever the shape. As an operand of other expressions it
+/// is computed first.
+///
 /// # Errors
 ///
-/// [`Error::WouldDensify`] if no operand is sparse; [`Error::Operands`] if the shapes do not align;
+/// When it is computed: [`Error::WouldDensify`] if no operand is sparse; [`Error::Operands`] if the shapes do not align;
 /// [`Error::Cast`] and [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage
 /// fails; [`Error::OutOfMemory`] if the result cannot be kept.
 ///
@@ -35,15 +47,38 @@ use crate::tensor::Tensor;
 /// let indexes = [[0, 0], [0, 2], [1, 1]];
 /// let a = Tensor::from_coordinates([2, 3], 0, &indexes, vec![1, 2, 3], Duplicates::Refuse)?;
 /// let b = a.view().flip(1)?;
-/// let product = zip_stored((&a, b), 0, |(a, b)| a * b)?;
-/// assert_eq!(product.to_vec()?, [2, 0, 2, 0, 9, 0]);
+/// let product = zip_stored((&a, b), 0, |(a, b)| a * b);
+/// assert_eq!(product.eval_sparse()?.to_vec()?, [2, 0, 2, 0, 9, 0]);
 ///
 /// let row = Tensor::from_vec([3], vec![10, 20, 30])?; // dense
-/// let scaled = zip_stored((&a, &row), 0, |(a, row)| a * row)?;
-/// assert_eq!(scaled.to_vec()?, [10, 0, 60, 0, 60, 0]);
+/// let scaled = zip_stored((&a, &row), 0, |(a, row)| a * row);
+/// assert_eq!(scaled.sum(1).eval()?.to_vec()?, [70_i64, 60]);
 /// # Ok::<(), Error>(())
 /// ```
-pub fn zip_stored<A, U, F>(operands: A, fill: U, f: F) -> Result<Tensor<Sparse<U>>>
+///
+/// A matricised tensor times a Khatri-Rao product, the heart of CP decompositions, one component after another:
+///
+/// ```
+/// # use lensor::prelude::*;
+/// # use lensor::expr::zip_stored;
+/// # use lensor::storage::Duplicates;
+/// # let indexes = [[0, 1, 2], [1, 0, 0], [1, 1, 1]];
+/// # let x = Tensor::from_coordinates([2, 2, 3], 0.0, &indexes, vec![1.0, 2.0, 3.0], Duplicates::Refuse)?;
+/// # let (b, c) = (Tensor::full([2, 4], 2.0)?, Tensor::full([3, 4], 0.5)?);
+/// let mut m = Tensor::full([2, 4], 0.0)?;
+/// for r in 0..4 {
+///     let (b, c) = (b.view().select((.., r))?.insert_axis(1)?, c.view().select((.., r))?);
+///     let terms = zip_stored((&x, b, c), 0.0, |(x, b, c)| x * b * c);
+///     terms.sum([1, 2]).assign_to(&mut m.view_mut().select((.., r))?)?;
+/// }
+/// assert_eq!(m.to_vec()?, [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub fn zip_stored<A, U, F>(
+    operands: A,
+    fill: U,
+    f: F,
+) -> Lazy<ZipStored<Apply<Function<F>, A::Operands>>>
 where
     A: IntoOperands,
     U: Copy + Send + Sync,
@@ -51,36 +86,171 @@ where
 {
     let e = Apply::new(Function::new(f), operands.into_operands());
     let counts = e.operands().leaf_counts();
-    evaluate(&e, &counts, fill)
+    Lazy(ZipStored::new(e, counts, fill, Arc::default()))
 }
 
-/// [`zip_stored`] of an expression, whose operands have `counts` leaves.
-fn evaluate<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
-    counts: &[usize],
-    fill: T,
-) -> Result<Tensor<Sparse<T>>> {
-    let shape = e.shape()?;
-    let map = AddressMap::row_major(&shape)?;
-    let _results = prepare(e)?;
-    let Some(operands) = sparse_operands(e, counts) else {
-        return Err(Error::WouldDensify { stored: 0, dense: map.count() });
-    };
-    let evaluated = Evaluation::open(e, &shape)
-        .and_then(|mut open| tasks::entries(&mut open.worker, &open.lists, Where::All(&operands)));
-    match evaluated {
-        Ok((positions, values)) => {
-            let storage = Sparse::of_sorted(map.count(), fill, positions, values);
-            Ok(Tensor::from_parts(map, storage))
+/// A function of stored entries, see [`zip_stored`]. To those that look from above it is one sparse leaf.
+pub struct ZipStored<E: Expr> {
+    e: E,
+    counts: Vec<usize>,
+    fill: E::Elem,
+    /// Row-major at the shape of `e`, or why there is none.
+    map: Result<AddressMap>,
+    /// The result, where it is an operand of other expressions.
+    result: Arc<OnceLock<Sparse<E::Elem>>>,
+    missing: Missing<E::Elem>,
+}
+
+impl<E: Expr> ZipStored<E> {
+    fn new(
+        e: E,
+        counts: Vec<usize>,
+        fill: E::Elem,
+        result: Arc<OnceLock<Sparse<E::Elem>>>,
+    ) -> Self {
+        let map = e.shape().and_then(|shape| AddressMap::row_major(&shape));
+        let missing = Missing::new(map.as_ref().map_or(0, AddressMap::count));
+        Self { e, counts, fill, map, result, missing }
+    }
+}
+
+impl<E: Expr + Clone> Clone for ZipStored<E> {
+    fn clone(&self) -> Self {
+        Self::new(self.e.clone(), self.counts.clone(), self.fill, self.result.clone())
+    }
+}
+
+impl<E: Expr> fmt::Debug for ZipStored<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ZipStored").field("map", &self.map).finish_non_exhaustive()
+    }
+}
+
+impl<E: Expr> Sealed for ZipStored<E> {}
+
+impl<E: Expr> Expr for ZipStored<E> {
+    const IS_LEAF: bool = true;
+    type Elem = E::Elem;
+    type Cursor<'a>
+        = LeafCursor<'a, E::Elem>
+    where
+        Self: 'a;
+    type Ref<'a>
+        = ZipStored<E::Ref<'a>>
+    where
+        Self: 'a;
+
+    fn by_ref(&self) -> ZipStored<E::Ref<'_>> {
+        ZipStored::new(self.e.by_ref(), self.counts.clone(), self.fill, self.result.clone())
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        self.e.shape()
+    }
+
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.e.is_shaped(shape)
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        if let Ok(map) = &self.map {
+            let (mut entries, mut least) = (0, usize::MAX);
+            self.e.leaves(&mut |leaf| {
+                entries = leaf.stored().max(entries);
+                if matches!(leaf.access, Access::Stored { .. }) {
+                    least = least.min(leaf.stored());
+                }
+            });
+            let access = Access::Stored { count: least.min(entries) };
+            visit(Leaf { map, elem_bytes: size_of::<E::Elem>(), access });
         }
-        Err(stop) => {
-            let mut positions = Vec::new();
-            if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(e, &shape)) {
-                positions = evaluation.positions(Where::All(&operands))?;
+    }
+
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        let joint = self.e.shape()?;
+        let e = self.e.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
+        Ok(Self::new(e, self.counts, self.fill, Arc::default()))
+    }
+
+    fn cursor(&self) -> LeafCursor<'_, E::Elem> {
+        match self.result.get() {
+            Some(result) => LeafCursor::of_storage(result),
+            None => LeafCursor::of_storage(&self.missing),
+        }
+    }
+
+    fn leaf_count(&self) -> usize {
+        self.e.leaf_count()
+    }
+
+    fn depth(&self) -> usize {
+        self.e.depth()
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        visit(self);
+    }
+
+    fn defers(&self) -> bool {
+        true
+    }
+
+    fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
+        Some(StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill })
+    }
+}
+
+impl<E: Expr> Prepare for ZipStored<E> {
+    fn prepare<'a>(&'a self, _: &mut Kept<'a>) -> Result<()> {
+        if self.result.get().is_none() {
+            let computed = StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill };
+            let result = computed.evaluate()?.into_storage();
+            self.result.get_or_init(|| result);
+        }
+        Ok(())
+    }
+}
+
+impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
+    /// All entries.
+    pub(in crate::expr) fn evaluate(&self) -> Result<Tensor<Sparse<T>>> {
+        let map = AddressMap::row_major(&self.e.shape()?)?;
+        let _results = prepare(self.e)?;
+        let operands = self.operands(map.count())?;
+        let evaluated = Evaluation::open(self.e, &map.shape()).and_then(|mut open| {
+            tasks::entries(&mut open.worker, &open.lists, Where::All(&operands))
+        });
+        let (positions, values) = evaluated.map_err(|stop| self.explain(&map, &operands, stop))?;
+        let storage = Sparse::of_sorted(map.count(), self.fill, positions, values);
+        Ok(Tensor::from_parts(map, storage))
+    }
+
+    /// Calls `visit` with the fill value, positions and elements of entries, block by block, and returns the fill value.
+    pub(in crate::expr) fn visit(&self, shape: &Shape, visit: Visit<'_, T>) -> Result<T> {
+        let map = AddressMap::row_major(shape)?;
+        let operands = self.operands(map.count())?;
+        let visited = Evaluation::open(self.e, shape)
+            .and_then(|mut open| open.visit(Where::All(&operands), self.fill, visit).map(drop));
+        visited.map_err(|stop| self.explain(&map, &operands, stop))?;
+        Ok(self.fill)
+    }
+
+    fn operands(&self, dense: usize) -> Result<Vec<Option<usize>>> {
+        sparse_operands(self.e, self.counts).ok_or(Error::WouldDensify { stored: 0, dense })
+    }
+
+    /// The error for a stopped evaluation.
+    #[cold]
+    fn explain(&self, map: &AddressMap, operands: &[Option<usize>], stop: Stop) -> Error {
+        let (shape, mut positions) = (map.shape(), Vec::new());
+        if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(self.e, &shape)) {
+            match evaluation.positions(Where::All(operands)) {
+                Ok(found) => positions = found,
+                Err(error) => return error,
             }
-            let mut indexes = positions.iter().map(|&position| shape.unravel(position));
-            Err(locate::explain_at(e, &mut indexes, &map, stop, &|_| None))
         }
+        let mut indexes = positions.iter().map(|&position| shape.unravel(position));
+        locate::explain_at(self.e, &mut indexes, map, stop, &|_| None)
     }
 }
 

@@ -115,7 +115,7 @@ fn spans_in_errors_are_those_that_exist() {
 fn whole(slots: &mut [MaybeUninit<u64>], bases: [isize; 2]) -> Result<(), Error> {
     let [base, stride] = bases;
     let axes = [AxisPattern { stride, pattern: Pattern::Linear }].into_iter().collect();
-    let operand = Operand { base, axes, relocate: None };
+    let operand = Operand { base, axes, relocate: None, supply: crate::kernel::Supply::Memory };
     let blocking = Blocking { elements: 2048, columns: 2048 };
     let plan = plan(&[5], &[operand], blocking)?;
     Target::new(Output::new(slots), &plan).map(drop)
@@ -148,7 +148,8 @@ fn streamed_rows_read_inside_their_slice() {
         for (stream, packed) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut slots = [const { MaybeUninit::<u64>::uninit() }; 300];
             let axes = [AxisPattern { stride: 1, pattern: Pattern::Linear }].into_iter().collect();
-            let operand = Operand { base: 0, axes, relocate: None };
+            let operand =
+                Operand { base: 0, axes, relocate: None, supply: crate::kernel::Supply::Memory };
             let plan =
                 plan(&[300], &[operand], Blocking { elements: 2048, columns: 2048 }).unwrap();
             let target = Target::new(Output::new(&mut slots), &plan).unwrap();

@@ -8,10 +8,17 @@
 //!    one and both are blocked, so that the operand can be packed through a small square.
 //! 5. Rows that are short are batched to blocks of a useful size.
 
+mod cuts;
+mod footprint;
+mod grid;
 mod nest;
 mod pieces;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use cuts::{BOX, Cuts};
+pub(crate) use footprint::{Footprint, Reach, Run};
+pub(crate) use grid::{Area, Grid};
 
 use super::{PARALLEL, TILE};
 use crate::error::Result;
@@ -43,6 +50,29 @@ pub(crate) struct Operand<'a> {
     pub(crate) base: isize,
     pub(crate) axes: SmallVec<[AxisPattern<'a>; 4]>,
     pub(crate) relocate: Option<&'a dyn Relocate>,
+    pub(crate) supply: Supply<'a>,
+}
+
+impl<'a> Operand<'a> {
+    /// The same, had in another way.
+    pub(crate) fn with_supply<'s>(&self, supply: Supply<'s>) -> Operand<'s>
+    where
+        'a: 's,
+    {
+        let relocate: Option<&'s dyn Relocate> = self.relocate;
+        Operand { base: self.base, axes: self.axes.iter().copied().collect(), relocate, supply }
+    }
+}
+
+/// How the elements of an operand are had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Supply<'a> {
+    /// They lie in memory.
+    Memory,
+    /// Storage copies runs of them.
+    Runs,
+    /// Storage comes in blocks.
+    Blocks(&'a Grid),
 }
 
 /// Maps addresses further, where the strides of an operand lead to positions in another layout.
@@ -131,7 +161,8 @@ pub(crate) fn plan<'a>(
     let longer: Vec<usize> = (0..extents.len()).filter(|&axis| extents[axis] > 1).collect();
     let mut pieces = Vec::with_capacity(longer.len());
     for &axis in &longer {
-        pieces.push(plan.pieces(axis, extents[axis], operands, MOST_CUTS)?);
+        let most = if keeps_whole(axis, &longer, operands) { 0 } else { MOST_CUTS };
+        pieces.push(plan.pieces(axis, extents[axis], operands, most)?);
     }
     while pieces.iter().map(Vec::len).product::<usize>() > MOST_NESTS {
         let most = (0..pieces.len()).max_by_key(|&k| pieces[k].len()).unwrap_or(0);
@@ -150,6 +181,16 @@ pub(crate) fn plan<'a>(
         choice[axis] += 1;
         choice[axis + 1..].fill(0);
     }
+}
+
+/// Whether an axis is not to be cut where an operand wraps: elements on both sides are neighbours in storage, which is
+/// read as it lies.
+fn keeps_whole(axis: usize, axes: &[usize], operands: &[Operand<'_>]) -> bool {
+    operands.iter().any(|operand| {
+        let stride = |axis: usize| operand.axes[axis].stride.unsigned_abs();
+        let farther = axes.iter().any(|&other| stride(other) > stride(axis));
+        operand.supply != Supply::Memory && farther && operand.axes[axis].pattern != Pattern::Linear
+    })
 }
 
 impl Plan<'_> {

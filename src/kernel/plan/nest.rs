@@ -1,6 +1,6 @@
 //! Ordering, merging, crossing and blocking the loops of a nest, and cutting it for threads.
 
-use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, TableRef};
+use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, Supply, TableRef};
 use crate::kernel::TILE;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -31,15 +31,19 @@ impl Nest {
         // A loop over one digit of a table still has an entry to add, which a tile does.
         nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
         nest.loops.sort_by_key(|l| std::cmp::Reverse(l.cost()));
-        nest.coalesce();
+        nest.coalesce(operands);
         nest.cross();
         nest.lengthen_rows(tables);
         nest.set_block(blocking);
         nest
     }
 
-    /// Merges neighbouring loops that every operand patterns as if they were one.
-    fn coalesce(&mut self) {
+    /// Merges neighbouring loops that every operand patterns as if they were one. Storage in blocks keeps them
+    /// apart, as it is cut along axes.
+    fn coalesce(&mut self, operands: &[Operand<'_>]) {
+        if operands.iter().any(|operand| matches!(operand.supply, Supply::Blocks(_))) {
+            return;
+        }
         let mut k = self.loops.len();
         while k >= 2 {
             k -= 1;
@@ -164,6 +168,11 @@ impl Nest {
         };
     }
 
+    /// Loops as they are.
+    pub(crate) fn of_loops(loops: impl Iterator<Item = Loop>, bases: PerOperand<isize>) -> Self {
+        Self { loops: loops.collect(), bases, block: [1, 1], transposed: false, row_by_row: true }
+    }
+
     /// Number of elements.
     pub(crate) fn count(&self) -> usize {
         self.loops.iter().map(|l| l.extent).product()
@@ -181,14 +190,19 @@ impl Nest {
         let half = (self.loops[k].extent / 2).next_multiple_of(grain(k));
         let (mut low, mut high) = (self.clone(), self.clone());
         low.loops[k].extent = half;
-        high.loops[k].extent -= half;
-        for (step, base) in high.loops[k].steps.iter_mut().zip(&mut high.bases) {
+        high.cut(k, half, self.loops[k].extent);
+        Some((low, high))
+    }
+
+    /// Keeps a part of one loop.
+    pub(super) fn cut(&mut self, k: usize, start: usize, end: usize) {
+        self.loops[k].extent = end - start;
+        for (step, base) in self.loops[k].steps.iter_mut().zip(&mut self.bases) {
             match &mut step.table {
-                Some(table) => table.start += half,
-                None => *base += step.stride * half as isize,
+                Some(table) => table.start += start,
+                None => *base += step.stride * start as isize,
             }
         }
-        Some((low, high))
     }
 }
 

@@ -8,10 +8,10 @@ fn planned<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Blocking) 
     plan(extents, operands, blocking).expect("memory for tables")
 }
 
-fn linear<'a>(base: isize, strides: &[isize]) -> Operand<'a> {
+pub(super) fn linear<'a>(base: isize, strides: &[isize]) -> Operand<'a> {
     let axes =
         strides.iter().map(|&stride| AxisPattern { stride, pattern: Pattern::Linear }).collect();
-    Operand { base, axes, relocate: None }
+    Operand { base, axes, relocate: None, supply: Supply::Memory }
 }
 
 fn with_pattern<'a>(strides: &[isize], axis: usize, pattern: Pattern<'a>) -> Operand<'a> {
@@ -173,7 +173,7 @@ fn the_span_of_a_nest_is_what_the_output_reaches() {
 
 #[test]
 fn strides_that_nest_are_injective() {
-    assert!(crate::kernel::is_nested(&[4, 5], &linear(0, &[5, -1])));
-    assert!(!crate::kernel::is_nested(&[4, 5], &linear(0, &[4, 1])));
-    assert!(crate::kernel::is_nested(&[4, 0], &linear(0, &[0, 0])));
+    assert!(crate::kernel::evaluate::is_nested(&[4, 5], &linear(0, &[5, -1])));
+    assert!(!crate::kernel::evaluate::is_nested(&[4, 5], &linear(0, &[4, 1])));
+    assert!(crate::kernel::evaluate::is_nested(&[4, 0], &linear(0, &[0, 0])));
 }

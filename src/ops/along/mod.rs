@@ -284,7 +284,8 @@ impl<'e, E: Expr> Along<'e, E> {
         };
         let slab = extent * task.columns.len();
         // Long lanes that are evaluated in order leave the nearest cache to their results.
-        let apart = self.lanes && sweep.in_order() && slab > reader.piece_size();
+        let windows = self.rows.window().is_some_and(|window| slab <= window);
+        let apart = self.lanes && sweep.in_order() && slab > reader.piece_size() && !windows;
         if task.items.len() == 1 || slab == 0 || apart {
             for item in task.items.clone() {
                 let reader = &mut reader;
@@ -292,6 +293,9 @@ impl<'e, E: Expr> Along<'e, E> {
                     lane(sweep, &mut memory, &mut ReadLane { reader, item }, &job(item), out)?;
                 } else {
                     let (first, columns) = (item * extent, task.columns.clone());
+                    if sweep.in_order() {
+                        reader.up_to(first + extent);
+                    }
                     let mut table = ReadTable { reader, first, columns };
                     sweep.table(&mut memory, &mut table, &job(item), out)?;
                 }

@@ -106,8 +106,14 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let parallel = total >= PARALLEL && threads() > 1;
         let tasks = if parallel { 2 * threads() } else { 1 };
         let fitting = if self.rows.open().crosses() { NARROW / 4 } else { COLUMNS };
+        // All rows of some columns at once, where storage lies across them.
+        let fitting = match self.rows.window() {
+            Some(window) if self.rows.is_across() => (window / self.height).max(LEAF),
+            _ => fitting,
+        };
         let columns =
             width.div_ceil(tasks.div_ceil(self.groups)).max(NARROW).min(fitting).min(width);
+        let columns = self.rows.block_width().map_or(columns, |block| block.min(width));
         let per_group = width.div_ceil(columns);
         let items = self.groups * per_group;
         let leaves = self.height.div_ceil(LEAF);
@@ -145,6 +151,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         to: &mut dyn FoldingRows<T>,
     ) -> Result<(), Stop> {
         let mut reader = self.rows.open();
+        reader.up_to(
+            (item.group * self.height + leaves.end * LEAF).min((item.group + 1) * self.height),
+        );
         for leaf in leaves {
             let (rows, position) = self.leaf(item, leaf);
             let count = rows.len();

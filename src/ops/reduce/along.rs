@@ -7,7 +7,7 @@ use super::tree::halves;
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
-use crate::memory::{list, try_with_capacity};
+use crate::memory::{list, try_reserve_exact, try_with_capacity};
 use crate::shape::Shape;
 use std::ops::Range;
 
@@ -15,6 +15,11 @@ use std::ops::Range;
 pub(super) const LEAF: usize = 512;
 /// Most leaves of neighbouring rows that are kept before they are joined in order.
 const KEPT: usize = 4096;
+
+/// The same where storage is not memory and lies across the rows.
+const KEPT_FAR: usize = 1 << 18;
+/// Fewest lines that are read at once then, if there are as many.
+const WIDE: usize = 256;
 
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, T> {
@@ -118,6 +123,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         while next < leaves.end {
             let within = next % self.leaves_per_line;
             let lines = (leaves.end - next) / self.leaves_per_line;
+            if let (Some(window), 0, 1..) = (self.rows.window(), within, lines) {
+                next = self.feed_window(&mut reader, next, lines, window, to)?;
+                continue;
+            }
             let deep = reader.block_size() / self.leaf.max(1);
             let together = lines.min(deep).min(KEPT / self.leaves_per_line);
             let apart = self.leaves_per_line == 1 || (!reader.direct && self.needs.associative);
@@ -150,6 +159,58 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             next += count;
         }
         Ok(())
+    }
+
+    /// Hands over some whole lines from a window of so many elements; returns the next leaf.
+    fn feed_window(
+        &self,
+        reader: &mut RowReader<'_, T>,
+        first: usize,
+        lines: usize,
+        window: usize,
+        to: &mut dyn Folding<T>,
+    ) -> Result<usize, Stop> {
+        let per_line = self.leaves_per_line;
+        let line = first / per_line;
+        let wanted = if self.rows.is_across() { WIDE.min(lines) } else { 1 };
+        if self.line * wanted <= window || !self.is_flat() || !self.needs.associative {
+            let lines = (window / self.line).clamp(1, lines);
+            let rows_per_line = self.line / self.columns();
+            let rows = line * rows_per_line..(line + lines) * rows_per_line;
+            let block = reader.read(rows, 0..self.columns())?;
+            let mut run = Vec::new();
+            for number in 0..lines {
+                let line = match block.flat() {
+                    Some(all) => &all[number * self.line..][..self.line],
+                    None if rows_per_line == 1 => block.row(number),
+                    None => {
+                        run.clear();
+                        try_reserve_exact(&mut run, self.line)?;
+                        let rows = number * rows_per_line..(number + 1) * rows_per_line;
+                        rows.for_each(|row| run.extend_from_slice(block.row(row)));
+                        &run
+                    }
+                };
+                let positions = self.positions(first + number * per_line, 1, per_line)?;
+                to.take(&list(line.chunks(self.leaf))?, &positions)?;
+            }
+            return Ok(first + lines * per_line);
+        }
+        // Some leaves of each of several lines, whose states wait for those of the others.
+        let lines = lines.min(window / self.leaf).min(KEPT_FAR / per_line).max(1);
+        let step = (window / lines / self.leaf).max(1);
+        for k in (0..per_line).step_by(step) {
+            let columns = k * self.leaf..((k + step) * self.leaf).min(self.line);
+            let block = reader.read(line..line + lines, columns)?;
+            for row in 0..lines {
+                let leaf = row * per_line + k;
+                let runs = list(block.row(row).chunks(self.leaf))?;
+                let positions = self.positions(first + leaf, 1, runs.len())?;
+                to.keep(leaf, 1, &runs, &positions)?;
+            }
+        }
+        to.take_kept()?;
+        Ok(first + lines * per_line)
     }
 
     /// Hands over a few leaves of one line.

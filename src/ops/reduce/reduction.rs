@@ -5,10 +5,11 @@ use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
+use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, erased,
-    prepare, selectors,
+    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, densely,
+    erased, prepare_all, selectors,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -147,7 +148,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
         let Fold { e, axes, reducer, keepdims } = &self.operation;
-        let _results = prepare(e)?;
+        let mut kept = Kept::default();
+        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
         evaluate_sparse(&erased(e), axes, *keepdims, reducer)
     }
 }
@@ -166,7 +168,11 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.e.deferred(visit);
+        match self.e.stored_only() {
+            // Its entries are folded as they are computed.
+            Some(stored) => stored.deferred(visit),
+            None => self.e.deferred(visit),
+        }
     }
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
@@ -212,7 +218,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         let threads = if count < PARALLEL { 1 } else { threads() };
         Ok(Explanation::report(
             what,
-            fold::explain::<_, R>(&e, &shape, &reduced)?,
+            fold::explain::<_, R>(&e, &shape, &reduced)?.into_iter().chain(densely(&e, count)),
             threads,
             [bytes_read(&self.e), written],
         ))

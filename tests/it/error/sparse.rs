@@ -113,10 +113,11 @@ fn nothing_turns_dense_silently() {
     fails(
         (&a + &dense).eval_sparse(),
         Error::WouldDensify { stored: 2, dense: 6 },
-        "2 stored entries would become 6 dense elements: ask for that by `eval`",
+        "2 stored entries would become 6 dense elements: keep to entries by `zip_stored`, or ask for that by `eval`, \
+         in a fold by `densely`",
     );
     assert_eq!((&a + &dense).eval().unwrap().storage(), &[1, 11, 1, 1, 41, 1]);
-    let nowhere = zip_stored((&dense, 2), 0, |(a, b)| a * b);
+    let nowhere = zip_stored((&dense, 2), 0, |(a, b)| a * b).eval_sparse();
     assert_eq!(nowhere.unwrap_err(), Error::WouldDensify { stored: 0, dense: 6 });
     let error = a.to_sparse(1).unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 2, dense: 6 });
@@ -268,10 +269,10 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
     let long = Tensor::new([2, 50], Liar(entries, 40)).unwrap();
     for dense in [Tensor::full([2, 50], 1).unwrap(), Tensor::full([1, 50], 1).unwrap()] {
         let dense = dense.broadcast([2, 50]).unwrap();
-        let _ = zip_stored((&long, &dense), 0, |(a, b)| a * b);
-        let _ = zip_stored((&long, &long, &dense), 0, |(a, b, c)| a * b * c);
+        let _ = zip_stored((&long, &dense), 0, |(a, b)| a * b).eval_sparse();
+        let _ = zip_stored((&long, &long, &dense), 0, |(a, b, c)| a * b * c).eval_sparse();
     }
-    let _ = zip_stored((&long, &Tensor::full([50], 1).unwrap()), 0, |(a, b)| a * b);
+    let _ = zip_stored((&long, &Tensor::full([50], 1).unwrap()), 0, |(a, b)| a * b).eval_sparse();
     for list in lists {
         for claimed in [0, list.len(), list.len() + 5, usize::MAX] {
             let t = Tensor::new([10, 10], Liar(list.clone(), claimed)).unwrap();
@@ -290,13 +291,13 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
                 let _ = (&view * 3).eval_sparse().map(|t| t.to_vec());
                 let sum = (&view + &view.view()).eval_sparse();
                 let _ = sum.map(|t| t.view().flip(0).and_then(|t| t.to_vec()));
-                let _ = zip_stored((&view, &view.view()), 0, |(a, b)| a + b);
+                let _ = zip_stored((&view, &view.view()), 0, |(a, b)| a + b).eval_sparse();
                 let mut target = Tensor::sparse(view.shape(), 0).unwrap();
                 let _ = target.assign(&view);
                 let _ = view.to_tensor().and_then(|dense| target.assign(&dense));
             }
             let _ = (&t + &other).eval_sparse();
-            let _ = zip_stored((&t, &row), 0, |(a, b)| a * b);
+            let _ = zip_stored((&t, &row), 0, |(a, b)| a * b).eval_sparse();
             let _ = (t.sum(0).eval_sparse(), t.sum(1).eval_sparse(), t.argmax(0).eval_sparse());
             let _ = (t.sum(0).eval(), t.sum(1).eval(), t.sum(..).eval(), t.fold([], Min).eval());
         }

@@ -136,8 +136,8 @@ fn zip_stored_keeps_to_shared_entries() {
             .map(|(x, y)| if x.0.same_bits(fills.0.0) { 9.0 } else { product(x.0, y.0) })
             .collect();
         let f = |(x, y): (f64, f64)| product(x, y);
-        same(&elements(&zip_stored((&a, &b), 9.0, f).unwrap()), &both)
-            && same(&elements(&zip_stored((&a, &dense(q)), 9.0, f).unwrap()), &left)
+        same(&elements(&zip_stored((&a, &b), 9.0, f).eval_sparse().unwrap()), &both)
+            && same(&elements(&zip_stored((&a, &dense(q)), 9.0, f).eval_sparse().unwrap()), &left)
     }
     check(law as fn(Aligned<Special>, (Fill, Fill)) -> bool);
 }
@@ -152,13 +152,14 @@ fn zip_stored_takes_expressions() {
     };
     let (a, b) = (of(&[0, 1, 4], &[1.0, 2.0, 3.0]), of(&[1, 3, 5], &[4.0, 5.0, 6.0]));
     let c = of(&[0, 1, 2, 3], &[7.0; 4]);
-    let sum = zip_stored((&a + &b, &c, 2.0), -1.0, |(ab, c, two)| ab * c * two).unwrap();
+    let sum =
+        zip_stored((&a + &b, &c, 2.0), -1.0, |(ab, c, two)| ab * c * two).eval_sparse().unwrap();
     assert_eq!(sum.storage().fill(), -1.0);
     assert!(sum.storage().iter().eq([(0, 14.0), (1, 84.0), (3, 70.0)]));
     let dense = Tensor::from(vec![0.0; 6]);
-    let error = zip_stored((&dense, 1.0), 0.0, |(x, y)| x + y).unwrap_err();
+    let error = zip_stored((&dense, 1.0), 0.0, |(x, y)| x + y).eval_sparse().unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 0, dense: 6 });
-    let mixed = zip_stored((&a, &dense + &c), 0.0, |(x, y)| x + y).unwrap();
+    let mixed = zip_stored((&a, &dense + &c), 0.0, |(x, y)| x + y).eval_sparse().unwrap();
     assert!(mixed.storage().iter().eq([(0, 8.0), (1, 9.0), (4, 3.0)]));
 }
 
@@ -276,10 +277,10 @@ fn any_number_of_operands_share_entries() {
         Tensor::new([4], Sparse::from_sorted(4, 0, stored, values).unwrap()).unwrap()
     });
     let nine: [_; 9] = std::array::from_fn(|k| &operands[k]);
-    let sum = zip_stored(nine, -1, |x: [i32; 9]| x.iter().sum()).unwrap();
+    let sum = zip_stored(nine, -1, |x: [i32; 9]| x.iter().sum()).eval_sparse().unwrap();
     assert_eq!(sum.to_vec().unwrap(), [36, 36, -1, -1]);
     let all: [_; 70] = std::array::from_fn(|k| &operands[k]);
-    let sum = zip_stored(all, -1, |x: [i32; 70]| x.iter().sum()).unwrap();
+    let sum = zip_stored(all, -1, |x: [i32; 70]| x.iter().sum()).eval_sparse().unwrap();
     assert_eq!(sum.to_vec().unwrap(), [2415, 2415, -1, -1]);
 }
 
@@ -308,7 +309,8 @@ fn long_operands_share_what_sets_share() {
         let known: std::collections::BTreeSet<_> = x.iter().copied().collect();
         for y in &lists[i..] {
             let (a, b) = (tensor(x), tensor(y));
-            let both = zip_stored((&a, &b, &row), 7, |(a, b, row)| a * 3 + b - row).unwrap();
+            let both =
+                zip_stored((&a, &b, &row), 7, |(a, b, row)| a * 3 + b - row).eval_sparse().unwrap();
             let shared = y.iter().copied().filter(|k| known.contains(k));
             let expected = shared.map(|k| (k, 4 * (k % 1013) as i64 - (k % columns) as i64));
             assert!(both.storage().iter().eq(expected));

@@ -1,7 +1,11 @@
 //! Storage: the library's own under any views, and that of others.
 
+#[cfg(feature = "quickcheck")]
+mod chunked;
 #[cfg(feature = "conformance")]
 mod conformance;
+#[cfg(all(feature = "conformance", feature = "quickcheck"))]
+mod cost;
 mod foreign;
 #[cfg(feature = "mmap")]
 mod mapped;

@@ -259,3 +259,59 @@ impl Stored for Sparse {
         part.len()
     }
 }
+
+/// Blocks that are not what the storage has.
+#[test]
+fn blocks_that_lie() {
+    use lensor::StorageError;
+    use lensor::conformance::{Violation, reader_violations, same_or_nan};
+    use lensor::storage::{Block, Blocks};
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Lie {
+        None,
+        Sides,
+        Length,
+        Element,
+    }
+    struct Liar(Lie);
+    impl Reader for Liar {
+        type Elem = usize;
+        fn len(&self) -> usize {
+            20
+        }
+        fn read(&self, address: usize) -> usize {
+            address
+        }
+        fn blocks(&self) -> Option<&dyn Blocks<Elem = usize>> {
+            Some(self)
+        }
+    }
+    impl Blocks for Liar {
+        type Elem = usize;
+        fn extents(&self) -> &[usize] {
+            if self.0 == Lie::Sides { &[4, 6] } else { &[4, 5] }
+        }
+        fn block(&self) -> &[usize] {
+            &[3, 3]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, usize>, StorageError> {
+            let at = |k: usize| (3 * index[0] + k / 3) * 5 + 3 * index[1] + k % 3;
+            let mut elements: Vec<usize> = (0..9).map(at).collect();
+            match self.0 {
+                Lie::Length if index == [1, 0] => drop(elements.pop()),
+                Lie::Element if index == [0, 1] => elements[4] += 1,
+                _ => {}
+            }
+            Ok(elements.into())
+        }
+    }
+    let of = |lie| reader_violations(&Liar(lie), same_or_nan);
+    assert_eq!(of(Lie::None), []);
+    let sides = Violation::BlockSides { extents: vec![4, 6], block: vec![3, 3], len: 20 };
+    assert_eq!(of(Lie::Sides), [sides]);
+    assert_eq!(of(Lie::Length), [Violation::BlockLen { index: vec![1, 0], found: 8, len: 9 }]);
+    let block = Violation::Block { index: vec![0, 1], address: 9 };
+    assert_eq!(block.to_string(), "block [0, 1] disagrees with `try_read` at address 9");
+    assert_eq!(of(Lie::Element), [block]);
+}

@@ -28,7 +28,9 @@ const OPERATIONS: &[Operation] = &[
     ("unary", |t| (t * 3).eval_sparse().map(drop)),
     ("union", |t| (t + t.view().flip(0)?).eval_sparse().map(drop)),
     ("three", |t| (t + t.view().flip(0)? * t.view().flip(1)?).eval_sparse().map(drop)),
-    ("intersection", |t| zip_stored((t, &t.view().flip(0)?), 0, |(a, b)| a * b).map(drop)),
+    ("intersection", |t| {
+        zip_stored((t, &t.view().flip(0)?), 0, |(a, b)| a * b).eval_sparse().map(drop)
+    }),
     ("boxed", |t| ((t + 1).boxed() * t).boxed().eval_sparse().map(drop)),
     ("sums", |t| t.sum(0).eval_sparse().and(t.sum(1).eval_sparse()).map(drop)),
     ("total", |t| t.sum(..).eval_sparse().map(drop)),

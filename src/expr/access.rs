@@ -1,0 +1,46 @@
+//! How the elements of leaves are had.
+
+use crate::kernel::{Grid, Supply};
+use crate::storage::Reader;
+
+/// How the elements of a leaf are reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// They lie in memory.
+    Slice,
+    /// They are copied from storage in runs.
+    Read,
+    /// As [`Self::Read`], and storage comes in blocks.
+    Blocks(Grid),
+    /// As [`Self::Read`], and all but some of them equal a fill value.
+    Stored {
+        /// How many do not.
+        count: usize,
+    },
+}
+
+impl Access {
+    /// How the elements of a storage are had.
+    pub(super) fn of<R: Reader + ?Sized>(storage: &R) -> Self {
+        match (storage.as_slice(), storage.stored()) {
+            (Some(_), _) => Self::Slice,
+            (None, None) => Self::grid(storage).map_or(Self::Read, Self::Blocks),
+            (None, Some(stored)) => Self::Stored { count: stored.count() },
+        }
+    }
+
+    /// The blocks of a storage as numbers, if it has any that fit its length.
+    pub(super) fn grid<R: Reader + ?Sized>(storage: &R) -> Option<Grid> {
+        let blocks = storage.blocks()?;
+        Grid::new(blocks.extents(), blocks.block(), blocks.budget(), storage.len())
+    }
+
+    /// The same, as planners see it.
+    pub(super) fn supply(&self) -> Supply<'_> {
+        match self {
+            Self::Slice => Supply::Memory,
+            Self::Read | Self::Stored { .. } => Supply::Runs,
+            Self::Blocks(grid) => Supply::Blocks(grid),
+        }
+    }
+}

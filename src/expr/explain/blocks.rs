@@ -1,0 +1,82 @@
+//! How often the blocks of an operand would be loaded, in words.
+
+use crate::error::Result;
+use crate::kernel::plan::Plan;
+use crate::kernel::{Area, Cuts, Grid, Operand, PerOperand, Supply};
+use itertools::Itertools;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+
+/// Boxes beyond this number are not followed.
+const MOST_BOXES: usize = 1 << 16;
+
+/// What is said of operand `k`, which comes in blocks.
+pub(super) fn in_words(
+    plan: &Plan<'_>,
+    operands: &[Operand<'_>],
+    k: usize,
+    grid: &Grid,
+) -> Result<String> {
+    let sides = grid.block().iter().format(" x ");
+    let Some([blocks, loads]) = loads(plan, operands, k, grid)? else {
+        return Ok(format!("read by its storage in blocks of {sides}, across their axes"));
+    };
+    let what = format!("{blocks} blocks of {sides}");
+    if loads <= blocks {
+        return Ok(format!("{what}, each loaded once"));
+    }
+    let mut held = grid.held.max(1);
+    while held < blocks {
+        held *= 2;
+        let mut more = grid.clone();
+        more.held = held;
+        if self::loads(plan, operands, k, &more)?.is_none_or(|[blocks, loads]| loads <= blocks) {
+            break;
+        }
+    }
+    Ok(format!(
+        "{what}, loaded {:.1} times each; once if {held} of them were held",
+        loads as f64 / blocks as f64
+    ))
+}
+
+/// Blocks that operand `k` has elements in, and how often they are loaded where so many of them are held; `None` if it
+/// does not follow their axes, or if there are too many boxes.
+fn loads(
+    plan: &Plan<'_>,
+    operands: &[Operand<'_>],
+    k: usize,
+    grid: &Grid,
+) -> Result<Option<[usize; 2]>> {
+    let supply =
+        |other: usize| if other == k { Supply::Blocks(grid) } else { operands[other].supply };
+    let own: PerOperand<Operand<'_>> =
+        (0..operands.len()).map(|other| operands[other].with_supply(supply(other))).collect();
+    let mut tables = plan.tables.clone();
+    let (mut held, mut seen): (VecDeque<SmallVec<[usize; 4]>>, Vec<_>) = Default::default();
+    let mut loads = 0;
+    for nest in &plan.nests {
+        let Some(cuts) = Cuts::new(nest, &own, &mut tables, None)? else { return Ok(None) };
+        if cuts.count() > MOST_BOXES {
+            return Ok(None);
+        }
+        for number in 0..cuts.count() {
+            let Some(area) = Area::new(grid, &cuts.nest(number), k, &tables) else {
+                return Ok(None);
+            };
+            area.for_each_block(grid, &mut |index| {
+                match held.iter().position(|own| own[..] == *index) {
+                    Some(place) => drop(held.remove(place)),
+                    None => loads += 1,
+                }
+                held.push_front(index.into());
+                held.truncate(grid.held.max(1));
+                seen.push(SmallVec::<[usize; 4]>::from(index));
+                Ok::<(), crate::Error>(())
+            })?;
+        }
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    Ok(Some([seen.len(), loads]))
+}

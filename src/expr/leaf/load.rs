@@ -1,0 +1,286 @@
+//! Boxes of storage that is not memory, brought to memory: bound to a block where they lie in one, copied in order of
+//! storage otherwise.
+
+use super::blocks::{copy_area, load, place};
+use super::{LeafCursor, Memory};
+use crate::error::{Error, Result, StorageError};
+use crate::kernel::{Area, Footprint, Grid, Local, Run, Stop, Supply};
+use crate::memory::{list, refill, resize};
+use crate::storage::{Block, BlockIndex, Blocks, Reader};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
+    /// Brings what operand `k` has in a box to memory.
+    pub(in crate::expr) fn load_box(
+        &mut self,
+        local: &mut Local<'_>,
+        k: usize,
+    ) -> Result<(), Stop> {
+        let grid = match local.supplies[k] {
+            Supply::Memory => return Ok(()),
+            Supply::Runs => None,
+            Supply::Blocks(grid) => Some(grid),
+        };
+        let failed = |source| Stop::Storage { leaf: k, source };
+        if let Some((grid, blocks)) = grid.zip(self.storage.blocks())
+            && local.relocates[k].is_none()
+            && let Some(area) = Area::new(grid, &local.nest, k, &local.tables)
+        {
+            return self.load_area(blocks, grid, &area, local, k);
+        }
+        let mut copy = self.take_copy();
+        let elements = Elements { operand: k, gaps: true };
+        let found = elements.copied(self.storage, local, &mut copy)?;
+        self.memory = Memory::Copied(Arc::new(copy));
+        found.map_err(failed)
+    }
+
+    /// Memory of an earlier copy, which is not needed any more.
+    fn take_copy(&mut self) -> Vec<T> {
+        match std::mem::replace(&mut self.memory, Memory::None) {
+            Memory::Copied(copy) => Arc::try_unwrap(copy).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn load_area(
+        &mut self,
+        blocks: &'a dyn Blocks<Elem = T>,
+        grid: &Grid,
+        area: &Area,
+        local: &mut Local<'_>,
+        k: usize,
+    ) -> Result<(), Stop> {
+        let failed = |source| Stop::Storage { leaf: k, source };
+        let Some(index) = area.only_block(grid) else {
+            let mut copy = self.take_copy();
+            copy_area(blocks, grid, area, &mut copy).map_err(|error| error.stop(k))?;
+            self.memory = Memory::Copied(Arc::new(copy));
+            place(local, k, area.within(&area.low, &area.sides()));
+            return Ok(());
+        };
+        let block = load(blocks, grid, &index).map_err(failed)?;
+        let origin: SmallVec<[usize; 4]> =
+            index.iter().zip(grid.block()).map(|(digit, extent)| digit * extent).collect();
+        let mut within = area.within(&origin, grid.block());
+        self.memory = match block {
+            Block::Borrowed(elements) => Memory::Borrowed(elements),
+            Block::Shared(elements) => Memory::Block(elements, grid.block_len()),
+            Block::Fill(value) => {
+                within.0 = 0;
+                within.1.fill(0);
+                let mut copy = self.take_copy();
+                refill(&mut copy, std::iter::once(value))?;
+                Memory::Copied(Arc::new(copy))
+            }
+        };
+        place(local, k, within);
+        Ok(())
+    }
+
+    /// What storage reports for the first element of operand `k` in a box that it fails at, and the address of that
+    /// element in operand 0. Storage is asked once for each address or block, in ascending order.
+    pub(in crate::expr) fn first_failure(
+        &self,
+        local: &Local<'_>,
+        k: usize,
+    ) -> Result<Option<(usize, StorageError)>> {
+        if local.supplies[k] == Supply::Memory {
+            return Ok(None);
+        }
+        let all: SmallVec<[usize; 4]> = (0..local.nest.loops.len()).collect();
+        let mut first: Option<(usize, StorageError)> = None;
+        let mut note = |position: usize, error: &StorageError| {
+            if first.as_ref().is_none_or(|(known, _)| position < *known) {
+                first = Some((position, error.clone()));
+            }
+        };
+        if let (Supply::Blocks(grid), Some(blocks), None) =
+            (local.supplies[k], self.storage.blocks(), local.relocates[k])
+            && let Some(area) = Area::new(grid, &local.nest, k, &local.tables)
+        {
+            let mut failed: Vec<(BlockIndex, StorageError)> = Vec::new();
+            area.for_each_block(grid, &mut |index| {
+                if let Err(error) = load(blocks, grid, index) {
+                    failed.push((index.into(), error));
+                }
+                Ok::<(), Error>(())
+            })?;
+            if let ([(_, error)], Some(_)) = (&failed[..], area.only_block(grid)) {
+                note(local.lowest(0), error);
+            } else if !failed.is_empty() {
+                let positions = local.addresses(0, &all)?;
+                for (position, address) in positions.into_iter().zip(local.addresses(k, &all)?) {
+                    let index = grid.block_of(address);
+                    if let Some((_, error)) = failed.iter().find(|(own, _)| *own == index) {
+                        note(position, error);
+                    }
+                }
+            }
+            return Ok(first);
+        }
+        let positions = local.addresses(0, &all)?;
+        let mut addresses = local.addresses(k, &all)?;
+        if let Some(relocate) = local.relocates[k] {
+            relocate.relocate(&mut addresses);
+        }
+        let mut order = list(0..addresses.len())?;
+        order.sort_unstable_by_key(|&element| (addresses[element], positions[element]));
+        let mut last = None;
+        for element in order {
+            // Elements of one address follow one another, the first of them first.
+            if last.replace(addresses[element]) != Some(addresses[element])
+                && let Err(error) = self.storage.try_read(addresses[element])
+            {
+                note(positions[element], &error);
+            }
+        }
+        Ok(first)
+    }
+
+    /// Tells storage in blocks of the boxes to come.
+    pub(in crate::expr) fn expect_boxes(&mut self, boxes: &[Local<'_>], k: usize) {
+        let Some(blocks) = self.storage.blocks() else { return };
+        let mut next: Vec<BlockIndex> = Vec::new();
+        for local in boxes {
+            let (Supply::Blocks(grid), None) = (local.supplies[k], local.relocates[k]) else {
+                return;
+            };
+            let Some(area) = Area::new(grid, &local.nest, k, &local.tables) else { continue };
+            area.for_each_block(grid, &mut |index| {
+                if next.last().is_none_or(|last| last[..] != *index) {
+                    next.push(index.into());
+                }
+                Ok::<(), ()>(())
+            })
+            .unwrap_or_default();
+        }
+        blocks.expect(&next);
+    }
+}
+
+/// The elements of one operand in a box, copied in runs.
+pub(in crate::expr) struct Elements {
+    pub(in crate::expr) operand: usize,
+    /// Whether runs may have elements that the box does not.
+    pub(in crate::expr) gaps: bool,
+}
+
+impl Elements {
+    /// Copies them in ascending order of address, and puts the operand where the copy is.
+    ///
+    /// # Errors
+    ///
+    /// Memory; inside, what storage reports.
+    fn copied<T: Copy + Send + Sync>(
+        &self,
+        storage: &dyn Reader<Elem = T>,
+        local: &mut Local<'_>,
+        copy: &mut Vec<T>,
+    ) -> Result<Result<(), StorageError>> {
+        let k = self.operand;
+        let before = local.nest.clone();
+        if local.relocates[k].is_some() {
+            let addresses = self.relocated(local)?;
+            let mut order = list(0..addresses.len())?;
+            if !addresses.is_sorted() {
+                order.sort_unstable_by_key(|&element| addresses[element]);
+            }
+            let ascending = list(order.iter().map(|&element| addresses[element]))?;
+            let Some(&first) = ascending.first() else { return Ok(Ok(())) };
+            let seed = match storage.try_read(first) {
+                Ok(seed) => seed,
+                Err(error) => return Ok(Err(error)),
+            };
+            let mut found = Vec::new();
+            resize(&mut found, ascending.len(), seed)?;
+            if let Err(error) = storage.read_at(&ascending, &mut found) {
+                return Ok(Err(error));
+            }
+            resize(copy, found.len().max(copy.len()), seed)?;
+            order.iter().zip(&found).for_each(|(&element, &value)| copy[element] = value);
+            return Ok(Ok(()));
+        }
+        let footprint = Footprint::new(&mut local.nest, k, &mut local.tables, self.gaps)?;
+        local.supplies[k] = Supply::Memory;
+        match read_footprint(storage, &footprint, copy)? {
+            // What lies between the elements may fail without harm.
+            Err(_) if self.gaps => {
+                local.nest = before;
+                let exact = Footprint::new(&mut local.nest, k, &mut local.tables, false)?;
+                read_footprint(storage, &exact, copy)
+            }
+            done => Ok(done),
+        }
+    }
+
+    /// The addresses of all elements, in the order of the loops in which the operand moves; it is put where they are
+    /// copied in this order.
+    pub(in crate::expr) fn relocated(&self, local: &mut Local<'_>) -> Result<Vec<usize>> {
+        let k = self.operand;
+        let nest = &local.nest;
+        let moving = (0..nest.loops.len()).filter(|&l| nest.loops[l].steps[k].stride != 0);
+        let moving: SmallVec<[usize; 4]> = moving.collect();
+        let mut addresses = local.addresses(k, &moving)?;
+        if let Some(relocate) = local.relocates[k].take() {
+            relocate.relocate(&mut addresses);
+        }
+        let (mut stride, nest) = (1, &mut local.nest);
+        for &l in moving.iter().rev() {
+            nest.loops[l].steps[k].table = None;
+            nest.loops[l].steps[k].stride = stride;
+            stride *= nest.loops[l].extent as isize;
+        }
+        nest.bases[k] = 0;
+        local.supplies[k] = Supply::Memory;
+        Ok(addresses)
+    }
+}
+
+/// Copies the runs of a footprint.
+///
+/// # Errors
+///
+/// Memory; inside, what storage reports.
+pub(in crate::expr) fn read_footprint<T: Copy + Send + Sync>(
+    storage: &dyn Reader<Elem = T>,
+    footprint: &Footprint,
+    copy: &mut Vec<T>,
+) -> Result<Result<(), StorageError>> {
+    // Memory has to hold elements before it is lent: those of the first one, which is not read again then.
+    let mut known = 0;
+    if copy.len() < footprint.len {
+        match storage.try_read(footprint.first()) {
+            Ok(seed) => resize(copy, footprint.len, seed)?,
+            Err(error) => return Ok(Err(error)),
+        }
+        copy[0] = copy[footprint.len - 1];
+        known = 1;
+    }
+    let mut failed = Ok(());
+    let done = footprint.for_each_run(&mut |run| {
+        let skip = std::mem::take(&mut known);
+        let done = match run {
+            Run::Strided { start, step, to } => {
+                let start = start.wrapping_add(skip * step);
+                match &mut copy[to.start + skip..to.end] {
+                    [] => Ok(()),
+                    [element] => storage.try_read(start).map(|read| *element = read),
+                    run => storage.read_run(start, step as isize, run),
+                }
+            }
+            Run::Listed { addresses, to } => {
+                storage.read_at(&addresses[skip..], &mut copy[to.start + skip..to.end])
+            }
+        };
+        done.map_err(|error| {
+            failed = Err(error);
+            Stop::Done
+        })
+    });
+    match done {
+        Err(Stop::Error(error)) => Err(error),
+        _ => Ok(failed),
+    }
+}

@@ -1,0 +1,37 @@
+//! Rows that were read.
+
+use crate::kernel::Fill;
+
+/// Rows of equal length.
+pub(crate) struct Block<'b, T> {
+    pub(super) data: Data<'b, T>,
+    pub(super) columns: usize,
+}
+
+pub(super) enum Data<'b, T> {
+    /// In memory, each row where it starts.
+    Apart(&'b [T], &'b [usize]),
+    /// In scratch memory, one after another.
+    Together(&'b [T]),
+    /// Where the leaf has packed them.
+    Bound(&'b dyn Fill<T>),
+}
+
+impl<'b, T: Copy> Block<'b, T> {
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> &'b [T] {
+        match self.data {
+            Data::Apart(slice, starts) => &slice[starts[row]..][..self.columns],
+            Data::Together(block) => &block[row * self.columns..][..self.columns],
+            Data::Bound(leaf) => leaf.row_in_memory(row, self.columns).unwrap_or_default(),
+        }
+    }
+
+    /// All rows as one, if they are one after another.
+    pub(crate) fn flat(&self) -> Option<&'b [T]> {
+        match self.data {
+            Data::Together(block) => Some(block),
+            _ => None,
+        }
+    }
+}

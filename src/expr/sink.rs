@@ -1,0 +1,231 @@
+//! Storage as the destination of an evaluation: boxes of results, written in order of storage.
+
+use super::Access;
+use super::leaf::{Elements, copy_area, for_each_line, load, place, read_footprint};
+use super::node::Tree;
+use super::prepared::Prepared;
+use crate::error::{Result, StorageError};
+use crate::kernel::{
+    Area, Footprint, Grid, Local, Operand, Run, Sink, Sinks, Source, Stop, Supply, evaluate_to,
+};
+use crate::map::AddressMap;
+use crate::memory::{list, refill, resize};
+use crate::shape::Shape;
+use crate::storage::{Block, BlocksMut, Writer};
+
+fn failed(source: StorageError) -> Stop {
+    Stop::Storage { leaf: 0, source }
+}
+
+/// Evaluates `source`, which reads the leaves of `e`, box by box to storage that is not memory; with `old`, on top
+/// of the elements it has.
+pub(super) fn store<T: Copy + Send + Sync>(
+    source: &dyn Source<T>,
+    e: &dyn Tree,
+    shape: &Shape,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+    old: bool,
+) -> Result<(), Stop> {
+    let output = Access::grid(&*storage).filter(|_| storage.blocks_mut().is_some());
+    if let Some(grid) = output {
+        let prepared = Prepared::with_output(e, shape, map, Access::Blocks(grid.clone()));
+        let stages = prepared.stages();
+        let operands = prepared.operands(&stages);
+        if let Some(done) =
+            BlockSink::store(source, &prepared.shape, &operands, old, &grid, storage)
+        {
+            return done;
+        }
+    }
+    let prepared = Prepared::with_output(e, shape, map, Access::Read);
+    let stages = prepared.stages();
+    let operands = prepared.operands(&stages);
+    RunSink::store(source, &prepared.shape, &operands, old, storage)
+}
+
+/// Storage that is written in runs.
+struct RunSink<'s, T> {
+    storage: &'s mut dyn Writer<Elem = T>,
+    /// Where the elements of the open box belong.
+    open: Where,
+}
+
+enum Where {
+    Runs(Footprint),
+    /// Addresses of the elements one by one, and their order.
+    Listed {
+        addresses: Vec<usize>,
+        order: Vec<usize>,
+    },
+}
+
+impl<'s, T: Copy + Send + Sync> RunSink<'s, T> {
+    fn store(
+        source: &dyn Source<T>,
+        extents: &[usize],
+        operands: &[Operand<'_>],
+        old: bool,
+        storage: &'s mut dyn Writer<Elem = T>,
+    ) -> Result<(), Stop> {
+        let open = Where::Listed { addresses: Vec::new(), order: Vec::new() };
+        let mut sink = RunSink { storage, open };
+        let done = evaluate_to(source, extents, operands, old, &mut Sinks::One(&mut sink));
+        let finished = sink.storage.blocks_mut().map_or(Ok(()), |blocks| blocks.finish());
+        done.and(finished.map_err(failed))
+    }
+}
+
+impl<T: Copy + Send + Sync> Sink<T> for RunSink<'_, T> {
+    fn open(
+        &mut self,
+        local: &mut Local<'_>,
+        old: bool,
+        memory: &mut Vec<T>,
+    ) -> Result<usize, Stop> {
+        if local.relocates[0].is_some() {
+            let addresses = Elements { operand: 0, gaps: false }.relocated(local)?;
+            let mut order = list(0..addresses.len())?;
+            if !addresses.is_sorted() {
+                order.sort_unstable_by_key(|&element| addresses[element]);
+            }
+            let ascending = list(order.iter().map(|&element| addresses[element]))?;
+            let held = ascending.len();
+            if let (true, Some(&first)) = (old, ascending.first()) {
+                let mut found = Vec::new();
+                resize(&mut found, held, self.storage.try_read(first).map_err(failed)?)?;
+                self.storage.read_at(&ascending, &mut found).map_err(failed)?;
+                resize(memory, held.max(memory.len()), found[0])?;
+                order.iter().zip(&found).for_each(|(&element, &value)| memory[element] = value);
+            }
+            self.open = Where::Listed { addresses: ascending, order };
+            return Ok(held);
+        }
+        let footprint = Footprint::new(&mut local.nest, 0, &mut local.tables, false)?;
+        local.supplies[0] = Supply::Memory;
+        let held = footprint.len;
+        if old {
+            read_footprint(&*self.storage, &footprint, memory)?.map_err(failed)?;
+        }
+        self.open = Where::Runs(footprint);
+        Ok(held)
+    }
+
+    fn close(&mut self, elements: &[T]) -> Result<(), Stop> {
+        let storage = &mut *self.storage;
+        match &self.open {
+            Where::Runs(footprint) => footprint.for_each_run(&mut |run| {
+                let done = match run {
+                    Run::Strided { start, step, to } => {
+                        storage.write_run(start, step as isize, &elements[to])
+                    }
+                    Run::Listed { addresses, to } => storage.write_at(addresses, &elements[to]),
+                };
+                done.map_err(failed)
+            }),
+            Where::Listed { addresses, order } => {
+                let ascending = list(order.iter().map(|&element| elements[element]))?;
+                storage.write_at(addresses, &ascending).map_err(failed)
+            }
+        }
+    }
+}
+
+/// Storage that is written in blocks, each of them once.
+struct BlockSink<'s, T> {
+    blocks: &'s dyn BlocksMut<Elem = T>,
+    grid: &'s Grid,
+    /// The open box, and whether all of its elements are written.
+    open: Option<(Area, bool)>,
+    block: Vec<T>,
+}
+
+impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
+    /// `None`, with nothing written, if the destination does not follow the axes of the blocks.
+    fn store(
+        source: &dyn Source<T>,
+        extents: &[usize],
+        operands: &[Operand<'_>],
+        old: bool,
+        grid: &'s Grid,
+        storage: &'s mut dyn Writer<Elem = T>,
+    ) -> Option<Result<(), Stop>> {
+        let blocks = storage.blocks_mut()?;
+        let sink = || Self { blocks, grid, open: None, block: Vec::new() };
+        let several = || Box::new(sink()) as Box<dyn Sink<T> + 's>;
+        let done = evaluate_to(source, extents, operands, old, &mut Sinks::Many(&several));
+        match done {
+            Err(Stop::Done) => None,
+            done => Some(done.and(blocks.finish().map_err(failed))),
+        }
+    }
+
+    /// Replaces a block by what the open box has of it.
+    fn replace(
+        &mut self,
+        area: &Area,
+        whole: bool,
+        index: &[usize],
+        elements: &[T],
+    ) -> Result<(), Stop> {
+        let (grid, sides) = (self.grid, area.sides());
+        let (mut covered, mut exact) = (whole, true);
+        for (axis, &digit) in index.iter().enumerate() {
+            let origin = digit * grid.block()[axis];
+            let end = (origin + grid.block()[axis]).min(grid.extents()[axis]);
+            covered &= area.low[axis] <= origin && end <= area.high[axis] + 1;
+            exact &= area.low[axis] == origin && sides[axis] == grid.block()[axis];
+        }
+        if exact && covered {
+            return self.blocks.store(index, elements).map_err(failed);
+        }
+        let Some(&seed) = elements.first() else { return Ok(()) };
+        if covered {
+            self.block.clear();
+            resize(&mut self.block, grid.block_len(), seed)?;
+        } else {
+            let block = load(self.blocks, grid, index).map_err(failed)?;
+            let copy = |from: &[T], to: &mut Vec<T>| refill(to, from.iter().copied());
+            match &block {
+                Block::Fill(value) => {
+                    self.block.clear();
+                    resize(&mut self.block, grid.block_len(), *value)?;
+                }
+                Block::Borrowed(from) => copy(from, &mut self.block)?,
+                Block::Shared(from) => copy((**from).as_ref(), &mut self.block)?,
+            }
+        }
+        let block = &mut self.block;
+        for_each_line(area, grid, index, &mut |from, start| {
+            let to = block.get_mut(start..start + from.len()).unwrap_or_default();
+            to.iter_mut().zip(&elements[from]).for_each(|(to, from)| *to = *from);
+        });
+        self.blocks.store(index, &self.block).map_err(failed)
+    }
+}
+
+impl<T: Copy + Send + Sync> Sink<T> for BlockSink<'_, T> {
+    fn open(
+        &mut self,
+        local: &mut Local<'_>,
+        old: bool,
+        memory: &mut Vec<T>,
+    ) -> Result<usize, Stop> {
+        let area = Area::new(self.grid, &local.nest, 0, &local.tables).ok_or(Stop::Done)?;
+        let sides = area.sides();
+        let held: usize = sides.iter().product();
+        let whole = local.nest.count() == held;
+        if old || !whole {
+            copy_area(self.blocks, self.grid, &area, memory).map_err(|e| e.stop(0))?;
+        }
+        place(local, 0, area.within(&area.low, &sides));
+        self.open = Some((area, whole));
+        Ok(held)
+    }
+
+    fn close(&mut self, elements: &[T]) -> Result<(), Stop> {
+        let Some((area, whole)) = self.open.take() else { return Ok(()) };
+        let grid = self.grid;
+        area.for_each_block(grid, &mut |index| self.replace(&area, whole, index, elements))
+    }
+}

@@ -1,0 +1,116 @@
+//! Sparse operands that are to be read element by element.
+
+use crate::error::{Error, Result};
+use crate::expr::node::Tree;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Access, Expr, Lazy, Leaf, Prepare};
+use crate::map::AddressMap;
+use crate::shape::Shape;
+
+/// Elements of sparse operands that are read one by one without having been asked for.
+const MOST: usize = 1 << 33;
+
+/// Refuses to read very many elements of a sparse leaf one by one.
+pub(in crate::expr) fn check(e: &dyn Tree, count: usize) -> Result<()> {
+    let mut stored = None;
+    if count > MOST {
+        e.leaves(&mut |leaf| {
+            if let Access::Stored { count } = leaf.access {
+                stored = stored.max(Some(count));
+            }
+        });
+    }
+    match stored {
+        Some(stored) => Err(Error::WouldDensify { stored, dense: count }),
+        None => Ok(()),
+    }
+}
+
+/// An expression whose sparse leaves are read as if they were not, see [`Lazy::densely`].
+#[derive(Debug, Clone)]
+pub struct Densely<E>(E);
+
+impl<E: Expr> Lazy<E> {
+    /// The same elements, with sparse operands read one by one like any others.
+    ///
+    /// An evaluation that would read more than 2^33 elements of a sparse operand beside dense ones is refused with
+    /// [`Error::WouldDensify`]: where an element without an entry decides the result, [`zip_stored`](super::zip_stored)
+    /// costs the entries alone. This asks for all elements nevertheless.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::Duplicates;
+    /// let t = Tensor::from_coordinates([2, 2], 1, &[[0, 1]], vec![5], Duplicates::Refuse)?;
+    /// let sums = (&t + Tensor::full([2, 2], 10)?).densely().sum(1);
+    /// assert_eq!(sums.eval()?.to_vec()?, [26_i64, 22]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn densely(self) -> Lazy<Densely<E>> {
+        Lazy(Densely(self.0))
+    }
+}
+
+impl<E: Expr> Sealed for Densely<E> {}
+
+impl<E: Expr> Expr for Densely<E> {
+    const IS_LEAF: bool = E::IS_LEAF;
+    type Elem = E::Elem;
+    type Cursor<'a>
+        = E::Cursor<'a>
+    where
+        Self: 'a;
+    type Ref<'a>
+        = Densely<E::Ref<'a>>
+    where
+        Self: 'a;
+
+    fn is_leaf(&self) -> bool {
+        self.0.is_leaf()
+    }
+
+    fn by_ref(&self) -> Densely<E::Ref<'_>> {
+        Densely(self.0.by_ref())
+    }
+
+    fn shape(&self) -> Result<Shape> {
+        self.0.shape()
+    }
+
+    fn is_shaped(&self, shape: &Shape) -> bool {
+        self.0.is_shaped(shape)
+    }
+
+    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
+        self.0.leaves(&mut |leaf| {
+            let access = match leaf.access {
+                Access::Stored { .. } => Access::Read,
+                other => other,
+            };
+            visit(Leaf { access, ..leaf });
+        });
+    }
+
+    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        Ok(Self(self.0.rewrite(change)?))
+    }
+
+    fn cursor(&self) -> E::Cursor<'_> {
+        self.0.cursor()
+    }
+
+    fn leaf_count(&self) -> usize {
+        self.0.leaf_count()
+    }
+
+    fn depth(&self) -> usize {
+        self.0.depth()
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.0.deferred(visit);
+    }
+
+    fn defers(&self) -> bool {
+        self.0.defers()
+    }
+}

@@ -1,0 +1,319 @@
+//! Running plans: nests in halves on several threads, tile by tile, and box by box where storage is not memory.
+
+use super::inner::{Fill, Output, RowsMut, Target};
+use super::plan::{
+    Area, Blocking, Cuts, Loop, Nest, Operand, PerOperand, Plan, Reach, Relocate, Step, Supply,
+    plan,
+};
+use super::{
+    Dest, Filled, GRAIN, PARALLEL, Pattern, Place, STREAM_BYTES, Stop, Tile, join, simd, walk,
+};
+use crate::error::Error;
+use crate::memory::list;
+use smallvec::smallvec;
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Something to evaluate, shared by the tasks that do so.
+pub(crate) trait Source<T>: Sync {
+    /// A worker of its own for one task.
+    fn open(&self) -> Box<dyn TileSource<T> + '_>;
+}
+
+/// Evaluates tiles, one after another.
+pub(crate) trait TileSource<T> {
+    /// Has the elements of a box brought to memory, where they are not; tiles within it follow.
+    fn load(&mut self, local: &mut Local<'_>) -> Result<(), Stop>;
+
+    /// Tells storage in blocks which boxes come next.
+    fn expect(&mut self, next: &mut dyn Iterator<Item = Local<'_>>);
+
+    /// Evaluates a tile to its destination.
+    fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop>;
+
+    /// Evaluates a tile to scratch memory, rows one after another.
+    fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop>;
+}
+
+/// A box of a plan, some operands of which are replaced by copies.
+#[derive(Debug)]
+pub struct Local<'p> {
+    pub(crate) nest: Nest,
+    pub(crate) tables: Vec<Cow<'p, [usize]>>,
+    pub(crate) relocates: PerOperand<Option<&'p dyn Relocate>>,
+    pub(crate) supplies: PerOperand<Supply<'p>>,
+}
+
+impl<'p> Local<'p> {
+    pub(crate) fn new(
+        nest: Nest,
+        tables: &'p [Cow<'_, [usize]>],
+        operands: &'p [Operand<'_>],
+    ) -> Self {
+        Self {
+            nest,
+            tables: tables.iter().map(|table| Cow::Borrowed(&table[..])).collect(),
+            relocates: operands.iter().map(|operand| operand.relocate).collect(),
+            supplies: operands.iter().map(|operand| operand.supply).collect(),
+        }
+    }
+}
+
+impl<'p> Local<'p> {
+    /// A box of one operand, which begins at an address, with the extents and strides of its loops.
+    pub(crate) fn of_leaf(base: isize, sides: &[(usize, isize)], supply: Supply<'p>) -> Self {
+        let step = |stride| Step { stride, table: None };
+        let loops = sides
+            .iter()
+            .map(|&(extent, stride)| Loop { extent, steps: smallvec![step(0), step(stride)] });
+        Self {
+            nest: Nest::of_loops(loops, smallvec![0, base]),
+            tables: Vec::new(),
+            relocates: smallvec![None, None],
+            supplies: smallvec![Supply::Memory, supply],
+        }
+    }
+
+    /// Whether an operand lies in one block.
+    pub(crate) fn is_in_one_block(&self, k: usize) -> bool {
+        match self.supplies[k] {
+            Supply::Blocks(grid) => Area::new(grid, &self.nest, k, &self.tables)
+                .is_some_and(|area| area.only_block(grid).is_some()),
+            _ => false,
+        }
+    }
+
+    /// Lowest address of an operand.
+    pub(crate) fn lowest(&self, k: usize) -> usize {
+        let lowest = self.nest.loops.iter().fold(self.nest.bases[k], |lowest, l| {
+            let reach = Reach::of(l, k, &self.tables);
+            let ends = [reach.low, reach.high].map(|end| l.steps[k].stride * end as isize);
+            lowest + ends[0].min(ends[1])
+        });
+        lowest as usize
+    }
+
+    /// Addresses of an operand along some loops, in their order, before they are relocated.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn addresses(&self, k: usize, loops: &[usize]) -> Result<Vec<usize>, Error> {
+        let mut below = loops.iter().map(|&l| self.nest.loops[l].extent).product();
+        let mut addresses = list(std::iter::repeat_n(self.nest.bases[k] as usize, below))?;
+        for &l in loops {
+            let own = &self.nest.loops[l];
+            let step = own.steps[k];
+            below /= own.extent;
+            for (element, address) in addresses.iter_mut().enumerate() {
+                let digit = element / below % own.extent;
+                let position = step.table.map_or(digit, |t| self.tables[t.index][t.start + digit]);
+                *address = address.wrapping_add_signed(step.stride.wrapping_mul(position as isize));
+            }
+        }
+        Ok(addresses)
+    }
+}
+
+/// An evaluation under way.
+struct Running<'r, 'o, T> {
+    source: &'r dyn Source<T>,
+    operands: &'r [Operand<'o>],
+    target: &'r Target<'r, T>,
+    stream: bool,
+    /// Elements of a task; there is only one if the output may be written twice.
+    task: usize,
+}
+
+/// Evaluates `source` over `extents` into `out`, of which operand 0 says where each element goes.
+///
+/// # Errors
+///
+/// What the source reports, and [`Error::OutOfSpan`] if the output does not fit.
+pub(crate) fn evaluate<T: Send>(
+    source: &dyn Source<T>,
+    extents: &[usize],
+    operands: &[Operand<'_>],
+    block: Blocking,
+    out: Output<'_, T>,
+) -> Result<Option<Filled>, Stop> {
+    let plan = plan(extents, operands, block)?;
+    let injective = operands.first().is_some_and(|output| is_nested(extents, output));
+    evaluate_plan(source, &plan, operands, injective, out)
+}
+
+pub(super) fn evaluate_plan<T: Send>(
+    source: &dyn Source<T>,
+    plan: &Plan<'_>,
+    operands: &[Operand<'_>],
+    injective: bool,
+    out: Output<'_, T>,
+) -> Result<Option<Filled>, Stop> {
+    let target = Target::new(out, plan)?;
+    let all: usize = plan.nests.iter().map(Nest::count).sum();
+    let stream = injective && is_streamed::<T>(all.saturating_mul(size_of::<T>()));
+    let mut tables = Cow::Borrowed(&plan.tables);
+    for nest in &plan.nests {
+        let count = nest.count();
+        let task = if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
+        let running = Running { source, operands, target: &target, stream, task };
+        if operands.iter().all(|operand| operand.supply == Supply::Memory) {
+            running.tiles(&plan.tables, nest)?;
+            continue;
+        }
+        match Cuts::new(nest, operands, tables.to_mut(), None)? {
+            None => running.tiles(&plan.tables, nest)?,
+            Some(cuts) => running.boxes(&tables, &cuts, 0..cuts.count())?,
+        }
+    }
+    Ok(target.filled(all).filter(|_| injective))
+}
+
+impl<T: Send> Running<'_, '_, T> {
+    /// Evaluates one nest, in halves as long as they are larger than a task.
+    fn tiles(&self, tables: &[Cow<'_, [usize]>], nest: &Nest) -> Result<(), Stop> {
+        let halves = if nest.count() > self.task { nest.split() } else { None };
+        if let Some((low, high)) = halves {
+            // Each takes its half along: what one thread reads would share cache lines with what the other writes.
+            let (a, b) =
+                join::join(move || self.tiles(tables, &low), move || self.tiles(tables, &high));
+            return a.and(b);
+        }
+        let relocates: PerOperand<_> = self.operands.iter().map(|own| own.relocate).collect();
+        let _fence = FenceOnDrop(self.stream);
+        self.walk(&mut *self.source.open(), nest, tables, &relocates)
+    }
+
+    /// Evaluates boxes of a nest, in halves as long as they are larger than a task.
+    fn boxes(
+        &self,
+        tables: &[Cow<'_, [usize]>],
+        cuts: &Cuts,
+        numbers: Range<usize>,
+    ) -> Result<(), Stop> {
+        if numbers.len() > 1 && numbers.len().saturating_mul(cuts.average()) > self.task {
+            let middle = numbers.start + numbers.len() / 2;
+            let (a, b) = join::join(
+                || self.boxes(tables, cuts, numbers.start..middle),
+                || self.boxes(tables, cuts, middle..numbers.end),
+            );
+            return a.and(b);
+        }
+        let mut tiles = self.source.open();
+        let _fence = FenceOnDrop(self.stream);
+        for number in numbers.clone() {
+            let local = |number| Local::new(cuts.nest(number), tables, self.operands);
+            if (number - numbers.start).is_multiple_of(AHEAD / 2) {
+                let end = numbers.end.min(number + AHEAD);
+                tiles.expect(&mut (number..end).map(local));
+            }
+            let mut local = local(number);
+            tiles.load(&mut local)?;
+            self.walk(&mut *tiles, &local.nest, &local.tables, &local.relocates)?;
+        }
+        Ok(())
+    }
+
+    fn walk(
+        &self,
+        tiles: &mut (dyn TileSource<T> + '_),
+        nest: &Nest,
+        tables: &[Cow<'_, [usize]>],
+        relocates: &[Option<&dyn Relocate>],
+    ) -> Result<(), Stop> {
+        let lead = if self.stream { self.target.lead(nest) } else { 0 };
+        walk(nest, tables, relocates, lead, &mut |tile| {
+            // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
+            // than one: `task` is finite only where the output was found injective, and neither the halves
+            // nor the boxes of a nest share an index. Within a task one destination is alive at a time.
+            #[allow(unsafe_code, reason = "the one call that makes a destination")]
+            let mut dest = unsafe { self.target.dest(tile, self.stream) };
+            tiles.fill(tile, &mut dest)
+        })
+    }
+}
+
+/// Boxes that storage is told of before they are read.
+const AHEAD: usize = 64;
+
+/// Whether an output of so many bytes is written past the caches, if each slot is written once.
+pub(super) fn is_streamed<T>(bytes: usize) -> bool {
+    simd::streams() && size_of::<T>() <= simd::LINE && bytes >= STREAM_BYTES
+}
+
+/// Evaluates the tile that a cursor is bound to, whose rows follow one another in `out` and fill it.
+///
+/// # Errors
+///
+/// [`Stop::Fault`], and [`Error::OutOfSpan`] if the tile does not fill `out`.
+pub(crate) fn fill_tile<T: Copy>(
+    cursor: &dyn Fill<T>,
+    [rows, columns]: [usize; 2],
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled, Stop> {
+    let len = out.len();
+    match RowsMut::new(&mut *out, rows, columns, columns) {
+        Some(mut to) if rows * columns == len => {
+            if cursor.fill(0, false, &mut to).has_fault() {
+                Err(Stop::Fault)
+            } else {
+                Ok(Filled::of(out))
+            }
+        }
+        _ => Err(Error::OutOfSpan { span: 0..rows * columns, len }.into()),
+    }
+}
+
+/// Orders streamed stores before whatever comes after a task, also where that is an error or a panic.
+pub(super) struct FenceOnDrop(pub(super) bool);
+
+impl Drop for FenceOnDrop {
+    fn drop(&mut self) {
+        if self.0 {
+            simd::fence();
+        }
+    }
+}
+
+/// Evaluates `source` tile by tile in order of `operands[0]`, handing on the places and the elements.
+pub(crate) fn evaluate_blocks<T>(
+    source: &dyn Source<T>,
+    extents: &[usize],
+    operands: &[Operand<'_>],
+    mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let plan = plan(extents, operands, Blocking::SCRATCH)?;
+    let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
+    let mut tiles = source.open();
+    for nest in &plan.nests {
+        walk(nest, &plan.tables, &relocates, 0, &mut |tile| {
+            let block = tiles.block(tile)?;
+            visit(&tile.places[0], [tile.rows, tile.columns], block)
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether the strides of an operand nest, so that no two indexes share an address.
+pub(crate) fn is_nested(extents: &[usize], operand: &Operand<'_>) -> bool {
+    if extents.contains(&0) {
+        return true;
+    }
+    let mut axes: Vec<(usize, usize)> = Vec::with_capacity(extents.len());
+    for (&extent, axis) in extents.iter().zip(&operand.axes).filter(|(extent, _)| **extent > 1) {
+        let positions = match axis.pattern {
+            Pattern::Linear => extent,
+            Pattern::Cyclic { period, .. } if extent <= period => period,
+            _ => return false,
+        };
+        axes.push((axis.stride.unsigned_abs(), positions));
+    }
+    axes.sort_unstable();
+    let mut reach = 0_usize;
+    axes.iter().all(|&(stride, positions)| {
+        let nested = stride > reach;
+        reach = reach.saturating_add(stride.saturating_mul(positions - 1));
+        nested
+    })
+}

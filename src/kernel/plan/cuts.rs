@@ -1,0 +1,363 @@
+//! Cutting a nest into boxes, where an operand is storage that is not memory.
+//!
+//! What is read at once should be near in storage: long runs, whole blocks. Boxes are as long along the smallest
+//! strides of such operands as scratch memory allows, end where blocks end, and follow one another so that blocks are
+//! used again while they are held.
+
+#[cfg(test)]
+mod tests;
+
+use super::footprint::table;
+use super::{Area, Grid, Loop, Nest, Operand, PerOperand, Step, Supply, TableRef};
+use crate::error::Result;
+use crate::memory::{list, push};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// Elements of a box that each operand is copied from at most, unless they lie in one block.
+pub(crate) const BOX: usize = 1 << 17;
+/// Fewest neighbours of an operand in a box, if there are as many.
+const FEW: usize = 64;
+/// Rows from this length on are read one by one as well as together.
+const LONG: usize = 512;
+
+/// A nest as boxes.
+#[derive(Debug)]
+pub(crate) struct Cuts {
+    nest: Nest,
+    /// Where parts of each loop begin.
+    starts: SmallVec<[Vec<usize>; 4]>,
+    /// Loops, those first whose parts change last.
+    order: SmallVec<[usize; 4]>,
+    /// Parts of each loop that belong to one group of boxes, whose blocks are held together.
+    group: SmallVec<[usize; 4]>,
+}
+
+impl Cuts {
+    /// Boxes from each of which at most `most` elements of an operand are copied. Without this number it is a
+    /// usual one, and `None` is returned if the nest is best walked as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn new(
+        nest: &Nest,
+        operands: &[Operand<'_>],
+        tables: &mut Vec<Cow<'_, [usize]>>,
+        most: Option<usize>,
+    ) -> Result<Option<Self>> {
+        let is_far = |k: &usize| operands[*k].supply != Supply::Memory;
+        let mut far: PerOperand<usize> = (0..operands.len()).filter(is_far).collect();
+        if most.is_none() && far.iter().all(|&k| is_straight(nest, operands, k)) {
+            return Ok(None);
+        }
+        if most.is_some() && matches!(operands[0].supply, Supply::Blocks(_)) {
+            // Each block is written once, so boxes are its blocks, whatever the others are.
+            far.truncate(1);
+        }
+        let mut nest = nest.clone();
+        let most = most.unwrap_or(BOX);
+        let small = nest.count() <= most;
+        for l in 0..nest.loops.len() {
+            let unsorted = far.iter().copied().find(|&k| {
+                let cut = !small || matches!(operands[k].supply, Supply::Blocks(_));
+                cut && table(&nest.loops[l], k, tables).is_some_and(|list| !list.is_sorted())
+            });
+            if let Some(k) = unsorted {
+                sort_loop(&mut nest.loops[l], k, tables)?;
+            }
+        }
+        let mut areas: PerOperand<Option<(&Grid, Area)>> = PerOperand::new();
+        for (k, operand) in operands.iter().enumerate() {
+            areas.push(match operand.supply {
+                Supply::Blocks(grid) if operand.relocate.is_none() && far.contains(&k) => {
+                    Area::new(grid, &nest, k, tables).map(|area| (grid, area))
+                }
+                _ => None,
+            });
+        }
+        let bounded: PerOperand<usize> = far
+            .iter()
+            .copied()
+            .filter(|&k| !areas[k].as_ref().is_some_and(|(grid, _)| grid.is_coarse()))
+            .collect();
+        let lengths = lengths(&nest, &bounded, most);
+        let mut starts = SmallVec::new();
+        for (l, &length) in lengths.iter().enumerate() {
+            starts.push(cut(&nest.loops[l], l, &areas, tables, length)?);
+        }
+        let mut order: SmallVec<[usize; 4]> = (0..nest.loops.len()).collect();
+        if let Some(&k) = far.first() {
+            order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].steps[k].stride.unsigned_abs()));
+        }
+        let mut cuts = Self { group: SmallVec::from_elem(1, starts.len()), nest, starts, order };
+        cuts.group_blocks(&areas);
+        Ok(Some(cuts))
+    }
+
+    /// How many boxes there are.
+    pub(crate) fn count(&self) -> usize {
+        self.starts.iter().map(Vec::len).product()
+    }
+
+    /// Elements of a box, on average.
+    pub(crate) fn average(&self) -> usize {
+        self.nest.count() / self.count()
+    }
+
+    /// Box `number` in the order in which boxes are best visited.
+    pub(crate) fn nest(&self, number: usize) -> Nest {
+        let mut nest = self.nest.clone();
+        let mut rest = number;
+        let mut lows: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.starts.len());
+        let mut sizes = lows.clone();
+        // Which group: along each loop a range of parts.
+        let mut across = self.count();
+        for &l in &self.order {
+            // `across` boxes are left of the groups that share the ranges of the loops before.
+            let parts = self.starts[l].len();
+            across /= parts;
+            let chosen: usize = sizes.iter().filter(|size| **size > 0).product();
+            let each = across * chosen * self.group[l];
+            let which = (rest / each).min(parts.div_ceil(self.group[l]) - 1);
+            rest -= which * each;
+            lows[l] = which * self.group[l];
+            sizes[l] = self.group[l].min(parts - lows[l]);
+        }
+        for &l in self.order.iter().rev() {
+            let part = lows[l] + rest % sizes[l];
+            rest /= sizes[l];
+            let start = self.starts[l][part];
+            let end = self.starts[l].get(part + 1).copied().unwrap_or(nest.loops[l].extent);
+            nest.cut(l, start, end);
+        }
+        nest
+    }
+
+    /// Chooses groups of boxes whose blocks can be held together, where several operands come in blocks.
+    fn group_blocks(&mut self, areas: &[Option<(&Grid, Area)>]) {
+        let grids: PerOperand<_> = areas.iter().flatten().collect();
+        let held = grids.iter().map(|(grid, _)| grid.held).min().unwrap_or(0);
+        if grids.len() < 2 {
+            return;
+        }
+        let blocks = |group: &[usize]| -> usize {
+            let of_operand = |area: &Area| -> usize {
+                let lanes = area.lanes.iter().zip(group).filter(|(lane, _)| lane.is_some());
+                lanes.map(|(_, parts)| *parts).fold(1, usize::saturating_mul)
+            };
+            grids.iter().map(|(_, area)| of_operand(area)).fold(0, usize::saturating_add)
+        };
+        loop {
+            let grown = (0..self.group.len()).filter(|&l| self.group[l] < self.starts[l].len());
+            let grown = grown.map(|l| {
+                let mut group = self.group.clone();
+                group[l] = (2 * group[l]).min(self.starts[l].len());
+                (blocks(&group), group)
+            });
+            // Of several ways the one whose groups are nearest to squares.
+            match grown.min_by_key(|(blocks, group)| (*blocks, group.iter().max().copied())) {
+                Some((blocks, group)) if blocks <= held => self.group = group,
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Whether an operand is read in order of storage as its tiles are: rows of some length, one after another.
+fn is_straight(nest: &Nest, operands: &[Operand<'_>], k: usize) -> bool {
+    let plain = operands[k].relocate.is_none() && matches!(operands[k].supply, Supply::Runs);
+    let steps = || nest.loops.iter().map(|l| l.steps[k]);
+    let falls = steps().zip(steps().skip(1)).all(|(outer, inner)| {
+        outer.stride.unsigned_abs() > inner.stride.unsigned_abs() && inner.stride != 0
+    });
+    let still = steps().all(|step| step.stride == 0);
+    let long = nest.loops.len() < 2 || nest.loops.last().is_some_and(|l| l.extent >= LONG);
+    plain && (still || (falls && long && steps().all(|step| step.table.is_none())))
+}
+
+/// Puts the positions of an operand along a loop in ascending order.
+fn sort_loop(l: &mut Loop, k: usize, tables: &mut Vec<Cow<'_, [usize]>>) -> Result<()> {
+    let Some(positions) = table(l, k, tables) else { return Ok(()) };
+    let mut order = list(0..l.extent)?;
+    order.sort_unstable_by_key(|&digit| (positions[digit], digit));
+    for operand in 0..l.steps.len() {
+        let step = l.steps[operand];
+        if step.stride == 0 {
+            continue;
+        }
+        let entries = match table(l, operand, tables) {
+            Some(table) => list(order.iter().map(|&digit| table[digit]))?,
+            None => list(order.iter().copied())?,
+        };
+        push(tables, Cow::Owned(entries))?;
+        let table = TableRef { index: tables.len() - 1, start: 0 };
+        l.steps[operand] = Step { stride: step.stride, table: Some(table) };
+    }
+    Ok(())
+}
+
+/// Longest parts of the loops, so that copies of these operands fit in scratch memory.
+fn lengths(nest: &Nest, copied: &[usize], most: usize) -> SmallVec<[usize; 4]> {
+    let moves = |l: usize, k: usize| nest.loops[l].steps[k].stride != 0;
+    let mut lengths: SmallVec<[usize; 4]> = nest
+        .loops
+        .iter()
+        .enumerate()
+        .map(|(l, own)| if copied.iter().any(|&k| moves(l, k)) { 1 } else { own.extent })
+        .collect();
+    let nearest = |k: usize, open: &dyn Fn(usize) -> bool| {
+        let loops = (0..nest.loops.len()).filter(|&l| moves(l, k) && open(l));
+        loops.min_by_key(|&l| nest.loops[l].steps[k].stride.unsigned_abs())
+    };
+    let size = |lengths: &[usize]| -> usize {
+        let of_operand = |&k: &usize| -> usize {
+            let moving = (0..lengths.len()).filter(|&l| moves(l, k));
+            moving.map(|l| lengths[l]).fold(1, usize::saturating_mul)
+        };
+        copied.iter().map(of_operand).max().unwrap_or(0)
+    };
+    for k in 0..nest.bases.len() {
+        if let Some(l) = nearest(k, &|_| true) {
+            let wanted = lengths[l].max(nest.loops[l].extent.min(FEW));
+            let before = std::mem::replace(&mut lengths[l], wanted);
+            if size(&lengths) > most {
+                lengths[l] = before;
+            }
+        }
+    }
+    let mut full: SmallVec<[bool; 4]> = SmallVec::from_elem(false, lengths.len());
+    loop {
+        let open = |l: usize| !full[l] && lengths[l] < nest.loops[l].extent;
+        let next = copied.iter().filter_map(|&k| nearest(k, &open)).min_by_key(|&l| lengths[l]);
+        let Some(l) = next else { return lengths };
+        let before = lengths[l];
+        lengths[l] = before.saturating_mul(2).min(nest.loops[l].extent);
+        if size(&lengths) > most {
+            lengths[l] = before;
+            let times = most / size(&lengths).max(1);
+            lengths[l] = before.saturating_mul(times.max(1)).min(nest.loops[l].extent);
+            full[l] = true;
+        }
+    }
+}
+
+/// Where parts of a loop begin: where blocks begin, and as often as its longest part demands.
+fn cut(
+    own: &Loop,
+    l: usize,
+    areas: &[Option<(&Grid, Area)>],
+    tables: &[Cow<'_, [usize]>],
+    length: usize,
+) -> Result<Vec<usize>> {
+    let mut starts = list(std::iter::once(0))?;
+    let mut last = 0;
+    let edges = Edges::new(own, l, areas, tables);
+    while last < own.extent {
+        // Small blocks are read together: the last edge within reach. Large ones end a part.
+        let mut end = last.saturating_add(length).min(own.extent);
+        let mut edge = edges.after(last);
+        if edge.large {
+            end = end.min(edge.at);
+        } else {
+            let mut best = None;
+            while edge.at <= end && !edge.large {
+                best = Some(edge.at);
+                edge = edges.after(edge.at);
+            }
+            end = if edge.large && edge.at <= end { edge.at } else { best.unwrap_or(end) };
+        }
+        last = end;
+        if last < own.extent {
+            push(&mut starts, last)?;
+        }
+    }
+    Ok(starts)
+}
+
+/// Where along a loop some operand comes to another block.
+struct Edges<'a> {
+    extent: usize,
+    operands: SmallVec<[Along<'a>; 4]>,
+}
+
+/// One operand in blocks along a loop.
+struct Along<'a> {
+    /// Digit along the axis of the grid where the loop begins, steps, and the extent of a block.
+    first: usize,
+    step: isize,
+    block: usize,
+    list: Option<&'a [usize]>,
+    lowest: usize,
+    large: bool,
+}
+
+/// The end of a block.
+#[derive(Clone, Copy)]
+struct Edge {
+    at: usize,
+    large: bool,
+}
+
+impl<'a> Edges<'a> {
+    fn new(
+        own: &Loop,
+        l: usize,
+        areas: &'a [Option<(&Grid, Area)>],
+        tables: &'a [Cow<'_, [usize]>],
+    ) -> Self {
+        let mut operands = SmallVec::new();
+        for (k, area) in areas.iter().enumerate() {
+            let Some((grid, area)) = area else { continue };
+            let Some(lane) = area.lanes[l] else { continue };
+            operands.push(Along {
+                first: area.low[lane.axis],
+                step: lane.step,
+                block: grid.block()[lane.axis],
+                list: table(own, k, tables),
+                lowest: if lane.step < 0 { lane.reach.high } else { lane.reach.low },
+                large: grid.is_coarse(),
+            });
+        }
+        Self { extent: own.extent, operands }
+    }
+
+    /// The next edge beyond a digit of the loop.
+    fn after(&self, digit: usize) -> Edge {
+        let mut next = Edge { at: self.extent, large: true };
+        for along in &self.operands {
+            let at = along.after(digit, self.extent);
+            if at < next.at || (at == next.at && at < self.extent && !next.large) {
+                next = Edge { at, large: along.large || (at == next.at && next.large) };
+            }
+        }
+        next
+    }
+}
+
+impl Along<'_> {
+    /// Digit of the grid at a digit of the loop.
+    fn at(&self, digit: usize) -> usize {
+        let position = self.list.map_or(digit, |list| list[digit]);
+        self.first + self.step.unsigned_abs() * position.abs_diff(self.lowest)
+    }
+
+    fn after(&self, digit: usize, extent: usize) -> usize {
+        let here = self.at(digit);
+        match self.list {
+            Some(_) => {
+                let same = |&next: &usize| self.at(next) / self.block != here / self.block;
+                (digit + 1..extent).find(same).unwrap_or(extent)
+            }
+            None => {
+                let step = self.step.unsigned_abs();
+                let left = match self.step < 0 {
+                    // From the first digit of the block on, it is left.
+                    true => here % self.block / step + 1,
+                    false => (self.block - here % self.block).div_ceil(step),
+                };
+                digit.saturating_add(left).min(extent)
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Table tests: given this nest and this storage, expect those boxes.
+
+use super::super::tests::linear;
+use super::*;
+use crate::kernel::plan::{Blocking, plan};
+
+/// Boxes in the order of visits: for each the lowest address in the output, and the extents of its loops.
+fn boxes(extents: &[usize], operands: &[Operand<'_>]) -> Option<Vec<(isize, Vec<usize>)>> {
+    let mut plan = plan(extents, operands, Blocking::SCRATCH).unwrap();
+    let nest = plan.nests.remove(0);
+    let cuts = Cuts::new(&nest, operands, &mut plan.tables, None).unwrap()?;
+    let each = (0..cuts.count()).map(|number| {
+        let nest = cuts.nest(number);
+        (nest.bases[0], nest.loops.iter().map(|l| l.extent).collect())
+    });
+    Some(each.collect())
+}
+
+fn far<'a>(strides: &[isize], supply: Supply<'a>) -> Operand<'a> {
+    Operand { supply, ..linear(0, strides) }
+}
+
+#[test]
+fn rows_in_order_are_not_cut() {
+    let operands = [linear(0, &[1000, 1]), far(&[1000, 1], Supply::Runs)];
+    assert_eq!(boxes(&[1000, 1000], &operands), None);
+    // A row that is repeated is read once for many.
+    let operands = [linear(0, &[1000, 1]), far(&[0, 1], Supply::Runs)];
+    assert_eq!(boxes(&[1000, 1000], &operands), Some(vec![(0, vec![1000, 1000])]));
+}
+
+#[test]
+fn boxes_are_long_along_small_strides() {
+    let operands = [linear(0, &[1024, 1]), far(&[1, 1024], Supply::Runs)];
+    let found = boxes(&[1024, 1024], &operands).unwrap();
+    assert_eq!(found.len(), 8);
+    assert!(found.iter().all(|(_, sides)| sides == &[1024, 128]), "{found:?}");
+    let bases: Vec<isize> = found.iter().map(|(base, _)| *base).collect();
+    assert_eq!(bases, [0, 128, 256, 384, 512, 640, 768, 896]);
+    // Rows that do not fit are cut, to no less than a few of each.
+    let side = 1 << 20;
+    let operands = [linear(0, &[256, 1]), far(&[1, side], Supply::Runs)];
+    let found = boxes(&[side as usize, 256], &operands).unwrap();
+    assert_eq!(found[0], (0, vec![2048, 64]));
+    assert_eq!(found.len(), 512 * 4);
+}
+
+#[test]
+fn large_blocks_are_boxes() {
+    let grid = Grid::new(&[200, 300], &[64, 128], 1, 60_000).unwrap();
+    let whole = [linear(0, &[300, 1]), far(&[300, 1], Supply::Blocks(&grid))];
+    let found = boxes(&[200, 300], &whole).unwrap();
+    assert_eq!(found.len(), 4 * 3);
+    assert_eq!(found[0], (0, vec![64, 128]));
+    assert_eq!(found[2], (256, vec![64, 44]));
+    assert_eq!(found[11], (192 * 300 + 256, vec![8, 44]));
+    // A part that begins within a block, backwards.
+    let part =
+        [linear(0, &[100, 1]), Operand { base: 250, ..far(&[300, -1], Supply::Blocks(&grid)) }];
+    let found = boxes(&[64, 100], &part).unwrap();
+    assert_eq!(found, [(0, vec![64, 100])]);
+    let part =
+        [linear(0, &[200, 1]), Operand { base: 250, ..far(&[300, -1], Supply::Blocks(&grid)) }];
+    let found = boxes(&[64, 200], &part).unwrap();
+    assert_eq!(found, [(0, vec![64, 123]), (123, vec![64, 77])]);
+}
+
+#[test]
+fn small_blocks_are_read_together() {
+    let grid = Grid::new(&[1024, 1024], &[4, 4], 0, 1 << 20).unwrap();
+    let turned = [linear(0, &[1024, 1]), far(&[1, 1024], Supply::Blocks(&grid))];
+    let found = boxes(&[1024, 1024], &turned).unwrap();
+    assert_eq!(found.len(), 8);
+    assert!(found.iter().all(|(_, sides)| sides == &[1024, 128]));
+}
+
+#[test]
+fn blocks_of_several_operands_are_visited_in_groups() {
+    let of = |held| {
+        let grid = Grid::new(&[256, 256], &[64, 64], held, 1 << 16).unwrap();
+        let operands = [
+            linear(0, &[256, 1]),
+            far(&[256, 1], Supply::Blocks(&grid)),
+            far(&[1, 256], Supply::Blocks(&grid)),
+        ];
+        let found = boxes(&[256, 256], &operands).unwrap();
+        found.iter().map(|(base, _)| (base / 256 / 64, base % 256 / 64)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(2)[..5], [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)]);
+    assert_eq!(of(8)[..5], [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2)]);
+}
+
+#[test]
+fn lists_are_visited_in_order_of_storage() {
+    let list: Vec<usize> = (0..1024).map(|k| k * 7919 % 1024).collect();
+    let mut operand = far(&[1024, 1], Supply::Runs);
+    operand.axes[0].pattern = crate::kernel::Pattern::Listed(&list);
+    let operands = [linear(0, &[1024, 1]), operand];
+    let mut plan = plan(&[1024, 1024], &operands, Blocking::SCRATCH).unwrap();
+    let nest = plan.nests.remove(0);
+    let cuts = Cuts::new(&nest, &operands, &mut plan.tables, None).unwrap().unwrap();
+    let mut rows = Vec::new();
+    for number in 0..cuts.count() {
+        let nest = cuts.nest(number);
+        rows.extend_from_slice(table(&nest.loops[0], 1, &plan.tables).unwrap());
+    }
+    assert!(rows.is_sorted() && rows.len() == 1024);
+}
+
+#[test]
+fn what_follows_no_axis_is_read_in_runs() {
+    let grid = Grid::new(&[100, 100], &[64, 64], 1, 10_000).unwrap();
+    // A diagonal, and one axis over all rows.
+    for (extents, strides) in [(&[100][..], &[101][..]), (&[10_000], &[1])] {
+        let operand = far(strides, Supply::Blocks(&grid));
+        let nest = plan(extents, &[linear(0, strides), operand], Blocking::SCRATCH).unwrap();
+        assert_eq!(Area::new(&grid, &nest.nests[0], 1, &nest.tables), None);
+    }
+    assert_eq!(Grid::new(&[5, 5], &[2], 0, 25), None);
+    assert_eq!(Grid::new(&[5, 5], &[2, 0], 0, 25), None);
+    assert_eq!(Grid::new(&[5, 5], &[2, 2], 0, 24), None);
+    assert_eq!(Grid::new(&[usize::MAX, 2], &[1, 1], 0, 0), None);
+}

@@ -1,0 +1,206 @@
+//! Storage in blocks, as numbers: where the elements of an operand lie among blocks.
+
+use super::{Nest, Reach};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+
+/// Fewest elements of blocks that evaluations go through one by one.
+const COARSE: usize = 1 << 12;
+
+/// One number an axis.
+pub(crate) type Sides = SmallVec<[usize; 4]>;
+
+/// Extents whose row-major positions are addresses, and the extents of the blocks that storage comes in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Grid {
+    extents: Sides,
+    block: Sides,
+    /// Blocks that the storage holds at once.
+    pub(crate) held: usize,
+}
+
+impl Grid {
+    /// `None` if the numbers do not describe storage of `len` elements.
+    pub(crate) fn new(extents: &[usize], block: &[usize], held: usize, len: usize) -> Option<Self> {
+        let product = |sides: &[usize]| {
+            let all = sides.iter().try_fold(1_usize, |all, &side| all.checked_mul(side));
+            all.filter(|&all| all <= isize::MAX as usize)
+        };
+        let known = extents.len() == block.len() && !block.contains(&0);
+        (known && product(extents) == Some(len) && product(block).is_some()).then(|| Self {
+            extents: extents.into(),
+            block: block.into(),
+            held,
+        })
+    }
+
+    pub(crate) fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+
+    pub(crate) fn block(&self) -> &[usize] {
+        &self.block
+    }
+
+    /// Elements of a block, those beyond an edge included.
+    pub(crate) fn block_len(&self) -> usize {
+        self.block.iter().product()
+    }
+
+    /// The block that holds an address.
+    pub(crate) fn block_of(&self, address: usize) -> Sides {
+        let (mut rest, weights) = (address, weights(&self.extents));
+        let digits = weights.iter().zip(&self.block).map(|(weight, block)| {
+            let digit = rest / weight;
+            rest %= weight;
+            digit / block
+        });
+        digits.collect()
+    }
+
+    /// Whether each block is worth a box of its own.
+    pub(crate) fn is_coarse(&self) -> bool {
+        self.block_len() >= COARSE
+    }
+}
+
+/// Row-major strides.
+pub(crate) fn weights(sides: &[usize]) -> Sides {
+    let mut weights = Sides::from_elem(1, sides.len());
+    for axis in (1..sides.len()).rev() {
+        weights[axis - 1] = weights[axis].saturating_mul(sides[axis]);
+    }
+    weights
+}
+
+/// A loop of a nest as steps along one axis of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lane {
+    pub(crate) axis: usize,
+    /// Steps along the axis for each unit of position.
+    pub(crate) step: isize,
+    /// Lowest and highest position.
+    pub(crate) reach: Reach,
+}
+
+/// Where an operand lies in a nest: a box of the extents, and an axis for each loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Area {
+    pub(crate) low: Sides,
+    pub(crate) high: Sides,
+    /// `None` where the operand stays.
+    pub(crate) lanes: SmallVec<[Option<Lane>; 4]>,
+}
+
+impl Area {
+    /// `None` if a loop runs along several axes, or out of the extents.
+    pub(crate) fn new(
+        grid: &Grid,
+        nest: &Nest,
+        operand: usize,
+        tables: &[Cow<'_, [usize]>],
+    ) -> Option<Self> {
+        let weights = weights(&grid.extents);
+        let mut address = nest.bases[operand] as i128;
+        let mut lanes: SmallVec<[Option<Lane>; 4]> = SmallVec::new();
+        for l in &nest.loops {
+            let (step, reach) = (l.steps[operand], Reach::of(l, operand, tables));
+            if step.stride == 0 || reach.is_still() {
+                address += step.stride as i128 * reach.low as i128;
+                lanes.push(None);
+                continue;
+            }
+            let ends = [reach.low, reach.high].map(|end| step.stride as i128 * end as i128);
+            address += ends[0].min(ends[1]);
+            let stride = step.stride.unsigned_abs();
+            let axis = (0..weights.len()).find(|&axis| {
+                let weight = weights[axis];
+                let far = (stride / weight).saturating_mul(reach.high - reach.low);
+                stride.is_multiple_of(weight) && far < grid.extents[axis]
+            })?;
+            let step = (stride / weights[axis]) as isize * step.stride.signum();
+            lanes.push(Some(Lane { axis, step, reach }));
+        }
+        let mut rest = usize::try_from(address).ok()?;
+        let mut low = Sides::new();
+        for (axis, weight) in weights.iter().enumerate() {
+            let digit = rest / weight;
+            rest %= weight;
+            if digit >= grid.extents[axis] {
+                return None;
+            }
+            low.push(digit);
+        }
+        let mut high = low.clone();
+        for lane in lanes.iter().flatten() {
+            let Lane { axis, step, reach } = *lane;
+            high[axis] += step.unsigned_abs() * (reach.high - reach.low);
+            if high[axis] >= grid.extents[axis] {
+                return None;
+            }
+        }
+        Some(Self { low, high, lanes })
+    }
+
+    /// First and last block along every axis.
+    pub(crate) fn blocks(&self, grid: &Grid) -> [Sides; 2] {
+        [&self.low, &self.high].map(|corner| {
+            let digits = corner.iter().zip(&grid.block);
+            digits.map(|(digit, block)| digit / block).collect()
+        })
+    }
+
+    /// Calls `visit` with the index of every block that it touches, in row-major order.
+    pub(crate) fn for_each_block<E>(
+        &self,
+        grid: &Grid,
+        visit: &mut dyn FnMut(&[usize]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let [first, last] = self.blocks(grid);
+        let mut index = first.clone();
+        loop {
+            visit(&index)?;
+            let Some(axis) = (0..index.len()).rev().find(|&axis| index[axis] < last[axis]) else {
+                return Ok(());
+            };
+            index[axis] += 1;
+            index[axis + 1..].copy_from_slice(&first[axis + 1..]);
+        }
+    }
+
+    /// The only block, if it is one.
+    pub(crate) fn only_block(&self, grid: &Grid) -> Option<Sides> {
+        let [first, last] = self.blocks(grid);
+        (first == last).then_some(first)
+    }
+
+    /// Strides of the loops, and where their sum begins, in row-major memory of these sides whose first element
+    /// has the index `origin`.
+    pub(crate) fn within(
+        &self,
+        origin: &[usize],
+        sides: &[usize],
+    ) -> (isize, SmallVec<[isize; 4]>) {
+        let weights = weights(sides);
+        let mut base = 0;
+        for (axis, weight) in weights.iter().enumerate() {
+            base += ((self.low[axis] - origin[axis]) * weight) as isize;
+        }
+        let strides = self.lanes.iter().map(|lane| match lane {
+            None => 0,
+            Some(lane) => {
+                let stride = lane.step * weights[lane.axis] as isize;
+                let end = if stride < 0 { lane.reach.high } else { lane.reach.low };
+                base -= stride * end as isize;
+                stride
+            }
+        });
+        let strides = strides.collect();
+        (base, strides)
+    }
+
+    /// Sides of the box.
+    pub(crate) fn sides(&self) -> Sides {
+        self.low.iter().zip(&self.high).map(|(low, high)| high - low + 1).collect()
+    }
+}

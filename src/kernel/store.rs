@@ -1,0 +1,126 @@
+//! Evaluation to storage: box by box to memory, which a sink then writes.
+
+use super::evaluate::{Local, Source, evaluate_plan};
+use super::inner::{self, Output};
+use super::plan::{Area, BOX, Blocking, Cuts, Operand, PerOperand, Plan, Supply, plan};
+use super::{PARALLEL, Stop, join};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Storage that results are written to.
+pub(crate) trait Sink<T> {
+    /// Gives operand 0 of a box a place in memory, with the old elements if `old`.
+    fn open(
+        &mut self,
+        local: &mut Local<'_>,
+        old: bool,
+        memory: &mut Vec<T>,
+    ) -> Result<usize, Stop>;
+
+    /// Writes the elements of the box that was opened last.
+    fn close(&mut self, elements: &[T]) -> Result<(), Stop>;
+}
+
+/// How results are written: by one thread, or by several at once.
+pub(crate) enum Sinks<'s, T> {
+    One(&'s mut dyn Sink<T>),
+    Many(&'s (dyn Fn() -> Box<dyn Sink<T> + 's> + Sync)),
+}
+
+/// Evaluates `source` box by box to storage, which operand 0 is; with `old`, on top of the elements it has.
+///
+/// # Errors
+///
+/// What source and storage report; [`Stop::Done`] before anything is written if operand 0 does not follow the axes
+/// of its blocks.
+pub(crate) fn evaluate_to<T: Copy + Send>(
+    source: &dyn Source<T>,
+    extents: &[usize],
+    operands: &[Operand<'_>],
+    old: bool,
+    sinks: &mut Sinks<'_, T>,
+) -> Result<(), Stop> {
+    let mut plan = plan(extents, operands, Blocking::SCRATCH)?;
+    let nests = std::mem::take(&mut plan.nests);
+    let mut parallel = false;
+    if let Supply::Blocks(grid) = operands[0].supply {
+        let follows = |nest| {
+            operands[0].relocate.is_none() && Area::new(grid, nest, 0, &plan.tables).is_some()
+        };
+        if !nests.iter().all(follows) {
+            return Err(Stop::Done);
+        }
+        // Boxes of several blocks may share some of them.
+        parallel = grid.is_coarse();
+    }
+    // Elements that are updated are read and written: both while a cache may hold them.
+    let most = if old { BOX / 2 } else { BOX };
+    for nest in nests {
+        let Some(cuts) = Cuts::new(&nest, operands, &mut plan.tables, Some(most))? else {
+            continue;
+        };
+        let storing = Storing { source, operands, tables: &plan.tables, cuts: &cuts, old };
+        let all = 0..cuts.count();
+        match sinks {
+            Sinks::One(sink) => storing.boxes(all, &mut **sink)?,
+            Sinks::Many(open) if parallel => storing.halves(all, *open)?,
+            Sinks::Many(open) => storing.boxes(all, &mut *open())?,
+        }
+    }
+    Ok(())
+}
+
+/// An evaluation to storage under way.
+struct Storing<'r, 'o, T> {
+    source: &'r dyn Source<T>,
+    operands: &'r [Operand<'o>],
+    tables: &'r [Cow<'o, [usize]>],
+    cuts: &'r Cuts,
+    old: bool,
+}
+
+impl<T: Copy + Send> Storing<'_, '_, T> {
+    fn halves<'s>(
+        &self,
+        numbers: Range<usize>,
+        open: &(dyn Fn() -> Box<dyn Sink<T> + 's> + Sync),
+    ) -> Result<(), Stop> {
+        if numbers.len() > 1 && numbers.len().saturating_mul(self.cuts.average()) > PARALLEL {
+            let middle = numbers.start + numbers.len() / 2;
+            let (a, b) = join::join(
+                || self.halves(numbers.start..middle, open),
+                || self.halves(middle..numbers.end, open),
+            );
+            return a.and(b);
+        }
+        self.boxes(numbers, &mut *open())
+    }
+
+    fn boxes(&self, numbers: Range<usize>, sink: &mut (dyn Sink<T> + '_)) -> Result<(), Stop> {
+        let mut memory: Vec<T> = Vec::new();
+        for number in numbers {
+            let mut local = Local::new(self.cuts.nest(number), self.tables, self.operands);
+            let held = sink.open(&mut local, self.old, &mut memory)?;
+            let mut operands: PerOperand<Operand<'_>> = self.operands.into();
+            operands[0] = Operand { relocate: None, supply: Supply::Memory, ..operands[0].clone() };
+            let plan = Plan { nests: vec![local.nest], tables: local.tables };
+            let run = |out: Output<'_, T>| evaluate_plan(self.source, &plan, &operands, true, out);
+            if self.old || memory.len() >= held {
+                let (len, all) = (memory.len(), &mut memory[..]);
+                let part =
+                    all.get_mut(..held).ok_or_else(|| inner::out_of_span(0, held as i128, len))?;
+                let out =
+                    if self.old { Output::held(part) } else { Output::new(inner::slots(part)) };
+                run(out)?;
+            } else {
+                memory = inner::collect(held, |out| {
+                    let len = out.len();
+                    let filled = run(Output::new(out))?;
+                    filled.ok_or_else(|| Stop::from(inner::out_of_span(0, held as i128, len)))
+                })?;
+            }
+            sink.close(&memory[..held])?;
+        }
+        Ok(())
+    }
+}

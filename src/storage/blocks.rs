@@ -1,0 +1,196 @@
+//! Storage that comes in blocks: chunks of compressed arrays, tiles of images, pages of files.
+
+#[cfg(doc)]
+use super::Reader;
+use crate::error::StorageError;
+use smallvec::SmallVec;
+use std::fmt;
+use std::sync::Arc;
+
+/// Number of a block along each axis.
+pub type BlockIndex = SmallVec<[usize; 4]>;
+
+/// Storage that comes in blocks, as numbers and elements. Addresses are row-major in [`Self::extents`].
+///
+/// A storage says that it has blocks by [`Reader::blocks`]. Views of it are then evaluated block by block: an
+/// evaluation is cut where blocks end, and loops run over the elements of a block where they lie, with nothing
+/// copied in between. [`Chunked`](super::Chunked) makes a reader and a writer of blocks alone, and keeps those used
+/// last.
+///
+/// # Required of implementations
+///
+/// `extents` and `block` stay the same and have as many numbers, the product of `extents` is the number of
+/// elements, and no number of `block` is 0. Blocks of one index hold the same elements while `self` is borrowed.
+/// Blocks are loaded by several threads at once. A violation may give wrong numbers or an error, never undefined
+/// behaviour.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::StorageError;
+/// use lensor::storage::{Block, Blocks, Chunked};
+///
+/// /// A table of products, computed 4 x 4 at a time.
+/// struct Products;
+/// impl Blocks for Products {
+///     type Elem = usize;
+///     fn extents(&self) -> &[usize] {
+///         &[10, 10]
+///     }
+///     fn block(&self) -> &[usize] {
+///         &[4, 4]
+///     }
+///     fn load(&self, index: &[usize]) -> Result<Block<'_, usize>, StorageError> {
+///         let (i, j) = (4 * index[0], 4 * index[1]);
+///         let elements: Vec<usize> = (0..16).map(|k| (i + k / 4) * (j + k % 4)).collect();
+///         Ok(Block::from(elements))
+///     }
+/// }
+/// let t = Tensor::new([10, 10], Chunked::new(Products)?)?;
+/// assert_eq!(t.get(&[7, 9])?, 63);
+/// assert_eq!(t.view().transpose(&[1, 0])?.sum(0).eval()?.to_vec()?[3], 135);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Blocks: Send + Sync {
+    /// Type of the elements.
+    type Elem: Copy + Send + Sync;
+
+    /// Extents of the whole.
+    fn extents(&self) -> &[usize];
+
+    /// Extents of a block.
+    fn block(&self) -> &[usize];
+
+    /// The elements of the block of this index, in row-major order of [`Self::block`]; what lies beyond an edge of
+    /// the whole is there, too, and never looked at.
+    ///
+    /// # Errors
+    ///
+    /// What the storage reports.
+    fn load(&self, index: &[usize]) -> Result<Block<'_, Self::Elem>, StorageError>;
+
+    /// How many blocks are held at once, so that loading one of them again costs nothing. Evaluations of several
+    /// operands visit blocks in groups of as many.
+    fn budget(&self) -> usize {
+        0
+    }
+
+    /// How many blocks ahead [`Self::expect`] is to be told of; 0: of none.
+    fn ahead(&self) -> usize {
+        0
+    }
+
+    /// Tells of blocks that are loaded next, in this order, unless the evaluation ends before.
+    fn expect(&self, next: &[BlockIndex]) {
+        let _ = next;
+    }
+}
+
+/// Storage in blocks that can be written a block at a time.
+pub trait BlocksMut: Blocks {
+    /// Replaces the elements of a block. Different blocks are stored by several threads at once.
+    ///
+    /// # Errors
+    ///
+    /// What the storage reports; the block is then what it was, or not known.
+    fn store(&self, index: &[usize], from: &[Self::Elem]) -> Result<(), StorageError>;
+
+    /// Ends the writing of one assignment: what is held back is stored.
+    ///
+    /// # Errors
+    ///
+    /// What the storage reports.
+    fn finish(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
+}
+
+/// The elements of one block.
+#[derive(Clone)]
+pub enum Block<'b, T> {
+    /// All are equal.
+    Fill(T),
+    /// They lie in memory already.
+    Borrowed(&'b [T]),
+    /// They lie in memory that is shared.
+    Shared(Arc<dyn AsRef<[T]> + Send + Sync>),
+}
+
+impl<T: fmt::Debug> fmt::Debug for Block<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fill(value) => f.debug_tuple("Fill").field(value).finish(),
+            Self::Borrowed(elements) => f.debug_tuple("Borrowed").field(elements).finish(),
+            Self::Shared(elements) => {
+                f.debug_tuple("Shared").field(&(**elements).as_ref()).finish()
+            }
+        }
+    }
+}
+
+impl<T: Send + Sync + 'static> From<Vec<T>> for Block<'_, T> {
+    fn from(elements: Vec<T>) -> Self {
+        Self::Shared(Arc::new(elements))
+    }
+}
+
+impl<T> Block<'_, T> {
+    /// All elements, where they lie in memory.
+    ///
+    /// # Errors
+    ///
+    /// An error at `address` if they are not `len`.
+    pub(crate) fn check(&self, len: usize, address: usize) -> Result<(), StorageError> {
+        let found = match self {
+            Self::Fill(_) => return Ok(()),
+            Self::Borrowed(elements) => elements.len(),
+            Self::Shared(elements) => (**elements).as_ref().len(),
+        };
+        if found == len {
+            return Ok(());
+        }
+        Err(StorageError::new(address, format!("a block has {found} elements instead of {len}")))
+    }
+}
+
+macro_rules! forward_blocks {
+    ($($pointer:ty),*) => { $(
+        impl<B: Blocks + ?Sized> Blocks for $pointer {
+            type Elem = B::Elem;
+
+            fn extents(&self) -> &[usize] {
+                (**self).extents()
+            }
+
+            fn block(&self) -> &[usize] {
+                (**self).block()
+            }
+
+            fn load(&self, index: &[usize]) -> Result<Block<'_, B::Elem>, StorageError> {
+                (**self).load(index)
+            }
+
+            fn budget(&self) -> usize {
+                (**self).budget()
+            }
+
+            fn ahead(&self) -> usize {
+                (**self).ahead()
+            }
+
+            fn expect(&self, next: &[BlockIndex]) {
+                (**self).expect(next);
+            }
+        }
+
+        impl<B: BlocksMut + ?Sized> BlocksMut for $pointer {
+            fn store(&self, index: &[usize], from: &[B::Elem]) -> Result<(), StorageError> {
+                (**self).store(index, from)
+            }
+
+            fn finish(&self) -> Result<(), StorageError> {
+                (**self).finish()
+            }
+        }
+    )* };
+}
+forward_blocks!(&B, Box<B>, Arc<B>);

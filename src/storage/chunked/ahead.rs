@@ -1,0 +1,133 @@
+//! Blocks that are loaded before they are asked for, by threads of their own: those may sleep.
+
+use super::cache::lock;
+use super::{Blocks, Chunked, Inner};
+use crate::error::Result;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+
+/// The blocks to come, and the threads that load them.
+#[derive(Clone)]
+pub(super) struct Ahead {
+    shared: Arc<Shared>,
+    threads: usize,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    signal: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    numbers: VecDeque<usize>,
+    /// The storage is gone.
+    ended: bool,
+}
+
+impl Ahead {
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Puts blocks in the place of those that were to come.
+    pub(super) fn expect(&self, next: impl Iterator<Item = usize>) {
+        let mut queue = lock(&self.shared.queue);
+        queue.numbers.clear();
+        for number in next {
+            if queue.numbers.try_reserve(1).is_ok() {
+                queue.numbers.push_back(number);
+            }
+        }
+        self.shared.signal.notify_all();
+    }
+
+    /// A block was used, so that there may be room for another.
+    pub(super) fn go_on(&self) {
+        self.shared.signal.notify_all();
+    }
+
+    pub(super) fn end(&self) {
+        lock(&self.shared.queue).ended = true;
+        self.shared.signal.notify_all();
+    }
+
+    /// The next block to load, as soon as `is_full` allows; `None` at the end.
+    fn next(&self, is_full: &dyn Fn() -> bool) -> Option<usize> {
+        let mut queue = lock(&self.shared.queue);
+        loop {
+            if queue.ended {
+                return None;
+            }
+            if !is_full()
+                && let Some(number) = queue.numbers.pop_front()
+            {
+                return Some(number);
+            }
+            queue = self.shared.signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl<S: Blocks + 'static> Chunked<S>
+where
+    S::Elem: 'static,
+{
+    /// The same, with up to so many loads under way before their blocks are asked for, on threads of their own: for
+    /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until the
+    /// next evaluation begins, and never fill more than half of the cache with blocks that were not used yet.
+    ///
+    /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) if a thread cannot be started.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::{BlockMemory, Chunked};
+    /// let slow = BlockMemory::new([64, 64], [16, 16], 1.0)?;
+    /// let t = Tensor::new([64, 64], Chunked::new(slow)?.with_ahead(4)?)?;
+    /// assert_eq!(t.sum(..).item()?, 4096.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn with_ahead(self, loads: usize) -> Result<Self> {
+        let queue = Mutex::new(Queue::default());
+        let ahead =
+            Ahead { shared: Arc::new(Shared { queue, signal: Condvar::new() }), threads: loads };
+        let own = (loads > 0).then(|| ahead.clone());
+        let chunked = self.changed(|inner| inner.ahead = own);
+        for _ in 0..loads {
+            let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner));
+            std::thread::Builder::new()
+                .name("lensor-ahead".into())
+                .spawn(move || load_all(&ahead, &inner))?;
+        }
+        Ok(chunked)
+    }
+}
+
+/// Loads what comes until the storage is gone.
+fn load_all<S: Blocks>(ahead: &Ahead, storage: &Weak<Inner<S>>)
+where
+    S::Elem: 'static,
+{
+    let is_full = || match storage.upgrade() {
+        Some(inner) => {
+            let most = (inner.cache.blocks() / 2).max(1);
+            inner.cache.ahead.load(Ordering::Relaxed) >= most
+        }
+        None => false,
+    };
+    while let Some(number) = ahead.next(&is_full) {
+        let Some(inner) = storage.upgrade() else { return };
+        if inner.cache.knows(number) {
+            continue;
+        }
+        // A panic of the storage ends this thread alone; whoever asks for the block meets it again.
+        if inner.load(&inner.sides.index(number), true).is_err() {
+            lock(&ahead.shared.queue).numbers.clear();
+        }
+    }
+}

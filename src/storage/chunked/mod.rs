@@ -1,0 +1,264 @@
+//! Blocks as storage, behind a cache.
+
+mod ahead;
+mod cache;
+mod memory;
+mod read;
+mod sides;
+mod write;
+
+pub use memory::BlockMemory;
+pub use write::NotStored;
+
+use super::{Block, Blocks};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, StorageError};
+use ahead::Ahead;
+use cache::{Cache, Held, count};
+use sides::Sides;
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of blocks that a new cache holds.
+const BUDGET_BYTES: usize = 64 << 20;
+
+/// Storage in blocks as a reader, and as a writer if its blocks can be stored, behind a cache of the blocks that were
+/// used last.
+///
+/// Clones share the storage and the cache. A block is loaded once however many threads ask for it at once; an error is
+/// not kept. Without a feature or a call that says otherwise, a cache holds 64 MiB, and at least one block for each
+/// processor.
+///
+/// # Writing
+///
+/// Assignments, updates and fills store each block once, before they return: blocks that they cover are stored as they
+/// are, others are loaded and changed first. Single writes stay in the cache until [`Self::flush`], or until their
+/// block has to make room. A block whose store failed stays in the cache: the error names its first address,
+/// [`Self::unsaved`] lists it, and [`Self::flush`] tries again. Dropping the last clone flushes and swallows errors, as
+/// that of a [`BufWriter`](std::io::BufWriter) does; [`Self::into_inner`] reports them instead.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::storage::{BlockMemory, Chunked};
+///
+/// let blocks = BlockMemory::new([100, 100], [32, 32], 0.0)?;
+/// let mut t = Tensor::new([100, 100], Chunked::new(blocks)?)?;
+/// t.assign(&Tensor::full([100, 100], 1.0)?)?;
+/// assert_eq!(t.view().transpose(&[1, 0])?.slice(0, 0..10)?.sum(..).item()?, 1000.0);
+/// assert_eq!(t.storage().stats().stores, 16);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Chunked<S: Blocks>
+where
+    S::Elem: 'static,
+{
+    inner: Arc<Inner<S>>,
+}
+
+/// What clones share.
+struct Inner<S: Blocks>
+where
+    S::Elem: 'static,
+{
+    storage: Arc<S>,
+    sides: Sides,
+    cache: Cache<S::Elem>,
+    /// How a block is stored, known since the first was changed.
+    saver: OnceLock<Saver<S>>,
+    ahead: Option<Ahead>,
+    check: Option<Box<Check>>,
+}
+
+type Saver<S> = fn(&S, &[usize], &[<S as Blocks>::Elem]) -> Result<(), StorageError>;
+type Check = dyn Fn() -> Result<(), StorageError> + Send + Sync;
+
+/// How often a cache was asked, and what for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Blocks that the storage loaded.
+    pub loads: usize,
+    /// Blocks that were there.
+    pub hits: usize,
+    /// Blocks that the storage stored.
+    pub stores: usize,
+    /// Times that a thread waited for a block that another one loaded.
+    pub waits: usize,
+}
+
+impl<S: Blocks> Clone for Chunked<S>
+where
+    S::Elem: 'static,
+{
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+impl<S: Blocks> fmt::Debug for Chunked<S>
+where
+    S::Elem: 'static,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunked")
+            .field("extents", &self.inner.sides.extents)
+            .field("block", &self.inner.sides.block)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Blocks> Chunked<S>
+where
+    S::Elem: 'static,
+{
+    /// Storage behind a cache of 64 MiB.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Blocks`] if a block has no elements, if the numbers of axes differ, or if there are more elements than
+    /// addresses.
+    pub fn new(storage: S) -> Result<Self> {
+        let sides = Sides::new(storage.extents().to_vec(), storage.block().to_vec())?;
+        let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
+        let blocks = (BUDGET_BYTES / bytes).max(processors());
+        Ok(Self { inner: Arc::new(Inner::new(Arc::new(storage), sides, blocks)) })
+    }
+
+    /// The same with an empty cache of so many bytes, and of at least one block for each processor. It takes over blocks
+    /// that are not stored; clones keep their cache.
+    #[must_use]
+    pub fn with_budget(self, bytes: usize) -> Self {
+        let each = self.inner.sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
+        self.with_blocks((bytes / each).max(processors()))
+    }
+
+    /// As [`Self::with_budget`], with a cache of so many blocks, at least one.
+    #[must_use]
+    pub fn with_blocks(self, blocks: usize) -> Self {
+        self.changed(|inner| inner.cache = Cache::new(blocks))
+    }
+
+    /// The same, with `check` asked before every load: an error of it ends the evaluation, and what is loaded ahead.
+    /// So long work can be cancelled.
+    #[must_use]
+    pub fn with_check(
+        self,
+        check: impl Fn() -> Result<(), StorageError> + Send + Sync + 'static,
+    ) -> Self {
+        self.changed(|inner| inner.check = Some(Box::new(check)))
+    }
+
+    /// Another cache of the same storage.
+    fn changed(self, change: impl FnOnce(&mut Inner<S>)) -> Self {
+        let old = &self.inner;
+        let mut inner = Inner::new(old.storage.clone(), old.sides.clone(), old.cache.blocks());
+        change(&mut inner);
+        if let Some(saver) = old.saver.get() {
+            inner.saver.get_or_init(|| *saver);
+        }
+        for number in old.cache.changed() {
+            if let Some(held) = old.cache.get(number) {
+                inner.cache.put(number, held);
+                old.cache.remove(number);
+            }
+        }
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The storage below. What was written to it behind the cache may not be seen.
+    pub fn storage(&self) -> &S {
+        &self.inner.storage
+    }
+
+    /// Counts since this was made.
+    pub fn stats(&self) -> Stats {
+        let counters = &self.inner.cache.counters;
+        Stats {
+            loads: counters.loads.load(Ordering::Relaxed),
+            hits: counters.hits.load(Ordering::Relaxed),
+            stores: counters.stores.load(Ordering::Relaxed),
+            waits: counters.waits.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl<S: Blocks> Inner<S>
+where
+    S::Elem: 'static,
+{
+    fn new(storage: Arc<S>, sides: Sides, blocks: usize) -> Self {
+        let cache = Cache::new(blocks);
+        Self { storage, sides, cache, saver: OnceLock::new(), ahead: None, check: None }
+    }
+
+    /// A block, from the cache if it is there.
+    fn load(&self, index: &[usize], ahead: bool) -> Result<Block<'_, S::Elem>, StorageError> {
+        let Some(number) = self.sides.number(index) else {
+            return Err(StorageError::new(0, format!("there is no block {index:?}")));
+        };
+        let len = self.sides.block_len;
+        let load = || {
+            if let Some(check) = &self.check {
+                check()?;
+            }
+            let block = self.storage.load(index)?;
+            block.check(len, self.sides.first_address(index))?;
+            Ok(block)
+        };
+        let (block, evicted) = self.cache.load(number, ahead, &load)?;
+        if let Some((other, elements)) = evicted {
+            // Where that fails, the block stays in the cache, and a flush says why.
+            let _ = self.save(other, &elements);
+        }
+        if let Some(ahead) = &self.ahead {
+            ahead.go_on();
+        }
+        Ok(block)
+    }
+
+    /// Stores a block that was changed.
+    fn save(&self, number: usize, elements: &Arc<Vec<S::Elem>>) -> Result<(), StorageError> {
+        let Some(saver) = self.saver.get() else { return Ok(()) };
+        let index = self.sides.index(number);
+        count(&self.cache.counters.stores);
+        saver(&self.storage, &index, elements).map_err(|error| self.named(&index, error))?;
+        self.cache.stored(number, elements);
+        Ok(())
+    }
+
+    /// An error of a block, at its first address.
+    fn named(&self, index: &[usize], error: StorageError) -> StorageError {
+        StorageError { address: self.sides.first_address(index), ..error }
+    }
+
+    /// Stores all blocks that were changed, and tries each of them; the first error is reported.
+    fn flush(&self) -> Result<(), StorageError> {
+        let mut done = Ok(());
+        for number in self.cache.changed() {
+            if let Some(Held::Changed(elements)) = self.cache.get(number) {
+                done = done.and(self.save(number, &elements));
+            }
+        }
+        done
+    }
+}
+
+/// What is not stored is stored now; errors are swallowed.
+impl<S: Blocks> Drop for Inner<S>
+where
+    S::Elem: 'static,
+{
+    fn drop(&mut self) {
+        let _ = self.flush();
+        if let Some(ahead) = &self.ahead {
+            ahead.end();
+        }
+    }
+}
+
+/// Processors that may ask at once.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

@@ -1,0 +1,132 @@
+//! Reading through the cache.
+
+use super::{Ahead, Chunked};
+use crate::error::StorageError;
+use crate::storage::{Block, BlockIndex, Blocks, Reader};
+use std::ops::Range;
+
+/// Elements of a block from one place on.
+pub(super) fn part<'b, T>(block: &'b Block<'_, T>, places: Range<usize>) -> &'b [T] {
+    let elements = match block {
+        Block::Fill(_) => &[],
+        Block::Borrowed(elements) => *elements,
+        Block::Shared(elements) => (**elements).as_ref(),
+    };
+    elements.get(places).unwrap_or_default()
+}
+
+impl<S: Blocks> Reader for Chunked<S>
+where
+    S::Elem: 'static,
+{
+    type Elem = S::Elem;
+
+    fn len(&self) -> usize {
+        self.inner.sides.len
+    }
+
+    /// # Panics
+    ///
+    /// Panics if `address >= self.len()`, and if the block cannot be loaded.
+    fn read(&self, address: usize) -> S::Elem {
+        match self.try_read(address) {
+            Ok(element) => element,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
+        if address >= self.inner.sides.len {
+            return Err(StorageError::beyond(address, self.inner.sides.len));
+        }
+        let (index, inside, _) = self.inner.sides.find(address);
+        let block = self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
+        match (&block, part(&block, inside..inside + 1)) {
+            (Block::Fill(value), _) | (_, [value]) => Ok(*value),
+            _ => Err(StorageError::new(address, "a block became shorter")),
+        }
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let mut done = 0;
+        while done < out.len() {
+            let address = start.wrapping_add_signed(step.wrapping_mul(done as isize));
+            if address >= self.inner.sides.len {
+                return Err(StorageError::beyond(address, self.inner.sides.len));
+            }
+            let (index, inside, left) = self.inner.sides.find(address);
+            let block =
+                self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
+            // Along the last axis as far as the line of the block goes.
+            let line = self.inner.sides.block.last().copied().unwrap_or(1);
+            let within = inside % line;
+            let count = match step {
+                0 => usize::MAX,
+                1.. => left.div_ceil(step.unsigned_abs()),
+                _ => within / step.unsigned_abs() + 1,
+            };
+            let to = &mut out[done..];
+            let count = count.min(to.len());
+            let to = &mut to[..count];
+            match &block {
+                Block::Fill(value) => to.fill(*value),
+                _ if step == 1 => {
+                    let from = part(&block, inside..inside + count);
+                    if from.len() < count {
+                        return Err(StorageError::new(address, "a block became shorter"));
+                    }
+                    to.copy_from_slice(from);
+                }
+                _ => {
+                    for (k, slot) in to.iter_mut().enumerate() {
+                        let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
+                        match part(&block, place..place + 1) {
+                            [value] => *slot = *value,
+                            _ => return Err(StorageError::new(address, "a block became shorter")),
+                        }
+                    }
+                }
+            }
+            done += count;
+        }
+        Ok(())
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
+        Some(self)
+    }
+}
+
+/// Through the cache.
+impl<S: Blocks> Blocks for Chunked<S>
+where
+    S::Elem: 'static,
+{
+    type Elem = S::Elem;
+
+    fn extents(&self) -> &[usize] {
+        &self.inner.sides.extents
+    }
+
+    fn block(&self) -> &[usize] {
+        &self.inner.sides.block
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {
+        self.inner.load(index, false)
+    }
+
+    fn budget(&self) -> usize {
+        self.inner.cache.blocks()
+    }
+
+    fn ahead(&self) -> usize {
+        self.inner.ahead.as_ref().map_or(0, Ahead::threads)
+    }
+
+    fn expect(&self, next: &[BlockIndex]) {
+        if let Some(ahead) = &self.inner.ahead {
+            ahead.expect(next.iter().filter_map(|index| self.inner.sides.number(index)));
+        }
+    }
+}

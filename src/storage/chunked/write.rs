@@ -1,0 +1,215 @@
+//! Writing through the cache.
+
+use super::cache::{Held, count};
+use super::read::part;
+use super::{Chunked, Inner};
+use crate::error::{Error, StorageError};
+use crate::memory::list;
+use crate::storage::{Block, BlockIndex, Blocks, BlocksMut, Reader, Writer};
+use std::fmt;
+use std::sync::Arc;
+
+/// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
+#[derive(Debug)]
+pub struct NotStored<S: Blocks>
+where
+    S::Elem: 'static,
+{
+    /// What it was, with all blocks that are not stored.
+    pub chunked: Chunked<S>,
+    /// Why.
+    pub error: StorageError,
+}
+
+impl<S: Blocks> fmt::Display for NotStored<S>
+where
+    S::Elem: 'static,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the storage cannot be taken from its cache: {}", self.error)
+    }
+}
+
+impl<S: Blocks + fmt::Debug> std::error::Error for NotStored<S> where S::Elem: 'static {}
+
+impl<S: BlocksMut> Chunked<S>
+where
+    S::Elem: 'static,
+{
+    /// Stores all blocks that were changed. Each is tried; those that fail stay changed.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the storage, with the first address of its block.
+    pub fn flush(&self) -> Result<(), StorageError> {
+        self.inner.flush()
+    }
+
+    /// The blocks that are not stored, in order.
+    pub fn unsaved(&self) -> Vec<BlockIndex> {
+        let mut unsaved: Vec<BlockIndex> = Vec::new();
+        unsaved.extend(
+            self.inner.cache.changed().into_iter().map(|number| self.inner.sides.index(number)),
+        );
+        unsaved
+    }
+
+    /// The storage, with all blocks stored.
+    ///
+    /// # Errors
+    ///
+    /// [`NotStored`], with this cache in it, if a block cannot be stored or if there are clones.
+    pub fn into_inner(self) -> Result<S, NotStored<S>> {
+        if let Err(error) = self.flush() {
+            return Err(NotStored { chunked: self, error });
+        }
+        let shared = |chunked| NotStored {
+            chunked,
+            error: StorageError::new(0, "a clone shares the storage"),
+        };
+        let inner = match Arc::try_unwrap(self.inner) {
+            Ok(inner) => inner,
+            Err(inner) => return Err(shared(Self { inner })),
+        };
+        let (storage, sides, blocks) =
+            (inner.storage.clone(), inner.sides.clone(), inner.cache.blocks());
+        drop(inner);
+        Arc::try_unwrap(storage)
+            .map_err(|storage| shared(Self { inner: Arc::new(Inner::new(storage, sides, blocks)) }))
+    }
+}
+
+impl<S: BlocksMut> Inner<S>
+where
+    S::Elem: 'static,
+{
+    /// Changes a block in the cache.
+    fn change(
+        &self,
+        index: &[usize],
+        change: &mut dyn FnMut(&mut [S::Elem]),
+    ) -> Result<(), StorageError> {
+        self.saver.get_or_init(|| S::store);
+        let Some(number) = self.sides.number(index) else {
+            return Err(StorageError::new(0, format!("there is no block {index:?}")));
+        };
+        let failed = |error: Error| StorageError::new(self.sides.first_address(index), error);
+        let mut elements = match self.cache.get(number) {
+            Some(Held::Changed(elements)) => elements,
+            _ => {
+                let block = self.load(index, false)?;
+                let len = self.sides.block_len;
+                let copy = match &block {
+                    Block::Fill(value) => list(std::iter::repeat_n(*value, len)),
+                    block => list(part(block, 0..len).iter().copied()),
+                };
+                Arc::new(copy.map_err(failed)?)
+            }
+        };
+        // Readers of the old elements keep them.
+        if Arc::get_mut(&mut elements).is_none() {
+            elements = Arc::new(list(elements.iter().copied()).map_err(failed)?);
+        }
+        if let Some(elements) = Arc::get_mut(&mut elements) {
+            change(elements);
+        }
+        if let Some((other, elements)) = self.cache.put(number, Held::Changed(elements)) {
+            self.save(other, &elements)?;
+        }
+        Ok(())
+    }
+}
+
+/// Single writes, and runs of them, change blocks in the cache.
+impl<S: BlocksMut> Writer for Chunked<S>
+where
+    S::Elem: 'static,
+{
+    /// # Panics
+    ///
+    /// Panics where [`Self::try_write`] reports an error.
+    fn write(&mut self, address: usize, value: S::Elem) {
+        if let Err(error) = self.try_write(address, value) {
+            panic!("{error}");
+        }
+    }
+
+    fn try_write(&mut self, address: usize, value: S::Elem) -> Result<(), StorageError> {
+        self.write_run(address, 1, &[value])
+    }
+
+    fn write_run(
+        &mut self,
+        start: usize,
+        step: isize,
+        from: &[S::Elem],
+    ) -> Result<(), StorageError> {
+        let mut done = 0;
+        while done < from.len() {
+            let address = start.wrapping_add_signed(step.wrapping_mul(done as isize));
+            if address >= self.len() {
+                return Err(StorageError::beyond(address, self.len()));
+            }
+            let (index, inside, left) = self.inner.sides.find(address);
+            let within = inside % self.inner.sides.block.last().copied().unwrap_or(1);
+            let count = match step {
+                0 => usize::MAX,
+                1.. => left.div_ceil(step.unsigned_abs()),
+                _ => within / step.unsigned_abs() + 1,
+            };
+            let part = &from[done..done + count.min(from.len() - done)];
+            let changed = self.inner.change(&index, &mut |block| {
+                for (k, &value) in part.iter().enumerate() {
+                    let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
+                    if let Some(slot) = block.get_mut(place) {
+                        *slot = value;
+                    }
+                }
+            });
+            changed.map_err(|error| StorageError { address, ..error })?;
+            done += part.len();
+        }
+        Ok(())
+    }
+
+    fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = S::Elem>> {
+        Some(self)
+    }
+}
+
+/// Past the cache, which keeps what could not be stored.
+impl<S: BlocksMut> BlocksMut for Chunked<S>
+where
+    S::Elem: 'static,
+{
+    fn store(&self, index: &[usize], from: &[S::Elem]) -> Result<(), StorageError> {
+        let inner = &self.inner;
+        inner.saver.get_or_init(|| S::store);
+        let len = inner.sides.block_len;
+        let Some(number) = inner.sides.number(index).filter(|_| from.len() == len) else {
+            return Err(StorageError::new(
+                0,
+                format!("{} elements for block {index:?}", from.len()),
+            ));
+        };
+        count(&inner.cache.counters.stores);
+        match inner.storage.store(index, from) {
+            Ok(()) => {
+                inner.cache.remove(number);
+                Ok(())
+            }
+            Err(error) => {
+                let error = inner.named(index, error);
+                if let Ok(kept) = list(from.iter().copied()) {
+                    // Room is made at the next flush.
+                    inner.cache.put(number, Held::Changed(Arc::new(kept)));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn finish(&self) -> Result<(), StorageError> {
+        self.inner.flush()
+    }
+}

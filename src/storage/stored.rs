@@ -1,0 +1,110 @@
+//! Sparse storage, as a capability.
+
+#[cfg(doc)]
+use super::Reader;
+
+/// The entries of sparse storage, in ascending order of address.
+///
+/// Whoever returns this from [`Reader::stored`] has expressions, reductions and products of its views computed
+/// from entries alone. [`Self::count`] and [`Self::fill`] are asked often and should cost nothing; [`Self::rank`] is
+/// asked for both ends of a view, 0 and the length included, and may search; [`Self::entries`] is asked for long
+/// stretches, each from the entry after the last one. `from` may be [`Self::count`] and the slices empty.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::Stored;
+///
+/// /// Ones at some addresses, zeros elsewhere.
+/// struct Marks { len: usize, at: Vec<usize> }
+///
+/// impl Reader for Marks {
+///     type Elem = i32;
+///     fn len(&self) -> usize {
+///         self.len
+///     }
+///     fn read(&self, address: usize) -> i32 {
+///         self.at.binary_search(&address).is_ok().into()
+///     }
+///     fn stored(&self) -> Option<&dyn Stored<Elem = i32>> {
+///         Some(self)
+///     }
+/// }
+/// impl Stored for Marks {
+///     type Elem = i32;
+///     fn fill(&self) -> i32 {
+///         0
+///     }
+///     fn count(&self) -> usize {
+///         self.at.len()
+///     }
+///     fn rank(&self, address: usize) -> usize {
+///         self.at.partition_point(|&at| at < address)
+///     }
+///     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i32]) -> usize {
+///         let left = &self.at[from..];
+///         let count = left.len().min(addresses.len()).min(values.len());
+///         addresses[..count].copy_from_slice(&left[..count]);
+///         values[..count].fill(1);
+///         count
+///     }
+/// }
+/// let t = Tensor::new([1 << 20, 1 << 20], Marks { len: 1 << 40, at: vec![5, 1 << 30] })?;
+/// assert_eq!(t.view().transpose(&[1, 0])?.sum(..).item()?, 2);
+/// # Ok::<(), Error>(())
+/// ```
+pub trait Stored: Send + Sync {
+    /// Type of the elements.
+    type Elem: Copy;
+
+    /// Value of every address without an entry.
+    fn fill(&self) -> Self::Elem;
+
+    /// Number of entries.
+    fn count(&self) -> usize;
+
+    /// Number of entries below `address`.
+    fn rank(&self, address: usize) -> usize;
+
+    /// Copies entries from ordinal `from` on until a slice is full; returns how many.
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [Self::Elem]) -> usize;
+
+    /// Addresses and values of all entries, if they lie in memory so. Override it if they do.
+    fn as_slices(&self) -> Option<(&[usize], &[Self::Elem])> {
+        None
+    }
+}
+
+/// Sparse storage whose entries can be replaced. An assignment to sparse storage goes through it, so that
+/// elements equal to the fill value take no entry.
+pub trait StoredMut: Stored {
+    /// Whether an element is the fill value, so that it needs no entry. Wrappers ask what they wrap, which takes
+    /// a mutable borrow.
+    fn is_fill(&mut self, value: Self::Elem) -> bool;
+
+    /// Whether the fill value is that of these addresses alone. That of a part of other storage is not:
+    /// there [`Self::set_fill`] changes nothing.
+    fn owns_fill(&mut self) -> bool {
+        true
+    }
+
+    /// Changes the value of every address without an entry.
+    ///
+    /// # Errors
+    ///
+    /// What the storage cannot do, [`Error::OutOfMemory`](crate::Error::OutOfMemory) for example; nothing
+    /// is changed then.
+    fn set_fill(&mut self, fill: Self::Elem) -> crate::Result<()>;
+
+    /// Puts other entries in the place of those with the given ordinals. Their addresses ascend, and lie
+    /// between those of the entries before and after.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set_fill`].
+    fn splice(
+        &mut self,
+        ordinals: std::ops::Range<usize>,
+        addresses: Vec<usize>,
+        values: Vec<Self::Elem>,
+    ) -> crate::Result<()>;
+}

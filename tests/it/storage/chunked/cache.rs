@@ -1,0 +1,96 @@
+//! What is loaded and stored, counted.
+
+use super::{blocks_of, tensor};
+use crate::support::pool;
+use lensor::prelude::*;
+use lensor::storage::{BlockMemory, Chunked};
+
+const N: usize = 512;
+
+fn chunked(blocks: usize) -> Tensor<Chunked<BlockMemory<f64>>> {
+    let data: Vec<f64> = (0..N * N).map(|k| k as f64).collect();
+    tensor(Chunked::new(blocks_of(&[N, N], &[64, 64], &data)).unwrap().with_blocks(blocks))
+}
+
+/// Loads of an operation on one thread, over 64 blocks.
+fn loads<X>(t: &Tensor<Chunked<BlockMemory<f64>>>, run: impl Fn() -> X + Sync + Send) -> usize
+where
+    X: Send,
+{
+    let before = t.storage().stats().loads;
+    pool(1).install(&run);
+    t.storage().stats().loads - before
+}
+
+/// Each block is loaded once for a copy, a transposed copy and sums over either axis, with one block held.
+#[test]
+fn one_block_is_enough_for_most() {
+    let t = chunked(1);
+    let turned = || t.view().transpose(&[1, 0]).unwrap();
+    assert_eq!(loads(&t, || t.to_vec().unwrap()), 64);
+    assert_eq!(loads(&t, || turned().to_vec().unwrap()), 64);
+    assert_eq!(loads(&t, || (turned() * 2.0 + 1.0).eval().unwrap()), 64);
+    assert_eq!(loads(&t, || t.sum(0).eval().unwrap()), 64);
+    assert_eq!(loads(&t, || t.sum(1).eval().unwrap()), 64);
+    assert_eq!(loads(&t, || turned().sum(..).eval().unwrap()), 64);
+    assert_eq!(loads(&t, || t.cumsum(0).eval().unwrap()), 64);
+    assert_eq!(loads(&t, || t.sort(0, SortOrder::Ascending).eval().unwrap()), 64);
+}
+
+/// Two operands over the same blocks share those that are held.
+#[test]
+fn operands_share_what_is_held() {
+    let sum = |t: &Tensor<Chunked<BlockMemory<f64>>>| {
+        let turned = t.view().transpose(&[1, 0]).unwrap();
+        (t + turned).eval().unwrap()
+    };
+    let (few, all) = (chunked(2), chunked(64));
+    assert_eq!(loads(&few, || sum(&few)), 2 * 64 - 8);
+    assert_eq!(loads(&all, || sum(&all)), 64);
+}
+
+/// A mask, a list or a box touches the blocks that it has elements of.
+#[test]
+fn parts_load_their_blocks_alone() {
+    let t = chunked(4);
+    let part = t.view().slice(0, 70..120).unwrap().slice(1, 10..130).unwrap();
+    assert_eq!(loads(&t, || part.to_vec().unwrap()), 3);
+    let rows = t.view().select((Select::from(&[3, 500, 5, 130][..]),)).unwrap();
+    assert_eq!(loads(&t, || rows.to_vec().unwrap()), 3 * 8);
+    let mask: Vec<bool> = (0..N).map(|k| k % 128 == 1).collect();
+    let masked = t.view().select((.., Select::mask(Tensor::from(mask)))).unwrap();
+    assert_eq!(loads(&t, || masked.to_vec().unwrap()), 4 * 8);
+    assert_eq!(loads(&t, || masked.clone().sum(0).eval().unwrap()), 4 * 8);
+    assert_eq!(loads(&t, || t.view().diagonal(0, 1).unwrap().to_vec().unwrap()), 8);
+}
+
+/// Assignments store each block once, and load those that they cover in part alone.
+#[test]
+fn blocks_are_stored_once() {
+    let mut t = chunked(4);
+    let new = Tensor::full([N, N], 1.5).unwrap();
+    let of = |t: &Tensor<Chunked<BlockMemory<f64>>>| {
+        let stats = t.storage().stats();
+        [stats.loads, stats.stores]
+    };
+    t.view_mut().transpose(&[1, 0]).unwrap().assign(&new).unwrap();
+    assert_eq!(of(&t), [0, 64]);
+    t.view_mut().slice(0, 10..128).unwrap().assign(&new.view().slice(0, 10..128).unwrap()).unwrap();
+    assert_eq!(of(&t), [8, 64 + 16]);
+    t += 1.0;
+    assert_eq!(of(&t), [8 + 64, 64 + 16 + 64]);
+    t.view_mut().select((3, 3)).unwrap().fill(9.0).unwrap();
+    assert_eq!(of(&t), [8 + 64 + 1, 64 + 16 + 64 + 1]);
+}
+
+/// Bytes, or blocks, and never none.
+#[test]
+fn a_cache_has_the_size_that_is_asked_for() {
+    use lensor::storage::Blocks;
+    let new = || Chunked::new(BlockMemory::new([64, 64], [8, 8], 0_u64).unwrap()).unwrap();
+    assert_eq!(new().budget(), (64 << 20) / 512);
+    assert_eq!(new().with_budget(1 << 20).budget(), 2048);
+    let processors = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(new().with_budget(0).budget(), processors);
+    assert_eq!(new().with_blocks(0).budget(), 1);
+}

@@ -1,0 +1,230 @@
+//! Random views, read, computed with, folded, scanned, sorted and assigned: the bits are those of memory.
+
+use super::{all, blocks_of, tensor};
+use lensor::prelude::*;
+use lensor::storage::{BlockMemory, Chunked};
+use quickcheck::{Arbitrary, Gen, quickcheck};
+use std::fmt;
+
+/// Storage in blocks, and a few views that are taken of it.
+#[derive(Clone)]
+struct Case {
+    extents: Vec<usize>,
+    block: Vec<usize>,
+    cached: usize,
+    data: Vec<f64>,
+    ops: Vec<Op>,
+}
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { extents, block, cached, ops, .. } = self;
+        write!(f, "{extents:?} in blocks of {block:?}, {cached} of which are held: {ops:?}")
+    }
+}
+
+/// A view of any tensor; numbers are taken modulo what fits.
+#[derive(Debug, Clone)]
+enum Op {
+    Transpose(usize),
+    Flip(usize),
+    Rotate(usize, isize),
+    Slice(usize, usize, usize),
+    List(usize, Vec<usize>),
+    Split(usize),
+    Flat,
+    Repeat(usize),
+    Diagonal,
+}
+
+impl Op {
+    fn apply<S: Reader>(&self, t: Tensor<S>) -> Result<Tensor<S>, Error> {
+        let (rank, shape) = (t.rank(), t.shape());
+        if rank == 0 {
+            return Ok(t);
+        }
+        match self {
+            Self::Transpose(by) => {
+                let order: Vec<usize> = (0..rank).map(|axis| (axis + by) % rank).collect();
+                t.transpose(&order)
+            }
+            Self::Flip(axis) => t.flip(axis % rank),
+            Self::Rotate(axis, by) => {
+                let mut shifts = vec![0; rank];
+                shifts[axis % rank] = *by;
+                t.rotate(&shifts)
+            }
+            Self::Slice(axis, start, step) => {
+                let axis = axis % rank;
+                let start = start % (shape[axis] + 1);
+                let mut selectors = vec![Select::All; rank];
+                let list: Vec<usize> = (start..shape[axis]).step_by(1 + step % 3).collect();
+                selectors[axis] = match list[..] {
+                    [] => Select::range(0..0),
+                    _ => Select::from(&list[..]),
+                };
+                t.select(selectors)
+            }
+            Self::List(axis, list) => {
+                let axis = axis % rank;
+                let mut selectors = vec![Select::All; rank];
+                let list: Vec<usize> =
+                    list.iter().filter(|_| shape[axis] > 0).map(|k| k % shape[axis]).collect();
+                selectors[axis] = Select::from(&list[..]);
+                t.select(selectors)
+            }
+            Self::Split(axis) => {
+                let axis = axis % rank;
+                let part = [7, 5, 3, 2].into_iter().find(|part| shape[axis] % part == 0);
+                let Some(part) = part.filter(|_| rank < 5 && shape[axis] > 0) else { return Ok(t) };
+                let mut extents = shape.to_vec();
+                extents.splice(axis..=axis, [shape[axis] / part, part]);
+                t.reshape(extents)
+            }
+            Self::Flat => {
+                let count = t.len();
+                t.reshape([count])
+            }
+            Self::Repeat(times) => {
+                let mut wanted = vec![1 + times % 3];
+                wanted.extend(shape.iter());
+                if rank < 5 { t.broadcast(wanted) } else { Ok(t) }
+            }
+            Self::Diagonal if rank >= 2 => t.diagonal(0, 1),
+            Self::Diagonal => Ok(t),
+        }
+    }
+
+    fn is_injective(&self) -> bool {
+        !matches!(self, Self::Repeat(_) | Self::List(..))
+    }
+}
+
+impl Arbitrary for Op {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let n = usize::arbitrary;
+        match n(g) % 9 {
+            0 => Self::Transpose(n(g) % 3 + 1),
+            1 => Self::Flip(n(g) % 8),
+            2 => Self::Rotate(n(g) % 8, isize::arbitrary(g) % 50),
+            3 => Self::Slice(n(g) % 8, n(g) % 20, n(g) % 8),
+            4 => {
+                let count = n(g) % 40;
+                Self::List(n(g) % 8, (0..count).map(|_| n(g) % 1000).collect())
+            }
+            5 => Self::Split(n(g) % 8),
+            6 => Self::Flat,
+            7 => Self::Repeat(n(g) % 8),
+            _ => Self::Diagonal,
+        }
+    }
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let n = usize::arbitrary;
+        let rank = n(g) % 3 + 1;
+        // Blocks of a few elements are read together, those of thousands one by one: both come up.
+        let (side, large) = (&[1, 2, 5, 12, 60, 130][..], n(g).is_multiple_of(2));
+        let most = if rank == 3 { 4 } else { 6 };
+        let mut extents: Vec<usize> = (0..rank).map(|_| side[n(g) % most] + n(g) % 4).collect();
+        let mut block: Vec<usize> = (0..rank).map(|_| [1, 2, 3, 8, 40][n(g) % 5]).collect();
+        if large {
+            block = [&[5000][..], &[64, 70], &[16, 17, 18]][rank - 1].to_vec();
+            extents = [&[20_000][..], &[150, 210], &[40, 35, 20]][rank - 1].to_vec();
+            extents[0] += n(g) % 5;
+        }
+        let data = (0..extents.iter().product()).map(|k| (k * 7919 % 1000) as f64 / 7.0 - 50.0);
+        Self {
+            data: data.collect(),
+            extents,
+            block,
+            cached: n(g) % 9,
+            ops: (0..n(g) % 4).map(|_| Op::arbitrary(g)).collect(),
+        }
+    }
+
+    fn shrink(&self) -> Box<dyn Iterator<Item = Self>> {
+        let case = self.clone();
+        Box::new(self.ops.shrink().map(move |ops| Self { ops, ..case.clone() }))
+    }
+}
+
+impl Case {
+    fn memory(&self) -> Tensor<Vec<f64>> {
+        Tensor::from_vec(self.extents.clone(), self.data.clone()).unwrap()
+    }
+
+    fn chunked(&self) -> Tensor<Chunked<BlockMemory<f64>>> {
+        let blocks = blocks_of(&self.extents, &self.block, &self.data);
+        tensor(Chunked::new(blocks).unwrap().with_blocks(self.cached))
+    }
+
+    fn view<S: Reader>(&self, t: Tensor<S>) -> Tensor<S> {
+        self.ops.iter().try_fold(t, |t, op| op.apply(t)).unwrap()
+    }
+}
+
+fn bits(elements: Result<Vec<f64>, Error>) -> Result<Vec<u64>, Error> {
+    Ok(elements?.into_iter().map(f64::to_bits).collect())
+}
+
+quickcheck! {
+    /// A view reads as that of memory, alone and with other operands.
+    fn views_read_as_those_of_memory(case: Case) -> bool {
+        let (memory, chunked) = (case.memory(), case.chunked());
+        let (a, b) = (case.view(memory.clone()), case.view(chunked.clone()));
+        let reversed: Vec<usize> = (0..a.rank()).rev().collect();
+        let shape = a.shape();
+        let square = shape.iter().all(|extent| *extent == shape[0]);
+        a.to_vec() == b.to_vec()
+            && bits((&a * 2.0 + &a).to_vec()) == bits((&b * 2.0 + &a).to_vec())
+            && bits((&a - &b).to_vec()) == bits((&b - &a).to_vec())
+            && (!square || {
+                let turned = b.clone().transpose(&reversed).unwrap();
+                let expected = a.clone().transpose(&reversed).unwrap();
+                (&a + expected).to_vec() == (&b + turned).to_vec()
+            })
+    }
+
+    /// Folds, scans, windows and sorts have the bits of memory.
+    fn operations_have_the_bits_of_memory(case: Case) -> bool {
+        let (memory, chunked) = (case.memory(), case.chunked());
+        let (a, b) = (case.view(memory.clone()), case.view(chunked.clone()));
+        let whole = a.is_empty() || bits(a.sum(..).to_vec()) == bits(b.sum(..).to_vec());
+        whole && (0..a.rank()).filter(|_| !a.is_empty()).all(|axis| {
+            let extent = a.shape()[axis];
+            bits(a.sum(axis).to_vec()) == bits(b.sum(axis).to_vec())
+                && bits(a.var(axis).to_vec()) == bits(b.var(axis).to_vec())
+                && a.argmin(axis).to_vec() == b.argmin(axis).to_vec()
+                && bits(a.cumsum(axis).to_vec()) == bits(b.cumsum(axis).to_vec())
+                && bits(a.rolling(axis, 3.min(extent)).sum().to_vec())
+                    == bits(b.rolling(axis, 3.min(extent)).sum().to_vec())
+                && bits(a.sort(axis, SortOrder::Ascending).to_vec())
+                    == bits(b.sort(axis, SortOrder::Ascending).to_vec())
+        })
+    }
+
+    /// Assignments and updates of views leave what memory has, in the storage below as well.
+    fn assignments_write_what_memory_has(case: Case) -> bool {
+        let case = Case { ops: case.ops.into_iter().filter(Op::is_injective).collect(), ..case };
+        let (mut memory, mut chunked) = (case.memory(), case.chunked());
+        let count = case.view(memory.view()).len();
+        let shape = case.view(memory.view()).shape();
+        let new = Tensor::from_vec(shape, (0..count).map(|k| k as f64).collect()).unwrap();
+        let mut done = true;
+        for round in 0..3 {
+            let (mut a, mut b) = (case.view(memory.view_mut()), case.view(chunked.view_mut()));
+            let results = match round {
+                0 => (a.assign(&new), b.assign(&new)),
+                1 => (a.zip_in_place(&new, |a, b| a + b), b.zip_in_place(&new, |a, b| a + b)),
+                _ => (a.fill(-1.5), b.fill(-1.5)),
+            };
+            done &= results.0 == results.1;
+            done &= chunked.storage().unsaved().is_empty();
+            done &= all(chunked.storage()) == *memory.storage();
+        }
+        let below = chunked.into_storage().into_inner().unwrap();
+        done && all(&Chunked::new(below).unwrap()) == *memory.storage()
+    }
+}

@@ -1,0 +1,201 @@
+//! A cache that several threads ask.
+
+use super::{blocks_of, tensor};
+use crate::support::pool;
+use lensor::StorageError;
+use lensor::prelude::*;
+use lensor::storage::{Block, BlockMemory, Blocks, Chunked};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
+use std::time::Duration;
+
+/// Runs `f` on a thread of its own, and panics if it takes a minute.
+fn watched<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || send.send(f()));
+    receive.recv_timeout(Duration::from_secs(60)).expect("it hangs, or it panicked")
+}
+
+/// Blocks of 64 x 64 elements, each its number, that take a while; counts loads.
+struct Slow {
+    loads: AtomicUsize,
+    sleep: Duration,
+    /// A block whose load panics once.
+    panics: Mutex<Option<usize>>,
+}
+
+impl Slow {
+    fn new(milliseconds: u64) -> Self {
+        let sleep = Duration::from_millis(milliseconds);
+        Self { loads: AtomicUsize::new(0), sleep, panics: Mutex::new(None) }
+    }
+}
+
+impl Blocks for Slow {
+    type Elem = u32;
+
+    fn extents(&self) -> &[usize] {
+        &[256, 256]
+    }
+
+    fn block(&self) -> &[usize] {
+        &[64, 64]
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, u32>, StorageError> {
+        self.loads.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(self.sleep);
+        let number = 4 * index[0] + index[1];
+        let panics = self.panics.lock().unwrap().take_if(|bad| *bad == number).is_some();
+        assert!(!panics, "a panic the test asked for");
+        Ok(Block::from(vec![number as u32; 64 * 64]))
+    }
+}
+
+const SUM: u32 = 64 * 64 * 120;
+
+/// Threads that ask for one block at once have it loaded once.
+#[test]
+fn a_block_is_loaded_once_however_many_ask() {
+    let chunked = Chunked::new(Slow::new(30)).unwrap();
+    let barrier = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                barrier.wait();
+                assert_eq!(chunked.try_read(70).unwrap(), 1);
+            });
+        }
+    });
+    assert_eq!(chunked.storage().loads.load(Ordering::Relaxed), 1);
+    assert_eq!((chunked.stats().loads, chunked.stats().waits), (1, 3));
+}
+
+/// Four threads evaluate over one cache.
+#[test]
+fn four_threads_share_a_cache() {
+    let data: Vec<f64> = (0..300 * 400).map(|k| (k % 977) as f64 / 3.0).collect();
+    let memory = Tensor::from_vec([300, 400], data).unwrap();
+    let chunked = tensor(
+        Chunked::new(blocks_of(&[300, 400], &[64, 64], memory.storage())).unwrap().with_blocks(3),
+    );
+    let expected = memory.view().transpose(&[1, 0]).unwrap().sum(0).to_vec().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    let turned = chunked.view().transpose(&[1, 0]).unwrap();
+                    assert_eq!(turned.sum(0).to_vec().unwrap(), expected);
+                }
+            });
+        }
+    });
+}
+
+/// Loads that share work among threads, which read other blocks of the same storage, do not wait for one another in
+/// a circle.
+#[test]
+fn loads_that_join_do_not_deadlock() {
+    struct Joining {
+        whole: OnceLock<Chunked<Arc<Joining>>>,
+    }
+    impl Blocks for Joining {
+        type Elem = u64;
+        fn extents(&self) -> &[usize] {
+            &[64 * 512]
+        }
+        fn block(&self) -> &[usize] {
+            &[512]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, u64>, StorageError> {
+            let value = match (self.whole.get(), index[0]) {
+                (Some(whole), number @ 2..) => {
+                    let read = |block: usize| whole.try_read(block * 512 + 7);
+                    let (a, b) = rayon::join(|| read(number / 2), || read(number / 3));
+                    a?.max(b?) + 1
+                }
+                _ => 1,
+            };
+            Ok(Block::from(vec![value; 512]))
+        }
+    }
+    watched(|| {
+        let joining = Arc::new(Joining { whole: OnceLock::new() });
+        let chunked = Chunked::new(joining.clone()).unwrap().with_blocks(1);
+        joining.whole.get_or_init(|| chunked.clone());
+        let depth = |block: usize| (block.max(1)).ilog2() as u64 + 1;
+        pool(8).install(|| {
+            for _ in 0..20 {
+                use rayon::prelude::*;
+                (0..64_usize).into_par_iter().for_each(|block| {
+                    assert_eq!(chunked.try_read(block * 512).unwrap(), depth(block));
+                });
+            }
+        });
+    });
+}
+
+/// A panic in a load reaches who asked, and leaves the cache as it was.
+#[test]
+fn a_panic_leaves_the_cache_usable() {
+    let t = tensor(Chunked::new(Slow::new(0)).unwrap());
+    *t.storage().storage().panics.lock().unwrap() = Some(9);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| t.sum(..).item()));
+    assert!(result.is_err());
+    let copy = t.clone();
+    watched(move || assert_eq!(copy.sum(..).item().unwrap(), u64::from(SUM)));
+    assert_eq!(t.storage().stats().loads, 17);
+}
+
+/// Blocks are loaded before they are asked for, each once, and no more than the cache takes.
+#[test]
+fn blocks_are_loaded_ahead() {
+    watched(|| {
+        let chunked = Chunked::new(Slow::new(2)).unwrap().with_ahead(8).unwrap();
+        let t = tensor(chunked.clone());
+        let turned = t.view().transpose(&[1, 0]).unwrap();
+        assert_eq!(turned.to_vec().unwrap().iter().sum::<u32>(), SUM);
+        assert_eq!(chunked.stats().loads, 16);
+        assert!(chunked.stats().hits + chunked.stats().waits > 0);
+        // A small cache is not run over.
+        let small = Chunked::new(Slow::new(1)).unwrap().with_blocks(4).with_ahead(8).unwrap();
+        assert_eq!(tensor(small.clone()).sum(..).item().unwrap(), u64::from(SUM));
+    });
+}
+
+/// A check that refuses ends an evaluation, and what is loaded ahead.
+#[test]
+fn work_can_be_cancelled() {
+    watched(|| {
+        let left = Arc::new(AtomicUsize::new(5));
+        let asked = left.clone();
+        let check = move || match asked.load(Ordering::Relaxed) {
+            0 => Err(StorageError::new(0, "cancelled")),
+            left => {
+                asked.store(left - 1, Ordering::Relaxed);
+                Ok(())
+            }
+        };
+        let chunked = Chunked::new(Slow::new(0)).unwrap().with_check(check);
+        let t = tensor(chunked.clone());
+        let error = pool(1).install(|| t.to_vec()).unwrap_err().to_string();
+        assert!(error.contains("cancelled"), "{error}");
+        assert_eq!(chunked.storage().loads.load(Ordering::Relaxed), 5);
+        left.store(100, Ordering::Relaxed);
+        assert_eq!(t.sum(..).item().unwrap(), u64::from(SUM));
+    });
+}
+
+/// The threads end with the storage.
+#[test]
+fn threads_that_load_ahead_end() {
+    let blocks = Arc::new(BlockMemory::new([64, 64], [16, 16], 1_u8).unwrap());
+    let t = tensor(Chunked::new(blocks.clone()).unwrap().with_ahead(3).unwrap());
+    assert_eq!(t.map(u64::from).sum(..).item().unwrap(), 4096);
+    drop(t);
+    watched(move || {
+        while Arc::strong_count(&blocks) > 1 {
+            std::thread::yield_now();
+        }
+    });
+}

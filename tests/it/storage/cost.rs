@@ -1,0 +1,113 @@
+//! What each view and operation asks of a storage, counted: no clock, and the same numbers every time.
+
+use crate::storage::chunked::blocks_of;
+use crate::support::pool;
+use crate::views::Plain;
+use lensor::conformance::{CostTable, Model, cost, cost_of_writing};
+use lensor::storage::{Chunked, FromFn};
+use lensor::{Error, Reader, Writer};
+
+const N: usize = 1024;
+
+struct TwoMethods(Vec<f64>);
+
+impl Reader for TwoMethods {
+    type Elem = f64;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read(&self, address: usize) -> f64 {
+        self.0[address]
+    }
+}
+
+impl Writer for TwoMethods {
+    fn write(&mut self, address: usize, value: f64) {
+        self.0[address] = value;
+    }
+}
+
+fn within(table: &CostTable, bounds: &[(&str, f64)]) {
+    for (name, bound) in bounds {
+        let ratio = table.ratio(name).unwrap_or_else(|| panic!("no row {name}"));
+        assert!(ratio <= *bound, "{name}: {ratio} blocks decoded for each\n{table}");
+    }
+}
+
+/// 1024 x 1024 elements in blocks of four rows, 16 of 256 of which are kept, read by two methods alone.
+#[test]
+fn every_block_is_decoded_about_once() {
+    let storage = Plain((0..N * N).map(|k| k as f64).collect());
+    let model = Model { block: 4096, cached: 16 };
+    let table = pool(1).install(|| cost(&storage, &[N, N], model)).unwrap();
+    assert_eq!(table.blocks, 256);
+    within(
+        &table,
+        &[
+            ("copy", 1.0),
+            ("flipped", 1.0),
+            ("with dense", 1.0),
+            ("sum", 1.0),
+            ("cumsum", 1.0),
+            ("sort", 1.1),
+            ("transposed", 1.1),
+            ("rotated", 1.1),
+            ("tiles", 1.1),
+            ("rows by list", 1.1),
+            ("columns by list", 1.1),
+            ("transposed with dense", 1.1),
+            ("boxed", 1.1),
+            ("with its transposed", 9.0),
+            ("sum of transposed", 1.1),
+            ("sum of transposed, axis 0", 1.1),
+            ("sum of transposed, axis 1", 1.1),
+            ("variance of transposed", 1.1),
+            ("failing", 2.3),
+        ],
+    );
+    let transposed = table.rows.iter().find(|row| row.name == "transposed").unwrap();
+    assert!(transposed.mean() >= 100_000, "{table}");
+    let more = Model { cached: 128, ..model };
+    let table = pool(1).install(|| cost(&storage, &[N, N], more)).unwrap();
+    within(&table, &[("with its transposed", 4.0)]);
+}
+
+/// The same of operations that write.
+#[test]
+fn every_block_is_written_about_once() {
+    let mut storage = TwoMethods((0..N * N).map(|k| k as f64).collect());
+    let before = storage.0.clone();
+    let model = Model { block: 4096, cached: 16 };
+    let table = pool(1).install(|| cost_of_writing(&mut storage, &[N, N], model)).unwrap();
+    let names = ["assign", "assign transposed", "update", "update transposed"];
+    within(&table, &names.map(|name| (name, 1.1)));
+    assert_eq!(storage.0, before);
+}
+
+/// Of storage with blocks those are counted.
+#[test]
+fn blocks_of_a_storage_are_counted() {
+    let data: Vec<f64> = (0..N * N).map(|k| k as f64).collect();
+    let chunked = Chunked::new(blocks_of(&[N, N], &[128, 128], &data)).unwrap();
+    let model = Model { block: 1, cached: 2 };
+    let table = pool(1).install(|| cost(&chunked, &[N, N], model)).unwrap();
+    assert_eq!(table.blocks, 64);
+    let once =
+        ["copy", "transposed", "sum", "sum of transposed, axis 0", "cumsum", "tiles", "boxed"];
+    within(&table, &once.map(|name| (name, 1.0)));
+    within(&table, &[("with its transposed", 1.9), ("failing", 2.0)]);
+}
+
+/// The table prints one line a row, and shapes are checked.
+#[test]
+fn a_table_prints() {
+    let table = cost(&FromFn::new(24, |k| k), &[4, 6], Model { block: 6, cached: 1 }).unwrap();
+    let text = table.to_string();
+    assert_eq!(text.lines().count(), table.rows.len() + 1);
+    assert!(text.starts_with("operation") && text.contains("sum of transposed, axis 1"));
+    assert_eq!(table.ratio("no such row"), None);
+    let error = cost(&FromFn::new(24, |k| k), &[5, 6], Model { block: 6, cached: 1 });
+    assert!(matches!(error, Err(Error::Length { .. })), "{error:?}");
+}
