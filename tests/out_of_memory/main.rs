@@ -246,7 +246,11 @@ fn writing() {
     assert!(out == t);
     let slots = Slots(elements());
     let mut out = Tensor::new([SIDE, SIDE], slots).unwrap();
-    short_of_memory(0, false, || out.fill(4)).unwrap();
+    // Storage is written from scratch memory, without which nothing is.
+    let refused = short_of_memory(0, false, || out.fill(4));
+    assert!(matches!(refused, Err(Error::OutOfMemory { .. })));
+    assert_eq!(out.storage().0, elements());
+    out.fill(4).unwrap();
     assert!(out.storage().0.iter().all(|&x| x == 4));
 }
 
