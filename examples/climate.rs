@@ -5,12 +5,10 @@
 
 use lensor::generate::{linspace, range};
 use lensor::interop::npy;
-use lensor::lanes::{Interpolation, Lanes};
-use lensor::linalg::Linalg;
+use lensor::lanes::Interpolation;
 use lensor::prelude::*;
-use lensor::rolling::{Rolling, WindowEdge};
-use lensor::stencil::{EdgeOrder, Stencil};
-use lensor::{Reader, Reduce};
+use lensor::rolling::WindowEdge;
+use lensor::stencil::EdgeOrder;
 use std::error::Error as AnyError;
 use std::path::Path;
 

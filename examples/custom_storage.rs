@@ -1,8 +1,9 @@
 //! A run-length encoded label mask as a storage of its own: with two methods it takes every view and
-//! every expression. A third one decodes along runs instead of searching for each element.
+//! every expression. A third one decodes along runs instead of searching for each element, and a fourth
+//! says that the mask is sparse.
 
 use lensor::prelude::*;
-use lensor::{Reader, StorageError};
+use lensor::{StorageError, Stored};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -60,6 +61,71 @@ impl Reader for Fast {
     }
 }
 
+/// The same mask as sparse storage: label 0 takes no entry.
+struct Labels {
+    mask: Fast,
+    /// Entries before each run, and all of them.
+    before: Vec<usize>,
+}
+
+impl Labels {
+    fn new(mask: Fast) -> Self {
+        let mut before = vec![0];
+        for (run, label) in &mask.0.runs {
+            let own = if *label == 0 { 0 } else { run.len() };
+            before.push(before[before.len() - 1] + own);
+        }
+        Self { mask, before }
+    }
+}
+
+impl Reader for Labels {
+    type Elem = u8;
+
+    fn len(&self) -> usize {
+        self.mask.len()
+    }
+
+    fn read(&self, address: usize) -> u8 {
+        self.mask.read(address)
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = u8>> {
+        Some(self)
+    }
+}
+
+impl Stored for Labels {
+    type Elem = u8;
+
+    fn fill(&self) -> u8 {
+        0
+    }
+
+    fn count(&self) -> usize {
+        self.before[self.before.len() - 1]
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        let runs = &self.mask.0.runs;
+        let which = runs.partition_point(|(run, _)| run.end <= address);
+        match runs.get(which) {
+            Some((run, label)) if *label != 0 => self.before[which] + address - run.start,
+            _ => self.before[which],
+        }
+    }
+
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [u8]) -> usize {
+        let first = self.before.partition_point(|&before| before <= from).saturating_sub(1);
+        let runs = self.mask.0.runs.get(first..).unwrap_or_default();
+        let stored = runs.iter().filter(|(_, label)| *label != 0);
+        let all = stored.flat_map(|(run, label)| run.clone().map(move |at| (at, *label)));
+        let skipped = from - self.before[first.min(self.before.len() - 1)];
+        let slots = addresses.iter_mut().zip(values);
+        slots.zip(all.skip(skipped)).map(|((at, value), entry)| (*at, *value) = entry).count()
+    }
+}
+
 fn main() -> Result<(), Error> {
     // Rectangles of three labels: eight runs a row instead of a thousand elements.
     let plain = Tensor::from_index([SIDE, SIDE], |i| ((i[0] / 250 + i[1] / 125) % 3) as u8)?;
@@ -83,7 +149,13 @@ fn main() -> Result<(), Error> {
     // The third method gives the same elements for a fraction of the work.
     let fast = Fast(encoded);
     assert_eq!(edges(&fast)?, edges(plain.storage())?);
-    let fewer = fast.0.searches.into_inner();
+    let fewer = fast.0.searches.load(Ordering::Relaxed);
     assert!(fewer < searches / 2, "{fewer} searches, {searches} before");
+
+    // As sparse storage, sums over any view cost its entries.
+    let labels = Tensor::new([SIDE, SIDE], Labels::new(fast))?;
+    assert!(labels.view().lazy().is_sparse());
+    let sums = labels.view().transpose(&[1, 0])?.sum(0).eval()?;
+    assert_eq!(sums, plain.sum(1).eval()?);
     Ok(())
 }

@@ -2,7 +2,6 @@
 //! smooths the rest. Both run over sliding windows that are views, so no window is ever copied.
 
 use lensor::prelude::*;
-use lensor::{Lazy, Reader};
 
 /// Median of every three neighbours.
 fn median_of_three<S: Reader<Elem = f64> + Copy>(

@@ -4,7 +4,6 @@
 
 use lensor::prelude::*;
 use lensor::storage::Sparse;
-use lensor::{Expr, Reader};
 
 const SIDE: usize = 128;
 const GENERATIONS: usize = 999;

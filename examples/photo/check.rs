@@ -1,7 +1,6 @@
 //! Every result once more, by plain loops.
 
 use crate::{COARSE, DEVIATION, GAIN, MEAN, TILES, WEIGHTS};
-use lensor::Reader;
 use lensor::interop::npy;
 use lensor::prelude::*;
 use std::error::Error as AnyError;

@@ -1,6 +1,5 @@
 //! The photograph and where it lies: paths, mapping, and any kind of image as [height, width, 3].
 
-use lensor::Reader;
 use lensor::interop::npy;
 use lensor::prelude::*;
 use lensor::storage::Mapped;

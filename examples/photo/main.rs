@@ -17,7 +17,6 @@ use image::Paths;
 use lensor::interop::npy;
 use lensor::prelude::*;
 use lensor::stencil::Stencil;
-use lensor::{Lazy, Reader};
 use report::Report;
 use std::error::Error as AnyError;
 use std::fmt::Display;
