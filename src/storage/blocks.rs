@@ -32,16 +32,16 @@ pub type BlockIndex = SmallVec<[usize; 4]>;
 /// /// A table of products, computed 4 x 4 at a time.
 /// struct Products;
 /// impl Blocks for Products {
-///     type Elem = usize;
+///     type Elem = u64;
 ///     fn extents(&self) -> &[usize] {
 ///         &[10, 10]
 ///     }
 ///     fn block(&self) -> &[usize] {
 ///         &[4, 4]
 ///     }
-///     fn load(&self, index: &[usize]) -> Result<Block<'_, usize>, StorageError> {
+///     fn load(&self, index: &[usize]) -> Result<Block<'_, u64>, StorageError> {
 ///         let (i, j) = (4 * index[0], 4 * index[1]);
-///         let elements: Vec<usize> = (0..16).map(|k| (i + k / 4) * (j + k % 4)).collect();
+///         let elements: Vec<u64> = (0..16).map(|k| ((i + k / 4) * (j + k % 4)) as u64).collect();
 ///         Ok(Block::from(elements))
 ///     }
 /// }

@@ -78,7 +78,8 @@ where
     /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until the
     /// next evaluation begins, and never fill more than half of the cache with blocks that were not used yet.
     ///
-    /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory.
+    /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory. This is called
+    /// last: the other `with_` methods give storage that loads nothing ahead.
     ///
     /// # Errors
     ///
@@ -87,7 +88,7 @@ where
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::storage::{BlockMemory, Chunked};
-    /// let slow = BlockMemory::new([64, 64], [16, 16], 1.0)?;
+    /// let slow = BlockMemory::new([64, 64], [16, 16], 1.0_f64)?;
     /// let t = Tensor::new([64, 64], Chunked::new(slow)?.with_ahead(4)?)?;
     /// assert_eq!(t.sum(..).item()?, 4096.0);
     /// # Ok::<(), Error>(())

@@ -43,7 +43,7 @@ const BUDGET_BYTES: usize = 64 << 20;
 /// use lensor::prelude::*;
 /// use lensor::storage::{BlockMemory, Chunked};
 ///
-/// let blocks = BlockMemory::new([100, 100], [32, 32], 0.0)?;
+/// let blocks = BlockMemory::new([100, 100], [32, 32], 0.0_f64)?;
 /// let mut t = Tensor::new([100, 100], Chunked::new(blocks)?)?;
 /// t.assign(&Tensor::full([100, 100], 1.0)?)?;
 /// assert_eq!(t.view().transpose(&[1, 0])?.slice(0, 0..10)?.sum(..).item()?, 1000.0);
@@ -68,7 +68,7 @@ where
     /// How a block is stored, known since the first was changed.
     saver: OnceLock<Saver<S>>,
     ahead: Option<Ahead>,
-    check: Option<Box<Check>>,
+    check: Option<Arc<Check>>,
 }
 
 type Saver<S> = fn(&S, &[usize], &[<S as Blocks>::Elem]) -> Result<(), StorageError>;
@@ -147,13 +147,14 @@ where
         self,
         check: impl Fn() -> Result<(), StorageError> + Send + Sync + 'static,
     ) -> Self {
-        self.changed(|inner| inner.check = Some(Box::new(check)))
+        self.changed(|inner| inner.check = Some(Arc::new(check)))
     }
 
     /// Another cache of the same storage.
     fn changed(self, change: impl FnOnce(&mut Inner<S>)) -> Self {
         let old = &self.inner;
         let mut inner = Inner::new(old.storage.clone(), old.sides.clone(), old.cache.blocks());
+        inner.check = old.check.clone();
         change(&mut inner);
         if let Some(saver) = old.saver.get() {
             inner.saver.get_or_init(|| *saver);

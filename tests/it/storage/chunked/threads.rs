@@ -176,7 +176,8 @@ fn work_can_be_cancelled() {
                 Ok(())
             }
         };
-        let chunked = Chunked::new(Slow::new(0)).unwrap().with_check(check);
+        // A check stays with other caches of the storage.
+        let chunked = Chunked::new(Slow::new(0)).unwrap().with_check(check).with_blocks(20);
         let t = tensor(chunked.clone());
         let error = pool(1).install(|| t.to_vec()).unwrap_err().to_string();
         assert!(error.contains("cancelled"), "{error}");
