@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::Error;
 use crate::memory::list;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -86,12 +86,19 @@ impl<'p> Local<'p> {
 
     /// Lowest address of an operand.
     pub(crate) fn lowest(&self, k: usize) -> usize {
-        let lowest = self.nest.loops.iter().fold(self.nest.bases[k], |lowest, l| {
-            let reach = Reach::of(l, k, &self.tables);
-            let ends = [reach.low, reach.high].map(|end| l.steps[k].stride * end as isize);
-            lowest + ends[0].min(ends[1])
-        });
-        lowest as usize
+        let all: SmallVec<[usize; 4]> = (0..self.nest.loops.len()).collect();
+        (self.nest.bases[k] + self.lowest_along(k, &all)) as usize
+    }
+
+    /// The least that some loops add to the address of an operand.
+    pub(crate) fn lowest_along(&self, k: usize, loops: &[usize]) -> isize {
+        let least = |&l: &usize| {
+            let own = &self.nest.loops[l];
+            let reach = Reach::of(own, k, &self.tables);
+            let ends = [reach.low, reach.high].map(|end| own.steps[k].stride * end as isize);
+            ends[0].min(ends[1])
+        };
+        loops.iter().map(least).sum()
     }
 
     /// Addresses of an operand along some loops, in their order, before they are relocated.
@@ -276,21 +283,29 @@ impl Drop for FenceOnDrop {
     }
 }
 
-/// Evaluates `source` tile by tile in order of `operands[0]`, handing on the places and the elements.
+/// Evaluates `source` tile by tile, in order of `operands[0]` where all operands are memory, handing on the places and
+/// the elements.
 pub(crate) fn evaluate_blocks<T>(
     source: &dyn Source<T>,
     extents: &[usize],
     operands: &[Operand<'_>],
     mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    let plan = plan(extents, operands, Blocking::SCRATCH)?;
-    let relocates: PerOperand<_> = operands.iter().map(|operand| operand.relocate).collect();
+    let mut plan = plan(extents, operands, Blocking::SCRATCH)?;
     let mut tiles = source.open();
-    for nest in &plan.nests {
-        walk(nest, &plan.tables, &relocates, 0, &mut |tile| {
-            let block = tiles.block(tile)?;
-            visit(&tile.places[0], [tile.rows, tile.columns], block)
-        })?;
+    for part in std::mem::take(&mut plan.nests).into_iter().flat_map(Nest::parts) {
+        let cuts = Cuts::new(&part, operands, &mut plan.tables, None)?;
+        for number in 0..cuts.as_ref().map_or(1, Cuts::count) {
+            let own = cuts.as_ref().map_or_else(|| part.clone(), |cuts| cuts.nest(number));
+            let mut local = Local::new(own, &plan.tables, operands);
+            if cuts.is_some() {
+                tiles.load(&mut local)?;
+            }
+            walk(&local.nest, &local.tables, &local.relocates, 0, &mut |tile| {
+                let block = tiles.block(tile)?;
+                visit(&tile.places[0], [tile.rows, tile.columns], block)
+            })?;
+        }
     }
     Ok(())
 }

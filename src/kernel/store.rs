@@ -2,7 +2,7 @@
 
 use super::evaluate::{Local, Source, evaluate_plan};
 use super::inner::{self, Output};
-use super::plan::{Area, BOX, Blocking, Cuts, Operand, PerOperand, Plan, Supply, plan};
+use super::plan::{Area, BOX, Blocking, Cuts, Nest, Operand, PerOperand, Plan, Supply, plan};
 use super::{PARALLEL, Stop, join};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -55,8 +55,8 @@ pub(crate) fn evaluate_to<T: Copy + Send>(
     }
     // Elements that are updated are read and written: both while a cache may hold them.
     let most = if old { BOX / 2 } else { BOX };
-    for nest in nests {
-        let Some(cuts) = Cuts::new(&nest, operands, &mut plan.tables, Some(most))? else {
+    for part in nests.into_iter().flat_map(Nest::parts) {
+        let Some(cuts) = Cuts::new(&part, operands, &mut plan.tables, Some(most))? else {
             continue;
         };
         let storing = Storing { source, operands, tables: &plan.tables, cuts: &cuts, old };

@@ -89,12 +89,21 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         if local.supplies[k] == Supply::Memory {
             return Ok(None);
         }
-        let all: SmallVec<[usize; 4]> = (0..local.nest.loops.len()).collect();
+        // Where it stays, its first element is that of the lowest position.
+        let loops = 0..local.nest.loops.len();
+        let (moving, still): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
+            loops.partition(|&l| local.nest.loops[l].steps[k].stride != 0);
+        let before = local.lowest_along(0, &still);
         let mut first: Option<(usize, StorageError)> = None;
         let mut note = |position: usize, error: &StorageError| {
             if first.as_ref().is_none_or(|(known, _)| position < *known) {
                 first = Some((position, error.clone()));
             }
+        };
+        let positions = || -> Result<Vec<usize>> {
+            let mut positions = local.addresses(0, &moving)?;
+            positions.iter_mut().for_each(|p| *p = p.wrapping_add_signed(before));
+            Ok(positions)
         };
         if let (Supply::Blocks(grid), Some(blocks), None) =
             (local.supplies[k], self.storage.blocks(), local.relocates[k])
@@ -110,8 +119,9 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             if let ([(_, error)], Some(_)) = (&failed[..], area.only_block(grid)) {
                 note(local.lowest(0), error);
             } else if !failed.is_empty() {
-                let positions = local.addresses(0, &all)?;
-                for (position, address) in positions.into_iter().zip(local.addresses(k, &all)?) {
+                for (position, address) in
+                    positions()?.into_iter().zip(local.addresses(k, &moving)?)
+                {
                     let index = grid.block_of(address);
                     if let Some((_, error)) = failed.iter().find(|(own, _)| *own == index) {
                         note(position, error);
@@ -120,8 +130,8 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             }
             return Ok(first);
         }
-        let positions = local.addresses(0, &all)?;
-        let mut addresses = local.addresses(k, &all)?;
+        let positions = positions()?;
+        let mut addresses = local.addresses(k, &moving)?;
         if let Some(relocate) = local.relocates[k] {
             relocate.relocate(&mut addresses);
         }

@@ -38,31 +38,37 @@ pub(super) fn first<T: Copy + Send + Sync>(
     let mut worker = e.open();
     let mut best: Option<(usize, Wrong)> = None;
     for nest in std::mem::take(&mut plan.nests) {
-        let Some(cuts) = Cuts::new(&nest, &operands, &mut plan.tables, Some(kernel::plan::BOX))?
-        else {
-            continue;
-        };
-        for number in 0..cuts.count() {
-            let mut local = Local::new(cuts.nest(number), &plan.tables, &operands);
-            let lowest = local.lowest(0);
-            if best.as_ref().is_some_and(|(position, _)| *position <= lowest) {
+        let mut parts = nest.parts().growing();
+        while let Some(part) = parts.next_where(|part| {
+            let lowest = || Local::new(part.clone(), &plan.tables, &operands).lowest(0);
+            best.as_ref().is_none_or(|(known, _)| lowest() < *known)
+        }) {
+            let most = Some(kernel::plan::BOX);
+            let Some(cuts) = Cuts::new(&part, &operands, &mut plan.tables, most)? else {
                 continue;
-            }
-            let found = match worker.load_leaves(&mut local, &mut 1) {
-                Ok(()) => first_fault(&mut worker, &local, extra)?
-                    .map(|(position, fault)| (position, Wrong::Fault(fault))),
-                Err(Stop::Error(error)) => return Err(error),
-                Err(_) => {
-                    let local = Local::new(cuts.nest(number), &plan.tables, &operands);
-                    worker
-                        .first_failure(&local)?
-                        .map(|(position, error)| (position, Wrong::Storage(error)))
-                }
             };
-            if let Some((position, wrong)) = found
-                && best.as_ref().is_none_or(|(known, _)| position < *known)
-            {
-                best = Some((position, wrong));
+            for number in 0..cuts.count() {
+                let mut local = Local::new(cuts.nest(number), &plan.tables, &operands);
+                let lowest = local.lowest(0);
+                if best.as_ref().is_some_and(|(position, _)| *position <= lowest) {
+                    continue;
+                }
+                let found = match worker.load_leaves(&mut local, &mut 1) {
+                    Ok(()) => first_fault(&mut worker, &local, extra)?
+                        .map(|(position, fault)| (position, Wrong::Fault(fault))),
+                    Err(Stop::Error(error)) => return Err(error),
+                    Err(_) => {
+                        let local = Local::new(cuts.nest(number), &plan.tables, &operands);
+                        worker
+                            .first_failure(&local)?
+                            .map(|(position, error)| (position, Wrong::Storage(error)))
+                    }
+                };
+                if let Some((position, wrong)) = found
+                    && best.as_ref().is_none_or(|(known, _)| position < *known)
+                {
+                    best = Some((position, wrong));
+                }
             }
         }
     }

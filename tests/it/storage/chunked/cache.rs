@@ -37,6 +37,15 @@ fn one_block_is_enough_for_most() {
     assert_eq!(loads(&t, || t.sort(0, SortOrder::Ascending).eval().unwrap()), 64);
 }
 
+/// Comparing reads blocks as everything does.
+#[test]
+fn a_comparison_loads_each_block_once() {
+    let t = chunked(1);
+    let turned = || t.view().transpose(&[1, 0]).unwrap();
+    let other = turned().to_tensor().unwrap();
+    assert_eq!(loads(&t, || assert!(turned().try_equal(&other).unwrap())), 64);
+}
+
 /// Two operands over the same blocks share those that are held.
 #[test]
 fn operands_share_what_is_held() {

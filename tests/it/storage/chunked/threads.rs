@@ -96,9 +96,8 @@ fn four_threads_share_a_cache() {
 /// a circle.
 #[test]
 fn loads_that_join_do_not_deadlock() {
-    struct Joining {
-        whole: OnceLock<Chunked<Arc<Joining>>>,
-    }
+    static WHOLE: OnceLock<Chunked<Joining>> = OnceLock::new();
+    struct Joining;
     impl Blocks for Joining {
         type Elem = u64;
         fn extents(&self) -> &[usize] {
@@ -108,7 +107,7 @@ fn loads_that_join_do_not_deadlock() {
             &[512]
         }
         fn load(&self, index: &[usize]) -> Result<Block<'_, u64>, StorageError> {
-            let value = match (self.whole.get(), index[0]) {
+            let value = match (WHOLE.get(), index[0]) {
                 (Some(whole), number @ 2..) => {
                     let read = |block: usize| whole.try_read(block * 512 + 7);
                     let (a, b) = rayon::join(|| read(number / 2), || read(number / 3));
@@ -120,9 +119,7 @@ fn loads_that_join_do_not_deadlock() {
         }
     }
     watched(|| {
-        let joining = Arc::new(Joining { whole: OnceLock::new() });
-        let chunked = Chunked::new(joining.clone()).unwrap().with_blocks(1);
-        joining.whole.get_or_init(|| chunked.clone());
+        let chunked = WHOLE.get_or_init(|| Chunked::new(Joining).unwrap().with_blocks(1));
         let depth = |block: usize| (block.max(1)).ilog2() as u64 + 1;
         pool(8).install(|| {
             for _ in 0..20 {
