@@ -76,6 +76,85 @@ pub trait Stored: Send + Sync {
 
 /// Sparse storage whose entries can be replaced. An assignment to sparse storage goes through it, so that
 /// elements equal to the fill value take no entry.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::{Result, Stored, StoredMut};
+/// use std::collections::BTreeMap;
+/// use std::ops::Range;
+///
+/// /// Counts of what was seen; 0 takes no memory.
+/// struct Counts { len: usize, seen: BTreeMap<usize, u32> }
+///
+/// impl Reader for Counts {
+///     type Elem = u32;
+///     fn len(&self) -> usize {
+///         self.len
+///     }
+///     fn read(&self, address: usize) -> u32 {
+///         self.seen.get(&address).copied().unwrap_or(0)
+///     }
+///     fn stored(&self) -> Option<&dyn Stored<Elem = u32>> {
+///         Some(self)
+///     }
+/// }
+/// impl Writer for Counts {
+///     fn write(&mut self, address: usize, value: u32) {
+///         match value {
+///             0 => self.seen.remove(&address),
+///             _ => self.seen.insert(address, value),
+///         };
+///     }
+///     fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = u32>> {
+///         Some(self)
+///     }
+/// }
+/// impl Stored for Counts {
+///     type Elem = u32;
+///     fn fill(&self) -> u32 {
+///         0
+///     }
+///     fn count(&self) -> usize {
+///         self.seen.len()
+///     }
+///     fn rank(&self, address: usize) -> usize {
+///         self.seen.range(..address).count()
+///     }
+///     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [u32]) -> usize {
+///         let slots = addresses.iter_mut().zip(values);
+///         let copied = self.seen.iter().skip(from).zip(slots);
+///         copied.map(|((&at, &count), (address, value))| (*address, *value) = (at, count)).count()
+///     }
+/// }
+/// impl StoredMut for Counts {
+///     fn is_fill(&mut self, value: u32) -> bool {
+///         value == 0
+///     }
+///     fn set_fill(&mut self, fill: u32) -> Result<()> {
+///         match fill {
+///             0 => Ok(()),
+///             _ => Err(std::io::Error::other("what was not seen is 0").into()),
+///         }
+///     }
+///     fn splice(
+///         &mut self,
+///         ordinals: Range<usize>,
+///         addresses: Vec<usize>,
+///         values: Vec<u32>,
+///     ) -> Result<()> {
+///         let old: Vec<usize> = self.seen.keys().copied().skip(ordinals.start).take(ordinals.len()).collect();
+///         old.iter().for_each(|address| _ = self.seen.remove(address));
+///         self.seen.extend(addresses.into_iter().zip(values));
+///         Ok(())
+///     }
+/// }
+/// let mut t = Tensor::new([1 << 20, 1 << 20], Counts { len: 1 << 40, seen: BTreeMap::new() })?;
+/// let mut seen = Tensor::sparse([1 << 20, 1 << 20], 0_u32)?;
+/// seen.set(&[3, 4], 2)?;
+/// t.assign(&seen)?;
+/// assert_eq!((t.storage().seen.len(), t.sum(..).item()?), (1, 2));
+/// # Ok::<(), Error>(())
+/// ```
 pub trait StoredMut: Stored {
     /// Whether an element is the fill value, so that it needs no entry. Wrappers ask what they wrap, which takes
     /// a mutable borrow.

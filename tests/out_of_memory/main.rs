@@ -8,6 +8,7 @@ mod folds;
 mod indexing;
 mod lanes;
 mod sparse;
+mod storage;
 mod text;
 
 use lensor::interop::npy;
@@ -148,7 +149,7 @@ fn memory_may_end_anywhere() {
         lanes::picking,
         in_threads,
     ];
-    let others: [fn(); 8] = [
+    let others: [fn(); 10] = [
         folds::reducing,
         folds::scanning,
         folds::stencils,
@@ -156,6 +157,8 @@ fn memory_may_end_anywhere() {
         sparse::computing,
         sparse::writing,
         sparse::products,
+        storage::reading,
+        storage::writing,
         text::files,
     ];
     if std::env::var_os(OTHER).is_some() {
