@@ -13,12 +13,10 @@ mod strided;
 mod windows;
 
 use super::boxed::{Boxed, erased};
-use super::eval::evaluate_raw;
 use super::node::Worker;
-use super::pieces::selectors;
 use super::{Expr, sparse};
 use crate::error::Result;
-use crate::kernel::inner::{self, slots};
+use crate::kernel::inner;
 use crate::kernel::{PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
@@ -79,8 +77,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             Ok(map)
         })?;
         let strided = strided(&e);
-        let columns = shape.last().copied().unwrap_or(1);
-        let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), columns);
+        let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
         let strided = strided.filter(|_| windows.is_none());
         Ok(Self { e, shape, stages, strided, windows, in_blocks })
     }
@@ -246,8 +243,16 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         let Some((run, index)) =
             first.filter(|_| self.rows.strided.is_some() && !self.direct && width >= PART)
         else {
-            let block = self.read(rows.clone(), columns)?;
-            return visit_few(rows.len(), |row| block.row(row), visit);
+            let own = self.rows.in_blocks.as_ref();
+            let most = own.map_or(usize::MAX, |own| own.rows_at_once(width)).min(rows.len().max(1));
+            for start in rows.clone().step_by(most) {
+                let (first, part) = (start - rows.start, start..rows.end.min(start + most));
+                let block = self.read(part.clone(), columns.clone())?;
+                visit_few(part.len(), |row| block.row(row), &mut |row, few| {
+                    visit(first + row, few)
+                })?;
+            }
+            return Ok(());
         };
         self.bind(run, &index, columns)?;
         if self.worker.bound().row_in_memory(0, width).is_some() {
@@ -348,37 +353,6 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         }
         ranges.push(columns);
         self.append_box(&ranges, done, count)
-    }
-
-    /// Evaluates a box to its part of a block of `count` elements, from element `done` on.
-    fn append_box(
-        &mut self,
-        ranges: &[Range<usize>],
-        done: usize,
-        count: usize,
-    ) -> Result<(), Stop> {
-        let part = ranges.iter().map(Range::len).product();
-        let selectors = selectors(ranges);
-        let select = |map: AddressMap| map.select(selectors.clone());
-        let piece = self.rows.e.clone().rewrite(&mut |map| select(map))?;
-        let shape = select(AddressMap::row_major(&self.rows.shape)?)?.shape();
-        let map = AddressMap::row_major(&shape)?;
-        if self.block.len() < count {
-            // The first elements stand in for those that are still to come.
-            let first: Vec<T> = inner::collect(part, |out| {
-                let filled = evaluate_raw(&piece, &shape, &map, out)?;
-                filled.ok_or_else(|| Stop::from(inner::out_of_span(0, part as i128 - 1, part)))
-            })?;
-            self.block.truncate(done);
-            try_reserve_exact(&mut self.block, count - done)?;
-            self.block.extend_from_slice(&first);
-            if let Some(&element) = first.first() {
-                self.block.resize(count, element);
-            }
-            return Ok(());
-        }
-        evaluate_raw(&piece, &shape, &map, slots(&mut self.block[done..done + part]))?;
-        Ok(())
     }
 }
 

@@ -84,6 +84,12 @@ impl<'p> Local<'p> {
         }
     }
 
+    /// See [`Area::tile`].
+    pub(crate) fn tile_of_block(&self, k: usize) -> Option<[usize; 2]> {
+        let Supply::Blocks(grid) = self.supplies[k] else { return None };
+        Area::new(grid, &self.nest, k, &self.tables)?.tile(grid)
+    }
+
     /// Lowest address of an operand.
     pub(crate) fn lowest(&self, k: usize) -> usize {
         let all: SmallVec<[usize; 4]> = (0..self.nest.loops.len()).collect();
@@ -292,9 +298,9 @@ pub(crate) fn evaluate_blocks<T>(
     mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let mut plan = plan(extents, operands, Blocking::SCRATCH)?;
-    let mut tiles = source.open();
     for part in std::mem::take(&mut plan.nests).into_iter().flat_map(Nest::parts) {
         let cuts = Cuts::new(&part, operands, &mut plan.tables, None)?;
+        let mut tiles = source.open();
         for number in 0..cuts.as_ref().map_or(1, Cuts::count) {
             let own = cuts.as_ref().map_or_else(|| part.clone(), |cuts| cuts.nest(number));
             let mut local = Local::new(own, &plan.tables, operands);

@@ -105,6 +105,48 @@ fn dispatch_avx512<L: Kernel>(run: L) -> L::Out {
     run.run()
 }
 
+/// Copies `from` to `to`, of the same length, into the caches. Lines of an array in blocks have some kilobytes, for which
+/// the C library may take string instructions: those are slow to begin, and on some processors slow at any length.
+pub(crate) fn copy_line<T: Copy>(from: &[T], to: &mut [T]) {
+    #[cfg(target_arch = "x86_64")]
+    /// Bytes that are copied here; less and more are left to the C library.
+    const MIDDLE: std::ops::Range<usize> = 256..1 << 16;
+    match level() {
+        // SAFETY: the level says that AVX2 was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 if MIDDLE.contains(&size_of_val(from)) => unsafe {
+            copy_avx(from, to);
+        },
+        _ => to.copy_from_slice(from),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+fn copy_avx<T: Copy>(from: &[T], to: &mut [T]) {
+    let bytes = size_of_val(from);
+    if from.len() != to.len() || bytes < LINE {
+        return to.copy_from_slice(from);
+    }
+    let (source, dest) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
+    // The last line may overlap the one before.
+    for at in (0..bytes - LINE).step_by(LINE).chain([bytes - LINE]) {
+        // SAFETY: both sides hold `bytes` bytes, which are a line at least, `at + LINE <= bytes`, and they do not
+        // overlap (one is borrowed mutably). Bytes are copied as such. The registers used are declared.
+        unsafe {
+            std::arch::asm!(
+                "vmovups {low}, [{from}]",
+                "vmovups {high}, [{from} + 32]",
+                "vmovups [{to}], {low}",
+                "vmovups [{to} + 32], {high}",
+                from = in(reg) source.add(at), to = in(reg) dest.add(at),
+                low = out(ymm_reg) _, high = out(ymm_reg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
 /// Whether there are stores past the caches.
 pub(crate) fn streams() -> bool {
     level() != Level::Baseline

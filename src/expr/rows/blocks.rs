@@ -5,8 +5,10 @@ use super::strided::Strided;
 use super::{Block, Data, RowReader, Rows};
 use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr};
-use crate::kernel::{Grid, Local, Stop, Supply};
+use crate::kernel::{Grid, Local, Stop, Supply, copy_line};
 use crate::memory::try_reserve_exact;
+use crate::shape::Shape;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A tensor in blocks whose columns follow one another in them.
@@ -16,6 +18,8 @@ pub(super) struct InBlocks {
     /// Columns of a block, and those before the first column in its block.
     width: usize,
     before: usize,
+    /// Rows of a block.
+    height: usize,
 }
 
 impl InBlocks {
@@ -29,7 +33,19 @@ impl InBlocks {
         let grid = grid.filter(|_| leaf.strides.last() == Some(&1))?;
         let (&width, &extent) = (grid.block().last()?, grid.extents().last()?);
         let before = usize::try_from(leaf.base).ok()? % extent.max(1) % width;
-        (width >= Self::NARROW).then_some(Self { leaf, grid, width, before })
+        let height = grid.block().iter().rev().nth(1).copied().unwrap_or(1);
+        (width >= Self::NARROW).then_some(Self { leaf, grid, width, before, height })
+    }
+
+    /// Elements of rows that are copied from their blocks at once, to be in a near cache when they are used.
+    pub(super) const COPIED: usize = 1 << 14;
+
+    /// How many rows of so many columns are had at once: few where they are copied from blocks that are held.
+    pub(super) fn rows_at_once(&self, columns: usize) -> usize {
+        if self.grid.held <= columns.div_ceil(self.width) {
+            return usize::MAX;
+        }
+        (Self::COPIED / columns.max(1)).max(1)
     }
 
     /// Fewest columns of a block that are worth a run of their own.
@@ -44,6 +60,26 @@ impl InBlocks {
     pub(super) fn width(&self) -> Option<usize> {
         (self.before == 0).then_some(self.width)
     }
+}
+
+/// How many rows and columns lie in one block, of one tensor in blocks whose rows lie across them.
+pub(super) fn tile<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    leaf: &Strided,
+    shape: &Shape,
+) -> Option<[usize; 2]> {
+    let mut tile = None;
+    e.leaves(&mut |own| {
+        if let Access::Blocks(grid) = &own.access
+            && e.is_leaf()
+            && grid.is_coarse()
+        {
+            let sides: SmallVec<[(usize, isize); 4]> =
+                shape.iter().copied().zip(leaf.strides.iter().copied()).collect();
+            tile = Local::of_leaf(leaf.base, &sides, Supply::Blocks(grid)).tile_of_block(1);
+        }
+    });
+    tile
 }
 
 /// Rows of the highest block, if some storage holds fewer blocks than lie along a row of so many columns.
@@ -66,7 +102,16 @@ pub(super) fn rows_of_block<T: Copy + Send + Sync>(
 impl<T: Copy + Send + Sync> Rows<'_, T> {
     /// Columns that lie in one block together, if rows are read from blocks.
     pub(crate) fn block_width(&self) -> Option<usize> {
-        self.in_blocks.as_ref()?.width()
+        match &self.in_blocks {
+            Some(own) => own.width(),
+            None => self.windows?.tile.map(|[_, width]| width),
+        }
+    }
+
+    /// Rows of a block, if rows are read from blocks that begin where they do.
+    pub(crate) fn block_height(&self) -> Option<usize> {
+        let own = self.in_blocks.as_ref()?;
+        own.width().map(|_| own.height)
     }
 }
 
@@ -142,7 +187,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             let to = self.block.get_mut(at + row * stride..).unwrap_or_default();
             let (to, from) = (to.get_mut(..width), slice.get(start..start + width));
             match (to, from) {
-                (Some(to), Some(from)) => to.copy_from_slice(from),
+                (Some(to), Some(from)) => copy_line(from, to),
                 _ => return Ok(false),
             }
         }

@@ -1,19 +1,26 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
-use super::blocks::{InBlocks, rows_of_block};
+use super::blocks::{InBlocks, rows_of_block, tile};
 use super::strided::{Order, Strided, far};
 use super::{Block, Data, RowReader};
+use crate::expr::Expr;
 use crate::expr::boxed::Boxed;
+use crate::expr::eval::evaluate_raw;
+use crate::expr::pieces::selectors;
 use crate::kernel::Stop;
+use crate::kernel::inner::{self, slots};
+use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
+use crate::shape::Shape;
 use std::ops::Range;
 
 /// Elements of a window where storage lies across the rows: enough for long runs in either direction.
 const ACROSS: usize = 1 << 21;
 /// The same where storage lies along the rows.
 const ALONG: usize = 1 << 17;
-/// The same of rows that are copied from their blocks, to be in a near cache when they are used.
-const COPIED: usize = 1 << 16;
+
+/// Elements of a row that are worth a box of their own.
+const LEAF: usize = 512;
 
 /// How storage is read.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +29,8 @@ pub(super) struct Windows {
     pub(super) elements: usize,
     /// Whether storage lies across the rows, so that windows of many rows are best.
     pub(super) across: bool,
+    /// Rows and columns of a block, if storage lies across the rows in blocks that begin where columns do.
+    pub(super) tile: Option<[usize; 2]>,
 }
 
 impl Windows {
@@ -29,22 +38,30 @@ impl Windows {
     pub(super) fn of<T: Copy + Send + Sync>(
         e: &Boxed<'_, T>,
         strided: Option<&[Strided]>,
-        columns: usize,
+        shape: &Shape,
     ) -> (Option<Self>, Option<InBlocks>) {
-        let order = far(e);
+        let (order, columns) = (far(e), shape.last().copied().unwrap_or(1));
         let in_blocks = match strided {
             Some([leaf]) if order == Some(Order::Along) => InBlocks::new(e, leaf.clone()),
             _ => None,
         };
+        let tile = match strided {
+            Some([leaf]) if order == Some(Order::Across) => tile(e, leaf, shape),
+            _ => None,
+        };
         let elements = match (order, rows_of_block(e, columns)) {
             (None, _) => return (None, None),
+            // A block at a time, or as many as a few leaves of a fold lie in.
+            _ if let Some([rows, columns]) = tile => {
+                rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
+            }
             (Some(Order::Across), _) => ACROSS,
             // Blocks that are not held until the next window are read whole.
             (_, Some(rows)) => rows.saturating_mul(columns).clamp(ALONG, ACROSS),
-            (_, None) if in_blocks.is_some() => COPIED,
+            (_, None) if in_blocks.is_some() => InBlocks::COPIED,
             (_, None) => ALONG,
         };
-        (Some(Self { elements, across: order == Some(Order::Across) }), in_blocks)
+        (Some(Self { elements, across: order == Some(Order::Across), tile }), in_blocks)
     }
 }
 
@@ -134,6 +151,42 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             self.append_box(&ranges, (next - rows.start) * width, count)?;
             next += taken;
         }
+        Ok(())
+    }
+
+    /// Evaluates a box to its part of a block of `count` elements, from element `done` on.
+    pub(super) fn append_box(
+        &mut self,
+        ranges: &[Range<usize>],
+        done: usize,
+        count: usize,
+    ) -> Result<(), Stop> {
+        let part = ranges.iter().map(Range::len).product();
+        let selectors = selectors(ranges);
+        let select = |map: AddressMap| map.select(selectors.clone());
+        let piece = self.rows.e.clone().rewrite(&mut |map| select(map))?;
+        let shape = select(AddressMap::row_major(&self.rows.shape)?)?.shape();
+        let map = AddressMap::row_major(&shape)?;
+        if self.block.len() < count {
+            // The first elements stand in for those that are still to come.
+            let first: Vec<T> = inner::collect(part, |out| {
+                let filled = evaluate_raw(&piece, &shape, &map, out)?;
+                filled.ok_or_else(|| Stop::from(inner::out_of_span(0, part as i128 - 1, part)))
+            })?;
+            if done == 0 {
+                self.block = first;
+                try_reserve_exact(&mut self.block, count - part)?;
+            } else {
+                self.block.truncate(done);
+                try_reserve_exact(&mut self.block, count - done)?;
+                self.block.extend_from_slice(&first);
+            }
+            if let Some(&element) = self.block.first() {
+                self.block.resize(count, element);
+            }
+            return Ok(());
+        }
+        evaluate_raw(&piece, &shape, &map, slots(&mut self.block[done..done + part]))?;
         Ok(())
     }
 }

@@ -168,6 +168,16 @@ impl Area {
         }
     }
 
+    /// How many steps of the last two loops stay in one block, if blocks begin where the last loop does.
+    pub(crate) fn tile(&self, grid: &Grid) -> Option<[usize; 2]> {
+        let [.., Some(rows), Some(columns)] = self.lanes[..] else { return None };
+        let side = |lane: Lane| grid.block[lane.axis] / lane.step.unsigned_abs();
+        let tile = [side(rows), side(columns)];
+        let begins =
+            columns.step > 0 && self.low[columns.axis].is_multiple_of(grid.block[columns.axis]);
+        (begins && !tile.contains(&0)).then_some(tile)
+    }
+
     /// The only block, if it is one.
     pub(crate) fn only_block(&self, grid: &Grid) -> Option<Sides> {
         let [first, last] = self.blocks(grid);

@@ -123,11 +123,17 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         while next < leaves.end {
             let within = next % self.leaves_per_line;
             let lines = (leaves.end - next) / self.leaves_per_line;
-            if let (Some(window), 0, 1..) = (self.rows.window(), within, lines) {
+            let in_order = self.is_flat() && self.needs.associative;
+            let high = self.rows.block_height().filter(|_| in_order);
+            if let (Some(window), 0, 1.., None) = (self.rows.window(), within, lines, high) {
                 next = self.feed_window(&mut reader, next, lines, window, to)?;
                 continue;
             }
-            let deep = reader.block_size() / self.leaf.max(1);
+            let deep = match high {
+                // To where blocks end.
+                Some(high) => high - next / self.leaves_per_line % high,
+                None => reader.block_size() / self.leaf.max(1),
+            };
             let together = lines.min(deep).min(KEPT / self.leaves_per_line);
             let apart = self.leaves_per_line == 1 || (!reader.direct && self.needs.associative);
             if self.is_flat() && within == 0 && together > 1 && apart {
