@@ -4,6 +4,8 @@
 //! timed. A ratio is the median over rounds of the time divided by the time in which memcpy moves as many
 //! bytes as are read (half of them read, half written) in the same round: lower is better.
 
+mod small;
+
 use lensor::prelude::*;
 use lensor::reduce::{ArgMax, CompensatedSum, Min, Sum, Variance};
 use ndarray::{ArrayView2, Axis};
@@ -19,6 +21,7 @@ fn main() {
     several(&mut bench, n, &data);
     let count = if bench.quick { 2000 } else { 200_000 };
     inner_products(&mut bench, count);
+    small::run(&mut bench);
 }
 
 /// Whether results agree as far as rounding lets them.

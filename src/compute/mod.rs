@@ -80,6 +80,12 @@ pub trait Compute: Send + Sync + Sealed {
         inner::collect(count, |out| self.fill(out))
     }
 
+    /// The only result, if there is one and it is had without a plan.
+    #[doc(hidden)]
+    fn only(&self) -> Result<Option<Self::Elem>> {
+        Ok(None)
+    }
+
     /// Boxes of about `limit` results that can be computed one after another: the whole, unless said otherwise.
     #[doc(hidden)]
     fn boxes(&self, _limit: usize) -> Result<Boxes> {
@@ -125,6 +131,10 @@ impl<C: Compute + ?Sized> Compute for &C {
 
     fn collect(&self, count: usize) -> Result<Vec<C::Elem>> {
         (**self).collect(count)
+    }
+
+    fn only(&self) -> Result<Option<C::Elem>> {
+        (**self).only()
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -245,7 +255,10 @@ impl<C: Compute> Deferred<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<C::Elem> {
-        self.eval()?.item()
+        match self.operation.only()? {
+            Some(result) => Ok(result),
+            None => self.eval()?.item(),
+        }
     }
 
     /// Computes the results into an existing tensor or view of any storage with a writer, stretched to its shape

@@ -2,6 +2,7 @@
 
 use crate::kernel::{Grid, Supply};
 use crate::storage::Reader;
+use std::sync::Arc;
 
 /// How the elements of a leaf are reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub(crate) enum Access {
     /// They are copied from storage in runs.
     Read,
     /// As [`Self::Read`], and storage comes in blocks.
-    Blocks(Grid),
+    Blocks(Arc<Grid>),
     /// As [`Self::Read`], and all but some of them equal a fill value.
     Stored {
         /// How many do not.
@@ -24,7 +25,9 @@ impl Access {
     pub(super) fn of<R: Reader + ?Sized>(storage: &R) -> Self {
         match (storage.as_slice(), storage.stored()) {
             (Some(_), _) => Self::Slice,
-            (None, None) => Self::grid(storage).map_or(Self::Read, Self::Blocks),
+            (None, None) => {
+                Self::grid(storage).map_or(Self::Read, |grid| Self::Blocks(Arc::new(grid)))
+            }
             (None, Some(stored)) => Self::Stored { count: stored.count() },
         }
     }

@@ -8,8 +8,8 @@ use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Cursor, Fault, Filled, Local, Row, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::try_with_capacity;
 use crate::shape::Shape;
+use smallvec::SmallVec;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub struct Boxed<'a, T> {
     /// The shared tree, or why there is none.
     node: Result<Arc<dyn Node<T> + 'a>>,
     /// Maps of the leaves, outside the tree: so views of clones differ.
-    leaves: Vec<BoxedLeaf>,
+    leaves: SmallVec<[BoxedLeaf; 1]>,
     shape: Result<Shape>,
     depth: usize,
     /// [`Expr::leaf_count`]; at least 1, as a box of scalars alone takes time as well.
@@ -90,7 +90,7 @@ impl<'a, T> Boxed<'a, T> {
             }
             Err(error) => Self {
                 node: Err(error.clone()),
-                leaves: Vec::new(),
+                leaves: SmallVec::new(),
                 shape: Err(error),
                 depth: 0,
                 leaf_count: 1,
@@ -102,7 +102,7 @@ impl<'a, T> Boxed<'a, T> {
         node: &dyn Node<T>,
         depth: usize,
         leaf_count: usize,
-    ) -> Result<Vec<BoxedLeaf>> {
+    ) -> Result<SmallVec<[BoxedLeaf; 1]>> {
         if depth > DEPTH_LIMIT {
             return Err(Error::TooDeep { depth, limit: DEPTH_LIMIT });
         }
@@ -110,7 +110,10 @@ impl<'a, T> Boxed<'a, T> {
             return Err(too_many_leaves(leaf_count));
         }
         // There is room for all, so no push allocates.
-        let mut leaves = try_with_capacity(leaf_count)?;
+        let mut leaves = SmallVec::new();
+        leaves
+            .try_reserve_exact(leaf_count)
+            .map_err(|_| Error::OutOfMemory { bytes: leaf_count * size_of::<BoxedLeaf>() })?;
         node.leaves(&mut |leaf| {
             leaves.push(BoxedLeaf {
                 map: leaf.map.clone(),

@@ -12,7 +12,7 @@ mod runs;
 mod strided;
 mod windows;
 
-use super::boxed::{Boxed, erased};
+use super::boxed::Boxed;
 use super::node::Worker;
 use super::{Expr, sparse};
 use crate::error::Result;
@@ -27,7 +27,7 @@ use pieces::Pieces;
 use runs::Runs;
 use smallvec::SmallVec;
 use std::ops::Range;
-use strided::{Strided, strided};
+use strided::{Leaves, strided};
 use windows::Windows;
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
@@ -46,49 +46,59 @@ pub(crate) struct Rows<'e, T> {
     /// Stages below the first, of all leaves.
     stages: usize,
     /// Strides of every leaf, if strides are all there is.
-    strided: Option<Vec<Strided>>,
+    strided: Option<Leaves>,
     /// The windows that are read, if storage is not memory and not read in its order when rows are.
     windows: Option<Windows>,
     /// How rows lie in blocks, if this is one tensor that has them.
-    in_blocks: Option<InBlocks>,
+    in_blocks: Option<Box<InBlocks>>,
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
-    /// The rows of `e` after `view`, which gives every leaf the same shape.
-    pub(crate) fn new<E: Expr<Elem = T>>(
-        e: &'e E,
-        mut view: impl FnMut(AddressMap) -> Result<AddressMap>,
-    ) -> Result<Self> {
-        Self::of_boxed(&erased(e), &mut view)
+    /// The rows of `e` with its axes in this order and, if that takes no stage, the last `merged` of them as one.
+    pub(crate) fn ordered(e: &Boxed<'e, T>, order: &[usize], merged: usize) -> Result<Self> {
+        let joint = e.shape()?;
+        if let Some((shape, strided)) = strided::in_memory(e, &joint, order, merged) {
+            let strided = Some(strided);
+            let e = e.clone();
+            return Ok(Self { e, shape, stages: 0, strided, windows: None, in_blocks: None });
+        }
+        let plain = Self::viewed(e, &joint, &mut |map| {
+            let map = map.transpose(order)?;
+            if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
+        })?;
+        if merged < 2 {
+            return Ok(plain);
+        }
+        let mut extents: Vec<usize> = order.iter().map(|&axis| joint[axis]).collect();
+        let last = extents.drain(extents.len() - merged..).product();
+        extents.push(last);
+        let view = &mut |map: AddressMap| map.transpose(order)?.reshape(extents.as_slice());
+        let flat = Self::viewed(e, &joint, view)?;
+        Ok(if flat.stages <= plain.stages { flat } else { plain })
     }
 
-    /// As [`Self::new`], of an expression whose type is erased.
-    pub(crate) fn of_boxed(
+    /// The rows of `e` after `view`, which gives every leaf the same shape.
+    fn viewed(
         e: &Boxed<'e, T>,
+        joint: &Shape,
         view: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Self> {
-        let joint = e.shape()?;
-        let shape = view(AddressMap::row_major(&joint)?)?.shape();
+        let shape = view(AddressMap::row_major(joint)?)?.shape();
         sparse::check(e, shape.iter().product())?;
         let mut stages = 0;
         let e = e.clone().rewrite(&mut |map| {
-            let map = view(map.stretch(&joint, Align::Right)?)?;
+            let map = view(map.stretch(joint, Align::Right)?)?;
             stages += map.rest().len();
             Ok(map)
         })?;
         let strided = strided(&e);
         let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
-        let strided = strided.filter(|_| windows.is_none());
+        let (strided, in_blocks) = (strided.filter(|_| windows.is_none()), in_blocks.map(Box::new));
         Ok(Self { e, shape, stages, strided, windows, in_blocks })
     }
 
     pub(crate) fn shape(&self) -> &Shape {
         &self.shape
-    }
-
-    /// How many stages the maps of all leaves have below their first.
-    pub(crate) fn stages(&self) -> usize {
-        self.stages
     }
 
     /// How blocks are had, in words.

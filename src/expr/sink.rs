@@ -12,6 +12,7 @@ use crate::map::AddressMap;
 use crate::memory::{list, refill, resize};
 use crate::shape::Shape;
 use crate::storage::{Block, BlocksMut, Writer};
+use std::sync::Arc;
 
 fn failed(source: StorageError) -> Stop {
     Stop::Storage { leaf: 0, source }
@@ -29,7 +30,7 @@ pub(super) fn store<T: Copy + Send + Sync>(
 ) -> Result<(), Stop> {
     let output = Access::grid(&*storage).filter(|_| storage.blocks_mut().is_some());
     if let Some(grid) = output {
-        let prepared = Prepared::with_output(e, shape, map, Access::Blocks(grid.clone()));
+        let prepared = Prepared::with_output(e, shape, map, Access::Blocks(Arc::new(grid.clone())));
         let stages = prepared.stages();
         let operands = prepared.operands(&stages);
         if let Some(done) =

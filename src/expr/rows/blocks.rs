@@ -10,11 +10,12 @@ use crate::memory::try_reserve_exact;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A tensor in blocks whose columns follow one another in them.
 pub(super) struct InBlocks {
     leaf: Strided,
-    grid: Grid,
+    grid: Arc<Grid>,
     /// Columns of a block, and those before the first column in its block.
     width: usize,
     before: usize,

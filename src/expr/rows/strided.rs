@@ -2,6 +2,7 @@
 
 use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr, Leaf};
+use crate::shape::Shape;
 use smallvec::SmallVec;
 
 /// Where a leaf lies: its offset and a stride for every axis of the joint shape.
@@ -22,11 +23,25 @@ impl Strided {
         }
         (base, outer.last().copied().unwrap_or(0))
     }
+
+    /// Whether axes of these extents, from number `first` on, are one of even steps.
+    fn is_dense(&self, extents: &[usize], first: usize) -> bool {
+        let axes = extents.iter().zip(&self.strides[first..]).filter(|(extent, _)| **extent > 1);
+        let mut inner: Option<isize> = None;
+        axes.rev().all(|(&extent, &stride)| {
+            let even = inner.is_none_or(|inner| inner == stride);
+            inner = stride.checked_mul(extent as isize);
+            even && inner.is_some()
+        })
+    }
 }
 
+/// Strides of every leaf.
+pub(super) type Leaves = SmallVec<[Strided; 1]>;
+
 /// All leaves, if strides are all there is to each.
-pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Vec<Strided>> {
-    let mut leaves = Some(Vec::new());
+pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Leaves> {
+    let mut leaves = Some(Leaves::new());
     e.leaves(&mut |leaf: Leaf<'_>| {
         let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
         match (axes, &mut leaves) {
@@ -38,6 +53,40 @@ pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Vec<Str
         }
     });
     leaves
+}
+
+/// Shape and leaves of an expression of this shape with its axes in an order and, if strides allow, the last `merged`
+/// of them as one: without a map for every leaf, if all lie in memory and strides are all there is.
+pub(super) fn in_memory<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    joint: &Shape,
+    order: &[usize],
+    merged: usize,
+) -> Option<(Shape, Leaves)> {
+    let mut memory = true;
+    e.leaves(&mut |leaf| memory &= leaf.access == Access::Slice);
+    let mut leaves = strided(e).filter(|_| memory)?;
+    let mut extents: SmallVec<[usize; 8]> = order.iter().map(|&axis| joint[axis]).collect();
+    for leaf in &mut leaves {
+        let missing = joint.rank().checked_sub(leaf.strides.len())?;
+        let own = |axis: usize| axis.checked_sub(missing).map_or(0, |own| leaf.strides[own]);
+        leaf.strides = order.iter().map(|&axis| own(axis)).collect();
+    }
+    if extents.is_empty() {
+        extents.push(1);
+        leaves.iter_mut().for_each(|leaf| leaf.strides.push(0));
+    }
+    let first = extents.len().checked_sub(merged)?;
+    if merged > 1 && leaves.iter().all(|leaf| leaf.is_dense(&extents[first..], first)) {
+        let long = (first..extents.len()).rev().find(|&axis| extents[axis] > 1);
+        let product = extents.drain(first..).product();
+        extents.push(product);
+        for leaf in &mut leaves {
+            leaf.strides[first] = long.map_or(0, |axis| leaf.strides[axis]);
+            leaf.strides.truncate(first + 1);
+        }
+    }
+    Some((extents.iter().copied().collect(), leaves))
 }
 
 /// How rows lie in storage that is not memory.

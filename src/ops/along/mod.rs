@@ -15,11 +15,12 @@ pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::{Task, Tasks};
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Rows, Stop, explain_rows, prepare};
+use crate::expr::{Expr, Rows, Stop, erased, explain_rows, prepare};
 use crate::kernel::{self, GRAIN, PARALLEL, Slots, fill_parts, inner, threads};
 use crate::memory::list;
 use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
+use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -151,18 +152,25 @@ impl<'e, E: Expr> Along<'e, E> {
         shape.count()?;
         let below: usize = shape[axis + 1..].iter().product();
         let lanes = below == 1;
-        let last = if lanes { rank - 1 } else { rank - 2 };
-        let mut rows = Rows::new(e, |map| map.move_axis(axis, last))?;
-        let (mut inner, mut width) = (1, 1);
+        let boxed = erased(e);
+        // The axes below as one, if that takes no stage.
+        let mut merged = None;
         if !lanes {
-            width = shape[rank - 1];
-            inner = shape[axis + 1..rank - 1].iter().product();
-            let flat: Shape = shape[..=axis].iter().copied().chain([below]).collect();
-            let merged = Rows::new(e, |map| map.reshape(flat.clone()))?;
-            if merged.stages() <= rows.stages() {
-                (rows, inner, width) = (merged, 1, below);
-            }
+            let order: SmallVec<[usize; 8]> = (0..rank).collect();
+            let rows = Rows::ordered(&boxed, &order, rank - 1 - axis)?;
+            merged = Some(rows).filter(|rows| rows.shape().rank() == axis + 2);
         }
+        let (rows, inner, width) = match merged {
+            Some(rows) => (rows, 1, below),
+            None => {
+                let kept = usize::from(!lanes);
+                let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&k| k != axis).collect();
+                order.insert(rank - 1 - kept, axis);
+                let rows = Rows::ordered(&boxed, &order, 0)?;
+                let inner = shape[axis + 1..rank - kept].iter().product();
+                (rows, inner, if lanes { 1 } else { shape[rank - 1] })
+            }
+        };
         let outer = shape[..axis].iter().product();
         Ok(Self { e, axis, rows, lanes, outer, inner, width, shape })
     }

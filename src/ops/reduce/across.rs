@@ -3,7 +3,7 @@
 use super::Reducer;
 use super::folding::{Columns, FoldingRows, Needs, append_results};
 use super::loops;
-use super::tasks::{Failure, in_tasks, rows};
+use super::tasks::{Failure, in_tasks};
 use super::tree::halves;
 use crate::error::Result;
 use crate::expr::{Boxed, Rows, Stop};
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Rows of a leaf.
-const LEAF: usize = 64;
+pub(super) const LEAF: usize = 64;
 /// Most columns of a block, where rows lie in memory and where they are evaluated.
 const COLUMNS: usize = 4096;
 /// Fewest columns of a block of its own.
@@ -68,9 +68,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     ) -> Result<Self> {
         let last = shape.rank() - 1;
         let axes = |wanted: bool| (0..last).filter(move |&axis| reduced[axis] == wanted);
-        let order: Vec<usize> = axes(false).chain(axes(true)).chain([last]).collect();
+        let order: SmallVec<[usize; 8]> = axes(false).chain(axes(true)).chain([last]).collect();
         Ok(Self {
-            rows: rows(e, shape, &order, 0)?,
+            rows: Rows::ordered(e, &order, 0)?,
             needs,
             height: axes(true).map(|axis| shape[axis]).product(),
             groups: axes(false).map(|axis| shape[axis]).product(),
@@ -92,8 +92,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
                 let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
                     loops::combine_columns(reducer, states, later);
                 };
-                let states = halves(0..self.height.div_ceil(LEAF), shares.grain, &part, &combine)?;
-                append_results(reducer, states, first, &mut results)?;
+                let mut states =
+                    halves(0..self.height.div_ceil(LEAF), shares.grain, &part, &combine)?;
+                append_results(reducer, &mut states, first, &mut results)?;
             }
             Ok(results)
         })

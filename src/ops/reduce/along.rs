@@ -2,13 +2,14 @@
 
 use super::Reducer;
 use super::folding::{Folding, Needs, Runs};
-use super::tasks::{Failure, finish, in_tasks, rows};
+use super::tasks::{Failure, finish, in_tasks};
 use super::tree::halves;
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::memory::{list, try_reserve_exact, try_with_capacity};
 use crate::shape::Shape;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Elements of a leaf.
@@ -34,18 +35,20 @@ pub(super) struct Along<'e, T> {
     leaves_per_line: usize,
 }
 
-impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
-    /// A leaf is a number of whole steps of one axis, with all axes within it, so that it is a block of
-    /// every operand.
-    pub(super) fn new(
-        e: &Boxed<'e, T>,
-        shape: &Shape,
-        reduced: &[bool],
-        needs: Needs,
-    ) -> Result<Self> {
-        let axes = |wanted: bool| (0..shape.rank()).filter(move |&axis| reduced[axis] == wanted);
-        let order: Vec<usize> = axes(false).chain(axes(true)).collect();
-        let gone: Vec<usize> = axes(true).map(|axis| shape[axis]).collect();
+/// How reduced axes are cut into leaves: a leaf is a number of whole steps of one axis, with all axes within it, so that
+/// it is a block of every operand.
+struct Leaves {
+    /// The axis that is cut, and its extent.
+    outer: usize,
+    cut: usize,
+    /// Elements of a step.
+    inner: usize,
+    /// Steps of a leaf.
+    steps: usize,
+}
+
+impl Leaves {
+    fn new(gone: &[usize]) -> Self {
         let mut outer = gone.len().saturating_sub(1);
         let mut inner = 1;
         while outer > 0 && inner * gone[outer] < LEAF {
@@ -53,9 +56,29 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             outer -= 1;
         }
         let cut = gone.get(outer).copied().unwrap_or(1);
-        let steps = (LEAF / inner).max(1);
+        Self { outer, cut, inner, steps: (LEAF / inner).max(1) }
+    }
+}
+
+/// Whether a result of these reduced axes has one leaf.
+pub(super) fn is_one_leaf(gone: &[usize]) -> bool {
+    let leaves = Leaves::new(gone);
+    gone[..leaves.outer].iter().all(|extent| *extent == 1) && leaves.cut <= leaves.steps
+}
+
+impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
+    pub(super) fn new(
+        e: &Boxed<'e, T>,
+        shape: &Shape,
+        reduced: &[bool],
+        needs: Needs,
+    ) -> Result<Self> {
+        let axes = |wanted: bool| (0..shape.rank()).filter(move |&axis| reduced[axis] == wanted);
+        let order: SmallVec<[usize; 8]> = axes(false).chain(axes(true)).collect();
+        let gone: SmallVec<[usize; 8]> = axes(true).map(|axis| shape[axis]).collect();
+        let Leaves { outer, inner, cut, steps } = Leaves::new(&gone);
         Ok(Self {
-            rows: rows(e, shape, &order, gone.len() - outer)?,
+            rows: Rows::ordered(e, &order, gone.len() - outer)?,
             needs,
             results: axes(false).map(|axis| shape[axis]).product(),
             line: cut * inner,

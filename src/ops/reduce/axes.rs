@@ -1,13 +1,19 @@
 //! Which axes to reduce.
 
 use crate::error::{Error, Result};
+use smallvec::SmallVec;
 use std::ops::RangeFull;
+
+/// Whether each axis is meant.
+pub(crate) type Mask = SmallVec<[bool; 8]>;
 
 /// Axes of a reduction: `..` for all, `1` for one, `[0, 2]` for several, `[]` for none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Axes {
     /// Every axis.
     All,
+    /// This one.
+    One(usize),
     /// These.
     Listed(Vec<usize>),
 }
@@ -18,11 +24,13 @@ impl Axes {
     /// # Errors
     ///
     /// [`Error::Axis`] for an axis that does not exist, [`Error::RepeatedAxis`] for one given twice.
-    pub(crate) fn mask(&self, rank: usize) -> Result<Vec<bool>> {
-        let Self::Listed(axes) = self else {
-            return Ok(vec![true; rank]);
+    pub(crate) fn mask(&self, rank: usize) -> Result<Mask> {
+        let axes = match self {
+            Self::All => return Ok(Mask::from_elem(true, rank)),
+            Self::One(axis) => std::slice::from_ref(axis),
+            Self::Listed(axes) => axes,
         };
-        let mut mask = vec![false; rank];
+        let mut mask = Mask::from_elem(false, rank);
         for &axis in axes {
             match mask.get_mut(axis) {
                 None => return Err(Error::Axis { axis, rank }),
@@ -42,7 +50,7 @@ impl From<RangeFull> for Axes {
 
 impl From<usize> for Axes {
     fn from(axis: usize) -> Self {
-        Self::Listed(vec![axis])
+        Self::One(axis)
     }
 }
 

@@ -19,6 +19,8 @@ use crate::shape::Shape;
 
 /// Fewest neighbouring results that are made side by side.
 const SIDE_BY_SIDE: usize = 8;
+/// Results that take more than a task has room for.
+const MANY: usize = 4096;
 /// Rows below this length are folded side by side where there are many.
 const SHORT: usize = 16;
 
@@ -29,30 +31,32 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     reduced: &[bool],
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
-    let extents = |wanted: bool| -> Vec<usize> {
-        let axes = shape.iter().zip(reduced).filter(|(_, reduced)| **reduced == wanted);
-        axes.map(|(&extent, _)| extent).collect()
+    let extents = |wanted: bool| {
+        let axes = shape.iter().zip(reduced).filter(move |(_, reduced)| **reduced == wanted);
+        axes.map(|(&extent, _)| extent)
     };
-    let (kept, gone) = (extents(false), extents(true));
-    let results = Shape::from(kept.as_slice()).count()?;
-    if gone.contains(&0) {
+    let kept: Shape = extents(false).collect();
+    let results = kept.count()?;
+    if extents(true).any(|extent| extent == 0) {
         let Some(state) = reducer.empty() else {
             let axis = (0..shape.rank()).find(|&axis| reduced[axis] && shape[axis] == 0);
             let axis = axis.unwrap_or_default();
             return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
         };
         return match reducer.undefined(&state).filter(|_| results > 0) {
-            Some(why) => Err(undefined::<R::Out>(why, vec![0; kept.len()])),
+            Some(why) => Err(undefined::<R::Out>(why, vec![0; kept.rank()])),
             None => copies(reducer.finish(state), results),
         };
     }
     if results == 0 {
         return Ok(Vec::new());
     }
-    // Asked for once, as tasks fill vectors of their own.
-    try_reserve_exact(&mut Vec::<R::Out>::new(), results)?;
+    // Many are asked for once, as tasks fill vectors of their own.
+    if results > MANY {
+        try_reserve_exact(&mut Vec::<R::Out>::new(), results)?;
+    }
     let needs = Needs::of::<T, R>();
-    let folded = if across(shape, reduced) {
+    let folded = if is_across(shape, reduced) {
         Across::new(e, shape, reduced, needs)?.results(reducer)
     } else {
         Along::new(e, shape, reduced, needs)?.results(reducer)
@@ -60,7 +64,7 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     folded.map_err(|stop| match stop {
         Failure::Stop(stop) => explain_rows(e, shape, stop),
         Failure::Undefined(why, number) => {
-            let index = Shape::from(kept.as_slice()).unravel(number).to_vec();
+            let index = kept.unravel(number).to_vec();
             undefined::<R::Out>(why, index)
         }
     })
@@ -93,7 +97,7 @@ pub(super) fn explain<T: Copy + Send + Sync, R: Reducer<T>>(
         return Ok(vec!["there are no elements".into()]);
     }
     let needs = Needs::of::<T, R>();
-    let lines = if across(shape, reduced) {
+    let lines = if is_across(shape, reduced) {
         Across::new(e, shape, reduced, needs)?.explain()
     } else {
         Along::new(e, shape, reduced, needs)?.explain()
@@ -102,7 +106,7 @@ pub(super) fn explain<T: Copy + Send + Sync, R: Reducer<T>>(
 }
 
 /// Whether results are made side by side.
-fn across(shape: &Shape, reduced: &[bool]) -> bool {
+pub(super) fn is_across(shape: &[usize], reduced: &[bool]) -> bool {
     let (Some(&last), Some(false)) = (shape.last(), reduced.last()) else {
         return false;
     };

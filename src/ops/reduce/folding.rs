@@ -243,12 +243,12 @@ impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Columns<'_, R, R::State> {
 /// The results of states side by side, the first of this number, after those that are there.
 pub(super) fn append_results<T: Copy, R: Reducer<T>>(
     reducer: &R,
-    states: Vec<R::State>,
+    states: &mut Vec<R::State>,
     first: usize,
     results: &mut Vec<R::Out>,
 ) -> Result<(), Failure> {
     try_reserve(results, states.len())?;
-    (first..).zip(states).try_for_each(|(number, state)| {
+    (first..).zip(states.drain(..)).try_for_each(|(number, state)| {
         results.push(finish(reducer, state, number)?);
         Ok(())
     })

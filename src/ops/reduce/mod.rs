@@ -30,6 +30,7 @@
 mod across;
 mod along;
 mod axes;
+mod direct;
 mod fold;
 mod folding;
 pub(crate) mod loops;

@@ -1,5 +1,7 @@
 //! A reduction that is not computed yet.
 
+use super::axes::Mask;
+use super::direct::direct;
 use super::fold;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
@@ -52,6 +54,12 @@ pub type Reduction<E, R> = Deferred<Fold<E, R>>;
 impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     pub(super) fn new(e: E, axes: Axes, reducer: R) -> Self {
         Self { e, axes, reducer, keepdims: false }
+    }
+
+    /// The results, if the operand is a small tensor that they are had of without a plan.
+    fn direct(&self) -> Result<Option<Vec<R::Out>>> {
+        let Some((elements, map)) = self.e.in_memory() else { return Ok(None) };
+        direct(elements, map, &self.axes, &self.reducer)
     }
 }
 
@@ -180,7 +188,17 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     }
 
     fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
+        if let Some(results) = self.direct()? {
+            return Ok(results);
+        }
         evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
+    }
+
+    fn only(&self) -> Result<Option<R::Out>> {
+        Ok(self
+            .direct()?
+            .filter(|results| results.len() == 1)
+            .and_then(|results| results.first().copied()))
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -237,7 +255,7 @@ fn result_shape(shape: &Shape, axes: &Axes, keepdims: bool) -> Result<Shape> {
 }
 
 /// The shape of the operand, and which axes of it are reduced.
-fn checked<T, R>(e: &Boxed<'_, T>, axes: &Axes) -> Result<(Shape, Vec<bool>)>
+fn checked<T, R>(e: &Boxed<'_, T>, axes: &Axes) -> Result<(Shape, Mask)>
 where
     T: Copy + Send + Sync,
     R: Reducer<T>,

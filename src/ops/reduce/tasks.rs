@@ -2,10 +2,9 @@
 
 use super::reducer::{Reducer, Undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Boxed, Rows, Stop};
+use crate::expr::Stop;
 use crate::kernel;
 use crate::memory::append;
-use crate::shape::Shape;
 use std::ops::Range;
 
 /// Why there are no results.
@@ -46,28 +45,6 @@ pub(super) fn finish<T: Copy, R: Reducer<T>>(
         Some(why) => Err(Failure::Undefined(why, number)),
         None => Ok(reducer.finish(state)),
     }
-}
-
-/// The elements of `e` with its axes in this order and, if that takes no stage, the last of them merged
-/// to one of `merged` elements.
-pub(super) fn rows<'e, T: Copy + Send + Sync + 'e>(
-    e: &Boxed<'e, T>,
-    shape: &Shape,
-    order: &[usize],
-    merged: usize,
-) -> Result<Rows<'e, T>> {
-    let plain = Rows::of_boxed(e, &mut |map| {
-        let map = map.transpose(order)?;
-        if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
-    })?;
-    if merged < 2 {
-        return Ok(plain);
-    }
-    let mut extents: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
-    let last = extents.drain(extents.len() - merged..).product();
-    extents.push(last);
-    let flat = Rows::of_boxed(e, &mut |map| map.transpose(order)?.reshape(extents.as_slice()))?;
-    Ok(if flat.stages() <= plain.stages() { flat } else { plain })
 }
 
 /// Results of all ranges of at most `task` of `count` items, one after another.
