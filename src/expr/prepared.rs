@@ -43,16 +43,14 @@ impl<'a> Prepared<'a> {
 
     /// Evaluates at the shape below a reshape instead, if the output and all leaves can follow.
     ///
-    /// Row-major order is the same before and after a reshape, so a stage that only reshapes can be
-    /// taken away from one map if the others are reshaped the other way, as long as that costs them no
+    /// Row-major order is the same before and after a reshape, so a stage that only reshapes, or takes a run of what was
+    /// reshaped that is a box of it, can be taken away from one map if the others are reshaped the other way, as long as that costs them no
     /// stage.
     fn cancel_stage(&mut self) -> bool {
         let Some(shape) = self.maps.iter().find_map(|map| {
             let below = map.rest().last()?;
-            let whole = map.top().is_contiguous()
-                && map.top().offset() == 0
-                && map.count() == below.count();
-            (whole && map.shape() == self.shape).then(|| below.shape())
+            let follows = map.top().is_contiguous() && map.shape() == self.shape;
+            follows.then(|| box_of_run(&below.shape(), map.top().offset(), map.count())).flatten()
         }) else {
             return false;
         };
@@ -88,6 +86,19 @@ impl<'a> Prepared<'a> {
             .map(|((map, stages), access)| operand(map, stages, access.supply(), &self.shape))
             .collect()
     }
+}
+
+/// The shape of the box that a run of elements is, in row-major order of a shape, if it is one.
+fn box_of_run(shape: &Shape, start: usize, count: usize) -> Option<Shape> {
+    let mut inner: usize = shape.iter().product();
+    shape.iter().enumerate().find_map(|(axis, &extent)| {
+        inner /= extent.max(1);
+        let whole = inner > 0 && start.is_multiple_of(inner) && count.is_multiple_of(inner);
+        let fits = whole && start / inner % extent + count / inner <= extent;
+        fits.then(|| {
+            std::iter::once(count / inner).chain(shape[axis + 1..].iter().copied()).collect()
+        })
+    })
 }
 
 /// The top stage of a map at a joint shape, as planners see it.

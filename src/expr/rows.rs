@@ -2,8 +2,8 @@
 //!
 //! Rows are numbered in row-major order of all axes but the last, whose elements are the columns. A
 //! block of some rows and columns is had in one of three ways: from the memory of a tensor as it lies,
-//! by evaluating tiles straight from strides, or, where maps are more than strides, by a plan of its
-//! own.
+//! by evaluating tiles straight from strides, or, where maps are more than strides or storage is not memory, from a
+//! window of rows that has a plan of its own.
 
 mod block;
 mod blocks;
@@ -45,9 +45,9 @@ pub(crate) struct Rows<'e, T> {
     shape: Shape,
     /// Stages below the first, of all leaves.
     stages: usize,
-    /// Strides of every leaf, if strides are all there is.
+    /// Strides of every leaf, if strides are all there is and there are no windows.
     strided: Option<Leaves>,
-    /// The windows that are read, if storage is not memory and not read in its order when rows are.
+    /// The windows that are read, if maps are more than strides or storage is not read in its order when rows are.
     windows: Option<Windows>,
     /// How rows lie in blocks, if this is one tensor that has them.
     in_blocks: Option<Box<InBlocks>>,
@@ -108,7 +108,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             _ if reader.direct => "read where it lies",
             Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
             Some(_) => "evaluated a few thousand elements at a time",
-            None if self.windows.is_some() => "evaluated in order of storage, window by window",
+            None if self.windows.is_some_and(|windows| windows.far) => {
+                "evaluated in order of storage, window by window"
+            }
             None => "evaluated piece by piece, as a map is more than strides",
         }
     }
@@ -182,7 +184,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     /// several rows cost less.
     pub(crate) fn crosses(&self) -> bool {
         let Some(leaves) = &self.rows.strided else {
-            return true;
+            return self.rows.is_across();
         };
         leaves.iter().any(|leaf| {
             let [.., across, along] = leaf.strides.as_slice() else {
@@ -226,7 +228,6 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
         if let Some((run, index)) = runs.next()
             && run == rows.len()
-            && self.rows.strided.is_some()
         {
             let data = self.tile(run, &index, columns)?;
             return Ok(Block { data, columns: width });
@@ -347,22 +348,14 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         done: usize,
         count: usize,
     ) -> Result<(), Stop> {
-        if self.rows.strided.is_some() {
-            let width = columns.len();
-            let mut block = std::mem::take(&mut self.block);
-            block.truncate(done);
-            try_reserve_exact(&mut block, count - done)?;
-            let rows = Block { data: self.tile(run, index, columns)?, columns: width };
-            (0..run).for_each(|row| block.extend_from_slice(rows.row(row)));
-            self.block = block;
-            return Ok(());
-        }
-        let mut ranges: Vec<Range<usize>> = index.iter().map(|&digit| digit..digit + 1).collect();
-        if let Some(last) = ranges.last_mut() {
-            last.end = last.start + run;
-        }
-        ranges.push(columns);
-        self.append_box(&ranges, done, count)
+        let width = columns.len();
+        let mut block = std::mem::take(&mut self.block);
+        block.truncate(done);
+        try_reserve_exact(&mut block, count - done)?;
+        let rows = Block { data: self.tile(run, index, columns)?, columns: width };
+        (0..run).for_each(|row| block.extend_from_slice(rows.row(row)));
+        self.block = block;
+        Ok(())
     }
 }
 

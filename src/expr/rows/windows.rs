@@ -19,18 +19,24 @@ const ACROSS: usize = 1 << 21;
 /// The same where storage lies along the rows.
 const ALONG: usize = 1 << 17;
 
+/// The same of memory that is evaluated by maps of several stages.
+const NEAR: usize = 1 << 15;
 /// Elements of a row that are worth a box of their own.
 const LEAF: usize = 512;
 
 /// How storage is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
+    /// Whether storage is not memory; otherwise maps are more than strides.
+    pub(super) far: bool,
     /// Most elements of a window.
     pub(super) elements: usize,
     /// Whether storage lies across the rows, so that windows of many rows are best.
     pub(super) across: bool,
     /// Rows and columns of a block, if storage lies across the rows in blocks that begin where columns do.
     pub(super) tile: Option<[usize; 2]>,
+    /// Rows after which boxes end, as they are boxes of what is reshaped then.
+    grain: usize,
 }
 
 impl Windows {
@@ -50,7 +56,9 @@ impl Windows {
             _ => None,
         };
         let elements = match (order, rows_of_block(e, columns)) {
-            (None, _) => return (None, None),
+            (None, _) if strided.is_some() => return (None, None),
+            // Maps that are more than strides: many rows at once, from a near cache when they are used.
+            (None, _) => NEAR,
             // A block at a time, or as many as a few leaves of a fold lie in.
             _ if let Some([rows, columns]) = tile => {
                 rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
@@ -61,8 +69,25 @@ impl Windows {
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,
             (_, None) => ALONG,
         };
-        (Some(Self { elements, across: order == Some(Order::Across), tile }), in_blocks)
+        let (across, grain) = (order == Some(Order::Across), grain(e, columns, elements));
+        (Some(Self { far: order.is_some(), elements, across, tile, grain }), in_blocks)
     }
+}
+
+/// How many rows a block of what is reshaped has, the largest that a window holds.
+fn grain<T: Copy + Send + Sync>(e: &Boxed<'_, T>, columns: usize, window: usize) -> usize {
+    let mut grain = 1;
+    e.leaves(&mut |leaf| {
+        let Some(below) = leaf.map.rest().last() else { return };
+        let mut block = 1_usize;
+        for &extent in below.shape().iter().rev() {
+            block = block.saturating_mul(extent);
+            if block <= window && block.is_multiple_of(columns.max(1)) {
+                grain = grain.max(block / columns.max(1));
+            }
+        }
+    });
+    grain.max(1)
 }
 
 impl<T: Copy + Send + Sync> RowReader<'_, T> {
@@ -123,12 +148,18 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         let shape = self.rows.shape.clone();
         let outer = shape.extents().split_last().map_or(&[][..], |(_, outer)| outer);
         let mut next = rows.start;
+        let grain = self.rows.windows.map_or(1, |windows| windows.grain);
         while next < rows.end {
+            let end = match rows.end / grain * grain {
+                _ if !next.is_multiple_of(grain) => rows.end.min(next.next_multiple_of(grain)),
+                last if last > next => last,
+                _ => rows.end,
+            };
             // The longest box of whole inner axes that begins here.
             let (mut axis, mut item) = (outer.len(), 1);
             while axis > 0
                 && next.is_multiple_of(item * outer[axis - 1])
-                && next + item * outer[axis - 1] <= rows.end
+                && next + item * outer[axis - 1] <= end
             {
                 axis -= 1;
                 item *= outer[axis];
@@ -143,7 +174,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
                 }
                 ranges.reverse();
                 let cut = &mut ranges[axis - 1];
-                cut.end = (cut.start + (rows.end - next) / item).min(outer[axis - 1]);
+                cut.end = (cut.start + (end - next) / item).min(outer[axis - 1]);
                 taken = cut.len() * item;
             }
             ranges.extend(outer[axis..].iter().map(|&extent| 0..extent));

@@ -6,7 +6,7 @@ use super::loops;
 use super::tasks::{Failure, in_tasks};
 use super::tree::halves;
 use crate::error::Result;
-use crate::expr::{Boxed, Rows, Stop};
+use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -81,19 +81,29 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let shares = self.shares();
         in_tasks(0..shares.items, shares.task, &|range| {
             let mut results = Vec::new();
+            let mut reader = self.rows.open();
+            // Where items are groups, rows of one follow those of the other.
+            let last = shares.item(range.end - 1);
+            let end = if shares.per_group == 1 { (last.group + 1) * self.height } else { 0 };
             for number in range {
                 let item = shares.item(number);
                 let first = item.group * shares.width + item.columns.start;
-                let part = |leaves| {
+                let leaves = 0..self.height.div_ceil(LEAF);
+                let mut states = if shares.grain >= leaves.len() {
                     let mut columns = Columns::new(reducer);
-                    self.feed(&item, leaves, &mut columns)?;
-                    Ok::<_, Stop>(columns.into_states())
+                    self.feed(&mut reader, &item, leaves, end, &mut columns)?;
+                    columns.into_states()
+                } else {
+                    let part = |leaves| {
+                        let mut columns = Columns::new(reducer);
+                        self.feed(&mut self.rows.open(), &item, leaves, 0, &mut columns)?;
+                        Ok::<_, Stop>(columns.into_states())
+                    };
+                    let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
+                        loops::combine_columns(reducer, states, later);
+                    };
+                    halves(leaves, shares.grain, &part, &combine)?
                 };
-                let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
-                    loops::combine_columns(reducer, states, later);
-                };
-                let mut states =
-                    halves(0..self.height.div_ceil(LEAF), shares.grain, &part, &combine)?;
                 append_results(reducer, &mut states, first, &mut results)?;
             }
             Ok(results)
@@ -144,17 +154,17 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         [folds, format!("operand: {}", self.rows.explain())]
     }
 
-    /// Hands over some leaves of an item, in order.
+    /// Hands over some leaves of an item, in order. Rows up to `end` may be read after them.
     fn feed(
         &self,
+        reader: &mut RowReader<'_, T>,
         item: &Item,
         leaves: Range<usize>,
+        end: usize,
         to: &mut dyn FoldingRows<T>,
     ) -> Result<(), Stop> {
-        let mut reader = self.rows.open();
-        reader.up_to(
-            (item.group * self.height + leaves.end * LEAF).min((item.group + 1) * self.height),
-        );
+        let last = (leaves.end * LEAF).min(self.height);
+        reader.up_to(end.max(item.group * self.height + last));
         for leaf in leaves {
             let (rows, position) = self.leaf(item, leaf);
             let count = rows.len();

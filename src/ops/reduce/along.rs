@@ -148,7 +148,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let lines = (leaves.end - next) / self.leaves_per_line;
             let in_order = self.is_flat() && self.needs.associative;
             let high = self.rows.block_height().filter(|_| in_order);
-            if let (Some(window), 0, 1.., None) = (self.rows.window(), within, lines, high) {
+            let short = self.is_flat() && self.leaves_per_line == 1;
+            if let (Some(window), 0, 1..) = (self.rows.window(), within, lines)
+                && high.is_none()
+                && !short
+                && (in_order || self.line <= window)
+            {
                 next = self.feed_window(&mut reader, next, lines, window, to)?;
                 continue;
             }
