@@ -2,13 +2,16 @@
 
 use super::Tensor;
 use crate::error::{Error, Result};
-use crate::shape::Indexes;
+use crate::expr::{Boxes, box_shape, selectors};
+use crate::shape::Shape;
 use crate::storage::Reader;
 use std::fmt;
 use std::iter::FusedIterator;
+use std::ops::Range;
 
 impl<S: Reader> Tensor<S> {
-    /// The elements in row-major order of the view, one by one.
+    /// The elements in row-major order of the view, one by one. After the first few they are read thousands at a
+    /// time; where that fails each is read by itself, so that an error stands for the element that has it.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -17,32 +20,99 @@ impl<S: Reader> Tensor<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn try_iter(&self) -> Elements<'_, S> {
-        Elements { indexes: self.shape().indexes().ok(), tensor: self }
+        let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
+        let boxes = Boxes::new(shape.clone(), BLOCK);
+        let singles = 0..FEW.min(count);
+        Elements {
+            tensor: self,
+            shape,
+            boxes,
+            singles,
+            block: Vec::new(),
+            taken: 0,
+            read: 0,
+            count,
+        }
     }
 }
 
+/// Elements that are read at once.
+const BLOCK: usize = 1 << 14;
+/// Elements that are read one by one at first, as there may not be more, or nobody asks for them.
+const FEW: usize = 16;
+
 /// Iterator over elements, see [`Tensor::try_iter`].
-pub struct Elements<'a, S> {
+pub struct Elements<'a, S: Reader> {
     tensor: &'a Tensor<S>,
-    indexes: Option<Indexes>,
+    shape: Shape,
+    /// The blocks to come, which are boxes.
+    boxes: Boxes,
+    /// Elements to be read one by one, before those of the block.
+    singles: Range<usize>,
+    block: Vec<S::Elem>,
+    /// How many elements of the block are done.
+    taken: usize,
+    /// How many elements the blocks so far have.
+    read: usize,
+    /// How many elements there are.
+    count: usize,
 }
 
-impl<S> fmt::Debug for Elements<'_, S> {
+impl<S: Reader> fmt::Debug for Elements<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Elements").field("left", &self.indexes).finish_non_exhaustive()
+        f.debug_struct("Elements").field("left", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl<S: Reader> Elements<'_, S> {
+    /// The next element, one by one or from a new block.
+    #[cold]
+    fn advance(&mut self) -> Option<Result<S::Elem>> {
+        loop {
+            if let Some(position) = self.singles.next() {
+                return Some(self.tensor.get(&self.shape.unravel(position)));
+            }
+            let done = FEW.min(self.count).saturating_sub(self.read);
+            let ranges = self.boxes.next().filter(|_| self.read.max(FEW) < self.count)?;
+            let (first, len) =
+                (self.read, box_shape(&self.shape, &ranges).iter().product::<usize>());
+            self.read += len;
+            match self.tensor.view().select(selectors(&ranges)).and_then(|part| part.to_vec()) {
+                Ok(block) => {
+                    (self.block, self.taken) = (block, done);
+                    if let Some(&element) = self.block.get(done) {
+                        self.taken += 1;
+                        return Some(Ok(element));
+                    }
+                }
+                Err(_) => self.singles = (first + done).min(first + len)..first + len,
+            }
+        }
     }
 }
 
 impl<S: Reader> Iterator for Elements<'_, S> {
     type Item = Result<S::Elem>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let index = self.indexes.as_mut()?.next()?;
-        Some(self.tensor.get(&index))
+        if self.singles.is_empty()
+            && let Some(&element) = self.block.get(self.taken)
+        {
+            self.taken += 1;
+            return Some(Ok(element));
+        }
+        self.advance()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.indexes.as_ref().map_or((0, Some(0)), Iterator::size_hint)
+        let ahead = self.singles.len() + self.block.len().saturating_sub(self.taken);
+        // The first elements are read before their block is.
+        let left = match self.read {
+            0 => self.count - FEW.min(self.count) + self.singles.len(),
+            read => self.count - read + ahead,
+        };
+        (left, Some(left))
     }
 }
 

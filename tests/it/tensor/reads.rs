@@ -3,7 +3,7 @@
 use crate::model::Model;
 use crate::views::{bits, dense, reads_as};
 use lensor::arbitrary::{Aligned, Chain, ViewOp, Viewed, copy_under};
-use lensor::{Error, Shape, Tensor};
+use lensor::{Error, Reader, Shape, StorageError, Tensor};
 use quickcheck::{Arbitrary, Gen, TestResult, quickcheck};
 
 quickcheck! {
@@ -137,4 +137,42 @@ fn copies_keep_bits() {
     let expected = [0, 3, 1, 4, 2, 5].map(|k: usize| data[k].to_bits());
     assert_eq!(turned.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected);
     assert_eq!(bits(-f64::NAN), bits(f64::NAN));
+}
+
+/// Elements of a longer tensor are iterated over in blocks: each is there, or has its own error, at its place, and the
+/// number that is left is right at every step.
+#[test]
+fn iteration_names_each_error_and_goes_on() {
+    struct Holes(usize);
+    impl Reader for Holes {
+        type Elem = usize;
+        fn len(&self) -> usize {
+            self.0
+        }
+        fn read(&self, address: usize) -> usize {
+            address
+        }
+        fn try_read(&self, address: usize) -> Result<usize, StorageError> {
+            if address % 3001 == 2500 {
+                Err(StorageError::new(address, "a hole"))
+            } else {
+                Ok(address)
+            }
+        }
+    }
+    for shape in
+        [vec![5], vec![16], vec![17], vec![7, 5001], vec![3, 2, 17000], vec![900, 3], vec![0, 4]]
+    {
+        let count: usize = shape.iter().product();
+        let t = Tensor::new(shape.clone(), Holes(count)).unwrap();
+        let axes: Vec<usize> = (0..shape.len()).rev().collect();
+        for t in [t.view(), t.view().transpose(&axes).unwrap()] {
+            let mut elements = t.try_iter();
+            for (position, index) in t.shape().indexes().unwrap().enumerate() {
+                assert_eq!(elements.len(), count - position);
+                assert_eq!(elements.next().unwrap(), t.get(&index), "{index:?}");
+            }
+            assert_eq!((elements.len(), elements.next()), (0, None));
+        }
+    }
 }
