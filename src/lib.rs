@@ -213,6 +213,7 @@ pub use compute::{Compute, Deferred};
 pub use error::{Error, Result, StorageError};
 pub use expr::{BoxExpr, Elementwise, Expr, Lazy, Pieces, choose, zip_with};
 pub use map::{AddressMap, Select};
+pub use ops::Elements;
 pub use ops::number::{Float, Number};
 pub use ops::reduce::{self, Reduce};
 pub use ops::{diff, generate, indexing, lanes, linalg, product, rolling, scan, segments, stencil};

@@ -5,6 +5,7 @@ mod assign;
 mod compare;
 mod contraction;
 pub mod diff;
+mod elements;
 pub mod generate;
 pub mod indexing;
 pub mod lanes;
@@ -17,3 +18,5 @@ pub mod scan;
 pub mod segments;
 mod sparse;
 pub mod stencil;
+
+pub use elements::Elements;

@@ -10,7 +10,7 @@ pub(crate) mod views;
 
 pub use build::Nested;
 pub use combine::{Flat, IntoTensor, Padded, concat, pad, stack};
-pub use iter::{AxisIter, Elements};
+pub use iter::AxisIter;
 
 use crate::error::{Error, Result};
 use crate::map::AddressMap;

@@ -1,0 +1,121 @@
+//! Iteration over elements, a block at a time.
+
+use crate::error::Result;
+use crate::expr::{Boxes, box_shape, selectors};
+use crate::shape::Shape;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+impl<S: Reader> Tensor<S> {
+    /// The elements in row-major order of the view, one by one. After the first few they are read thousands at a
+    /// time; where that fails each is read by itself, so that an error stands for the element that has it.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose(&[1, 0])?;
+    /// assert_eq!(t.try_iter().collect::<Result<Vec<_>, _>>()?, [1, 3, 2, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn try_iter(&self) -> Elements<'_, S> {
+        let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
+        let boxes = Boxes::new(shape.clone(), BLOCK);
+        let singles = 0..FEW.min(count);
+        Elements {
+            tensor: self,
+            shape,
+            boxes,
+            singles,
+            block: Vec::new(),
+            taken: 0,
+            read: 0,
+            count,
+        }
+    }
+}
+
+/// Elements that are read at once.
+const BLOCK: usize = 1 << 14;
+/// Elements that are read one by one at first, as there may not be more, or nobody asks for them.
+const FEW: usize = 16;
+
+/// Iterator over elements, see [`Tensor::try_iter`].
+pub struct Elements<'a, S: Reader> {
+    tensor: &'a Tensor<S>,
+    shape: Shape,
+    /// The blocks to come, which are boxes.
+    boxes: Boxes,
+    /// Elements to be read one by one, before those of the block.
+    singles: Range<usize>,
+    block: Vec<S::Elem>,
+    /// How many elements of the block are done.
+    taken: usize,
+    /// How many elements the blocks so far have.
+    read: usize,
+    /// How many elements there are.
+    count: usize,
+}
+
+impl<S: Reader> fmt::Debug for Elements<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elements").field("left", &self.len()).finish_non_exhaustive()
+    }
+}
+
+impl<S: Reader> Elements<'_, S> {
+    /// The next element, one by one or from a new block.
+    #[cold]
+    fn advance(&mut self) -> Option<Result<S::Elem>> {
+        loop {
+            if let Some(position) = self.singles.next() {
+                return Some(self.tensor.get(&self.shape.unravel(position)));
+            }
+            let done = FEW.min(self.count).saturating_sub(self.read);
+            let ranges = self.boxes.next().filter(|_| self.read.max(FEW) < self.count)?;
+            let (first, len) =
+                (self.read, box_shape(&self.shape, &ranges).iter().product::<usize>());
+            self.read += len;
+            let part = self.tensor.view().select(selectors(&ranges));
+            match part.and_then(|part| part.to_tensor()) {
+                Ok(block) => {
+                    (self.block, self.taken) = (block.into_storage(), done);
+                    if let Some(&element) = self.block.get(done) {
+                        self.taken += 1;
+                        return Some(Ok(element));
+                    }
+                }
+                Err(_) => self.singles = (first + done).min(first + len)..first + len,
+            }
+        }
+    }
+}
+
+impl<S: Reader> Iterator for Elements<'_, S> {
+    type Item = Result<S::Elem>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.singles.is_empty()
+            && let Some(&element) = self.block.get(self.taken)
+        {
+            self.taken += 1;
+            return Some(Ok(element));
+        }
+        self.advance()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let ahead = self.singles.len() + self.block.len().saturating_sub(self.taken);
+        // The first elements are read before their block is.
+        let left = match self.read {
+            0 => self.count - FEW.min(self.count) + self.singles.len(),
+            read => self.count - read + ahead,
+        };
+        (left, Some(left))
+    }
+}
+
+impl<S: Reader> ExactSizeIterator for Elements<'_, S> {}
+impl<S: Reader> FusedIterator for Elements<'_, S> {}
