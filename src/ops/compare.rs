@@ -5,7 +5,7 @@ use crate::dtype::{Arithmetic, Real, Signed};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
-    Elementwise, Expr, IntoExpr, Lazy, Stop, for_each_block, for_each_stored, zip_with,
+    Elementwise, Expr, IntoExpr, Lazy, Stop, for_each_block, for_each_stored, prepare, zip_with,
 };
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -54,9 +54,10 @@ impl<S: Reader> Tensor<S> {
     /// [`Error::Operands`] if the shapes do not align, and what the evaluation of `other` reports.
     ///
     /// ```
-    /// use lensor::Tensor;
+    /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([2], vec![1.0, 2.0])?;
     /// assert!(t.all_close(&(&t + 1e-9), 1e-6, 0.0)?);
+    /// assert!(t.all_close(t.mean(..), 0.0, 0.5)?);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "allclose")]
@@ -79,6 +80,7 @@ impl<S: Reader> Tensor<S> {
 /// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands
 /// the entries are compared, and the fill values once.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
+    let _results = prepare(e)?;
     let map = AddressMap::row_major(shape)?;
     let mut all = true;
     if e.is_sparse() {
