@@ -3,8 +3,10 @@
 //! Longer than 400 lines because it is one table of errors.
 
 mod foreign;
+mod gufunc;
 
 use foreign::Foreign;
+pub use gufunc::{Cause, CoreAxesFlaw, ElementaryError, SignatureFlaw};
 use std::fmt::{Debug, Formatter};
 use std::ops::Range;
 use std::sync::Arc;
@@ -98,6 +100,113 @@ pub enum Error {
         /// What is wrong with them.
         flaw: SubscriptsFlaw,
     },
+    /// A signature of core dimensions that cannot be read.
+    #[error("malformed signature{}", gufunc::malformed(text, *byte, flaw))]
+    Signature {
+        /// What was given, but for a text that is too long.
+        text: String,
+        /// First byte of the first token with which no signature continues, or the length of the text; none if the
+        /// fault lies in the whole.
+        byte: Option<usize>,
+        /// What is wrong.
+        flaw: SignatureFlaw,
+    },
+    /// A signature of other numbers of arguments than the function that it is to describe.
+    #[error(
+        "{signature} has {} and {}, the function takes {inputs} and gives {outputs}",
+        gufunc::counted(counts[0], "input"), gufunc::counted(counts[1], "output")
+    )]
+    SignatureArguments {
+        /// The signature.
+        signature: String,
+        /// Its inputs and outputs.
+        counts: [usize; 2],
+        /// Inputs of the function.
+        inputs: usize,
+        /// Outputs of the function.
+        outputs: usize,
+    },
+    /// An argument with fewer axes than a signature needs.
+    #[error(
+        "argument {argument} of {signature} has shape {shape:?} and needs {}",
+        gufunc::axes(*needs)
+    )]
+    CoreRank {
+        /// Position of the argument, from 1.
+        argument: usize,
+        /// The signature.
+        signature: String,
+        /// Shape of the argument.
+        shape: Vec<usize>,
+        /// Core axes that are not optional.
+        needs: usize,
+    },
+    /// Extents of one core dimension that differ.
+    #[error(
+        "core dimension {dim} of {signature} is {}, {extent} {}",
+        gufunc::so_far(*so_far, *first), gufunc::found_at(*argument, *axis)
+    )]
+    CoreExtent {
+        /// The signature.
+        signature: String,
+        /// Name of the dimension, or the integer that fixes it.
+        dim: String,
+        /// Position of the argument, from 1, that has another extent; 0 for the function of the extents.
+        argument: usize,
+        /// Axis of that argument.
+        axis: usize,
+        /// Its extent there.
+        extent: usize,
+        /// The extent so far.
+        so_far: usize,
+        /// Position of the argument, from 1, that has the extent so far; 0 if the signature fixes it.
+        first: usize,
+    },
+    /// A core dimension that nothing gives an extent.
+    #[error("core dimension {dim} is in no input: give an output or extents")]
+    CoreUnknown {
+        /// Name of the dimension.
+        dim: String,
+    },
+    /// A sum of core dimensions that is no extent.
+    #[error("{sum} {} for {}", gufunc::no_extent(*value), gufunc::extents(extents))]
+    CoreComputed {
+        /// The sum.
+        sum: String,
+        /// Its value, if it has one that fits.
+        value: Option<i128>,
+        /// The extents in it.
+        extents: Vec<(String, usize)>,
+    },
+    /// Axes that do not suit a signature.
+    #[error("{}", flaw.of_signature(signature))]
+    CoreAxes {
+        /// The signature.
+        signature: String,
+        /// What is wrong.
+        flaw: CoreAxesFlaw,
+    },
+    /// The function of the extents refused them.
+    #[error("extents {} refused: {source}", gufunc::extents(extents))]
+    CoreRefused {
+        /// The extents that were known.
+        extents: Vec<(String, usize)>,
+        /// Why.
+        source: Cause,
+    },
+    /// An elementary function failed.
+    #[error("elementary function failed at {index:?}: {source}")]
+    Elementary {
+        /// The first index of the loop, in row-major order, at which it failed.
+        index: Vec<usize>,
+        /// What it reported.
+        source: Cause,
+    },
+    /// A call with a mask, and no values for results that are left out.
+    #[error(
+        "results that the mask leaves out have no values: give some by `.or(..)`, or an output to keep"
+    )]
+    MaskedOutput,
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
         "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"

@@ -120,6 +120,24 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Generalized ufuncs
+//!
+//! A function of small tensors, called for every index of all other axes: see [`gufunc`].
+//!
+//! ```
+//! use lensor::gufunc::{Gufunc, cross};
+//! use lensor::prelude::*;
+//! let edges = Tensor::from_vec([2, 2, 3], vec![1.0, 0., 0., 0., 2., 0., 0., 0., 3., 1., 0., 0.])?;
+//! let [normals] = cross().call([edges.view().select((.., 0))?, edges.view().select((.., 1))?]).eval()?;
+//! assert_eq!(normals.to_vec()?, [0., 0., 2., 0., 3., 0.]);
+//!
+//! let area = Gufunc::<[f64; 1], [f64; 1], _>::each("(3)->()", |[normal], [mut area]| {
+//!     area[0] = normal.iter().map(|x| x * x).sum::<f64>().sqrt() / 2.0;
+//! })?;
+//! assert_eq!(area.call([&normals]).sum(..).item()?, 2.5);
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # Sparse tensors
 //!
 //! [`storage::Sparse`] keeps a fill value, any value, and the entries that differ from it. It stays sparse
@@ -200,6 +218,7 @@ pub mod compute;
 pub mod dtype;
 pub mod error;
 pub mod expr;
+pub mod gufunc;
 pub mod interop;
 mod kernel;
 pub mod map;
@@ -226,6 +245,12 @@ pub use tensor::Tensor;
 pub mod conformance {
     pub use crate::cost::{Cost, CostTable, Model, cost, cost_of_writing};
     pub use crate::storage::conformance::*;
+}
+
+/// What types of calls are made of, named so that they can be written down. Not for use.
+#[doc(hidden)]
+pub mod machinery {
+    pub use crate::ops::cores::{Arrangement, Destination, Inputs, Operand, Outputs, Source};
 }
 
 /// What most programs need: `use lensor::prelude::*`.

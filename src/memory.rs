@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
 mod sort;
@@ -41,6 +42,25 @@ pub(crate) fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
     let mut out = try_zeroed_vec(count).map_err(|()| Error::OutOfMemory { bytes })?;
     advise_large_pages(&mut out);
     Ok(out)
+}
+
+/// Default values: of numbers in memory as [`zeros`] gives it.
+pub(crate) fn defaults<T: Copy + Default + 'static>(count: usize) -> Result<Vec<T>> {
+    fn zeroed<N: Zeroable + 'static, T: 'static>(count: usize) -> Result<Option<Vec<T>>> {
+        let mut made =
+            if TypeId::of::<N>() == TypeId::of::<T>() { Some(zeros::<N>(count)?) } else { None };
+        Ok((&mut made as &mut dyn Any).downcast_mut::<Option<Vec<T>>>().and_then(Option::take))
+    }
+    macro_rules! numbers {
+        ($($N:ty)*) => { $(
+            if let Some(made) = zeroed::<$N, T>(count)? {
+                return Ok(made);
+            }
+        )* };
+    }
+    // The default of each of these is zero in all bits.
+    numbers!(f64 f32 i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool);
+    list(std::iter::repeat_n(T::default(), count))
 }
 
 /// A vector of what an iterator gives.

@@ -3,7 +3,7 @@
 use super::{Expr, IntoExpr, Lazy, prepare};
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, Mask, Select};
-use crate::shape::{Index, Shape};
+use crate::shape::Shape;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -17,10 +17,11 @@ const FEW: usize = 16;
 #[derive(Debug, Clone)]
 pub struct Boxes {
     shape: Shape,
-    /// Extent of a box along the axis that is cut.
+    /// Axes up to the one that is cut, and the extent of a box along that one.
+    cut: usize,
     length: usize,
-    /// Where the next box starts, up to the axis that is cut.
-    start: Option<Index>,
+    /// Numbers of the boxes that are left.
+    numbers: Range<usize>,
     /// Axes that every box has whole, with their extents; they count as 1 in `shape`.
     whole: Vec<(usize, usize)>,
 }
@@ -34,8 +35,14 @@ impl Boxes {
             cut -= 1;
             item *= shape[cut];
         }
-        let start = (!shape.contains(&0)).then(|| Index::from_elem(0, cut));
-        Self { length: (limit / item.max(1)).max(1), shape, start, whole: Vec::new() }
+        let length = (limit / item.max(1)).max(1);
+        let mut boxes = Self { cut, length, numbers: 0..1, shape, whole: Vec::new() };
+        let steps = (0..cut).map(|axis| boxes.steps(axis));
+        boxes.numbers.end = match boxes.shape.contains(&0) {
+            true => 0,
+            false => steps.fold(1, usize::saturating_mul),
+        };
+        boxes
     }
 
     /// Boxes that have some axes whole, and more than `limit` elements only to have a few of the others.
@@ -48,36 +55,58 @@ impl Boxes {
         boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
         boxes
     }
+
+    /// Boxes along an axis that is not whole.
+    fn steps(&self, axis: usize) -> usize {
+        self.shape[axis].div_ceil(if axis + 1 == self.cut { self.length } else { 1 })
+    }
+
+    /// The box of a number.
+    fn at(&self, mut number: usize) -> Vec<Range<usize>> {
+        let mut ranges: Vec<_> = (0..self.cut).map(|axis| 0..self.shape[axis]).collect();
+        for axis in (0..self.cut).rev() {
+            let (steps, length) =
+                (self.steps(axis), if axis + 1 == self.cut { self.length } else { 1 });
+            let start = number % steps * length;
+            ranges[axis] = start..start.saturating_add(length).min(self.shape[axis]);
+            number /= steps;
+        }
+        for &(axis, extent) in &self.whole {
+            if let Some(range) = ranges.get_mut(axis) {
+                *range = 0..extent;
+            }
+        }
+        ranges
+    }
+
+    /// Boxes that are left.
+    pub(crate) fn count_left(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The first half of the boxes that are left, the others, and the elements of the first half. No axis is whole
+    /// in all of them.
+    pub(crate) fn halves(self) -> (Self, Self, usize) {
+        let middle = self.numbers.start + self.numbers.len() / 2;
+        let position = |number: usize| {
+            let starts = self.at(number);
+            let starts = starts.iter().map(|range| range.start).chain(std::iter::repeat(0));
+            let digits = starts.zip(self.shape.iter());
+            digits.fold(0, |position, (start, extent)| position * extent + start)
+        };
+        let elements = position(middle) - position(self.numbers.start);
+        let (start, end) = (self.numbers.start, self.numbers.end);
+        let later = Self { numbers: middle..end, ..self.clone() };
+        (Self { numbers: start..middle, ..self }, later, elements)
+    }
 }
 
 impl Iterator for Boxes {
     type Item = Vec<Range<usize>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let start = self.start.take()?;
-        let last = start.len().wrapping_sub(1);
-        let end = |axis: usize, digit: usize| {
-            let length = if axis == last { self.length } else { 1 };
-            digit.saturating_add(length).min(self.shape[axis])
-        };
-        let ranges: Self::Item =
-            start.iter().enumerate().map(|(axis, &digit)| digit..end(axis, digit)).collect();
-        let mut next = start;
-        for axis in (0..next.len()).rev() {
-            next[axis] = ranges[axis].end;
-            if next[axis] < self.shape[axis] {
-                self.start = Some(next);
-                break;
-            }
-            next[axis] = 0;
-        }
-        let mut ranges = ranges;
-        for &(axis, extent) in &self.whole {
-            if let Some(range) = ranges.get_mut(axis) {
-                *range = 0..extent;
-            }
-        }
-        Some(ranges)
+        let number = self.numbers.next()?;
+        Some(self.at(number))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The proof that an output was written.
 
+use crate::error::{Error, Result};
 use std::mem::MaybeUninit;
 
 /// Proof that every slot of one output was written: of the very slice that it names.
@@ -18,6 +19,27 @@ impl Filled {
     /// Of so many slots, which the caller has all written, from an address on.
     pub(in crate::kernel) fn at<T>(start: *const MaybeUninit<T>, len: usize) -> Self {
         Self { start: start.addr(), len }
+    }
+
+    /// Of slots that these proofs are of together, in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if they leave a slot, or are of others.
+    pub(crate) fn together<T>(mut proofs: Vec<Self>, out: &[MaybeUninit<T>]) -> Result<Self> {
+        proofs.sort_unstable_by_key(|proof| proof.start);
+        let whole = Self::of(out);
+        let mut end = whole.start;
+        for proof in proofs.iter().filter(|proof| proof.len > 0) {
+            if proof.start != end {
+                return Err(Error::OutOfSpan { span: 0..out.len(), len: proof.len });
+            }
+            end = end.wrapping_add(proof.len.wrapping_mul(size_of::<T>()));
+        }
+        match end == whole.start.wrapping_add(size_of_val(out)) {
+            true => Ok(whole),
+            false => Err(Error::OutOfSpan { span: 0..out.len(), len: 0 }),
+        }
     }
 
     /// Makes sure that it is of these slots.

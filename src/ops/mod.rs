@@ -4,6 +4,7 @@ mod along;
 mod assign;
 mod compare;
 mod contraction;
+pub(crate) mod cores;
 pub mod diff;
 mod elements;
 pub mod generate;

@@ -15,6 +15,8 @@ mod compute;
 mod error;
 mod expr;
 mod generic;
+#[cfg(feature = "quickcheck")]
+mod gufunc;
 mod interop;
 mod large_elements;
 mod map;

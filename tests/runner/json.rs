@@ -10,6 +10,8 @@ pub(crate) enum Fault {
     Refused(String),
     /// The result is another, or the vector is not understood.
     Vector(String),
+    /// Of what is not there yet.
+    Skipped(String),
     /// Too large to be computed densely besides.
     Large,
 }
@@ -25,7 +27,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(why) | Self::Vector(why) => f.write_str(why),
+            Self::Refused(why) | Self::Vector(why) | Self::Skipped(why) => f.write_str(why),
             Self::Large => f.write_str("too large to be computed densely"),
         }
     }

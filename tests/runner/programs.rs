@@ -14,7 +14,7 @@ const MOST: usize = 1 << 22;
 
 /// An expression of either element type.
 #[derive(Clone)]
-enum Typed<'a> {
+pub(crate) enum Typed<'a> {
     F64(BoxExpr<'a, f64>),
     I64(BoxExpr<'a, i64>),
 }
@@ -43,7 +43,7 @@ impl Typed<'_> {
 type Named<'v, T> = (&'v str, Input<T>);
 
 /// The inputs of a program, all of one element type.
-enum Inputs<'v> {
+pub(crate) enum Inputs<'v> {
     F64(Vec<Named<'v, f64>>),
     I64(Vec<Named<'v, i64>>),
 }
@@ -92,14 +92,25 @@ fn run(vector: &Value, check: impl Fn(Typed<'_>) -> Outcome<()>) -> Outcome<()> 
 impl<'v> Inputs<'v> {
     fn of(vector: &'v Value) -> Outcome<Self> {
         let none = || Fault::vector("there are no inputs");
-        let named = vector["inputs"].as_object().ok_or_else(none)?;
+        let named = vector["inputs"].as_object().ok_or_else(none)?.iter();
+        Self::named(vector, named.collect())
+    }
+
+    /// The inputs that are not masks.
+    pub(crate) fn numbers(vector: &'v Value) -> Outcome<Self> {
+        let none = || Fault::vector("there are no inputs");
+        let named = vector["inputs"].as_object().ok_or_else(none)?.iter();
+        Self::named(vector, named.filter(|(_, input)| input["dtype"] != "bool").collect())
+    }
+
+    fn named(vector: &Value, named: Vec<(&'v String, &Value)>) -> Outcome<Self> {
         let expected = &vector["expect"];
-        let dtypes = named.values().map(dtype).collect::<Outcome<Vec<_>>>()?;
+        let dtypes = named.iter().map(|(_, value)| dtype(value)).collect::<Outcome<Vec<_>>>()?;
         if dtypes.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(Fault::vector("inputs mix dtypes"));
         }
         let assumed = expected.get("dtype").and_then(Value::as_str).unwrap_or("f64");
-        let named = || named.iter().map(|(name, value)| (name.as_str(), value));
+        let named = || named.iter().map(|(name, value)| (name.as_str(), *value));
         Ok(match dtypes.first().copied().unwrap_or(assumed) {
             "i64" => Self::I64(named().map(read).collect::<Outcome<_>>()?),
             _ => Self::F64(named().map(read).collect::<Outcome<_>>()?),
@@ -128,14 +139,19 @@ fn read<'v, T: Element>((name, value): (&'v str, &Value)) -> Outcome<Named<'v, T
     Ok((name, array(value)?))
 }
 
-struct Program<'p> {
+pub(crate) struct Program<'p> {
     inputs: &'p Inputs<'p>,
     /// Most elements that are computed one by one.
     most: usize,
 }
 
 impl<'p> Program<'p> {
-    fn build(&self, program: &Value) -> Outcome<Typed<'p>> {
+    /// Programs on inputs of any size.
+    pub(crate) fn all(inputs: &'p Inputs<'p>) -> Self {
+        Self { inputs, most: usize::MAX }
+    }
+
+    pub(crate) fn build(&self, program: &Value) -> Outcome<Typed<'p>> {
         let (op, arguments) = match program {
             Value::Array(parts) => match &parts[..] {
                 [Value::String(op), arguments @ ..] => (op.as_str(), arguments),

@@ -41,6 +41,11 @@ impl<'a, T> Matrix<'a, T> {
         Ok(matrix)
     }
 
+    /// Rows and columns.
+    pub(crate) fn sides(&self) -> [usize; 2] {
+        self.sides
+    }
+
     /// Holds the addresses of all elements against the slice.
     fn check(&self) -> Result<()> {
         if self.sides.contains(&0) || self.fits() == Some(true) {

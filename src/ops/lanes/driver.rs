@@ -1,25 +1,19 @@
-//! Work on lanes: the elements along one axis, one lane for every index of the other axes.
-//!
-//! Lanes that lie in a slice are handed out where they are. Others are evaluated to scratch memory first, a
-//! group of neighbouring lanes at a time, and results that do not belong one after another in memory are
-//! assigned from scratch memory to their places. Both are evaluations like any other, which cross from one
-//! order of memory to another tile by tile: lanes along the first axis cost little more than lanes along
-//! the last. The lanes of a group are shared among threads.
+//! Work on lanes: the elements along one axis, one lane for every index of the other axes. Lanes are
+//! [cores](crate::ops::cores) of one axis.
 
 use super::extents::{with_extent, without};
-use super::operand::{Both, LaneSlices, Operand, refill};
+use super::operand::{Both, LaneSlices};
 use crate::error::{Error, Result};
-use crate::expr::{Boxes, Expr, Lazy, moved, selectors};
-use crate::kernel::{self, join};
+use crate::expr::{Expr, Lazy};
 use crate::map::AddressMap;
+use crate::ops::cores::{Arranged, Arrangement, Calls, Operand, Row, Work};
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
+use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Elements of a group, if they go through scratch memory and one lane has not more.
-const GROUP: usize = 1 << 20;
-/// Elements of a group for which more than one thread is worth its start.
+/// Elements of all lanes for which more than one thread is worth its start.
 const PARALLEL: usize = 1 << 15;
 /// Fewest elements of a parallel task.
 const GRAIN: usize = 1 << 14;
@@ -53,8 +47,8 @@ where
 /// Computes every lane of `out` along `axis` from the lanes of two operands at the same index of the other axes.
 /// Along `axis` the extents may differ.
 ///
-/// `f` is called with the lanes of the operands, the numbers of some of them, and the lanes of the output that
-/// these belong to, one after another.
+/// `f` is called with some lanes of the operands, their numbers among these, and the lanes of the output that
+/// belong to them, one after another.
 ///
 /// # Errors
 ///
@@ -75,48 +69,63 @@ where
     F: Fn(Both<'_, '_, A::Elem, B::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
 {
     let shape = out.shape();
-    let kept = without(&shape, axis)?;
-    let (mut a, mut b) = (Operand::new(a, axis, &kept)?, Operand::new(b, axis, &kept)?);
-    out.address_map().check_injective()?;
-    let length = shape[axis];
-    if out.is_empty() {
+    let loops = without(&shape, axis)?;
+    let operands = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
+    let lengths = [operands.0.source().elements, operands.1.source().elements];
+    let arranged = Arrangement::lanes(&shape, axis);
+    let mut out = Arranged::new(out, &arranged)?;
+    if shape.contains(&0) {
         return Ok(());
     }
-    let mut out = out.view_mut().move_axis(axis, shape.rank() - 1)?;
-    let mut buffer = Vec::new();
-    let direct = out.address_map().is_contiguous() && out.parts_mut().1.as_mut_slice().is_some();
-    let mut first = 0;
-    let groups = Groups::new(&kept, length, &a, &b, direct);
-    for ranges in groups.boxes() {
-        let lanes = groups.lanes(&ranges);
-        let group = Group {
-            a: a.read(first, &ranges)?,
-            b: b.read(first, &ranges)?,
-            length,
-            task: groups.task(lanes),
-            f: &f,
-        };
-        let start = out.address_map().top().offset() + first * length;
-        first += lanes;
-        let memory = match out.parts_mut().1.as_mut_slice() {
-            Some(slice) if direct => slice.get_mut(start..start + lanes * length),
-            _ => None,
-        };
-        if let Some(memory) = memory {
-            group.run(0..lanes, memory)?;
-            continue;
-        }
-        if old == Old::Kept || buffer.len() < lanes * length {
-            let before = out.view().select(selectors(&ranges))?.lazy();
-            refill(&mut buffer, &before).map_err(|error| restored(error, &ranges, axis))?;
-        }
-        let results = &mut buffer[..lanes * length];
-        group.run(0..lanes, results)?;
-        let mut part = out.view_mut().select(selectors(&ranges))?;
-        let results = Tensor::new(part.shape(), &*results)?;
-        part.assign(results).map_err(|error| restored(error, &ranges, axis))?;
+    let work = Lanes { f, lengths, types: PhantomData };
+    calls(&loops, &[shape[axis]]).assign::<(A::Elem, B::Elem), [W::Elem; 1]>(
+        &operands,
+        &mut [&mut out],
+        old == Old::Kept,
+        &work,
+    )
+}
+
+/// The lanes of an operand, with these other axes.
+fn operand<'e, E: Expr>(
+    e: &'e Lazy<E>,
+    axis: usize,
+    loops: &Shape,
+) -> Result<Operand<'e, E::Elem>> {
+    let shape = e.shape()?;
+    let own = without(&shape, axis)?;
+    if own != *loops {
+        return Err(Error::Destination { expected: loops.to_vec(), found: own.to_vec() });
     }
-    Ok(())
+    Operand::new(&e.0, &Arrangement::lanes(&shape, axis), loops, |_, _| false)
+}
+
+fn calls<'c>(loops: &'c Shape, results: &'c [usize]) -> Calls<'c> {
+    Calls { loops, results, parallel: PARALLEL, grain: GRAIN }
+}
+
+/// What is made of lanes.
+struct Lanes<F, A, B> {
+    f: F,
+    /// Of the lanes of both operands.
+    lengths: [usize; 2],
+    types: PhantomData<fn(A, B)>,
+}
+
+impl<A, B, U, F> Work<(A, B), [U; 1]> for Lanes<F, A, B>
+where
+    A: Copy + Send + Sync,
+    B: Copy + Send + Sync,
+    U: Copy + Send + Sync,
+    F: Fn(Both<'_, '_, A, B>, Range<usize>, &mut [U]) -> Result<()> + Sync,
+{
+    fn run(&self, row: Row<'_, (A, B), [U; 1]>) -> Result<()> {
+        let ((a, b), [out]) = (row.inputs, row.outputs);
+        let place = |k: usize| [row.offsets[k], row.steps[k]];
+        let a = LaneSlices::apart(a, self.lengths[0], place(0));
+        let b = LaneSlices::apart(b, self.lengths[1], place(1));
+        (self.f)((&a, &b), 0..row.count, out)
+    }
 }
 
 /// How [`zip_blocks`] would go about it, in words: to new memory of this shape. `each` says what becomes of a lane.
@@ -130,117 +139,38 @@ pub(super) fn explain_lanes<A: Expr, B: Expr>(
     out: &Shape,
     each: String,
 ) -> Result<(Vec<String>, usize)> {
-    let kept = without(out, axis)?;
-    let (a, b) = (Operand::new(a, axis, &kept)?, Operand::new(b, axis, &kept)?);
-    let length = out[axis];
-    let direct = AddressMap::row_major(out)?.move_axis(axis, out.rank() - 1)?.is_contiguous();
-    let groups = Groups::new(&kept, length, &a, &b, direct);
-    let Some(ranges) = groups.boxes().next().filter(|_| length > 0) else {
+    let loops = without(out, axis)?;
+    let (a, b) = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
+    let sources = [a.source(), b.source()];
+    let results = [out[axis]];
+    let calls = calls(&loops, &results);
+    let cut = calls.cut(&sources);
+    let all = loops.count()?;
+    if all == 0 || out[axis] == 0 {
         return Ok((vec!["there is nothing to compute".into()], 1));
-    };
-    let (all, together) = (kept.count()?, groups.lanes(&ranges));
-    let sharing = if together == all {
-        "all at once".to_string()
-    } else {
-        format!("in groups of {together}, through scratch memory")
-    };
-    let mut lines = vec![format!("lanes: {all} of {} elements, {sharing}", groups.longest)];
-    let operands = [a.explain(), b.explain()];
-    let both = operands.iter().all(Option::is_some);
-    for (number, how) in (1..).zip(operands).filter_map(|(number, how)| Some((number, how?))) {
-        lines.push(if both {
-            format!("operand {number}: {how}")
-        } else {
-            format!("operand: {how}")
+    }
+    let longest = sources.iter().map(|source| source.elements).fold(out[axis], usize::max);
+    let together = cut.block.min(all);
+    let sharing =
+        if together == all { "all at once".into() } else { format!("{together} at a time") };
+    let mut lines = vec![format!("lanes: {all} of {longest} elements, {sharing}")];
+    let there = || sources.iter().filter(|source| source.elements > 0);
+    for (number, source) in (1..).zip(there()) {
+        let how = match source.direct {
+            true => "read where it lies",
+            false => "evaluated to scratch memory",
+        };
+        lines.push(match there().count() {
+            1 => format!("operand: {how}"),
+            _ => format!("operand {number}: {how}"),
         });
     }
+    let direct = AddressMap::row_major(out)?.move_axis(axis, out.rank() - 1)?.is_contiguous();
     lines.push(if direct {
         "results: written where they belong".into()
     } else {
         "results: assigned from scratch memory to their places".into()
     });
     lines.push(format!("each lane: {each}"));
-    let shared = groups.task(together) < together;
-    Ok((lines, if shared { kernel::threads() } else { 1 }))
-}
-
-/// How many lanes are brought together before they are worked on.
-struct Groups<'g> {
-    /// All axes but that of the lanes.
-    kept: &'g Shape,
-    /// Elements of the longest lane that goes with another.
-    longest: usize,
-    /// Whether nothing goes through scratch memory.
-    direct: bool,
-}
-
-impl<'g> Groups<'g> {
-    fn new<A: Expr, B: Expr>(
-        kept: &'g Shape,
-        length: usize,
-        a: &Operand<'_, A>,
-        b: &Operand<'_, B>,
-        direct: bool,
-    ) -> Self {
-        let longest = length.max(a.length).max(b.length);
-        Self { kept, longest, direct: direct && a.is_direct() && b.is_direct() }
-    }
-
-    /// Groups as boxes of the other axes.
-    fn boxes(&self) -> Boxes {
-        let limit = if self.direct { usize::MAX } else { GROUP / self.longest.max(1) };
-        Boxes::new(self.kept.clone(), limit)
-    }
-
-    /// Lanes of a group.
-    fn lanes(&self, ranges: &[Range<usize>]) -> usize {
-        let rest: usize = self.kept[ranges.len()..].iter().product();
-        ranges.iter().map(Range::len).product::<usize>() * rest
-    }
-
-    /// Most lanes that one task should do of a group of `lanes`.
-    fn task(&self, lanes: usize) -> usize {
-        let parallel = lanes.saturating_mul(self.longest) >= PARALLEL;
-        if parallel { GRAIN.div_ceil(self.longest) } else { usize::MAX }
-    }
-}
-
-/// Lanes that are worked on at once.
-struct Group<'g, A, B, F> {
-    a: LaneSlices<'g, A>,
-    b: LaneSlices<'g, B>,
-    /// Of an output lane.
-    length: usize,
-    /// Most lanes of one task.
-    task: usize,
-    f: &'g F,
-}
-
-impl<A: Sync, B: Sync, F: Sync> Group<'_, A, B, F> {
-    /// Computes some of the lanes, in halves as long as they are more than one task should do.
-    fn run<U>(&self, lanes: Range<usize>, out: &mut [U]) -> Result<()>
-    where
-        U: Send,
-        F: Fn(Both<'_, '_, A, B>, Range<usize>, &mut [U]) -> Result<()>,
-    {
-        if lanes.len() > self.task {
-            let middle = lanes.start + lanes.len() / 2;
-            let (low, high) = out.split_at_mut((middle - lanes.start) * self.length);
-            let (low, high) =
-                join(|| self.run(lanes.start..middle, low), || self.run(middle..lanes.end, high));
-            return low.and(high);
-        }
-        (self.f)((&self.a, &self.b), lanes, out)
-    }
-}
-
-/// An error of a part of the output with its axis moved last, as one of the whole.
-fn restored(error: Error, ranges: &[Range<usize>], axis: usize) -> Error {
-    let mut error = moved(error, ranges);
-    if let Error::Storage { index: Some(index), .. } = &mut error
-        && axis < index.len()
-    {
-        index[axis..].rotate_right(1);
-    }
-    error
+    Ok((lines, calls.threads(cut)))
 }

@@ -1,7 +1,7 @@
 //! Sorts as operations on every lane.
 
 use super::SortOrder;
-use super::operand::Both;
+use super::operand::{Both, LaneSlices};
 use super::operation::{Blank, LaneOperation, for_each_lane};
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
@@ -42,6 +42,41 @@ impl<T: Sortable> LaneOperation<T> for Sort {
     fn words(&self, extent: usize) -> Result<[String; 2]> {
         Ok([self.0.of("sort"), Method::by_keys::<T::Key>(extent).to_string()])
     }
+}
+
+/// Sorts runs of `length` elements, the first from the first of these places on and each as far after the one before as
+/// the second says, to slots one after another.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::OutOfSpan`](crate::Error::OutOfSpan) if a run does not lie
+/// in the slice.
+pub(crate) fn sort_runs<T: Sortable>(
+    elements: &[T],
+    place: [isize; 2],
+    length: usize,
+    out: &mut [T],
+    order: SortOrder,
+) -> Result<()> {
+    let numbers = 0..out.len() / length.max(1);
+    let lanes = LaneSlices::apart(elements, length, place);
+    sort_lanes(&mut Keys::default(), &lanes, numbers, out, order)
+}
+
+/// The positions that would sort runs in ascending order, see [`sort_runs`].
+///
+/// # Errors
+///
+/// As [`sort_runs`].
+pub(crate) fn argsort_runs<T: Sortable>(
+    elements: &[T],
+    place: [isize; 2],
+    length: usize,
+    out: &mut [usize],
+) -> Result<()> {
+    let numbers = 0..out.len() / length.max(1);
+    let lanes = LaneSlices::apart(elements, length, place);
+    argsort_lanes(&mut Keys::default(), &lanes, numbers, out, SortOrder::Ascending.keys())
 }
 
 /// The positions of the elements of every lane in order, see [`Lanes::argsort`](super::Lanes::argsort).

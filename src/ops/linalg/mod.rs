@@ -38,6 +38,7 @@ use crate::ops::contraction::{Pairing, check};
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 use stack::Product;
+pub(crate) use stack::multiply;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 

@@ -1,16 +1,20 @@
 //! Stacks of matrices, and their products one by one.
 
 use crate::dtype::Arithmetic;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{Expr, Lazy};
 use crate::kernel::gemm::{self, Matrix, Ring, Scratch};
 use crate::kernel::{self, Filled};
-use crate::map::Strided;
+use crate::memory::push;
+use crate::ops::cores::{Arrangement, Calls, Operand, Row, Source, Work};
 use crate::shape::{Align, Shape};
-use std::borrow::Cow;
+use smallvec::SmallVec;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Products of at most as many multiplications are summed up by loops of our own, and all with few rows
 /// or columns.
@@ -19,99 +23,6 @@ const SMALL: usize = 12 * 12 * 12;
 const GRAIN: usize = 1 << 18;
 /// Fewest rows of a matrix that are a task of their own: each task reads the whole second matrix.
 const GRAIN_ROWS: usize = 64;
-
-/// Where the matrices of an operand are read, or why they are copied first.
-enum Place<'a, T> {
-    Here { data: &'a [T], shape: Shape, strided: Strided },
-    Apart { strides: [isize; 2] },
-    Linked,
-    Elsewhere,
-}
-
-impl<'a, T: Copy + Send + Sync> Place<'a, T> {
-    /// `fits` says of the strides of matrices whether they will do.
-    fn of<E: Expr<Elem = T>>(operand: &'a Lazy<E>, fits: impl Fn([isize; 2]) -> bool) -> Self {
-        let Some((data, map)) = operand.in_memory() else { return Self::Elsewhere };
-        let Some(strided) = map.as_strided() else { return Self::Linked };
-        let strides = last_two(&strided.strides);
-        if fits(strides) {
-            Self::Here { data, shape: map.shape(), strided }
-        } else {
-            Self::Apart { strides }
-        }
-    }
-}
-
-impl<T> fmt::Display for Place<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Here { strided, .. } => {
-                write!(f, "direct, with strides {:?}", last_two(&strided.strides))
-            }
-            Self::Apart { strides } => write!(f, "copied because its strides are {strides:?}"),
-            Self::Linked => f.write_str("copied because its map is more than strides"),
-            Self::Elsewhere => f.write_str("evaluated because it is not in memory"),
-        }
-    }
-}
-
-/// Matrices of one shape, under strides in a slice.
-struct Stack<'a, T: Clone> {
-    data: Cow<'a, [T]>,
-    offset: isize,
-    /// Strides of the axes in front, 0 where they stretch.
-    front: Vec<isize>,
-    sides: [usize; 2],
-    strides: [isize; 2],
-}
-
-impl<'a, T: Copy + Send + Sync> Stack<'a, T> {
-    /// The matrices of an operand of rank 2 or more: where they lie if `fits` says that their strides
-    /// will do, copied otherwise.
-    fn new<E: Expr<Elem = T>>(
-        operand: &'a Lazy<E>,
-        front: &Shape,
-        fits: impl Fn([isize; 2]) -> bool,
-    ) -> Result<Self> {
-        let (data, shape, strided) = match Place::of(operand, fits) {
-            Place::Here { data, shape, strided } => (Cow::Borrowed(data), shape, strided),
-            _ => {
-                let (map, data) = operand.eval()?.into_parts();
-                let strided =
-                    map.as_strided().ok_or(Error::OutOfSpan { span: map.span(), len: 0 })?;
-                (Cow::Owned(data), map.shape(), strided)
-            }
-        };
-        let own = shape.rank() - 2;
-        let missing = front.rank() - own;
-        let stride = |axis: usize| axis.checked_sub(missing).map_or(0, |k| strided.strides[k]);
-        Ok(Self {
-            data,
-            offset: strided.offset as isize,
-            front: (0..front.rank()).map(stride).collect(),
-            sides: [shape[own], shape[own + 1]],
-            strides: last_two(&strided.strides),
-        })
-    }
-
-    /// Matrix number `batch`, in row-major order of the axes in front.
-    #[inline]
-    fn matrix(&self, front: &[usize], batch: usize) -> Result<Matrix<'_, T>> {
-        let (mut position, mut base) = (batch, self.offset);
-        for (&extent, &stride) in front.iter().zip(&self.front).rev() {
-            base = base.wrapping_add(stride.wrapping_mul((position % extent) as isize));
-            position /= extent;
-        }
-        Matrix::new(&self.data, base, self.sides, self.strides)
-    }
-}
-
-fn last_two(strides: &[isize]) -> [isize; 2] {
-    match strides {
-        [.., rows, columns] => [*rows, *columns],
-        _ => [0, 0],
-    }
-}
 
 /// What multiplies, and if it is loops of our own, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,9 +46,30 @@ impl Method {
         }
     }
 
+    /// Multiplies two matrices.
+    fn multiply<T: Arithmetic + 'static>(
+        self,
+        a: &Matrix<'_, T>,
+        b: &Matrix<'_, T>,
+        out: &mut [MaybeUninit<T>],
+        scratch: &mut Scratch<T>,
+    ) -> Result<Filled> {
+        if self == Self::Foreign
+            && let Some(filled) = gemm::foreign(a, b, out)?
+        {
+            return Ok(filled);
+        }
+        let ring = Ring {
+            zero: T::one().minus(T::one()),
+            step: |sum: T, x: T, y: T| sum.plus(x.times(y)),
+            plus: T::plus,
+        };
+        gemm::multiply(a, b, out, scratch, ring)
+    }
+
     /// Whether it takes matrices of `columns` columns with such strides.
-    fn takes(self, columns: usize) -> impl Fn([isize; 2]) -> bool {
-        move |strides| self == Self::Foreign || columns <= 1 || strides[1] == 1
+    fn takes(self, columns: usize, strides: [isize; 2]) -> bool {
+        self == Self::Foreign || columns <= 1 || strides[1] == 1
     }
 }
 
@@ -167,12 +99,6 @@ struct Sizes {
     sides: [usize; 3],
 }
 
-/// Where work is cut in two.
-enum Cut {
-    Matrices,
-    Rows,
-}
-
 impl Sizes {
     fn new(left: &Shape, right: &Shape) -> Result<Self> {
         let split = |shape: &Shape| {
@@ -183,27 +109,60 @@ impl Sizes {
         Ok(Self { front: front_a.join(&front_b, Align::Right, 2)?, sides: [m, k, n] })
     }
 
-    /// Multiplications of some rows of some matrices.
-    fn work(&self, batches: &Range<usize>, rows: &Range<usize>) -> usize {
+    /// Multiplications of so many rows.
+    fn work(&self, rows: usize) -> usize {
         let [_, k, n] = self.sides;
-        batches.len().saturating_mul(rows.len()).saturating_mul(k.max(1)).saturating_mul(n)
+        rows.saturating_mul(k.max(1)).saturating_mul(n)
     }
 
-    /// Most of them that one task should do.
-    fn task(&self, work: usize) -> usize {
+    /// Most multiplications that one task should do of those of all matrices.
+    fn task(&self, matrices: usize) -> usize {
         match kernel::threads() {
             0 | 1 => usize::MAX,
-            threads => (work / (4 * threads)).max(GRAIN),
+            threads => {
+                (self.work(self.sides[0]).saturating_mul(matrices) / (4 * threads)).max(GRAIN)
+            }
         }
     }
 
-    /// How more than one task is cut, if it can be.
-    fn cut(&self, batches: &Range<usize>, rows: &Range<usize>, task: usize) -> Option<Cut> {
-        match self.work(batches, rows) > task {
-            true if batches.len() > 1 => Some(Cut::Matrices),
-            true if rows.len() >= 2 * GRAIN_ROWS => Some(Cut::Rows),
-            _ => None,
-        }
+    /// Whether a matrix of so many rows is more than one task, each of which reads the whole second matrix.
+    fn is_cut(&self, rows: usize, task: usize) -> bool {
+        self.work(rows) > task && rows >= 2 * GRAIN_ROWS
+    }
+
+    /// The loop over all matrices, whose tasks have so many multiplications.
+    fn calls<'c>(&'c self, results: &'c [usize], task: usize) -> Calls<'c> {
+        let [m, k, n] = self.sides;
+        let elements = (m * k).saturating_add(k * n).saturating_add(m * n).max(1);
+        let grain = (task / self.work(m).max(1)).max(1).saturating_mul(elements);
+        Calls { loops: &self.front, results, parallel: grain.saturating_add(1), grain }
+    }
+}
+
+/// The matrices of an operand of rank 2 or more: where they lie if the method takes their strides.
+fn matrices<'a, E: Expr>(
+    operand: &'a Lazy<E>,
+    front: &Shape,
+    method: Method,
+) -> Result<Operand<'a, E::Elem>> {
+    let shape = operand.shape()?;
+    let loops = shape.rank() - 2;
+    let arrangement = Arrangement {
+        order: (0..shape.rank()).collect(),
+        loops,
+        core: shape[loops..].iter().copied().collect(),
+        lacks: SmallVec::from_slice(&[false; 2]),
+    };
+    let columns = shape[loops + 1];
+    Operand::new(&operand.0, &arrangement, front, |strides, _| {
+        method.takes(columns, last_two(strides))
+    })
+}
+
+fn last_two(strides: &[isize]) -> [isize; 2] {
+    match strides {
+        [.., rows, columns] => [*rows, *columns],
+        _ => [0, 0],
     }
 }
 
@@ -214,28 +173,44 @@ where
     B: Expr<Elem = A::Elem>,
 {
     let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
-    let (batches, [m, k, n]) = (0..sizes.front.count()?, sizes.sides);
+    let (count, [m, k, n]) = (sizes.front.count()?, sizes.sides);
     let method = Method::of::<A::Elem>(sizes.sides);
     let kernel = match method {
         Method::Foreign => "packs both operands, whatever their strides",
         _ => gemm::explain(m, n),
     };
+    let (first, second) = (matrices(a, &sizes.front, method)?, matrices(b, &sizes.front, method)?);
     let lines = vec![
-        format!("matrices: {} of {m} x {k} times {k} x {n}, {method}", batches.len()),
+        format!("matrices: {count} of {m} x {k} times {k} x {n}, {method}"),
         format!("kernel: {kernel}"),
-        format!("operand 1: {}", Place::of(a, method.takes(k))),
-        format!("operand 2: {}", Place::of(b, method.takes(n))),
+        format!("operand 1: {}", place(a, first.source())),
+        format!("operand 2: {}", place(b, second.source())),
     ];
-    let rows = 0..m;
-    let task = sizes.task(sizes.work(&batches, &rows));
-    let shared = sizes.cut(&batches, &rows, task).is_some();
+    let (task, results) = (sizes.task(count), [m * n]);
+    let calls = sizes.calls(&results, task);
+    let shared = calls.threads(calls.cut(&[first.source(), second.source()])) > 1;
+    let shared = shared || count > 0 && sizes.is_cut(m, task);
     Ok((lines, if shared { kernel::threads() } else { 1 }))
+}
+
+/// Where the matrices of an operand are read, or why they are copied first.
+fn place<E: Expr>(operand: &Lazy<E>, source: &Source) -> String {
+    let strided = operand.in_memory().map(|(_, map)| map.as_strided());
+    match strided {
+        Some(Some(_)) if source.direct && !source.held => {
+            format!("direct, with strides {:?}", source.strides.as_slice())
+        }
+        Some(Some(strided)) => {
+            format!("copied because its strides are {:?}", last_two(&strided.strides))
+        }
+        Some(None) => "copied because its map is more than strides".into(),
+        None => "evaluated because it is not in memory".into(),
+    }
 }
 
 /// The products of two stacks of matrices.
 pub(super) struct Product<'a, T: Clone> {
-    a: Stack<'a, T>,
-    b: Stack<'a, T>,
+    operands: [Operand<'a, T>; 2],
     sizes: Sizes,
     method: Method,
 }
@@ -248,79 +223,88 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         B: Expr<Elem = T>,
     {
         let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
-        let ([_, k, n], method) = (sizes.sides, Method::of::<T>(sizes.sides));
-        Ok(Self {
-            a: Stack::new(a, &sizes.front, method.takes(k))?,
-            b: Stack::new(b, &sizes.front, method.takes(n))?,
-            sizes,
-            method,
-        })
+        let method = Method::of::<T>(sizes.sides);
+        let operands = [matrices(a, &sizes.front, method)?, matrices(b, &sizes.front, method)?];
+        Ok(Self { operands, sizes, method })
     }
 
     /// All of them, in row-major order.
     pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-        let (batches, rows) = (0..self.sizes.front.count()?, 0..self.sizes.sides[0]);
-        let task = self.sizes.task(self.sizes.work(&batches, &rows));
-        self.part(batches, rows, task, out)
+        let [m, _, n] = self.sizes.sides;
+        let (task, results) = (self.sizes.task(self.sizes.front.count()?), [m * n]);
+        let work = Multiplying { product: self, task, proofs: Mutex::default() };
+        if m * n > 0 {
+            self.sizes.calls(&results, task).fill::<[T; 2], [MaybeUninit<T>; 1]>(
+                &self.operands,
+                [&mut *out],
+                &work,
+            )?;
+        }
+        Filled::together(work.proofs.into_inner().unwrap_or_else(PoisonError::into_inner), out)
     }
 
-    /// Some matrices, or some rows of one of them; in halves as long as they are more than one task.
-    fn part(
+    /// Some rows of one product; in halves as long as they are more than one task.
+    fn rows(
         &self,
-        batches: Range<usize>,
+        [a, b]: [&Matrix<'_, T>; 2],
         rows: Range<usize>,
         task: usize,
         out: &mut [MaybeUninit<T>],
+        scratch: &mut Scratch<T>,
     ) -> Result<Filled> {
-        let n = self.sizes.sides[2];
-        match self.sizes.cut(&batches, &rows, task) {
-            Some(Cut::Matrices) => {
-                let half = batches.len() / 2;
-                let (start, middle, end) = (batches.start, batches.start + half, batches.end);
-                kernel::fill_halves(
-                    out,
-                    half * rows.len() * n,
-                    |out| self.part(start..middle, rows.clone(), task, out),
-                    |out| self.part(middle..end, rows.clone(), task, out),
-                )
-            }
-            Some(Cut::Rows) => {
-                // No part has so few rows that it is added up in another order than the whole.
-                let half = rows.len() / 2 / GRAIN_ROWS * GRAIN_ROWS;
-                let (start, middle, end) = (rows.start, rows.start + half, rows.end);
-                kernel::fill_halves(
-                    out,
-                    half * n,
-                    |out| self.part(batches.clone(), start..middle, task, out),
-                    |out| self.part(batches.clone(), middle..end, task, out),
-                )
-            }
-            None => self.one_by_one(batches, rows, out),
+        if !self.sizes.is_cut(rows.len(), task) {
+            return self.method.multiply(&a.rows(rows.start, rows.end), b, out, scratch);
         }
+        // No part has so few rows that it is added up in another order than the whole.
+        let half = rows.len() / 2 / GRAIN_ROWS * GRAIN_ROWS;
+        let (start, middle, end) = (rows.start, rows.start + half, rows.end);
+        kernel::fill_halves(
+            out,
+            half * self.sizes.sides[2],
+            |out| self.rows([a, b], start..middle, task, out, &mut Scratch::new()),
+            |out| self.rows([a, b], middle..end, task, out, &mut Scratch::new()),
+        )
     }
+}
 
-    fn one_by_one(
-        &self,
-        batches: Range<usize>,
-        rows: Range<usize>,
-        out: &mut [MaybeUninit<T>],
-    ) -> Result<Filled> {
-        let ring = Ring {
-            zero: T::one().minus(T::one()),
-            step: |sum: T, x: T, y: T| sum.plus(x.times(y)),
-            plus: T::plus,
+/// Multiplies matrices as they are brought.
+struct Multiplying<'p, 'a, T: Clone> {
+    product: &'p Product<'a, T>,
+    /// Most multiplications of a task.
+    task: usize,
+    /// Which products were written.
+    proofs: Mutex<Vec<Filled>>,
+}
+
+impl<T: Arithmetic + 'static> Work<[T; 2], [MaybeUninit<T>; 1]> for Multiplying<'_, '_, T> {
+    fn run(&self, row: Row<'_, [T; 2], [MaybeUninit<T>; 1]>) -> Result<()> {
+        let [m, k, n] = self.product.sizes.sides;
+        let (mut scratch, [out]) = (Scratch::new(), row.outputs);
+        let matrix = |argument: usize, call: usize, sides: [usize; 2]| {
+            let moved = row.steps[argument].wrapping_mul(call as isize);
+            let strides = last_two(&self.product.operands[argument].source().strides);
+            let base = row.offsets[argument].wrapping_add(moved);
+            Matrix::new(row.inputs[argument], base, sides, strides)
         };
-        let each = rows.len() * self.b.sides[1];
-        let mut scratch = Scratch::new();
-        kernel::fill_chunks(out, each, batches, |batch, out| {
-            let a = self.a.matrix(&self.sizes.front, batch)?.rows(rows.start, rows.end);
-            let b = self.b.matrix(&self.sizes.front, batch)?;
-            if self.method == Method::Foreign
-                && let Some(filled) = gemm::foreign(&a, &b, out)?
-            {
-                return Ok(filled);
-            }
-            gemm::multiply(&a, &b, out, &mut scratch, ring)
-        })
+        let filled = kernel::fill_chunks(out, m * n, 0..row.count, |call, out| {
+            let (a, b) = (matrix(0, call, [m, k])?, matrix(1, call, [k, n])?);
+            self.product.rows([&a, &b], 0..m, self.task, out, &mut scratch)
+        })?;
+        push(&mut self.proofs.lock().unwrap_or_else(PoisonError::into_inner), filled)
     }
+}
+
+/// The product of two matrices, row-major. They are multiplied as those of stacks are, with the same bits.
+///
+/// # Errors
+///
+/// [`Error::OutOfSpan`] if the product is not just `out`.
+pub(crate) fn multiply<T: Arithmetic + 'static>(
+    a: &Matrix<'_, T>,
+    b: &Matrix<'_, T>,
+    out: &mut [MaybeUninit<T>],
+    scratch: &mut Scratch<T>,
+) -> Result<Filled> {
+    let ([m, k], [_, n]) = (a.sides(), b.sides());
+    Method::of::<T>([m, k, n]).multiply(a, b, out, scratch)
 }

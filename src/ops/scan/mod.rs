@@ -13,8 +13,11 @@
 mod across;
 mod advance;
 mod running;
+mod slice;
 mod sweep;
 mod totals;
+
+pub(crate) use slice::scan_run;
 
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};

@@ -22,14 +22,14 @@ fn lanes_are_in_memory_or_brought_there() {
     let t = numbers([4096, 512]);
     insta::assert_snapshot!(shown_but_lane(t.sort(1, Ascending).explain().unwrap()), @r#"
     ascending sort of f64 [4096, 512] along axis 1 to f64 [4096, 512]
-    lanes: 4096 of 512 elements, all at once
+    lanes: 4096 of 512 elements, 32 at a time
     operand: read where it lies
     results: written where they belong
     bytes: 16777216 read, 16777216 written
     "#);
     insta::assert_snapshot!(shown_but_lane(t.argsort(0, Descending).explain().unwrap()), @r#"
     descending argsort of f64 [4096, 512] along axis 0 to usize [4096, 512]
-    lanes: 512 of 4096 elements, in groups of 256, through scratch memory
+    lanes: 512 of 4096 elements, 64 at a time
     operand: evaluated to scratch memory
     results: assigned from scratch memory to their places
     bytes: 16777216 read, 16777216 written
@@ -38,7 +38,7 @@ fn lanes_are_in_memory_or_brought_there() {
     let by_key = product.sort_by_key(1, Ascending, |x| x as i8).explain().unwrap();
     insta::assert_snapshot!(shown(by_key), @r#"
     ascending sort by key of f64 [4096, 512] along axis 1 to f64 [4096, 512]
-    lanes: 4096 of 512 elements, in groups of 2048, through scratch memory
+    lanes: 4096 of 512 elements, 64 at a time
     operand: evaluated to scratch memory
     results: written where they belong
     each lane: sorted by 1-byte keys with positions, byte by byte

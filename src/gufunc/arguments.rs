@@ -1,0 +1,376 @@
+//! What gufuncs are called with: operands, masks, destinations.
+
+use super::elementary::{Inputs, Outputs};
+use crate::error::{Error, Result};
+use crate::expr::{Expr, IntoExpr, Prepare, bytes_read, densely};
+use crate::ops::cores::{self, Arranged, Arrangement, Destination, Operand};
+use crate::shape::Shape;
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+
+/// A tuple of operands, or an array of operands of one type, for inputs of types `I`. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no operands of a gufunc of `{I}`",
+    note = "give as many tensors, expressions or scalars as it has inputs, with exactly its element types: a tuple, or an array if they are of one type",
+    note = "other elements are cast first: `t.cast::<f64>()`"
+)]
+pub trait Arguments<I: Inputs> {
+    /// The operands as expressions.
+    type Held: Held<I>;
+
+    #[doc(hidden)]
+    fn hold(self) -> Self::Held;
+}
+
+/// Whether cores of inputs that are not row-major are read where they lie, see [`Elementary::fits`].
+///
+/// [`Elementary::fits`]: super::Elementary
+pub(super) type Fits<'f> = &'f dyn Fn(&[isize], isize) -> bool;
+
+/// Operands of a call as expressions. Sealed.
+pub trait Held<I: Inputs>: Send + Sync {
+    #[doc(hidden)]
+    fn shapes(&self) -> Result<SmallVec<[Shape; 3]>>;
+
+    #[doc(hidden)]
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    #[doc(hidden)]
+    fn operands<'e>(
+        &'e self,
+        arranged: &[Arrangement],
+        loops: &Shape,
+        fits: Fits<'_>,
+    ) -> Result<I::Operands<'e>>
+    where
+        I: 'e;
+
+    /// Bytes that are read, and what is to be told of each operand.
+    #[doc(hidden)]
+    fn about(&self) -> (usize, Vec<String>);
+}
+
+/// What is told of one operand.
+fn about<E: Expr>(e: &E, number: usize) -> Vec<String> {
+    let count = e.shape().ok().and_then(|shape| shape.count().ok()).unwrap_or(0);
+    let one = format!("operand {number} ");
+    densely(e, count).into_iter().map(|line| line.replacen("operand 1 ", &one, 1)).collect()
+}
+
+/// An array of operands.
+#[derive(Debug, Clone)]
+pub struct Several<E, const N: usize>([E; N]);
+
+impl<X: IntoExpr, const N: usize> Arguments<[X::Elem; N]> for [X; N] {
+    type Held = Several<X::Expr, N>;
+
+    fn hold(self) -> Self::Held {
+        Several(self.map(IntoExpr::into_expr))
+    }
+}
+
+impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
+    fn shapes(&self) -> Result<SmallVec<[Shape; 3]>> {
+        self.0.iter().map(Expr::shape).collect()
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.0.iter().for_each(|operand| operand.deferred(visit));
+    }
+
+    fn operands<'e>(
+        &'e self,
+        arranged: &[Arrangement],
+        loops: &Shape,
+        fits: Fits<'_>,
+    ) -> Result<[Operand<'e, E::Elem>; N]>
+    where
+        E::Elem: 'e,
+    {
+        let mut operands: SmallVec<[Operand<'e, E::Elem>; N]> = SmallVec::new();
+        for (operand, arrangement) in self.0.iter().zip(arranged) {
+            let operand = Operand::new(operand, arrangement, loops, fits);
+            operands.push(operand.or_else(|error| {
+                // Those before may fail as well, and would be read later.
+                operands.iter().try_for_each(Operand::try_all)?;
+                Err(error)
+            })?);
+        }
+        let found = operands.len();
+        let inner = operands.into_inner();
+        inner.map_err(|_| Error::Rank { what: "operands", expected: N, found })
+    }
+
+    fn about(&self) -> (usize, Vec<String>) {
+        let bytes = self.0.iter().map(|e| bytes_read(e)).fold(0, usize::saturating_add);
+        let lines = self.0.iter().enumerate().flat_map(|(k, e)| about(e, k + 1)).collect();
+        (bytes, lines)
+    }
+}
+
+/// No operands.
+impl<T: Copy + Send + Sync> Arguments<[T; 0]> for () {
+    type Held = Tuple<()>;
+
+    fn hold(self) -> Tuple<()> {
+        Tuple(())
+    }
+}
+
+impl<T: Copy + Send + Sync> Held<[T; 0]> for Tuple<()> {
+    fn shapes(&self) -> Result<SmallVec<[Shape; 3]>> {
+        Ok(SmallVec::new())
+    }
+
+    fn deferred<'a>(&'a self, _visit: &mut dyn FnMut(&'a dyn Prepare)) {}
+
+    fn operands<'e>(
+        &'e self,
+        _arranged: &[Arrangement],
+        _loops: &Shape,
+        _fits: Fits<'_>,
+    ) -> Result<[Operand<'e, T>; 0]>
+    where
+        T: 'e,
+    {
+        Ok([])
+    }
+
+    fn about(&self) -> (usize, Vec<String>) {
+        (0, Vec::new())
+    }
+}
+
+/// The methods of operands of several types.
+macro_rules! methods {
+    ($I:ty: $($k:tt)*) => {
+        fn shapes(&self) -> Result<SmallVec<[Shape; 3]>> {
+            let mut shapes = SmallVec::new();
+            $(shapes.push(self.0.$k.shape()?);)*
+            Ok(shapes)
+        }
+
+        fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+            $(self.0.$k.deferred(visit);)*
+        }
+
+        fn operands<'e>(
+            &'e self,
+            arranged: &[Arrangement],
+            loops: &Shape,
+            fits: Fits<'_>,
+        ) -> Result<<$I as cores::Inputs>::Operands<'e>>
+        where
+            $I: 'e,
+        {
+            let all = || Ok(($(Operand::new(&self.0.$k, &arranged[$k], loops, fits)?,)*).into());
+            all().or_else(|error| {
+                // Those before may fail as well, and would be read later.
+                $(Operand::new(&self.0.$k, &arranged[$k], loops, fits)?.try_all()?;)*
+                Err(error)
+            })
+        }
+
+        fn about(&self) -> (usize, Vec<String>) {
+            let mut lines = Vec::new();
+            $(lines.extend(about(&self.0.$k, $k + 1));)*
+            (0_usize $(.saturating_add(bytes_read(&self.0.$k)))*, lines)
+        }
+    };
+}
+
+macro_rules! tuples {
+    ($count:literal: $($X:ident $k:tt),*) => {
+        impl<$($X: IntoExpr),*> Arguments<($($X::Elem,)*)> for ($($X,)*) {
+            type Held = Tuple<($($X::Expr,)*)>;
+
+            fn hold(self) -> Self::Held {
+                Tuple(($(self.$k.into_expr(),)*))
+            }
+        }
+
+        impl<T: Copy + Send + Sync, $($X: IntoExpr<Elem = T>),*> Arguments<[T; $count]> for ($($X,)*) {
+            type Held = Tuple<($($X::Expr,)*)>;
+
+            fn hold(self) -> Self::Held {
+                Tuple(($(self.$k.into_expr(),)*))
+            }
+        }
+
+        impl<$($X: Expr),*> Held<($($X::Elem,)*)> for Tuple<($($X,)*)> {
+            methods!(($($X::Elem,)*): $($k)*);
+        }
+
+        impl<T: Copy + Send + Sync, $($X: Expr<Elem = T>),*> Held<[T; $count]> for Tuple<($($X,)*)> {
+            methods!([T; $count]: $($k)*);
+        }
+    };
+}
+tuples!(1: A 0);
+tuples!(2: A 0, B 1);
+tuples!(3: A 0, B 1, C 2);
+tuples!(4: A 0, B 1, C 2, D 3);
+tuples!(5: A 0, B 1, C 2, D 3, E 4);
+tuples!(6: A 0, B 1, C 2, D 3, E 4, G 5);
+
+/// What tells which calls of a gufunc are made. Sealed.
+pub trait MaskOperand: Send + Sync {
+    #[doc(hidden)]
+    fn shape(&self) -> Result<Option<Shape>>;
+
+    #[doc(hidden)]
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    #[doc(hidden)]
+    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Operand<'e, bool>>>;
+}
+
+/// All calls are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Unmasked;
+
+impl MaskOperand for Unmasked {
+    fn shape(&self) -> Result<Option<Shape>> {
+        Ok(None)
+    }
+
+    fn deferred<'a>(&'a self, _visit: &mut dyn FnMut(&'a dyn Prepare)) {}
+
+    fn operand<'e>(&'e self, _loops: &Shape) -> Result<Option<Operand<'e, bool>>> {
+        Ok(None)
+    }
+}
+
+/// Those calls are made where this is true.
+#[derive(Debug, Clone)]
+pub struct Filter<E>(pub(super) E);
+
+impl<E: Expr<Elem = bool>> MaskOperand for Filter<E> {
+    fn shape(&self) -> Result<Option<Shape>> {
+        self.0.shape().map(Some)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.0.deferred(visit);
+    }
+
+    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Operand<'e, bool>>> {
+        let rank = self.0.shape()?.rank();
+        let arranged =
+            Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
+        Operand::new(&self.0, &arranged, loops, |_, _| true).map(Some)
+    }
+}
+
+/// Where the results of a call go: references to tensors of any storage with a writer, in a tuple or an array; one
+/// alone stands for itself. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no destinations of outputs of `{O}`",
+    note = "give a `&mut Tensor` for each output, in a tuple"
+)]
+pub trait Destinations<O: Outputs> {
+    #[doc(hidden)]
+    fn shapes(&self) -> SmallVec<[Shape; 2]>;
+
+    #[doc(hidden)]
+    fn with(
+        self,
+        arranged: &[Arrangement],
+        run: impl FnOnce(&mut <O as cores::Outputs>::Destinations<'_>) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// A tuple as a type of its own.
+#[derive(Debug, Clone)]
+pub struct Tuple<T>(T);
+
+macro_rules! one {
+    ($O:ty) => {
+        impl<W: Writer> Destinations<$O> for &mut Tensor<W>
+        where
+            W::Elem: Default + 'static,
+        {
+            fn shapes(&self) -> SmallVec<[Shape; 2]> {
+                SmallVec::from_iter([self.shape()])
+            }
+
+            fn with(
+                self,
+                arranged: &[Arrangement],
+                run: impl FnOnce(&mut <$O as cores::Outputs>::Destinations<'_>) -> Result<()>,
+            ) -> Result<()> {
+                let mut out = Arranged::new(self, &arranged[0])?;
+                run(&mut (&mut out as &mut dyn Destination<W::Elem>,).into())
+            }
+        }
+    };
+}
+one!([W::Elem; 1]);
+one!((W::Elem,));
+
+impl<W: Writer, const N: usize> Destinations<[W::Elem; N]> for [&mut Tensor<W>; N]
+where
+    W::Elem: Default + 'static,
+{
+    fn shapes(&self) -> SmallVec<[Shape; 2]> {
+        self.iter().map(|out| out.shape()).collect()
+    }
+
+    fn with(
+        self,
+        arranged: &[Arrangement],
+        run: impl FnOnce(&mut <[W::Elem; N] as cores::Outputs>::Destinations<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut outs: SmallVec<[_; N]> = SmallVec::new();
+        for (out, arranged) in self.into_iter().zip(arranged) {
+            outs.push(Arranged::new(out, arranged)?);
+        }
+        let found = outs.len();
+        let all: SmallVec<[&mut dyn Destination<W::Elem>; N]> =
+            outs.iter_mut().map(|out| out as _).collect();
+        let mut all =
+            all.into_inner().map_err(|_| Error::Rank { what: "outputs", expected: N, found })?;
+        run(&mut all)
+    }
+}
+
+macro_rules! destinations {
+    ($count:literal: $($W:ident $k:tt),*) => {
+        impl<$($W: Writer<Elem: Default + 'static>),*> Destinations<($($W::Elem,)*)> for ($(&mut Tensor<$W>,)*) {
+            fn shapes(&self) -> SmallVec<[Shape; 2]> {
+                SmallVec::from_iter([$(self.$k.shape()),*])
+            }
+
+            fn with(
+                self,
+                arranged: &[Arrangement],
+                run: impl FnOnce(&mut <($($W::Elem,)*) as cores::Outputs>::Destinations<'_>) -> Result<()>,
+            ) -> Result<()> {
+                let mut outs = ($(Arranged::new(self.$k, &arranged[$k])?,)*);
+                run(&mut ($(&mut outs.$k as &mut dyn Destination<$W::Elem>,)*))
+            }
+        }
+
+        impl<T: Copy + Default + Send + Sync + 'static, $($W: Writer<Elem = T>),*> Destinations<[T; $count]>
+            for ($(&mut Tensor<$W>,)*)
+        {
+            fn shapes(&self) -> SmallVec<[Shape; 2]> {
+                SmallVec::from_iter([$(self.$k.shape()),*])
+            }
+
+            fn with(
+                self,
+                arranged: &[Arrangement],
+                run: impl FnOnce(&mut <[T; $count] as cores::Outputs>::Destinations<'_>) -> Result<()>,
+            ) -> Result<()> {
+                let mut outs = ($(Arranged::new(self.$k, &arranged[$k])?,)*);
+                run(&mut [$(&mut outs.$k as &mut dyn Destination<T>),*])
+            }
+        }
+    };
+}
+destinations!(1: A 0);
+destinations!(2: A 0, B 1);
+destinations!(3: A 0, B 1, C 2);
+destinations!(4: A 0, B 1, C 2, D 3);

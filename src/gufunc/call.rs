@@ -1,0 +1,261 @@
+//! Gufuncs and their calls, which are lazy.
+
+use super::arguments::{Arguments, Destinations, Filter, Held, MaskOperand, Unmasked};
+use super::axes::Options;
+use super::elementary::{Elementary, Inputs, Outputs};
+use super::function::{Gufunc, Inner};
+use super::request::{CallShapes, Request};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::expr::{Explanation, IntoExpr, Prepare};
+use crate::ops::cores;
+use crate::shape::Shape;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
+    /// A call with operands: a tuple of them, or an array of operands of one type. Computes nothing yet.
+    pub fn call<X: Arguments<I>>(&self, operands: X) -> Call<I, O, F, X::Held> {
+        Call {
+            inner: self.inner.clone(),
+            operands: operands.hold(),
+            mask: Unmasked,
+            options: Options { empty: self.inner.rules.empty, ..Options::default() },
+            or: None,
+            types: PhantomData,
+        }
+    }
+}
+
+/// A call of a gufunc, not computed yet: with operands `X` and the mask `M`.
+///
+/// With one output it is an operand itself; with several, [`Self::outputs`] are.
+#[must_use = "nothing is computed before it is asked for"]
+pub struct Call<I, O: Outputs, F, X, M = Unmasked> {
+    pub(super) inner: Arc<Inner<F>>,
+    pub(super) operands: X,
+    pub(super) mask: M,
+    pub(super) options: Options,
+    pub(super) or: Option<O::Elems>,
+    types: PhantomData<fn(I) -> O>,
+}
+
+impl<I, O: Outputs, F, X: Clone, M: Clone> Clone for Call<I, O, F, X, M> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            operands: self.operands.clone(),
+            mask: self.mask.clone(),
+            options: self.options.clone(),
+            or: self.or,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<I, O: Outputs, F, X, M> fmt::Debug for Call<I, O, F, X, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("call", &self.inner.rules.signature()).finish_non_exhaustive()
+    }
+}
+
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call<I, O, F, X, M> {
+    /// The core axes of each argument, in the order of its signature: of inputs, then of outputs. Negative ones count
+    /// from the end. Outputs without core axes may be left out.
+    ///
+    /// ```
+    /// use lensor::gufunc::matmul;
+    /// use lensor::prelude::*;
+    /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let transposed = matmul().call([&a, &a]).axes([[1, 0], [0, 1], [0, 1]]);
+    /// assert_eq!(transposed.eval()?[0].to_vec()?, [10, 14, 14, 20]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn axes<L: AsRef<[isize]>>(mut self, axes: impl IntoIterator<Item = L>) -> Self {
+        self.options.axes = Some(axes.into_iter().map(|list| list.as_ref().to_vec()).collect());
+        self
+    }
+
+    /// The core axis of all arguments, for a signature with one core dimension, once in each input and at most once in
+    /// each output. Negative ones count from the end.
+    pub fn axis(mut self, axis: isize) -> Self {
+        self.options.axis = Some(axis);
+        self
+    }
+
+    /// Keeps the core axes of the inputs in results that have none of their own, with extent 1.
+    pub fn keepdims(mut self) -> Self {
+        self.options.keepdims = true;
+        self
+    }
+
+    /// Makes only the calls where `mask`, which stretches to the shape of the loop, is true. Elsewhere destinations
+    /// keep what they have, or get the values of [`Self::or`].
+    ///
+    /// ```
+    /// use lensor::gufunc::inv;
+    /// use lensor::prelude::*;
+    /// let a = Tensor::from_vec([2, 1, 1], vec![4.0, 0.0])?;
+    /// let regular = Tensor::from(vec![true, false]);
+    /// let [inverses] = inv().call([&a]).filter(&regular).or([f64::NAN]).eval()?;
+    /// assert_eq!(inverses.get(&[0, 0, 0])?, 0.25);
+    /// assert!(inverses.get(&[1, 0, 0])?.is_nan());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn filter<N: IntoExpr<Elem = bool>>(self, mask: N) -> Call<I, O, F, X, Filter<N::Expr>> {
+        Call {
+            inner: self.inner,
+            operands: self.operands,
+            mask: Filter(mask.into_expr()),
+            options: self.options,
+            or: self.or,
+            types: PhantomData,
+        }
+    }
+
+    /// The elements of results that the mask leaves out, one value for each output.
+    pub fn or(mut self, values: O::Elems) -> Self {
+        self.or = Some(values);
+        self
+    }
+
+    /// The call without the type of its function.
+    pub(super) fn request(&self) -> Request<'_, I, O, X, M> {
+        let Inner { rules, function } = &*self.inner;
+        let (operands, mask, options) = (&self.operands, &self.mask, &self.options);
+        Request { rules, function, operands, mask, options, or: self.or }
+    }
+
+    /// The extents and shapes of the call.
+    ///
+    /// # Errors
+    ///
+    /// What the operands carry, then in this order [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::CoreExtent`],
+    /// [`Error::Operands`], [`Error::CoreUnknown`] or [`Error::CoreComputed`].
+    pub fn shapes(&self) -> Result<CallShapes> {
+        self.shapes_for(None)
+    }
+
+    /// The same for destinations of these shapes, which give extents to core dimensions that are in no input.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::shapes`], and [`Error::Destination`] for a destination of another shape than the result.
+    pub fn shapes_for(&self, outs: Option<&[Shape]>) -> Result<CallShapes> {
+        self.request().shapes_for(outs)
+    }
+
+    /// Computes all results: a tensor for each output, in a tuple or an array.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shapes`] reports, [`Error::MaskedOutput`] for a mask without values by [`Self::or`]; what evaluating
+    /// the operands reports; [`Error::Elementary`] if the function fails, with the first index of the loop, in
+    /// row-major order, at which it does; [`Error::OutOfMemory`] if results cannot be kept.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    pub fn eval(&self) -> Result<O::Tensors> {
+        self.request().eval()
+    }
+
+    /// Computes all results into existing tensors or views of any storage with a writer, of just the shapes of the
+    /// results: a tuple or an array of them, or one alone. What a mask leaves out stays as it is there, without values
+    /// by [`Self::or`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], but for [`Error::MaskedOutput`], and [`Error::Destination`] if a shape is another,
+    /// [`Error::NotInjective`] if two indexes of a destination share an address, [`Error::Storage`] if its storage
+    /// fails. After an error the destinations may be partly written.
+    ///
+    /// ```
+    /// use lensor::gufunc::minmax;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 5]])?;
+    /// let (mut least, mut both) = (Tensor::full([2], 0)?, Tensor::full([2, 2], 0)?);
+    /// minmax().call([&t]).assign_to((&mut least, &mut both.view_mut().select((.., 1))?))?;
+    /// assert_eq!(least.to_vec()?, [1, 2]);
+    /// assert_eq!(both.to_vec()?, [0, 3, 0, 5]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn assign_to<D: Destinations<O>>(&self, outs: D) -> Result<()> {
+        self.request().assign_to(outs)
+    }
+
+    /// Says in a few lines how it would be computed: signature, extents, where cores are read, calls of a block,
+    /// threads and bytes.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::shapes`] reports.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::full([100, 3], 1.0)?;
+    /// let text = inner1d().call((&t, &t * 2.0)).explain()?.to_string();
+    /// assert!(text.contains("100 calls"));
+    /// assert!(text.contains("operand 1: cores [3] read where they lie"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn explain(&self) -> Result<Explanation> {
+        self.request().explain()
+    }
+
+    /// The deferred operations that operands and mask read.
+    pub(super) fn deferred_operands<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.operands.deferred(visit);
+        self.mask.deferred(visit);
+    }
+}
+
+/// Lists of one output. Sealed.
+pub trait Single: Outputs {
+    /// Type of its elements.
+    type Elem: Copy + Default + Send + Sync + 'static;
+
+    #[doc(hidden)]
+    fn only(vectors: <Self as cores::Outputs>::Vectors) -> Vec<Self::Elem>;
+
+    #[doc(hidden)]
+    fn one(out: &mut [Self::Elem]) -> <Self as cores::Outputs>::Slices<'_>;
+
+    #[doc(hidden)]
+    fn slots<'s>(out: &'s mut <Self as cores::Outputs>::Slices<'_>) -> &'s mut [Self::Elem];
+}
+
+impl<T: Copy + Default + Send + Sync + 'static> Single for [T; 1] {
+    type Elem = T;
+
+    fn only(vectors: <Self as cores::Outputs>::Vectors) -> Vec<T> {
+        vectors.into_iter().next().unwrap_or_default()
+    }
+
+    fn one(out: &mut [T]) -> [&mut [T]; 1] {
+        [out]
+    }
+
+    fn slots<'s>([out]: &'s mut [&mut [T]; 1]) -> &'s mut [T] {
+        out
+    }
+}
+
+impl<T: Copy + Default + Send + Sync + 'static> Single for (T,) {
+    type Elem = T;
+
+    fn only(vectors: (Vec<T>,)) -> Vec<T> {
+        vectors.0
+    }
+
+    fn one(out: &mut [T]) -> (&mut [T],) {
+        (out,)
+    }
+
+    fn slots<'s>((out,): &'s mut (&mut [T],)) -> &'s mut [T] {
+        out
+    }
+}

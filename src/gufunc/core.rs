@@ -1,0 +1,119 @@
+//! Cores: what an elementary function sees of its arguments.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// A core of an input: its elements in row-major order.
+///
+/// It is a slice with a shape: one extent for each axis that the signature names, 1 for an optional one that the
+/// operand lacks.
+#[derive(Clone, Copy)]
+pub struct Core<'c, T> {
+    elements: &'c [T],
+    shape: &'c [usize],
+}
+
+/// A core of an output: its elements in row-major order, all of them `T::default()` before each call.
+pub struct CoreMut<'c, T> {
+    elements: &'c mut [T],
+    shape: &'c [usize],
+}
+
+impl<'c, T> Core<'c, T> {
+    #[inline]
+    pub(super) const fn new(elements: &'c [T], shape: &'c [usize]) -> Self {
+        Self { elements, shape }
+    }
+
+    /// One extent for each core axis.
+    #[inline]
+    pub fn shape(&self) -> &'c [usize] {
+        self.shape
+    }
+
+    /// The element at an index.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index has not one digit for each core axis, or one lies outside.
+    #[inline]
+    pub fn at<const N: usize>(&self, index: [usize; N]) -> T
+    where
+        T: Copy,
+    {
+        self.elements[position(index, self.shape)]
+    }
+}
+
+impl<'c, T> CoreMut<'c, T> {
+    #[inline]
+    pub(super) const fn new(elements: &'c mut [T], shape: &'c [usize]) -> Self {
+        Self { elements, shape }
+    }
+
+    /// One extent for each core axis.
+    #[inline]
+    pub fn shape(&self) -> &'c [usize] {
+        self.shape
+    }
+
+    /// The element at an index, to be read or written.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the index has not one digit for each core axis, or one lies outside.
+    #[inline]
+    pub fn at<const N: usize>(&mut self, index: [usize; N]) -> &mut T {
+        &mut self.elements[position(index, self.shape)]
+    }
+}
+
+/// Row-major position of an index of a core.
+#[inline]
+#[track_caller]
+fn position<const N: usize>(index: [usize; N], shape: &[usize]) -> usize {
+    let inside = N == shape.len() && index.iter().zip(shape).all(|(digit, extent)| digit < extent);
+    assert!(inside, "index {index:?} of a core of shape {shape:?}");
+    index.iter().zip(shape).fold(0, |position, (digit, extent)| position * extent + digit)
+}
+
+impl<T> Deref for Core<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.elements
+    }
+}
+
+impl<T> Deref for CoreMut<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.elements
+    }
+}
+
+impl<T> DerefMut for CoreMut<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.elements
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Core<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core")
+            .field("shape", &self.shape)
+            .field("elements", &self.elements)
+            .finish()
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for CoreMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elements = &self.elements;
+        f.debug_struct("CoreMut").field("shape", &self.shape).field("elements", elements).finish()
+    }
+}

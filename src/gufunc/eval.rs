@@ -1,0 +1,292 @@
+//! Calls at work: rows of calls as the driver hands them out, and cores cleared before each.
+
+use super::arguments::{Fits, Held, MaskOperand};
+use super::elementary::{Args, Function, Inputs, Outputs, Place};
+use super::fit::Fit;
+use crate::error::{Cause, Error, Result};
+use crate::map::AddressMap;
+use crate::ops::cores::{self, Calls, Cut, Operand, Row, Source, Work};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Elements read and written from which on threads share a loop, and fewest of a task.
+const PARALLEL: usize = 1 << 17;
+const GRAIN: usize = 1 << 15;
+
+/// The loop of a call, whose results have so many elements.
+pub(super) fn looped<'c>(fit: &'c Fit, results: &'c [usize]) -> Calls<'c> {
+    Calls { loops: &fit.loops, results, parallel: PARALLEL, grain: GRAIN }
+}
+
+/// Inputs of types `I`, and the mask of the calls if there is one.
+pub(super) struct Masked<I>(PhantomData<I>);
+
+impl<I: cores::Inputs> cores::Inputs for Masked<I> {
+    type Operands<'e>
+        = (I::Operands<'e>, Option<Operand<'e, bool>>)
+    where
+        Self: 'e;
+    type Buffers = (I::Buffers, Vec<bool>);
+    type Slices<'g>
+        = (I::Slices<'g>, Option<&'g [bool]>)
+    where
+        Self: 'g;
+    const COUNT: usize = I::COUNT + 1;
+
+    fn sources<'s>((operands, mask): &'s Self::Operands<'_>) -> cores::Sources<'s> {
+        let mut sources = I::sources(operands);
+        sources.extend(mask.as_ref().map(Operand::source));
+        sources
+    }
+
+    fn read(
+        (operands, mask): &Self::Operands<'_>,
+        buffers: &mut Self::Buffers,
+        ranges: &[Range<usize>],
+    ) -> Result<()> {
+        I::read(operands, &mut buffers.0, ranges)?;
+        mask.as_ref().map_or(Ok(()), |mask| mask.read(&mut buffers.1, ranges))
+    }
+
+    fn try_all((operands, mask): &Self::Operands<'_>) -> Result<()> {
+        I::try_all(operands)?;
+        mask.as_ref().map_or(Ok(()), Operand::try_all)
+    }
+
+    fn slices<'g>(
+        (operands, mask): &'g Self::Operands<'_>,
+        buffers: &'g Self::Buffers,
+    ) -> Self::Slices<'g> {
+        let mask = mask.as_ref().map(|mask| mask.slice(&buffers.1));
+        (I::slices(operands, &buffers.0), mask)
+    }
+
+    fn shorter<'s, 'l: 's>((slices, mask): Self::Slices<'l>) -> Self::Slices<'s> {
+        (I::shorter(slices), mask)
+    }
+}
+
+/// A call whose operands are known.
+pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
+    fit: &'c Fit,
+    operands: (<I as cores::Inputs>::Operands<'c>, Option<Operand<'c, bool>>),
+    or: Option<O::Elems>,
+    /// Elements of a core of each output.
+    results: SmallVec<[usize; 2]>,
+}
+
+impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
+    /// `fits` tells which cores of inputs need not be row-major.
+    pub(super) fn new<X: Held<I>, M: MaskOperand>(
+        (operands, mask): (&'c X, &'c M),
+        or: Option<O::Elems>,
+        fit: &'c Fit,
+        fits: Fits<'_>,
+    ) -> Result<Self> {
+        let operands = operands.operands(&fit.inputs, &fit.loops, fits)?;
+        let mask = mask.operand(&fit.loops).or_else(|error| {
+            // Operands come before the mask, and would be read later.
+            <I as cores::Inputs>::try_all(&operands)?;
+            Err(error)
+        })?;
+        let results = fit.outputs.iter().map(|output| output.elements());
+        let results = results.collect::<Result<SmallVec<[usize; 2]>>>()?;
+        Ok(Self { fit, operands: (operands, mask), or, results })
+    }
+
+    /// Elements of each result.
+    pub(super) fn counts(&self) -> Result<SmallVec<[usize; 2]>> {
+        self.fit.shapes.iter().map(Shape::count).collect()
+    }
+
+    fn calls(&self) -> Calls<'_> {
+        looped(self.fit, &self.results)
+    }
+
+    /// How the loop is cut, and by how many threads it is shared.
+    pub(super) fn cut(&self) -> (Cut, usize) {
+        let sources = <Masked<I> as cores::Inputs>::sources(&self.operands);
+        let cut = self.calls().cut(&sources);
+        (cut, self.calls().threads(cut))
+    }
+
+    pub(super) fn sources(&self) -> cores::Sources<'_> {
+        <Masked<I> as cores::Inputs>::sources(&self.operands)
+    }
+
+    fn work<'w>(&'w self, function: &'w dyn Function<I, O>, clear: bool) -> Calling<'w, I, O> {
+        let sources = <I as cores::Inputs>::sources(&self.operands.0);
+        let strides = sources.iter().map(|source| source.strides.as_slice());
+        let packed = sources.iter().all(|source| source.packed);
+        let mut calling = Calling::new(function, self.fit, strides);
+        (calling.packed, calling.clear) = (packed, clear && !function.fills());
+        calling.or = self.or.as_ref();
+        calling
+    }
+
+    /// Makes all calls, with their results one after another in slices: of elements that are to be cleared, or of
+    /// defaults.
+    pub(super) fn fill(
+        &self,
+        function: &dyn Function<I, O>,
+        out: <O as cores::Outputs>::Slices<'_>,
+        clear: bool,
+    ) -> Result<()> {
+        let work = self.work(function, clear);
+        self.calls().fill::<Masked<I>, O>(&self.operands, out, &work)
+    }
+
+    /// Makes all calls, with their results to destinations.
+    pub(super) fn assign(
+        &self,
+        function: &dyn Function<I, O>,
+        outs: &mut <O as cores::Outputs>::Destinations<'_>,
+    ) -> Result<()> {
+        let (work, kept) = (self.work(function, true), self.operands.1.is_some());
+        self.calls().assign::<Masked<I>, O>(&self.operands, outs, kept, &work)
+    }
+}
+
+/// Where each element of output `k` lies among results that come loop first.
+pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
+    let output = &fit.outputs[k];
+    let core = output.core.iter().zip(&output.lacks).filter(|(_, lacks)| !**lacks);
+    let extents = fit.loops.iter().chain(core.map(|(extent, _)| extent)).copied();
+    let mut map = AddressMap::row_major(&extents.collect())?;
+    for axis in map.rank()..output.order.len() {
+        map = map.insert_axis(axis)?;
+    }
+    let mut places: SmallVec<[usize; 4]> = SmallVec::from_elem(0, output.order.len());
+    output.order.iter().enumerate().for_each(|(from, &axis)| places[axis] = from);
+    map.transpose(&places)
+}
+
+/// What is done with rows of cores.
+pub(super) struct Calling<'w, I, O: Outputs> {
+    function: &'w dyn Function<I, O>,
+    loops: &'w Shape,
+    /// Extents of the core dimensions, 1 for what is missing.
+    dims: SmallVec<[usize; 6]>,
+    /// Of the core axes of all arguments.
+    strides: SmallVec<[isize; 8]>,
+    /// Elements of a core of each argument.
+    pub(super) lens: SmallVec<[usize; 4]>,
+    shapes: SmallVec<[&'w [usize]; 4]>,
+    packed: bool,
+    /// Whether outputs are to be cleared before calls.
+    pub(super) clear: bool,
+    or: Option<&'w O::Elems>,
+    types: PhantomData<fn(I)>,
+}
+
+impl<'w, I: Inputs, O: Outputs> Calling<'w, I, O> {
+    /// Calls with cores of inputs that are row-major, of these strides, and outputs that need not be cleared.
+    pub(super) fn new<'s>(
+        function: &'w dyn Function<I, O>,
+        fit: &'w Fit,
+        inputs: impl Iterator<Item = &'s [isize]>,
+    ) -> Self {
+        let mut strides = SmallVec::new();
+        inputs.for_each(|own| strides.extend_from_slice(own));
+        fit.outputs.iter().for_each(|output| strides.extend(Source::packed(&output.core)));
+        let arguments = || fit.inputs.iter().chain(&fit.outputs);
+        Self {
+            function,
+            loops: &fit.loops,
+            dims: fit.dims.iter().map(|extent| extent.unwrap_or(1)).collect(),
+            strides,
+            lens: arguments().map(|argument| argument.core.iter().product()).collect(),
+            shapes: arguments().map(|argument| argument.core.as_slice()).collect(),
+            packed: true,
+            clear: false,
+            or: None,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<I: Inputs, O: Outputs> Work<Masked<I>, O> for Calling<'_, I, O> {
+    fn run(&self, row: Row<'_, Masked<I>, O>) -> Result<()> {
+        let (inputs, mask) = row.inputs;
+        let operands = <I as cores::Inputs>::COUNT;
+        let Some(mask) = mask else {
+            return self.calls(
+                0..row.count,
+                row.first,
+                inputs,
+                row.offsets,
+                row.steps,
+                row.outputs,
+            );
+        };
+        let made = |k: usize| {
+            let at =
+                row.offsets[operands].wrapping_add(row.steps[operands].wrapping_mul(k as isize));
+            mask.get(at as usize).copied().unwrap_or(false)
+        };
+        let (mut start, mut out) = (0, row.outputs);
+        while start < row.count {
+            let make = made(start);
+            let end = (start + 1..row.count).find(|&k| made(k) != make).unwrap_or(row.count);
+            let (mut now, later) =
+                <O as cores::Outputs>::split(out, |k| (end - start) * self.lens[operands + k]);
+            out = later;
+            match self.or {
+                _ if make => {
+                    self.calls(start..end, row.first, inputs, row.offsets, row.steps, now)?;
+                }
+                Some(values) => <O as Outputs>::put(&mut now, values),
+                None => {}
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
+    /// Makes some calls of a row.
+    pub(super) fn calls(
+        &self,
+        calls: Range<usize>,
+        first: usize,
+        inputs: <I as cores::Inputs>::Slices<'_>,
+        offsets: &[isize],
+        steps: &[isize],
+        mut outputs: <O as cores::Outputs>::Slices<'_>,
+    ) -> Result<()> {
+        if self.clear {
+            <O as Outputs>::clear(&mut outputs);
+        }
+        let operands = <I as cores::Inputs>::COUNT;
+        let mut dimensions: SmallVec<[usize; 8]> = SmallVec::new();
+        dimensions.push(calls.len());
+        dimensions.extend_from_slice(&self.dims);
+        let mut all: SmallVec<[isize; 12]> = SmallVec::new();
+        let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
+        for (argument, (&len, shape)) in self.lens.iter().zip(&self.shapes).enumerate() {
+            let (offset, step) = match argument < operands {
+                true => (offsets[argument], steps[argument]),
+                false => (0, len as isize),
+            };
+            let skipped = if argument < operands { calls.start as isize } else { 0 };
+            let offset = offset.wrapping_add(step.wrapping_mul(skipped));
+            all.push(step);
+            places.push(Place { offset, step, len, shape });
+        }
+        all.extend_from_slice(&self.strides);
+        let (dimensions, steps, packed) = (&dimensions[..], &all[..], self.packed);
+        let (places, inputs) = (&places[..], <I as cores::Inputs>::shorter(inputs));
+        let outputs = <O as cores::Outputs>::reborrow(&mut outputs);
+        let mut args = Args::<I, O> { inputs, outputs, dimensions, steps, places, packed };
+        self.function.run_block(&mut args).map_err(|(k, error)| {
+            // A function may say anything.
+            let last = calls.end.saturating_sub(1);
+            let k = calls.start.saturating_add(k).min(last);
+            let index = self.loops.unravel(first + k).to_vec();
+            Error::Elementary { index, source: Cause::new(error) }
+        })
+    }
+}

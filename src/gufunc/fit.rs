@@ -1,0 +1,262 @@
+//! From shapes to a plan of calls: which axes are core axes, and what they and the loop extend to.
+
+use super::axes::{Axes, Inputs, Options, Outputs, arguments, missing};
+use super::extent::{Extent, Kind};
+use super::signature::Signature;
+use crate::error::{Error, Result};
+use crate::ops::cores::Arrangement;
+use crate::shape::{Align, Shape};
+use smallvec::SmallVec;
+
+/// A call fitted to shapes.
+#[derive(Debug, Clone)]
+pub(super) struct Fit {
+    /// Extents of the names, if they are not missing.
+    pub(super) dims: SmallVec<[Option<usize>; 4]>,
+    pub(super) loops: Shape,
+    pub(super) inputs: Inputs,
+    pub(super) outputs: Outputs,
+    pub(super) shapes: SmallVec<[Shape; 2]>,
+}
+
+/// Extents that the function gives to names that are in no input.
+pub(super) type Given<'g> = &'g dyn Fn(&mut CoreDims<'_>) -> Result<()>;
+
+/// The extents of the core dimensions of a call, for [`Gufunc::with_extents`](super::Gufunc::with_extents).
+#[derive(Debug)]
+pub struct CoreDims<'d> {
+    signature: &'d Signature,
+    dims: &'d mut [Option<usize>],
+    /// Whether the extent is that of an input.
+    known: SmallVec<[bool; 4]>,
+}
+
+impl CoreDims<'_> {
+    /// The extents that are known, but for those that are fixed.
+    pub(super) fn known(&self) -> Vec<(String, usize)> {
+        named(self.signature, self.dims)
+    }
+
+    /// The extent of a dimension, unless it is not known or missing.
+    pub fn get(&self, name: &str) -> Option<usize> {
+        self.dims[self.number(name)?]
+    }
+
+    /// All dimensions, in the order in which the signature names them first.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<usize>)> {
+        let names = self.signature.names().iter().map(|name| name.text.as_str());
+        names.zip(self.dims.iter().copied())
+    }
+
+    /// Sets the extent of a dimension that is in no input.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CoreUnknown`] if the signature has no such dimension, [`Error::CoreExtent`] if inputs have another
+    /// extent.
+    pub fn set(&mut self, name: &str, extent: usize) -> Result<()> {
+        let Some(number) = self.number(name) else {
+            return Err(Error::CoreUnknown { dim: name.to_string() });
+        };
+        if self.known[number] && self.dims[number] != Some(extent) {
+            return Err(Error::CoreExtent {
+                signature: self.signature.to_string(),
+                dim: name.to_string(),
+                argument: 0,
+                axis: 0,
+                extent,
+                so_far: self.dims[number].unwrap_or(1),
+                first: 0,
+            });
+        }
+        self.dims[number] = Some(extent);
+        Ok(())
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        self.signature.names().iter().position(|own| own.text == name)
+    }
+}
+
+/// Fits a signature to shapes of inputs, and of outputs that are there.
+///
+/// # Errors
+///
+/// In this order: [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::CoreExtent`], [`Error::Operands`],
+/// [`Error::CoreUnknown`] and [`Error::CoreComputed`], [`Error::Destination`].
+pub(super) fn fit(
+    signature: &Signature,
+    shapes: &[Shape],
+    outs: Option<&[Shape]>,
+    options: &Options,
+    given: Option<Given<'_>>,
+) -> Result<Box<Fit>> {
+    let missing = missing(signature, shapes)?;
+    let (inputs, outputs) = arguments(signature, shapes, options, &missing)?;
+    let mut dims = extents(signature, shapes, &inputs, &missing)?;
+    let mut loops = Shape::default();
+    for (k, (argument, shape)) in inputs.iter().zip(shapes).enumerate() {
+        let own = argument.order[..argument.loops].iter().map(|&axis| shape[axis]).collect();
+        loops = if k == 0 { own } else { loops.join(&own, Align::Right, k + 1)? };
+    }
+    let inner = |shape: &Shape, argument: &Arrangement| -> SmallVec<[usize; 4]> {
+        argument.core_axes().iter().map(|&axis| shape[axis]).collect()
+    };
+    let known = dims.clone();
+    for ((extents, argument), out) in
+        signature.output_axes().iter().zip(&outputs).zip(outs.into_iter().flatten())
+    {
+        if out.rank() != argument.order.len() || options.keepdims {
+            continue;
+        }
+        let present = extents.iter().zip(&argument.lacks).filter(|(_, lacks)| !**lacks);
+        for ((extent, _), own) in present.zip(inner(out, argument)) {
+            if let Extent::Of(name) = extent {
+                dims[*name].get_or_insert(own);
+            }
+        }
+    }
+    if let Some(given) = given {
+        let both = known.iter().zip(&missing);
+        let known: SmallVec<_> = both.map(|(dim, missing)| dim.is_some() || *missing).collect();
+        given(&mut CoreDims { signature, dims: &mut dims, known })?;
+    }
+    let mut fit = Box::new(Fit { dims, loops, inputs, outputs, shapes: SmallVec::new() });
+    fit.cores(signature, options, &missing)?;
+    for (shape, out) in fit.shapes.iter().zip(outs.into_iter().flatten()) {
+        if shape != out {
+            return Err(Error::Destination { expected: shape.to_vec(), found: out.to_vec() });
+        }
+    }
+    Ok(fit)
+}
+
+/// Extents by name, but for those that are fixed or not known.
+fn named(signature: &Signature, dims: &[Option<usize>]) -> Vec<(String, usize)> {
+    let names = signature.names().iter().zip(dims);
+    let extents = names.filter(|(name, _)| !matches!(name.kind, Kind::Fixed(_)));
+    extents.filter_map(|(name, extent)| Some((name.text.clone(), (*extent)?))).collect()
+}
+
+impl Fit {
+    /// The extents by name, but for those that are fixed or missing.
+    pub(super) fn known(&self, signature: &Signature) -> Vec<(String, usize)> {
+        named(signature, &self.dims)
+    }
+
+    /// Core extents of all arguments, and shapes of the results.
+    fn cores(&mut self, signature: &Signature, options: &Options, missing: &[bool]) -> Result<()> {
+        let dims = &self.dims;
+        let unknown =
+            |name: usize| Error::CoreUnknown { dim: signature.names()[name].text.clone() };
+        let of = |name: usize| match (missing[name], dims[name]) {
+            (true, _) => Ok(1),
+            (_, extent) => extent.ok_or_else(|| unknown(name)),
+        };
+        for (argument, axes) in self.inputs.iter_mut().zip(signature.input_axes()) {
+            argument.core = axes.iter().map(|&name| of(name)).collect::<Result<_>>()?;
+        }
+        for (argument, axes) in self.outputs.iter_mut().zip(signature.output_axes()) {
+            let mut core = SmallVec::new();
+            for extent in axes {
+                core.push(match extent {
+                    Extent::Of(name) => of(*name)?,
+                    Extent::Sum(sum) => {
+                        if let Some(name) = sum.names().find(|name| of(*name).is_err()) {
+                            return Err(unknown(name));
+                        }
+                        let own = |name: usize| dims[name].unwrap_or(1);
+                        if options.empty && sum.names().any(|name| own(name) == 0) {
+                            core.push(0);
+                            continue;
+                        }
+                        let value = sum.value(own)?;
+                        let extent = value.and_then(|value| isize::try_from(value).ok());
+                        extent.and_then(|extent| usize::try_from(extent).ok()).ok_or_else(|| {
+                            let names = signature.names();
+                            let mut extents: Vec<(String, usize)> = Vec::new();
+                            for name in sum.names() {
+                                let one = (names[name].text.clone(), own(name));
+                                if !extents.contains(&one) {
+                                    extents.push(one);
+                                }
+                            }
+                            Error::CoreComputed {
+                                sum: sum.text(|name| &names[name].text),
+                                value,
+                                extents,
+                            }
+                        })?
+                    }
+                });
+            }
+            argument.core = core;
+        }
+        for argument in &self.outputs {
+            let shape = if options.keepdims {
+                let mut shape: Axes = SmallVec::from_elem(1, argument.order.len());
+                let loops = argument.order.iter().zip(self.loops.iter());
+                loops.for_each(|(&axis, &extent)| shape[axis] = extent);
+                shape.into_iter().collect()
+            } else {
+                shape_of(argument, &self.loops)
+            };
+            Shape::check_rank(shape.rank())?;
+            shape.count()?;
+            self.shapes.push(shape);
+        }
+        Ok(())
+    }
+}
+
+/// The shape of a result: `loops`, then the core axes that it has, each at its place.
+fn shape_of(argument: &Arrangement, loops: &[usize]) -> Shape {
+    let core = argument.core.iter().zip(&argument.lacks).filter(|(_, lacks)| !**lacks);
+    let extents = loops.iter().chain(core.map(|(extent, _)| extent));
+    let mut shape: Axes = SmallVec::from_elem(0, argument.order.len());
+    argument.order.iter().zip(extents).for_each(|(&axis, &extent)| shape[axis] = extent);
+    shape.into_iter().collect()
+}
+
+/// The extents of names that inputs have.
+fn extents(
+    signature: &Signature,
+    shapes: &[Shape],
+    inputs: &[Arrangement],
+    missing: &[bool],
+) -> Result<SmallVec<[Option<usize>; 4]>> {
+    let names = signature.names();
+    let mut dims: SmallVec<[Option<usize>; 4]> = SmallVec::new();
+    let mut first: SmallVec<[usize; 4]> = SmallVec::from_elem(0, names.len());
+    dims.extend(names.iter().map(|name| match name.kind {
+        Kind::Fixed(extent) => Some(extent),
+        _ => None,
+    }));
+    for (k, (axes, shape)) in signature.input_axes().iter().zip(shapes).enumerate() {
+        let there = axes.iter().filter(|name| !missing[**name]);
+        for (&name, &axis) in there.zip(inputs[k].core_axes()) {
+            let (extent, stretches) = (shape[axis], names[name].kind == Kind::Stretching);
+            match dims[name] {
+                None => (dims[name], first[name]) = (Some(extent), k + 1),
+                Some(1) if stretches => {
+                    if extent != 1 {
+                        (dims[name], first[name]) = (Some(extent), k + 1);
+                    }
+                }
+                Some(so_far) if so_far == extent || (stretches && extent == 1) => {}
+                Some(so_far) => {
+                    return Err(Error::CoreExtent {
+                        signature: signature.to_string(),
+                        dim: names[name].text.clone(),
+                        argument: k + 1,
+                        axis,
+                        extent,
+                        so_far,
+                        first: first[name],
+                    });
+                }
+            }
+        }
+    }
+    Ok(dims)
+}

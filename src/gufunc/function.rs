@@ -1,0 +1,186 @@
+//! Gufuncs: elementary functions with their signatures.
+
+use super::axes::Options;
+use super::elementary::{Each, Elementary, Inputs, Outcome, Outputs};
+use super::fit::{CoreDims, Fit, fit};
+use super::signature::Signature;
+use crate::error::{Cause, ElementaryError, Error, Result};
+use crate::ops::cores;
+use crate::shape::Shape;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+type Extents = dyn Fn(&mut CoreDims<'_>) -> Result<()> + Send + Sync;
+
+/// A generalized ufunc: an elementary function of inputs of types `I` and outputs of types `O`, with the signature of
+/// its cores. Clones share the function.
+pub struct Gufunc<I, O, F> {
+    pub(super) inner: Arc<Inner<F>>,
+    types: PhantomData<fn(I) -> O>,
+}
+
+pub(super) struct Inner<F> {
+    pub(super) rules: Rules,
+    pub(super) function: F,
+}
+
+/// What a gufunc makes of shapes.
+#[derive(Clone)]
+pub(super) struct Rules {
+    signature: Result<Signature>,
+    extents: Option<Arc<Extents>>,
+    /// Whether outputs of a sum of names one of which is 0 are empty.
+    pub(super) empty: bool,
+}
+
+impl Rules {
+    pub(super) fn signature(&self) -> Result<&Signature> {
+        self.signature.as_ref().map_err(Error::clone)
+    }
+
+    /// Fits the signature to shapes.
+    pub(super) fn fit(
+        &self,
+        shapes: &[Shape],
+        outs: Option<&[Shape]>,
+        options: &Options,
+    ) -> Result<Box<Fit>> {
+        let extents = self
+            .extents
+            .as_deref()
+            .map(|extents| extents as &dyn Fn(&mut CoreDims<'_>) -> Result<()>);
+        fit(self.signature()?, shapes, outs, options, extents)
+    }
+}
+
+impl<I, O, F> Clone for Gufunc<I, O, F> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), types: PhantomData }
+    }
+}
+
+impl<I, O, F> fmt::Debug for Gufunc<I, O, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gufunc")
+            .field("signature", &self.inner.rules.signature)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I: Inputs, O: Outputs, F> Gufunc<I, O, Each<F>> {
+    /// A gufunc that calls a closure with the cores of inputs and those of outputs, for every index of the loop.
+    ///
+    /// The closure takes two tuples or arrays, of [`Core`](super::Core) and [`CoreMut`](super::CoreMut), which are
+    /// slices. It returns nothing, or `Result<(), E>` with any error.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Signature`], and [`Error::SignatureArguments`] if the signature has other numbers of arguments.
+    ///
+    /// ```
+    /// use lensor::gufunc::Gufunc;
+    /// use lensor::prelude::*;
+    /// let mean = Gufunc::<(f64, bool), (f64,), _>::each("(n),(n)->()", |(x, use_it), (mut mean,)| {
+    ///     let used: Vec<f64> = x.iter().zip(use_it.iter()).filter(|(_, u)| **u).map(|(x, _)| *x).collect();
+    ///     if used.is_empty() {
+    ///         return Err("nothing to average");
+    ///     }
+    ///     mean[0] = used.iter().sum::<f64>() / used.len() as f64;
+    ///     Ok(())
+    /// })?;
+    /// let x = Tensor::from_nested([[1.0, 3.0], [5.0, 7.0]])?;
+    /// let (means,) = mean.call((&x, x.less(6.0))).eval()?;
+    /// assert_eq!(means.to_vec()?, [2.0, 5.0]);
+    /// let error = mean.call((&x, x.less(4.0))).eval().unwrap_err();
+    /// assert_eq!(error.to_string(), "elementary function failed at [1]: nothing to average");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn each<R>(signature: &str, f: F) -> Result<Self>
+    where
+        F: for<'c> Fn(<I as Inputs>::Cores<'c>, <O as Outputs>::Cores<'c>) -> R + Send + Sync,
+        R: Outcome,
+    {
+        Self::of(signature, Each(f))
+    }
+}
+
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
+    /// A gufunc of an elementary function, see [`Elementary`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Signature`], and [`Error::SignatureArguments`] if the signature has other numbers of arguments.
+    pub fn of(signature: &str, function: F) -> Result<Self> {
+        let signature = Signature::parse(signature)?;
+        let counts = [signature.inputs(), signature.outputs()];
+        let [inputs, outputs] = [<I as cores::Inputs>::COUNT, <O as cores::Outputs>::COUNT];
+        if counts != [inputs, outputs] {
+            let signature = signature.to_string();
+            return Err(Error::SignatureArguments { signature, counts, inputs, outputs });
+        }
+        Ok(Self::new(Ok(signature), function))
+    }
+
+    /// One whose signature has the right numbers of arguments.
+    pub(super) fn new(signature: Result<Signature>, function: F) -> Self {
+        Self::with_rules(Rules { signature, extents: None, empty: false }, function)
+    }
+
+    fn with_rules(rules: Rules, function: F) -> Self {
+        Self { inner: Arc::new(Inner { rules, function }), types: PhantomData }
+    }
+
+    /// The same, with empty outputs where a name in their extent is 0.
+    pub(super) fn empty_of_empty(signature: Result<Signature>, function: F) -> Self {
+        Self::with_rules(Rules { signature, extents: None, empty: true }, function)
+    }
+
+    /// Gives extents to core dimensions that are in no input, or refuses the extents of a call.
+    ///
+    /// `extents` sees all extents that are known, from inputs and from outputs that are given.
+    ///
+    /// ```
+    /// use lensor::gufunc::Gufunc;
+    /// use lensor::prelude::*;
+    /// let pairs = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[x], [mut out]| {
+    ///     out.iter_mut().zip(x.chunks(2)).for_each(|(out, pair)| *out = pair.iter().sum());
+    /// })?
+    /// .with_extents(|dims| match dims.get("n") {
+    ///     Some(n) if n % 2 == 0 => dims.set("p", n / 2),
+    ///     _ => Err(Error::CoreRefused { extents: vec![], source: lensor::error::Cause::new("n is odd") }),
+    /// });
+    /// let [sums] = pairs.call([Tensor::from(vec![1, 2, 3, 4]).view()]).eval()?;
+    /// assert_eq!(sums.to_vec()?, [3, 7]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn with_extents<E: Into<ElementaryError>>(
+        self,
+        extents: impl Fn(&mut CoreDims<'_>) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Clone,
+    {
+        let refused = move |dims: &mut CoreDims<'_>| {
+            let Err(error) = extents(dims) else { return Ok(()) };
+            let error: ElementaryError = error.into();
+            Err(match error.downcast::<Error>() {
+                Ok(error) => *error,
+                Err(error) => {
+                    Error::CoreRefused { extents: dims.known(), source: Cause::new(error) }
+                }
+            })
+        };
+        let rules = Rules { extents: Some(Arc::new(refused)), ..self.inner.rules.clone() };
+        Self::with_rules(rules, self.inner.function.clone())
+    }
+
+    /// The signature.
+    ///
+    /// # Errors
+    ///
+    /// None for one that was made by [`Self::each`] or [`Self::of`].
+    pub fn signature(&self) -> Result<&Signature> {
+        self.inner.rules.signature()
+    }
+}

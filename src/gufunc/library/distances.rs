@@ -1,0 +1,133 @@
+//! Distances of points.
+
+use super::named;
+use crate::dtype::Real;
+use crate::error::ElementaryError;
+use crate::gufunc::{Core, CoreMut, Elementary, Gufunc};
+use crate::memory::refill;
+use std::array::from_fn;
+
+/// Points whose distances are computed side by side.
+const TOGETHER: usize = 16;
+
+/// Euclidean distances of all points of one list to all of another, `(m,d),(n,d)->(m,n)`.
+///
+/// ```
+/// use lensor::gufunc::cdist;
+/// use lensor::Tensor;
+/// let a = Tensor::from_nested([[0.0, 0.0], [3.0, 4.0]])?;
+/// let b = Tensor::from_nested([[3.0, 0.0]])?;
+/// assert_eq!(cdist().call([&a, &b]).eval()?[0].to_vec()?, [3.0, 4.0]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn cdist<T: Real + Default + 'static>() -> Gufunc<[T; 2], [T; 1], CDist> {
+    named("cdist", CDist)
+}
+
+/// See [`cdist`].
+#[derive(Debug, Clone, Copy)]
+pub struct CDist;
+
+impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for CDist {
+    const FILLS: bool = true;
+
+    #[inline(always)]
+    fn call<'c>(
+        &self,
+        [a, b]: [Core<'c, T>; 2],
+        [mut out]: [CoreMut<'c, T>; 1],
+    ) -> Result<(), ElementaryError> {
+        let (&[m, d], &[n, _]) = (a.shape(), b.shape()) else {
+            return Err("cores of points".into());
+        };
+        let mut columns = Vec::new();
+        by_columns(&b, n, d, &mut columns)?;
+        for (row, point) in out
+            .chunks_exact_mut(n.max(1))
+            .take(m)
+            .enumerate()
+            .map(|(k, row)| (row, &a[k * d..(k + 1) * d]))
+        {
+            distances(point, &columns, n, 0, row);
+        }
+        Ok(())
+    }
+}
+
+/// Euclidean distances of all pairs of points, `(n,d)->(n*(n-1)/2)`: of the first to all that follow, then of the
+/// second to all that follow it, and so on.
+///
+/// ```
+/// use lensor::gufunc::pdist;
+/// use lensor::Tensor;
+/// let t = Tensor::from_nested([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])?;
+/// assert_eq!(pdist().call([&t]).eval()?[0].to_vec()?, [5.0, 10.0, 5.0]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn pdist<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], PDist> {
+    named("pdist", PDist)
+}
+
+/// See [`pdist`].
+#[derive(Debug, Clone, Copy)]
+pub struct PDist;
+
+impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
+    const FILLS: bool = true;
+
+    #[inline(always)]
+    fn call<'c>(
+        &self,
+        [a]: [Core<'c, T>; 1],
+        [mut out]: [CoreMut<'c, T>; 1],
+    ) -> Result<(), ElementaryError> {
+        let &[n, d] = a.shape() else { return Err("cores of points".into()) };
+        let mut columns = Vec::new();
+        by_columns(&a, n, d, &mut columns)?;
+        let mut rest = &mut *out;
+        for k in 0..n.saturating_sub(1) {
+            let (row, later) = rest.split_at_mut(n - 1 - k);
+            distances(&a[k * d..(k + 1) * d], &columns, n, k + 1, row);
+            rest = later;
+        }
+        Ok(())
+    }
+}
+
+/// The coordinates of points one after another.
+#[inline(always)]
+fn by_columns<T: Real>(
+    points: &[T],
+    n: usize,
+    d: usize,
+    columns: &mut Vec<T>,
+) -> Result<(), ElementaryError> {
+    let all = (0..n * d).map(|k| points[k % n * d + k / n]);
+    Ok(refill(columns, all)?)
+}
+
+/// Distances of a point to those from number `first` on.
+#[inline(always)]
+fn distances<T: Real>(point: &[T], columns: &[T], n: usize, first: usize, out: &mut [T]) {
+    let squared = |sum: T, x: T, y: T| {
+        let difference = x.minus(y);
+        sum.plus(difference.times(difference))
+    };
+    let zero = T::of_f64(0.0);
+    let (chunks, tail) = out.as_chunks_mut::<TOGETHER>();
+    let mut at = first;
+    for chunk in chunks {
+        let mut sums = [zero; TOGETHER];
+        for (axis, &x) in point.iter().enumerate() {
+            let column = &columns[axis * n + at..][..TOGETHER];
+            sums = from_fn(|k| squared(sums[k], x, column[k]));
+        }
+        *chunk = sums.map(T::sqrt);
+        at += TOGETHER;
+    }
+    for (k, slot) in tail.iter_mut().enumerate() {
+        let axes = point.iter().enumerate();
+        let sum = axes.fold(zero, |sum, (axis, &x)| squared(sum, x, columns[axis * n + at + k]));
+        *slot = sum.sqrt();
+    }
+}

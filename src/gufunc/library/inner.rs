@@ -1,0 +1,237 @@
+//! Products of two vectors.
+
+use super::named;
+use crate::dtype::Arithmetic;
+use crate::error::ElementaryError;
+use crate::gufunc::elementary::one_by_one;
+use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::kernel::{Kernel, dispatch, prefetch_span};
+
+/// Sums that a product of vectors keeps at once, and terms of a part of a long one, as those of
+/// [`Reduce::dot`](crate::Reduce::dot).
+const LANES: usize = 32;
+const PART: usize = 512;
+
+/// The sum of products of two vectors, `(n),(n)->()`, by lanes that are joined in pairs. Integers wrap.
+///
+/// ```
+/// use lensor::gufunc::inner1d;
+/// use lensor::Tensor;
+/// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+/// assert_eq!(inner1d().call([&t, &t]).eval()?[0].to_vec()?, [5, 25]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn inner1d<T>() -> Gufunc<[T; 2], [T; 1], Inner>
+where
+    T: Arithmetic + Default + 'static,
+{
+    named("inner1d", Inner)
+}
+
+/// See [`inner1d`].
+#[derive(Debug, Clone, Copy)]
+pub struct Inner;
+
+impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
+    const FILLS: bool = true;
+
+    #[inline(always)]
+    fn call<'c>(
+        &self,
+        [a, b]: [Core<'c, T>; 2],
+        [mut out]: [CoreMut<'c, T>; 1],
+    ) -> Result<(), ElementaryError> {
+        out[0] = if a.len() <= PART { products(&a, &b) } else { long(&a, &b) };
+        Ok(())
+    }
+
+    fn fits(_strides: &[isize], step: isize) -> bool {
+        step == 1
+    }
+
+    fn run(&self, args: &mut Args<'_, [T; 2], [T; 1]>) -> Result<(), (usize, ElementaryError)> {
+        if args.packed { one_by_one(self, args) } else { dispatch(SideBySide(args)) }
+    }
+}
+
+/// Calls that are made side by side, where the elements of one call are far apart and those of the next call near.
+const CALLS: usize = 64;
+
+/// Products of vectors, those of neighbouring calls side by side: the same sums in the same order.
+struct SideBySide<'s, 'a, T: Arithmetic + Default + 'static>(&'s mut Args<'a, [T; 2], [T; 1]>);
+
+impl<T: Arithmetic + Default + 'static> Kernel for SideBySide<'_, '_, T> {
+    type Out = Result<(), (usize, ElementaryError)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let args = self.0;
+        args.check().map_err(|error| (0, error.into()))?;
+        let (&[count, n], &[a, b, _, a_n, b_n]) = (args.dimensions, args.steps) else {
+            return Err((0, "cores of vectors".into()));
+        };
+        let (offsets, [first, second], [out]) =
+            ([args.offset(0), args.offset(1)], args.inputs, &mut args.outputs);
+        let at = |offset: usize, by: usize, step: isize| {
+            offset.wrapping_add_signed(step.wrapping_mul(by as isize))
+        };
+        for start in (0..count).step_by(CALLS) {
+            let calls = CALLS.min(count - start);
+            let columns = Columns {
+                slices: [first, second],
+                starts: [at(offsets[0], start, a), at(offsets[1], start, b)],
+                along: [a, b],
+                down: [a_n, b_n],
+                calls,
+                len: n,
+            };
+            let sums = columns.sums(0, n);
+            out[start..start + calls].copy_from_slice(&sums[..calls]);
+        }
+        Ok(())
+    }
+}
+
+/// The vectors of neighbouring calls, each a column.
+struct Columns<'c, T> {
+    slices: [&'c [T]; 2],
+    starts: [usize; 2],
+    /// Steps to the next call, and to the next element of a vector.
+    along: [isize; 2],
+    down: [isize; 2],
+    calls: usize,
+    /// Elements of a vector.
+    len: usize,
+}
+
+/// Elements of vectors, each on a page of its own, that are asked for before they are read.
+const AHEAD: usize = 12;
+
+impl<T: Arithmetic + Default> Columns<'_, T> {
+    /// Asks for what is read [`AHEAD`] elements after element `k`, of the next calls at the end.
+    #[inline(always)]
+    fn prefetch(&self, k: usize) {
+        let (later, calls) = match k + AHEAD {
+            later if later < self.len => (later, 0),
+            later => (later - self.len, self.calls),
+        };
+        for operand in 0..2 {
+            if self.along[operand] == 1 {
+                let moved = self.down[operand].wrapping_mul(later as isize);
+                let start = self.starts[operand].wrapping_add_signed(moved).wrapping_add(calls);
+                prefetch_span(self.slices[operand], start, self.calls);
+            }
+        }
+    }
+
+    /// The products of element `k` of the vectors.
+    #[inline(always)]
+    fn products(&self, k: usize) -> [T; CALLS] {
+        let load = |operand: usize| {
+            let (slice, along) = (self.slices[operand], self.along[operand]);
+            let start = self.starts[operand];
+            let start = start.wrapping_add_signed(self.down[operand].wrapping_mul(k as isize));
+            let mut row = [T::default(); CALLS];
+            if along == 1 {
+                row[..self.calls].copy_from_slice(&slice[start..start + self.calls]);
+            } else {
+                for (call, x) in row[..self.calls].iter_mut().enumerate() {
+                    *x = slice[start.wrapping_add_signed(along.wrapping_mul(call as isize))];
+                }
+            }
+            row
+        };
+        let (mut a, b) = (load(0), load(1));
+        for call in 0..CALLS {
+            a[call] = a[call].times(b[call]);
+        }
+        a
+    }
+
+    /// The sums of the products of `n` elements from number `first` on.
+    #[inline(always)]
+    fn part(&self, first: usize, n: usize) -> [T; CALLS] {
+        let zero = [T::default(); CALLS];
+        let lanes = if n < LANES { 1 } else { LANES };
+        let mut sums = [zero; LANES];
+        for k in 0..n {
+            self.prefetch(first + k);
+            let (products, lane) = (self.products(first + k), &mut sums[k % lanes]);
+            if k < lanes {
+                *lane = products;
+            } else {
+                for call in 0..CALLS {
+                    lane[call] = lane[call].plus(products[call]);
+                }
+            }
+        }
+        let mut width = lanes / 2;
+        while width > 0 {
+            let (low, high) = sums.split_at_mut(width);
+            for (low, high) in low.iter_mut().zip(high) {
+                low.iter_mut().zip(high).for_each(|(low, high)| *low = low.plus(*high));
+            }
+            width /= 2;
+        }
+        sums[0]
+    }
+
+    /// The same of long vectors: of parts, joined in pairs as those of [`long`] are.
+    fn sums(&self, first: usize, n: usize) -> [T; CALLS] {
+        if n <= PART {
+            return self.part(first, n);
+        }
+        let middle = half(n);
+        let (mut low, high) = (self.sums(first, middle), self.sums(first + middle, n - middle));
+        low.iter_mut().zip(&high).for_each(|(low, high)| *low = low.plus(*high));
+        low
+    }
+}
+
+/// Elements of the first half of a long vector.
+fn half(n: usize) -> usize {
+    (1 << (n.div_ceil(PART) - 1).ilog2()) * PART
+}
+
+/// The sum of products of two short vectors.
+#[inline(always)]
+fn products<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
+    let b = &b[..a.len()];
+    let Some((head, rest)) = a.split_first_chunk::<LANES>() else {
+        let Some((first, rest)) = a.split_first() else { return T::default() };
+        let terms = rest.iter().zip(&b[1..]);
+        return terms.fold(first.times(b[0]), |sum, (x, y)| sum.plus(x.times(*y)));
+    };
+    let (other, later) = b.split_at(LANES);
+    let mut lanes = [T::default(); LANES];
+    for (lane, (x, y)) in lanes.iter_mut().zip(head.iter().zip(other)) {
+        *lane = x.times(*y);
+    }
+    let ((chunks, tail), (others, ends)) = (rest.as_chunks::<LANES>(), later.as_chunks::<LANES>());
+    for (x, y) in chunks.iter().zip(others) {
+        for k in 0..LANES {
+            lanes[k] = lanes[k].plus(x[k].times(y[k]));
+        }
+    }
+    for (lane, (x, y)) in lanes.iter_mut().zip(tail.iter().zip(ends)) {
+        *lane = lane.plus(x.times(*y));
+    }
+    let mut width = LANES / 2;
+    while width > 0 {
+        for k in 0..width {
+            lanes[k] = lanes[k].plus(lanes[k + width]);
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+/// The sum of products of two long vectors: of parts, joined in pairs.
+#[inline(never)]
+fn long<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
+    if a.len() <= PART {
+        return products(a, b);
+    }
+    let middle = half(a.len());
+    long(&a[..middle], &b[..middle]).plus(long(&a[middle..], &b[middle..]))
+}

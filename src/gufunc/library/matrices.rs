@@ -1,0 +1,144 @@
+//! Determinants, inverses and solutions of square matrices.
+
+use super::matrix::{det_several, inv as inverse, solve as solution};
+use super::named;
+use crate::dtype::Real;
+use crate::error::ElementaryError;
+use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::kernel::{Kernel, dispatch};
+use crate::memory::try_reserve_exact;
+
+/// Determinants, `(n,n)->()`: by a formula up to 4 x 4 where its result is known to lie within `8 n^2` units in the
+/// last place times the condition number, by elimination with partial pivots otherwise. That of 0 x 0 is 1.
+///
+/// ```
+/// use lensor::gufunc::det;
+/// use lensor::Tensor;
+/// let t = Tensor::from_nested([[1.0_f64, 2.0], [3.0, 4.0]])?;
+/// let [d] = det().call([&t]).eval()?;
+/// assert_eq!(d.item()?, -2.0);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn det<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], Det> {
+    named("det", Det)
+}
+
+/// See [`det`].
+#[derive(Debug, Clone, Copy)]
+pub struct Det;
+
+impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Det {
+    const FILLS: bool = true;
+
+    fn call<'c>(
+        &self,
+        [a]: [Core<'c, T>; 1],
+        [mut out]: [CoreMut<'c, T>; 1],
+    ) -> Result<(), ElementaryError> {
+        let n = a.shape().first().copied().unwrap_or(0);
+        det_several(n, &a, 0, &mut out, &mut scratch(n)?);
+        Ok(())
+    }
+
+    fn run(&self, args: &mut Args<'_, [T; 1], [T; 1]>) -> Result<(), (usize, ElementaryError)> {
+        dispatch(Determinants(args))
+    }
+}
+
+/// Memory for an elimination.
+fn scratch<T>(n: usize) -> Result<Vec<T>, ElementaryError> {
+    let mut scratch = Vec::new();
+    try_reserve_exact(&mut scratch, n.saturating_mul(n).saturating_add(n))?;
+    Ok(scratch)
+}
+
+/// Determinants one after another.
+struct Determinants<'d, 'a, T: Real + Default + 'static>(&'d mut Args<'a, [T; 1], [T; 1]>);
+
+impl<T: Real + Default + 'static> Kernel for Determinants<'_, '_, T> {
+    type Out = Result<(), (usize, ElementaryError)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let args = self.0;
+        let (count, n, [a]) = (args.len(), args.dimensions[1], args.inputs);
+        let mut scratch = scratch(n).map_err(|error| (0, error))?;
+        let (start, step) = (args.offset(0), args.steps[0]);
+        if let (Ok(step), Some(a)) = (usize::try_from(step), a.get(start..)) {
+            det_several(n, a, step, &mut args.outputs[0][..count], &mut scratch);
+            return Ok(());
+        }
+        for k in 0..count {
+            if let Some(([a], [mut out])) = args.cores(k) {
+                det_several(n, &a, 0, &mut out, &mut scratch);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Inverses, `(n,n)->(n,n)`, with errors as those of [`det`]. NaN and infinities give NaN or zeros.
+///
+/// ```
+/// use lensor::gufunc::inv;
+/// use lensor::Tensor;
+/// let t = Tensor::from_vec([2, 1, 1], vec![2.0, 0.0])?;
+/// assert_eq!(
+///     inv().call([&t]).eval().unwrap_err().to_string(),
+///     "elementary function failed at [1]: matrix is singular"
+/// );
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// The call fails at its index if elimination meets a pivot of exactly 0.
+pub fn inv<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], Inv> {
+    named("inv", Inv)
+}
+
+/// See [`inv`].
+#[derive(Debug, Clone, Copy)]
+pub struct Inv;
+
+impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Inv {
+    #[inline(always)]
+    fn call<'c>(
+        &self,
+        [a]: [Core<'c, T>; 1],
+        [mut out]: [CoreMut<'c, T>; 1],
+    ) -> Result<(), ElementaryError> {
+        let n = a.shape().first().copied().unwrap_or(0);
+        Ok(inverse(n, &a, &mut out, &mut scratch(n)?)?)
+    }
+}
+
+/// Solutions `x` of `a x = b`, `(n,n),(n,k?)->(n,k?)`, by elimination with partial pivots.
+///
+/// ```
+/// use lensor::gufunc::solve;
+/// use lensor::Tensor;
+/// let a = Tensor::from_nested([[2.0, 0.0], [0.0, 4.0]])?;
+/// let b = Tensor::from(vec![1.0, 1.0]);
+/// assert_eq!(solve().call([&a, &b]).eval()?[0].to_vec()?, [0.5, 0.25]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// The call fails at its index if elimination meets a pivot of exactly 0.
+pub fn solve<T: Real + Default + 'static>() -> Gufunc<[T; 2], [T; 1], Solve> {
+    named("solve", Solve)
+}
+
+/// See [`solve`].
+#[derive(Debug, Clone, Copy)]
+pub struct Solve;
+
+impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for Solve {
+    #[inline(always)]
+    fn call<'c>(
+        &self,
+        [a, b]: [Core<'c, T>; 2],
+        [mut out]: [CoreMut<'c, T>; 1],
+    ) -> Result<(), ElementaryError> {
+        let &[n, k] = b.shape() else { return Err("cores of matrices".into()) };
+        Ok(solution(n, k, &a, &b, &mut out, &mut scratch(n)?)?)
+    }
+}

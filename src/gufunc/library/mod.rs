@@ -1,0 +1,62 @@
+//! Gufuncs that are ready made.
+
+mod distances;
+mod inner;
+mod lu;
+mod matrices;
+mod matrix;
+mod products;
+mod sequences;
+mod vectors;
+
+pub use distances::{CDist, PDist, cdist, pdist};
+pub use inner::{Inner, inner1d};
+pub use matrices::{Det, Inv, Solve, det, inv, solve};
+pub use products::{Cross, MatrixProduct, Outer, Trace, cross, matmul, outer, trace};
+pub use sequences::{
+    Convolve, Histogram, Interp, PolyVal, convolve_full, convolve_valid, histogram, interp, polyval,
+};
+pub use vectors::{
+    ArgMinMax, ArgSorted, Cumulative, MinMax, Normalize, Sorted, VectorNorm, argminmax, argsort,
+    cumulative, minmax, norm, normalize, sort,
+};
+
+use super::elementary::{Elementary, Inputs, Outputs};
+use super::function::Gufunc;
+use super::signature::Signature;
+
+/// The names of the gufuncs that are ready made, and their signatures.
+pub const NAMES: [(&str, &str); 21] = [
+    ("inner1d", "(n),(n)->()"),
+    ("outer", "(m),(n)->(m,n)"),
+    ("matmul", "(m?,n),(n,p?)->(m?,p?)"),
+    ("cross", "(3),(3)->(3)"),
+    ("det", "(n,n)->()"),
+    ("trace", "(n,n)->()"),
+    ("inv", "(n,n)->(n,n)"),
+    ("solve", "(n,n),(n,k?)->(n,k?)"),
+    ("norm", "(n)->()"),
+    ("normalize", "(n)->(n)"),
+    ("minmax", "(n)->(),()"),
+    ("argminmax", "(n)->(),()"),
+    ("sort", "(n)->(n)"),
+    ("argsort", "(n)->(n)"),
+    ("convolve_full", "(m),(n)->(m+n-1)"),
+    ("convolve_valid", "(m),(n)->(m-n+1)"),
+    ("cdist", "(m,d),(n,d)->(m,n)"),
+    ("pdist", "(n,d)->(n*(n-1)/2)"),
+    ("polyval", "(c),()->()"),
+    ("interp", "(),(n),(n)->()"),
+    ("histogram", "(n),(b)->(b-1)"),
+];
+
+/// The signature of a name.
+fn signature(name: &str) -> crate::error::Result<Signature> {
+    let text = NAMES.iter().find(|(own, _)| *own == name).map_or("(n)->(n)", |(_, text)| text);
+    Signature::parse(text)
+}
+
+/// The gufunc of a name.
+fn named<I: Inputs, O: Outputs, F: Elementary<I, O>>(name: &str, function: F) -> Gufunc<I, O, F> {
+    Gufunc::new(signature(name), function)
+}

@@ -1,0 +1,268 @@
+//! Results of calls as operands: of the only output, or of several that share one computation.
+
+use super::arguments::{Held, MaskOperand};
+use super::call::{Call, Single};
+use super::elementary::{Elementary, Inputs, Outputs};
+use super::eval::result_map;
+use crate::compute::{Compute, Deferred, Pending};
+use crate::error::Result;
+use crate::expr::machinery::Kept;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, Lazy, Prepare};
+use crate::kernel::{self, Filled, inner};
+use crate::map::AddressMap;
+use crate::ops::cores;
+use crate::shape::Shape;
+use smallvec::SmallVec;
+use std::array::from_fn;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+impl<I, O: Outputs, F, X, M> Sealed for Call<I, O, F, X, M> {}
+
+impl<I, O, F, X, M> Compute for Call<I, O, F, X, M>
+where
+    I: Inputs,
+    O: Single,
+    F: Elementary<I, O>,
+    X: Held<I>,
+    M: MaskOperand,
+{
+    type Elem = O::Elem;
+
+    fn shape(&self) -> Result<Shape> {
+        Ok(self.request().fitted(None)?.shapes[0].clone())
+    }
+
+    fn layout(&self) -> Result<AddressMap> {
+        result_map(&*self.request().fitted(None)?, 0)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.deferred_operands(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
+        let fit = self.request().fitted(None)?;
+        let request = self.request();
+        let prepared = request.prepared(&fit)?;
+        inner::overwrite(out, Some(O::Elem::default()), |out| {
+            prepared.fill(request.function, O::one(out), false)
+        })
+    }
+
+    fn collect(&self, _count: usize) -> Result<Vec<O::Elem>> {
+        Ok(O::only(self.request().computed(&*self.request().fitted(None)?)?))
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        Call::explain(self)
+    }
+}
+
+impl<I, O, F, X, M> Call<I, O, F, X, M>
+where
+    I: Inputs,
+    O: Single,
+    F: Elementary<I, O>,
+    X: Held<I>,
+    M: MaskOperand,
+{
+    /// The result as a deferred operation, which has views, operators and all that takes operands.
+    pub fn deferred(self) -> Deferred<Self> {
+        Deferred::new(self)
+    }
+
+    /// The result as an expression.
+    pub fn lazy(self) -> Lazy<Pending<Self>> {
+        self.deferred().lazy()
+    }
+}
+
+/// A call of several outputs, which is computed once for all of them.
+pub struct Whole<I, O: Outputs, F, X, M> {
+    call: Call<I, O, F, X, M>,
+    results: Mutex<Weak<<O as cores::Outputs>::Vectors>>,
+}
+
+impl<I, O, F, X, M> Whole<I, O, F, X, M>
+where
+    I: Inputs,
+    O: Outputs<Vectors: Send + Sync>,
+    F: Elementary<I, O>,
+    X: Held<I>,
+    M: MaskOperand,
+{
+    /// The results, if some evaluation holds them.
+    fn held(&self) -> Option<Arc<<O as cores::Outputs>::Vectors>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
+    }
+}
+
+impl<I, O, F, X, M> Prepare for Whole<I, O, F, X, M>
+where
+    I: Inputs,
+    O: Outputs<Vectors: Send + Sync>,
+    F: Elementary<I, O>,
+    X: Held<I>,
+    M: MaskOperand,
+{
+    fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
+        let results = match self.held() {
+            Some(results) => results,
+            None => Arc::new({
+                let request = self.call.request();
+                request.vectors(&*request.fitted(None)?)?
+            }),
+        };
+        *self.results.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&results);
+        kept.keep(results);
+        Ok(())
+    }
+}
+
+/// One output of a call of several.
+pub struct Output<I, O: Outputs, F, X, M, T> {
+    whole: Arc<Whole<I, O, F, X, M>>,
+    number: usize,
+    of: fn(&<O as cores::Outputs>::Vectors, usize) -> &[T],
+}
+
+impl<I, O: Outputs, F, X, M, T> Clone for Output<I, O, F, X, M, T> {
+    fn clone(&self) -> Self {
+        Self { whole: self.whole.clone(), ..*self }
+    }
+}
+
+impl<I, O: Outputs, F, X, M, T> fmt::Debug for Output<I, O, F, X, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output")
+            .field("call", &self.whole.call)
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I, O: Outputs, F, X, M> fmt::Debug for Whole<I, O, F, X, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Whole").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+impl<I, O: Outputs, F, X, M, T> Sealed for Output<I, O, F, X, M, T> {}
+
+impl<I, O, F, X, M, T> Compute for Output<I, O, F, X, M, T>
+where
+    I: Inputs,
+    O: Outputs<Vectors: Send + Sync>,
+    F: Elementary<I, O>,
+    X: Held<I>,
+    M: MaskOperand,
+    T: Copy + Send + Sync,
+{
+    type Elem = T;
+
+    fn shape(&self) -> Result<Shape> {
+        Ok(self.whole.call.request().fitted(None)?.shapes[self.number].clone())
+    }
+
+    fn layout(&self) -> Result<AddressMap> {
+        result_map(&*self.whole.call.request().fitted(None)?, self.number)
+    }
+
+    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        visit(&*self.whole);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        match self.whole.held() {
+            Some(results) => kernel::copy((self.of)(&results, self.number), out),
+            None => {
+                let call = self.whole.call.request();
+                kernel::copy((self.of)(&call.vectors(&*call.fitted(None)?)?, self.number), out)
+            }
+        }
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        self.whole.call.explain()
+    }
+}
+
+/// Lists of outputs whose results are operands of their own. Sealed.
+pub trait Shared<I, F, X, M>: Outputs<Vectors: Send + Sync> {
+    /// A deferred operation for each output.
+    type Deferred;
+
+    #[doc(hidden)]
+    fn shared(whole: Arc<Whole<I, Self, F, X, M>>) -> Self::Deferred;
+}
+
+impl<T, I, F, X, M, const N: usize> Shared<I, F, X, M> for [T; N]
+where
+    T: Copy + Default + Send + Sync + 'static,
+    I: Inputs,
+    F: Elementary<I, Self>,
+    X: Held<I>,
+    M: MaskOperand,
+{
+    type Deferred = [Deferred<Output<I, Self, F, X, M, T>>; N];
+
+    fn shared(whole: Arc<Whole<I, Self, F, X, M>>) -> Self::Deferred {
+        fn of<T>(vectors: &SmallVec<[Vec<T>; 2]>, number: usize) -> &[T] {
+            &vectors[number]
+        }
+        from_fn(|number| Deferred::new(Output { whole: whole.clone(), number, of: of::<T> }))
+    }
+}
+
+macro_rules! shared {
+    ($($T:ident $k:tt),*) => {
+        impl<I, F, X, M, $($T: Copy + Default + Send + Sync + 'static),*> Shared<I, F, X, M> for ($($T,)*)
+        where
+            I: Inputs,
+            F: Elementary<I, Self>,
+            X: Held<I>,
+            M: MaskOperand,
+        {
+            type Deferred = ($(Deferred<Output<I, Self, F, X, M, $T>>,)*);
+
+            fn shared(whole: Arc<Whole<I, Self, F, X, M>>) -> Self::Deferred {
+                ($(Deferred::new(Output {
+                    whole: whole.clone(),
+                    number: $k,
+                    of: |vectors, _| &vectors.$k,
+                }),)*)
+            }
+        }
+    };
+}
+shared!(A 0);
+shared!(A 0, B 1);
+shared!(A 0, B 1, C 2);
+shared!(A 0, B 1, C 2, D 3);
+
+impl<I, O, F, X, M> Call<I, O, F, X, M>
+where
+    I: Inputs,
+    O: Shared<I, F, X, M>,
+    F: Elementary<I, O>,
+    X: Held<I>,
+    M: MaskOperand,
+{
+    /// The results as operands, one for each output. Within one evaluation all of them are computed by one call.
+    ///
+    /// ```
+    /// use lensor::gufunc::minmax;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0, 1.0], [2.0, 5.0]])?;
+    /// let [least, most] = minmax().call([&t]).outputs();
+    /// let scaled = (&t - least.insert_axis(1)?) / (&most - 1.0).insert_axis(1)?;
+    /// assert_eq!(scaled.eval()?.to_vec()?, [1.0, 0.0, 0.0, 0.75]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn outputs(self) -> O::Deferred {
+        O::shared(Arc::new(Whole { call: self, results: Mutex::new(Weak::new()) }))
+    }
+}

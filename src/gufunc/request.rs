@@ -1,0 +1,118 @@
+//! A call as it is computed, whatever the type of its function.
+
+use super::arguments::{Destinations, Held, MaskOperand};
+use super::axes::Options;
+use super::elementary::{Function, Inputs, Outputs};
+use super::eval::{Prepared, result_map};
+use super::explain::explain;
+use super::fit::Fit;
+use super::function::Rules;
+use crate::error::{Error, Result};
+use crate::expr::machinery::Kept;
+use crate::expr::{Explanation, Prepare, prepare_all};
+use crate::memory::list;
+use crate::ops::cores;
+use crate::shape::{Align, Shape};
+
+/// What a call makes of the shapes of its operands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallShapes {
+    /// Extents of the core dimensions by name, those that are fixed and those that are missing aside.
+    pub dims: Vec<(String, usize)>,
+    /// Joint shape of the loop axes.
+    pub loops: Shape,
+    /// Shape of each result.
+    pub outputs: Vec<Shape>,
+}
+
+/// What was asked for by a call.
+pub(super) struct Request<'c, I, O: Outputs, X, M> {
+    pub(super) rules: &'c Rules,
+    pub(super) function: &'c dyn Function<I, O>,
+    pub(super) operands: &'c X,
+    pub(super) mask: &'c M,
+    pub(super) options: &'c Options,
+    pub(super) or: Option<O::Elems>,
+}
+
+impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X, M> {
+    /// The call fitted to its shapes, and to those of outputs that are there.
+    pub(super) fn fitted(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
+        let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
+        if let Some(mask) = self.mask.shape()? {
+            let argument = <I as cores::Inputs>::COUNT + 1;
+            if fit.loops.join(&mask, Align::Right, argument)? != fit.loops {
+                return Err(Error::Operands {
+                    argument,
+                    axis: 0,
+                    shape: mask.to_vec(),
+                    so_far: fit.loops.to_vec(),
+                    left: false,
+                });
+            }
+            if self.or.is_none() && outs.is_none() {
+                return Err(Error::MaskedOutput);
+            }
+        }
+        Ok(fit)
+    }
+
+    pub(super) fn shapes_for(&self, outs: Option<&[Shape]>) -> Result<CallShapes> {
+        let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
+        Ok(CallShapes {
+            dims: fit.known(self.rules.signature()?),
+            loops: fit.loops.clone(),
+            outputs: list(fit.shapes.into_iter())?,
+        })
+    }
+
+    pub(super) fn eval(&self) -> Result<O::Tensors> {
+        let fit = self.fitted(None)?;
+        let vectors = self.vectors(&fit)?;
+        O::tensors(vectors, &mut |k| result_map(&fit, k))
+    }
+
+    /// The call with operands that are ready to be read.
+    pub(super) fn prepared<'f>(&self, fit: &'f Fit) -> Result<Prepared<'f, I, O>>
+    where
+        'c: 'f,
+    {
+        let fits = |strides: &[isize], step| self.function.fits(strides, step);
+        Prepared::new((self.operands, self.mask), self.or, fit, &fits)
+    }
+
+    /// All results in vectors, with the loop axes first.
+    pub(super) fn vectors(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
+        let mut kept = Kept::default();
+        prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
+        self.computed(fit)
+    }
+
+    /// The same once the deferred operations that operands and mask read are computed.
+    pub(super) fn computed(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
+        let prepared = self.prepared(fit)?;
+        let mut vectors = O::vectors(&prepared.counts()?)?;
+        prepared.fill(self.function, O::slices(&mut vectors), false)?;
+        Ok(vectors)
+    }
+
+    pub(super) fn assign_to<D: Destinations<O>>(&self, outs: D) -> Result<()> {
+        let fit = self.fitted(Some(&outs.shapes()))?;
+        let mut kept = Kept::default();
+        prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
+        outs.with(&fit.outputs, |outs| self.prepared(&fit)?.assign(self.function, outs))
+    }
+
+    pub(super) fn explain(&self) -> Result<Explanation> {
+        let fit = self.fitted(None)?;
+        let prepared = self.prepared(&fit)?;
+        explain(self.rules.signature()?, &fit, &prepared, self.operands.about())
+    }
+
+    /// The deferred operations that operands and mask read.
+    fn deferred(&self, visit: &mut dyn FnMut(&'c dyn Prepare)) {
+        self.operands.deferred(visit);
+        self.mask.deferred(visit);
+    }
+}

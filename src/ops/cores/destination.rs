@@ -1,0 +1,79 @@
+//! Where results go, box by box.
+
+use super::operand::{Arrangement, refill};
+use crate::error::{Error, Result};
+use crate::expr::{moved, selectors};
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Where the results of all calls go: the loop axes first, then those of a result.
+pub trait Destination<T> {
+    /// The memory of all results, if they lie there one after another.
+    fn memory(&mut self) -> Option<&mut [T]>;
+
+    /// Brings what lies in a box of the loop to the start of a vector.
+    ///
+    /// # Errors
+    ///
+    /// What reading reports.
+    fn load(&self, ranges: &[Range<usize>], to: &mut Vec<T>) -> Result<()>;
+
+    /// Writes the results of a box of the loop, which stand at the start of `results`.
+    ///
+    /// # Errors
+    ///
+    /// What writing reports.
+    fn store(&mut self, ranges: &[Range<usize>], results: &[T]) -> Result<()>;
+}
+
+/// A view as a destination.
+pub(crate) struct Arranged<'w, W> {
+    view: Tensor<&'w mut W>,
+    /// The axes of the view as they were.
+    order: SmallVec<[usize; 4]>,
+}
+
+impl<'w, W: Writer> Arranged<'w, W> {
+    /// # Errors
+    ///
+    /// [`Error::NotInjective`] if two indexes share an address.
+    pub(crate) fn new(out: &'w mut Tensor<W>, arrangement: &Arrangement) -> Result<Self> {
+        out.address_map().check_injective()?;
+        let order = arrangement.order.clone();
+        Ok(Self { view: out.view_mut().transpose(&order)?, order })
+    }
+
+    /// An error of a box as one of the destination.
+    fn restored(&self, error: Error, ranges: &[Range<usize>]) -> Error {
+        let mut error = moved(error, ranges);
+        if let Error::Storage { index: Some(index), .. } = &mut error
+            && index.len() == self.order.len()
+        {
+            let arranged = index.clone();
+            self.order.iter().zip(arranged).for_each(|(&axis, digit)| index[axis] = digit);
+        }
+        error
+    }
+}
+
+impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
+    fn memory(&mut self) -> Option<&mut [W::Elem]> {
+        let map = self.view.address_map();
+        let (contiguous, start, count) = (map.is_contiguous(), map.top().offset(), map.count());
+        let slice = self.view.parts_mut().1.as_mut_slice().filter(|_| contiguous)?;
+        slice.get_mut(start..start.checked_add(count)?)
+    }
+
+    fn load(&self, ranges: &[Range<usize>], to: &mut Vec<W::Elem>) -> Result<()> {
+        let before = self.view.view().select(selectors(ranges))?.lazy();
+        refill(to, &before).map_err(|error| self.restored(error, ranges))
+    }
+
+    fn store(&mut self, ranges: &[Range<usize>], results: &[W::Elem]) -> Result<()> {
+        let mut part = self.view.view_mut().select(selectors(ranges))?;
+        let results = Tensor::new(part.shape(), results)?;
+        part.assign(results).map_err(|error| self.restored(error, ranges))
+    }
+}

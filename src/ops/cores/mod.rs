@@ -1,0 +1,308 @@
+//! Calls on cores: small tensors of the operands, one for every index of a loop, that are needed whole.
+//!
+//! Cores that lie in memory as they are needed are handed out where they are. Others are evaluated to scratch
+//! memory, those of neighbouring calls at a time: an evaluation like any other, which goes from one order of
+//! memory to another tile by tile. Results are written where they belong if they lie there one after another,
+//! and otherwise assigned from scratch memory. Threads share the loop.
+
+mod destination;
+mod operand;
+mod tuples;
+
+pub(crate) use destination::Arranged;
+pub use destination::Destination;
+pub use operand::{Arrangement, Operand, Source};
+pub(crate) use tuples::Sources;
+pub use tuples::{Inputs, Outputs};
+
+use crate::error::{Error, Result};
+use crate::expr::Boxes;
+use crate::kernel::{self, join};
+use crate::shape::{Index, Shape};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Elements that are evaluated at once, if cores have fewer.
+const PACKED: usize = 1 << 14;
+/// Cores that are evaluated at once, if they have more: neighbours share cache lines.
+const FEW: usize = 64;
+/// Most elements that are evaluated at once, if a core has fewer; and as many from storage that is not memory, which
+/// costs least in its own order.
+const MUCH: usize = 1 << 20;
+/// Elements of a block of calls that are evaluated where they lie.
+const BLOCK: usize = 1 << 15;
+/// Elements of results on their way to a destination.
+const RESULTS: usize = 1 << 20;
+
+/// What is done with cores.
+pub(crate) trait Work<I: Inputs, O: Outputs>: Sync {
+    /// Makes the calls of a row.
+    ///
+    /// # Errors
+    ///
+    /// That of the first call that fails.
+    fn run(&self, row: Row<'_, I, O>) -> Result<()>;
+}
+
+/// Calls one after another, in row-major order of the loop.
+pub(crate) struct Row<'r, I: Inputs + 'r, O: Outputs + 'r> {
+    /// How many.
+    pub(crate) count: usize,
+    /// Row-major position of the first.
+    pub(crate) first: usize,
+    pub(crate) inputs: I::Slices<'r>,
+    /// Where the first core of each operand begins, and how far the next is.
+    pub(crate) offsets: &'r [isize],
+    pub(crate) steps: &'r [isize],
+    /// Results, one after another.
+    pub(crate) outputs: O::Slices<'r>,
+}
+
+/// A loop of calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Calls<'c> {
+    pub(crate) loops: &'c Shape,
+    /// Elements that a call makes of each result.
+    pub(crate) results: &'c [usize],
+    /// Elements from which on threads share the loop, and fewest of a task.
+    pub(crate) parallel: usize,
+    pub(crate) grain: usize,
+}
+
+/// How a loop is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cut {
+    /// Calls of a block.
+    pub(crate) block: usize,
+    /// Elements that a call reads and writes.
+    pub(crate) each: usize,
+    /// Elements of a task.
+    task: usize,
+}
+
+impl Calls<'_> {
+    /// How the loop is cut for operands.
+    pub(crate) fn cut(&self, sources: &[&Source]) -> Cut {
+        let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n));
+        let each = sources.iter().fold(written, |sum, s| sum.saturating_add(s.elements)).max(1);
+        let mut block = BLOCK / each;
+        let packed = sources.iter().filter(|source| !source.direct);
+        if let Some(longest) = packed.clone().map(|source| source.elements).max() {
+            let few = FEW.min(MUCH / longest);
+            block = (PACKED / longest).max(few);
+            if packed.clone().any(|source| source.far) {
+                block = MUCH / longest;
+            }
+        }
+        let total = self.loops.iter().fold(each, |product, n| product.saturating_mul(*n));
+        let task = kernel::task_size(total, self.parallel, self.grain);
+        Cut { block: block.max(1), each, task }
+    }
+
+    /// Whether threads share the loop.
+    pub(crate) fn threads(&self, cut: Cut) -> usize {
+        let count = self.loops.iter().fold(1, |product: usize, n| product.saturating_mul(*n));
+        let shared = count > cut.block && count.saturating_mul(cut.each) > cut.task;
+        if shared { kernel::threads() } else { 1 }
+    }
+
+    /// Makes all calls, with their results to slices.
+    ///
+    /// # Errors
+    ///
+    /// What evaluating the operands reports, of the first of them; otherwise that of the first call, in row-major
+    /// order, that fails.
+    pub(crate) fn fill<I: Inputs, O: Outputs>(
+        &self,
+        operands: &I::Operands<'_>,
+        out: O::Slices<'_>,
+        work: &impl Work<I, O>,
+    ) -> Result<()> {
+        let done = self.part::<I, O>(operands, &[], out, work);
+        done.map_err(|error| first(error, || I::try_all(operands)))
+    }
+
+    /// Makes all calls, with their results to destinations. `kept` tells whether calls find there what they change.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fill`], and what writing reports.
+    pub(crate) fn assign<I: Inputs, O: Outputs>(
+        &self,
+        operands: &I::Operands<'_>,
+        out: &mut O::Destinations<'_>,
+        kept: bool,
+        work: &impl Work<I, O>,
+    ) -> Result<()> {
+        if self.loops.contains(&0) {
+            return Ok(());
+        }
+        if let Some(out) = O::memory(out) {
+            return self.fill::<I, O>(operands, out, work);
+        }
+        let (mut vectors, cut) = (O::Vectors::default(), self.cut(&I::sources(operands)));
+        for ranges in Boxes::new(self.loops.clone(), (RESULTS / cut.each).max(cut.block)) {
+            let calls = size(self.loops, &ranges);
+            let least = |k: usize| calls * self.results[k];
+            let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
+            O::load(out, &mut vectors, &ranges, least)?;
+            let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
+            let done = self.part::<I, O>(operands, &ranges, results, work);
+            done.map_err(|error| first(error, || I::try_all(operands)))?;
+            O::store(out, &vectors, &ranges)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the calls of a box of the loop.
+    fn part<I: Inputs, O: Outputs>(
+        &self,
+        operands: &I::Operands<'_>,
+        group: &[Range<usize>],
+        out: O::Slices<'_>,
+        work: &impl Work<I, O>,
+    ) -> Result<()> {
+        if self.loops.contains(&0) {
+            return Ok(());
+        }
+        let sources = I::sources(operands);
+        let cut = self.cut(&sources);
+        if group.is_empty() && self.loops.iter().product::<usize>() <= cut.block {
+            let group = Group { calls: self, sources: &sources, start: group, task: 1 };
+            let mut buffers = I::Buffers::default();
+            I::read(operands, &mut buffers, &[])?;
+            return group.block::<I, O>(&[], I::slices(operands, &buffers), out, work);
+        }
+        let extents = (0..self.loops.rank()).map(|axis| range(self.loops, group, axis).len());
+        let boxes = Boxes::new(extents.collect(), cut.block);
+        let task = (cut.task / cut.each / cut.block).max(1);
+        let group = Group { calls: self, sources: &sources, start: group, task };
+        group.boxes::<I, O>(operands, boxes, out, work)
+    }
+}
+
+/// A box of the loop, in blocks.
+struct Group<'g> {
+    calls: &'g Calls<'g>,
+    sources: &'g [&'g Source],
+    start: &'g [Range<usize>],
+    /// Most blocks of a task.
+    task: usize,
+}
+
+impl Group<'_> {
+    /// Makes the calls of some blocks, in halves as long as they are more than one task.
+    fn boxes<I: Inputs, O: Outputs>(
+        &self,
+        operands: &I::Operands<'_>,
+        boxes: Boxes,
+        out: O::Slices<'_>,
+        work: &impl Work<I, O>,
+    ) -> Result<()> {
+        if boxes.count_left() > self.task {
+            let (low, high, calls) = boxes.halves();
+            let (first, second) = O::split(out, |k| calls * self.calls.results[k]);
+            let (low, high) = join(
+                || self.boxes::<I, O>(operands, low, first, work),
+                || self.boxes::<I, O>(operands, high, second, work),
+            );
+            return low.and(high);
+        }
+        let (mut buffers, mut out) = (I::Buffers::default(), out);
+        for mut ranges in boxes {
+            ranges.iter_mut().zip(self.start).for_each(|(range, group)| {
+                *range = range.start + group.start..range.end + group.start;
+            });
+            let missing = self.start.get(ranges.len()..).unwrap_or_default();
+            ranges.extend(missing.iter().cloned());
+            I::read(operands, &mut buffers, &ranges)?;
+            let calls = size(self.calls.loops, &ranges);
+            let (now, later) = O::split(out, |k| calls * self.calls.results[k]);
+            out = later;
+            self.block::<I, O>(&ranges, I::slices(operands, &buffers), now, work)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the calls of one block, row by row.
+    fn block<I: Inputs, O: Outputs>(
+        &self,
+        ranges: &[Range<usize>],
+        inputs: I::Slices<'_>,
+        out: O::Slices<'_>,
+        work: &impl Work<I, O>,
+    ) -> Result<()> {
+        let loops = self.calls.loops;
+        let step = |axis: usize| self.sources.iter().map(move |source| source.step(ranges, axis));
+        // Axes that are one for all operands are one, with the steps of the last of them; the first of these is a row.
+        let mut axes: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        for axis in (0..loops.rank()).rev() {
+            let extent = range(loops, ranges, axis).len();
+            if extent == 1 {
+                continue;
+            }
+            let follows = |inner: usize, count: usize| {
+                let mut both = step(inner).zip(step(axis));
+                both.all(|(own, outer)| own.checked_mul(count as isize) == Some(outer))
+            };
+            match axes.last_mut() {
+                Some((inner, count)) if follows(*inner, *count) => *count *= extent,
+                _ => axes.push((axis, extent)),
+            }
+        }
+        let (row, outer) = match axes.split_first() {
+            Some((row, outer)) => (Some(row), outer),
+            None => (None, &[][..]),
+        };
+        let count = row.map_or(1, |(_, count)| *count);
+        let steps: SmallVec<[isize; 4]> = match row {
+            Some((axis, _)) => step(*axis).collect(),
+            None => SmallVec::from_elem(0, self.sources.len()),
+        };
+        let rows: usize = outer.iter().map(|(_, extent)| extent).product();
+        let starts = (0..loops.rank()).map(|axis| range(loops, ranges, axis).start);
+        let mut first = loops.ravel(&starts.collect::<Index>());
+        let (mut out, mut offsets) = (out, SmallVec::<[isize; 4]>::new());
+        for row in 0..rows {
+            offsets.clear();
+            offsets.extend(self.sources.iter().map(|source| source.start(ranges)));
+            let mut rest = row;
+            for &(axis, extent) in outer {
+                let digit = (rest % extent) as isize;
+                rest /= extent;
+                let moved = offsets.iter_mut().zip(step(axis));
+                moved.for_each(|(offset, step)| {
+                    *offset = offset.wrapping_add(step.wrapping_mul(digit));
+                });
+            }
+            let (mut now, later) = O::split(out, |k| count * self.calls.results[k]);
+            out = later;
+            let (inputs, outputs) = (I::shorter(inputs), O::reborrow(&mut now));
+            work.run(Row { count, first, inputs, offsets: &offsets, steps: &steps, outputs })?;
+            first += count;
+        }
+        Ok(())
+    }
+}
+
+/// The range of an axis of a box, which is whole along the last axes.
+fn range(loops: &Shape, ranges: &[Range<usize>], axis: usize) -> Range<usize> {
+    ranges.get(axis).cloned().unwrap_or(0..loops[axis])
+}
+
+/// Calls of a box.
+fn size(loops: &Shape, ranges: &[Range<usize>]) -> usize {
+    (0..loops.rank()).map(|axis| range(loops, ranges, axis).len()).product()
+}
+
+/// Which error is the first: what the operands report comes before what is done with them, whatever was read when.
+#[cold]
+fn first(error: Error, operands: impl FnOnce() -> Result<()>) -> Error {
+    match error {
+        Error::Elementary { .. }
+        | Error::Cast { .. }
+        | Error::Arithmetic { .. }
+        | Error::Storage { .. } => operands().err().unwrap_or(error),
+        other => other,
+    }
+}

@@ -1,0 +1,259 @@
+//! Operands that are read core by core.
+
+use crate::error::Result;
+use crate::expr::{Access, Boxed, Expr, Lazy, erased, first_error, for_each_piece, selectors};
+use crate::map::AddressMap;
+use crate::shape::{Align, Shape};
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Elements of an operand that is evaluated once where its cores would be evaluated again and again.
+const HELD: usize = 1 << 20;
+
+/// Which axes of an operand are loop axes, and which are core axes.
+#[derive(Debug, Clone, Default)]
+pub struct Arrangement {
+    /// All axes: those of the loop, then the core axes that it has.
+    pub(crate) order: SmallVec<[usize; 4]>,
+    /// Number of loop axes.
+    pub(crate) loops: usize,
+    /// Core extents, 1 for an axis that it lacks.
+    pub(crate) core: SmallVec<[usize; 4]>,
+    /// Which core axes it lacks.
+    pub(crate) lacks: SmallVec<[bool; 4]>,
+}
+
+impl Arrangement {
+    /// Lanes along an axis of a shape.
+    pub(crate) fn lanes(shape: &Shape, axis: usize) -> Self {
+        let order = (0..shape.rank()).filter(|k| *k != axis).chain([axis]).collect();
+        let core = SmallVec::from_slice(&shape[axis..=axis]);
+        Self { order, loops: shape.rank() - 1, core, lacks: SmallVec::from_slice(&[false]) }
+    }
+
+    /// The axes that are core axes.
+    pub(crate) fn core_axes(&self) -> &[usize] {
+        &self.order[self.loops..]
+    }
+
+    /// Elements of a core.
+    pub(crate) fn elements(&self) -> Result<usize> {
+        self.core.iter().copied().collect::<Shape>().count()
+    }
+
+    /// A map with as many loop axes first as a loop has, then the core axes, stretched to their extents.
+    pub(crate) fn arranged(&self, map: AddressMap, rank: usize) -> Result<AddressMap> {
+        let mut map = map.transpose(&self.order)?;
+        for (axis, _) in self.lacks.iter().enumerate().filter(|(_, lacks)| **lacks) {
+            map = map.insert_axis(self.loops + axis)?;
+        }
+        for _ in self.loops..rank {
+            map = map.insert_axis(0)?;
+        }
+        let shape = map.shape();
+        let extents = shape[..rank].iter().chain(&self.core).copied().collect();
+        map.stretch(&extents, Align::Right)
+    }
+}
+
+/// Where the cores of an operand lie.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Extents of the loop axes, 1 where it stretches.
+    loops: SmallVec<[usize; 4]>,
+    pub(crate) core: SmallVec<[usize; 4]>,
+    /// Elements of a core.
+    pub(crate) elements: usize,
+    /// Steps along the loop axes, and of the core axes, in memory.
+    offset: isize,
+    steps: SmallVec<[isize; 4]>,
+    pub(crate) strides: SmallVec<[isize; 4]>,
+    /// Whether cores are read where they lie.
+    pub(crate) direct: bool,
+    /// Whether they are computed from storage that is not memory.
+    pub(super) far: bool,
+    /// Whether cores are row-major.
+    pub(crate) packed: bool,
+    /// Whether it was evaluated before all others, as its cores are needed again and again.
+    pub(crate) held: bool,
+}
+
+impl Source {
+    /// Where the first core of the box of these ranges begins.
+    pub(super) fn start(&self, ranges: &[Range<usize>]) -> isize {
+        if !self.direct {
+            return 0;
+        }
+        let starts = ranges.iter().zip(&self.steps);
+        let moved = starts.map(|(range, step)| step.wrapping_mul(range.start as isize));
+        moved.fold(self.offset, isize::wrapping_add)
+    }
+
+    /// How far the next core along an axis is in the box of these ranges, which is row-major where it was packed.
+    pub(super) fn step(&self, ranges: &[Range<usize>], axis: usize) -> isize {
+        match (self.direct, self.loops[axis]) {
+            (true, _) => self.steps[axis],
+            (false, 1) => 0,
+            (false, _) => {
+                let later = axis + 1..self.loops.len();
+                let cores = later.map(|axis| self.part(ranges, axis).len()).product::<usize>();
+                (cores * self.elements) as isize
+            }
+        }
+    }
+
+    /// What the operand has of a loop axis for these ranges.
+    fn part(&self, ranges: &[Range<usize>], axis: usize) -> Range<usize> {
+        match (self.loops[axis], ranges.get(axis)) {
+            (1, _) => 0..1,
+            (_, Some(range)) => range.clone(),
+            (extent, None) => 0..extent,
+        }
+    }
+
+    /// Strides of row-major cores.
+    pub(crate) fn packed(core: &[usize]) -> SmallVec<[isize; 4]> {
+        let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(1, core.len());
+        for axis in (1..core.len()).rev() {
+            strides[axis - 1] = strides[axis].wrapping_mul(core[axis] as isize);
+        }
+        strides
+    }
+
+    /// In row-major memory.
+    fn packs(&mut self) {
+        self.direct = false;
+        self.steps = (0..self.loops.len()).map(|axis| self.step(&[], axis)).collect();
+        (self.offset, self.direct, self.held) = (0, true, true);
+    }
+}
+
+/// An operand whose cores are read.
+#[derive(Debug)]
+pub struct Operand<'e, T: Clone> {
+    pub(super) source: Source,
+    memory: Cow<'e, [T]>,
+    /// What is evaluated otherwise: as it was given, and arranged.
+    views: Option<Box<[Lazy<Boxed<'e, T>>; 2]>>,
+}
+
+impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
+    /// An operand of the calls of a loop. `fits` tells whether cores that are not row-major may have
+    /// these strides, and this step along the last axis of the loop.
+    ///
+    /// # Errors
+    ///
+    /// What the operand carries, and what evaluating it reports if its cores are needed again and again.
+    pub(crate) fn new<E: Expr<Elem = T>>(
+        e: &'e E,
+        arrangement: &Arrangement,
+        loops: &Shape,
+        fits: impl Fn(&[isize], isize) -> bool,
+    ) -> Result<Self> {
+        let shape = e.shape()?;
+        let missing = loops.rank() - arrangement.loops;
+        let own = arrangement.order[..arrangement.loops].iter().map(|&axis| shape[axis]);
+        let own: SmallVec<[usize; 4]> = std::iter::repeat_n(1, missing).chain(own).collect();
+        let mut source = Source {
+            elements: arrangement.elements()?,
+            loops: own,
+            core: arrangement.core.clone(),
+            offset: 0,
+            steps: SmallVec::from_elem(0, loops.rank()),
+            strides: SmallVec::from_elem(0, arrangement.core.len()),
+            direct: true,
+            far: false,
+            packed: true,
+            held: false,
+        };
+        if source.elements == 0 || loops.contains(&0) {
+            source.strides = Source::packed(&source.core);
+            return Ok(Self { source, memory: Cow::Borrowed(&[]), views: None });
+        }
+        if let Some((memory, map)) = e.in_memory()
+            && let Some(axes) = map.top().as_linear().filter(|_| map.rest().is_empty())
+        {
+            let stride = |axis: usize| if axes[axis].extent == 1 { 0 } else { axes[axis].stride };
+            for k in 0..arrangement.loops {
+                source.steps[missing + k] = stride(arrangement.order[k]);
+            }
+            let mut present = arrangement.core_axes().iter();
+            for (k, lacks) in arrangement.lacks.iter().enumerate().filter(|(_, lacks)| !**lacks) {
+                debug_assert!(!lacks);
+                source.strides[k] = present.next().map_or(0, |&axis| stride(axis));
+            }
+            source.offset = map.top().offset() as isize;
+            let packed = Source::packed(&source.core);
+            let mut each = source.core.iter().zip(&source.strides).zip(&packed);
+            let is_packed = each.all(|((extent, own), packed)| *extent == 1 || own == packed);
+            source.packed = is_packed;
+            if is_packed {
+                source.strides = packed;
+            }
+            let step = source.steps.last().copied().unwrap_or(0);
+            if is_packed || fits(&source.strides, step) {
+                return Ok(Self { source, memory: Cow::Borrowed(memory), views: None });
+            }
+        }
+        (source.direct, source.packed) = (false, true);
+        source.strides = Source::packed(&source.core);
+        let mut sparse = false;
+        e.leaves(&mut |leaf| {
+            source.far |= leaf.access != Access::Slice;
+            sparse |= matches!(leaf.access, Access::Stored { .. });
+        });
+        let whole = erased(e);
+        let view = whole.clone().rewrite(&mut |map| {
+            arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
+        })?;
+        let views = [Lazy(whole), Lazy(view)];
+        let stretched = source.loops.iter().zip(loops.iter()).any(|(own, joint)| own != joint);
+        let calls = source.loops.iter().product::<usize>();
+        let most = if sparse { 1 } else { (HELD / source.elements).max(1) };
+        if stretched && calls <= most {
+            let held = views[1].eval().map_err(|error| first_error(&views[0], error))?;
+            let memory = held.into_storage();
+            source.packs();
+            return Ok(Self { source, memory: Cow::Owned(memory), views: None });
+        }
+        Ok(Self { source, memory: Cow::Borrowed(&[]), views: Some(Box::new(views)) })
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Evaluates the cores of a box of the loop, unless they are read where they lie.
+    pub(crate) fn read(&self, buffer: &mut Vec<T>, ranges: &[Range<usize>]) -> Result<()> {
+        let Some([_, view]) = self.views.as_deref() else { return Ok(()) };
+        let parts: SmallVec<[_; 4]> =
+            (0..ranges.len()).map(|axis| self.source.part(ranges, axis)).collect();
+        refill(buffer, &view.clone().select(selectors(&parts))?)
+    }
+
+    /// Evaluates all that would be evaluated, for its first error.
+    #[cold]
+    pub(crate) fn try_all(&self) -> Result<()> {
+        match self.views.as_deref() {
+            Some([whole, _]) => for_each_piece(whole, HELD, |_| Ok(())),
+            None => Ok(()),
+        }
+    }
+
+    /// The memory in which cores lie.
+    pub(crate) fn slice<'g>(&'g self, buffer: &'g [T]) -> &'g [T] {
+        if self.source.direct { &self.memory } else { buffer }
+    }
+}
+
+/// Evaluates `e` to the start of a buffer, which grows if it must.
+pub(super) fn refill<E: Expr>(buffer: &mut Vec<E::Elem>, e: &Lazy<E>) -> Result<()> {
+    let shape = e.shape()?;
+    if buffer.len() < shape.count()? {
+        *buffer = e.to_vec()?;
+        return Ok(());
+    }
+    e.assign_to(&mut Tensor::new(shape, buffer)?)
+}
