@@ -22,6 +22,7 @@ mod operators;
 mod pending;
 
 pub use pending::Pending;
+pub(crate) use pending::share;
 
 #[cfg(doc)]
 use crate::error::Error;

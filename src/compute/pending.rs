@@ -8,7 +8,7 @@ use crate::expr::{Access, Expr, Leaf, Missing, Prepare, prepare_all};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
 pub struct Pending<C: Compute> {
@@ -48,6 +48,17 @@ impl<C: Compute> fmt::Debug for Pending<C> {
     }
 }
 
+/// The result that all evaluations share: this one, unless another thread was faster and still holds its own. What an
+/// evaluation holds is never replaced, as its leaves look for it here.
+pub(crate) fn share<T>(shared: &Mutex<Weak<T>>, result: Arc<T>) -> Arc<T> {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(earlier) = shared.upgrade() {
+        return earlier;
+    }
+    *shared = Arc::downgrade(&result);
+    result
+}
+
 impl<C: Compute> Prepare for Pending<C> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
         if let Some(result) = self.result() {
@@ -56,8 +67,7 @@ impl<C: Compute> Prepare for Pending<C> {
         }
         prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
         let result = Arc::new(self.operation.collect(self.missing.len)?);
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&result);
-        kept.keep(result);
+        kept.keep(share(&self.shared, result));
         Ok(())
     }
 }

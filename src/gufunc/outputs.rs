@@ -4,7 +4,7 @@ use super::arguments::{Held, MaskOperand};
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::result_map;
-use crate::compute::{Compute, Deferred, Pending};
+use crate::compute::{Compute, Deferred, Pending, share};
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
@@ -109,15 +109,13 @@ where
     M: MaskOperand,
 {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
-        let results = match self.held() {
-            Some(results) => results,
-            None => Arc::new({
-                let request = self.call.request();
-                request.vectors(&*request.fitted(None)?)?
-            }),
-        };
-        *self.results.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&results);
-        kept.keep(results);
+        if let Some(results) = self.held() {
+            kept.keep(results);
+            return Ok(());
+        }
+        let request = self.call.request();
+        let results = Arc::new(request.vectors(&*request.fitted(None)?)?);
+        kept.keep(share(&self.results, results));
         Ok(())
     }
 }
