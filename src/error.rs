@@ -4,6 +4,7 @@
 
 mod foreign;
 mod gufunc;
+mod ragged;
 
 use foreign::Foreign;
 pub use gufunc::{Cause, CoreAxesFlaw, ElementaryError, SignatureFlaw};
@@ -62,13 +63,13 @@ pub enum Error {
     },
     /// Operands of an elementwise operator do not align.
     #[error(
-        "operands could not be broadcast: argument {argument} has shape {shape:?}, the result so far is {so_far:?}, axis {axis}: {} vs {}",
-        aligned(shape, so_far, *axis, *left), aligned(so_far, shape, *axis, *left)
+        "operands could not be broadcast: argument {argument} has shape {}, the result so far is {}, axis {axis}: {} vs {}",
+        ragged::extents(shape), ragged::extents(so_far), aligned(shape, so_far, *axis, *left), aligned(so_far, shape, *axis, *left)
     )]
     Operands {
         /// Position of the argument, from 1.
         argument: usize,
-        /// Its shape.
+        /// Its shape; `usize::MAX` stands for an axis whose rows differ in length.
         shape: Vec<usize>,
         /// Joint shape of the arguments before it.
         so_far: Vec<usize>,
@@ -128,8 +129,8 @@ pub enum Error {
     },
     /// An argument with fewer axes than a signature needs.
     #[error(
-        "argument {argument} of {signature} has shape {shape:?} and needs {}",
-        gufunc::axes(*needs)
+        "argument {argument} of {signature} has shape {} and needs {}",
+        ragged::extents(shape), gufunc::axes(*needs)
     )]
     CoreRank {
         /// Position of the argument, from 1.
@@ -143,8 +144,8 @@ pub enum Error {
     },
     /// Extents of one core dimension that differ.
     #[error(
-        "core dimension {dim} of {signature} is {}, {extent} {}",
-        gufunc::so_far(*so_far, *first), gufunc::found_at(*argument, *axis)
+        "core dimension {dim} of {signature} is {}, {extent} {}{}",
+        gufunc::so_far(*so_far, *first), gufunc::found_at(*argument, *axis), gufunc::in_row(row)
     )]
     CoreExtent {
         /// The signature.
@@ -161,6 +162,8 @@ pub enum Error {
         so_far: usize,
         /// Position of the argument, from 1, that has the extent so far; 0 if the signature fixes it.
         first: usize,
+        /// The first index of the loop at which they differ, where an axis has rows of lengths of their own.
+        row: Option<Vec<usize>>,
     },
     /// A core dimension that nothing gives an extent.
     #[error("core dimension {dim} is in no input: give an output or extents")]
@@ -209,7 +212,8 @@ pub enum Error {
     MaskedOutput,
     /// A reduction without a result for no elements, over an axis without elements.
     #[error(
-        "there is no result for no elements: axis {axis} of shape {shape:?} is reduced and has extent 0"
+        "there is no result for no elements: axis {axis} of shape {} is reduced and has extent 0",
+        ragged::extents(shape)
     )]
     EmptyReduction {
         /// The axis.
@@ -245,7 +249,7 @@ pub enum Error {
         /// Position of the first such offset in the list.
         at: usize,
         /// The offset.
-        offset: usize,
+        offset: i128,
         /// The offset before it.
         least: usize,
         /// The axis.
@@ -258,6 +262,105 @@ pub enum Error {
     EmptySegment {
         /// Number of the first such segment.
         segment: usize,
+        /// The axis.
+        axis: usize,
+    },
+    /// Rows of operands of an elementwise operator that do not align.
+    #[error(
+        "operands could not be broadcast: argument {argument} has {} in row {row:?} of axis {axis}, the result so far {so_far}",
+        ragged::items(*items)
+    )]
+    RaggedOperands {
+        /// Position of the argument, from 1.
+        argument: usize,
+        /// Items that it has in that row.
+        items: usize,
+        /// Items that the arguments before it have there.
+        so_far: usize,
+        /// The row of the result: one index for each axis in front.
+        row: Vec<usize>,
+        /// The axis of the result.
+        axis: usize,
+    },
+    /// An index that a row has not.
+    #[error("index {index} is out of bounds: row {row:?} of axis {axis} has {}", ragged::items(*items))]
+    RowIndex {
+        /// The index.
+        index: i128,
+        /// The row: one index for each axis in front.
+        row: Vec<usize>,
+        /// The axis whose rows differ in length.
+        axis: usize,
+        /// Items of the row.
+        items: usize,
+    },
+    /// A row of another length than the one needed.
+    #[error("row {row:?} of axis {axis} has {}, expected {expected}", ragged::items(*items))]
+    RowLength {
+        /// The row: one index for each axis in front.
+        row: Vec<usize>,
+        /// The axis.
+        axis: usize,
+        /// Items of the row.
+        items: usize,
+        /// Items needed.
+        expected: usize,
+    },
+    /// A row without items, for which a fold has no result.
+    #[error("row {row:?} of axis {axis} has no items, and there is no result for none")]
+    EmptyRow {
+        /// The first such row: one index for each axis in front.
+        row: Vec<usize>,
+        /// The axis.
+        axis: usize,
+    },
+    /// An axis that would have to cross one whose rows differ in length.
+    #[error("axis {axis} cannot cross axis {crossed}, whose rows differ in length: pad it first")]
+    RaggedAxes {
+        /// The axis.
+        axis: usize,
+        /// The axis whose rows differ in length.
+        crossed: usize,
+    },
+    /// Rows of a destination that share items.
+    #[error("rows {} and {} of the destination share items", rows[0], rows[1])]
+    OverlappingRows {
+        /// The numbers of two such rows, counted in row-major order.
+        rows: [usize; 2],
+    },
+    /// A list of offsets that is not one longer than the rows in front.
+    #[error("{rows} rows need {} offsets, found {found}", rows.saturating_add(1))]
+    OffsetCount {
+        /// Number of rows.
+        rows: usize,
+        /// Number of offsets.
+        found: usize,
+    },
+    /// A row of a list of views that does not lie inside the content.
+    #[error("row {row} has {} from {start} on by step {step}: the content has {extent}", ragged::items(*items))]
+    RowBounds {
+        /// Number of the row.
+        row: usize,
+        /// Its first item.
+        start: usize,
+        /// Its items.
+        items: usize,
+        /// Distance of neighbours.
+        step: isize,
+        /// Items of the content.
+        extent: usize,
+    },
+    /// An axis that is fixed where rows of their own lengths are needed.
+    #[error(
+        "axis {axis} is fixed: only rows of an axis whose rows differ in length are picked from one by one"
+    )]
+    FixedAxis {
+        /// The axis.
+        axis: usize,
+    },
+    /// An axis without an axis in front.
+    #[error("axis {axis} has no axis in front to be merged with")]
+    FirstAxis {
         /// The axis.
         axis: usize,
     },
@@ -336,7 +439,11 @@ pub enum Error {
         count: usize,
     },
     /// Source and destination of an assignment have different shapes.
-    #[error("cannot assign shape {found:?} to a destination of shape {expected:?}")]
+    #[error(
+        "cannot assign shape {} to a destination of shape {}",
+        ragged::extents(found),
+        ragged::extents(expected)
+    )]
     Destination {
         /// Shape of the destination.
         expected: Vec<usize>,
@@ -345,8 +452,9 @@ pub enum Error {
     },
     /// Tensors to be joined differ in an extent that they must share.
     #[error(
-        "cannot {} along {}axis {axis}: tensor {tensor} has shape {shape:?}, tensor 1 has {first:?}",
-        if *stack { "stack" } else { "concatenate" }, if *stack { "a new " } else { "" }
+        "cannot {} along {}axis {axis}: tensor {tensor} has shape {}, tensor 1 has {}",
+        if *stack { "stack" } else { "concatenate" }, if *stack { "a new " } else { "" },
+        ragged::extents(shape), ragged::extents(first)
     )]
     Join {
         /// Position of the tensor, from 1.

@@ -138,6 +138,19 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Ragged tensors
+//!
+//! Axes whose rows differ in length: see [`ragged`].
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::ragged::{Ragged, ReduceRagged};
+//! let r = Ragged::from_nested(vec![vec![3.0, 1.0], vec![], vec![4.0]])?;
+//! assert_eq!((&r * 2.0).eval()?.to_string(), "[[6, 2], [], [8]]");
+//! assert_eq!(r.sum(1).eval_dense()?.to_vec()?, [4.0, 0.0, 4.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # Sparse tensors
 //!
 //! [`storage::Sparse`] keeps a fill value, any value, and the entries that differ from it. It stays sparse
@@ -224,6 +237,7 @@ mod kernel;
 pub mod map;
 mod memory;
 mod ops;
+pub mod ragged;
 pub mod shape;
 pub mod storage;
 pub mod tensor;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may import, itself aside. `lib.rs` puts them together and may name all.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("error", &[]),
     ("memory", &["error"]),
     ("shape", &["error"]),
@@ -34,6 +34,13 @@ const LAYERS: [(&str, &[&str]); 15] = [
         &[
             "error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr",
             "compute", "ops",
+        ],
+    ),
+    (
+        "ragged",
+        &[
+            "error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr",
+            "compute", "ops", "gufunc",
         ],
     ),
     ("interop", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
@@ -448,7 +455,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 54] = [
+const ALLOCATES: [(&str, &str, &str); 69] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -457,6 +464,21 @@ const ALLOCATES: [(&str, &str, &str); 54] = [
     ("expr/node.rs", "next.collect()", "at most 64 boxes"),
     ("expr/pieces.rs", "ranges.iter()", "axes"),
     ("expr/sparse/tasks.rs", "ends", "operands, for each of a few tasks"),
+    ("gufunc/rows.rs", "", "core axes"),
+    ("ragged/build.rs", "rest.iter()", "axes"),
+    ("ragged/build.rs", "N::DEPTH", "levels of nested lists"),
+    ("ragged/build.rs", "vec![0]", "a first number"),
+    ("ragged/cores", "", "axes, and operands"),
+    ("ragged/fmt.rs", "", "what is printed"),
+    ("ragged/form.rs", "", "axes"),
+    ("ragged/groups.rs", "", "axes, and a first number"),
+    ("ragged/join.rs", "", "tensors to be joined, and their axes"),
+    ("ragged/lanes.rs", "vec![number]", "an index of one number"),
+    ("ragged/levels.rs", "form.blocks", "levels"),
+    ("ragged/mod.rs", "shown()?.to_vec()", "reports what it cannot have"),
+    ("ragged/reduce.rs", "kept.collect()", "axes"),
+    ("ragged/row_wise.rs", "content.to_vec()", "reports what it cannot have"),
+    ("ragged/viewed.rs", "flat.to_vec()", "reports what it cannot have"),
     ("interop/mtx/header.rs", "line.into_owned()", "a line of at most 4096 bytes"),
     ("interop/npy/header.rs", "MAGIC", "a header of at most 64 KiB"),
     ("interop/npy/parse.rs", "from_utf8_lossy", "part of a header of at most 64 KiB"),

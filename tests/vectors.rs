@@ -11,7 +11,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let folders = std::env::var_os("LENSOR_VECTORS").unwrap_or_else(|| "tests/vectors".into());
     let print = |failure: &str| println!("{failure}");
-    let mut tally = Tally { passed: 0, failed: 0, skipped: 0, report: &print };
+    let mut tally = Tally { passed: 0, failed: 0, report: &print };
     for folder in std::env::split_paths(&folders).filter(|path| !path.as_os_str().is_empty()) {
         tally.folder(&folder);
     }
@@ -20,9 +20,6 @@ fn main() -> ExitCode {
         for wrong in passed_wrongly() {
             tally.fail(&format!("self-check: {wrong}"));
         }
-    }
-    if tally.skipped > 0 {
-        println!("{} skipped", tally.skipped);
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     ExitCode::from(u8::from(tally.failed > 0 || tally.passed == 0))

@@ -152,6 +152,9 @@ fn digits(selector: &Select, extent: usize) -> (Vec<usize>, bool) {
     match selector {
         Select::All => ((0..extent).collect(), false),
         Select::Reverse => ((0..extent).rev().collect(), false),
+        Select::FromLast { stop, step } => {
+            digits(&Select::stepped(extent as isize - 1, *stop, *step), extent)
+        }
         Select::Index(index) => (vec![*index as usize], true),
         Select::List(list) => (list.clone(), false),
         Select::Mask(Ok(mask)) => (mask.indexes().to_vec(), false),

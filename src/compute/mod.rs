@@ -159,8 +159,7 @@ pub struct Deferred<C: Compute> {
     shared: OnceLock<Arc<Shared<C::Elem>>>,
 }
 
-/// The result of an operation, as long as some evaluation holds it.
-type Shared<T> = Mutex<Weak<Vec<T>>>;
+type Shared<T> = Mutex<Weak<Vec<T>>>; // The result, as long as some evaluation holds it.
 
 impl<C: Compute + Clone> Clone for Deferred<C> {
     fn clone(&self) -> Self {

@@ -205,6 +205,10 @@ pub(super) fn found_at(argument: usize, axis: usize) -> String {
     }
 }
 
+pub(super) fn in_row(row: &Option<Vec<usize>>) -> String {
+    row.as_ref().map_or(String::new(), |row| format!(" in row {row:?}"))
+}
+
 pub(super) fn no_extent(value: Option<i128>) -> String {
     value.map_or("is no whole number that fits".into(), |value| format!("is {value}"))
 }

@@ -88,7 +88,8 @@ macro_rules! binary_ops {
     )* };
 }
 
-macro_rules! table {
+/// The functions of one and of two operands.
+macro_rules! elementwise_table {
     ($unary:ident $binary:ident) => {
         $unary! {
             /// Absolute value; the smallest integer wraps to itself.
@@ -181,6 +182,8 @@ macro_rules! table {
     };
 }
 
+pub(crate) use elementwise_table;
+
 /// Elementwise functions. Each is lazy: it returns an expression to evaluate, view or combine further.
 ///
 /// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
@@ -201,7 +204,7 @@ macro_rules! table {
     note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
 )]
 pub trait Elementwise: IntoExpr + Sized {
-    table!(unary_methods binary_methods);
+    elementwise_table!(unary_methods binary_methods);
 
     /// Any function of one operand. A panic in the closure reaches the caller of the evaluation.
     ///
@@ -292,7 +295,7 @@ pub trait Elementwise: IntoExpr + Sized {
     }
 }
 
-table!(unary_ops binary_ops);
+elementwise_table!(unary_ops binary_ops);
 
 /// `a` where the condition holds, `b` elsewhere; both are evaluated (NumPy's `where`).
 ///
@@ -332,7 +335,7 @@ impl<T: Copy + Send + Sync> Op<(bool, T, T)> for ChooseOp {
 
 /// [`Elementwise::map`].
 #[derive(Clone)]
-pub struct MapOp<F>(F);
+pub struct MapOp<F>(pub(crate) F);
 
 impl<F> fmt::Debug for MapOp<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -410,7 +413,7 @@ impl<T: Arithmetic> Op<(T,)> for PowiOp {
 
 /// [`Elementwise::cast`].
 #[derive(Debug, Clone, Copy)]
-pub struct CastOp<U>(PhantomData<fn() -> U>);
+pub struct CastOp<U>(pub(crate) PhantomData<fn() -> U>);
 
 impl<T: Cast<U>, U: Copy + Send + Sync> Op<(T,)> for CastOp<U> {
     type Out = U;

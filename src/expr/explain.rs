@@ -35,6 +35,11 @@ impl Explanation {
         Self { lines, threads }
     }
 
+    /// The same below other lines.
+    pub(crate) fn below(self, above: impl IntoIterator<Item = String>) -> Self {
+        Self { lines: above.into_iter().chain(self.lines).collect(), threads: self.threads }
+    }
+
     /// What is done to what, how, by how many threads, and how many bytes are read and written.
     pub(crate) fn report(
         what: String,

@@ -47,7 +47,6 @@ pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, align, zip_with};
-pub(crate) use operators::for_numbers;
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub use pieces::Pieces;
@@ -56,6 +55,7 @@ pub(crate) use rows::{RowReader, Rows};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;
 pub use sparse::{Densely, ZipStored, zip_stored};
+pub(crate) use {elementwise::elementwise_table, operators::for_numbers, update::update_with};
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]

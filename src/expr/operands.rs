@@ -254,7 +254,7 @@ impl<F: Clone> Clone for Function<F> {
 }
 
 impl<F> Function<F> {
-    pub(super) fn new(f: F) -> Self {
+    pub(crate) fn new(f: F) -> Self {
         Self(f)
     }
 }

@@ -71,7 +71,7 @@ impl<W: Writer> Tensor<W> {
 
 /// Replaces every element `a` of `out` by `op(a, b)`, `b` from `e` stretched to the shape of `out`. Only the
 /// right operand decides whether an update has a fault, as it is unchanged: `fault` says which.
-pub(super) fn update_with<F, E, W>(
+pub(crate) fn update_with<F, E, W>(
     op: F,
     out: &mut Tensor<W>,
     e: E,

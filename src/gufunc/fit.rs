@@ -67,6 +67,7 @@ impl CoreDims<'_> {
                 extent,
                 so_far: self.dims[number].unwrap_or(1),
                 first: 0,
+                row: None,
             });
         }
         self.dims[number] = Some(extent);
@@ -253,6 +254,7 @@ fn extents(
                         extent,
                         so_far,
                         first: first[name],
+                        row: None,
                     });
                 }
             }

@@ -47,6 +47,7 @@ mod operand;
 mod outputs;
 mod parse;
 mod request;
+mod rows;
 mod signature;
 mod tuples;
 mod update;
@@ -60,6 +61,7 @@ pub use function::Gufunc;
 pub use library::*;
 pub use outputs::{Output, Shared, Whole};
 pub use request::CallShapes;
+pub(crate) use rows::{CoreFit, CoreRanks, RowCalls, of_cores};
 pub use signature::Signature;
 pub use update::FirstAndRest;
 

@@ -15,6 +15,7 @@ pub(crate) mod plan;
 pub(crate) mod runs;
 mod simd;
 mod slots;
+pub(crate) mod spans;
 pub(crate) mod sparse;
 mod store;
 mod taps;

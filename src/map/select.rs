@@ -2,6 +2,8 @@
 
 use super::mask::{IntoMask, Mask};
 use crate::error::{Error, Result};
+#[cfg(feature = "roaring")]
+use crate::memory::try_with_capacity;
 use std::borrow::Cow;
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -35,6 +37,13 @@ pub enum Select {
         /// Distance of neighbours, not 0.
         step: isize,
     },
+    /// Indexes from the last one down, before `stop`.
+    FromLast {
+        /// First index not taken.
+        stop: isize,
+        /// Distance of neighbours, negative.
+        step: isize,
+    },
     /// The whole axis backwards.
     Reverse,
     /// These indexes in this order; repeats are fine, and so is none at all.
@@ -55,6 +64,26 @@ impl Select {
     /// `start, start + step, ..` before `stop`. A falling range through index 0 has stop -1.
     pub fn stepped(start: isize, stop: isize, step: isize) -> Self {
         Self::Range { start, stop: Some(stop), step }
+    }
+
+    /// `start, start + step, ..` before `stop`, where `None` is the end that the step comes from or goes to.
+    ///
+    /// ```
+    /// use lensor::{Select, Tensor};
+    /// let t = Tensor::from_vec([5], vec![0, 1, 2, 3, 4])?;
+    /// assert_eq!(t.view().select((Select::between(None, Some(1), -1),))?.to_vec()?, [4, 3, 2]);
+    /// assert_eq!(t.select((Select::between(Some(1), None, 2),))?.to_vec()?, [1, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn between(start: Option<isize>, stop: Option<isize>, step: isize) -> Self {
+        match (start, stop) {
+            // Without a stop it would be the whole axis.
+            (Some(-1), None) if step < 0 => Self::stepped(-1, -1, step),
+            (Some(start), stop) => Self::Range { start, stop, step },
+            (None, Some(stop)) if step < 0 => Self::FromLast { stop, step },
+            (None, None) if step < 0 => Self::every(step),
+            (None, stop) => Self::Range { start: 0, stop, step },
+        }
     }
 
     /// Every `step`-th index, from the end if `step` is negative.
@@ -102,15 +131,24 @@ pub(super) enum Taken<'a> {
 }
 
 impl Select {
+    /// The members of a set; nothing of any other selector. Errors: [`Error::OutOfMemory`].
+    pub(crate) fn listed(&self) -> Result<Vec<usize>> {
+        match self {
+            #[cfg(feature = "roaring")]
+            Self::Set(set) => {
+                let mut list = try_with_capacity(set.len() as usize)?;
+                list.extend(set.iter().map(|index| index as usize));
+                Ok(list)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Select {
     /// Holds a selector against an axis.
     pub(super) fn resolve(&self, axis: usize, extent: usize) -> Result<Taken<'_>> {
-        let inside = |index: i128| {
-            usize::try_from(index).ok().filter(|&index| index < extent).ok_or(Error::Index {
-                axis,
-                index,
-                extent,
-            })
-        };
+        let inside = |index: i128| inside(axis, extent, index);
         let all = |step: isize| {
             let start = if step < 0 { extent.saturating_sub(1) } else { 0 };
             Taken::Range { start, step, count: extent }
@@ -120,22 +158,16 @@ impl Select {
             Self::Reverse => all(-1),
             Self::Index(index) => Taken::Digit(inside(*index as i128)?),
             Self::Range { step: 0, .. } => return Err(Error::ZeroStep { axis }),
+            Self::FromLast { stop, step } => {
+                let start = isize::try_from(extent).unwrap_or(isize::MAX) - 1;
+                return between(axis, extent, start, Some(*stop), *step);
+            }
             Self::Range { start: -1, stop: None, step } if *step < 0 => {
                 let count = extent.div_ceil(step.unsigned_abs());
                 Taken::Range { start: extent.saturating_sub(1), step: *step, count }
             }
             Self::Range { start, stop, step } => {
-                let end = if *step < 0 { -1 } else { extent as i128 };
-                let stop = stop.map_or(end, |stop| stop as i128);
-                let (start, step) = (*start as i128, *step as i128);
-                let way = if step < 0 { start - stop } else { stop - start };
-                if way <= 0 {
-                    return Ok(Taken::Range { start: 0, step: 1, count: 0 });
-                }
-                let steps = (way - 1) / step.abs();
-                let start = inside(start)?;
-                inside(start as i128 + steps * step)?;
-                Taken::Range { start, step: step as isize, count: steps as usize + 1 }
+                return between(axis, extent, *start, *stop, *step);
             }
             Self::List(list) => {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
@@ -155,12 +187,42 @@ impl Select {
                 if last - start == count - 1 {
                     return Ok(Taken::Range { start, step: 1, count });
                 }
-                let mut list = crate::memory::try_with_capacity(count)?;
+                let mut list = try_with_capacity(count)?;
                 list.extend(set.iter().map(|index| index as usize));
                 Taken::List(Cow::Owned(list))
             }
         })
     }
+}
+
+/// An index that must lie inside an axis.
+fn inside(axis: usize, extent: usize, index: i128) -> Result<usize> {
+    let own = usize::try_from(index).ok().filter(|&index| index < extent);
+    own.ok_or(Error::Index { axis, index, extent })
+}
+
+/// A range with a start.
+fn between<'a>(
+    axis: usize,
+    extent: usize,
+    start: isize,
+    stop: Option<isize>,
+    step: isize,
+) -> Result<Taken<'a>> {
+    if step == 0 {
+        return Err(Error::ZeroStep { axis });
+    }
+    let end = if step < 0 { -1 } else { extent as i128 };
+    let stop = stop.map_or(end, |stop| stop as i128);
+    let (start, step) = (start as i128, step as i128);
+    let way = if step < 0 { start - stop } else { stop - start };
+    if way <= 0 {
+        return Ok(Taken::Range { start: 0, step: 1, count: 0 });
+    }
+    let steps = (way - 1) / step.abs();
+    let first = inside(axis, extent, start)?;
+    inside(axis, extent, start + steps * step)?;
+    Ok(Taken::Range { start: first, step: step as isize, count: steps as usize + 1 })
 }
 
 /// An integer that can be the step of a range: `i32`, `isize` or `usize`.

@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 use std::fmt::{self, Debug, Display, Formatter, LowerExp};
 
 /// Elements shown at either end of an elided axis.
-const EDGE: usize = 3;
+pub(crate) const EDGE: usize = 3;
 /// Axes up to this length are shown whole, if there are few elements altogether.
-const WHOLE: usize = 12;
+pub(crate) const WHOLE: usize = 12;
 /// Most elements of a tensor of which such axes are shown whole.
 const MOST_WHOLE: usize = 256;
 /// Most elements shown, in any rank.
-const MOST_CELLS: usize = 1000;
+pub(crate) const MOST_CELLS: usize = 1000;
 /// Rank from which only one element is shown at either end.
 const DEEP: usize = 5;
 /// Most digits behind the point of floats, if no other number is asked for.
@@ -52,11 +52,17 @@ where
     S::Elem: Display,
 {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match f.precision() {
-            Some(digits) => render(self, f, |all| each(all, |x| format!("{x:.digits$}"))),
-            None if is_float::<S::Elem>() => render(self, f, floats),
-            None => render(self, f, |all| each(all, S::Elem::to_string)),
-        }
+        let precision = f.precision();
+        render(self, f, |all| texts(all, precision))
+    }
+}
+
+/// The texts of elements, with so many digits behind the point if that is said.
+pub(crate) fn texts<T: Display>(all: &[Option<T>], precision: Option<usize>) -> Vec<String> {
+    match precision {
+        Some(digits) => each(all, |x| format!("{x:.digits$}")),
+        None if is_float::<T>() => floats(all),
+        None => each(all, T::to_string),
     }
 }
 
@@ -84,7 +90,7 @@ where
 }
 
 /// The texts of elements; `?` stands for what cannot be read.
-fn each<T>(elements: &[Option<T>], show: impl Fn(&T) -> String) -> Vec<String> {
+pub(crate) fn each<T>(elements: &[Option<T>], show: impl Fn(&T) -> String) -> Vec<String> {
     let show = |element: &Option<T>| element.as_ref().map_or_else(|| "?".into(), &show);
     elements.iter().map(show).collect()
 }

@@ -2,7 +2,7 @@
 
 mod build;
 mod combine;
-mod fmt;
+pub(crate) mod fmt;
 mod iter;
 mod sparse;
 pub(crate) mod stored;

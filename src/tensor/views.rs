@@ -419,7 +419,13 @@ impl<S> super::Tensor<S> {
         let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
         if at > extent {
             let offset = at;
-            return Err(crate::Error::InvalidOffsets { at: 0, offset, least: 0, axis, extent });
+            return Err(crate::Error::InvalidOffsets {
+                at: 0,
+                offset: offset as i128,
+                least: 0,
+                axis,
+                extent,
+            });
         }
         Ok((self.view().slice(axis, 0..at)?, self.view().slice(axis, at..extent)?))
     }
@@ -453,7 +459,13 @@ impl<S> super::Tensor<S> {
         for (at, &end) in at.iter().chain([&extent]).enumerate() {
             if end < start || end > extent {
                 let (offset, least) = (end, start);
-                return Err(crate::Error::InvalidOffsets { at, offset, least, axis, extent });
+                return Err(crate::Error::InvalidOffsets {
+                    at,
+                    offset: offset as i128,
+                    least,
+                    axis,
+                    extent,
+                });
             }
             parts.push(self.view().slice(axis, start..end)?);
             start = end;

@@ -21,6 +21,7 @@ mod interop;
 mod large_elements;
 mod map;
 mod ops;
+mod ragged;
 mod storage;
 #[cfg(feature = "quickcheck")]
 mod tensor;

@@ -1,6 +1,7 @@
 //! Arrays: read as inputs, and held against results.
 
 use super::json::{Fault, Outcome, extents, items, whole};
+use super::results::Tolerance;
 use lensor::BoxReader;
 use lensor::prelude::*;
 use lensor::storage::Sparse;
@@ -15,6 +16,8 @@ pub(crate) trait Element: Copy + Send + Sync + std::fmt::Debug + 'static {
     fn of(value: &Value) -> Outcome<Self>;
     fn generated(integer: i64) -> Self;
     fn agrees(self, expected: Self) -> bool;
+    /// Whether it is as near as a tolerance asks for.
+    fn within(self, expected: Self, tolerance: &Tolerance) -> bool;
     /// The integer that the element is.
     fn integer(self) -> Option<i64>;
 }
@@ -38,6 +41,13 @@ impl Element for f64 {
         self == expected
             || (self.is_nan() && expected.is_nan())
             || (scale.is_finite() && (self - expected).abs() <= 1e-12 * scale)
+    }
+
+    fn within(self, expected: f64, tolerance: &Tolerance) -> bool {
+        let finite = self.is_finite() && expected.is_finite();
+        self == expected
+            || (self.is_nan() && expected.is_nan())
+            || (finite && (self - expected).abs() <= tolerance.around(expected))
     }
 
     fn integer(self) -> Option<i64> {
@@ -65,8 +75,36 @@ impl Element for i64 {
         self == expected
     }
 
+    fn within(self, expected: i64, _tolerance: &Tolerance) -> bool {
+        self == expected
+    }
+
     fn integer(self) -> Option<i64> {
         Some(self)
+    }
+}
+
+impl Element for bool {
+    const DTYPE: &str = "bool";
+
+    fn of(value: &Value) -> Outcome<bool> {
+        value.as_bool().ok_or_else(|| Fault::vector(format!("{value} is not a bool")))
+    }
+
+    fn generated(integer: i64) -> bool {
+        integer > 0
+    }
+
+    fn agrees(self, expected: bool) -> bool {
+        self == expected
+    }
+
+    fn within(self, expected: bool, _tolerance: &Tolerance) -> bool {
+        self == expected
+    }
+
+    fn integer(self) -> Option<i64> {
+        Some(i64::from(self))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Gufuncs: signatures, shapes of calls, and calls.
 
+use super::arrays;
 use super::json::{Fault, Outcome, extents, integer, integers, items};
 use super::programs::{Inputs, Program, Typed};
 use super::refusal;
@@ -14,7 +15,6 @@ use serde_json::Value;
 
 /// Runs a vector.
 pub(crate) fn check(vector: &Value) -> Outcome<()> {
-    let expected = &vector["expect"];
     let found = match vector["kind"].as_str() {
         Some("signature") => signature(vector)?,
         Some("like") => like(vector)?,
@@ -22,12 +22,7 @@ pub(crate) fn check(vector: &Value) -> Outcome<()> {
         Some("call") => call(vector)?,
         _ => return Err(Fault::vector(format!("unknown kind {}", vector["kind"]))),
     };
-    match (found, expected.get("error")) {
-        (Ok(()), None) => Ok(()),
-        (Ok(()), Some(why)) => Err(Fault::vector(format!("accepted, should refuse: {why}"))),
-        (Err(error), None) => Err(Fault::vector(error.to_string())),
-        (Err(error), Some(_)) => refusal::agrees(&error, expected),
-    }
+    refusal::judged(found, &vector["expect"])
 }
 
 /// What came of a vector: a refusal of the library is an outcome.
@@ -72,7 +67,10 @@ fn like(vector: &Value) -> Run {
 }
 
 /// The function that mixes all elements of all cores.
-fn mix<const I: usize, const O: usize>(cores: [Core<'_, f64>; I], outs: [CoreMut<'_, f64>; O]) {
+pub(crate) fn mix<const I: usize, const O: usize>(
+    cores: [Core<'_, f64>; I],
+    outs: [CoreMut<'_, f64>; O],
+) {
     let terms = cores.iter().enumerate().flat_map(|(i, core)| {
         core.iter().enumerate().map(move |(q, x)| ((i + 1) * (q + 1)) as f64 * x)
     });
@@ -214,10 +212,7 @@ fn mask(program: &Value, vector: &Value) -> Outcome<BoxExpr<'static, bool>> {
             None => Err(wrong()),
         };
     }
-    let array = &vector["inputs"][text(program)?];
-    let elements = items(&array["data"])?.iter().map(|x| x.as_bool().ok_or_else(wrong));
-    let elements = elements.collect::<Outcome<Vec<_>>>()?;
-    Ok(Tensor::from_vec(extents(&array["shape"])?, elements)?.lazy().boxed())
+    Ok(arrays::array(&vector["inputs"][text(program)?])?.lazy().boxed())
 }
 
 /// The operands of a call.

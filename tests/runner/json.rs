@@ -6,12 +6,12 @@ use std::fmt;
 /// Why a vector fails.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The program is refused: what a vector may expect.
-    Refused(String),
+    /// The library refuses the program: what a vector may expect.
+    Refused(Box<lensor::Error>),
+    /// A number that no argument of the library can be, which refuses the program as well.
+    Outside(String),
     /// The result is another, or the vector is not understood.
     Vector(String),
-    /// Of what is not there yet.
-    Skipped(String),
     /// Too large to be computed densely besides.
     Large,
 }
@@ -27,7 +27,8 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(why) | Self::Vector(why) | Self::Skipped(why) => f.write_str(why),
+            Self::Refused(error) => error.fmt(f),
+            Self::Outside(why) | Self::Vector(why) => f.write_str(why),
             Self::Large => f.write_str("too large to be computed densely"),
         }
     }
@@ -35,7 +36,7 @@ impl fmt::Display for Fault {
 
 impl From<lensor::Error> for Fault {
     fn from(error: lensor::Error) -> Self {
-        Self::Refused(error.to_string())
+        Self::Refused(Box::new(error))
     }
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn integer(number: &Value) -> Outcome<isize> {
     let large = whole(number)?;
     let fits = large.abs() < isize::MAX as f64;
     fits.then_some(large as isize)
-        .ok_or_else(|| Fault::Refused(format!("{number} does not fit in isize")))
+        .ok_or_else(|| Fault::Outside(format!("{number} does not fit in isize")))
 }
 
 /// A number without a fraction.

@@ -221,10 +221,7 @@ impl<'p> Program<'p> {
 
     fn fold(&self, op: &str, x: Typed<'p>, options: &Value) -> Outcome<Typed<'p>> {
         known(options, &["axes", "keepdims"])?;
-        let axes = match &options["axes"] {
-            Value::Null => Axes::All,
-            axes => Axes::from(extents(axes)?),
-        };
+        let axes = axes(options)?;
         let keepdims = flag(options, "keepdims")?;
         Ok(match (op, x) {
             // NumPy's sums and products of integers wrap around.
@@ -242,8 +239,7 @@ impl<'p> Program<'p> {
     fn lanes(&self, op: &str, x: Typed<'p>, options: &Value) -> Outcome<Typed<'p>> {
         known(options, &["axis", "descending"])?;
         let axis = extent(&options["axis"])?;
-        let descending = flag(options, "descending")?;
-        let order = if descending { SortOrder::Descending } else { SortOrder::Ascending };
+        let order = order(options)?;
         let positions = |found: Tensor<Vec<usize>>| I64(found.lazy().map(|k| k as i64).boxed());
         Ok(match (op, x) {
             ("cumsum", I64(x)) => I64(x.scan(axis, WrappingSum).eval()?.lazy().boxed()),
@@ -301,8 +297,21 @@ fn reduced<'a, T: Element, E: Expr, R: Reducer<E::Elem, Out = T>>(
     })
 }
 
+/// The axes that are reduced.
+pub(crate) fn axes(options: &Value) -> Outcome<Axes> {
+    Ok(match &options["axes"] {
+        Value::Null => Axes::All,
+        axes => Axes::from(extents(axes)?),
+    })
+}
+
+pub(crate) fn order(options: &Value) -> Outcome<SortOrder> {
+    let descending = flag(options, "descending")?;
+    Ok(if descending { SortOrder::Descending } else { SortOrder::Ascending })
+}
+
 /// Refuses options that have no meaning.
-fn known(options: &Value, names: &[&str]) -> Outcome<()> {
+pub(crate) fn known(options: &Value, names: &[&str]) -> Outcome<()> {
     let mut options = options.as_object().into_iter().flatten();
     match options.find(|(name, _)| !names.contains(&name.as_str())) {
         Some((name, _)) => Err(Fault::vector(format!("there is no option {name:?}"))),
@@ -310,7 +319,7 @@ fn known(options: &Value, names: &[&str]) -> Outcome<()> {
     }
 }
 
-fn flag(options: &Value, name: &str) -> Outcome<bool> {
+pub(crate) fn flag(options: &Value, name: &str) -> Outcome<bool> {
     match &options[name] {
         Value::Null => Ok(false),
         Value::Bool(flag) => Ok(*flag),

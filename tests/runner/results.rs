@@ -142,28 +142,46 @@ pub(crate) fn tolerated(found: &Found, expected: &Value, tolerance: &Value) -> O
         let (of, at) = (&expected["dtype"], &expected["shape"]);
         return Err(Fault::vector(format!("{dtype} {shape:?}, expected {of} {at}")));
     }
-    let number = |name: &str| tolerance.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let (ulp, scale) = (number("ulp"), number("scale"));
-    let data = items(&expected["data"])?;
-    let differs = |k: usize, found: String| {
-        Fault::vector(format!("element {k} is {found}, expected {}", data[k]))
-    };
+    let tolerance = Tolerance::of(tolerance);
     match found {
-        Found::I64(_, elements) => {
-            for (k, x) in elements.iter().enumerate() {
-                if *x != <i64 as Element>::of(&data[k])? {
-                    return Err(differs(k, x.to_string()));
-                }
-            }
-        }
-        Found::F64(_, elements) => {
-            for (k, &x) in elements.iter().enumerate() {
-                let want = <f64 as Element>::of(&data[k])?;
-                let near = (x - want).abs() <= ulp * f64::EPSILON * want.abs().max(scale);
-                if !(x == want || x.is_nan() && want.is_nan() || near && x.is_finite()) {
-                    return Err(differs(k, x.to_string()));
-                }
-            }
+        Found::I64(_, elements) => near(elements, items(&expected["data"])?, &tolerance),
+        Found::F64(_, elements) => near(elements, items(&expected["data"])?, &tolerance),
+    }
+}
+
+/// How far numbers may be from those that are expected.
+pub(crate) struct Tolerance {
+    ulp: f64,
+    scale: f64,
+}
+
+impl Tolerance {
+    /// The tolerance of a vector; none without one.
+    pub(crate) fn of(value: &Value) -> Self {
+        let number = |name: &str| value.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        Self { ulp: number("ulp"), scale: number("scale") }
+    }
+
+    /// The largest distance from a number.
+    pub(crate) fn around(&self, expected: f64) -> f64 {
+        self.ulp * f64::EPSILON * expected.abs().max(self.scale)
+    }
+}
+
+/// Holds elements against those that are expected, in row-major order.
+pub(crate) fn near<'v, T: Element>(
+    found: &[T],
+    expected: impl IntoIterator<Item = &'v Value, IntoIter: ExactSizeIterator>,
+    tolerance: &Tolerance,
+) -> Outcome<()> {
+    let expected = expected.into_iter();
+    if found.len() != expected.len() {
+        let counts = (found.len(), expected.len());
+        return Err(Fault::vector(format!("{} elements, expected {}", counts.0, counts.1)));
+    }
+    for (k, (&x, wanted)) in found.iter().zip(expected).enumerate() {
+        if !x.within(T::of(wanted)?, tolerance) {
+            return Err(Fault::vector(format!("element {k} is {x:?}, expected {wanted}")));
         }
     }
     Ok(())

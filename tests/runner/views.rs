@@ -50,7 +50,8 @@ pub(crate) fn one<'v>(op: &str, arguments: &'v [Value]) -> Outcome<&'v Value> {
     }
 }
 
-fn selector(value: &Value) -> Outcome<Select> {
+/// What is taken of an axis. In a range, `null` is an open end.
+pub(crate) fn selector(value: &Value) -> Outcome<Select> {
     Ok(match value {
         Value::String(word) if word == "lla" => Select::Reverse,
         Value::String(word) if word == "all" => Select::All,
@@ -61,7 +62,8 @@ fn selector(value: &Value) -> Outcome<Select> {
             let [start, stop, step] = bounds else {
                 return Err(Fault::vector(format!("{value} is not a range")));
             };
-            Select::stepped(integer(start)?, integer(stop)?, integer(step)?)
+            let end = |end: &Value| (!end.is_null()).then(|| integer(end)).transpose();
+            Select::between(end(start)?, end(stop)?, integer(step)?)
         }
         other => return Err(Fault::vector(format!("unknown selector {other}"))),
     })

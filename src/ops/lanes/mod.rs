@@ -46,7 +46,7 @@ pub use search::{Mode, Search, SearchSorted, Side, Unique};
 pub use select::{Elements, Partition, Positions, Top};
 pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
-pub(crate) use sorts::{argsort_runs, sort_runs};
+pub(crate) use sorts::{argsort_rows, argsort_runs, sort_rows, sort_runs};
 
 /// What types of operations are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]

@@ -46,7 +46,9 @@ pub use axes::Axes;
 pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;
+pub(crate) use reduction::fold_dense;
 pub use reduction::{Fold, Pair, Paired, Reduction};
+pub(crate) use tasks::undefined;
 pub(crate) use tree::Pairwise;
 
 use crate::compute::Deferred;

@@ -281,6 +281,20 @@ where
     fold::fold(e, &shape, &reduced, reducer)
 }
 
+/// Folds the axes of an operand that a mask tells; its deferred operands are computed.
+///
+/// # Errors
+///
+/// Those of [`Fold`].
+pub(crate) fn fold_dense<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    reduced: &[bool],
+    reducer: &R,
+) -> Result<Vec<R::Out>> {
+    let axes = Axes::Listed((0..reduced.len()).filter(|&axis| reduced[axis]).collect());
+    evaluate(&erased(e), &axes, false, reducer)
+}
+
 /// [`Reduction::eval_sparse`], as [`evaluate`].
 fn evaluate_sparse<T, R>(
     e: &Boxed<'_, T>,

@@ -17,7 +17,7 @@ mod slice;
 mod sweep;
 mod totals;
 
-pub(crate) use slice::scan_run;
+pub(crate) use slice::{scan_rows, scan_run};
 
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};

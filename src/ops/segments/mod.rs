@@ -249,11 +249,27 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
     }
 }
 
+/// Folds parts of an axis between neighbouring offsets, which ascend and lie inside; deferred operands are computed.
+///
+/// # Errors
+///
+/// Those of [`Segmented`], but of offsets and of parts without elements.
+pub(crate) fn fold_cuts<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    axis: usize,
+    offsets: &[usize],
+    reducer: &R,
+) -> Result<Vec<R::Out>> {
+    let count = shape_of(&e.shape()?, axis, offsets.len().saturating_sub(1)).count()?;
+    let along = Along::new(e, axis)?;
+    inner::collect(count, |out| along.fill(&Cuts { reducer, offsets }, out))
+}
+
 fn check_offsets(offsets: &[usize], axis: usize, extent: usize) -> Result<()> {
     let mut least = 0;
     for (at, &offset) in offsets.iter().enumerate() {
         if offset < least || offset > extent {
-            return Err(Error::InvalidOffsets { at, offset, least, axis, extent });
+            return Err(Error::InvalidOffsets { at, offset: offset as i128, least, axis, extent });
         }
         least = offset;
     }

@@ -115,7 +115,7 @@ fn extents_that_differ() {
     let error =
         |signature: &str, dim: &str, argument, axis, [extent, so_far, first]: [usize; 3]| {
             let (signature, dim) = (signature.into(), dim.into());
-            Error::CoreExtent { signature, dim, argument, axis, extent, so_far, first }
+            Error::CoreExtent { signature, dim, argument, axis, extent, so_far, first, row: None }
         };
     fails(
         nothing!("(i,n),(n)->(i)", 2).call([&zeros([2, 4]), &zeros([7, 3])]).eval(),
@@ -155,6 +155,7 @@ fn extents_that_are_set() {
         extent,
         so_far,
         first: 0,
+        row: None,
     };
     fails(
         call("n", 5),

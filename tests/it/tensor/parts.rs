@@ -16,7 +16,7 @@ fn at(model: &Model<i32>, axis: usize, index: usize) -> Model<i32> {
 
 /// The error of a cut that falls or lies beyond the axis.
 fn wrong_offset(at: usize, offset: usize, least: usize, axis: usize, extent: usize) -> Error {
-    Error::InvalidOffsets { at, offset, least, axis, extent }
+    Error::InvalidOffsets { at, offset: offset as i128, least, axis, extent }
 }
 
 fn matches<'a, S: Reader<Elem = i32> + 'a>(

@@ -1,0 +1,179 @@
+//! Rows of any lengths from one slice to another, which are written one after another.
+//!
+//! Rows are mostly short: eight elements are stored whatever the length, and those that are too many are overwritten by
+//! the next row. A loop for each row would end in an unpredictable branch.
+
+/// Elements that are stored at once.
+const WIDE: usize = 8;
+
+/// A number of a table of offsets, as an address.
+pub(crate) trait Number: Copy + Send + Sync {
+    fn address(self) -> usize;
+}
+
+/// Neighbouring rows of a table of offsets, and what is left out of the first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spans<'n, N> {
+    /// One more than rows.
+    pub(crate) numbers: &'n [N],
+    pub(crate) skipped: usize,
+}
+
+/// The address at which a slice ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Beyond(pub(crate) usize);
+
+impl<N: Number> Spans<'_, N> {
+    /// Calls `row` with the number, the length and the elements left out of each row, until it tells that all is done.
+    #[inline(always)]
+    fn for_each(
+        self,
+        mut row: impl FnMut(usize, usize, usize) -> Result<bool, Beyond>,
+    ) -> Result<(), Beyond> {
+        let mut skipped = self.skipped;
+        for (k, pair) in self.numbers.windows(2).enumerate() {
+            let length = pair[1].address().saturating_sub(pair[0].address());
+            if row(k, length.saturating_sub(skipped), skipped)? {
+                return Ok(());
+            }
+            skipped = 0;
+        }
+        Err(Beyond(usize::MAX))
+    }
+
+    /// Fills all of `out` with one element for each row, as often as it is long.
+    pub(crate) fn repeat<T: Copy>(
+        self,
+        from: &[T],
+        start: impl Fn(usize) -> usize,
+        out: &mut [T],
+    ) -> Result<(), Beyond> {
+        let mut done = 0;
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.for_each(|row, count, _| {
+            let at = start(row);
+            let rest = &mut out[done..];
+            if let (Some(chunk), Some(&x)) = (rest.first_chunk_mut::<WIDE>(), from.get(at)) {
+                *chunk = [x; WIDE];
+                if count > WIDE {
+                    let count = count.min(rest.len());
+                    rest[WIDE..count].fill(x);
+                }
+            } else if count > 0 {
+                let x = *from.get(at).ok_or(Beyond(at))?;
+                let count = count.min(rest.len());
+                rest[..count].fill(x);
+            }
+            done = out.len().min(done + count);
+            Ok(done == out.len())
+        })
+    }
+
+    /// Copies rows to all of `out`: those that begin where `start` says.
+    pub(crate) fn copy<T: Copy>(
+        self,
+        from: &[T],
+        start: impl Fn(usize) -> usize,
+        out: &mut [T],
+    ) -> Result<(), Beyond> {
+        let mut done = 0;
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.for_each(|row, count, skipped| {
+            let at = start(row).wrapping_add(skipped);
+            let (rest, run) = (&mut out[done..], from.get(at..).unwrap_or(&[]));
+            let count = count.min(rest.len());
+            match (rest.first_chunk_mut::<WIDE>(), run.first_chunk::<WIDE>()) {
+                (Some(chunk), Some(first)) => {
+                    *chunk = *first;
+                    if count > WIDE {
+                        let run = run.get(WIDE..count).ok_or(Beyond(at))?;
+                        rest[WIDE..count].copy_from_slice(run);
+                    }
+                }
+                _ => rest[..count].copy_from_slice(run.get(..count).ok_or(Beyond(at))?),
+            }
+            done += count;
+            Ok(done == out.len())
+        })
+    }
+}
+
+/// Copies the first elements of a run to a row, and a value to its rest.
+pub(crate) fn pad<T: Copy>(from: &[T], count: usize, value: T, row: &mut [T]) {
+    let count = count.min(row.len());
+    if let Some(wide) = from.get(..row.len()) {
+        for (k, (slot, &x)) in row.iter_mut().zip(wide).enumerate() {
+            *slot = if k < count { x } else { value };
+        }
+        return;
+    }
+    let count = count.min(from.len());
+    let (own, rest) = row.split_at_mut(count);
+    own.copy_from_slice(&from[..count]);
+    rest.fill(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Number for u8 {
+        fn address(self) -> usize {
+            self.into()
+        }
+    }
+
+    /// Lengths 0, 1, 9, 3, 0, 8, 20, 2.
+    const NUMBERS: [u8; 9] = [0, 0, 1, 10, 13, 13, 21, 41, 43];
+
+    #[test]
+    fn every_part_of_every_row() {
+        let from: Vec<usize> = (100..200).collect();
+        let start = |row: usize| (row * 37) % 60;
+        for begin in 0..43 {
+            let row = NUMBERS.partition_point(|&end| usize::from(end) <= begin) - 1;
+            let spans =
+                Spans { numbers: &NUMBERS[row..], skipped: begin - usize::from(NUMBERS[row]) };
+            for end in begin..=43 {
+                let place = |item: usize| {
+                    let row = NUMBERS.partition_point(|&end| usize::from(end) <= item) - 1;
+                    (row, item - usize::from(NUMBERS[row]))
+                };
+                let mut out = vec![0; end - begin];
+                spans.repeat(&from, |k| start(row + k), &mut out).unwrap();
+                let all = begin..end;
+                assert!(out.iter().zip(all.clone()).all(|(x, k)| *x == from[start(place(k).0)]));
+                spans.copy(&from, |k| start(row + k), &mut out).unwrap();
+                let expected = |k| from[start(place(k).0) + place(k).1];
+                assert!(out.iter().zip(all).all(|(x, k)| *x == expected(k)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_lie_there_is_told() {
+        let spans = Spans { numbers: &[0_u8, 3], skipped: 0 };
+        let mut out = [0; 3];
+        assert_eq!(spans.copy(&[1, 2], |_| 0, &mut out), Err(Beyond(0)));
+        assert_eq!(spans.repeat(&[1, 2], |_| 2, &mut out), Err(Beyond(2)));
+        assert_eq!(spans.repeat(&[1, 2], |_| 1, &mut [0; 4]), Err(Beyond(usize::MAX)));
+    }
+
+    #[test]
+    fn rows_are_padded() {
+        let mut row = [0; 4];
+        for (from, count, expected) in [
+            (&[1, 2, 3, 4, 5][..], 2, [1, 2, 9, 9]),
+            (&[1, 2], 2, [1, 2, 9, 9]),
+            (&[1], 3, [1, 9, 9, 9]),
+            (&[1, 2, 3, 4, 5], 7, [1, 2, 3, 4]),
+        ] {
+            pad(from, count, 9, &mut row);
+            assert_eq!(row, expected);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Functions of ragged operands.
+
+use super::Stretch;
+use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::form::{Extent, Extents, Form, join_kinds};
+use super::joint::Joint;
+use crate::error::{Error, Result};
+use crate::expr::machinery::Function;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Apply, Op, Operands};
+use std::fmt::{self, Formatter};
+
+/// A tuple of one to six ragged expressions. Sealed.
+pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
+    /// Tuple of the element types.
+    type Elems: Copy;
+    /// The operands over the items of a form.
+    #[doc(hidden)]
+    type Flats<'a>: Operands<Elems = Self::Elems>
+    where
+        Self: 'a;
+    /// The same operands, borrowed.
+    type Ref<'a>: RaggedOperands<Elems = Self::Elems>
+    where
+        Self: 'a;
+
+    /// Borrows every operand.
+    fn by_ref(&self) -> Self::Ref<'_>;
+
+    #[doc(hidden)]
+    fn extents(&self) -> Result<Vec<Extent>>;
+
+    #[doc(hidden)]
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
+
+    #[doc(hidden)]
+    fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>>;
+
+    #[doc(hidden)]
+    fn widened(self, ones: usize) -> Result<Self>
+    where
+        Self: Sized;
+
+    #[doc(hidden)]
+    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()>;
+}
+
+/// A tuple of what can stand as ragged operands.
+pub trait IntoRaggedOperands {
+    /// Tuple of the element types.
+    type Elems: Copy;
+    /// Tuple of expressions.
+    type Operands: RaggedOperands<Elems = Self::Elems>;
+
+    /// The tuple as expressions.
+    fn into_ragged_operands(self) -> Self::Operands;
+}
+
+macro_rules! operand_tuples {
+    ($($name:ident $k:tt),*) => {
+        impl<$($name: RaggedExpr),*> super::sealed::Operands for ($($name,)*) {}
+
+        impl<$($name: RaggedExpr),*> RaggedOperands for ($($name,)*) {
+            type Elems = ($($name::Elem,)*);
+            type Flats<'a> = ($($name::Flat<'a>,)*) where $($name: 'a),*;
+            type Ref<'a> = ($($name::Ref<'a>,)*) where $($name: 'a),*;
+
+            fn by_ref(&self) -> Self::Ref<'_> {
+                ($(self.$k.by_ref(),)*)
+            }
+
+            fn extents(&self) -> Result<Vec<Extent>> {
+                let joint = Extents::new();
+                $(let joint = join_kinds(&joint, &self.$k.extents()?, $k + 1)?;)*
+                Ok(joint.into_vec())
+            }
+
+            fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+                let joint = Joint::of(Form::dense(&[]));
+                $(let joint = joint.join(self.$k.joint(stretch)?, $k + 1, stretch)?;)*
+                Ok(joint)
+            }
+
+            fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>> {
+                Ok(($(self.$k.flat(to)?,)*))
+            }
+
+            fn widened(self, ones: usize) -> Result<Self> {
+                Ok(($(self.$k.widened(ones)?,)*))
+            }
+
+            fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+                $(self.$k.words(to, visit)?;)*
+                Ok(())
+            }
+        }
+
+        impl<$($name: IntoRagged),*> IntoRaggedOperands for ($($name,)*) {
+            type Elems = ($($name::Elem,)*);
+            type Operands = ($($name::Expr,)*);
+
+            fn into_ragged_operands(self) -> Self::Operands {
+                ($(self.$k.into_ragged_expr(),)*)
+            }
+        }
+    };
+}
+
+operand_tuples!(A 0);
+
+operand_tuples!(A 0, B 1);
+
+operand_tuples!(A 0, B 1, C 2);
+
+operand_tuples!(A 0, B 1, C 2, D 3);
+
+operand_tuples!(A 0, B 1, C 2, D 3, E 4);
+
+operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
+
+/// A function applied to ragged operands, not yet computed.
+#[derive(Clone)]
+pub struct ApplyRagged<F, A> {
+    pub(super) function: F,
+    pub(super) operands: A,
+    /// Errors cannot be returned by operators, so they wait here.
+    pub(super) extents: Result<Vec<Extent>>,
+}
+
+impl<F, A: RaggedOperands> ApplyRagged<F, A> {
+    pub(super) fn new(function: F, operands: A) -> Self {
+        let extents = operands.extents();
+        Self { function, operands, extents }
+    }
+}
+
+impl<F, A: fmt::Debug> fmt::Debug for ApplyRagged<F, A> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = std::any::type_name::<F>().rsplit("::").next().unwrap_or_default();
+        f.debug_struct("ApplyRagged")
+            .field("function", &name)
+            .field("operands", &self.operands)
+            .finish()
+    }
+}
+
+impl<F, A> Sealed for ApplyRagged<F, A> {}
+
+impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
+    type Elem = F::Out;
+    type Flat<'a>
+        = Apply<&'a F, A::Flats<'a>>
+    where
+        F: 'a,
+        A: 'a;
+    type Ref<'a>
+        = ApplyRagged<&'a F, A::Ref<'a>>
+    where
+        F: 'a,
+        A: 'a;
+
+    fn by_ref(&self) -> Self::Ref<'_> {
+        ApplyRagged {
+            function: &self.function,
+            operands: self.operands.by_ref(),
+            extents: self.extents.clone(),
+        }
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        self.extents.clone()
+    }
+
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        self.extents.as_ref().map_err(Error::clone)?;
+        self.operands.joint(stretch)
+    }
+
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
+        Ok(Apply::new(&self.function, self.operands.flats(to)?))
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        self.extents?;
+        Ok(Self::new(self.function, self.operands.widened(ones)?))
+    }
+
+    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        self.operands.words(to, visit)
+    }
+}
+
+/// Any function of one to six operands, elementwise, some of them ragged; the closure takes one tuple.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::ragged::{Ragged, zip_ragged};
+/// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+/// let limits = Tensor::from_vec([2, 1], vec![1, 5])?;
+/// let e = zip_ragged((&r, &limits), |(x, limit)| x > limit);
+/// assert_eq!(e.eval()?.to_string(), "[[false, true], [false]]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn zip_ragged<A, U, F>(operands: A, f: F) -> LazyRagged<ApplyRagged<Function<F>, A::Operands>>
+where
+    A: IntoRaggedOperands,
+    U: Copy + Send + Sync,
+    F: Fn(A::Elems) -> U + Send + Sync,
+{
+    LazyRagged(ApplyRagged::new(Function::new(f), operands.into_ragged_operands()))
+}

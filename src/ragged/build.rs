@@ -1,0 +1,305 @@
+//! Ragged tensors from tables and from lists.
+
+use super::Ragged;
+use super::levels::{Bounds, Items, Level, pick};
+use super::offsets::Offsets;
+use crate::error::{Error, Result};
+use crate::memory::{append, list, push, try_with_capacity};
+use crate::shape::Shape;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use smallvec::{SmallVec, smallvec};
+
+impl<S> Ragged<S> {
+    /// The items of axis 0 of `content` in rows: one for each index of the fixed axes `lead`.
+    ///
+    /// What lies before the first offset and after the last is in no row.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OffsetCount`] unless there is one offset more than rows, [`Error::InvalidOffsets`] with the first that
+    /// falls or exceeds the items, [`Error::ExpectedRank`] for content without axes.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::ragged::{Offsets, Ragged};
+    /// let r = Ragged::new([2, 2], Offsets::new(vec![0_u32, 1, 3, 3, 4])?, Tensor::from(vec![1, 2, 3, 4]))?;
+    /// assert_eq!(r.to_string(), "[[[1], [2, 3]], [[], [4]]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn new(lead: impl Into<Shape>, offsets: Offsets, content: Tensor<S>) -> Result<Self> {
+        let (lead, items) = (lead.into(), items(&content)?);
+        offsets.check(lead.count()?, items)?;
+        let level = Level {
+            above: 1,
+            extents: lead.iter().copied().collect(),
+            bounds: Bounds::Offsets(offsets),
+        };
+        checked(Self::of(smallvec![level], content))
+    }
+
+    /// Rows anywhere in the items of axis 0 of `content`: row `r` is `starts[r] + k * step` for `k` below `lens[r]`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ListLength`] unless there is one start and one length a row, [`Error::RowBounds`] for a row that does
+    /// not lie inside.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_views([2], vec![2, 0], vec![1, 2], 1, Tensor::from(vec![1, 2, 3]))?;
+    /// assert_eq!(r.to_string(), "[[3], [1, 2]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_views(
+        lead: impl Into<Shape>,
+        starts: Vec<usize>,
+        lens: Vec<usize>,
+        step: isize,
+        content: Tensor<S>,
+    ) -> Result<Self> {
+        let (lead, extent) = (lead.into(), items(&content)?);
+        let rows = lead.count()?;
+        for (what, found) in [("starts", starts.len()), ("lengths", lens.len())] {
+            if found != rows {
+                return Err(Error::ListLength { what, axis: lead.rank(), extent: rows, found });
+            }
+        }
+        let outside = |&(start, items): &(usize, usize)| {
+            let last = start as i128 + (items as i128 - 1) * step as i128;
+            items > 0 && (start >= extent || last < 0 || last >= extent as i128)
+        };
+        let all = starts.iter().copied().zip(lens.iter().copied());
+        if let Some((row, (start, items))) = all.enumerate().find(|(_, row)| outside(row)) {
+            return Err(Error::RowBounds { row, start, items, step, extent });
+        }
+        let extents = lead.iter().copied().collect();
+        let level = Level { above: 1, extents, bounds: Bounds::views(starts, lens, step) };
+        checked(Self::of(smallvec![level], content))
+    }
+
+    /// One var axis around: the items of axis 0 in rows, one for each index of the fixed axes `lead`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`], and [`Error::RaggedAxes`] if axis 0 is var itself and nothing is in front of it.
+    ///
+    /// ```
+    /// use lensor::ragged::{Offsets, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![1], vec![2, 3], vec![]])?;
+    /// let nested = r.nest([2], Offsets::new(vec![0_u32, 2, 3])?)?;
+    /// assert_eq!(nested.form()?.to_string(), "2 * var * var");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn nest(self, lead: impl Into<Shape>, offsets: Offsets) -> Result<Self> {
+        let Some(first) = self.levels.first() else {
+            return Self::new(lead, offsets, self.content);
+        };
+        let Some((&items, rest)) = first.extents.split_first() else {
+            return Err(Error::RaggedAxes { axis: 0, crossed: 0 });
+        };
+        let (lead, rest) = (lead.into(), rest.iter().copied().collect());
+        offsets.check(lead.count()?, items)?;
+        let mut levels = self.levels;
+        levels[0].extents = rest;
+        levels[0].above = items;
+        let extents = lead.iter().copied().collect();
+        levels.insert(0, Level { above: 1, extents, bounds: Bounds::Offsets(offsets) });
+        checked(Self::of(levels, self.content))
+    }
+}
+
+/// Holds the number of axes against the most that there may be.
+fn checked<S>(made: Ragged<S>) -> Result<Ragged<S>> {
+    Shape::check_rank(made.rank())?;
+    Ok(made)
+}
+
+fn items<S>(content: &Tensor<S>) -> Result<usize> {
+    content.shape().first().copied().ok_or(Error::ExpectedRank { expected: 1, shape: Vec::new() })
+}
+
+impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
+    /// Of rows, one after another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_rows(["ab", "", "c"].map(str::as_bytes))?;
+    /// assert_eq!(r.to_string(), "[[97, 98], [], [99]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_rows<R: AsRef<[T]>>(rows: impl IntoIterator<Item = R>) -> Result<Self> {
+        let (mut items, mut ends) = (Vec::new(), vec![0]);
+        for row in rows {
+            append(&mut items, row.as_ref())?;
+            push(&mut ends, items.len())?;
+        }
+        let lead = [ends.len() - 1];
+        Self::new(lead, Offsets::new(ends)?, Tensor::from(items))
+    }
+
+    /// Of lists in lists: `Vec<Vec<..>>` of any depth has a var axis for each but the outermost.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![vec![1, 2], vec![]], vec![vec![3]]])?;
+    /// assert_eq!(r.form()?.to_string(), "2 * var * var");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_nested<N: NestedRows<Item = T>>(nested: Vec<N>) -> Result<Self> {
+        let (mut ends, mut items) = (vec![Vec::new(); N::DEPTH], Vec::new());
+        let lead = nested.len();
+        for rows in nested {
+            rows.put(&mut ends, &mut items)?;
+        }
+        let (mut levels, mut above): (SmallVec<[Level; 1]>, usize) = (SmallVec::new(), 1);
+        for (number, ends) in ends.into_iter().enumerate() {
+            let extents = if number == 0 { smallvec![lead] } else { SmallVec::new() };
+            let mut numbers = try_with_capacity(ends.len() + 1)?;
+            numbers.extend(std::iter::once(0).chain(ends));
+            let offsets = Offsets::new(numbers)?;
+            let next = offsets.last();
+            levels.push(Level { above, extents, bounds: Bounds::Offsets(offsets) });
+            above = next;
+        }
+        checked(Self::of(levels, Tensor::from(items)))
+    }
+}
+
+/// Lists of items, or of lists.
+pub trait NestedRows {
+    /// What the innermost lists hold.
+    type Item;
+    #[doc(hidden)]
+    const DEPTH: usize;
+
+    /// Appends the items, and where rows of each level end.
+    #[doc(hidden)]
+    fn put(self, ends: &mut [Vec<usize>], items: &mut Vec<Self::Item>) -> Result<()>;
+}
+
+macro_rules! leaves {
+    ($($(#[$cfg:meta])? $type:ty)*) => { $(
+        $(#[$cfg])?
+        impl NestedRows for $type {
+            type Item = $type;
+            const DEPTH: usize = 0;
+
+            fn put(self, _ends: &mut [Vec<usize>], items: &mut Vec<$type>) -> Result<()> {
+                push(items, self)
+            }
+        }
+    )* };
+}
+crate::expr::for_numbers!(leaves);
+leaves!(bool char);
+
+impl<N: NestedRows> NestedRows for Vec<N> {
+    type Item = N::Item;
+    const DEPTH: usize = N::DEPTH + 1;
+
+    fn put(self, ends: &mut [Vec<usize>], items: &mut Vec<N::Item>) -> Result<()> {
+        let count = self.len();
+        let Some((own, inner)) = ends.split_first_mut() else { return Ok(()) };
+        for each in self {
+            each.put(inner, items)?;
+        }
+        let end = own.last().copied().unwrap_or(0) + count;
+        push(own, end)
+    }
+}
+
+impl<S: Reader> Ragged<S> {
+    /// The axis behind those of `lens` cut to so many items: var, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] unless `lens` has the axes in front of one, [`Error::RowLength`] for a length beyond the
+    /// extent, [`Error::Storage`] if lengths cannot be read.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::ragged::Ragged;
+    /// let padded = Tensor::from_nested([[1, 2, 0], [3, 0, 0]])?;
+    /// assert_eq!(Ragged::from_padded(padded, &Tensor::from(vec![2, 1]))?.to_string(), "[[1, 2], [3]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_padded<L: Reader<Elem = usize>>(
+        padded: Tensor<S>,
+        lens: &Tensor<L>,
+    ) -> Result<Self> {
+        let (axis, shape) = (lens.rank(), padded.shape());
+        let extent = front(&shape, &lens.shape(), axis)?;
+        let lens = lens.to_vec()?;
+        if let Some(row) = lens.iter().position(|&items| items > extent) {
+            let path = Shape::from(&shape.extents()[..axis]).unravel(row).to_vec();
+            return Err(Error::RowLength { row: path, axis, items: lens[row], expected: extent });
+        }
+        let starts = list((0..lens.len()).map(|row| row * extent))?;
+        let content = merged(padded, axis)?;
+        Self::from_views(&shape.extents()[..axis], starts, lens, 1, content)
+    }
+
+    /// The items of the last axis of `mask` where it is true: var, a view of the others.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] unless `mask` has the axes up to that one, [`Error::Storage`] if it cannot be read.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::ragged::Ragged;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// let odd = (&t % 2).equal(1).eval()?;
+    /// assert_eq!(Ragged::from_masked(t, &odd)?.to_string(), "[[1, 3], [5]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_masked<M: Reader<Elem = bool>>(t: Tensor<S>, mask: &Tensor<M>) -> Result<Self> {
+        let Some(axis) = mask.rank().checked_sub(1) else {
+            return Err(Error::ExpectedRank { expected: 1, shape: Vec::new() });
+        };
+        let shape = t.shape();
+        let extent = front(&shape, &mask.shape(), axis)?;
+        if mask.shape()[axis] != extent {
+            return Err(refused(&shape, &mask.shape(), axis));
+        }
+        let mask = mask.to_vec()?;
+        let lead = &shape.extents()[..axis];
+        let rows = Shape::from(lead).count()?;
+        let kept = |row: usize| (row * extent..(row + 1) * extent).filter(|&item| mask[item]);
+        let mut lens = try_with_capacity(rows)?;
+        lens.extend((0..rows).map(|row| kept(row).count()));
+        let offsets = Offsets::from_lengths(lens)?;
+        let mut items = try_with_capacity(offsets.last())?;
+        (0..rows).for_each(|row| items.extend(kept(row)));
+        let count = items.len();
+        let content = pick(merged(t, axis)?, &Items::List(items), count)?;
+        Self::new(lead, offsets, content)
+    }
+}
+
+fn refused(shape: &Shape, other: &Shape, axis: usize) -> Error {
+    Error::Operands { argument: 2, shape: other.to_vec(), so_far: shape.to_vec(), axis, left: true }
+}
+
+/// The extent of an axis, with the axes in front of it those of another shape.
+fn front(shape: &Shape, other: &Shape, axis: usize) -> Result<usize> {
+    if let Some(wrong) = (0..axis).find(|&k| shape.get(k) != other.get(k)) {
+        return Err(refused(shape, other, wrong));
+    }
+    shape.get(axis).copied().ok_or_else(|| refused(shape, other, axis))
+}
+
+/// The axes up to one as one axis of items.
+fn merged<S>(t: Tensor<S>, axis: usize) -> Result<Tensor<S>> {
+    t.rewrite(&mut |map| map.merge_axes(0..axis + 1))
+}

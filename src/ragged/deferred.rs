@@ -1,0 +1,273 @@
+//! Operations with one ragged result that are not computed yet.
+
+use super::eval::dense_only;
+use super::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr, pairs};
+use super::form::{Extent, Form};
+use super::joint::Joint;
+use super::leaves::Computed;
+use super::{Ragged, Stretch};
+use crate::compute::share;
+use crate::error::Result;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Explanation, NOT_COMPUTED};
+use crate::tensor::Tensor;
+use std::fmt::{self, Debug, Display, Formatter};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// An operation with one result whose rows follow from those of its operands: what [`Compute`](crate::Compute) is for
+/// dense results. Sealed.
+pub trait RaggedCompute: Send + Sync + super::sealed::Operation {
+    /// Type of the results.
+    type Elem: Copy + Send + Sync;
+
+    /// What the axes of the result are, as kinds and fixed extents alone tell.
+    #[doc(hidden)]
+    fn extents(&self) -> Result<Vec<Extent>>;
+
+    /// Computes all results.
+    #[doc(hidden)]
+    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<Self::Elem>>>;
+
+    /// How they would be computed, in words.
+    #[doc(hidden)]
+    fn explain(&self) -> Result<Explanation>;
+}
+
+impl<C: RaggedCompute> super::sealed::Operation for &C {}
+
+impl<C: RaggedCompute> RaggedCompute for &C {
+    type Elem = C::Elem;
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        (**self).extents()
+    }
+
+    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<C::Elem>>> {
+        (**self).compute(stretch)
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        (**self).explain()
+    }
+}
+
+/// The result of an operation, as long as some evaluation holds it.
+type Shared<T> = Mutex<Weak<Kept<T>>>;
+
+/// A result that several evaluations read.
+type Kept<T> = Ragged<Arc<Vec<T>>>;
+
+/// An operation on ragged operands, not computed yet. It may stand wherever a ragged operand may, and is then computed
+/// once for all its clones and references in an evaluation, before what reads it.
+#[must_use = "nothing is computed before it is asked for"]
+pub struct DeferredRagged<C: RaggedCompute> {
+    pub(super) operation: C,
+    shared: OnceLock<Arc<Shared<C::Elem>>>,
+}
+
+impl<C: RaggedCompute + Clone> Clone for DeferredRagged<C> {
+    fn clone(&self) -> Self {
+        Self { operation: self.operation.clone(), shared: OnceLock::from(self.shared()) }
+    }
+}
+
+impl<C: RaggedCompute + Debug> Debug for DeferredRagged<C> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DeferredRagged").field(&self.operation).finish()
+    }
+}
+
+/// What it is, and how to compute it; computes nothing.
+impl<C: RaggedCompute> Display for DeferredRagged<C> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.explain() {
+            Ok(how) => write!(f, "{}, {NOT_COMPUTED}", how.lines().first().map_or("", |line| line)),
+            Err(error) => write!(f, "operation without a result: {error}"),
+        }
+    }
+}
+
+impl<C: RaggedCompute> DeferredRagged<C> {
+    pub(super) fn new(operation: C) -> Self {
+        Self { operation, shared: OnceLock::new() }
+    }
+
+    fn shared(&self) -> Arc<Shared<C::Elem>> {
+        self.shared.get_or_init(Arc::default).clone()
+    }
+
+    /// What the axes of the result are; rows are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`](crate::Error::Axis), [`Error::RepeatedAxis`](crate::Error::RepeatedAxis) and
+    /// [`Error::RaggedAxes`](crate::Error::RaggedAxes) for axes that the operation cannot take, and the error that the
+    /// operand carries.
+    pub fn extents(&self) -> Result<Vec<Extent>> {
+        self.operation.extents()
+    }
+
+    /// Computes the results.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::extents`] reports, what evaluating the operand reports, what the operation reports of rows and
+    /// elements, and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// ```
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+    /// assert_eq!(r.sum(1).eval()?.to_string(), "[3, 0, 3]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn eval(&self) -> Result<Ragged<Vec<C::Elem>>> {
+        self.operation.compute(Stretch::Rows)
+    }
+
+    /// Computes the results, with a say in which lengths of 1 stretch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    pub fn eval_with(&self, stretch: Stretch) -> Result<Ragged<Vec<C::Elem>>> {
+        self.operation.compute(stretch)
+    }
+
+    /// Computes the results into a tensor, if no axis of it is var.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::RaggedAxes`](crate::Error::RaggedAxes) if an axis is var, before anything is
+    /// computed.
+    pub fn eval_dense(&self) -> Result<Tensor<Vec<C::Elem>>> {
+        dense_only(&self.extents()?)?;
+        self.eval()?.into_tensor()
+    }
+
+    /// Says in a few lines how it would be computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::extents`] reports, and what joining lengths does.
+    pub fn explain(&self) -> Result<Explanation> {
+        self.operation.explain()
+    }
+
+    /// The result as an expression, to be viewed and computed with.
+    pub fn lazy(self) -> LazyRagged<PendingRagged<C>> {
+        LazyRagged(self.into_ragged_expr())
+    }
+}
+
+/// The result of an operation as an operand.
+pub struct PendingRagged<C: RaggedCompute> {
+    operation: C,
+    shared: Arc<Shared<C::Elem>>,
+    /// Extents of 1 behind.
+    ones: usize,
+}
+
+impl<C: RaggedCompute + Debug> Debug for PendingRagged<C> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PendingRagged").field(&self.operation).finish()
+    }
+}
+
+impl<C: RaggedCompute + Clone> Clone for PendingRagged<C> {
+    fn clone(&self) -> Self {
+        Self { operation: self.operation.clone(), shared: self.shared.clone(), ones: self.ones }
+    }
+}
+
+impl<C: RaggedCompute> PendingRagged<C> {
+    fn result(&self, stretch: Stretch) -> Result<Arc<Kept<C::Elem>>> {
+        let found = self.shared.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        match found {
+            Some(result) => Ok(result),
+            None => {
+                let result = self.operation.compute(stretch)?.with_storage(Arc::new);
+                Ok(share(&self.shared, Arc::new(result)))
+            }
+        }
+    }
+}
+
+impl<C: RaggedCompute> Sealed for PendingRagged<C> {}
+
+impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
+    type Elem = C::Elem;
+    type Flat<'a>
+        = Computed<C::Elem>
+    where
+        C: 'a;
+    type Ref<'a>
+        = PendingRagged<&'a C>
+    where
+        C: 'a;
+
+    fn by_ref(&self) -> PendingRagged<&C> {
+        PendingRagged { operation: &self.operation, shared: self.shared.clone(), ones: self.ones }
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        let mut extents = self.operation.extents()?;
+        extents.extend(std::iter::repeat_n(Extent::Fixed(1), self.ones));
+        Ok(extents)
+    }
+
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        let result = self.result(stretch)?;
+        let mut joint = Joint::of(result.form()?.with_ones(self.ones));
+        joint.kept.push(result);
+        Ok(joint)
+    }
+
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
+        self.result(Stretch::Rows)?.as_ref().clone().widened_by(self.ones)?.flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        Ok(Self { ones: self.ones + ones, ..self })
+    }
+
+    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        visit("evaluated first");
+        Ok(())
+    }
+}
+
+impl<C: RaggedCompute> IntoRagged for DeferredRagged<C> {
+    type Elem = C::Elem;
+    type Expr = PendingRagged<C>;
+
+    fn into_ragged_expr(self) -> PendingRagged<C> {
+        let shared = self.shared();
+        PendingRagged { operation: self.operation, shared, ones: 0 }
+    }
+}
+
+impl<'a, C: RaggedCompute> IntoRagged for &'a DeferredRagged<C> {
+    type Elem = C::Elem;
+    type Expr = PendingRagged<&'a C>;
+
+    fn into_ragged_expr(self) -> PendingRagged<&'a C> {
+        PendingRagged { operation: &self.operation, shared: self.shared(), ones: 0 }
+    }
+}
+
+pairs! {
+    [] [C: RaggedCompute<Elem = T>] DeferredRagged<C>;
+    ['a] [C: RaggedCompute<Elem = T>] &'a DeferredRagged<C>;
+}
+
+/// The form of a result, once it is computed.
+impl<C: RaggedCompute> DeferredRagged<C> {
+    /// The lengths of all rows of the result, which is computed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    pub fn form(&self) -> Result<Form> {
+        self.eval()?.form()
+    }
+}

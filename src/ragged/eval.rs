@@ -1,0 +1,136 @@
+//! Evaluation: the items of an expression, computed as a dense one.
+
+use super::expr::{LazyRagged, RaggedExpr};
+use super::form::{Extent, Form, content_shape};
+use super::joint::{ALL, Joint};
+use super::levels::levels_of;
+use super::{Ragged, Stretch};
+use crate::error::{Error, Result};
+use crate::expr::{Explanation, Lazy};
+use crate::tensor::Tensor;
+
+/// Computes the items of an expression at its joint form.
+///
+/// # Errors
+///
+/// What joining lengths reports, before any element is read; what evaluating reports, with the index in the result.
+pub(super) fn evaluate<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Ragged<Vec<E::Elem>>> {
+    let joint = e.joint(stretch)?;
+    let flat = Lazy(e.flat(&joint)?);
+    let result = flat.eval().map_err(|error| at_path(error, &joint))?;
+    from_flat(&joint.form, result)
+}
+
+/// Packed items as a tensor of a form.
+pub(super) fn from_flat<T: Copy + Send + Sync>(
+    form: &Form,
+    flat: Tensor<Vec<T>>,
+) -> Result<Ragged<Vec<T>>> {
+    let shape = content_shape(form);
+    let content = if flat.shape() == shape { flat } else { flat.reshape(shape)? };
+    Ok(Ragged::of(levels_of(form), content))
+}
+
+/// An error at an index of the flat items as one of the result.
+pub(super) fn at_path(mut error: Error, joint: &Joint<'_>) -> Error {
+    let cut = if joint.tail == ALL { 0 } else { joint.cut() };
+    if let Error::Cast { index, .. }
+    | Error::Arithmetic { index }
+    | Error::Overflow { index, .. }
+    | Error::NothingLeft { index }
+    | Error::Storage { index: Some(index), .. } = &mut error
+        && cut > 0
+        && let Some((&item, rest)) = index.split_first()
+    {
+        let mut path = joint.form.path(cut, item);
+        path.extend_from_slice(rest);
+        *index = path;
+    }
+    error
+}
+
+impl<E: RaggedExpr> LazyRagged<E> {
+    /// What the axes of the result are; the rows are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] if fixed extents do not align.
+    pub fn extents(&self) -> Result<Vec<Extent>> {
+        self.0.extents()
+    }
+
+    /// The lengths of all rows of the result.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::extents`] reports, [`Error::RaggedOperands`] for rows that do not align.
+    pub fn form(&self) -> Result<Form> {
+        Ok(self.0.joint(Stretch::Rows)?.form)
+    }
+
+    /// Computes all elements, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] and [`Error::RaggedOperands`] before any element is read; [`Error::Cast`] and
+    /// [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage fails;
+    /// [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+    /// assert_eq!((&r * 10 + &r).eval()?.to_string(), "[[11, 22], [], [33]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn eval(&self) -> Result<Ragged<Vec<E::Elem>>> {
+        evaluate(&self.0, Stretch::Rows)
+    }
+
+    /// [`Self::eval`] where rows of one item do not stretch, say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    ///
+    /// ```
+    /// use lensor::ragged::{Ragged, Stretch};
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// let s = Ragged::from_nested(vec![vec![10], vec![20]])?;
+    /// assert_eq!((&r + &s).eval()?.to_string(), "[[11, 12], [23]]");
+    /// assert_eq!(
+    ///     (&r + &s).eval_with(Stretch::Strict).unwrap_err().to_string(),
+    ///     "operands could not be broadcast: argument 2 has 1 item in row [0] of axis 1, the result so far 2"
+    /// );
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn eval_with(&self, stretch: Stretch) -> Result<Ragged<Vec<E::Elem>>> {
+        evaluate(&self.0, stretch)
+    }
+
+    /// Computes all elements into a tensor, if no axis is var.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::RaggedAxes`] if an axis is var, before anything is computed.
+    pub fn eval_dense(&self) -> Result<Tensor<Vec<E::Elem>>> {
+        dense_only(&self.extents()?)?;
+        self.eval()?.into_tensor()
+    }
+
+    /// Says in a few lines how the expression would be evaluated: rows, operands, and the plan over flat items.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::form`].
+    pub fn explain(&self) -> Result<Explanation> {
+        super::explain::explain(&self.0)
+    }
+}
+
+/// Refuses var axes.
+pub(super) fn dense_only(extents: &[Extent]) -> Result<()> {
+    match extents.iter().position(|&extent| extent == Extent::Var) {
+        Some(axis) => Err(Error::RaggedAxes { axis, crossed: axis }),
+        None => Ok(()),
+    }
+}

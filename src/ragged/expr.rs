@@ -1,0 +1,189 @@
+//! Lazy elementwise expressions over ragged operands: trees that become expressions over flat items.
+
+use super::form::Extent;
+use super::joint::Joint;
+use super::{Ragged, Stretch};
+use crate::compute::{Compute, Deferred};
+use crate::error::Result;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Expr, Lazy};
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+
+/// An expression with ragged operands: what [`Expr`] is for dense ones. Sealed.
+///
+/// Before anything is computed, the lengths of all rows of all operands are joined; then the operands become tensors of
+/// the items of the result, and the expression is one over these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand of a ragged expression",
+    note = "operands are ragged and dense tensors, expressions of these, deferred operations, and scalars"
+)]
+pub trait RaggedExpr: Send + Sync + Sealed {
+    /// Type of the elements.
+    type Elem: Copy + Send + Sync;
+    /// The expression over the items of a form.
+    #[doc(hidden)]
+    type Flat<'a>: Expr<Elem = Self::Elem>
+    where
+        Self: 'a;
+    /// The same expression over borrowed storage, for use more than once.
+    type Ref<'a>: RaggedExpr<Elem = Self::Elem>
+    where
+        Self: 'a;
+
+    /// Borrows every leaf.
+    fn by_ref(&self) -> Self::Ref<'_>;
+
+    /// What the axes are, as kinds and fixed extents alone tell.
+    #[doc(hidden)]
+    fn extents(&self) -> Result<Vec<Extent>>;
+
+    /// The lengths of all rows.
+    #[doc(hidden)]
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
+
+    /// The expression over the items of a form that this one stretches to.
+    #[doc(hidden)]
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>>;
+
+    /// The same with extents of 1 behind.
+    #[doc(hidden)]
+    fn widened(self, ones: usize) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// Calls `visit` with how each leaf is read.
+    #[doc(hidden)]
+    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()>;
+}
+
+/// What can stand as an operand beside ragged tensors.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operand of a ragged operation",
+    note = "operands are ragged and dense tensors, expressions of these, deferred operations, references to them, and scalars"
+)]
+pub trait IntoRagged {
+    /// Type of the elements.
+    type Elem: Copy + Send + Sync;
+    /// The expression it becomes.
+    type Expr: RaggedExpr<Elem = Self::Elem>;
+
+    /// The operand as an expression.
+    fn into_ragged_expr(self) -> Self::Expr;
+}
+
+/// What can stand on the right of an operator whose left side has elements `Self`.
+#[diagnostic::on_unimplemented(
+    message = "`{R}` cannot stand beside ragged elements of type `{Self}`",
+    note = "nothing is converted in silence: cast a tensor or expression, `r.cast::<f64>()`, or a scalar, `k as f32`"
+)]
+pub trait PairsRagged<R>: Copy + Send + Sync {
+    /// The expression the right side becomes.
+    type Expr: RaggedExpr<Elem = Self>;
+    /// The expression the right side becomes if it divides.
+    type Divisor: RaggedExpr;
+
+    /// The right side as an expression.
+    fn pair_ragged(right: R) -> Self::Expr;
+
+    /// The right side as a divisor.
+    fn divisor_ragged(right: R) -> Self::Divisor;
+}
+
+/// An expression over ragged operands, with operators and views.
+#[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
+pub struct LazyRagged<E>(pub(super) E);
+
+impl<E> Sealed for LazyRagged<E> {}
+
+impl<E: RaggedExpr> RaggedExpr for LazyRagged<E> {
+    type Elem = E::Elem;
+    type Flat<'a>
+        = E::Flat<'a>
+    where
+        E: 'a;
+    type Ref<'a>
+        = LazyRagged<E::Ref<'a>>
+    where
+        E: 'a;
+
+    fn by_ref(&self) -> LazyRagged<E::Ref<'_>> {
+        LazyRagged(self.0.by_ref())
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        self.0.extents()
+    }
+
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        self.0.joint(stretch)
+    }
+
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<E::Flat<'a>> {
+        self.0.flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        Ok(Self(self.0.widened(ones)?))
+    }
+
+    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        self.0.words(to, visit)
+    }
+}
+
+impl<E: RaggedExpr> IntoRagged for E {
+    type Elem = E::Elem;
+    type Expr = E;
+
+    fn into_ragged_expr(self) -> E {
+        self
+    }
+}
+
+impl<'a, E: RaggedExpr> IntoRagged for &'a LazyRagged<E> {
+    type Elem = E::Elem;
+    type Expr = E::Ref<'a>;
+
+    fn into_ragged_expr(self) -> E::Ref<'a> {
+        self.0.by_ref()
+    }
+}
+
+/// What pairs with elements of one type: by its own expression.
+macro_rules! pairs {
+    ($([$($lifetime:lifetime)?] [$($generics:tt)*] $type:ty;)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl<$($lifetime,)? T: Copy + Send + Sync, $($generics)*> PairsRagged<$type> for T
+        where
+            $type: IntoRagged<Elem = T>,
+        {
+            type Expr = <$type as IntoRagged>::Expr;
+            type Divisor = <$type as IntoRagged>::Expr;
+
+            fn pair_ragged(right: $type) -> Self::Expr {
+                right.into_ragged_expr()
+            }
+
+            fn divisor_ragged(right: $type) -> Self::Divisor {
+                right.into_ragged_expr()
+            }
+        }
+    )* };
+}
+
+pub(super) use pairs;
+
+pairs! {
+    [] [S: Reader<Elem = T>] Ragged<S>;
+    ['a] [S: Reader<Elem = T>] &'a Ragged<S>;
+    [] [S: Reader<Elem = T>] Tensor<S>;
+    ['a] [S: Reader<Elem = T>] &'a Tensor<S>;
+    [] [E: Expr<Elem = T>] Lazy<E>;
+    ['a] [E: Expr<Elem = T>] &'a Lazy<E>;
+    [] [E: RaggedExpr<Elem = T>] LazyRagged<E>;
+    ['a] [E: RaggedExpr<Elem = T>] &'a LazyRagged<E>;
+    [] [C: Compute<Elem = T>] Deferred<C>;
+    ['a] [C: Compute<Elem = T>] &'a Deferred<C>;
+}

@@ -1,0 +1,287 @@
+//! Operands as tensors of the items of a result.
+
+use super::Ragged;
+use super::form::Axis;
+use super::joint::{ALL, Joint};
+use super::levels::{Items, RowItems, pick};
+use super::offsets::Offsets;
+use super::places::{Lengths, Places, follow};
+use super::rows::{ByRow, Ends, Kind, Repeats, Rows, Starts};
+use crate::error::StorageError;
+use crate::error::{Error, Result};
+use crate::map::AddressMap;
+use crate::memory::try_with_capacity;
+use crate::shape::Shape;
+use crate::storage::{Blocks, Reader, Stored};
+use crate::tensor::{IntoTensor, Tensor};
+use std::sync::Arc;
+
+impl<S: Reader> Ragged<S> {
+    /// The items in the order of those of a joint form, the fixed axes of the tail behind them.
+    pub(super) fn flat(self, to: &Joint<'_>) -> Result<Tensor<Rows<S>>> {
+        if to.tail == ALL {
+            return Ok(direct(self.content));
+        }
+        let (cut, resolved) = (to.cut(), self.resolved()?.clone());
+        let axes = resolved.form.axes();
+        let missing = to.form.rank() - axes.len();
+        let own = |axis: usize| axis.checked_sub(missing).map(|k| axes[k]);
+        let target = to.form.axes();
+        // Places of the rows of the last axis that is cut.
+        let (mut places, mut items) = (Places::Same, 1);
+        for (axis, &kind) in target[..cut - 1].iter().enumerate() {
+            let own = own(axis);
+            if own.is_none() {
+                places = Places::First;
+            }
+            let lengths = match kind {
+                Axis::Fixed(extent) => Lengths::Fixed(items, extent),
+                Axis::Var(rows) => Lengths::Var(rows),
+            };
+            places = follow(places, own, &lengths)?;
+            items = lengths.total()?;
+        }
+        let ends = match target[cut - 1] {
+            Axis::Fixed(extent) => Ends::Every(items, extent),
+            Axis::Var(rows) => Ends::Offsets(rows.clone()),
+        };
+        let total = ends.total();
+        let last = own(cut - 1);
+        if last.is_none() {
+            places = Places::First;
+        }
+        if let (Some(Axis::Var(own)), true) = (last, resolved.form.trailing.len() == to.tail) {
+            // The last var axis: rows need not be packed.
+            let content = self.content;
+            let packed = match (&resolved.rows, &places, &ends) {
+                (RowItems::From(first), Places::Same, Ends::Offsets(ends))
+                    if ends.has_lengths_of(own) =>
+                {
+                    Some(*first)
+                }
+                _ => None,
+            };
+            if let Some(first) = packed {
+                return Ok(direct(pick(content, &Items::From(first), total)?));
+            }
+            let step = match &resolved.rows {
+                RowItems::From(_) => 1,
+                RowItems::Starts { step, .. } => *step,
+            };
+            let same = match (&places, &ends) {
+                (Places::Same, Ends::Offsets(ends)) => ends.has_lengths_of(own),
+                _ => false,
+            };
+            if let (RowItems::Starts { starts, .. }, true) = (&resolved.rows, same) {
+                return by_row(content, ends, Starts::List(starts.clone()), Repeats::None, step);
+            }
+            let (mut starts, mut repeated) = (try_with_capacity(items)?, try_with_capacity(items)?);
+            ends.lengths().for_each(|row, length| {
+                let place = places.at(row);
+                starts.push(match &resolved.rows {
+                    RowItems::From(first) => first + own.number(place),
+                    RowItems::Starts { starts, .. } => starts[place],
+                });
+                repeated.push(own.length(place) != length);
+            });
+            let repeats = match repeated.contains(&true) {
+                true => Repeats::Rows(repeated),
+                false => Repeats::None,
+            };
+            return by_row(content, ends, Starts::List(Arc::new(starts)), repeats, step);
+        }
+        // Otherwise the items are those of fixed axes, or of rows that are not the last: counted in their order.
+        let content = self.packed_items(to.tail)?;
+        let (extent, repeats) = match (last, &ends, &places) {
+            (Some(Axis::Fixed(own)), Ends::Every(_, extent), Places::Same) if own == *extent => {
+                return Ok(direct(content));
+            }
+            (Some(Axis::Fixed(own)), Ends::Every(_, extent), _) if own == *extent => {
+                (own, Repeats::None)
+            }
+            // Rows of a destination that were held against the extent.
+            (Some(Axis::Fixed(own)), Ends::Offsets(_), _) if own != 1 => (own, Repeats::None),
+            _ => (1, Repeats::All),
+        };
+        let starts = match places {
+            Places::Same => Starts::By(0, extent),
+            Places::First => Starts::By(0, 0),
+            Places::List(mut places) => {
+                places.iter_mut().for_each(|place| *place *= extent);
+                Starts::List(Arc::new(places))
+            }
+        };
+        by_row(content, ends, starts, repeats, 1)
+    }
+
+    /// The items in row-major order as one axis, and `tail` fixed axes behind it, of extent 1 where there are not as
+    /// many.
+    pub(super) fn packed_items(self, tail: usize) -> Result<Tensor<S>> {
+        let own = self.kinds().len();
+        let content = self.shown()?;
+        let shape = content.shape();
+        let kept = tail.min(own).min(shape.rank());
+        let (front, back) = shape.extents().split_at(shape.rank() - kept);
+        let items = Shape::from(front).count()?;
+        let ones = std::iter::repeat_n(1, tail - kept);
+        let to: Shape = std::iter::once(items).chain(ones).chain(back.iter().copied()).collect();
+        if to == shape {
+            return Ok(content);
+        }
+        content.rewrite(&mut |map| map.reshape(to.clone()))
+    }
+}
+
+/// Every item of an axis as often in a row as it is counted: what [`Tensor::repeat`] gives, as storage that is read by
+/// these rows. A list of indexes is never made.
+///
+/// # Errors
+///
+/// [`Error::Axis`], [`Error::ListLength`] unless there is one count for each item, [`Error::ShapeOverflow`] if the
+/// result has too many elements, [`Error::OutOfMemory`].
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::ragged::repeat;
+/// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+/// assert_eq!(repeat(&t, 0, &[2, 1])?.to_vec()?, [1, 2, 1, 2, 3, 4]);
+/// assert_eq!(repeat(&t, 1, &[0, 3])?.to_vec()?, [2, 2, 2, 4, 4, 4]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn repeat<X: IntoTensor>(
+    t: X,
+    axis: usize,
+    counts: &[usize],
+) -> Result<Tensor<Rows<X::Storage>>> {
+    let content = t.into_tensor();
+    let (rank, shape) = (content.rank(), content.shape());
+    let Some(&extent) = shape.get(axis) else { return Err(Error::Axis { axis, rank }) };
+    if counts.len() != extent {
+        let (what, found) = ("counts", counts.len());
+        return Err(Error::ListLength { what, axis, extent, found });
+    }
+    let ends = Ends::Offsets(Offsets::from_lengths(counts.iter().copied())?);
+    let content = content.rewrite(&mut |map| map.move_axis(axis, 0))?;
+    let rows = by_row(content, ends, Starts::By(0, 1), Repeats::All, 1)?;
+    rows.rewrite(&mut |map| map.move_axis(0, axis))
+}
+
+pub(super) fn direct<S: Reader>(content: Tensor<S>) -> Tensor<Rows<S>> {
+    let (map, storage) = content.into_parts();
+    Tensor::from_parts(map, Rows(Kind::Direct(storage)))
+}
+
+pub(super) fn by_row<S: Reader>(
+    content: Tensor<S>,
+    ends: Ends,
+    starts: Starts,
+    repeats: Repeats,
+    step: isize,
+) -> Result<Tensor<Rows<S>>> {
+    let shape = content.shape();
+    let extents = std::iter::once(ends.total()).chain(shape.iter().skip(1).copied());
+    let map = AddressMap::row_major(&extents.collect())?;
+    let rows = ByRow::new(content, ends, starts, repeats, step)?;
+    Ok(Tensor::from_parts(map, Rows(Kind::ByRow(Box::new(rows)))))
+}
+
+impl<S: Reader> Reader for Rows<S> {
+    type Elem = S::Elem;
+
+    fn len(&self) -> usize {
+        match &self.0 {
+            Kind::Direct(storage) => storage.len(),
+            Kind::ByRow(rows) => rows.ends.total().saturating_mul(rows.width),
+        }
+    }
+
+    /// # Panics
+    ///
+    /// Panics where [`Reader::try_read`] fails.
+    fn read(&self, address: usize) -> S::Elem {
+        match self.try_read(address) {
+            Ok(element) => element,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.try_read(address),
+            Kind::ByRow(rows) => {
+                rows.checked_end(address, 1)?;
+                rows.element(address)
+            }
+        }
+    }
+
+    fn as_slice(&self) -> Option<&[S::Elem]> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.as_slice(),
+            Kind::ByRow(_) => None,
+        }
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.read_run(start, step, out),
+            Kind::ByRow(rows) if step == 1 => rows.run(start, out),
+            Kind::ByRow(_) => {
+                for (k, slot) in out.iter_mut().enumerate() {
+                    *slot =
+                        self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.read_at(addresses, out),
+            Kind::ByRow(rows) => {
+                let lacking = |error| StorageError::new(0, error);
+                let mut positions = try_with_capacity(addresses.len()).map_err(lacking)?;
+                for &address in addresses {
+                    rows.checked_end(address, 1)?;
+                    positions.push(rows.position(address));
+                }
+                rows.gather(&positions, out)
+            }
+        }
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = S::Elem>> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.stored(),
+            Kind::ByRow(_) => None,
+        }
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.blocks(),
+            Kind::ByRow(_) => None,
+        }
+    }
+
+    fn box_depth(&self) -> usize {
+        match &self.0 {
+            Kind::Direct(storage) => storage.box_depth(),
+            Kind::ByRow(rows) => rows.box_depth(),
+        }
+    }
+}
+
+/// How an operand is read, in words.
+impl<S> Rows<S> {
+    pub(super) fn words(&self) -> &'static str {
+        match &self.0 {
+            Kind::Direct(_) => "where it lies",
+            Kind::ByRow(rows) => match rows.repeats {
+                Repeats::All => "repeated",
+                _ => "copied by row",
+            },
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Printing: rows in brackets, long ones elided. Never fails; reads the elements that it shows, and no other.
+
+use super::Ragged;
+use super::form::{Axis, Form};
+use super::levels::Items;
+use crate::storage::Reader;
+use crate::tensor::fmt::{EDGE, MOST_CELLS, WHOLE, each, texts};
+use std::fmt::{self, Debug, Display, Formatter};
+
+/// What stands between elements, and elements by their number.
+enum Token {
+    Text(&'static str),
+    Element(usize),
+}
+
+/// What is shown of a form.
+struct Layout {
+    tokens: Vec<Token>,
+    /// Numbers of the elements that are shown.
+    elements: Vec<usize>,
+}
+
+impl Layout {
+    fn of(form: &Form) -> Self {
+        let mut all = Self { tokens: Vec::new(), elements: Vec::new() };
+        all.item(&form.axes(), 0);
+        all
+    }
+
+    /// One item of the axes so far.
+    fn item(&mut self, axes: &[Axis<'_>], number: usize) {
+        let Some((axis, rest)) = axes.split_first() else {
+            self.tokens.push(Token::Element(self.elements.len()));
+            return self.elements.push(number);
+        };
+        let (first, extent) = match axis {
+            Axis::Fixed(extent) => (number * extent, *extent),
+            Axis::Var(rows) => (rows.number(number), rows.length(number)),
+        };
+        let full = self.elements.len() >= MOST_CELLS;
+        let edge = if full { 1 } else { EDGE };
+        let whole = extent <= WHOLE && !full;
+        self.tokens.push(Token::Text("["));
+        let mut k = 0;
+        while k < extent {
+            if k > 0 {
+                self.tokens.push(Token::Text(", "));
+            }
+            if !whole && k == edge && extent > 2 * edge {
+                self.tokens.push(Token::Text(".., "));
+                k = extent - edge;
+            }
+            self.item(rest, first + k);
+            k += 1;
+        }
+        self.tokens.push(Token::Text("]"));
+    }
+}
+
+impl<S: Reader> Ragged<S> {
+    fn render(
+        &self,
+        f: &mut Formatter<'_>,
+        show: impl FnOnce(&[Option<S::Elem>]) -> Vec<String>,
+    ) -> fmt::Result {
+        let Ok(form) = self.form() else { return f.write_str("?") };
+        let Layout { tokens, elements } = Layout::of(&form);
+        let Ok(items) = self.items() else { return f.write_str("?") };
+        let width = form.trailing.iter().product::<usize>().max(1);
+        let element = |&number: &usize| {
+            let index = match form.blocks.is_empty() {
+                true => self.content.shape().unravel(number).to_vec(),
+                false => {
+                    let rest =
+                        crate::shape::Shape::from(&form.trailing[..]).unravel(number % width);
+                    std::iter::once(self.at(&items, number / width))
+                        .chain(rest.iter().copied())
+                        .collect()
+                }
+            };
+            self.content.get(&index).ok()
+        };
+        let texts = show(&elements.iter().map(element).collect::<Vec<_>>());
+        tokens.iter().try_for_each(|token| match token {
+            Token::Text(text) => f.write_str(text),
+            Token::Element(number) => f.write_str(texts.get(*number).map_or("?", |text| text)),
+        })
+    }
+
+    fn at(&self, items: &Items, number: usize) -> usize {
+        match items {
+            Items::List(list) => list.get(number).copied().unwrap_or(usize::MAX),
+            items @ Items::From(_) => items.at(number),
+        }
+    }
+}
+
+/// Rows in brackets; numbers as those of a [`Tensor`](crate::Tensor).
+///
+/// ```
+/// use lensor::ragged::Ragged;
+/// let r = Ragged::from_nested(vec![vec![0.5, 1.0], vec![], vec![2.0 / 3.0]])?;
+/// assert_eq!(r.to_string(), "[[0.5, 1], [], [0.66666667]]");
+/// assert_eq!(format!("{r:.1}"), "[[0.5, 1.0], [], [0.7]]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+impl<S: Reader> Display for Ragged<S>
+where
+    S::Elem: Display,
+{
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let precision = f.precision();
+        self.render(f, |all| texts(all, precision))
+    }
+}
+
+/// The form, and the elements with all of their digits.
+///
+/// ```
+/// use lensor::ragged::Ragged;
+/// let r = Ragged::from_nested(vec![vec![1.5], vec![]])?;
+/// assert_eq!(format!("{r:?}"), "Ragged 2 * var of f64, 1 item\n[[1.5], []]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+impl<S: Reader> Debug for Ragged<S>
+where
+    S::Elem: Debug,
+{
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Ok(form) = self.form() else { return f.write_str("Ragged ?") };
+        let name = std::any::type_name::<S::Elem>();
+        let items = form.count().unwrap_or(usize::MAX);
+        writeln!(f, "Ragged {form} of {name}, {items} item{}", if items == 1 { "" } else { "s" })?;
+        self.render(f, |all| each(all, |x| format!("{x:?}")))
+    }
+}
+
+/// What is shown of something else: its form.
+impl Debug for Ragged<()> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Shown").field(&self.form().map(|form| form.to_string())).finish()
+    }
+}

@@ -1,0 +1,261 @@
+//! Forms: what shapes are for tensors with rows that differ in length.
+
+use super::offsets::Offsets;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+use std::fmt::{self, Display, Formatter};
+
+/// What one axis is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The same number of items in every row.
+    Fixed(usize),
+    /// Rows of lengths of their own.
+    Var,
+}
+
+/// What every axis is. [`usize::MAX`] in the shapes of errors is [`Extent::Var`].
+pub(super) type Extents = SmallVec<[Extent; 4]>;
+
+/// Fixed axes, and a var axis behind them.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) extents: SmallVec<[usize; 2]>,
+    /// Rows in row-major order of all axes in front, from 0 on without gaps.
+    pub(super) rows: Offsets,
+}
+
+/// The lengths of all rows: extents of fixed axes, tables for the others. Equal if all lengths are.
+///
+/// ```
+/// use lensor::ragged::Ragged;
+/// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+/// assert_eq!(r.form()?.to_string(), "3 * var");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Form {
+    pub(super) blocks: SmallVec<[Block; 1]>,
+    pub(super) trailing: SmallVec<[usize; 4]>,
+}
+
+impl PartialEq for Form {
+    fn eq(&self, other: &Self) -> bool {
+        let pairs = || self.blocks.iter().zip(&other.blocks);
+        self.blocks.len() == other.blocks.len()
+            && self.trailing == other.trailing
+            && pairs().all(|(a, b)| a.extents == b.extents)
+            && pairs().all(|(a, b)| a.rows.has_lengths_of(&b.rows))
+    }
+}
+
+impl Eq for Form {}
+
+/// `3 * var * 2`; nothing at all is a scalar.
+impl Display for Form {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let axis = |extent: &Extent| match extent {
+            Extent::Fixed(extent) => extent.to_string(),
+            Extent::Var => "var".into(),
+        };
+        let axes: Vec<String> = self.extents().iter().map(axis).collect();
+        if axes.is_empty() { f.write_str("scalar") } else { f.write_str(&axes.join(" * ")) }
+    }
+}
+
+impl Form {
+    /// Without a var axis.
+    pub(super) fn dense(shape: &[usize]) -> Self {
+        Self { blocks: SmallVec::new(), trailing: shape.into() }
+    }
+
+    /// What every axis is.
+    pub fn extents(&self) -> Vec<Extent> {
+        self.kinds().into_vec()
+    }
+
+    pub(super) fn kinds(&self) -> Extents {
+        let mut all = Extents::new();
+        for block in &self.blocks {
+            all.extend(block.extents.iter().map(|&extent| Extent::Fixed(extent)));
+            all.push(Extent::Var);
+        }
+        all.extend(self.trailing.iter().map(|&extent| Extent::Fixed(extent)));
+        all
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.blocks.iter().map(|block| block.extents.len() + 1).sum::<usize>() + self.trailing.len()
+    }
+
+    /// Number of axes whose rows differ in length.
+    pub fn var_axes(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Number of elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if they cannot be counted.
+    pub fn count(&self) -> Result<usize> {
+        let items = self.blocks.last().map_or(1, |block| block.rows.last());
+        let shape: Vec<usize> =
+            std::iter::once(items).chain(self.trailing.iter().copied()).collect();
+        crate::shape::Shape::from(shape).count()
+    }
+
+    /// The offsets of the rows of a var axis, counted from 0 among these; they begin at 0.
+    pub fn offsets(&self, var_axis: usize) -> Option<&Offsets> {
+        self.blocks.get(var_axis).map(|block| &block.rows)
+    }
+
+    /// One index for each of the first `depth` axes: of an item with this number, counted in row-major order.
+    pub(super) fn path(&self, depth: usize, number: usize) -> Vec<usize> {
+        path(&self.axes(), depth, number)
+    }
+
+    /// An index of a tensor from an index of its packed content.
+    pub(super) fn content_path(&self, index: &[usize]) -> Vec<usize> {
+        let depth = self.rank() - self.trailing.len();
+        match index.split_first() {
+            Some((&item, rest)) if depth > 0 => {
+                let mut path = self.path(depth, item);
+                path.extend_from_slice(rest);
+                path
+            }
+            _ => index.to_vec(),
+        }
+    }
+
+    pub(super) fn axes(&self) -> SmallVec<[Axis<'_>; 4]> {
+        let mut all = SmallVec::new();
+        for block in &self.blocks {
+            all.extend(block.extents.iter().map(|&extent| Axis::Fixed(extent)));
+            all.push(Axis::Var(&block.rows));
+        }
+        all.extend(self.trailing.iter().map(|&extent| Axis::Fixed(extent)));
+        all
+    }
+
+    /// Of axes one after another.
+    pub(super) fn of(axes: SmallVec<[Joined; 4]>) -> Self {
+        let (mut blocks, mut extents) = (SmallVec::new(), SmallVec::<[usize; 4]>::new());
+        for axis in axes {
+            match axis {
+                Joined::Fixed(extent) => extents.push(extent),
+                Joined::Var(rows) => {
+                    let extents = std::mem::take(&mut extents).into_iter().collect();
+                    blocks.push(Block { extents, rows });
+                }
+            }
+        }
+        Self { blocks, trailing: extents }
+    }
+
+    /// With extents of 1 behind.
+    pub(super) fn with_ones(mut self, ones: usize) -> Self {
+        self.trailing.extend(std::iter::repeat_n(1, ones));
+        self
+    }
+}
+
+/// An axis of a form.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Axis<'f> {
+    Fixed(usize),
+    Var(&'f Offsets),
+}
+
+/// An axis of a form that is being made.
+#[derive(Debug, Clone)]
+pub(super) enum Joined {
+    Fixed(usize),
+    Var(Offsets),
+}
+
+impl From<Axis<'_>> for Joined {
+    fn from(axis: Axis<'_>) -> Self {
+        match axis {
+            Axis::Fixed(extent) => Self::Fixed(extent),
+            Axis::Var(rows) => Self::Var(rows.clone()),
+        }
+    }
+}
+
+impl Joined {
+    pub(super) fn axis(&self) -> Axis<'_> {
+        match self {
+            Self::Fixed(extent) => Axis::Fixed(*extent),
+            Self::Var(rows) => Axis::Var(rows),
+        }
+    }
+}
+
+/// One index for each of the first `depth` axes, of an item with this number, counted in row-major order.
+pub(super) fn path(axes: &[Axis<'_>], depth: usize, number: usize) -> Vec<usize> {
+    let (mut path, mut number) = (vec![0; depth], number);
+    for (axis, index) in axes.iter().zip(&mut path).rev() {
+        match axis {
+            Axis::Fixed(0) => {}
+            Axis::Fixed(extent) => {
+                *index = number % extent;
+                number /= extent;
+            }
+            Axis::Var(rows) => {
+                let row = rows.row_of(number);
+                *index = number.saturating_sub(rows.number(row));
+                number = row;
+            }
+        }
+    }
+    path
+}
+
+/// The shape in an error: the largest number for var axes.
+pub(super) fn shape_of(extents: &[Extent]) -> Vec<usize> {
+    let extent = |extent: &Extent| match extent {
+        Extent::Fixed(extent) => *extent,
+        Extent::Var => usize::MAX,
+    };
+    extents.iter().map(extent).collect()
+}
+
+/// What the axes of the result are, joined as kinds and fixed extents alone tell.
+pub(super) fn join_kinds(so_far: &[Extent], next: &[Extent], argument: usize) -> Result<Extents> {
+    let rank = so_far.len().max(next.len());
+    crate::shape::Shape::check_rank(rank)?;
+    let mut joint = Extents::new();
+    for axis in 0..rank {
+        let of = |extents: &[Extent]| {
+            let missing = rank - extents.len();
+            axis.checked_sub(missing).map_or(Extent::Fixed(1), |k| extents[k])
+        };
+        joint.push(match (of(so_far), of(next)) {
+            (Extent::Var, Extent::Var | Extent::Fixed(1)) | (Extent::Fixed(1), Extent::Var) => {
+                Extent::Var
+            }
+            (Extent::Var, fixed) | (fixed, Extent::Var) => fixed,
+            (Extent::Fixed(a), Extent::Fixed(b)) if a == b || b == 1 => Extent::Fixed(a),
+            (Extent::Fixed(1), fixed) => fixed,
+            _ => {
+                return Err(Error::Operands {
+                    argument,
+                    shape: shape_of(next),
+                    so_far: shape_of(so_far),
+                    axis,
+                    left: false,
+                });
+            }
+        });
+    }
+    Ok(joint)
+}
+
+/// The shape of the content of a packed tensor.
+pub(super) fn content_shape(form: &Form) -> Shape {
+    let items = form.blocks.last().map(|block| block.rows.last());
+    items.into_iter().chain(form.trailing.iter().copied()).collect()
+}

@@ -1,0 +1,107 @@
+//! Which items are folded to one result.
+
+use super::form::{Axis, Form, Joined};
+use super::offsets::Offsets;
+use crate::error::Result;
+use crate::memory::{append, list, push};
+use smallvec::SmallVec;
+
+/// Axes behind one that is merged.
+pub(super) type Behind = SmallVec<[Joined; 4]>;
+
+/// Items of some axes together.
+pub(super) fn counted(axes: &[Axis<'_>]) -> usize {
+    axes.iter().fold(1, |count, axis| match axis {
+        Axis::Fixed(extent) => count * extent,
+        Axis::Var(rows) => rows.last(),
+    })
+}
+
+/// Where the rows begin and end, among the items, that belong to each item of the axes in front of one.
+pub(super) fn bounds(form: &Form, from: usize, depth: usize) -> Result<Vec<usize>> {
+    let axes = form.axes();
+    let count = counted(&axes[..from]);
+    if let (Axis::Var(rows), true) = (axes[from], from + 1 == depth) {
+        return rows.numbers();
+    }
+    let mut bounds = list(0..count + 1)?;
+    for axis in &axes[from..depth] {
+        for bound in &mut bounds {
+            *bound = match axis {
+                Axis::Fixed(extent) => *bound * extent,
+                Axis::Var(rows) => rows.number(*bound),
+            };
+        }
+    }
+    Ok(bounds)
+}
+
+/// The items of a fixed axis put together: those at the same place, in order.
+#[derive(Default)]
+pub(super) struct Merged {
+    /// The axes behind it, up to the last var axis.
+    pub(super) axes: Behind,
+    pub(super) items: Vec<usize>,
+    /// Where those begin and end that are put together.
+    pub(super) bounds: Vec<usize>,
+}
+
+impl Merged {
+    pub(super) fn of(form: &Form, axis: usize, depth: usize) -> Result<Self> {
+        let axes = form.axes();
+        let count = counted(&axes[..axis]);
+        let extent = match axes[axis] {
+            Axis::Fixed(extent) => extent,
+            Axis::Var(_) => 1,
+        };
+        let behind = &axes[axis + 1..depth];
+        let mut lengths: Vec<Vec<usize>> = behind.iter().map(|_| Vec::new()).collect();
+        let mut merged = Self { bounds: vec![0], ..Self::default() };
+        let mut sets = vec![Vec::new(); behind.len() + 1];
+        for item in 0..count {
+            sets[0].clear();
+            sets[0].extend(item * extent..(item + 1) * extent);
+            merged.put(behind, &mut lengths, &mut sets)?;
+        }
+        for (axis, lengths) in behind.iter().zip(lengths) {
+            merged.axes.push(match axis {
+                Axis::Fixed(extent) => Joined::Fixed(*extent),
+                Axis::Var(_) => Joined::Var(Offsets::from_lengths(lengths)?),
+            });
+        }
+        Ok(merged)
+    }
+
+    /// Puts together the items of a set, which is the first of the lists; the others are memory.
+    pub(super) fn put(
+        &mut self,
+        axes: &[Axis<'_>],
+        lengths: &mut [Vec<usize>],
+        sets: &mut [Vec<usize>],
+    ) -> Result<()> {
+        let Some((set, inner)) = sets.split_first_mut() else { return Ok(()) };
+        let (Some((axis, axes)), Some((own, lengths))) =
+            (axes.split_first(), lengths.split_first_mut())
+        else {
+            append(&mut self.items, set)?;
+            return push(&mut self.bounds, self.items.len());
+        };
+        let longest = match axis {
+            Axis::Fixed(extent) => *extent,
+            Axis::Var(rows) => {
+                let longest = set.iter().map(|&row| rows.length(row)).max().unwrap_or(0);
+                push(own, longest)?;
+                longest
+            }
+        };
+        for place in 0..longest {
+            inner[0].clear();
+            inner[0].extend(set.iter().filter_map(|&row| match axis {
+                Axis::Fixed(extent) => Some(row * extent + place),
+                Axis::Var(rows) => (rows.length(row) > place).then(|| rows.number(row) + place),
+            }));
+            self.put(axes, lengths, inner)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! Several ragged tensors one after another, and operands that meet at their first axes.
+
+use super::Ragged;
+use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::form::{Extent, shape_of};
+use super::levels::{Bounds, Level, levels_of};
+use super::offsets::Offsets;
+use crate::error::{Error, Result};
+use crate::memory::{push, try_reserve, try_with_capacity};
+use crate::shape::{Align, Shape};
+use crate::storage::{Concat, Reader};
+use crate::tensor::Flat;
+use smallvec::SmallVec;
+
+/// Ragged tensors one after another along an axis, as a view. Var beside fixed is var.
+///
+/// # Errors
+///
+/// [`Error::Join`] for other ranks or fixed extents, [`Error::RowLength`] for rows of other lengths along another axis,
+/// [`Error::Axis`] for an axis that does not exist, and if there is no tensor.
+///
+/// ```
+/// use lensor::ragged::{Ragged, concat};
+/// let a = Ragged::from_nested(vec![vec![1, 2], vec![]])?;
+/// let b = Ragged::from_nested(vec![vec![3], vec![4]])?;
+/// assert_eq!(concat(0, [a.view(), b.view()])?.to_string(), "[[1, 2], [], [3], [4]]");
+/// assert_eq!(concat(1, [a, b])?.to_string(), "[[1, 2, 3], [4]]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn concat<S: Reader>(
+    axis: usize,
+    parts: impl IntoIterator<Item = Ragged<S>>,
+) -> Result<Ragged<Concat<Flat<S>>>> {
+    let parts: Vec<Ragged<S>> = parts.into_iter().collect();
+    let Some(first) = parts.first().map(Ragged::kinds) else {
+        return Err(Error::Axis { axis, rank: 0 });
+    };
+    let rank = first.len();
+    if axis >= rank {
+        return Err(Error::Axis { axis, rank });
+    }
+    let mut vars = vec![false; rank];
+    for (number, part) in parts.iter().enumerate() {
+        let kinds = part.kinds();
+        let joins = kinds.len() == rank
+            && kinds.iter().zip(&first).enumerate().all(|(k, pair)| match pair {
+                (Extent::Fixed(a), Extent::Fixed(b)) => k == axis || a == b,
+                _ => true,
+            });
+        if !joins {
+            return Err(Error::Join {
+                tensor: number + 1,
+                shape: shape_of(&kinds),
+                first: shape_of(&first),
+                axis,
+                stack: false,
+            });
+        }
+        kinds.iter().zip(&mut vars).for_each(|(&kind, var)| *var |= kind == Extent::Var);
+    }
+    let parts = parts.into_iter().map(|part| part.with_vars(&vars)?.packed());
+    joined(axis, parts.collect::<Result<Vec<_>>>()?)
+}
+
+impl<S> Ragged<S> {
+    /// With fixed axes as var ones where that is said.
+    fn with_vars(self, vars: &[bool]) -> Result<Self> {
+        let mut shown = self;
+        for (axis, _) in vars.iter().enumerate().filter(|(_, var)| **var) {
+            shown = shown.made_var(axis)?;
+        }
+        Ok(shown)
+    }
+
+    /// Rows with tables of their own that begin at 0, over content without gaps.
+    fn packed(self) -> Result<Self> {
+        let form = self.form()?;
+        Ok(Self::of(levels_of(&form), self.shown()?))
+    }
+
+    /// A fixed axis as a var one.
+    fn made_var(self, axis: usize) -> Result<Self> {
+        let kinds = self.kinds();
+        if kinds.get(axis).is_none_or(|&kind| kind == Extent::Var) {
+            return Ok(self);
+        }
+        let number = kinds[..axis].iter().filter(|&&kind| kind == Extent::Var).count();
+        let position = kinds[..axis].iter().rev().take_while(|&&kind| kind != Extent::Var).count();
+        let Self { mut levels, mut content, .. } = self;
+        let above = match number.checked_sub(1) {
+            None => 1,
+            Some(before) => match levels.get(before + 1) {
+                Some(level) => level.above,
+                None => content.shape().first().copied().unwrap_or(1),
+            },
+        };
+        let extents: SmallVec<[usize; 4]> = kinds[axis - position..]
+            .iter()
+            .map_while(|&kind| if let Extent::Fixed(extent) = kind { Some(extent) } else { None })
+            .collect();
+        let (front, behind) = extents.split_at(position);
+        let Some((&extent, behind)) = behind.split_first() else {
+            return Ok(Self::of(levels, content));
+        };
+        let rows = above * front.iter().product::<usize>();
+        match levels.get_mut(number) {
+            Some(below) => {
+                below.above = rows * extent;
+                below.extents = behind.iter().copied().collect();
+            }
+            None => {
+                let to: Shape =
+                    std::iter::once(rows * extent).chain(behind.iter().copied()).collect();
+                content = content.rewrite(&mut |map| map.reshape(to.clone()))?;
+            }
+        }
+        let bounds = Bounds::Offsets(Offsets::every(extent, rows)?);
+        levels.insert(number, Level { above, extents: front.iter().copied().collect(), bounds });
+        Ok(Self::of(levels, content))
+    }
+}
+
+/// Joins packed tensors whose axes are of the same kinds.
+fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat<Flat<S>>>> {
+    let Some(first) = parts.first() else { return Err(Error::Axis { axis, rank: 0 }) };
+    let kinds = first.kinds();
+    let number = kinds[..axis].iter().filter(|&&kind| kind == Extent::Var).count();
+    let position = kinds[..axis].iter().rev().take_while(|&&kind| kind != Extent::Var).count();
+    let depth = first.levels.len();
+    same_rows(&parts, number)?;
+    let upper: SmallVec<[Level; 1]> = first.levels[..number].iter().cloned().collect();
+    let mut tables: Vec<Vec<Level>> = Vec::new();
+    let mut contents = try_with_capacity(parts.len())?;
+    for part in parts {
+        tables.push(part.levels.into_iter().skip(number).collect());
+        contents.push(part.content);
+    }
+    if number == depth {
+        let at = position + usize::from(depth > 0);
+        return Ok(Ragged::of(upper, crate::tensor::concat(at, contents)?));
+    }
+    // Items of all parts one after another, in every level and in the content.
+    let items: Vec<usize> = contents.iter().map(|content| content.shape()[0]).collect();
+    let content = crate::tensor::concat(0, contents)?;
+    let own = |k: usize, part: usize| &tables[part][k];
+    let count = |k: usize, part: usize| match tables[part].get(k + 1) {
+        Some(below) => below.above,
+        None => items[part],
+    };
+    let mut levels = upper;
+    for k in 0..depth - number {
+        let (mut starts, mut lens, mut shift) = (Vec::new(), Vec::new(), 0);
+        for part in 0..tables.len() {
+            let bounds = &own(k, part).bounds;
+            for row in 0..bounds.rows() {
+                let run = bounds.row(row);
+                push(&mut starts, run.start + shift)?;
+                push(&mut lens, run.len)?;
+            }
+            shift += count(k, part);
+        }
+        let above = (0..tables.len()).map(|part| own(k, part).above).sum();
+        let extents = own(k, 0).extents.clone();
+        levels.push(Level { above, extents, bounds: Bounds::views(starts, lens, 1) });
+    }
+    // What is shown of the first of these levels.
+    let rows_of: Vec<usize> = tables.iter().map(|levels| levels[0].bounds.rows()).collect();
+    let before: Vec<usize> = rows_of
+        .iter()
+        .scan(0, |sum, rows| {
+            let now = *sum;
+            *sum += rows;
+            Some(now)
+        })
+        .collect();
+    let above = tables[0][0].above;
+    let extents = tables[0][0].extents.clone();
+    let joined = Ragged::of(levels, content);
+    if position < extents.len() {
+        let outer: usize = above * extents[..position].iter().product::<usize>();
+        let mut rows = try_with_capacity(rows_of.iter().sum())?;
+        for block in 0..outer {
+            for (part, &all) in rows_of.iter().enumerate() {
+                let each = all / outer.max(1);
+                rows.extend((block * each..(block + 1) * each).map(|row| before[part] + row));
+            }
+        }
+        let mut extents = extents;
+        extents[position] = tables.iter().map(|levels| levels[0].extents[position]).sum();
+        return joined.with_block(number, above, extents, &rows);
+    }
+    let rows = rows_of[0];
+    let level = &joined.levels[number];
+    let (mut found, mut lens) = (Vec::new(), try_with_capacity(rows)?);
+    for row in 0..rows {
+        let mut len = 0;
+        for first in &before {
+            let run = level.bounds.row(first + row);
+            len += run.len;
+            try_reserve(&mut found, run.len)?;
+            found.extend(run.items());
+        }
+        lens.push(len);
+    }
+    joined.with_items(number, above, Offsets::from_lengths(lens)?, found)
+}
+
+/// Holds the rows of the first levels of all parts against those of the first part.
+fn same_rows<S>(parts: &[Ragged<S>], number: usize) -> Result<()> {
+    let Some((first, others)) = parts.split_first() else { return Ok(()) };
+    for part in others {
+        let mut axis = 0;
+        for k in 0..number {
+            let (own, other) = (&first.levels[k], &part.levels[k]);
+            axis += own.extents.len();
+            let differs = |&row: &usize| own.bounds.row(row).len != other.bounds.row(row).len;
+            if let Some(row) = (0..own.bounds.rows().min(other.bounds.rows())).find(differs) {
+                let (items, expected) = (other.bounds.row(row).len, own.bounds.row(row).len);
+                return Err(Error::RowLength {
+                    row: first.row_path(k, row),
+                    axis,
+                    items,
+                    expected,
+                });
+            }
+            axis += 1;
+        }
+    }
+    Ok(())
+}
+
+impl<S> Ragged<S> {
+    /// Other rows of a level, of those that it has, for so many items above.
+    fn with_block(
+        mut self,
+        number: usize,
+        above: usize,
+        extents: SmallVec<[usize; 2]>,
+        rows: &[usize],
+    ) -> Result<Self> {
+        let level = &mut self.levels[number];
+        let bounds = level.bounds.picked(rows.iter().copied())?;
+        *level = Level { above, extents, bounds };
+        Ok(Self::of(self.levels, self.content))
+    }
+
+    /// The rows of a level with these items.
+    fn with_items(
+        mut self,
+        number: usize,
+        above: usize,
+        rows: Offsets,
+        items: Vec<usize>,
+    ) -> Result<Self> {
+        self.levels[number].above = above;
+        self.with_rows(number, rows, items)
+    }
+}
+
+/// Two operands as expressions.
+pub type Aligned<A, B> = (LazyRagged<<A as IntoRagged>::Expr>, LazyRagged<<B as IntoRagged>::Expr>);
+
+/// Both operands as expressions that meet at their first axes: the one with fewer gets extents of 1 behind. So `[3, var]`
+/// meets `[3]`.
+///
+/// # Errors
+///
+/// What the operands carry, [`Error::RankLimit`].
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::ragged::{self, Ragged};
+/// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+/// let (a, b) = ragged::align(Align::Left, &r, Tensor::from(vec![10, 20]))?;
+/// assert_eq!((a + b).eval()?.to_string(), "[[11, 12], [23]]");
+/// # Ok::<(), Error>(())
+/// ```
+pub fn align<A: IntoRagged, B: IntoRagged>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
+    let (a, b) = (a.into_ragged_expr(), b.into_ragged_expr());
+    let (rank_a, rank_b) = (a.extents()?.len(), b.extents()?.len());
+    if align == Align::Right {
+        return Ok((LazyRagged(a), LazyRagged(b)));
+    }
+    let ones = |rank: usize| rank_a.max(rank_b) - rank;
+    Ok((LazyRagged(a.widened(ones(rank_a))?), LazyRagged(b.widened(ones(rank_b))?)))
+}
+
+impl<S> Ragged<S> {
+    /// With extents of 1 behind.
+    pub(super) fn widened_by(self, ones: usize) -> Result<Self> {
+        if ones == 0 {
+            return Ok(self);
+        }
+        let content = self.content.rewrite(&mut |map| {
+            (0..ones).try_fold(map, |map, _| {
+                let rank = map.rank();
+                map.insert_axis(rank)
+            })
+        })?;
+        Ok(Self::of(self.levels, content))
+    }
+}

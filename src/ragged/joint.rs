@@ -1,0 +1,210 @@
+//! Joint forms: how the rows of operands meet.
+
+use super::Stretch;
+use super::form::{Axis, Extent, Form, Joined, join_kinds, path};
+use super::offsets::Offsets;
+use super::places::{Lengths, Places, follow};
+use crate::error::{Error, Result};
+use crate::memory::try_with_capacity;
+use smallvec::SmallVec;
+use std::fmt::{self, Formatter};
+use std::sync::Arc;
+
+/// The rank that all leaves without a var axis leave to the tail.
+pub(super) const ALL: usize = usize::MAX;
+
+/// The form of an expression, and how many of its last axes are fixed in all of its leaves.
+#[derive(Clone)]
+pub struct Joint<'k> {
+    pub(super) form: Form,
+    pub(super) tail: usize,
+    /// What was computed to know it, and is read by what evaluates.
+    pub(super) kept: SmallVec<[Arc<dyn Hold + 'k>; 1]>,
+}
+
+/// Anything that is kept.
+pub(super) trait Hold: Send + Sync {}
+
+impl<T: Send + Sync> Hold for T {}
+
+impl fmt::Debug for Joint<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Joint").field("form", &self.form).field("tail", &self.tail).finish()
+    }
+}
+
+impl Joint<'_> {
+    /// Of one leaf.
+    pub(super) fn of(form: Form) -> Self {
+        let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };
+        Self { form, tail, kept: SmallVec::new() }
+    }
+
+    /// The axes that rows are of, before those that are fixed in all leaves.
+    pub(super) fn cut(&self) -> usize {
+        self.form.rank().saturating_sub(self.tail)
+    }
+
+    /// Joins the next operand, the first of which has number 1.
+    pub(super) fn join(self, next: Self, argument: usize, stretch: Stretch) -> Result<Self> {
+        let tail = self.tail.min(next.tail);
+        let mut kept = self.kept;
+        kept.extend(next.kept);
+        let form = if argument == 1 {
+            next.form
+        } else {
+            join(&self.form, &next.form, argument, stretch)?
+        };
+        Ok(Self { form, tail, kept })
+    }
+}
+
+/// The joint form of the operands so far and of the next one.
+pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Result<Form> {
+    let kinds = join_kinds(&a.kinds(), &b.kinds(), argument)?;
+    let rank = kinds.len();
+    let (own_a, own_b) = (a.axes(), b.axes());
+    fn of<'f>(own: &[Axis<'f>], rank: usize, axis: usize) -> Option<Axis<'f>> {
+        axis.checked_sub(rank - own.len()).map(|k| own[k])
+    }
+    let (in_a, in_b) = (|axis| of(&own_a, rank, axis), |axis| of(&own_b, rank, axis));
+    let is_var =
+        |axis| matches!(in_a(axis), Some(Axis::Var(_))) || matches!(in_b(axis), Some(Axis::Var(_)));
+    let last = (0..rank).rev().find(|&axis| is_var(axis));
+    let (mut places_a, mut places_b, mut items) = (Places::Same, Places::Same, 1);
+    let mut joined: SmallVec<[Joined; 4]> = SmallVec::new();
+    for (axis, &kind) in kinds.iter().enumerate() {
+        let (own_a, own_b) = (in_a(axis), in_b(axis));
+        if last.is_none_or(|last| axis > last) {
+            // No row is looked at from here on.
+            let Extent::Fixed(extent) = kind else { continue };
+            joined.push(Joined::Fixed(extent));
+            continue;
+        }
+        if own_a.is_none() {
+            places_a = Places::First;
+        }
+        if own_b.is_none() {
+            places_b = Places::First;
+        }
+        let rows = Meeting {
+            own: [own_a, own_b],
+            places: [&places_a, &places_b],
+            items,
+            axis,
+            argument,
+            stretch,
+        };
+        let next = rows.join(kind, &joined)?;
+        if last == Some(axis) {
+            joined.push(next);
+            continue;
+        }
+        let lengths = match &next {
+            Joined::Fixed(extent) => Lengths::Fixed(items, *extent),
+            Joined::Var(rows) => Lengths::Var(rows),
+        };
+        places_a = follow(places_a, own_a, &lengths)?;
+        places_b = follow(places_b, own_b, &lengths)?;
+        items = lengths.total()?;
+        joined.push(next);
+    }
+    Ok(Form::of(joined))
+}
+
+/// Where two operands meet along an axis.
+pub(super) struct Meeting<'m> {
+    pub(super) own: [Option<Axis<'m>>; 2],
+    pub(super) places: [&'m Places; 2],
+    /// Rows of the result.
+    pub(super) items: usize,
+    pub(super) axis: usize,
+    pub(super) argument: usize,
+    pub(super) stretch: Stretch,
+}
+
+impl Meeting<'_> {
+    pub(super) fn join(&self, kind: Extent, front: &[Joined]) -> Result<Joined> {
+        let [a, b] = self.own;
+        if let Extent::Fixed(extent) = kind {
+            for own in [a, b] {
+                if let Some(Axis::Var(_)) = own {
+                    self.check(extent, front)?;
+                }
+            }
+            return Ok(Joined::Fixed(extent));
+        }
+        let (rows, places) = match [a, b] {
+            [Some(Axis::Var(a)), Some(Axis::Var(b))] => {
+                return self.lengths(a, b, front).map(Joined::Var);
+            }
+            [Some(Axis::Var(a)), _] => (a, self.places[0]),
+            [_, Some(Axis::Var(b))] => (b, self.places[1]),
+            _ => return Ok(Joined::Fixed(1)),
+        };
+        Ok(Joined::Var(match places {
+            Places::Same if rows.rows() == self.items => rows.clone(),
+            places => {
+                Offsets::from_lengths((0..self.items).map(|row| rows.length(places.at(row))))?
+            }
+        }))
+    }
+
+    pub(super) fn refused(&self, row: usize, found: [usize; 2], front: &[Joined]) -> Error {
+        let axes: SmallVec<[Axis<'_>; 4]> = front.iter().map(Joined::axis).collect();
+        Error::RaggedOperands {
+            argument: self.argument,
+            items: found[1],
+            so_far: found[0],
+            row: path(&axes, axes.len(), row),
+            axis: self.axis,
+        }
+    }
+
+    /// Rows that meet an extent have it, or are stretched.
+    pub(super) fn check(&self, extent: usize, front: &[Joined]) -> Result<()> {
+        let length = |own: Option<Axis<'_>>, places: &Places, row| match own {
+            Some(Axis::Var(rows)) => rows.length(places.at(row)),
+            _ => extent,
+        };
+        for row in 0..self.items {
+            let found = [0, 1].map(|k: usize| length(self.own[k], self.places[k], row));
+            let fits =
+                |&length: &usize| length == extent || length == 1 && self.stretch == Stretch::Rows;
+            if !found.iter().all(fits) {
+                return Err(self.refused(row, found, front));
+            }
+        }
+        Ok(())
+    }
+
+    /// Joint lengths of rows.
+    pub(super) fn lengths(&self, a: &Offsets, b: &Offsets, front: &[Joined]) -> Result<Offsets> {
+        let [in_a, in_b] = self.places;
+        let straight = matches!((in_a, in_b), (Places::Same, Places::Same));
+        if straight && a.has_lengths_of(b) {
+            return Ok(a.clone());
+        }
+        let mut lengths = try_with_capacity(self.items)?;
+        let mut as_a = matches!(in_a, Places::Same) && a.rows() == self.items;
+        let mut as_b = matches!(in_b, Places::Same) && b.rows() == self.items;
+        for row in 0..self.items {
+            let (of_a, of_b) = (a.length(in_a.at(row)), b.length(in_b.at(row)));
+            let stretches = self.stretch == Stretch::Rows;
+            let length = match (of_a, of_b) {
+                (x, y) if x == y => x,
+                (1, y) if stretches => y,
+                (x, 1) if stretches => x,
+                found => return Err(self.refused(row, found.into(), front)),
+            };
+            as_a &= length == of_a;
+            as_b &= length == of_b;
+            lengths.push(length);
+        }
+        match (as_a, as_b) {
+            (true, _) => Ok(a.clone()),
+            (_, true) => Ok(b.clone()),
+            _ => Offsets::from_lengths(lengths),
+        }
+    }
+}

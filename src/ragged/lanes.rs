@@ -1,0 +1,212 @@
+//! Scans and sorts of rows.
+
+use super::deferred::DeferredRagged;
+use super::expr::IntoRagged;
+use super::reduce::for_ragged;
+use super::row_wise::{RowOperation, RowWise};
+use super::sealed;
+use crate::dtype::Sortable;
+use crate::error::Result;
+use crate::kernel::Filled;
+use crate::kernel::inner::overwrite;
+use crate::ops::lanes::{SortOrder, argsort_rows, sort_rows};
+use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
+use crate::ops::scan::scan_rows;
+use std::mem::MaybeUninit;
+
+/// Scans and sorts of ragged tensors and expressions as methods, along the last var axis or a fixed axis behind it: row
+/// by row. Each is lazy.
+///
+/// ```
+/// use lensor::lanes::SortOrder;
+/// use lensor::ragged::{LanesRagged, Ragged};
+/// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+/// assert_eq!(r.sort(1, SortOrder::Ascending).eval()?.to_string(), "[[1, 2, 3], [], [4, 5]]");
+/// assert_eq!(r.argsort(1, SortOrder::Ascending).eval()?.to_string(), "[[1, 2, 0], [], [1, 0]]");
+/// assert_eq!(r.top_k(1, 2, SortOrder::Descending).eval()?.to_string(), "[[3, 2], [], [5, 4]]");
+/// assert_eq!(r.cumsum(1).eval()?.to_string(), "[[3, 4, 6], [], [5, 9]]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub trait LanesRagged: IntoRagged + Sized {
+    /// What a fold by a reducer gives after each item of a row.
+    fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyRows<Self, ScanRows<R>> {
+        DeferredRagged::new(RowWise {
+            e: self.into_ragged_expr(),
+            axis,
+            operation: ScanRows(reducer),
+        })
+    }
+
+    /// Running sums of each row.
+    fn cumsum(self, axis: usize) -> LazyRows<Self, ScanRows<Sum>>
+    where
+        Sum: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Sum)
+    }
+
+    /// Running products of each row.
+    fn cumprod(self, axis: usize) -> LazyRows<Self, ScanRows<Product>>
+    where
+        Product: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Product)
+    }
+
+    /// The smallest element of each row so far.
+    fn cummin(self, axis: usize) -> LazyRows<Self, ScanRows<Min>>
+    where
+        Min: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Min)
+    }
+
+    /// The largest element of each row so far.
+    fn cummax(self, axis: usize) -> LazyRows<Self, ScanRows<Max>>
+    where
+        Max: Reducer<Self::Elem>,
+    {
+        self.scan(axis, Max)
+    }
+
+    /// The elements of each row in order, NaN last in both orders.
+    fn sort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows>
+    where
+        Self::Elem: Sortable,
+    {
+        let operation = SortRows { order, limit: usize::MAX };
+        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+    }
+
+    /// The first `k` elements of each row in order, or all if it has fewer.
+    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, SortRows>
+    where
+        Self::Elem: Sortable,
+    {
+        let operation = SortRows { order, limit: k };
+        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+    }
+
+    /// Where in its row each element of the sorted row stands; equal elements keep their order.
+    fn argsort(self, axis: usize, order: SortOrder) -> LazyRows<Self, ArgSortRows>
+    where
+        Self::Elem: Sortable,
+    {
+        let operation = ArgSortRows { order, limit: usize::MAX };
+        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+    }
+
+    /// Where in its row each of the first `k` elements in order stands.
+    fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, ArgSortRows>
+    where
+        Self::Elem: Sortable,
+    {
+        let operation = ArgSortRows { order, limit: k };
+        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+    }
+}
+
+for_ragged!(LanesRagged);
+
+/// An operation on rows that is not computed yet.
+pub type LazyRows<X, P> = DeferredRagged<RowWise<<X as IntoRagged>::Expr, P>>;
+
+/// See [`LanesRagged::scan`].
+#[derive(Debug, Clone, Copy)]
+pub struct ScanRows<R>(R);
+
+impl<R> sealed::Operation for ScanRows<R> {}
+
+impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
+    type Elem = R::Out;
+    const WHAT: &'static str = "scan";
+
+    fn results(&self, items: usize) -> usize {
+        items
+    }
+
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn run<'d>(
+        &self,
+        rows: &mut dyn Iterator<Item = &'d [T]>,
+        out: &mut [MaybeUninit<R::Out>],
+    ) -> Result<Filled>
+    where
+        T: 'd,
+    {
+        let (filled, gap) = scan_rows(&self.0, rows, out)?;
+        match gap {
+            None => Ok(filled),
+            Some((number, why)) => Err(undefined::<R::Out>(why, vec![number])),
+        }
+    }
+}
+
+/// See [`LanesRagged::sort`] and [`LanesRagged::top_k`].
+#[derive(Debug, Clone, Copy)]
+pub struct SortRows {
+    pub(super) order: SortOrder,
+    pub(super) limit: usize,
+}
+
+impl sealed::Operation for SortRows {}
+
+impl<T: Sortable> RowOperation<T> for SortRows {
+    type Elem = T;
+    const WHAT: &'static str = "sort";
+
+    fn results(&self, items: usize) -> usize {
+        items.min(self.limit)
+    }
+
+    fn keeps_rows(&self) -> bool {
+        self.limit == usize::MAX
+    }
+
+    fn run<'d>(
+        &self,
+        rows: &mut dyn Iterator<Item = &'d [T]>,
+        out: &mut [MaybeUninit<T>],
+    ) -> Result<Filled>
+    where
+        T: 'd,
+    {
+        overwrite(out, Some(T::zeroed()), |out| sort_rows(rows, out, self.order, self.limit))
+    }
+}
+
+/// See [`LanesRagged::argsort`] and [`LanesRagged::arg_top_k`].
+#[derive(Debug, Clone, Copy)]
+pub struct ArgSortRows {
+    pub(super) order: SortOrder,
+    pub(super) limit: usize,
+}
+
+impl sealed::Operation for ArgSortRows {}
+
+impl<T: Sortable> RowOperation<T> for ArgSortRows {
+    type Elem = usize;
+    const WHAT: &'static str = "positions of a sort";
+
+    fn results(&self, items: usize) -> usize {
+        items.min(self.limit)
+    }
+
+    fn keeps_rows(&self) -> bool {
+        self.limit == usize::MAX
+    }
+
+    fn run<'d>(
+        &self,
+        rows: &mut dyn Iterator<Item = &'d [T]>,
+        out: &mut [MaybeUninit<usize>],
+    ) -> Result<Filled>
+    where
+        T: 'd,
+    {
+        overwrite(out, Some(0), |out| argsort_rows(rows, out, self.order, self.limit))
+    }
+}

@@ -1,0 +1,221 @@
+//! Leaves of ragged expressions.
+
+use super::expr::{IntoRagged, RaggedExpr};
+use super::form::{Extent, Form};
+use super::joint::Joint;
+use super::rows::Rows;
+use super::{Ragged, Stretch};
+use crate::compute::{Compute, Deferred, Pending};
+use crate::error::Result;
+use crate::expr::sealed::Sealed;
+use crate::expr::{Expr, IntoExpr, Lazy, Scalar};
+use crate::shape::Shape;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use std::sync::Arc;
+
+impl<S> Sealed for Ragged<S> {}
+
+impl<S: Reader> RaggedExpr for Ragged<S> {
+    type Elem = S::Elem;
+    type Flat<'a>
+        = Tensor<Rows<&'a S>>
+    where
+        S: 'a;
+    type Ref<'a>
+        = Ragged<&'a S>
+    where
+        S: 'a;
+
+    fn by_ref(&self) -> Ragged<&S> {
+        self.view()
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        Ok(self.extents())
+    }
+
+    fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
+        Ok(Joint::of(self.form()?))
+    }
+
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
+        self.view().flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        self.widened_by(ones)
+    }
+
+    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        visit(self.view().flat(to)?.storage().words());
+        Ok(())
+    }
+}
+
+impl<S: Reader> RaggedExpr for Tensor<S> {
+    type Elem = S::Elem;
+    type Flat<'a>
+        = Tensor<Rows<&'a S>>
+    where
+        S: 'a;
+    type Ref<'a>
+        = Tensor<&'a S>
+    where
+        S: 'a;
+
+    fn by_ref(&self) -> Tensor<&S> {
+        self.view()
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        Ok(fixed(&self.shape()))
+    }
+
+    fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
+        Ok(Joint::of(Form::dense(&self.shape())))
+    }
+
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
+        self.as_ragged().flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        self.into_ragged().widened_by(ones)?.into_tensor()
+    }
+
+    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        visit(self.as_ragged().flat(to)?.storage().words());
+        Ok(())
+    }
+}
+
+pub(super) fn fixed(shape: &Shape) -> Vec<Extent> {
+    shape.iter().map(|&extent| Extent::Fixed(extent)).collect()
+}
+
+impl<T: Copy + Send + Sync> RaggedExpr for Scalar<T> {
+    type Elem = T;
+    type Flat<'a>
+        = Self
+    where
+        T: 'a;
+    type Ref<'a>
+        = Self
+    where
+        T: 'a;
+
+    fn by_ref(&self) -> Self {
+        *self
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        Ok(Vec::new())
+    }
+
+    fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
+        Ok(Joint::of(Form::dense(&[])))
+    }
+
+    fn flat(&self, _to: &Joint<'_>) -> Result<Self> {
+        Ok(*self)
+    }
+
+    fn widened(self, _ones: usize) -> Result<Self> {
+        Ok(self)
+    }
+
+    fn words(&self, _to: &Joint<'_>, _visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The items of something that is computed before the expression is.
+pub(super) type Computed<T> = Tensor<Rows<Arc<Vec<T>>>>;
+
+/// A dense expression, which is computed first.
+impl<E: Expr> RaggedExpr for Lazy<E> {
+    type Elem = E::Elem;
+    type Flat<'a>
+        = Computed<E::Elem>
+    where
+        E: 'a;
+    type Ref<'a>
+        = Lazy<E::Ref<'a>>
+    where
+        E: 'a;
+
+    fn by_ref(&self) -> Lazy<E::Ref<'_>> {
+        Lazy(self.0.by_ref())
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        Ok(fixed(&self.shape()?))
+    }
+
+    fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
+        Ok(Joint::of(Form::dense(&self.shape()?)))
+    }
+
+    fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
+        let (map, data) = self.eval()?.into_parts();
+        Tensor::from_parts(map, Arc::new(data)).into_ragged().flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        (0..ones).try_fold(self, |e, _| {
+            let rank = e.shape()?.rank();
+            e.insert_axis(rank)
+        })
+    }
+
+    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        visit("evaluated first");
+        Ok(())
+    }
+}
+
+impl<'a, S: Reader> IntoRagged for &'a Ragged<S> {
+    type Elem = S::Elem;
+    type Expr = Ragged<&'a S>;
+
+    fn into_ragged_expr(self) -> Ragged<&'a S> {
+        self.view()
+    }
+}
+
+impl<'a, S: Reader> IntoRagged for &'a Tensor<S> {
+    type Elem = S::Elem;
+    type Expr = Tensor<&'a S>;
+
+    fn into_ragged_expr(self) -> Tensor<&'a S> {
+        self.view()
+    }
+}
+
+impl<'a, E: Expr> IntoRagged for &'a Lazy<E> {
+    type Elem = E::Elem;
+    type Expr = Lazy<E::Ref<'a>>;
+
+    fn into_ragged_expr(self) -> Lazy<E::Ref<'a>> {
+        Lazy(self.0.by_ref())
+    }
+}
+
+impl<C: Compute> IntoRagged for Deferred<C> {
+    type Elem = C::Elem;
+    type Expr = Lazy<Pending<C>>;
+
+    fn into_ragged_expr(self) -> Lazy<Pending<C>> {
+        self.lazy()
+    }
+}
+
+impl<'a, C: Compute> IntoRagged for &'a Deferred<C> {
+    type Elem = C::Elem;
+    type Expr = Lazy<Pending<&'a C>>;
+
+    fn into_ragged_expr(self) -> Lazy<Pending<&'a C>> {
+        Lazy(self.into_expr())
+    }
+}

@@ -1,0 +1,170 @@
+//! Levels: fixed axes, and the rows of the var axis behind them.
+
+use super::form::{Block, Form};
+use super::offsets::Offsets;
+use crate::error::{Error, Result};
+use crate::map::Select;
+use crate::memory::try_with_capacity;
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Fixed axes, and the rows of the var axis behind them.
+#[derive(Clone)]
+pub(super) struct Level {
+    /// Items of the level above; 1 for the first.
+    pub(super) above: usize,
+    pub(super) extents: SmallVec<[usize; 2]>,
+    /// Row `item * product of extents + position` for each item of the level above.
+    pub(super) bounds: Bounds,
+}
+
+/// Which items rows have.
+#[derive(Clone)]
+pub(super) enum Bounds {
+    Offsets(Offsets),
+    Views(Arc<Views>),
+}
+
+/// Rows anywhere.
+pub(super) struct Views {
+    pub(super) starts: Vec<usize>,
+    pub(super) lens: Vec<usize>,
+    /// From one item of a row to the next.
+    pub(super) step: isize,
+}
+
+/// Items of a row: the first, how many, and the distance of neighbours.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) len: usize,
+    pub(super) step: isize,
+}
+
+impl Run {
+    pub(super) fn item(self, k: usize) -> usize {
+        self.start.wrapping_add_signed(self.step.wrapping_mul(k as isize))
+    }
+
+    pub(super) fn items(self) -> impl ExactSizeIterator<Item = usize> {
+        (0..self.len).map(move |k| self.item(k))
+    }
+}
+
+impl Bounds {
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.rows(),
+            Self::Views(views) => views.starts.len(),
+        }
+    }
+
+    pub(super) fn row(&self, row: usize) -> Run {
+        match self {
+            Self::Offsets(offsets) => {
+                Run { start: offsets.number(row), len: offsets.length(row), step: 1 }
+            }
+            Self::Views(views) => {
+                Run { start: views.starts[row], len: views.lens[row], step: views.step }
+            }
+        }
+    }
+
+    pub(super) fn step(&self) -> isize {
+        match self {
+            Self::Offsets(_) => 1,
+            Self::Views(views) => views.step,
+        }
+    }
+
+    pub(super) fn views(starts: Vec<usize>, lens: Vec<usize>, step: isize) -> Self {
+        Self::Views(Arc::new(Views { starts, lens, step }))
+    }
+
+    /// Rows with these numbers.
+    pub(super) fn picked(&self, rows: impl ExactSizeIterator<Item = usize>) -> Result<Self> {
+        let (mut starts, mut lens) =
+            (try_with_capacity(rows.len())?, try_with_capacity(rows.len())?);
+        for row in rows {
+            let run = self.row(row);
+            starts.push(run.start);
+            lens.push(run.len);
+        }
+        Ok(Self::views(starts, lens, self.step()))
+    }
+}
+
+impl Level {
+    /// Rows of each item of the level above.
+    pub(super) fn width(&self) -> usize {
+        self.extents.iter().product()
+    }
+}
+
+/// Where items of a level lie that are counted in row-major order.
+pub(super) enum Items {
+    /// One after another from this one on.
+    From(usize),
+    List(Vec<usize>),
+}
+
+impl Items {
+    pub(super) fn at(&self, item: usize) -> usize {
+        match self {
+            Self::From(first) => first + item,
+            Self::List(items) => items[item],
+        }
+    }
+}
+
+/// Where the items of the rows of the last level lie.
+#[derive(Clone)]
+pub(super) enum RowItems {
+    /// One row after another, from this item on.
+    From(usize),
+    /// The first of each row, and the distance of neighbours.
+    Starts { starts: Arc<Vec<usize>>, step: isize },
+}
+
+/// The form, and where rows lie.
+#[derive(Clone)]
+pub(super) struct Resolved {
+    pub(super) form: Form,
+    pub(super) rows: RowItems,
+}
+
+/// The first of `count` items of axis 0, and those that follow, or the listed ones.
+pub(super) fn pick<S>(content: Tensor<S>, items: &Items, count: usize) -> Result<Tensor<S>> {
+    let extent = content.shape().first().copied().unwrap_or(1);
+    match items {
+        Items::From(0) if extent == count => Ok(content),
+        Items::From(first) => {
+            // Of a table that changed.
+            let (first, end) = (*first, first.saturating_add(count));
+            if end > extent {
+                return Err(Error::OutOfSpan { span: first..end, len: extent });
+            }
+            content.rewrite(&mut |map| map.slice(0, first..end))
+        }
+        Items::List(list) => {
+            if let Some(&item) = list.iter().find(|&&item| item >= extent) {
+                return Err(Error::OutOfSpan { span: item..item.saturating_add(1), len: extent });
+            }
+            let mut list = Some(crate::memory::list(list.iter().copied())?);
+            content.rewrite(&mut |map| map.select([Select::List(list.take().unwrap_or_default())]))
+        }
+    }
+}
+
+/// The levels of packed content.
+pub(super) fn levels_of(form: &Form) -> SmallVec<[Level; 1]> {
+    let mut above = 1;
+    let level = |block: &Block| {
+        let bounds = Bounds::Offsets(block.rows.clone());
+        let level = Level { above, extents: block.extents.clone(), bounds };
+        above = block.rows.last();
+        level
+    };
+    form.blocks.iter().map(level).collect()
+}

@@ -1,0 +1,328 @@
+//! Ragged tensors: axes whose rows differ in length, as DyND's `var` dimensions.
+//!
+//! A [`Ragged`] is a tensor of items and, for each var axis, a table that cuts the items into rows. Var axes may stand
+//! anywhere among fixed ones, and any number of times.
+//!
+//! ```
+//! use lensor::prelude::*;
+//! use lensor::ragged::{Offsets, Ragged, ReduceRagged};
+//! // Three collisions with two, no and three jets.
+//! let energies = Tensor::from(vec![30.0, 20.0, 50.0, 10.0, 40.0]);
+//! let jets = Ragged::new([3], Offsets::new(vec![0_u32, 2, 2, 5])?, energies)?;
+//! assert_eq!(jets.to_string(), "[[30, 20], [], [50, 10, 40]]");
+//!
+//! let shares = &jets / jets.sum(1).keepdims();
+//! assert_eq!(shares.eval()?.to_string(), "[[0.6, 0.4], [], [0.5, 0.1, 0.4]]");
+//! assert_eq!(jets.max(1).or(0.0).eval_dense()?.to_vec()?, [30.0, 0.0, 50.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # Broadcasting
+//!
+//! Axes meet from the right. Rows of two var axes have equal lengths, or one item, which stretches; where a var axis
+//! meets a fixed one of another extent than 1, its rows have that many items or 1, and the result is fixed. Extents of 1
+//! and missing axes meet rows of any length.
+
+mod apply;
+mod assign;
+mod build;
+mod cores;
+mod deferred;
+mod eval;
+mod explain;
+mod expr;
+mod flat;
+mod fmt;
+mod form;
+mod groups;
+mod join;
+mod joint;
+mod lanes;
+mod leaves;
+mod levels;
+mod merge;
+mod offsets;
+mod operators;
+mod pad;
+mod picks;
+mod places;
+mod reduce;
+mod row_wise;
+mod rows;
+mod select;
+mod verbs;
+mod viewed;
+mod views;
+
+pub use apply::{ApplyRagged, IntoRaggedOperands, RaggedOperands, zip_ragged};
+pub use build::NestedRows;
+pub use cores::{IntoRaggedArguments, RaggedArguments, RaggedResults};
+pub use deferred::{DeferredRagged, PendingRagged, RaggedCompute};
+pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
+pub use flat::repeat;
+pub use form::{Extent, Form};
+pub use join::{Aligned, align, concat};
+pub use lanes::{ArgSortRows, LanesRagged, LazyRows, ScanRows, SortRows};
+pub use offsets::{OffsetInteger, Offsets};
+pub use operators::ElementwiseRagged;
+pub use pad::{PaddedRows, RowMask};
+pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction, ReduceRagged};
+pub use row_wise::{RowOperation, RowWise};
+pub use viewed::Viewed;
+
+use crate::error::{Error, Result};
+use crate::memory::try_with_capacity;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use form::Block;
+use levels::{Bounds, Items, Level, Resolved, RowItems, Run, pick};
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+
+/// What types of ragged expressions are made of, named so that they can be written down. Not for use.
+#[doc(hidden)]
+pub mod machinery {
+    pub use super::cores::{HeldExprs, HeldOperand, HeldRows};
+    pub use super::joint::Joint;
+    pub use super::rows::Rows;
+}
+
+mod sealed {
+    /// Tuples of operands are closed.
+    #[allow(unnameable_types, reason = "this is what seals the trait")]
+    pub trait Operands {}
+
+    /// Kinds of operations are closed.
+    #[allow(unnameable_types, reason = "this is what seals the trait")]
+    pub trait Operation {}
+}
+
+/// Which lengths of 1 are stretched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stretch {
+    /// Rows of one item as well as fixed axes of extent 1.
+    #[default]
+    Rows,
+    /// Fixed axes of extent 1 alone.
+    Strict,
+}
+
+/// A tensor with axes whose rows differ in length, over any storage.
+///
+/// Tables of rows are checked when it is made, and shared by all views, clones and threads.
+///
+/// ```
+/// use lensor::ragged::Ragged;
+/// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
+/// assert_eq!(format!("{} {}", r.form()?, r.view().flip(1)?), "3 * var [[3, 2, 1], [], [4]]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Ragged<S> {
+    levels: SmallVec<[Level; 1]>,
+    /// `[items of the last level, fixed axes..]`, or the fixed axes alone if there is no level.
+    content: Tensor<S>,
+    /// Found when first asked for, and kept for all views that change nothing.
+    resolved: Arc<OnceLock<Resolved>>,
+}
+
+impl<S> Ragged<S> {
+    fn of(levels: SmallVec<[Level; 1]>, content: Tensor<S>) -> Self {
+        Self { levels, content, resolved: Arc::default() }
+    }
+
+    /// The lengths of all rows. Found once, and kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`], [`Error::ShapeOverflow`] if the items of all rows cannot be counted.
+    pub fn form(&self) -> Result<Form> {
+        Ok(self.resolved()?.form.clone())
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        let fixed = if self.levels.is_empty() { 0 } else { 1 };
+        self.levels.iter().map(|level| level.extents.len() + 1).sum::<usize>() + self.content.rank()
+            - fixed
+    }
+
+    /// What every axis is.
+    pub fn extents(&self) -> Vec<Extent> {
+        self.kinds().into_vec()
+    }
+
+    fn kinds(&self) -> form::Extents {
+        let mut all = form::Extents::new();
+        for level in &self.levels {
+            all.extend(level.extents.iter().map(|&extent| Extent::Fixed(extent)));
+            all.push(Extent::Var);
+        }
+        all.extend(self.trailing().iter().map(|&extent| Extent::Fixed(extent)));
+        all
+    }
+
+    /// The content: `[items, fixed axes..]`, of which rows may show a part, in any order.
+    pub fn content(&self) -> &Tensor<S> {
+        &self.content
+    }
+
+    /// The same over borrowed storage: operations take a tensor by value.
+    pub fn view(&self) -> Ragged<&S> {
+        Ragged {
+            levels: self.levels.clone(),
+            content: self.content.view(),
+            resolved: self.resolved.clone(),
+        }
+    }
+
+    /// The same over storage that is borrowed to be written.
+    pub fn view_mut(&mut self) -> Ragged<&mut S> {
+        Ragged {
+            levels: self.levels.clone(),
+            content: self.content.view_mut(),
+            resolved: self.resolved.clone(),
+        }
+    }
+
+    /// The same items in the same order of another storage.
+    fn with_storage<A>(self, change: impl FnOnce(S) -> A) -> Ragged<A> {
+        let (map, storage) = self.content.into_parts();
+        let content = Tensor::from_parts(map, change(storage));
+        Ragged { levels: self.levels, content, resolved: self.resolved }
+    }
+
+    /// Extents of the fixed axes behind the last var axis.
+    fn trailing(&self) -> SmallVec<[usize; 4]> {
+        let skipped = usize::from(!self.levels.is_empty());
+        self.content.shape().iter().skip(skipped).copied().collect()
+    }
+
+    fn resolved(&self) -> Result<&Resolved> {
+        if let Some(resolved) = self.resolved.get() {
+            return Ok(resolved);
+        }
+        let resolved = self.resolve()?;
+        Ok(self.resolved.get_or_init(|| resolved))
+    }
+
+    fn resolve(&self) -> Result<Resolved> {
+        let (mut blocks, mut items, mut count) = (SmallVec::new(), Items::From(0), 1_usize);
+        let mut rows = RowItems::From(0);
+        for (number, level) in self.levels.iter().enumerate() {
+            let width = level.width();
+            let shape = || std::iter::once(count).chain(level.extents.iter().copied()).collect();
+            let all = crate::shape::Shape::count(&shape())?;
+            let is_last = number + 1 == self.levels.len();
+            let straight = match items {
+                Items::From(first) => Some(first * width..first * width + all),
+                Items::List(_) => None,
+            };
+            let offsets = match (&level.bounds, straight) {
+                (Bounds::Offsets(offsets), Some(straight)) => {
+                    let offsets = offsets.part(straight);
+                    rows = RowItems::From(offsets.first());
+                    items = Items::From(offsets.first());
+                    offsets.rebased()
+                }
+                (bounds, _) => {
+                    let row = |k: usize| {
+                        let (item, position) = (k / width.max(1), k % width.max(1));
+                        bounds.row(items.at(item) * width + position)
+                    };
+                    let mut starts = try_with_capacity(if is_last { all } else { 0 })?;
+                    let offsets = Offsets::from_lengths((0..all).map(|k| row(k).len))?;
+                    if is_last {
+                        starts.extend((0..all).map(|k| row(k).start));
+                        rows = RowItems::Starts { starts: Arc::new(starts), step: bounds.step() };
+                    } else {
+                        let mut list = try_with_capacity(offsets.last())?;
+                        (0..all).for_each(|k| list.extend(row(k).items()));
+                        items = Items::List(list);
+                    }
+                    offsets
+                }
+            };
+            count = offsets.last();
+            blocks.push(Block { extents: level.extents.clone(), rows: offsets });
+        }
+        Ok(Resolved { form: Form { blocks, trailing: self.trailing() }, rows })
+    }
+
+    /// The items of the content in row-major order: the first, if they lie one after another, or all of them.
+    fn items(&self) -> Result<Items> {
+        let resolved = self.resolved()?;
+        Ok(match &resolved.rows {
+            RowItems::From(first) => Items::From(*first),
+            RowItems::Starts { starts, step } => {
+                let Some(block) = resolved.form.blocks.last() else { return Ok(Items::From(0)) };
+                let mut list = try_with_capacity(block.rows.last())?;
+                for (row, &start) in starts.iter().enumerate() {
+                    list.extend(Run { start, len: block.rows.length(row), step: *step }.items());
+                }
+                Items::List(list)
+            }
+        })
+    }
+
+    /// The content with the items that rows show, in their order; all axes if there is no var axis.
+    fn shown(self) -> Result<Tensor<S>> {
+        let Some(items) = self.resolved()?.form.blocks.last().map(|block| block.rows.last()) else {
+            return Ok(self.content);
+        };
+        let at = self.items()?;
+        pick(self.content, &at, items)
+    }
+}
+
+impl<S: Reader> Ragged<S> {
+    /// The tensor, if there is no var axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RaggedAxes`] if there is one.
+    pub fn as_tensor(&self) -> Result<Tensor<&S>> {
+        self.view().into_tensor()
+    }
+
+    /// The tensor itself, if there is no var axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RaggedAxes`] if there is one.
+    pub fn into_tensor(self) -> Result<Tensor<S>> {
+        match self.levels.first() {
+            None => Ok(self.content),
+            Some(level) => {
+                let crossed = level.extents.len();
+                Err(Error::RaggedAxes { axis: crossed, crossed })
+            }
+        }
+    }
+
+    /// All elements in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`].
+    pub fn to_vec(&self) -> Result<Vec<S::Elem>> {
+        self.view().shown()?.to_vec()
+    }
+}
+
+impl<S: Reader> Tensor<S> {
+    /// This tensor among ragged ones, without a var axis.
+    pub fn as_ragged(&self) -> Ragged<&S> {
+        self.view().into_ragged()
+    }
+
+    /// This tensor among ragged ones, to be written.
+    pub fn as_ragged_mut(&mut self) -> Ragged<&mut S> {
+        Ragged::of(SmallVec::new(), self.view_mut())
+    }
+
+    /// This tensor among ragged ones, without a var axis.
+    pub fn into_ragged(self) -> Ragged<S> {
+        Ragged::of(SmallVec::new(), self)
+    }
+}

@@ -1,0 +1,378 @@
+//! Where the rows of an axis begin and end.
+
+use crate::error::{Error, Result};
+use crate::kernel::spans::Number;
+use crate::memory::{list, push, try_with_capacity};
+use std::fmt::{self, Debug, Formatter};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Items from one entry of the index of rows to the next.
+const INDEX: usize = 2048;
+
+/// Numbers of one of two widths, shared by all who hold them; those of which one is negative are never read.
+#[derive(Clone)]
+pub(super) enum Table {
+    U32(Arc<[u32]>),
+    U64(Arc<[u64]>),
+    Negative(Arc<[i64]>),
+}
+
+/// Calls `$run` with the slice behind a table.
+macro_rules! with_slice {
+    ($table:expr, $slice:ident => $run:expr) => {
+        match $table {
+            $crate::ragged::offsets::Table::U32(all) => {
+                let $slice = &all[..];
+                $run
+            }
+            $crate::ragged::offsets::Table::U64(all) => {
+                let $slice = &all[..];
+                $run
+            }
+            $crate::ragged::offsets::Table::Negative(all) => {
+                let $slice = &all[..];
+                $run
+            }
+        }
+    };
+}
+pub(super) use with_slice;
+
+/// A number of a table. One that is no address is the largest, which lies outside of everything.
+pub(super) trait Exact: Number {
+    fn exact(self) -> i128;
+}
+
+macro_rules! numbers {
+    ($($type:ty)*) => { $(
+        impl Number for $type {
+            #[inline(always)]
+            #[allow(clippy::cast_lossless, reason = "of all four types")]
+            fn address(self) -> usize {
+                usize::try_from(self).unwrap_or(usize::MAX)
+            }
+        }
+
+        impl Exact for $type {
+            fn exact(self) -> i128 {
+                self as i128
+            }
+        }
+    )* };
+}
+numbers!(u32 u64 i64);
+
+impl Table {
+    fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::U32(a), Self::U32(b)) => Arc::ptr_eq(a, b),
+            (Self::U64(a), Self::U64(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// Integers that offsets can be: `u32`, `u64`, `usize`, `i32` and `i64`.
+pub trait OffsetInteger: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    fn number(self) -> i128;
+}
+
+mod sealed {
+    /// Kinds of integers are closed.
+    #[allow(unnameable_types, reason = "this is what seals the trait")]
+    pub trait Sealed {}
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => { $(
+        impl sealed::Sealed for $type {}
+
+        impl OffsetInteger for $type {
+            fn number(self) -> i128 {
+                self as i128
+            }
+        }
+    )* };
+}
+integers!(u32 u64 usize i32 i64);
+
+/// Where rows begin: `n + 1` numbers that do not fall, row `r` from number `r` to number `r + 1`.
+///
+/// The numbers are copied once, and shared by clones, views and threads. The first number may exceed 0, the last may lie before the end of the
+/// content. New tables are of `u32` while that holds the numbers.
+///
+/// ```
+/// use lensor::ragged::Offsets;
+/// let offsets = Offsets::new(vec![0_usize, 2, 2, 5])?;
+/// assert_eq!((offsets.rows(), offsets.row(2)), (3, 2..5));
+/// assert_eq!(Offsets::from_lengths([2, 0, 3])?, offsets);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Offsets {
+    table: Table,
+    /// The rows of the table that are meant.
+    rows: Range<usize>,
+    /// What is taken from every number.
+    base: usize,
+    /// The row of each item whose number is a multiple of [`INDEX`].
+    index: Arc<OnceLock<Vec<usize>>>,
+}
+
+impl Offsets {
+    /// Of a list of numbers: `u32`, `u64`, `usize`, or `i32` and `i64` as Arrow has them. That they do not fall is checked
+    /// where rows are made of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn new<T: OffsetInteger>(offsets: impl AsRef<[T]>) -> Result<Self> {
+        let offsets = offsets.as_ref();
+        let table = if offsets.iter().all(|x| u32::try_from(x.number()).is_ok()) {
+            Table::U32(list(offsets.iter().map(|x| x.number() as u32))?.into())
+        } else if offsets.iter().all(|x| x.number() >= 0) {
+            Table::U64(list(offsets.iter().map(|x| x.number() as u64))?.into())
+        } else {
+            Table::Negative(list(offsets.iter().map(|x| x.number() as i64))?.into())
+        };
+        Ok(Self::of(table))
+    }
+
+    fn of(table: Table) -> Self {
+        let rows = 0..with_slice!(&table, offsets => offsets.len()).saturating_sub(1);
+        Self { table, rows, base: 0, index: Arc::default() }
+    }
+
+    /// Of the lengths of rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`] if they sum to more than `isize::MAX`, [`Error::OutOfMemory`].
+    pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<Self> {
+        let lengths = lengths.into_iter();
+        let mut offsets: Vec<usize> = try_with_capacity(lengths.size_hint().0.saturating_add(1))?;
+        let mut end = 0_usize;
+        offsets.push(end);
+        for length in lengths {
+            end = end
+                .checked_add(length)
+                .filter(|&end| isize::try_from(end).is_ok())
+                .ok_or_else(|| Error::ShapeOverflow { shape: vec![end, length] })?;
+            push(&mut offsets, end)?;
+        }
+        Self::new(offsets)
+    }
+
+    /// `rows` rows of `length` items each.
+    pub(super) fn every(length: usize, rows: usize) -> Result<Self> {
+        Self::from_lengths(std::iter::repeat_n(length, rows))
+    }
+
+    /// Holds the numbers against the rows that they are for, and the items that there are.
+    pub(super) fn check(&self, rows: usize, extent: usize) -> Result<()> {
+        with_slice!(&self.table, offsets => {
+            if offsets.is_empty() || self.rows() != rows {
+                return Err(Error::OffsetCount { rows, found: self.rows() + usize::from(!offsets.is_empty()) });
+            }
+            ascending(offsets.get(self.rows.start..self.rows.end + 1).unwrap_or(&[]), extent)
+        })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The items of row `row`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `row >= self.rows()`.
+    pub fn row(&self, row: usize) -> Range<usize> {
+        assert!(row < self.rows(), "row {row} of {}", self.rows());
+        self.number(row)..self.number(row + 1)
+    }
+
+    /// Number `k`, of those that are one more than the rows.
+    pub(super) fn number(&self, k: usize) -> usize {
+        let at = self.rows.start.wrapping_add(k);
+        let number = with_slice!(&self.table, all => all.get(at).map_or(0, |x| x.address()));
+        number.saturating_sub(self.base)
+    }
+
+    /// Items of row `row`.
+    pub(super) fn length(&self, row: usize) -> usize {
+        self.number(row + 1).saturating_sub(self.number(row))
+    }
+
+    /// The first number.
+    pub(super) fn first(&self) -> usize {
+        self.number(0)
+    }
+
+    /// The last number.
+    pub(super) fn last(&self) -> usize {
+        self.number(self.rows())
+    }
+
+    /// All numbers.
+    pub(super) fn numbers(&self) -> Result<Vec<usize>> {
+        let mut numbers = try_with_capacity(self.rows() + 1)?;
+        let (rows, base) = (self.rows.start..self.rows.end + 1, self.base);
+        with_slice!(&self.table, all => {
+            let all = all.get(rows).unwrap_or(&[]);
+            numbers.extend(all.iter().map(|x| x.address().saturating_sub(base)));
+        });
+        Ok(numbers)
+    }
+
+    /// Calls `visit` with the number and the length of each of some rows.
+    pub(super) fn for_each(&self, rows: Range<usize>, mut visit: impl FnMut(usize, usize)) {
+        let all = self.rows.start + rows.start..self.rows.start + rows.end + 1;
+        with_slice!(&self.table, table => {
+            let pairs = table.get(all).unwrap_or(&[]).windows(2);
+            for (row, pair) in rows.zip(pairs) {
+                visit(row, pair[1].address().saturating_sub(pair[0].address()));
+            }
+        });
+    }
+
+    /// The same rows with the first number 0.
+    pub(super) fn rebased(&self) -> Self {
+        Self { base: self.base + self.first(), index: self.index_of(self.first()), ..self.clone() }
+    }
+
+    /// The index if it is of the same numbers.
+    fn index_of(&self, first: usize) -> Arc<OnceLock<Vec<usize>>> {
+        if first == 0 { self.index.clone() } else { Arc::default() }
+    }
+
+    /// Some of the rows.
+    pub(super) fn part(&self, rows: Range<usize>) -> Self {
+        if rows == (0..self.rows()) {
+            return self.clone();
+        }
+        let rows = self.rows.start + rows.start..self.rows.start + rows.end;
+        Self { rows, index: Arc::default(), ..self.clone() }
+    }
+
+    /// The table that is behind, the place of the first number in it, and what is taken from every number.
+    pub(super) fn raw(&self) -> (&Table, usize, usize) {
+        (&self.table, self.rows.start, self.base)
+    }
+
+    /// Whether the same table is meant, which is known without a look at the numbers.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.table.same(&other.table) && self.rows == other.rows
+    }
+
+    /// Whether all rows have the same lengths.
+    pub(super) fn has_lengths_of(&self, other: &Self) -> bool {
+        self.is_same(other)
+            || self.rows() == other.rows()
+                && with_slice!(&self.table, a => {
+                    let a = a.get(self.rows.start..self.rows.end + 1).unwrap_or(&[]);
+                    with_slice!(&other.table, b => {
+                        let b = b.get(other.rows.start..other.rows.end + 1).unwrap_or(&[]);
+                        same_differences(a, b)
+                    })
+                })
+    }
+
+    /// The row that holds an item, which lies between the first number and the last.
+    pub(super) fn row_of(&self, item: usize) -> usize {
+        let index = self.index.get_or_init(|| self.indexed());
+        let at = item / INDEX;
+        let (low, high) = match (index.get(at), index.get(at + 1)) {
+            (Some(&low), Some(&high)) => (low, high + 1),
+            (Some(&low), None) => (low, self.rows()),
+            _ => (0, self.rows()),
+        };
+        let (low, high) = (low.min(self.rows()), high.min(self.rows()));
+        let (start, base) = (self.rows.start, self.base);
+        with_slice!(&self.table, all => {
+            // The last row that begins at or before the item, and is not empty.
+            let ends = all.get(start + low + 1..start + high + 1).unwrap_or(&[]);
+            low + ends.partition_point(|end| end.address().saturating_sub(base) <= item)
+        })
+    }
+
+    /// The row of every [`INDEX`]th item; nothing if there is no memory for it.
+    fn indexed(&self) -> Vec<usize> {
+        let count = self.last() / INDEX + 1;
+        let Ok(mut index) = try_with_capacity(count) else { return Vec::new() };
+        let (mut next, base) = (0, self.base);
+        with_slice!(&self.table, all => {
+            let ends = all.get(self.rows.start + 1..self.rows.end + 1).unwrap_or(&[]);
+            for (row, end) in ends.iter().enumerate() {
+                let end = end.address().saturating_sub(base);
+                while next < end && index.len() < count {
+                    index.push(row);
+                    next += INDEX;
+                }
+            }
+        });
+        index
+    }
+}
+
+fn ascending<T: Exact>(offsets: &[T], extent: usize) -> Result<()> {
+    let mut least = 0;
+    for (at, offset) in offsets.iter().enumerate() {
+        let exact = offset.exact();
+        if exact < least as i128 || exact > extent as i128 {
+            return Err(Error::InvalidOffsets { at, offset: exact, least, axis: 0, extent });
+        }
+        least = offset.address();
+    }
+    Ok(())
+}
+
+fn same_differences<A: Number, B: Number>(a: &[A], b: &[B]) -> bool {
+    let (Some(first), Some(other)) = (a.first(), b.first()) else { return a.len() == b.len() };
+    let apart = first.address().wrapping_sub(other.address());
+    // Chunks are compared without a branch an element.
+    a.len() == b.len()
+        && a.chunks(1024).zip(b.chunks(1024)).all(|(a, b)| {
+            let differ = |(a, b): (&A, &B)| a.address().wrapping_sub(b.address()) ^ apart;
+            a.iter().zip(b).map(differ).fold(0, |all, one| all | one) == 0
+        })
+}
+
+/// Numbers that others own as well, without a copy.
+///
+/// ```
+/// use lensor::ragged::Offsets;
+/// use std::sync::Arc;
+/// let owner: Arc<[u32]> = Arc::from([0, 3, 4]);
+/// assert_eq!(Offsets::from(owner.clone()).row(1), 3..4);
+/// ```
+impl From<Arc<[u32]>> for Offsets {
+    fn from(offsets: Arc<[u32]>) -> Self {
+        Self::of(Table::U32(offsets))
+    }
+}
+
+/// Numbers that others own as well, without a copy.
+impl From<Arc<[u64]>> for Offsets {
+    fn from(offsets: Arc<[u64]>) -> Self {
+        Self::of(Table::U64(offsets))
+    }
+}
+
+/// Rows of the same lengths from the same first number.
+impl PartialEq for Offsets {
+    fn eq(&self, other: &Self) -> bool {
+        self.first() == other.first() && self.has_lengths_of(other)
+    }
+}
+
+impl Eq for Offsets {}
+
+impl Debug for Offsets {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries((0..=self.rows()).map(|k| self.number(k))).finish()
+    }
+}

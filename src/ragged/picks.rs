@@ -1,0 +1,232 @@
+//! Items that are picked from each row.
+
+use super::Ragged;
+use super::form::{Extents, Form, shape_of};
+use super::levels::{Bounds, Items, Run};
+use super::offsets::Offsets;
+use super::select::RowRange;
+use super::views::{Place, renamed};
+use crate::error::{Error, Result};
+use crate::map::Select;
+use crate::memory::{try_reserve, try_with_capacity};
+use smallvec::SmallVec;
+
+impl<S> Ragged<S> {
+    pub(super) fn selected(self, selectors: &[Select]) -> Result<Self> {
+        let rank = self.rank();
+        if selectors.len() > rank {
+            return Err(Error::Rank { what: "selectors", expected: rank, found: selectors.len() });
+        }
+        let (mut shown, mut dropped) = (self, 0);
+        for (axis, selector) in selectors.iter().enumerate() {
+            let before = shown.rank();
+            shown = shown.selected_of(axis - dropped, axis, selector)?;
+            dropped += before - shown.rank();
+        }
+        Ok(shown)
+    }
+
+    /// Selects of one axis, which has another number in errors.
+    pub(super) fn selected_of(self, axis: usize, named: usize, selector: &Select) -> Result<Self> {
+        let number = match self.place(axis)? {
+            Place::Fixed(number, position) => {
+                let named = |error| renamed(error, named);
+                return self.change(number, &mut |map| {
+                    let mut all: SmallVec<[Select; 4]> =
+                        SmallVec::from_elem(Select::All, position + 1);
+                    all.push(selector.clone());
+                    map.select(&all[..]).map_err(named)
+                });
+            }
+            Place::Var(number) => number,
+        };
+        let lacks = |shown: &Self, row: usize, index: i128, items: usize| Error::RowIndex {
+            index,
+            row: shown.row_path(number, row),
+            axis: named,
+            items,
+        };
+        let shown = match selector {
+            Select::All => return Ok(self),
+            _ => self.settled(number)?,
+        };
+        if let Some(range) = RowRange::of(selector, named)? {
+            return shown.ranged(number, |row, shown, run| {
+                range.held(run).map_err(|index| lacks(shown, row, index, run.len))
+            });
+        }
+        let one;
+        let (indexes, is_list): (&[usize], bool) = match selector {
+            Select::Index(index) => {
+                one = [usize::try_from(*index).unwrap_or(usize::MAX)];
+                if *index < 0
+                    && let Some((row, run)) = shown.runs(number).enumerate().next()
+                {
+                    return Err(lacks(&shown, row, *index as i128, run.len));
+                }
+                (&one, false)
+            }
+            Select::List(list) => (list, true),
+            Select::Mask(mask) => {
+                let mask = mask.as_ref().map_err(Error::clone)?;
+                let expected = mask.len();
+                if let Some((row, run)) =
+                    shown.runs(number).enumerate().find(|(_, run)| run.len != expected)
+                {
+                    let row = shown.row_path(number, row);
+                    return Err(Error::RowLength { row, axis: named, items: run.len, expected });
+                }
+                (mask.indexes(), true)
+            }
+            set => {
+                let all = set.listed()?;
+                return shown.selected_of(axis, named, &Select::List(all));
+            }
+        };
+        let mut items = try_with_capacity(shown.runs(number).len().saturating_mul(indexes.len()))?;
+        for (row, run) in shown.runs(number).enumerate() {
+            for &index in indexes {
+                if index >= run.len {
+                    return Err(lacks(&shown, row, index as i128, run.len));
+                }
+                items.push(run.item(index));
+            }
+        }
+        let extents = [indexes.len()];
+        shown.fixed(number, if is_list { &extents } else { &[] }, &Items::List(items))
+    }
+
+    /// Other rows of a settled level, each of items of the old one.
+    pub(super) fn ranged(
+        mut self,
+        number: usize,
+        of: impl Fn(usize, &Self, Run) -> Result<(usize, isize, usize)>,
+    ) -> Result<Self> {
+        let rows = self.levels[number].bounds.rows();
+        let (mut starts, mut lens) = (try_with_capacity(rows)?, try_with_capacity(rows)?);
+        let mut by = 1;
+        for (row, run) in self.runs(number).enumerate() {
+            let (first, step, count) = of(row, &self, run)?;
+            starts.push(if count == 0 { 0 } else { run.item(first) });
+            lens.push(count);
+            by = step;
+        }
+        let step = self.levels[number].bounds.step().saturating_mul(by);
+        self.levels[number].bounds = Bounds::views(starts, lens, step);
+        Ok(Self::of(self.levels, self.content))
+    }
+
+    pub(super) fn clipped(self, axis: usize, selector: &Select) -> Result<Self> {
+        let number = match self.place(axis)? {
+            Place::Fixed(..) => return self.selected_of(axis, axis, selector),
+            Place::Var(number) => number,
+        };
+        let Some(range) = RowRange::of(selector, axis)? else {
+            return self.selected_of(axis, axis, selector);
+        };
+        self.settled(number)?.ranged(number, |_, _, run| Ok(range.cut(run)))
+    }
+
+    /// The level of a var axis, settled.
+    pub(super) fn own_rows(self, axis: usize) -> Result<(Self, usize)> {
+        match self.place(axis)? {
+            Place::Fixed(..) => Err(Error::FixedAxis { axis }),
+            Place::Var(number) => Ok((self.settled(number)?, number)),
+        }
+    }
+
+    /// Holds the rows of what goes with a settled level against those in front of it.
+    pub(super) fn check_front(&self, number: usize, axis: usize, other: &Form) -> Result<()> {
+        let own: Extents = self.kinds()[..axis].into();
+        let theirs = other.kinds();
+        let front = theirs.get(..axis).unwrap_or(&theirs);
+        if own[..] != *front || theirs.len() != axis + 1 {
+            let (shape, so_far) = (shape_of(&theirs), shape_of(&self.kinds()[..=axis]));
+            let axis = own
+                .iter()
+                .zip(front)
+                .position(|(a, b)| a != b)
+                .unwrap_or(own.len().min(front.len()));
+            return Err(Error::Operands { argument: 2, shape, so_far, axis, left: true });
+        }
+        let mut at = 0;
+        for (k, (level, block)) in self.levels.iter().zip(&other.blocks).take(number).enumerate() {
+            at += level.extents.len();
+            let lengths = |row| level.bounds.row(row).len;
+            if let Some(row) =
+                (0..block.rows.rows()).find(|&row| lengths(row) != block.rows.length(row))
+            {
+                let (items, expected) = (block.rows.length(row), lengths(row));
+                return Err(Error::RowLength {
+                    row: self.row_path(k, row),
+                    axis: at,
+                    items,
+                    expected,
+                });
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn taken(self, axis: usize, picks: &Ragged<Vec<usize>>) -> Result<Self> {
+        let (shown, number) = self.own_rows(axis)?;
+        let form = picks.form()?;
+        shown.check_front(number, axis, &form)?;
+        let picks = picks.to_vec()?;
+        let (rows, extent) = match (form.blocks.get(number), form.trailing.last()) {
+            (Some(block), _) => (block.rows.clone(), None),
+            (None, extent) => {
+                let extent = extent.copied().unwrap_or(0);
+                (Offsets::every(extent, shown.runs(number).len())?, Some(extent))
+            }
+        };
+        let mut items = try_with_capacity(picks.len())?;
+        for (row, run) in shown.runs(number).enumerate() {
+            for &index in &picks[rows.row(row)] {
+                if index >= run.len {
+                    let row = shown.row_path(number, row);
+                    return Err(Error::RowIndex {
+                        index: index as i128,
+                        row,
+                        axis,
+                        items: run.len,
+                    });
+                }
+                items.push(run.item(index));
+            }
+        }
+        match extent {
+            None => shown.with_rows(number, rows, items),
+            Some(extent) => shown.fixed(number, &[extent], &Items::List(items)),
+        }
+    }
+
+    pub(super) fn kept(self, axis: usize, mask: &Ragged<Vec<bool>>) -> Result<Self> {
+        let (shown, number) = self.own_rows(axis)?;
+        let form = mask.form()?;
+        shown.check_front(number, axis, &form)?;
+        let mask = mask.to_vec()?;
+        let rows = match (form.blocks.get(number), form.trailing.last()) {
+            (Some(block), _) => block.rows.clone(),
+            (None, extent) => {
+                Offsets::every(extent.copied().unwrap_or(0), shown.runs(number).len())?
+            }
+        };
+        let (mut items, mut lens) = (Vec::new(), try_with_capacity(rows.rows())?);
+        for (row, run) in shown.runs(number).enumerate() {
+            let own = rows.row(row);
+            if own.len() != run.len {
+                let row = shown.row_path(number, row);
+                return Err(Error::RowLength { row, axis, items: own.len(), expected: run.len });
+            }
+            try_reserve(&mut items, run.len)?;
+            let before = items.len();
+            items.extend(
+                run.items().zip(&mask[own]).filter(|(_, keeps)| **keeps).map(|(item, _)| item),
+            );
+            lens.push(items.len() - before);
+        }
+        shown.with_rows(number, Offsets::from_lengths(lens)?, items)
+    }
+}

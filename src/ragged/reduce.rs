@@ -1,0 +1,394 @@
+//! Folds: of whole rows, of fixed axes, and of items at the same place in several rows.
+
+use super::apply::ApplyRagged;
+use super::deferred::{DeferredRagged, RaggedCompute};
+use super::expr::{IntoRagged, RaggedExpr};
+use super::form::{Extent, Form, Joined, content_shape, shape_of};
+use super::groups::{Behind, Merged, bounds};
+use super::joint::Joint;
+use super::levels::levels_of;
+use super::{Ragged, Stretch, sealed};
+use crate::error::{Error, Result};
+use crate::expr::{Explanation, Expr, Lazy};
+use crate::map::Select;
+use crate::memory::{list, try_with_capacity};
+use crate::ops::reduce::{
+    All, Any, ArgMax, ArgMin, Axes, CountNonzero, Filtered, Freedom, Max, Mean, Min, Norm, Pair,
+    PeakToPeak, Product, Reducer, StandardDeviation, Sum, Variance, fold_dense,
+};
+use crate::ops::segments::fold_cuts;
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+
+macro_rules! folds {
+    ($($(#[$doc:meta])* $name:ident $Reducer:ident = $value:expr;)*) => {
+        /// Folds of ragged tensors and expressions as methods. Each is lazy, and fused with the expression it folds.
+        ///
+        /// Axes may be any of those at the end, a var axis before fixed ones, fixed axes behind the last var axis, or one
+        /// fixed axis in front of var ones: item `j` of the result then folds the rows that have one. A row has the bits
+        /// of the dense fold of its elements.
+        ///
+        /// ```
+        /// use lensor::ragged::{Ragged, ReduceRagged};
+        /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
+        /// assert_eq!(r.sum(1).eval()?.to_string(), "[6, 0, 4]");
+        /// assert_eq!(r.sum(0).eval()?.to_string(), "[5, 2, 3]");
+        /// assert_eq!(r.max(1).or(-1).keepdims().eval()?.to_string(), "[[3], [-1], [4]]");
+        /// assert_eq!(
+        ///     r.max(1).eval().unwrap_err().to_string(),
+        ///     "row [1] of axis 1 has no items, and there is no result for none"
+        /// );
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        pub trait ReduceRagged: IntoRagged + Sized {
+            /// Folds axes by a reducer.
+            fn fold<R: Reducer<Self::Elem>>(
+                self,
+                axes: impl Into<Axes>,
+                reducer: R,
+            ) -> RaggedReduction<Self::Expr, R> {
+                let e = self.into_ragged_expr();
+                let axes = axes.into();
+                DeferredRagged::new(RaggedFold { e, axes, reducer, keepdims: false, or: None })
+            }
+
+            $(
+                $(#[$doc])*
+                fn $name(self, axes: impl Into<Axes>) -> RaggedReduction<Self::Expr, $Reducer>
+                where
+                    $Reducer: Reducer<Self::Elem>,
+                {
+                    self.fold(axes, $value)
+                }
+            )*
+        }
+    };
+}
+
+folds! {
+    /// Sum, 0 of no items; see [`Sum`].
+    sum Sum = Sum;
+    /// Product, 1 of no items; see [`Product`].
+    prod Product = Product;
+    /// Arithmetic mean.
+    mean Mean = Mean;
+    /// Smallest element, NaN if one is.
+    min Min = Min;
+    /// Largest element, NaN if one is.
+    max Max = Max;
+    /// Largest less smallest.
+    ptp PeakToPeak = PeakToPeak;
+    /// Position of the first smallest element among those that are folded to one result.
+    argmin ArgMin = ArgMin;
+    /// Position of the first largest element among those that are folded to one result.
+    argmax ArgMax = ArgMax;
+    /// Whether some element is true.
+    any Any = Any;
+    /// Whether all elements are true.
+    all All = All;
+    /// Number of elements that are not 0.
+    count_nonzero CountNonzero = CountNonzero;
+    /// Euclidean norm.
+    norm Norm = Norm;
+    /// Variance, without a correction; see [`RaggedReduction::ddof`](DeferredRagged::ddof).
+    var Variance = Variance::default();
+    /// Standard deviation, without a correction; see [`RaggedReduction::ddof`](DeferredRagged::ddof).
+    std StandardDeviation = StandardDeviation::default();
+}
+
+/// Gives a trait of operations to all that they are called on.
+macro_rules! for_ragged {
+    ($Trait:ident) => {
+        impl<S: $crate::Reader> $Trait for &$crate::ragged::Ragged<S> {}
+        impl<S: $crate::Reader> $Trait for $crate::ragged::Ragged<&S> {}
+        impl<E: $crate::ragged::RaggedExpr> $Trait for $crate::ragged::LazyRagged<E> {}
+        impl<E: $crate::ragged::RaggedExpr> $Trait for &$crate::ragged::LazyRagged<E> {}
+        impl<C: $crate::ragged::RaggedCompute> $Trait for $crate::ragged::DeferredRagged<C> {}
+        impl<C: $crate::ragged::RaggedCompute> $Trait for &$crate::ragged::DeferredRagged<C> {}
+    };
+}
+
+pub(super) use for_ragged;
+
+for_ragged!(ReduceRagged);
+
+/// A fold that is not computed yet.
+#[derive(Debug, Clone)]
+pub struct RaggedFold<E, R, U> {
+    pub(super) e: E,
+    pub(super) axes: Axes,
+    pub(super) reducer: R,
+    pub(super) keepdims: bool,
+    pub(super) or: Option<U>,
+}
+
+/// A [`RaggedFold`] by a reducer, not yet computed.
+pub type RaggedReduction<E, R> =
+    DeferredRagged<RaggedFold<E, R, <R as Reducer<<E as RaggedExpr>::Elem>>::Out>>;
+
+/// A fold of those elements beside which a mask is true.
+pub type FilteredRagged<E, M, R> = RaggedReduction<PairedRagged<E, M>, Filtered<R>>;
+
+/// The elements that are folded, each beside a mask.
+pub type PairedRagged<E, M> = ApplyRagged<Pair, (E, <M as IntoRagged>::Expr)>;
+
+impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
+    /// Keeps reduced axes, with extent 1.
+    pub fn keepdims(self) -> Self {
+        DeferredRagged::new(RaggedFold { keepdims: true, ..self.operation })
+    }
+
+    /// The result of rows without items.
+    pub fn or(self, value: R::Out) -> Self {
+        DeferredRagged::new(RaggedFold { or: Some(value), ..self.operation })
+    }
+
+    /// Folds only elements where a mask is true; it stretches as an operand does.
+    ///
+    /// ```
+    /// use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1, 5, 3], vec![4]])?;
+    /// assert_eq!(r.sum(1).filter(r.less(5)).eval()?.to_string(), "[4, 4]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn filter<M: IntoRagged<Elem = bool>>(self, mask: M) -> FilteredRagged<E, M, R> {
+        let RaggedFold { e, axes, reducer, keepdims, or } = self.operation;
+        let e = ApplyRagged::new(Pair, (e, mask.into_ragged_expr()));
+        DeferredRagged::new(RaggedFold { e, axes, reducer: Filtered(reducer), keepdims, or })
+    }
+
+    /// Divides by the number of elements less `ddof`.
+    pub fn ddof(self, ddof: usize) -> Self
+    where
+        R: Freedom,
+    {
+        let operation = self.operation;
+        let reducer = operation.reducer.with_ddof(ddof);
+        DeferredRagged::new(RaggedFold { reducer, ..operation })
+    }
+}
+
+/// How axes are folded.
+pub(super) enum Plan {
+    /// Fixed axes behind the last var axis: a dense fold of the content.
+    Content,
+    /// Whole rows: from this axis to the last var axis, and the fixed axes behind it if that is said.
+    Rows { from: usize, content: bool },
+    /// Items at the same place in all items of a fixed axis in front of var axes.
+    Merge { axis: usize },
+}
+
+impl Plan {
+    pub(super) fn of(kinds: &[Extent], reduced: &[bool]) -> Result<Self> {
+        let Some(last) = kinds.iter().rposition(|&kind| kind == Extent::Var) else {
+            return Ok(Self::Content);
+        };
+        let (front, behind) = reduced.split_at(last + 1);
+        let Some(from) = front.iter().position(|&reduced| reduced) else {
+            return Ok(Self::Content);
+        };
+        let rest = |all: bool| behind.iter().all(|&reduced| reduced == all);
+        if front[from..].iter().all(|&reduced| reduced) {
+            if rest(true) {
+                return Ok(Self::Rows { from, content: true });
+            }
+            if from == last && rest(false) {
+                return Ok(Self::Rows { from, content: false });
+            }
+        }
+        let one = reduced.iter().filter(|&&reduced| reduced).count() == 1;
+        if one && kinds[from] != Extent::Var {
+            return Ok(Self::Merge { axis: from });
+        }
+        let is_var = |axis: &usize| kinds[*axis] == Extent::Var;
+        let folded = (0..kinds.len()).filter(|&axis| reduced[axis]);
+        let crossed = folded.clone().find(is_var).or_else(|| (from..kinds.len()).find(is_var));
+        let kept = (from + 1..kinds.len()).find(|&axis| !reduced[axis]);
+        Err(Error::RaggedAxes { axis: kept.unwrap_or(from), crossed: crossed.unwrap_or(last) })
+    }
+}
+
+impl<E, R, U> sealed::Operation for RaggedFold<E, R, U> {}
+
+impl<E, R> RaggedCompute for RaggedFold<E, R, R::Out>
+where
+    E: RaggedExpr,
+    R: Reducer<E::Elem>,
+{
+    type Elem = R::Out;
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        let kinds = self.e.extents()?;
+        let reduced = self.axes.mask(kinds.len())?;
+        Plan::of(&kinds, &reduced)?;
+        let kept = kinds.iter().zip(&reduced).filter_map(|(&kind, &reduced)| match reduced {
+            false => Some(kind),
+            true => self.keepdims.then_some(Extent::Fixed(1)),
+        });
+        Ok(kept.collect())
+    }
+
+    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<R::Out>>> {
+        let extents = self.e.extents()?;
+        let reduced = self.axes.mask(extents.len())?;
+        let plan = Plan::of(&extents, &reduced)?;
+        let joint = self.e.joint(stretch)?;
+        let Joint { form, .. } = &joint;
+        let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
+        let depth = form.rank() - form.trailing.len();
+        let (result, data) = match plan {
+            Plan::Content => {
+                let skipped = usize::from(depth > 0);
+                let mask: SmallVec<[bool; 8]> = std::iter::repeat_n(false, skipped)
+                    .chain(reduced[depth..].iter().copied())
+                    .collect();
+                let result = self.result(form, &reduced, None);
+                let shape = content_shape(&result);
+                let empty = form
+                    .trailing
+                    .iter()
+                    .zip(&reduced[depth..])
+                    .any(|(&n, &folded)| folded && n == 0);
+                let data =
+                    match self.or.filter(|_| empty) {
+                        Some(value) => list(std::iter::repeat_n(value, shape.count()?))?,
+                        None => fold_dense(&content.0, &mask, &self.reducer).map_err(|error| {
+                            match error {
+                                Error::EmptyReduction { axis, .. } => Error::EmptyReduction {
+                                    axis: axis + depth - skipped,
+                                    shape: shape_of(&extents),
+                                },
+                                error => placed(error, form, &result),
+                            }
+                        })?,
+                    };
+                (result, data)
+            }
+            Plan::Rows { from, content: folds_content } => {
+                let result = self.result(form, &reduced, None);
+                let mut bounds = bounds(form, from, depth)?;
+                let mut content = content;
+                if folds_content && !form.trailing.is_empty() {
+                    let width: usize = form.trailing.iter().product();
+                    bounds.iter_mut().for_each(|bound| *bound *= width);
+                    content = content.reshape([form.count()?])?;
+                }
+                let data = self
+                    .rows(&content, bounds, |row| form.path(from, row), from)
+                    .map_err(|error| placed(error, form, &result))?;
+                (result, data)
+            }
+            Plan::Merge { axis } => {
+                let Merged { axes, items, bounds } = Merged::of(form, axis, depth)?;
+                let result = self.result(form, &reduced, Some((axis, axes)));
+                let order = list(items.iter().copied())?;
+                let content = content.select([Select::List(items)])?;
+                let data = self.rows(&content, bounds, |row| result.path(axis, row), axis);
+                let data = data.map_err(|error| placed(unlisted(error, &order), form, &result))?;
+                (result, data)
+            }
+        };
+        let content = Tensor::new(content_shape(&result), data)?;
+        Ok(Ragged::of(levels_of(&result), content))
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let axes: Vec<usize> = {
+            let mask = self.axes.mask(self.e.extents()?.len())?;
+            (0..mask.len()).filter(|&axis| mask[axis]).collect()
+        };
+        let out = std::any::type_name::<R::Out>();
+        let what = format!("fold over axes {axes:?} to {out}, of:");
+        Ok(super::explain::explain(&self.e)?.below([what]))
+    }
+}
+
+impl<E, R> RaggedFold<E, R, R::Out>
+where
+    E: RaggedExpr,
+    R: Reducer<E::Elem>,
+{
+    /// The form of the result, with the axes behind a merged one if there is one.
+    pub(super) fn result(
+        &self,
+        form: &Form,
+        reduced: &[bool],
+        merged: Option<(usize, Behind)>,
+    ) -> Form {
+        let mut axes = Behind::new();
+        let (behind, merged) = match merged {
+            Some((axis, axes)) => (axis, Some(axes)),
+            None => (usize::MAX, None),
+        };
+        let depth = form.rank() - form.trailing.len();
+        for (axis, own) in form.axes().into_iter().enumerate() {
+            if reduced[axis] {
+                axes.extend(self.keepdims.then_some(Joined::Fixed(1)));
+            } else if axis < behind || axis >= depth {
+                axes.push(own.into());
+            }
+            if axis == behind {
+                axes.extend(merged.iter().flatten().cloned());
+            }
+        }
+        Form::of(axes)
+    }
+
+    /// Folds rows of the first axis of the content, which lie between neighbouring bounds.
+    pub(super) fn rows<X: Expr<Elem = E::Elem>>(
+        &self,
+        content: &Lazy<X>,
+        mut bounds: Vec<usize>,
+        path: impl Fn(usize) -> Vec<usize>,
+        axis: usize,
+    ) -> Result<Vec<R::Out>> {
+        let empty = bounds.windows(2).position(|pair| pair[0] == pair[1]);
+        let Some(first) = empty.filter(|_| self.or.is_some() || self.reducer.empty().is_none())
+        else {
+            return fold_cuts(content, 0, &bounds, &self.reducer);
+        };
+        let Some(value) = self.or else {
+            return Err(Error::EmptyRow { row: path(first), axis });
+        };
+        let width: usize = content.shape()?.iter().skip(1).product();
+        let filled = list(bounds.windows(2).map(|pair| pair[0] < pair[1]))?;
+        bounds.dedup();
+        let folded = fold_cuts(content, 0, &bounds, &self.reducer)?;
+        let (mut all, mut rest) = (try_with_capacity(filled.len() * width)?, &folded[..]);
+        for filled in filled {
+            if filled {
+                let (row, others) = rest.split_at(width);
+                all.extend_from_slice(row);
+                rest = others;
+            } else {
+                all.extend(std::iter::repeat_n(value, width));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// An error at an item that was listed, as one at the item.
+pub(super) fn unlisted(mut error: Error, order: &[usize]) -> Error {
+    if let Error::Cast { index, .. }
+    | Error::Arithmetic { index }
+    | Error::Storage { index: Some(index), .. } = &mut error
+        && let Some(item) = index.first_mut()
+    {
+        *item = order.get(*item).copied().unwrap_or(*item);
+    }
+    error
+}
+
+/// An error at an index of the content, or of packed results, as one of ragged tensors.
+pub(super) fn placed(mut error: Error, form: &Form, result: &Form) -> Error {
+    let (form, index) = match &mut error {
+        Error::Cast { index, .. }
+        | Error::Arithmetic { index }
+        | Error::Storage { index: Some(index), .. } => (form, index),
+        Error::Overflow { index, .. } | Error::NothingLeft { index } => (result, index),
+        _ => return error,
+    };
+    *index = form.content_path(index);
+    error
+}

@@ -1,0 +1,384 @@
+//! Operands of an evaluation as storage: their items in the order of the items of the result.
+
+use super::offsets::{Offsets, with_slice};
+use super::places::Lengths;
+use crate::error::{Result, StorageError};
+use crate::kernel::spans::{Beyond, Number, Spans, pad};
+use crate::memory::try_with_capacity;
+use crate::shape::Shape;
+use crate::storage::Reader;
+use crate::tensor::Tensor;
+use std::fmt::{self, Debug, Formatter};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Items that are read at once where storage is no memory.
+pub(super) const PART: usize = 1 << 12;
+
+/// Items of an operand as an evaluation reads them: where they lie, or row by row.
+pub struct Rows<S>(pub(super) Kind<S>);
+
+pub(super) enum Kind<S> {
+    /// One after another in the storage.
+    Direct(S),
+    ByRow(Box<ByRow<S>>),
+}
+
+/// Items that are copied or repeated row by row.
+pub(super) struct ByRow<S> {
+    /// `[items, fixed axes..]`.
+    pub(super) content: Tensor<S>,
+    /// Address of the first element of the content, if it lies in row-major order.
+    pub(super) plain: Option<usize>,
+    /// Elements of an item.
+    pub(super) width: usize,
+    pub(super) ends: Ends,
+    pub(super) starts: Starts,
+    pub(super) repeats: Repeats,
+    pub(super) step: isize,
+}
+
+/// Where rows of the result end.
+pub(super) enum Ends {
+    Offsets(Offsets),
+    /// So many rows of so many items.
+    Every(usize, usize),
+}
+
+/// The first item of each row.
+pub(super) enum Starts {
+    /// The first, and the distance of rows.
+    By(usize, usize),
+    List(Arc<Vec<usize>>),
+}
+
+/// Which rows are one item, repeated.
+pub(super) enum Repeats {
+    All,
+    None,
+    Rows(Vec<bool>),
+}
+
+impl<S> Debug for Rows<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Kind::Direct(_) => "Rows(where they lie)",
+            Kind::ByRow(_) => "Rows(by row)",
+        })
+    }
+}
+
+impl Ends {
+    pub(super) fn total(&self) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.last(),
+            Self::Every(rows, length) => rows * length,
+        }
+    }
+
+    pub(super) fn row_of(&self, item: usize) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.row_of(item),
+            Self::Every(_, length) => item / (*length).max(1),
+        }
+    }
+
+    pub(super) fn row(&self, row: usize) -> Range<usize> {
+        match self {
+            Self::Offsets(offsets) => offsets.number(row)..offsets.number(row + 1),
+            Self::Every(_, length) => row * length..(row + 1) * length,
+        }
+    }
+
+    pub(super) fn lengths(&self) -> Lengths<'_> {
+        match self {
+            Self::Offsets(offsets) => Lengths::Var(offsets),
+            Self::Every(rows, length) => Lengths::Fixed(*rows, *length),
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.rows(),
+            Self::Every(rows, _) => *rows,
+        }
+    }
+}
+
+impl<S: Reader> ByRow<S> {
+    /// Rows of `extent` items each, though they may have fewer.
+    pub(super) fn of_rows(
+        content: Tensor<S>,
+        starts: Vec<usize>,
+        step: isize,
+        extent: usize,
+    ) -> Result<Self> {
+        let ends = Ends::Every(starts.len(), extent);
+        Self::new(content, ends, Starts::List(Arc::new(starts)), Repeats::None, step)
+    }
+
+    /// Of content `[items, fixed axes..]`.
+    pub(super) fn new(
+        content: Tensor<S>,
+        ends: Ends,
+        starts: Starts,
+        repeats: Repeats,
+        step: isize,
+    ) -> Result<Self> {
+        let width = Shape::from(&content.shape().extents()[1..]).count()?;
+        let own = content.address_map();
+        let plain = own.is_contiguous().then(|| own.span().start);
+        Ok(Self { plain, width, ends, starts, repeats, step, content })
+    }
+
+    /// Copies whole rows of `extent` elements, of which each has as many as `lens` says, and a value behind; `None` if
+    /// the content is not memory.
+    pub(super) fn pad_rows(
+        &self,
+        first: usize,
+        lens: &[usize],
+        fill: S::Elem,
+        out: &mut [S::Elem],
+    ) -> Option<()> {
+        let slice = self.content.storage().as_slice()?;
+        let slice = slice.get(self.plain?..)?.get(..self.content.len())?;
+        if self.width != 1 || self.step != 1 || lens.is_empty() {
+            return None;
+        }
+        for ((row, &len), out) in
+            (first..).zip(lens).zip(out.chunks_exact_mut(out.len() / lens.len()))
+        {
+            let start = self.start(row);
+            pad(slice.get(start..)?, len, fill, out);
+        }
+        Some(())
+    }
+
+    /// Elements of an item.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(super) fn box_depth(&self) -> usize {
+        self.content.storage().box_depth()
+    }
+
+    pub(super) fn start(&self, row: usize) -> usize {
+        match &self.starts {
+            Starts::By(first, by) => first.wrapping_add(by.wrapping_mul(row)),
+            Starts::List(starts) => starts.get(row).copied().unwrap_or(usize::MAX),
+        }
+    }
+
+    pub(super) fn is_repeated(&self, row: usize) -> bool {
+        match &self.repeats {
+            Repeats::All => true,
+            Repeats::None => false,
+            Repeats::Rows(rows) => rows.get(row).copied().unwrap_or(true),
+        }
+    }
+
+    /// The item of the content in the place of item `k` of a row.
+    pub(super) fn item(&self, row: usize, k: usize) -> usize {
+        let start = self.start(row);
+        if self.is_repeated(row) {
+            return start;
+        }
+        start.wrapping_add_signed(self.step.wrapping_mul(k as isize))
+    }
+
+    /// The position among the elements of the content of an element of the result.
+    pub(super) fn position(&self, address: usize) -> usize {
+        let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
+        let row = self.ends.row_of(item);
+        let k = item.wrapping_sub(self.ends.row(row).start);
+        self.item(row, k).wrapping_mul(self.width).wrapping_add(rest)
+    }
+
+    pub(super) fn checked(&self, position: usize) -> Result<usize, StorageError> {
+        if position < self.content.len() {
+            return Ok(position);
+        }
+        Err(StorageError::beyond(position, self.content.len()))
+    }
+
+    pub(super) fn element(&self, address: usize) -> Result<S::Elem, StorageError> {
+        let position = self.checked(self.position(address))?;
+        let at = self.content.address_map().address_at(position);
+        match self.content.storage().as_slice() {
+            Some(slice) => {
+                slice.get(at).copied().ok_or_else(|| StorageError::beyond(at, slice.len()))
+            }
+            None => self.content.storage().try_read(at),
+        }
+    }
+
+    /// Elements of the content with these positions.
+    pub(super) fn gather(
+        &self,
+        positions: &[usize],
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        positions.iter().try_for_each(|&position| self.checked(position).map(drop))?;
+        let lacking = |error| StorageError::new(0, error);
+        let mut addresses = try_with_capacity(positions.len()).map_err(lacking)?;
+        self.content.address_map().addresses_at(positions, &mut addresses);
+        if let Some(slice) = self.content.storage().as_slice() {
+            for (slot, &at) in out.iter_mut().zip(&addresses) {
+                *slot = *slice.get(at).ok_or_else(|| StorageError::beyond(at, slice.len()))?;
+            }
+            return Ok(());
+        }
+        self.content.storage().read_at(&addresses, out)
+    }
+
+    /// Elements from `address` on, one after another.
+    pub(super) fn run(&self, address: usize, out: &mut [S::Elem]) -> Result<(), StorageError> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        self.checked_end(address, out.len())?;
+        let slice = self
+            .content
+            .storage()
+            .as_slice()
+            .zip(self.plain)
+            .and_then(|(slice, first)| slice.get(first..)?.get(..self.content.len()));
+        let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
+        let row = self.ends.row_of(item);
+        if let Some(slice) = slice {
+            if let (1, Ends::Offsets(offsets)) = (self.width, &self.ends) {
+                let k = item.wrapping_sub(offsets.number(row));
+                let (table, first, _) = offsets.raw();
+                let done = with_slice!(table, all => {
+                    let numbers = all.get(first + row..=first + offsets.rows()).unwrap_or(&[]);
+                    self.spans(slice, numbers, (row, k), out)
+                });
+                if let Some(done) = done {
+                    return done;
+                }
+            }
+            return self.each(row, item, rest, out.len(), |from, count, at| {
+                let out = &mut out[at..at + count];
+                match from {
+                    From::One(position) => {
+                        let x = slice
+                            .get(position)
+                            .ok_or_else(|| StorageError::beyond(position, slice.len()))?;
+                        out.fill(*x);
+                    }
+                    From::Run(position) => {
+                        let run = position..position.saturating_add(count);
+                        let run = slice
+                            .get(run)
+                            .ok_or_else(|| StorageError::beyond(position, slice.len()))?;
+                        out.copy_from_slice(run);
+                    }
+                }
+                Ok(())
+            });
+        }
+        let mut positions: Vec<usize> =
+            try_with_capacity(out.len().min(PART)).map_err(|error| StorageError::new(0, error))?;
+        let mut done = 0;
+        for part in out.chunks_mut(PART) {
+            let (item, rest) =
+                ((address + done) / self.width.max(1), (address + done) % self.width.max(1));
+            positions.clear();
+            self.each(self.ends.row_of(item), item, rest, part.len(), |from, count, _| {
+                match from {
+                    From::One(position) => positions.extend(std::iter::repeat_n(position, count)),
+                    From::Run(position) => {
+                        positions.extend((0..count).map(|k| position.wrapping_add(k)));
+                    }
+                }
+                Ok(())
+            })?;
+            self.gather(&positions, part)?;
+            done += part.len();
+        }
+        Ok(())
+    }
+
+    pub(super) fn checked_end(&self, address: usize, count: usize) -> Result<(), StorageError> {
+        let len = self.ends.total().saturating_mul(self.width);
+        match address.checked_add(count).filter(|&end| end <= len) {
+            Some(_) => Ok(()),
+            None => Err(StorageError::beyond(address.max(len), len)),
+        }
+    }
+
+    /// Calls `visit` with where elements come from, how many, and how many came before, for `count` elements from one of
+    /// `item` on, which lies in `row`.
+    pub(super) fn each(
+        &self,
+        row: usize,
+        item: usize,
+        rest: usize,
+        count: usize,
+        mut visit: impl FnMut(From, usize, usize) -> Result<(), StorageError>,
+    ) -> Result<(), StorageError> {
+        let (mut row, mut item, mut rest, mut done) = (row, item, rest, 0);
+        while done < count {
+            if row >= self.ends.rows() {
+                return Err(StorageError::beyond(item, self.ends.total()));
+            }
+            let range = self.ends.row(row);
+            let inside = range.end.saturating_sub(item);
+            if inside == 0 {
+                row += 1;
+                continue;
+            }
+            let elements = (inside * self.width - rest).min(count - done);
+            let k = item.wrapping_sub(range.start);
+            let repeated = self.is_repeated(row);
+            let first = self.item(row, k).wrapping_mul(self.width).wrapping_add(rest);
+            if self.width == 1 && repeated {
+                visit(From::One(first), elements, done)?;
+            } else if !repeated && self.step == 1 {
+                visit(From::Run(first), elements, done)?;
+            } else {
+                // Item by item.
+                let (mut left, mut k, mut rest) = (elements, k, rest);
+                while left > 0 {
+                    let now = (self.width - rest).min(left);
+                    let first = self.item(row, k).wrapping_mul(self.width).wrapping_add(rest);
+                    visit(From::Run(first), now, done + elements - left)?;
+                    (left, k, rest) = (left - now, k + 1, 0);
+                }
+            }
+            done += elements;
+            let passed = rest + elements;
+            (item, rest) = (item + passed / self.width, passed % self.width);
+        }
+        Ok(())
+    }
+
+    /// Rows of memory, of items of one element: from item `k` of a row on.
+    pub(super) fn spans<N: Number>(
+        &self,
+        slice: &[S::Elem],
+        numbers: &[N],
+        (row, k): (usize, usize),
+        out: &mut [S::Elem],
+    ) -> Option<Result<(), StorageError>> {
+        let spans = Spans { numbers, skipped: k };
+        let done = match (&self.starts, &self.repeats) {
+            (Starts::By(first, by), Repeats::All) => {
+                spans.repeat(slice, |k| first.wrapping_add(by.wrapping_mul(row + k)), out)
+            }
+            (Starts::List(_), Repeats::All) => spans.repeat(slice, |k| self.start(row + k), out),
+            (Starts::List(_), Repeats::None) if self.step == 1 => {
+                spans.copy(slice, |k| self.start(row + k), out)
+            }
+            _ => return None,
+        };
+        Some(done.map_err(|Beyond(at)| StorageError::beyond(at, slice.len())))
+    }
+}
+
+/// Where elements come from.
+pub(super) enum From {
+    One(usize),
+    Run(usize),
+}

@@ -1,0 +1,171 @@
+//! The views as methods, once for tensors and once for expressions.
+
+use super::eval::evaluate;
+use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::viewed::Viewed;
+use super::{Ragged, Stretch};
+use crate::error::Result;
+use crate::map::{IntoSelectors, Select};
+
+/// The views, once for tensors and once for expressions.
+macro_rules! ragged_views {
+    ($View:ty, $kind:ident) => {
+        ragged_views! { @methods $View, $kind;
+            /// Takes a part of every axis, one selector an axis, from the first axis on; missing trailing ones take all.
+            ///
+            /// On a var axis an integer is taken from each row, which must have it; ranges are taken row by row, with
+            /// open ends at the ends of the row; a list is one for all rows, and the axis is fixed then.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`Tensor::select`](crate::Tensor::select), and [`Error::RowIndex`](crate::Error::RowIndex) with
+            /// the first row that lacks a visited index.
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7], vec![4, 5]])?;
+            /// assert_eq!(r.view().select((.., 1..))?.to_string(), "[[2, 3], [], [5]]");
+            /// assert_eq!(r.select((.., 0))?.to_string(), "[1, 7, 4]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            select(selectors: impl $crate::map::IntoSelectors) => selected_by;
+            /// Of the indexes that a range visits, those that each row has.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::ZeroStep`](crate::Error::ZeroStep); on a fixed axis as
+            /// [`Self::select`].
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7], vec![4, 5]])?;
+            /// assert_eq!(r.clip(1, ..2)?.to_string(), "[[1, 2], [7], [4, 5]]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            clip(axis: usize, range: impl Into<$crate::Select>) => clipped_to;
+            /// Picks of each row of a var axis: a ragged tensor of positions, with the axes up to this one.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::FixedAxis`](crate::Error::FixedAxis), [`Error::RowIndex`](crate::Error::RowIndex) for a position
+            /// that a row lacks, [`Error::Operands`](crate::Error::Operands) and
+            /// [`Error::RowLength`](crate::Error::RowLength) for positions of other rows, and what computing them reports.
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7]])?;
+            /// let picks = Ragged::from_nested(vec![vec![2_usize, 0], vec![0, 0, 0]])?;
+            /// assert_eq!(r.take(1, &picks)?.to_string(), "[[3, 1], [7, 7, 7]]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            take(axis: usize, picks: impl $crate::ragged::IntoRagged<Elem = usize>) => taken_of;
+            /// The items of each row of a var axis where a mask is true: ragged, with the axes up to this one.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::FixedAxis`](crate::Error::FixedAxis), [`Error::RowLength`](crate::Error::RowLength) for a mask of
+            /// other lengths, [`Error::Operands`](crate::Error::Operands) for one of other rows, and what computing it
+            /// reports.
+            ///
+            /// ```
+            /// use lensor::ragged::{ElementwiseRagged, Ragged};
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7]])?;
+            /// assert_eq!(r.view().keep(1, r.greater(1))?.to_string(), "[[2, 3], [7]]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            keep(axis: usize, mask: impl $crate::ragged::IntoRagged<Elem = bool>) => kept_of;
+            /// Reverses an axis; of a var axis each row.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis).
+            flip(axis: usize) => flipped;
+            /// Rotates each axis by a shift, of a var axis modulo the length of each row: item `i` comes from `i - shift`.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Rank`](crate::Error::Rank) unless there is one shift an axis.
+            rotate(shifts: &[isize]) => rotated;
+            /// Reorders axes: axis `k` of the result is axis `order[k]`. Nothing crosses a var axis.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Permutation`](crate::Error::Permutation), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
+            transpose(order: &[usize]) => transposed;
+            /// Moves axis `from` so that it becomes axis `to`.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
+            move_axis(from: usize, to: usize) => axis_moved;
+            /// Exchanges two axes.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
+            swap_axes(a: usize, b: usize) => axes_swapped;
+            /// Merges an axis with the one in front. The result is var if one of them is, but fixed where it is axis 0.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::FirstAxis`](crate::Error::FirstAxis) for axis 0.
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+            /// assert_eq!(r.flatten(1)?.to_string(), "[1, 2, 3]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            flatten(axis: usize) => flattened;
+            /// A var axis as a fixed one, if all rows are as long; without rows its extent is 0.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::RowLength`](crate::Error::RowLength) with the first row that
+            /// is not as long as the first.
+            as_fixed(axis: usize) => long_as_fixed;
+        }
+    };
+    (@methods $View:ty, $kind:ident; $(
+        $(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) => $make:ident;
+    )*) => { $(
+        $(#[$doc])*
+        pub fn $name(self, $($argument: $type),*) -> $crate::Result<$View> {
+            ragged_views!(@$kind self, $make($($argument),*))
+        }
+    )* };
+    (@tensor $self:ident, $make:ident($($argument:ident),*)) => {
+        $self.$make($($argument),*)
+    };
+    (@expression $self:ident, $make:ident($($argument:ident),*)) => {
+        Ok(LazyRagged(Viewed::new($self.0, |shown| shown.$make($($argument),*))?))
+    };
+}
+
+impl<S> Ragged<S> {
+    pub(super) fn selected_by(self, selectors: impl IntoSelectors) -> Result<Self> {
+        selectors.with(|selectors| self.selected(selectors))
+    }
+
+    pub(super) fn clipped_to(self, axis: usize, range: impl Into<Select>) -> Result<Self> {
+        self.clipped(axis, &range.into())
+    }
+
+    pub(super) fn taken_of(
+        self,
+        axis: usize,
+        picks: impl IntoRagged<Elem = usize>,
+    ) -> Result<Self> {
+        self.taken(axis, &evaluate(&picks.into_ragged_expr(), Stretch::Rows)?)
+    }
+
+    pub(super) fn kept_of(self, axis: usize, mask: impl IntoRagged<Elem = bool>) -> Result<Self> {
+        self.kept(axis, &evaluate(&mask.into_ragged_expr(), Stretch::Rows)?)
+    }
+
+    ragged_views!(Self, tensor);
+}
+
+impl<E: RaggedExpr> LazyRagged<E> {
+    ragged_views!(LazyRagged<Viewed<E>>, expression);
+}

@@ -1,0 +1,75 @@
+//! Views of expressions, which are computed first.
+
+use super::Stretch;
+use super::eval::at_path;
+use super::expr::RaggedExpr;
+use super::form::Extent;
+use super::joint::Joint;
+use super::leaves::Computed;
+use super::views::{Shown, numbered};
+use crate::error::Result;
+use crate::expr::Lazy;
+use crate::expr::sealed::Sealed;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What is shown of an expression that is computed first: the items of another form.
+#[derive(Debug, Clone)]
+pub struct Viewed<E> {
+    pub(super) inner: E,
+    pub(super) joint: Joint<'static>,
+    /// The numbers of the items of the inner form.
+    pub(super) view: Shown,
+}
+
+impl<E> Sealed for Viewed<E> {}
+
+impl<E: RaggedExpr> Viewed<E> {
+    /// A view of an expression whose operands are joined already.
+    pub(super) fn new(inner: E, view: impl FnOnce(Shown) -> Result<Shown>) -> Result<Self> {
+        let Joint { form, tail, .. } = inner.joint(Stretch::Rows)?;
+        let view = view(numbered(&form)?)?;
+        let joint = Joint { form, tail, kept: SmallVec::new() };
+        Ok(Self { inner, joint, view })
+    }
+}
+
+impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
+    type Elem = E::Elem;
+    type Flat<'a>
+        = Computed<E::Elem>
+    where
+        E: 'a;
+    type Ref<'a>
+        = Viewed<E::Ref<'a>>
+    where
+        E: 'a;
+
+    fn by_ref(&self) -> Viewed<E::Ref<'_>> {
+        Viewed { inner: self.inner.by_ref(), joint: self.joint.clone(), view: self.view.clone() }
+    }
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        Ok(self.view.extents())
+    }
+
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        let kept = self.inner.joint(stretch)?.kept;
+        Ok(Joint { kept, ..Joint::of(self.view.form()?) })
+    }
+
+    fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
+        let flat = Lazy(self.inner.flat(&self.joint)?);
+        let data = flat.to_vec().map_err(|error| at_path(error, &self.joint))?;
+        self.view.clone().over(Arc::new(data)).flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        Ok(Self { view: self.view.widened_by(ones)?, ..self })
+    }
+
+    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        visit("evaluated first");
+        Ok(())
+    }
+}

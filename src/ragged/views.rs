@@ -1,0 +1,324 @@
+//! Views: rows with other lengths, and items in another order. No element is read.
+
+use super::Ragged;
+use super::form::{Axis, Extent, Form, content_shape, path};
+use super::levels::{Bounds, Items, Level, Run, levels_of, pick};
+use super::offsets::Offsets;
+use crate::error::{Error, Result};
+use crate::map::{AddressMap, Select};
+use crate::memory::try_with_capacity;
+use crate::shape::Shape;
+use crate::tensor::Tensor;
+use smallvec::SmallVec;
+
+/// Which items of something else are shown: a tensor without storage.
+pub(super) type Shown = Ragged<()>;
+
+/// The items of a form, shown as they are.
+pub(super) fn numbered(form: &Form) -> Result<Shown> {
+    let map = AddressMap::row_major(&content_shape(form))?;
+    Ok(Ragged::of(levels_of(form), Tensor::from_parts(map, ())))
+}
+
+impl Shown {
+    /// The same items of a storage that has them in row-major order.
+    pub(super) fn over<S>(self, storage: S) -> Ragged<S> {
+        self.with_storage(|()| storage)
+    }
+}
+
+/// What an axis is part of.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// Position among the fixed axes in front of the rows of a level; behind the last if it is their number.
+    Fixed(usize, usize),
+    Var(usize),
+}
+
+impl<S> Ragged<S> {
+    pub(super) fn place(&self, axis: usize) -> Result<Place> {
+        let mut first = 0;
+        for (number, level) in self.levels.iter().enumerate() {
+            let rows = first + level.extents.len();
+            if axis < rows {
+                return Ok(Place::Fixed(number, axis - first));
+            }
+            if axis == rows {
+                return Ok(Place::Var(number));
+            }
+            first = rows + 1;
+        }
+        if axis < self.rank() {
+            return Ok(Place::Fixed(self.levels.len(), axis - first));
+        }
+        Err(Error::Axis { axis, rank: self.rank() })
+    }
+
+    /// Changes the fixed axes in front of a level, or behind the last. The map has one axis more, the first.
+    pub(super) fn change(
+        mut self,
+        number: usize,
+        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Self> {
+        let Some(level) = self.levels.get(number) else {
+            if !self.levels.is_empty() {
+                return Ok(Self::of(self.levels, self.content.rewrite(change)?));
+            }
+            let mut inside = |map: AddressMap| change(map.insert_axis(0)?)?.remove_axis(0);
+            return Ok(Self::of(self.levels, self.content.rewrite(&mut inside)?));
+        };
+        let shape: Shape =
+            std::iter::once(level.above).chain(level.extents.iter().copied()).collect();
+        let map = change(AddressMap::row_major(&shape)?)?;
+        let bounds = match &level.bounds {
+            Bounds::Offsets(offsets) if map.is_contiguous() => {
+                let first = map.span().start;
+                Bounds::Offsets(offsets.part(first..first + map.count()))
+            }
+            bounds => bounds.picked((0..map.count()).map(|position| map.address_at(position)))?,
+        };
+        let extents = map.shape().iter().skip(1).copied().collect();
+        self.levels[number] = Level { above: level.above, extents, bounds };
+        Ok(Self::of(self.levels, self.content))
+    }
+
+    /// With the rows of a level in row-major order of all axes in front, without gaps.
+    pub(super) fn settled(mut self, number: usize) -> Result<Self> {
+        let (mut items, mut count) = (Items::From(0), 1);
+        for (k, level) in self.levels.iter_mut().enumerate().take(number + 1) {
+            let width = level.width();
+            let shape: Shape =
+                std::iter::once(count).chain(level.extents.iter().copied()).collect();
+            let all = shape.count()?;
+            let row = |position: usize| match width {
+                0 => 0,
+                _ => items.at(position / width) * width + position % width,
+            };
+            let straight = matches!(items, Items::From(_));
+            let bounds = match &level.bounds {
+                Bounds::Offsets(offsets) if straight => {
+                    let first = items.at(0) * width;
+                    Bounds::Offsets(offsets.part(first..first + all))
+                }
+                bounds if straight && items.at(0) == 0 && bounds.rows() == all => bounds.clone(),
+                bounds => bounds.picked((0..all).map(row))?,
+            };
+            level.above = count;
+            if k == number {
+                level.bounds = bounds;
+                break;
+            }
+            (items, level.bounds) = match bounds {
+                Bounds::Offsets(offsets) => {
+                    (Items::From(offsets.first()), Bounds::Offsets(offsets.rebased()))
+                }
+                Bounds::Views(views) => {
+                    let runs = || {
+                        (0..all).map(|r| Run {
+                            start: views.starts[r],
+                            len: views.lens[r],
+                            step: views.step,
+                        })
+                    };
+                    let offsets = Offsets::from_lengths(runs().map(|run| run.len))?;
+                    (Items::List(items_of(runs(), offsets.last())?), Bounds::Offsets(offsets))
+                }
+            };
+            count = level.bounds.items();
+        }
+        Ok(Self::of(self.levels, self.content))
+    }
+
+    /// One index for each axis in front of a row of a level that is settled.
+    pub(super) fn row_path(&self, number: usize, row: usize) -> Vec<usize> {
+        let mut axes: SmallVec<[Axis<'_>; 4]> = SmallVec::new();
+        for (k, level) in self.levels.iter().enumerate().take(number + 1) {
+            axes.extend(level.extents.iter().map(|&extent| Axis::Fixed(extent)));
+            if let (true, Bounds::Offsets(offsets)) = (k < number, &level.bounds) {
+                axes.push(Axis::Var(offsets));
+            }
+        }
+        path(&axes, axes.len(), row)
+    }
+
+    /// Replaces the items below the rows of a level, numbered as it numbers them, by these.
+    pub(super) fn regathered(mut self, number: usize, items: Vec<usize>) -> Result<Self> {
+        let count = items.len();
+        let Some(below) = self.levels.get_mut(number + 1) else {
+            let content = pick(self.content, &Items::List(items), count)?;
+            return Ok(Self::of(self.levels, content));
+        };
+        let width = below.width();
+        let rows = count * width;
+        below.bounds = below
+            .bounds
+            .picked((0..rows).map(|row| items[row / width.max(1)] * width + row % width.max(1)))?;
+        below.above = count;
+        Ok(Self::of(self.levels, self.content))
+    }
+
+    /// The rows of a settled level with these items, row by row.
+    pub(super) fn with_rows(
+        mut self,
+        number: usize,
+        rows: Offsets,
+        items: Vec<usize>,
+    ) -> Result<Self> {
+        self.levels[number].bounds = Bounds::Offsets(rows);
+        self.regathered(number, items)
+    }
+
+    /// Makes the rows of a settled level fixed axes: those in front of it and `extents`, with these items.
+    pub(super) fn fixed(self, number: usize, extents: &[usize], items: &Items) -> Result<Self> {
+        let Self { mut levels, mut content, .. } = self;
+        let level = levels.remove(number);
+        let mut front: SmallVec<[usize; 4]> =
+            level.extents.iter().chain(extents).copied().collect();
+        let rows: usize = front.iter().product();
+        let count = level.above * rows;
+        if let Some(below) = levels.get_mut(number) {
+            let width = below.width();
+            below.bounds = match (&below.bounds, items) {
+                (Bounds::Offsets(offsets), Items::From(first)) => {
+                    Bounds::Offsets(offsets.part(first * width..(first + count) * width))
+                }
+                (bounds, items) => bounds.picked(
+                    (0..count * width)
+                        .map(|row| items.at(row / width.max(1)) * width + row % width.max(1)),
+                )?,
+            };
+            front.append(&mut below.extents.iter().copied().collect::<SmallVec<[usize; 4]>>());
+            below.extents = front.into_iter().collect();
+            below.above = level.above;
+            return Ok(Self::of(levels, content));
+        }
+        content = pick(content, items, count)?;
+        let tail = content.shape();
+        let above = (number > 0).then_some(level.above);
+        let to: Shape =
+            above.into_iter().chain(front).chain(tail.iter().skip(1).copied()).collect();
+        let content = content.rewrite(&mut |map| map.reshape(to.clone()))?;
+        Ok(Self::of(levels, content))
+    }
+
+    pub(super) fn runs(&self, number: usize) -> impl ExactSizeIterator<Item = Run> + '_ {
+        let bounds = &self.levels[number].bounds;
+        (0..bounds.rows()).map(|row| bounds.row(row))
+    }
+
+    pub(super) fn flipped(self, axis: usize) -> Result<Self> {
+        self.place(axis)?;
+        self.selected_of(axis, axis, &Select::Reverse)
+    }
+
+    pub(super) fn rotated(self, shifts: &[isize]) -> Result<Self> {
+        let rank = self.rank();
+        if shifts.len() != rank {
+            return Err(Error::Rank { what: "shifts", expected: rank, found: shifts.len() });
+        }
+        let mut shown = self;
+        for (axis, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift != 0) {
+            shown = match shown.place(axis)? {
+                Place::Fixed(number, position) => shown.change(number, &mut |map| {
+                    let mut all: SmallVec<[isize; 4]> = SmallVec::from_elem(0, map.rank());
+                    all[position + 1] = shift;
+                    map.rotate(&all)
+                })?,
+                Place::Var(number) => {
+                    let shown = shown.settled(number)?;
+                    let rows = Offsets::from_lengths(shown.runs(number).map(|run| run.len))?;
+                    let mut items = try_with_capacity(rows.last())?;
+                    for run in shown.runs(number).filter(|run| run.len > 0) {
+                        let len = run.len as i128;
+                        let first = (-(shift as i128)).rem_euclid(len) as usize;
+                        items.extend((first..run.len).chain(0..first).map(|k| run.item(k)));
+                    }
+                    shown.with_rows(number, rows, items)?
+                }
+            };
+        }
+        Ok(shown)
+    }
+
+    pub(super) fn transposed(self, order: &[usize]) -> Result<Self> {
+        let rank = self.rank();
+        let mut seen = vec![false; rank];
+        let valid = order.len() == rank
+            && order.iter().all(|&axis| axis < rank && !std::mem::replace(&mut seen[axis], true));
+        if !valid {
+            return Err(Error::Permutation { order: order.to_vec(), rank });
+        }
+        let kinds = self.kinds();
+        let mut to = vec![0; rank];
+        order.iter().enumerate().for_each(|(at, &axis)| to[axis] = at);
+        let vars = || (0..rank).filter(|&axis| kinds[axis] == Extent::Var);
+        for fixed_first in [false, true] {
+            for axis in (0..rank).filter(|&axis| fixed_first || kinds[axis] != Extent::Var) {
+                if let Some(crossed) =
+                    vars().find(|&var| var != axis && (axis < var) != (to[axis] < to[var]))
+                {
+                    return Err(Error::RaggedAxes { axis, crossed });
+                }
+            }
+        }
+        let (mut shown, mut first) = (self, 0);
+        for number in 0..=shown.levels.len() {
+            let count = match shown.levels.get(number) {
+                Some(level) => level.extents.len(),
+                None => rank - first,
+            };
+            let own = &order[first..first + count];
+            if own.iter().enumerate().any(|(k, &axis)| axis != first + k) {
+                let all: SmallVec<[usize; 8]> =
+                    std::iter::once(0).chain(own.iter().map(|&axis| axis - first + 1)).collect();
+                shown = shown.change(number, &mut |map| map.transpose(&all))?;
+            }
+            first += count + 1;
+        }
+        Ok(shown)
+    }
+
+    pub(super) fn axis_moved(self, from: usize, to: usize) -> Result<Self> {
+        self.place(from)?;
+        self.place(to)?;
+        let mut order: Vec<usize> = (0..self.rank()).collect();
+        let axis = order.remove(from);
+        order.insert(to, axis);
+        self.transposed(&order)
+    }
+
+    pub(super) fn axes_swapped(self, a: usize, b: usize) -> Result<Self> {
+        self.place(a)?;
+        self.place(b)?;
+        let mut order: Vec<usize> = (0..self.rank()).collect();
+        order.swap(a, b);
+        self.transposed(&order)
+    }
+}
+
+impl Bounds {
+    /// Items of rows that lie one after another.
+    pub(super) fn items(&self) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.last(),
+            Self::Views(views) => views.lens.iter().sum(),
+        }
+    }
+}
+
+/// The items of rows, one row after another.
+pub(super) fn items_of(runs: impl Iterator<Item = Run>, count: usize) -> Result<Vec<usize>> {
+    let mut items = try_with_capacity(count)?;
+    runs.for_each(|run| items.extend(run.items()));
+    Ok(items)
+}
+
+/// An error of an axis that has another number in a part.
+pub(super) fn renamed(mut error: Error, to: usize) -> Error {
+    if let Error::Index { axis, .. } | Error::ZeroStep { axis } | Error::ListLength { axis, .. } =
+        &mut error
+    {
+        *axis = to;
+    }
+    error
+}

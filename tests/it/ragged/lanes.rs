@@ -1,0 +1,177 @@
+//! Scans and sorts of rows against those of dense tensors of their elements.
+
+use super::chains::chain;
+use super::model::{Item, Model, random_kinds, read};
+use crate::support::Random;
+use lensor::lanes::{Lanes, SortOrder};
+use lensor::ragged::{LanesRagged, Ragged};
+use lensor::scan::Scan;
+use lensor::{Error, Reader, Tensor};
+use quickcheck::quickcheck;
+
+/// Something else of every column of items along the last var axis.
+fn columns<T: Clone, U: Clone>(m: &Model<T>, axis: usize, f: impl Fn(&[T]) -> Vec<U>) -> Model<U> {
+    fn leaves<T: Clone>(item: &Item<T>, to: &mut Vec<T>) {
+        match item {
+            Item::One(x) => to.push(x.clone()),
+            Item::List(list) => list.iter().for_each(|item| leaves(item, to)),
+        }
+    }
+    fn walk<T: Clone, U: Clone>(
+        item: &Item<T>,
+        depth: usize,
+        behind: &[usize],
+        f: &impl Fn(&[T]) -> Vec<U>,
+    ) -> Item<U> {
+        if depth > 0 {
+            return Item::List(
+                item.list().iter().map(|item| walk(item, depth - 1, behind, f)).collect(),
+            );
+        }
+        let (each, mut items): (usize, _) = (behind.iter().product(), Vec::new());
+        item.list().iter().for_each(|item| leaves(item, &mut items));
+        let column = |at: usize| items.iter().skip(at).step_by(each).cloned().collect::<Vec<_>>();
+        let all: Vec<Vec<U>> = (0..each).map(|at| f(&column(at))).collect();
+        let count = all.first().map_or(item.list().len(), Vec::len);
+        Item::List(
+            (0..count)
+                .map(|k| {
+                    let flat: Vec<U> = all.iter().map(|column| column[k].clone()).collect();
+                    if each == 0 {
+                        Model::<U>::hollow(behind)
+                    } else {
+                        Model::dense(behind, &flat).root
+                    }
+                })
+                .collect(),
+        )
+    }
+    let behind: Vec<usize> = m.kinds[axis + 1..].iter().map(|kind| kind.unwrap()).collect();
+    Model { kinds: m.kinds.clone(), root: walk(&m.root, axis, &behind, &f) }
+}
+
+impl<T: Clone> Model<T> {
+    /// Lists without an element.
+    fn hollow(shape: &[usize]) -> Item<T> {
+        match shape.split_first() {
+            Some((&extent, rest)) => Item::List((0..extent).map(|_| Self::hollow(rest)).collect()),
+            None => panic!("an element"),
+        }
+    }
+}
+
+#[track_caller]
+fn same<S: Reader>(found: Ragged<S>, expected: Model<S::Elem>, of: &Model<i64>)
+where
+    S::Elem: PartialEq + std::fmt::Debug,
+{
+    assert!(read(&found) == expected, "{of:?}\n{:?}\n{expected:?}", read(&found));
+}
+
+quickcheck! {
+    /// Of views, with fixed axes behind, along the last var axis.
+    fn rows_are_sorted_and_scanned(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let mut kinds = random_kinds(&mut random);
+        if kinds.iter().all(|kind| kind.is_some()) {
+            kinds.push(None);
+        }
+        // Few values, so that many are equal.
+        let model = Model::random_of(&kinds, &mut random).map(|x| x * 7919 % 13);
+        let own = model.build(-1, &mut random);
+        let (a, r) = chain(&model, &own, 2, &mut random);
+        let Some(axis) = a.vars().pop() else { return true };
+        let k = random.below(5);
+        for order in [SortOrder::Ascending, SortOrder::Descending] {
+            let sorted = |row: &[i64]| {
+                let mut at: Vec<usize> = (0..row.len()).collect();
+                match order {
+                    SortOrder::Ascending => at.sort_by_key(|&k| row[k]),
+                    _ => at.sort_by_key(|&k| std::cmp::Reverse(row[k])),
+                }
+                at
+            };
+            let values = |row: &[i64]| sorted(row).into_iter().map(|k| row[k]).collect::<Vec<_>>();
+            let first = |mut all: Vec<i64>| { all.truncate(k); all };
+            same((&r).argsort(axis, order).eval().unwrap(), columns(&a, axis, sorted), &a);
+            same((&r).sort(axis, order).eval().unwrap(), columns(&a, axis, values), &a);
+            // Empty items have rows all the same.
+            if a.kinds[axis + 1..].iter().all(|kind| *kind != Some(0)) {
+                same((&r).top_k(axis, k, order).eval().unwrap(), columns(&a, axis, |row| first(values(row))), &a);
+                let found = (&r).arg_top_k(axis, k, order).eval().unwrap();
+                same(found, columns(&a, axis, |row| { let mut all = sorted(row); all.truncate(k); all }), &a);
+            }
+        }
+        let running = |f: fn(i64, i64) -> i64| move |row: &[i64]| {
+            row.iter().scan(None, |so_far, x| { *so_far = Some(so_far.map_or(*x, |y| f(y, *x))); *so_far }).collect::<Vec<_>>()
+        };
+        same((&r).cumsum(axis).eval().unwrap(), columns(&a, axis, running(|x, y| x + y)), &a);
+        same((&r * 2).cummax(axis).eval().unwrap(), columns(&a.map(|x| 2 * x), axis, running(i64::max)), &a);
+        same((&r).cummin(axis).eval().unwrap(), columns(&a, axis, running(i64::min)), &a);
+        for other in 0..=a.rank() {
+            let result = (&r).cumsum(other).eval();
+            match result {
+                Ok(_) => assert!(other >= axis),
+                Err(error) if other == a.rank() => assert_eq!(error, Error::Axis { axis: other, rank: other }),
+                Err(error) => assert!(other < axis && matches!(error, Error::RaggedAxes { .. }), "{error:?}"),
+            }
+        }
+        true
+    }
+}
+
+/// Floats of all kinds: the bits of the dense operations.
+#[test]
+fn rows_have_the_bits_of_dense_lanes() {
+    let mut random = Random(4);
+    for round in 0..12 {
+        let rows: Vec<Vec<f32>> = (0..60)
+            .map(|_| {
+                let len = if random.below(40) == 0 {
+                    5000
+                } else {
+                    random.below([4, 9, 40, 200][round % 4])
+                };
+                let value = |random: &mut Random| match random.below(12) {
+                    0 => f32::NAN,
+                    1 => -0.0,
+                    2 => 0.0,
+                    3 => f32::INFINITY,
+                    _ => (random.below(2000) as f32 - 1e3) * [1.0, 1e-6, 1e6][random.below(3)],
+                };
+                (0..len).map(|_| value(&mut random)).collect()
+            })
+            .collect();
+        let nested = rows
+            .iter()
+            .map(|row| Item::List(row.iter().copied().map(Item::One).collect()))
+            .collect();
+        let r =
+            Model { kinds: vec![Some(60), None], root: Item::List(nested) }.build(7.0, &mut random);
+        let rows: Vec<Tensor<Vec<f32>>> = rows.into_iter().map(Tensor::from).collect();
+        let bits = |all: Vec<f32>| all.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        macro_rules! equal {
+            ($($method:ident($($argument:expr),*);)*) => { $(
+                let found = (&r).$method(1 $(, $argument)*).eval().unwrap();
+                let dense = rows.iter().flat_map(|t| t.$method(0 $(, $argument)*).eval().unwrap().to_vec().unwrap());
+                assert_eq!(bits(found.to_vec().unwrap()), bits(dense.collect()), stringify!($method));
+            )* };
+        }
+        equal! {
+            cumsum(); cumprod(); cummax(); cummin();
+            sort(SortOrder::Ascending); sort(SortOrder::Descending);
+        }
+        for order in [SortOrder::Ascending, SortOrder::Descending] {
+            let found = (&r).argsort(1, order).eval().unwrap().to_vec().unwrap();
+            let dense =
+                rows.iter().flat_map(|t| t.argsort(0, order).eval().unwrap().to_vec().unwrap());
+            assert_eq!(found, dense.collect::<Vec<_>>());
+            let found = (&r).top_k(1, 3, order).eval().unwrap().to_vec().unwrap();
+            let dense = rows.iter().flat_map(|t| {
+                let all = t.sort(0, order).eval().unwrap().to_vec().unwrap();
+                all.into_iter().take(3).collect::<Vec<_>>()
+            });
+            assert_eq!(bits(found), bits(dense.collect()));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Items that no memory holds.
+
+use lensor::ragged::{Offsets, Ragged, ReduceRagged};
+use lensor::{Reader, Tensor};
+
+/// Numbers that follow from their address.
+#[derive(Debug)]
+struct Computed(usize);
+
+impl Reader for Computed {
+    type Elem = u64;
+
+    fn len(&self) -> usize {
+        self.0
+    }
+
+    fn read(&self, address: usize) -> u64 {
+        address as u64 % 1000
+    }
+}
+
+/// Rows beyond 2^32 items, by tables of 64 bits.
+#[test]
+fn rows_lie_beyond_32_bits() {
+    const FAR: usize = 1 << 36;
+    let content = Tensor::new([FAR], Computed(FAR)).unwrap();
+    let offsets = vec![0_u64, 3, 1 << 33, (1 << 33) + 4, FAR as u64 - 2, FAR as u64];
+    let r = Ragged::new([5], Offsets::new(offsets.clone()).unwrap(), content).unwrap();
+    let form = r.form().unwrap();
+    assert_eq!((form.count(), form.to_string()), (Ok(FAR), "5 * var".to_string()));
+    let at = |k: usize| k as u64 % 1000;
+    let short = r.view().select((vec![0, 2, 4],)).unwrap();
+    let expected: Vec<u64> =
+        (0..3).chain((1 << 33)..(1 << 33) + 4).chain(FAR - 2..FAR).map(at).collect();
+    assert_eq!(short.to_vec().unwrap(), expected);
+    assert_eq!(
+        (&short * 2).sum(1).eval().unwrap().to_string(),
+        format!(
+            "[6, {}, {}]",
+            2 * expected[3..7].iter().sum::<u64>(),
+            2 * expected[7..].iter().sum::<u64>()
+        )
+    );
+    let ends = r.view().clip(1, -1..2).unwrap();
+    assert_eq!(
+        ends.to_vec().unwrap(),
+        [0, 3, 1 << 33, (1 << 33) + 4, FAR - 2].map(|k| [at(k), at(k + 1)]).concat()
+    );
+    let last = r.view().flip(1).unwrap().select((.., 0)).unwrap();
+    assert_eq!(last.to_vec().unwrap(), [2, (1 << 33) - 1, (1 << 33) + 3, FAR - 3, FAR - 1].map(at));
+    for table in [
+        Offsets::new(&offsets).unwrap(),
+        Offsets::new(offsets.iter().map(|&x| x as i64).collect::<Vec<_>>()).unwrap(),
+    ] {
+        let content = Tensor::new([FAR], Computed(FAR)).unwrap();
+        let same = Ragged::new([5], table, content).unwrap();
+        assert_eq!(same.form(), r.form());
+        assert!(same.to_string().len() < 1000);
+    }
+    assert_eq!(r.view().flatten(1).unwrap().into_tensor().unwrap().shape().to_vec(), [FAR]);
+}

@@ -1,0 +1,19 @@
+//! Laws of ragged tensors: views, expressions, folds and assignments against lists in lists with index arithmetic of
+//! their own.
+//!
+//! `QUICKCHECK_TESTS` sets how many cases each property sees.
+
+mod assign;
+mod chains;
+mod errors;
+mod expressions;
+mod folds;
+mod forms;
+mod lanes;
+mod large;
+mod lies;
+mod model;
+mod padding;
+mod threads;
+mod views;
+mod views_at_random;
