@@ -4,6 +4,7 @@
 
 mod foreign;
 mod gufunc;
+mod index;
 mod ragged;
 
 use foreign::Foreign;

@@ -2,14 +2,11 @@
 
 use super::{Compute, Deferred, Pending};
 use crate::dtype::{Arithmetic, Bits, Signed};
-use crate::expr::{
-    AddOp, AndOp, Apply, DivOp, IntoExpr, Lazy, MulOp, NegOp, NotOp, OrOp, Pairs, RemOp, Scalar,
-    SubOp, XorOp, for_numbers,
-};
+use crate::expr::*;
 use std::ops;
 
 macro_rules! binary {
-    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident, $Right:ident;)*) => { $(
+    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident, $Right:ident $pair:ident;)*) => { $(
         impl<C: Compute, R> ops::$Trait<R> for Deferred<C>
         where
             C::Elem: $Bound + Pairs<R>,
@@ -32,15 +29,8 @@ macro_rules! binary {
             }
         }
 
-        scalars_on_the_left!($Bound $Op $Trait $method);
+        for_scalars!($Bound on_the_left $Op $Trait $method);
     )* };
-}
-
-macro_rules! scalars_on_the_left {
-    (Arithmetic $($names:ident)*) => { for_numbers!(on_the_left $($names)*); };
-    (Bits $($names:ident)*) => {
-        on_the_left!($($names)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool);
-    };
 }
 
 macro_rules! on_the_left {
@@ -65,19 +55,10 @@ macro_rules! on_the_left {
     )* };
 }
 
-binary! {
-    AddOp: Add add, Arithmetic, Expr;
-    SubOp: Sub sub, Arithmetic, Expr;
-    MulOp: Mul mul, Arithmetic, Expr;
-    DivOp: Div div, Arithmetic, Divisor;
-    RemOp: Rem rem, Arithmetic, Expr;
-    AndOp: BitAnd bitand, Bits, Expr;
-    OrOp: BitOr bitor, Bits, Expr;
-    XorOp: BitXor bitxor, Bits, Expr;
-}
+for_binary!(binary);
 
 macro_rules! unary {
-    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident;)*) => { $(
+    ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident;)*) => { $(
         impl<C: Compute> ops::$Trait for Deferred<C>
         where
             C::Elem: $Bound,
@@ -101,7 +82,4 @@ macro_rules! unary {
         }
     )* };
 }
-unary! {
-    NegOp: Neg neg, Signed;
-    NotOp: Not not, Bits;
-}
+for_unary!(unary);

@@ -1,8 +1,6 @@
 //! Elementwise functions as methods of tensors and expressions.
-//!
-//! Longer than 400 lines because it is one table of functions.
 
-use super::{Apply, IntoExpr, Lazy, Op, Pairs};
+use super::{Apply, IntoExpr, Lazy, Op, Pairs, elementwise_table};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
 use std::fmt;
@@ -87,102 +85,6 @@ macro_rules! binary_ops {
         }
     )* };
 }
-
-/// The functions of one and of two operands.
-macro_rules! elementwise_table {
-    ($unary:ident $binary:ident) => {
-        $unary! {
-            /// Absolute value; the smallest integer wraps to itself.
-            #[doc(alias = "absolute")]
-            abs AbsOp Signed::magnitude -> T;
-            /// Square root, NaN below 0. Exact to the last bit.
-            sqrt SqrtOp Real::sqrt -> T;
-            /// `e` to the power of every element.
-            exp ExpOp Real::exp -> T;
-            /// Natural logarithm, NaN below 0; `log` elsewhere.
-            #[doc(alias = "log")]
-            ln LnOp Real::ln -> T;
-            /// Logarithm to base 2, NaN below 0.
-            log2 Log2Op Real::log2 -> T;
-            /// Logarithm to base 10, NaN below 0.
-            log10 Log10Op Real::log10 -> T;
-            /// Sine of an angle in radians.
-            sin SinOp Real::sin -> T;
-            /// Cosine of an angle in radians.
-            cos CosOp Real::cos -> T;
-            /// Tangent of an angle in radians.
-            tan TanOp Real::tan -> T;
-            /// Arc sine in radians, NaN outside -1 to 1.
-            #[doc(alias = "arcsin")]
-            asin AsinOp Real::asin -> T;
-            /// Arc cosine in radians, NaN outside -1 to 1.
-            #[doc(alias = "arccos")]
-            acos AcosOp Real::acos -> T;
-            /// Arc tangent in radians.
-            #[doc(alias = "arctan")]
-            atan AtanOp Real::atan -> T;
-            /// Hyperbolic sine.
-            sinh SinhOp Real::sinh -> T;
-            /// Hyperbolic cosine.
-            cosh CoshOp Real::cosh -> T;
-            /// Hyperbolic tangent.
-            tanh TanhOp Real::tanh -> T;
-            /// Largest whole number that is not larger.
-            floor FloorOp Real::floor -> T;
-            /// Smallest whole number that is not smaller.
-            ceil CeilOp Real::ceil -> T;
-            /// Nearest whole number, halves away from 0.
-            round RoundOp Real::round -> T;
-            /// Whole number toward 0.
-            #[doc(alias = "fix")]
-            trunc TruncOp Real::trunc -> T;
-            /// Whether each element is NaN.
-            #[doc(alias = "isnan")]
-            is_nan IsNanOp Real::is_nan -> bool;
-            /// Whether each element is neither infinite nor NaN.
-            #[doc(alias = "isfinite")]
-            is_finite IsFiniteOp Real::is_finite -> bool;
-        }
-        $binary! {
-            /// The smaller of two elements, NaN if either is.
-            #[doc(alias = "min")]
-            minimum MinOp [Order] |a, b| a.minimum(b) => T;
-            /// The larger of two elements, NaN if either is.
-            #[doc(alias = "max")]
-            maximum MaxOp [Order] |a, b| a.maximum(b) => T;
-            /// Whether elements are equal; NaN equals nothing.
-            #[doc(alias = "eq")]
-            equal EqualOp [PartialEq] |a, b| a == b => bool;
-            /// Whether elements differ; NaN differs from everything.
-            #[doc(alias = "ne")]
-            not_equal NotEqualOp [PartialEq] |a, b| a != b => bool;
-            /// `a < b`, false if either is NaN.
-            #[doc(alias = "lt")]
-            less LessOp [PartialOrd] |a, b| a < b => bool;
-            /// `a <= b`, false if either is NaN.
-            #[doc(alias = "le")]
-            less_equal LessEqualOp [PartialOrd] |a, b| a <= b => bool;
-            /// `a > b`, false if either is NaN.
-            #[doc(alias = "gt")]
-            greater GreaterOp [PartialOrd] |a, b| a > b => bool;
-            /// `a >= b`, false if either is NaN.
-            #[doc(alias = "ge")]
-            greater_equal GreaterEqualOp [PartialOrd] |a, b| a >= b => bool;
-            /// `a` to the power of `b`.
-            #[doc(alias = "power")]
-            #[doc(alias = "pow")]
-            powf PowfOp [Real] |a, b| a.powf(b) => T;
-            /// Logarithm of every element to the base `other`, as the quotient of two natural ones, which are
-            /// [`ln`](Elementwise::ln).
-            log LogOp [Real] |a, base| a.ln().over(base.ln()) => T; // The natural one is `ln`.
-            /// Angle in radians of the point `(x, y)`, where this is `y` and `other` is `x`.
-            #[doc(alias = "arctan2")]
-            atan2 Atan2Op [Real] |a, b| a.atan2(b) => T;
-        }
-    };
-}
-
-pub(crate) use elementwise_table;
 
 /// Elementwise functions. Each is lazy: it returns an expression to evaluate, view or combine further.
 ///

@@ -32,8 +32,10 @@ mod rows;
 mod scalar;
 mod sink;
 mod sparse;
+mod tables;
 mod update;
 
+pub(crate) use crate::kernel::Stop;
 pub(crate) use access::Access;
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
@@ -55,7 +57,7 @@ pub(crate) use rows::{RowReader, Rows};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;
 pub use sparse::{Densely, ZipStored, zip_stored};
-pub(crate) use {elementwise::elementwise_table, operators::for_numbers, update::update_with};
+pub(crate) use {tables::*, update::update_with};
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]
@@ -70,8 +72,6 @@ pub mod machinery {
     pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
     pub use crate::kernel::{Cursor, Dest, Fault, Filled, Local, Place, Row, Steps, Stop, Tile};
 }
-
-pub(crate) use crate::kernel::Stop;
 
 #[cfg(doc)]
 use crate::error::Error;

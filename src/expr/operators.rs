@@ -1,26 +1,15 @@
 //! Operators: `+ - * / %`, `& | ^ !`, negation, and the compound assignments.
 
-use super::{Apply, Expr, Lazy, Op, Pairs, Scalar};
+use super::update::update_with;
+use super::{
+    Apply, Expr, Lazy, Op, Pairs, Scalar, for_assignments, for_binary, for_scalars, for_unary,
+};
 use crate::dtype::{Arithmetic, Bits, DivideBy, Signed};
 use crate::error::Result;
 use crate::kernel::Fault;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
 use std::ops;
-
-/// Calls a macro with the types of numbers that can stand beside a tensor.
-macro_rules! for_numbers {
-    ($callback:ident $($prefix:tt)*) => {
-        $callback! {
-            $($prefix)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
-            #[cfg(feature = "half")] half::f16
-            #[cfg(feature = "half")] half::bf16
-            #[cfg(feature = "complex")] num_complex::Complex32
-            #[cfg(feature = "complex")] num_complex::Complex64
-        }
-    };
-}
-pub(crate) use for_numbers;
 
 macro_rules! total_ops {
     ($($(#[$doc:meta])* $Op:ident $Bound:ident $element:ident;)*) => { $(
@@ -149,15 +138,8 @@ macro_rules! binary {
             }
         }
 
-        scalars_on_the_left!($Bound $Op $Trait $method);
+        for_scalars!($Bound on_the_left $Op $Trait $method);
     )* };
-}
-
-macro_rules! scalars_on_the_left {
-    (Arithmetic $($names:ident)*) => { for_numbers!(on_the_left $($names)*); };
-    (Bits $($names:ident)*) => {
-        on_the_left!($($names)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool);
-    };
 }
 
 macro_rules! on_the_left {
@@ -200,16 +182,7 @@ macro_rules! on_the_left {
     )* };
 }
 
-binary! {
-    AddOp: Add add, Arithmetic, Expr pair;
-    SubOp: Sub sub, Arithmetic, Expr pair;
-    MulOp: Mul mul, Arithmetic, Expr pair;
-    DivOp: Div div, Arithmetic, Divisor divisor;
-    RemOp: Rem rem, Arithmetic, Expr pair;
-    AndOp: BitAnd bitand, Bits, Expr pair;
-    OrOp: BitOr bitor, Bits, Expr pair;
-    XorOp: BitXor bitxor, Bits, Expr pair;
-}
+for_binary!(binary);
 
 macro_rules! unary {
     ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident;)*) => { $(
@@ -271,12 +244,7 @@ macro_rules! unary {
         }
     )* };
 }
-unary! {
-    /// `-a`; integers wrap.
-    NegOp: Neg neg, Signed negated;
-    /// `!a`, bitwise or logical.
-    NotOp: Not not, Bits complement;
-}
+for_unary!(unary);
 
 macro_rules! assignments {
     ($($Op:ident: $Trait:ident $method:ident $try_method:ident, $Bound:ident $sign:literal;)*) => { $(
@@ -294,7 +262,7 @@ macro_rules! assignments {
             where
                 W::Elem: $Bound + Pairs<R>,
             {
-                super::update::update_with($Op, self, W::Elem::pair(b), &|b| $Op.fault((b, b)))
+                update_with($Op, self, W::Elem::pair(b), &|b| $Op.fault((b, b)))
             }
         }
 
@@ -316,13 +284,4 @@ macro_rules! assignments {
         }
     )* };
 }
-assignments! {
-    AddOp: AddAssign add_assign try_add_assign, Arithmetic "+";
-    SubOp: SubAssign sub_assign try_sub_assign, Arithmetic "-";
-    MulOp: MulAssign mul_assign try_mul_assign, Arithmetic "*";
-    DivOp: DivAssign div_assign try_div_assign, Arithmetic "/";
-    RemOp: RemAssign rem_assign try_rem_assign, Arithmetic "%";
-    AndOp: BitAndAssign bitand_assign try_and_assign, Bits "&";
-    OrOp: BitOrAssign bitor_assign try_or_assign, Bits "|";
-    XorOp: BitXorAssign bitxor_assign try_xor_assign, Bits "^";
-}
+for_assignments!(assignments);

@@ -270,10 +270,7 @@ pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
 
 /// An error of a piece as one of the whole.
 pub(crate) fn moved(mut error: Error, ranges: &[Range<usize>]) -> Error {
-    if let Error::Cast { index, .. }
-    | Error::Arithmetic { index }
-    | Error::Storage { index: Some(index), .. } = &mut error
-    {
+    if let Some(index) = error.element_index() {
         index.iter_mut().zip(ranges).for_each(|(digit, range)| *digit += range.start);
     }
     error

@@ -1,8 +1,7 @@
 //! Scalars: operands of any shape that take no memory.
 
 use super::sparse::cursor::{StoredCursor, StoredLeaf};
-use super::{Expr, IntoExpr, Leaf, Pairs, sealed::Sealed};
-use crate::dtype::Divisor;
+use super::{Expr, IntoExpr, Leaf, Pairs, for_numbers, scalar_operands, sealed::Sealed};
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
@@ -102,38 +101,8 @@ impl<T: Copy> Row for Scalar<T> {
     }
 }
 
-macro_rules! scalars {
-    ($divisor:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
-        $(#[$cfg])?
-        #[diagnostic::do_not_recommend]
-        impl Pairs<$type> for $type {
-            type Expr = Scalar<$type>;
-            type Divisor = scalars!(@$divisor $type);
-
-            fn pair(right: $type) -> Scalar<$type> {
-                Scalar(right)
-            }
-
-            fn divisor(right: $type) -> Self::Divisor {
-                Scalar(right.into())
-            }
-        }
-
-        $(#[$cfg])?
-        impl IntoExpr for $type {
-            type Elem = $type;
-            type Expr = Scalar<$type>;
-
-            fn into_expr(self) -> Scalar<$type> {
-                Scalar(self)
-            }
-        }
-    )* };
-    (@numbers $type:ty) => { Scalar<Divisor<$type>> };
-    (@others $type:ty) => { Scalar<$type> };
-}
-super::operators::for_numbers!(scalars numbers);
-scalars!(others bool char);
+for_numbers!(scalar_operands [Pairs IntoExpr into_expr] numbers);
+scalar_operands!([Pairs IntoExpr into_expr] others bool char);
 
 /// No leaf of a sparse evaluation.
 impl<'a, T: Copy + Send> StoredCursor<'a> for Scalar<T> {

@@ -9,7 +9,7 @@ use super::places::{Lengths, Places, follow};
 use super::{Ragged, Stretch};
 use crate::dtype::{Arithmetic, Bits};
 use crate::error::{Error, Result};
-use crate::expr::{AddOp, AndOp, DivOp, Lazy, MulOp, Op, OrOp, RemOp, SubOp, XorOp, update_with};
+use crate::expr::*;
 use crate::memory::try_with_capacity;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -41,7 +41,7 @@ impl<W: Writer> Ragged<W> {
     where
         W::Elem: PairsRagged<R>,
     {
-        let e = <W::Elem as PairsRagged<R>>::pair_ragged(source);
+        let e = <W::Elem as PairsRagged<R>>::pair(source);
         let joint = self.target(&e)?;
         let flat = e.flat(&joint)?;
         let mut out = self.destination(&joint)?;
@@ -139,10 +139,7 @@ fn check(form: &Form, source: &Form) -> Result<()> {
         if from.is_none() {
             places = Places::First;
         }
-        let lengths = match own[axis] {
-            Axis::Fixed(extent) => Lengths::Fixed(items, extent),
-            Axis::Var(rows) => Lengths::Var(rows),
-        };
+        let lengths = Lengths::of(own[axis], items);
         let same = match (own[axis], from, &places) {
             (Axis::Var(own), Some(Axis::Var(from)), Places::Same) => own.has_lengths_of(from),
             _ => false,
@@ -183,7 +180,7 @@ macro_rules! assignments {
             where
                 W::Elem: $Bound + PairsRagged<R>,
             {
-                let e = <W::Elem as PairsRagged<R>>::pair_ragged(b);
+                let e = <W::Elem as PairsRagged<R>>::pair(b);
                 let joint = self.target(&e)?;
                 let flat = e.flat(&joint)?;
                 let mut out = self.destination(&joint)?;
@@ -210,13 +207,4 @@ macro_rules! assignments {
         }
     )* };
 }
-assignments! {
-    AddOp: AddAssign add_assign try_add_assign, Arithmetic "+";
-    SubOp: SubAssign sub_assign try_sub_assign, Arithmetic "-";
-    MulOp: MulAssign mul_assign try_mul_assign, Arithmetic "*";
-    DivOp: DivAssign div_assign try_div_assign, Arithmetic "/";
-    RemOp: RemAssign rem_assign try_rem_assign, Arithmetic "%";
-    AndOp: BitAndAssign bitand_assign try_and_assign, Bits "&";
-    OrOp: BitOrAssign bitor_assign try_or_assign, Bits "|";
-    XorOp: BitXorAssign bitxor_assign try_xor_assign, Bits "^";
-}
+for_assignments!(assignments);

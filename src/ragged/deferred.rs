@@ -107,6 +107,15 @@ impl<C: RaggedCompute> DeferredRagged<C> {
         self.operation.extents()
     }
 
+    /// The lengths of all rows of the result, which is computed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    pub fn form(&self) -> Result<Form> {
+        self.eval()?.form()
+    }
+
     /// Computes the results.
     ///
     /// # Errors
@@ -258,16 +267,4 @@ impl<'a, C: RaggedCompute> IntoRagged for &'a DeferredRagged<C> {
 pairs! {
     [] [C: RaggedCompute<Elem = T>] DeferredRagged<C>;
     ['a] [C: RaggedCompute<Elem = T>] &'a DeferredRagged<C>;
-}
-
-/// The form of a result, once it is computed.
-impl<C: RaggedCompute> DeferredRagged<C> {
-    /// The lengths of all rows of the result, which is computed.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`].
-    pub fn form(&self) -> Result<Form> {
-        self.eval()?.form()
-    }
 }

@@ -18,28 +18,26 @@ pub(super) fn evaluate<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Ragged<
     let joint = e.joint(stretch)?;
     let flat = Lazy(e.flat(&joint)?);
     let result = flat.eval().map_err(|error| at_path(error, &joint))?;
-    from_flat(&joint.form, result)
+    of_items(&joint.form, result.into_storage())
 }
 
-/// Packed items as a tensor of a form.
-pub(super) fn from_flat<T: Copy + Send + Sync>(
+/// All items in row-major order as a tensor of a form.
+pub(super) fn of_items<T: Copy + Send + Sync>(
     form: &Form,
-    flat: Tensor<Vec<T>>,
+    items: Vec<T>,
 ) -> Result<Ragged<Vec<T>>> {
-    let shape = content_shape(form);
-    let content = if flat.shape() == shape { flat } else { flat.reshape(shape)? };
-    Ok(Ragged::of(levels_of(form), content))
+    Ok(Ragged::of(levels_of(form), Tensor::new(content_shape(form), items)?))
 }
 
 /// An error at an index of the flat items as one of the result.
 pub(super) fn at_path(mut error: Error, joint: &Joint<'_>) -> Error {
     let cut = if joint.tail == ALL { 0 } else { joint.cut() };
-    if let Error::Cast { index, .. }
-    | Error::Arithmetic { index }
-    | Error::Overflow { index, .. }
-    | Error::NothingLeft { index }
-    | Error::Storage { index: Some(index), .. } = &mut error
-        && cut > 0
+    let index = match &mut error {
+        Error::Overflow { index, .. } | Error::NothingLeft { index } => Some(index),
+        error => error.element_index(),
+    };
+    if cut > 0
+        && let Some(index) = index
         && let Some((&item, rest)) = index.split_first()
     {
         let mut path = joint.form.path(cut, item);

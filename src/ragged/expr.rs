@@ -84,10 +84,10 @@ pub trait PairsRagged<R>: Copy + Send + Sync {
     type Divisor: RaggedExpr;
 
     /// The right side as an expression.
-    fn pair_ragged(right: R) -> Self::Expr;
+    fn pair(right: R) -> Self::Expr;
 
     /// The right side as a divisor.
-    fn divisor_ragged(right: R) -> Self::Divisor;
+    fn divisor(right: R) -> Self::Divisor;
 }
 
 /// An expression over ragged operands, with operators and views.
@@ -162,11 +162,11 @@ macro_rules! pairs {
             type Expr = <$type as IntoRagged>::Expr;
             type Divisor = <$type as IntoRagged>::Expr;
 
-            fn pair_ragged(right: $type) -> Self::Expr {
+            fn pair(right: $type) -> Self::Expr {
                 right.into_ragged_expr()
             }
 
-            fn divisor_ragged(right: $type) -> Self::Divisor {
+            fn divisor(right: $type) -> Self::Divisor {
                 right.into_ragged_expr()
             }
         }

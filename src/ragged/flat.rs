@@ -5,7 +5,7 @@ use super::form::Axis;
 use super::joint::{ALL, Joint};
 use super::levels::{Items, RowItems, pick};
 use super::offsets::Offsets;
-use super::places::{Lengths, Places, follow};
+use super::places::{Places, places_at};
 use super::rows::{ByRow, Ends, Kind, Repeats, Rows, Starts};
 use crate::error::StorageError;
 use crate::error::{Error, Result};
@@ -25,31 +25,15 @@ impl<S: Reader> Ragged<S> {
         let (cut, resolved) = (to.cut(), self.resolved()?.clone());
         let axes = resolved.form.axes();
         let missing = to.form.rank() - axes.len();
-        let own = |axis: usize| axis.checked_sub(missing).map(|k| axes[k]);
         let target = to.form.axes();
         // Places of the rows of the last axis that is cut.
-        let (mut places, mut items) = (Places::Same, 1);
-        for (axis, &kind) in target[..cut - 1].iter().enumerate() {
-            let own = own(axis);
-            if own.is_none() {
-                places = Places::First;
-            }
-            let lengths = match kind {
-                Axis::Fixed(extent) => Lengths::Fixed(items, extent),
-                Axis::Var(rows) => Lengths::Var(rows),
-            };
-            places = follow(places, own, &lengths)?;
-            items = lengths.total()?;
-        }
+        let (places, items) = places_at(&resolved.form, &to.form, cut - 1)?;
         let ends = match target[cut - 1] {
             Axis::Fixed(extent) => Ends::Every(items, extent),
             Axis::Var(rows) => Ends::Offsets(rows.clone()),
         };
         let total = ends.total();
-        let last = own(cut - 1);
-        if last.is_none() {
-            places = Places::First;
-        }
+        let last = (cut - 1).checked_sub(missing).map(|k| axes[k]);
         if let (Some(Axis::Var(own)), true) = (last, resolved.form.trailing.len() == to.tail) {
             // The last var axis: rows need not be packed.
             let content = self.content;

@@ -37,21 +37,23 @@ impl Layout {
             Axis::Fixed(extent) => (number * extent, *extent),
             Axis::Var(rows) => (rows.number(number), rows.length(number)),
         };
-        let full = self.elements.len() >= MOST_CELLS;
-        let edge = if full { 1 } else { EDGE };
-        let whole = extent <= WHOLE && !full;
+        let (head, tail) = match extent {
+            whole if whole <= WHOLE => (whole, 0),
+            _ => (EDGE, EDGE),
+        };
         self.tokens.push(Token::Text("["));
-        let mut k = 0;
-        while k < extent {
+        for k in (0..head).chain(extent - tail..extent) {
             if k > 0 {
                 self.tokens.push(Token::Text(", "));
             }
-            if !whole && k == edge && extent > 2 * edge {
-                self.tokens.push(Token::Text(".., "));
-                k = extent - edge;
+            if k == extent - tail || k > 0 && self.elements.len() >= MOST_CELLS {
+                self.tokens.push(Token::Text(".."));
+                if self.elements.len() >= MOST_CELLS {
+                    break;
+                }
+                self.tokens.push(Token::Text(", "));
             }
             self.item(rest, first + k);
-            k += 1;
         }
         self.tokens.push(Token::Text("]"));
     }

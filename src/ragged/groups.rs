@@ -2,8 +2,9 @@
 
 use super::form::{Axis, Form, Joined};
 use super::offsets::Offsets;
+use super::places::total;
 use crate::error::Result;
-use crate::memory::{append, list, push};
+use crate::memory::{append, list, push, try_reserve, try_reserve_exact};
 use smallvec::SmallVec;
 
 /// Axes behind one that is merged.
@@ -58,6 +59,11 @@ impl Merged {
         let mut lengths: Vec<Vec<usize>> = behind.iter().map(|_| Vec::new()).collect();
         let mut merged = Self { bounds: vec![0], ..Self::default() };
         let mut sets = vec![Vec::new(); behind.len() + 1];
+        // Rows of the first var axis are known to be so many, however few items they have.
+        if let Some(first) = behind.iter().position(|axis| matches!(axis, Axis::Var(_))) {
+            try_reserve_exact(&mut lengths[first], total(count, counted(&behind[..first]))?)?;
+        }
+        try_reserve_exact(&mut sets[0], extent)?;
         for item in 0..count {
             sets[0].clear();
             sets[0].extend(item * extent..(item + 1) * extent);
@@ -96,6 +102,7 @@ impl Merged {
         };
         for place in 0..longest {
             inner[0].clear();
+            try_reserve(&mut inner[0], set.len())?;
             inner[0].extend(set.iter().filter_map(|&row| match axis {
                 Axis::Fixed(extent) => Some(row * extent + place),
                 Axis::Var(rows) => (rows.length(row) > place).then(|| rows.number(row) + place),

@@ -9,9 +9,12 @@ use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::kernel::Filled;
 use crate::kernel::inner::overwrite;
-use crate::ops::lanes::{SortOrder, argsort_rows, sort_rows};
+use crate::ops::lanes::{
+    Elements, Picked, Positions, SortOrder, argsort_rows, partition_rows, sort_rows,
+};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
 use crate::ops::scan::scan_rows;
+use bytemuck::Zeroable;
 use std::mem::MaybeUninit;
 
 /// Scans and sorts of ragged tensors and expressions as methods, along the last var axis or a fixed axis behind it: row
@@ -102,6 +105,43 @@ pub trait LanesRagged: IntoRagged + Sized {
         Self::Elem: Sortable,
     {
         let operation = ArgSortRows { order, limit: k };
+        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+    }
+
+    /// Each row around its element of rank `k`: what comes before it in order, that element, what comes after it, both
+    /// as they came. Rows of at most `k` items stay as they are.
+    ///
+    /// ```
+    /// use lensor::lanes::SortOrder::Ascending;
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![9, 4, 7, 1], vec![6, 5], vec![3]])?;
+    /// assert_eq!(r.partition(1, 1, Ascending).eval()?.to_string(), "[[1, 4, 9, 7], [5, 6], [3]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    fn partition(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> LazyRows<Self, PartitionRows<Elements>>
+    where
+        Self::Elem: Sortable,
+    {
+        let operation = PartitionRows { k, order, picked: Elements };
+        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+    }
+
+    /// Where in its row each element of the partitioned row stands, see [`Self::partition`].
+    fn argpartition(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> LazyRows<Self, PartitionRows<Positions>>
+    where
+        Self::Elem: Sortable,
+    {
+        let operation = PartitionRows { k, order, picked: Positions };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 }
@@ -208,5 +248,41 @@ impl<T: Sortable> RowOperation<T> for ArgSortRows {
         T: 'd,
     {
         overwrite(out, Some(0), |out| argsort_rows(rows, out, self.order, self.limit))
+    }
+}
+
+/// See [`LanesRagged::partition`].
+#[derive(Debug, Clone, Copy)]
+pub struct PartitionRows<P> {
+    k: usize,
+    order: SortOrder,
+    picked: P,
+}
+
+impl<P> sealed::Operation for PartitionRows<P> {}
+
+impl<T: Sortable, P: Picked<T>> RowOperation<T> for PartitionRows<P> {
+    type Elem = P::Elem;
+    const WHAT: &'static str = "partition";
+
+    fn results(&self, items: usize) -> usize {
+        items
+    }
+
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn run<'d>(
+        &self,
+        rows: &mut dyn Iterator<Item = &'d [T]>,
+        out: &mut [MaybeUninit<P::Elem>],
+    ) -> Result<Filled>
+    where
+        T: 'd,
+    {
+        overwrite(out, Some(P::Elem::zeroed()), |out| {
+            partition_rows(rows, out, self.order, self.k, &self.picked)
+        })
     }
 }

@@ -50,6 +50,7 @@ mod reduce;
 mod row_wise;
 mod rows;
 mod select;
+mod table;
 mod verbs;
 mod viewed;
 mod views;
@@ -62,7 +63,7 @@ pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 pub use flat::repeat;
 pub use form::{Extent, Form};
 pub use join::{Aligned, align, concat};
-pub use lanes::{ArgSortRows, LanesRagged, LazyRows, ScanRows, SortRows};
+pub use lanes::{ArgSortRows, LanesRagged, LazyRows, PartitionRows, ScanRows, SortRows};
 pub use offsets::{OffsetInteger, Offsets};
 pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};
@@ -174,6 +175,29 @@ impl<S> Ragged<S> {
             content: self.content.view(),
             resolved: self.resolved.clone(),
         }
+    }
+
+    /// What lies along the first axis, one after another, as views. An error stands for all that follow it.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+    /// let lengths: Vec<usize> = r.rows().map(|row| Ok(row?.as_tensor()?.len())).collect::<lensor::Result<_>>()?;
+    /// assert_eq!(lengths, [2, 0, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn rows(&self) -> impl Iterator<Item = Result<Ragged<&S>>>
+    where
+        S: Reader,
+    {
+        let count = match self.kinds().first() {
+            Some(Extent::Fixed(extent)) => Ok(*extent),
+            Some(Extent::Var) => self.resolved().map(|found| found.form.blocks[0].rows.last()),
+            None => Ok(0),
+        };
+        let (count, failed) =
+            count.map_or_else(|error| (0, Some(Err(error))), |count| (count, None));
+        failed.into_iter().chain((0..count).map(|row| self.view().select((row,))))
     }
 
     /// The same over storage that is borrowed to be written.

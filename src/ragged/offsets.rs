@@ -1,5 +1,6 @@
 //! Where the rows of an axis begin and end.
 
+use super::table::{Exact, Numbers, Table, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
 use crate::memory::{list, push, try_with_capacity};
@@ -9,69 +10,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Items from one entry of the index of rows to the next.
 const INDEX: usize = 2048;
-
-/// Numbers of one of two widths, shared by all who hold them; those of which one is negative are never read.
-#[derive(Clone)]
-pub(super) enum Table {
-    U32(Arc<[u32]>),
-    U64(Arc<[u64]>),
-    Negative(Arc<[i64]>),
-}
-
-/// Calls `$run` with the slice behind a table.
-macro_rules! with_slice {
-    ($table:expr, $slice:ident => $run:expr) => {
-        match $table {
-            $crate::ragged::offsets::Table::U32(all) => {
-                let $slice = &all[..];
-                $run
-            }
-            $crate::ragged::offsets::Table::U64(all) => {
-                let $slice = &all[..];
-                $run
-            }
-            $crate::ragged::offsets::Table::Negative(all) => {
-                let $slice = &all[..];
-                $run
-            }
-        }
-    };
-}
-pub(super) use with_slice;
-
-/// A number of a table. One that is no address is the largest, which lies outside of everything.
-pub(super) trait Exact: Number {
-    fn exact(self) -> i128;
-}
-
-macro_rules! numbers {
-    ($($type:ty)*) => { $(
-        impl Number for $type {
-            #[inline(always)]
-            #[allow(clippy::cast_lossless, reason = "of all four types")]
-            fn address(self) -> usize {
-                usize::try_from(self).unwrap_or(usize::MAX)
-            }
-        }
-
-        impl Exact for $type {
-            fn exact(self) -> i128 {
-                self as i128
-            }
-        }
-    )* };
-}
-numbers!(u32 u64 i64);
-
-impl Table {
-    fn same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::U32(a), Self::U32(b)) => Arc::ptr_eq(a, b),
-            (Self::U64(a), Self::U64(b)) => Arc::ptr_eq(a, b),
-            _ => false,
-        }
-    }
-}
 
 /// Integers that offsets can be: `u32`, `u64`, `usize`, `i32` and `i64`.
 pub trait OffsetInteger: Copy + sealed::Sealed {
@@ -100,8 +38,8 @@ integers!(u32 u64 usize i32 i64);
 
 /// Where rows begin: `n + 1` numbers that do not fall, row `r` from number `r` to number `r + 1`.
 ///
-/// The numbers are copied once, and shared by clones, views and threads. The first number may exceed 0, the last may lie before the end of the
-/// content. New tables are of `u32` while that holds the numbers.
+/// The numbers are copied once, and shared by clones, views and threads. The first may exceed 0, the last may lie before
+/// the end of the content. New tables are of `u32` while that holds the numbers.
 ///
 /// ```
 /// use lensor::ragged::Offsets;
@@ -152,17 +90,30 @@ impl Offsets {
     /// [`Error::ShapeOverflow`] if they sum to more than `isize::MAX`, [`Error::OutOfMemory`].
     pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Result<Self> {
         let lengths = lengths.into_iter();
-        let mut offsets: Vec<usize> = try_with_capacity(lengths.size_hint().0.saturating_add(1))?;
-        let mut end = 0_usize;
-        offsets.push(end);
+        let count = lengths.size_hint().0.saturating_add(1);
+        let (mut short, mut long, mut end) = (try_with_capacity(count)?, Vec::new(), 0_usize);
+        short.push(0);
         for length in lengths {
+            let before = end;
             end = end
                 .checked_add(length)
                 .filter(|&end| isize::try_from(end).is_ok())
-                .ok_or_else(|| Error::ShapeOverflow { shape: vec![end, length] })?;
-            push(&mut offsets, end)?;
+                .ok_or_else(|| Error::ShapeOverflow { shape: vec![before, length] })?;
+            match u32::try_from(end) {
+                Ok(end) => push(&mut short, end)?,
+                Err(_) => {
+                    if long.is_empty() {
+                        long = try_with_capacity(count)?;
+                        long.extend(short.iter().map(|&end| u64::from(end)));
+                    }
+                    push(&mut long, end as u64)?;
+                }
+            }
         }
-        Self::new(offsets)
+        Ok(Self::of(match long.is_empty() {
+            true => Table::U32(short.into()),
+            false => Table::U64(long.into()),
+        }))
     }
 
     /// `rows` rows of `length` items each.
@@ -351,14 +302,14 @@ fn same_differences<A: Number, B: Number>(a: &[A], b: &[B]) -> bool {
 /// ```
 impl From<Arc<[u32]>> for Offsets {
     fn from(offsets: Arc<[u32]>) -> Self {
-        Self::of(Table::U32(offsets))
+        Self::of(Table::U32(Numbers::Shared(offsets)))
     }
 }
 
 /// Numbers that others own as well, without a copy.
 impl From<Arc<[u64]>> for Offsets {
     fn from(offsets: Arc<[u64]>) -> Self {
-        Self::of(Table::U64(offsets))
+        Self::of(Table::U64(Numbers::Shared(offsets)))
     }
 }
 

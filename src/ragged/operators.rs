@@ -4,45 +4,14 @@ use super::Ragged;
 use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
 use super::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
-use crate::dtype::{Arithmetic, Bits, Cast, Divisor, Order, Real, Signed};
+use crate::dtype::{Arithmetic, Bits, Cast, Order, Real, Signed};
 use crate::expr::*;
 use crate::storage::Reader;
 use std::marker::PhantomData;
 use std::ops;
 
-/// Numbers beside ragged elements of their own type.
-macro_rules! scalars {
-    ($divisor:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
-        $(#[$cfg])?
-        #[diagnostic::do_not_recommend]
-        impl PairsRagged<$type> for $type {
-            type Expr = Scalar<$type>;
-            type Divisor = scalars!(@$divisor $type);
-
-            fn pair_ragged(right: $type) -> Scalar<$type> {
-                Scalar(right)
-            }
-
-            fn divisor_ragged(right: $type) -> Self::Divisor {
-                Scalar(right.into())
-            }
-        }
-
-        $(#[$cfg])?
-        impl IntoRagged for $type {
-            type Elem = $type;
-            type Expr = Scalar<$type>;
-
-            fn into_ragged_expr(self) -> Scalar<$type> {
-                Scalar(self)
-            }
-        }
-    )* };
-    (@numbers $type:ty) => { Scalar<Divisor<$type>> };
-    (@others $type:ty) => { Scalar<$type> };
-}
-for_numbers!(scalars numbers);
-scalars!(others bool char);
+for_numbers!(scalar_operands [PairsRagged IntoRagged into_ragged_expr] numbers);
+scalar_operands!([PairsRagged IntoRagged into_ragged_expr] others bool char);
 
 macro_rules! binary {
     ($($Op:ident: $Trait:ident $method:ident, $Bound:ident, $Right:ident $pair:ident;)*) => { $(
@@ -52,7 +21,7 @@ macro_rules! binary {
         binary!(@left $Op $Trait $method $Bound $Right $pair ['a, E: RaggedExpr] &'a LazyRagged<E>);
         binary!(@left $Op $Trait $method $Bound $Right $pair [C: RaggedCompute] DeferredRagged<C>);
         binary!(@left $Op $Trait $method $Bound $Right $pair ['a, C: RaggedCompute] &'a DeferredRagged<C>);
-        scalars_on_the_left!($Bound $Op $Trait $method);
+        for_scalars!($Bound on_the_left $Op $Trait $method);
     )* };
     (@left $Op:ident $Trait:ident $method:ident $Bound:ident $Right:ident $pair:ident [$($generics:tt)*] $Left:ty) => {
         impl<$($generics)*, R> ops::$Trait<R> for $Left
@@ -72,19 +41,14 @@ macro_rules! binary {
     };
 }
 
-macro_rules! scalars_on_the_left {
-    (Arithmetic $($names:ident)*) => { for_numbers!(on_the_left $($names)*); };
-    (Bits $($names:ident)*) => {
-        on_the_left!($($names)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool);
-    };
-}
-
 macro_rules! on_the_left {
     ($Op:ident $Trait:ident $method:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
         on_the_left!(@right $Op $Trait $method [$(#[$cfg])?] $type, [S: Reader<Elem = $type>] Ragged<S>);
         on_the_left!(@right $Op $Trait $method [$(#[$cfg])?] $type, ['a, S: Reader<Elem = $type>] &'a Ragged<S>);
         on_the_left!(@right $Op $Trait $method [$(#[$cfg])?] $type, [E: RaggedExpr<Elem = $type>] LazyRagged<E>);
         on_the_left!(@right $Op $Trait $method [$(#[$cfg])?] $type, ['a, E: RaggedExpr<Elem = $type>] &'a LazyRagged<E>);
+        on_the_left!(@right $Op $Trait $method [$(#[$cfg])?] $type, [C: RaggedCompute<Elem = $type>] DeferredRagged<C>);
+        on_the_left!(@right $Op $Trait $method [$(#[$cfg])?] $type, ['a, C: RaggedCompute<Elem = $type>] &'a DeferredRagged<C>);
     )* };
     (@right $Op:ident $Trait:ident $method:ident [$(#[$cfg:meta])?] $type:ty, [$($generics:tt)*] $Right:ty) => {
         $(#[$cfg])?
@@ -98,19 +62,10 @@ macro_rules! on_the_left {
     };
 }
 
-binary! {
-    AddOp: Add add, Arithmetic, Expr pair_ragged;
-    SubOp: Sub sub, Arithmetic, Expr pair_ragged;
-    MulOp: Mul mul, Arithmetic, Expr pair_ragged;
-    DivOp: Div div, Arithmetic, Divisor divisor_ragged;
-    RemOp: Rem rem, Arithmetic, Expr pair_ragged;
-    AndOp: BitAnd bitand, Bits, Expr pair_ragged;
-    OrOp: BitOr bitor, Bits, Expr pair_ragged;
-    XorOp: BitXor bitxor, Bits, Expr pair_ragged;
-}
+for_binary!(binary);
 
 macro_rules! unary {
-    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident;)*) => { $(
+    ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident;)*) => { $(
         unary!(@of $Op $Trait $method $Bound [S: Reader] Ragged<S>);
         unary!(@of $Op $Trait $method $Bound ['a, S: Reader] &'a Ragged<S>);
         unary!(@of $Op $Trait $method $Bound [E: RaggedExpr] LazyRagged<E>);
@@ -131,10 +86,7 @@ macro_rules! unary {
         }
     };
 }
-unary! {
-    NegOp: Neg neg, Signed;
-    NotOp: Not not, Bits;
-}
+for_unary!(unary);
 
 type Unary<Op, X> = LazyRagged<ApplyRagged<Op, (<X as IntoRagged>::Expr,)>>;
 type Binary<Op, X, R> = LazyRagged<
@@ -171,7 +123,7 @@ macro_rules! binary_methods {
         where
             Self::Elem: $($Bound)+ + PairsRagged<R>,
         {
-            let other = <Self::Elem as PairsRagged<R>>::pair_ragged(other);
+            let other = <Self::Elem as PairsRagged<R>>::pair(other);
             LazyRagged(ApplyRagged::new($Op, (self.into_ragged_expr(), other)))
         }
     )* };
@@ -203,8 +155,8 @@ pub trait ElementwiseRagged: IntoRagged + Sized {
     where
         Self::Elem: Order + PairsRagged<A> + PairsRagged<B>,
     {
-        let low = <Self::Elem as PairsRagged<A>>::pair_ragged(low);
-        let high = <Self::Elem as PairsRagged<B>>::pair_ragged(high);
+        let low = <Self::Elem as PairsRagged<A>>::pair(low);
+        let high = <Self::Elem as PairsRagged<B>>::pair(high);
         LazyRagged(ApplyRagged::new(ClampOp, (self.into_ragged_expr(), low, high)))
     }
 

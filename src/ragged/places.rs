@@ -1,6 +1,6 @@
 //! Which items of an operand stand for those of a result.
 
-use super::form::Axis;
+use super::form::{Axis, Form};
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
@@ -80,7 +80,15 @@ pub(super) enum Lengths<'r> {
     Fixed(usize, usize),
 }
 
-impl Lengths<'_> {
+impl<'r> Lengths<'r> {
+    /// Of an axis behind `items` items.
+    pub(super) fn of(axis: Axis<'r>, items: usize) -> Self {
+        match axis {
+            Axis::Fixed(extent) => Self::Fixed(items, extent),
+            Axis::Var(rows) => Self::Var(rows),
+        }
+    }
+
     pub(super) fn total(&self) -> Result<usize> {
         match self {
             Self::Var(rows) => Ok(rows.last()),
@@ -101,6 +109,21 @@ pub(super) fn total(items: usize, extent: usize) -> Result<usize> {
         .checked_mul(extent)
         .filter(|&count| isize::try_from(count).is_ok())
         .ok_or_else(|| Error::ShapeOverflow { shape: vec![items, extent] })
+}
+
+/// The places of an operand with axes `own` at the items of the first `axes` of a form that it stretches to, and the
+/// number of these items.
+pub(super) fn places_at(own: &Form, to: &Form, axes: usize) -> Result<(Places, usize)> {
+    let (own, target) = (own.axes(), to.axes());
+    let missing = target.len() - own.len();
+    let mut places = if missing > 0 { Places::First } else { Places::Same };
+    let mut items = 1;
+    for (axis, &kind) in target[..axes].iter().enumerate() {
+        let lengths = Lengths::of(kind, items);
+        places = follow(places, axis.checked_sub(missing).map(|k| own[k]), &lengths)?;
+        items = lengths.total()?;
+    }
+    Ok((places, items))
 }
 
 /// The places of an operand one axis further.

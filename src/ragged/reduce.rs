@@ -2,11 +2,11 @@
 
 use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
+use super::eval::of_items;
 use super::expr::{IntoRagged, RaggedExpr};
 use super::form::{Extent, Form, Joined, content_shape, shape_of};
 use super::groups::{Behind, Merged, bounds};
 use super::joint::Joint;
-use super::levels::levels_of;
 use super::{Ragged, Stretch, sealed};
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Expr, Lazy};
@@ -17,7 +17,6 @@ use crate::ops::reduce::{
     PeakToPeak, Product, Reducer, StandardDeviation, Sum, Variance, fold_dense,
 };
 use crate::ops::segments::fold_cuts;
-use crate::tensor::Tensor;
 use smallvec::SmallVec;
 
 macro_rules! folds {
@@ -288,8 +287,7 @@ where
                 (result, data)
             }
         };
-        let content = Tensor::new(content_shape(&result), data)?;
-        Ok(Ragged::of(levels_of(&result), content))
+        of_items(&result, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -370,11 +368,7 @@ where
 
 /// An error at an item that was listed, as one at the item.
 pub(super) fn unlisted(mut error: Error, order: &[usize]) -> Error {
-    if let Error::Cast { index, .. }
-    | Error::Arithmetic { index }
-    | Error::Storage { index: Some(index), .. } = &mut error
-        && let Some(item) = index.first_mut()
-    {
+    if let Some(item) = error.element_index().and_then(|index| index.first_mut()) {
         *item = order.get(*item).copied().unwrap_or(*item);
     }
     error
@@ -382,13 +376,10 @@ pub(super) fn unlisted(mut error: Error, order: &[usize]) -> Error {
 
 /// An error at an index of the content, or of packed results, as one of ragged tensors.
 pub(super) fn placed(mut error: Error, form: &Form, result: &Form) -> Error {
-    let (form, index) = match &mut error {
-        Error::Cast { index, .. }
-        | Error::Arithmetic { index }
-        | Error::Storage { index: Some(index), .. } => (form, index),
-        Error::Overflow { index, .. } | Error::NothingLeft { index } => (result, index),
-        _ => return error,
-    };
-    *index = form.content_path(index);
+    if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
+        *index = result.content_path(index);
+    } else if let Some(index) = error.element_index() {
+        *index = form.content_path(index);
+    }
     error
 }

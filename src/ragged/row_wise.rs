@@ -145,21 +145,15 @@ pub(super) fn placed(mut error: Error, form: &Form, from: usize) -> Error {
         }
         form.content_path(&index)
     };
-    match &mut error {
-        Error::Cast { index, .. }
-        | Error::Arithmetic { index }
-        | Error::Storage { index: Some(index), .. } => {
-            *index = moved(std::mem::take(index));
-        }
+    if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
         // Results that may not exist are as many as items.
-        Error::Overflow { index, .. } | Error::NothingLeft { index } => {
-            let mut shape: Vec<usize> = content_shape(form).to_vec();
-            let axis = shape.remove(from);
-            shape.push(axis);
-            let number = index.first().copied().unwrap_or(0);
-            *index = moved(Shape::from(shape).unravel(number).to_vec());
-        }
-        _ => {}
+        let mut shape: Vec<usize> = content_shape(form).to_vec();
+        let axis = shape.remove(from);
+        shape.push(axis);
+        let number = index.first().copied().unwrap_or(0);
+        *index = moved(Shape::from(shape).unravel(number).to_vec());
+    } else if let Some(index) = error.element_index() {
+        *index = moved(std::mem::take(index));
     }
     error
 }

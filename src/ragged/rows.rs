@@ -1,7 +1,8 @@
 //! Operands of an evaluation as storage: their items in the order of the items of the result.
 
-use super::offsets::{Offsets, with_slice};
+use super::offsets::Offsets;
 use super::places::Lengths;
+use super::table::with_slice;
 use crate::error::{Result, StorageError};
 use crate::kernel::spans::{Beyond, Number, Spans, pad};
 use crate::memory::try_with_capacity;

@@ -7,6 +7,7 @@
 mod folds;
 mod indexing;
 mod lanes;
+mod ragged;
 mod sparse;
 mod storage;
 mod text;
@@ -137,7 +138,7 @@ fn square_of(side: usize) -> Tensor<Vec<u64>> {
 #[test]
 fn memory_may_end_anywhere() {
     const OTHER: &str = "OTHER_HALF";
-    let own: [fn(); 10] = [
+    let own: [fn(); 12] = [
         building,
         copying,
         computing,
@@ -147,6 +148,8 @@ fn memory_may_end_anywhere() {
         indexing::lists,
         lanes::sorting,
         lanes::picking,
+        ragged::tables,
+        ragged::computing,
         in_threads,
     ];
     let others: [fn(); 10] = [

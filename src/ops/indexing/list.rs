@@ -169,9 +169,7 @@ impl Indexes<'_> {
     /// An error of the numbers for one axis as one of the operand that was given.
     fn of_list(&self, mut error: Error, axis: usize) -> Error {
         if self.is_together
-            && let Error::Cast { index, .. }
-            | Error::Arithmetic { index }
-            | Error::Storage { index: Some(index), .. } = &mut error
+            && let Some(index) = error.element_index()
         {
             index.push(axis);
         }

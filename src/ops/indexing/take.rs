@@ -63,9 +63,7 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 
 /// An error of a part that begins at `start` as one of the whole result.
 fn of_result(mut error: Error, shape: &Shape, start: usize) -> Error {
-    if let Error::Cast { index, .. }
-    | Error::Arithmetic { index }
-    | Error::Storage { index: Some(index), .. } = &mut error
+    if let Some(index) = error.element_index()
         && let Some(place) = index.first()
     {
         *index = shape.unravel(start + place).to_vec();

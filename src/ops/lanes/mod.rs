@@ -43,7 +43,8 @@ pub use histogram::{Bins, Counts, Edges, Histogram, Uniform};
 pub use operation::{LaneOperation, Lanewise};
 pub use quantile::{Interpolation, Quantiles};
 pub use search::{Mode, Search, SearchSorted, Side, Unique};
-pub use select::{Elements, Partition, Positions, Top};
+pub(crate) use select::partition_rows;
+pub use select::{Elements, Partition, Picked, Positions, Top};
 pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
 pub(crate) use sorts::{argsort_rows, argsort_runs, sort_rows, sort_runs};

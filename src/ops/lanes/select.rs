@@ -64,6 +64,31 @@ pub(super) fn first_of_lane<T: Copy, K: Ord + Copy, U>(
     Ok(())
 }
 
+/// Each of some runs around its element of rank `k`, one after another; shorter runs come as they are.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
+pub(crate) fn partition_rows<'d, T: Sortable + 'd, P: Picked<T>>(
+    rows: impl Iterator<Item = &'d [T]>,
+    out: &mut [P::Elem],
+    order: SortOrder,
+    k: usize,
+    picked: &P,
+) -> Result<()> {
+    let (mut ranked, key, mut rest) = (Vec::new(), order.keys(), out);
+    for run in rows {
+        let (out, after) = rest.split_at_mut(run.len());
+        rest = after;
+        if k < run.len() {
+            partition_lane(&mut ranked, run, out, k, &key, |at| picked.pick(run, at))?;
+        } else {
+            out.iter_mut().enumerate().for_each(|(at, slot)| *slot = picked.pick(run, at));
+        }
+    }
+    Ok(())
+}
+
 /// What is written for a position of a lane. Sealed.
 pub trait Picked<T>: Send + Sync + Sealed {
     /// The type of it.

@@ -6,9 +6,9 @@ use crate::memory::list;
 use crate::ragged::Ragged;
 use crate::ragged::Stretch;
 use crate::ragged::eval::evaluate;
+use crate::ragged::eval::of_items;
 use crate::ragged::expr::{IntoRagged, RaggedExpr};
-use crate::ragged::form::{Extent, Form, content_shape};
-use crate::ragged::levels::levels_of;
+use crate::ragged::form::{Extent, Form};
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
 
@@ -188,19 +188,12 @@ pub trait RaggedResults {
     fn with_forms(self, forms: &[Form]) -> Result<Self::Ragged>;
 }
 
-pub(super) fn with_form<T: Copy + Send + Sync>(
-    form: &Form,
-    data: Tensor<Vec<T>>,
-) -> Result<Ragged<Vec<T>>> {
-    let content = Tensor::new(content_shape(form), data.into_storage())?;
-    Ok(Ragged::of(levels_of(form), content))
-}
-
 impl<T: Copy + Send + Sync, const N: usize> RaggedResults for [Tensor<Vec<T>>; N] {
     type Ragged = [Ragged<Vec<T>>; N];
 
     fn with_forms(self, forms: &[Form]) -> Result<Self::Ragged> {
-        let all = self.into_iter().zip(forms).map(|(data, form)| with_form(form, data));
+        let all =
+            self.into_iter().zip(forms).map(|(data, form)| of_items(form, data.into_storage()));
         let all = all.collect::<Result<SmallVec<[_; N]>>>()?;
         let found = all.len();
         all.into_inner().map_err(|_| Error::Rank { what: "outputs", expected: N, found })
@@ -213,7 +206,7 @@ macro_rules! results {
             type Ragged = ($(Ragged<Vec<$T>>,)*);
 
             fn with_forms(self, forms: &[Form]) -> Result<Self::Ragged> {
-                Ok(($(with_form(&forms[$k], self.$k)?,)*))
+                Ok(($(of_items(&forms[$k], self.$k.into_storage())?,)*))
             }
         }
     };

@@ -10,7 +10,7 @@ use super::Stretch;
 use super::form::{Axis, Extent, Form, Joined, shape_of};
 use super::joint::Joint;
 use super::offsets::Offsets;
-use super::places::{Lengths, Places, follow};
+use super::places::{Places, places_at};
 
 use crate::error::{Error, Result};
 use crate::gufunc::{CoreFit, CoreRanks, Elementary, Gufunc, Inputs, Outputs, RowCalls, of_cores};
@@ -123,7 +123,7 @@ impl Plan {
         let mut items: Vec<Places> = Vec::new();
         let mut cores: Vec<(Option<Offsets>, SmallVec<[usize; 4]>)> = Vec::new();
         for (form, &core) in parts() {
-            items.push(places(&front(form, core), &loops)?);
+            items.push(places_at(&front(form, core), &loops, loops.rank())?.0);
             let axes = form.axes();
             let own = &axes[axes.len() - core..];
             let rows = match own.first() {
@@ -151,6 +151,7 @@ impl Plan {
         for call in 0..count {
             let key: SmallVec<[usize; 3]> = ragged.iter().map(|&k| shape(k, call)[0]).collect();
             let next = fits.len();
+            known.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of_val(&key) })?;
             let group = *known.entry(key).or_insert(next);
             if group == next {
                 let row = || loops.path(loops.rank(), call);
@@ -315,26 +316,6 @@ fn with_axes(mut error: Error, forms: &[Form], ranks: &CoreRanks) -> Error {
 fn front(form: &Form, behind: usize) -> Form {
     let axes = form.axes();
     Form::of(axes[..axes.len() - behind].iter().map(|&axis| Joined::from(axis)).collect())
-}
-
-/// Which items of a form stand for those of another that it stretches to.
-fn places(own: &Form, to: &Form) -> Result<Places> {
-    let (axes, target) = (own.axes(), to.axes());
-    let missing = target.len() - axes.len();
-    let (mut places, mut items) = (Places::Same, 1);
-    for (axis, &kind) in target.iter().enumerate() {
-        let own = axis.checked_sub(missing).map(|k| axes[k]);
-        if own.is_none() {
-            places = Places::First;
-        }
-        let lengths = match kind {
-            Axis::Fixed(extent) => Lengths::Fixed(items, extent),
-            Axis::Var(rows) => Lengths::Var(rows),
-        };
-        places = follow(places, own, &lengths)?;
-        items = lengths.total()?;
-    }
-    Ok(places)
 }
 
 /// Calls at work.

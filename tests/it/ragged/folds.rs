@@ -6,7 +6,7 @@ use super::model::{Item, Model, Refused, random_kinds, read};
 use crate::support::Random;
 use lensor::Reduce as _;
 use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged};
-use lensor::reduce::{ArgMax, Min, Product, Sum};
+use lensor::reduce::{ArgMax, Max, Maybe, Min, Product, Sum};
 use lensor::{Error, Reader, Tensor};
 use quickcheck::quickcheck;
 
@@ -131,6 +131,9 @@ quickcheck! {
         same((&r).sum(list).keepdims().eval(), folded(&kept, sum), of);
         same((&r).max(list).eval(), folded(&all, |list| list.iter().max().copied()), of);
         same((&r).max(list).or(-99).keepdims().eval(), folded(&kept, |list| Some(list.iter().max().copied().unwrap_or(-99))), of);
+        same((&r).fold(list, Maybe(Max)).eval(), folded(&all, |list| Some(list.iter().max().copied())), of);
+        let filtered = |list: &[i64]| Some(list.iter().filter(|x| **x % 3 == 0).max().copied());
+        same((&r).fold(list, Maybe(Max)).filter((&r % 3).equal(0)).eval(), folded(&all, filtered), of);
         same((&r).argmax(list).eval(), folded(&all, first_max), of);
         same((&r).argmax(list).or(7).eval(), folded(&all, |list| Some(first_max(list).unwrap_or(7))), of);
         let three = |list: &[i64]| Some((list.iter().sum::<i64>(), list.iter().min().copied()?, first_max(list)?));
@@ -162,6 +165,9 @@ quickcheck! {
         let expected = pairs(&a, &sums, false, 2).map(|all| all.map(|(x, y)| x * 100 - y)).map_err(Some);
         let found = (&r * 100 - (&r).sum(last).keepdims()).eval().map(|found| read(&found)).map_err(Some);
         assert_eq!(found, expected as Refused<_>);
+        let turned = pairs(&a, &sums, false, 2).map(|all| all.map(|(x, y)| (7 - y) * x)).map_err(Some);
+        let found = (&r * (7 - (&r).sum(last).keepdims())).eval().map(|found| read(&found)).map_err(Some);
+        assert_eq!(found, turned as Refused<_>);
         let other = partner(&a, &mut random);
         let mask = other.map(|x| x % 2000 == 0);
         let built = mask.build(true, &mut random);

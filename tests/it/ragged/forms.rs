@@ -126,6 +126,17 @@ fn nested_lists_are_rows() {
     assert_eq!(rows.form(), one.form());
 }
 
+/// However many axes there are, the text ends soon.
+#[test]
+fn printing_ends() {
+    let mut shape = vec![1];
+    shape.extend([2; 50]);
+    let content = Tensor::constant(shape, 7_u8).unwrap();
+    let deep = Ragged::new([1], table(vec![0, 1], &mut Random(1)), content).unwrap();
+    let text = deep.to_string();
+    assert!(text.len() < 50_000 && text.contains(", ..]"), "{} {text:.200}", text.len());
+}
+
 /// Tables of all types are equal if their rows are.
 #[test]
 fn tables_of_all_types_are_equal() {

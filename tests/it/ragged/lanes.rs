@@ -95,6 +95,17 @@ quickcheck! {
             let first = |mut all: Vec<i64>| { all.truncate(k); all };
             same((&r).argsort(axis, order).eval().unwrap(), columns(&a, axis, sorted), &a);
             same((&r).sort(axis, order).eval().unwrap(), columns(&a, axis, values), &a);
+            let around = |row: &[i64]| {
+                let all = sorted(row);
+                let Some(&middle) = all.get(k) else { return (0..row.len()).collect() };
+                let (mut before, mut after) = (all[..k].to_vec(), all[k + 1..].to_vec());
+                before.sort_unstable();
+                after.sort_unstable();
+                [before, vec![middle], after].concat()
+            };
+            let parted = |row: &[i64]| around(row).into_iter().map(|k| row[k]).collect::<Vec<_>>();
+            same((&r).argpartition(axis, k, order).eval().unwrap(), columns(&a, axis, around), &a);
+            same((&r).partition(axis, k, order).eval().unwrap(), columns(&a, axis, parted), &a);
             // Empty items have rows all the same.
             if a.kinds[axis + 1..].iter().all(|kind| *kind != Some(0)) {
                 same((&r).top_k(axis, k, order).eval().unwrap(), columns(&a, axis, |row| first(values(row))), &a);

@@ -1,0 +1,15 @@
+//! Where in an operand something failed.
+
+use super::Error;
+
+impl Error {
+    /// The index of the element of an operand that could not be read or computed.
+    pub(crate) fn element_index(&mut self) -> Option<&mut Vec<usize>> {
+        match self {
+            Self::Cast { index, .. }
+            | Self::Arithmetic { index }
+            | Self::Storage { index: Some(index), .. } => Some(index),
+            _ => None,
+        }
+    }
+}

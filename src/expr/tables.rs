@@ -1,0 +1,202 @@
+//! What there is of operators, elementwise functions and scalars: tables, handed to macros that make of them what each
+//! kind of operand needs.
+
+/// Calls a macro with the types of numbers that can stand beside a tensor.
+macro_rules! for_numbers {
+    ($callback:ident $($prefix:tt)*) => {
+        $callback! {
+            $($prefix)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64
+            #[cfg(feature = "half")] half::f16
+            #[cfg(feature = "half")] half::bf16
+            #[cfg(feature = "complex")] num_complex::Complex32
+            #[cfg(feature = "complex")] num_complex::Complex64
+        }
+    };
+}
+
+/// Calls a macro with the types of scalars that operators of a bound take on the left.
+macro_rules! for_scalars {
+    (Arithmetic $callback:ident $($prefix:tt)*) => {
+        $crate::expr::for_numbers!($callback $($prefix)*);
+    };
+    (Bits $callback:ident $($prefix:tt)*) => {
+        $callback! {
+            $($prefix)* i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize bool
+        }
+    };
+}
+
+/// Operators of two operands: the operation, trait and method, the bound on elements, what the right side becomes.
+macro_rules! for_binary {
+    ($callback:ident) => {
+        $callback! {
+            AddOp: Add add, Arithmetic, Expr pair;
+            SubOp: Sub sub, Arithmetic, Expr pair;
+            MulOp: Mul mul, Arithmetic, Expr pair;
+            DivOp: Div div, Arithmetic, Divisor divisor;
+            RemOp: Rem rem, Arithmetic, Expr pair;
+            AndOp: BitAnd bitand, Bits, Expr pair;
+            OrOp: BitOr bitor, Bits, Expr pair;
+            XorOp: BitXor bitxor, Bits, Expr pair;
+        }
+    };
+}
+
+/// Operators of one operand: the operation, trait and method, the bound on elements, and what it does to one.
+macro_rules! for_unary {
+    ($callback:ident) => {
+        $callback! {
+            /// `-a`; integers wrap.
+            NegOp: Neg neg, Signed negated;
+            /// `!a`, bitwise or logical.
+            NotOp: Not not, Bits complement;
+        }
+    };
+}
+
+/// Operators that change their left side.
+macro_rules! for_assignments {
+    ($callback:ident) => {
+        $callback! {
+            AddOp: AddAssign add_assign try_add_assign, Arithmetic "+";
+            SubOp: SubAssign sub_assign try_sub_assign, Arithmetic "-";
+            MulOp: MulAssign mul_assign try_mul_assign, Arithmetic "*";
+            DivOp: DivAssign div_assign try_div_assign, Arithmetic "/";
+            RemOp: RemAssign rem_assign try_rem_assign, Arithmetic "%";
+            AndOp: BitAndAssign bitand_assign try_and_assign, Bits "&";
+            OrOp: BitOrAssign bitor_assign try_or_assign, Bits "|";
+            XorOp: BitXorAssign bitxor_assign try_xor_assign, Bits "^";
+        }
+    };
+}
+
+/// The functions of one and of two operands.
+macro_rules! elementwise_table {
+    ($unary:ident $binary:ident) => {
+        $unary! {
+            /// Absolute value; the smallest integer wraps to itself.
+            #[doc(alias = "absolute")]
+            abs AbsOp Signed::magnitude -> T;
+            /// Square root, NaN below 0. Exact to the last bit.
+            sqrt SqrtOp Real::sqrt -> T;
+            /// `e` to the power of every element.
+            exp ExpOp Real::exp -> T;
+            /// Natural logarithm, NaN below 0; `log` elsewhere.
+            #[doc(alias = "log")]
+            ln LnOp Real::ln -> T;
+            /// Logarithm to base 2, NaN below 0.
+            log2 Log2Op Real::log2 -> T;
+            /// Logarithm to base 10, NaN below 0.
+            log10 Log10Op Real::log10 -> T;
+            /// Sine of an angle in radians.
+            sin SinOp Real::sin -> T;
+            /// Cosine of an angle in radians.
+            cos CosOp Real::cos -> T;
+            /// Tangent of an angle in radians.
+            tan TanOp Real::tan -> T;
+            /// Arc sine in radians, NaN outside -1 to 1.
+            #[doc(alias = "arcsin")]
+            asin AsinOp Real::asin -> T;
+            /// Arc cosine in radians, NaN outside -1 to 1.
+            #[doc(alias = "arccos")]
+            acos AcosOp Real::acos -> T;
+            /// Arc tangent in radians.
+            #[doc(alias = "arctan")]
+            atan AtanOp Real::atan -> T;
+            /// Hyperbolic sine.
+            sinh SinhOp Real::sinh -> T;
+            /// Hyperbolic cosine.
+            cosh CoshOp Real::cosh -> T;
+            /// Hyperbolic tangent.
+            tanh TanhOp Real::tanh -> T;
+            /// Largest whole number that is not larger.
+            floor FloorOp Real::floor -> T;
+            /// Smallest whole number that is not smaller.
+            ceil CeilOp Real::ceil -> T;
+            /// Nearest whole number, halves away from 0.
+            round RoundOp Real::round -> T;
+            /// Whole number toward 0.
+            #[doc(alias = "fix")]
+            trunc TruncOp Real::trunc -> T;
+            /// Whether each element is NaN.
+            #[doc(alias = "isnan")]
+            is_nan IsNanOp Real::is_nan -> bool;
+            /// Whether each element is neither infinite nor NaN.
+            #[doc(alias = "isfinite")]
+            is_finite IsFiniteOp Real::is_finite -> bool;
+        }
+        $binary! {
+            /// The smaller of two elements, NaN if either is.
+            #[doc(alias = "min")]
+            minimum MinOp [Order] |a, b| a.minimum(b) => T;
+            /// The larger of two elements, NaN if either is.
+            #[doc(alias = "max")]
+            maximum MaxOp [Order] |a, b| a.maximum(b) => T;
+            /// Whether elements are equal; NaN equals nothing.
+            #[doc(alias = "eq")]
+            equal EqualOp [PartialEq] |a, b| a == b => bool;
+            /// Whether elements differ; NaN differs from everything.
+            #[doc(alias = "ne")]
+            not_equal NotEqualOp [PartialEq] |a, b| a != b => bool;
+            /// `a < b`, false if either is NaN.
+            #[doc(alias = "lt")]
+            less LessOp [PartialOrd] |a, b| a < b => bool;
+            /// `a <= b`, false if either is NaN.
+            #[doc(alias = "le")]
+            less_equal LessEqualOp [PartialOrd] |a, b| a <= b => bool;
+            /// `a > b`, false if either is NaN.
+            #[doc(alias = "gt")]
+            greater GreaterOp [PartialOrd] |a, b| a > b => bool;
+            /// `a >= b`, false if either is NaN.
+            #[doc(alias = "ge")]
+            greater_equal GreaterEqualOp [PartialOrd] |a, b| a >= b => bool;
+            /// `a` to the power of `b`.
+            #[doc(alias = "power")]
+            #[doc(alias = "pow")]
+            powf PowfOp [Real] |a, b| a.powf(b) => T;
+            /// Logarithm of every element to the base `other`, as the quotient of two natural ones, which are
+            /// [`ln`](Elementwise::ln).
+            log LogOp [Real] |a, base| a.ln().over(base.ln()) => T; // The natural one is `ln`.
+            /// Angle in radians of the point `(x, y)`, where this is `y` and `other` is `x`.
+            #[doc(alias = "arctan2")]
+            atan2 Atan2Op [Real] |a, b| a.atan2(b) => T;
+        }
+    };
+}
+
+/// Numbers beside elements of their own type, for operands of one kind.
+macro_rules! scalar_operands {
+    ([$Pairs:ident $Into:ident $into:ident] $divisor:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
+        $(#[$cfg])?
+        #[diagnostic::do_not_recommend]
+        impl $Pairs<$type> for $type {
+            type Expr = Scalar<$type>;
+            type Divisor = scalar_operands!(@$divisor $type);
+
+            fn pair(right: $type) -> Scalar<$type> {
+                Scalar(right)
+            }
+
+            fn divisor(right: $type) -> Self::Divisor {
+                Scalar(right.into())
+            }
+        }
+
+        $(#[$cfg])?
+        impl $Into for $type {
+            type Elem = $type;
+            type Expr = Scalar<$type>;
+
+            fn $into(self) -> Scalar<$type> {
+                Scalar(self)
+            }
+        }
+    )* };
+    (@numbers $type:ty) => { Scalar<$crate::dtype::Divisor<$type>> };
+    (@others $type:ty) => { Scalar<$type> };
+}
+
+pub(crate) use {
+    elementwise_table, for_assignments, for_binary, for_numbers, for_scalars, for_unary,
+    scalar_operands,
+};
