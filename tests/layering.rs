@@ -93,7 +93,7 @@ const CONDITIONAL: [&str; 10] = [
     "dtype",
     "kernel/join.rs",
     "kernel/gemm",
-    "expr/operators",
+    "expr/tables",
     "map/select.rs",
     "tensor/build.rs",
     "arbitrary",
