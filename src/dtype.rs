@@ -51,7 +51,7 @@ macro_rules! dtypes {
         $callback! {
             [Bool: bool, 'b'; I8: i8, 'i'; I16: i16, 'i'; I32: i32, 'i'; I64: i64, 'i'; U8: u8, 'u'; U16: u16, 'u';
             U32: u32, 'u'; U64: u64, 'u'; F32: f32, 'f'; F64: f64, 'f';]
-            "half" F16: half::f16, 'f'; "complex" C32: num_complex::Complex32, 'c';
+            "half" F16: half::f16, 'f'; "half" BF16: half::bf16, 'V'; "complex" C32: num_complex::Complex32, 'c';
             "complex" C64: num_complex::Complex64, 'c';
         }
     };
@@ -83,7 +83,7 @@ macro_rules! define {
                 }
             }
 
-            /// NumPy's letter for the kind: `b`, `i`, `u`, `f` or `c`.
+            /// NumPy's letter for the kind: `b`, `i`, `u`, `f` or `c`; `V` for `bf16`, which NumPy has no name for.
             pub const fn kind(self) -> char {
                 match self {
                     $(Self::$variant => $kind,)*
@@ -246,6 +246,7 @@ file_elements! {
     f32: |x: f32| f32::from_bits(x.to_bits().swap_bytes());
     f64: |x: f64| f64::from_bits(x.to_bits().swap_bytes());
     #[cfg(feature = "half")] half::f16: |x: half::f16| half::f16::from_bits(x.to_bits().swap_bytes());
+    #[cfg(feature = "half")] half::bf16: |x: half::bf16| half::bf16::from_bits(x.to_bits().swap_bytes());
     #[cfg(feature = "complex")] num_complex::Complex32: |x: num_complex::Complex32| {
         num_complex::Complex32::new(f32::swap(x.re), f32::swap(x.im))
     };

@@ -2,6 +2,7 @@
 //!
 //! Longer than 400 lines because it is one table of errors.
 
+mod files;
 mod foreign;
 mod gufunc;
 mod index;
@@ -894,6 +895,38 @@ pub enum Error {
         /// Position, in bytes.
         offset: usize,
     },
+    /// A view that is no memory with an offset and strides, as other libraries want it.
+    #[error("no strides describe this view: {}{reason}", of_axis(*axis))]
+    NotStrided {
+        /// Stages of the map.
+        stages: usize,
+        /// The axis that has no stride, if it is one.
+        axis: Option<usize>,
+        /// What is in the way.
+        reason: &'static str,
+    },
+    /// A file of several arrays, or one of them, is not what its format says.
+    #[error("{}: {}", files::part(format, name.as_deref()), Foreign(reason))]
+    Malformed {
+        /// The format.
+        format: &'static str,
+        /// The array, if it is one.
+        name: Option<String>,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No array of a file has this name.
+    #[error("no array `{}` in this {format}, which has {}", Foreign(name), files::names(found, *count))]
+    NoArray {
+        /// The format.
+        format: &'static str,
+        /// The name that was asked for.
+        name: String,
+        /// The first names that there are.
+        found: Vec<String>,
+        /// How many there are.
+        count: usize,
+    },
     /// The operating system reported an error.
     #[error("{0}")]
     Io(IoError),
@@ -1081,6 +1114,11 @@ impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         Self::Io(IoError(Arc::new(error)))
     }
+}
+
+/// What a reason begins with.
+fn of_axis(axis: Option<usize>) -> String {
+    axis.map_or(String::new(), |axis| format!("axis {axis} "))
 }
 
 fn broadcast_reason(from: &[usize], to: &[usize], axis: usize) -> String {

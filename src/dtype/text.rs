@@ -114,6 +114,7 @@ text_elements! {
     f32: 0.0, 1.0, |a, b| a + b, -a;
     f64: 0.0, 1.0, |a, b| a + b, -a;
     #[cfg(feature = "half")] half::f16: half::f16::ZERO, half::f16::ONE, |a, b| a + b, -a;
+    #[cfg(feature = "half")] half::bf16: half::bf16::ZERO, half::bf16::ONE, |a, b| a + b, -a;
 }
 
 /// Two words, the real and the imaginary part.

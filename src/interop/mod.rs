@@ -3,8 +3,14 @@
 //! positions of indexes, reading until a buffer is full).
 
 mod file;
+#[cfg(feature = "ndarray")]
+mod memory;
 pub mod mtx;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 pub mod npy;
+#[cfg(feature = "npz")]
+pub mod npz;
 #[cfg(feature = "roaring")]
 pub mod roaring;
 #[cfg(feature = "sprs")]

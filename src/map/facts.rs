@@ -52,6 +52,33 @@ impl AddressMap {
         })
     }
 
+    /// [`Self::as_strided`], with the reason where it is `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotStrided`].
+    ///
+    /// ```
+    /// use lensor::{AddressMap, Error};
+    /// let map = AddressMap::row_major(&[2, 3].into())?.rotate(&[0, 1])?;
+    /// let error = map.check_strided().unwrap_err();
+    /// assert_eq!(error.to_string(), "no strides describe this view: axis 1 is rotated or repeated");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn check_strided(&self) -> Result<Strided> {
+        if let Some(strided) = self.as_strided() {
+            return Ok(strided);
+        }
+        let stages = self.rest().len() + 1;
+        let axis = self.top.axes().position(|axis| !matches!(axis.pattern, Pattern::Linear));
+        let reason = match axis.and_then(|axis| self.top.axis(axis)).map(|axis| axis.pattern) {
+            _ if stages > 1 => "its map has several stages",
+            Some(Pattern::Listed(_)) => "is a list of positions",
+            _ => "is rotated or repeated",
+        };
+        Err(Error::NotStrided { stages, axis: axis.filter(|_| stages == 1), reason })
+    }
+
     /// Whether no two indexes share an address.
     pub fn is_injective(&self) -> bool {
         self.check_injective().is_ok()

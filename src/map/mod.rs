@@ -79,6 +79,37 @@ impl AddressMap {
         Ok(Layout::row_major(shape)?.into())
     }
 
+    /// The map of an offset and strides, in elements, as other libraries describe arrays: negative where an axis runs
+    /// backwards, 0 where it repeats one element.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`](crate::Error::Rank) unless there is one stride for each axis, and those of [`Layout::new`]: nothing
+    /// overflows, and no address is negative.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::from_strides([2, 3], 5, &[-3, 1])?;
+    /// assert_eq!((map.to_local(&[0, 0])?, map.to_local(&[1, 2])?), (5, 4));
+    /// let strided = map.as_strided().unwrap();
+    /// assert_eq!((strided.offset, &strided.strides[..]), (5, &[-3, 1][..]));
+    /// assert!(AddressMap::from_strides([2, 3], 2, &[-3, 1]).is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_strides(shape: impl Into<Shape>, offset: usize, strides: &[isize]) -> Result<Self> {
+        let shape = shape.into();
+        if strides.len() != shape.rank() {
+            let (expected, found) = (shape.rank(), strides.len());
+            return Err(crate::Error::Rank { what: "strides", expected, found });
+        }
+        let overflow =
+            || crate::Error::AddressOverflow { address: offset as i128, shape: shape.to_vec() };
+        let first = isize::try_from(offset).map_err(|_| overflow())?;
+        let axes = shape.iter().zip(strides);
+        let axes = axes.map(|(&extent, &stride)| AxisMap::linear(extent, stride));
+        Ok(Layout::new(first, axes)?.into())
+    }
+
     /// Addresses `0..len`, of a length that some memory has. Only elements without size can be more than
     /// fit in `isize`; those beyond are left out.
     pub(crate) fn of_length(len: usize) -> Self {

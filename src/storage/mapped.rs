@@ -7,6 +7,7 @@ use crate::dtype::{ByteOrder, MapElement};
 use crate::error::{Error, Result};
 use memmap2::{Mmap, MmapMut, MmapOptions};
 use std::fs::File;
+use std::sync::Arc;
 
 /// Elements of a file, mapped read-only. The safe twin
 /// [`read_elements_at`](super::read_elements_at) takes the same arguments and copies.
@@ -103,6 +104,49 @@ impl<T: MapElement> Encoded<T, MmapMut> {
     /// [`Error::Io`] with what the operating system reports.
     pub fn flush(&mut self) -> Result<()> {
         Ok(self.bytes_mut().flush()?)
+    }
+}
+
+/// A whole file mapped read-only, shared by all who hold a clone: the tensors of one file, say.
+///
+/// ```
+/// use lensor::dtype::ByteOrder;
+/// use lensor::storage::{Encoded, SharedMap};
+/// use lensor::Tensor;
+/// use std::io::Write;
+///
+/// let mut file = tempfile::tempfile()?;
+/// file.write_all(&[1, 2, 3, 0, 4, 0])?;
+/// // SAFETY: the file has no name, so nobody else can change it.
+/// let map = unsafe { SharedMap::map(&file) }?;
+/// let bytes = Tensor::new([2], Encoded::<u8, _>::new(map.clone(), 0, 2, ByteOrder::Little)?)?;
+/// let words = Tensor::new([2], Encoded::<u16, _>::new(map, 2, 2, ByteOrder::Little)?)?;
+/// assert_eq!((bytes.to_vec()?, words.to_vec()?), (vec![1, 2], vec![3, 4]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SharedMap(Arc<Mmap>);
+
+impl SharedMap {
+    /// Maps all of `file`. Reads nothing yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the operating system refuses.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Mapped::map`], for as long as a clone lives.
+    pub unsafe fn map(file: &File) -> Result<Self> {
+        // SAFETY: that nobody truncates or writes the file is the contract of this function.
+        Ok(Self(Arc::new(unsafe { Mmap::map(file) }?)))
+    }
+}
+
+impl AsRef<[u8]> for SharedMap {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.0
     }
 }
 

@@ -14,6 +14,7 @@ pub mod conformance;
 mod dense;
 mod encoded;
 mod forward;
+mod held;
 #[cfg(feature = "mmap")]
 mod mapped;
 mod sparse;
@@ -27,8 +28,9 @@ pub use composed::{Concat, Indexed};
 pub use computed::{Constant, FromFn, Impulse, Progression};
 pub use dense::SubBuffer;
 pub use encoded::Encoded;
+pub use held::Held;
 #[cfg(feature = "mmap")]
-pub use mapped::{Mapped, MappedMut};
+pub use mapped::{Mapped, MappedMut, SharedMap};
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use sparse::{sort_entries, sort_pairs};
 pub use stored::{Stored, StoredMut};

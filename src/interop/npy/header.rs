@@ -213,7 +213,7 @@ impl Header {
     }
 
     /// Checks that elements are `T`.
-    pub(super) fn check_type<T: FileElement>(&self) -> Result<()> {
+    pub(in crate::interop) fn check_type<T: FileElement>(&self) -> Result<()> {
         if self.dtype == T::DTYPE {
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl Header {
     }
 
     /// Checks that a file of `found` bytes ends where the data does.
-    pub(super) fn check_end(&self, found: u64) -> Result<()> {
+    pub(in crate::interop) fn check_end(&self, found: u64) -> Result<()> {
         let expected = self.file_bytes();
         match found.cmp(&expected) {
             std::cmp::Ordering::Less => Err(Error::Truncated { expected, found }),
@@ -273,7 +273,7 @@ fn element_type(descr: &str) -> Option<(DType, ByteOrder)> {
         "<" => ByteOrder::Little,
         ">" => ByteOrder::Big,
         "=" => ByteOrder::NATIVE,
-        "|" if dtype.size_bytes() == 1 => ByteOrder::NATIVE,
+        "|" if dtype.size_bytes() == 1 || dtype.kind() == 'V' => ByteOrder::NATIVE,
         _ => return None,
     };
     Some((dtype, order))

@@ -1,7 +1,11 @@
 //! Files, streams and other libraries. Files from strangers are in `tests/hostile`, whose allocator counts.
 
 mod files;
+#[cfg(all(feature = "conformance", feature = "ndarray", feature = "quickcheck"))]
+mod ndarray;
 mod npy;
+#[cfg(all(feature = "npz", feature = "quickcheck"))]
+mod npz;
 mod round_trip;
 #[cfg(all(feature = "conformance", feature = "quickcheck", feature = "sprs"))]
 mod sprs;

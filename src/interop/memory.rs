@@ -1,0 +1,81 @@
+//! Views of memory as other libraries describe them: a slice and strides.
+
+use crate::error::{Error, Result};
+use crate::map::{AddressMap, Strided};
+use crate::storage::{Reader, Writer};
+use crate::tensor::Tensor;
+use std::ops::Range;
+
+/// What of memory a view shows, and how.
+pub(super) struct Window {
+    /// From the lowest address to the highest.
+    pub(super) span: Range<usize>,
+    pub(super) strided: Strided,
+}
+
+impl Window {
+    /// # Errors
+    ///
+    /// [`Error::NotStrided`].
+    pub(super) fn of(map: &AddressMap) -> Result<Self> {
+        Ok(Self { span: map.span(), strided: map.check_strided()? })
+    }
+
+    /// Strides without their signs.
+    pub(super) fn distances(&self) -> Vec<usize> {
+        self.strided.strides.iter().map(|stride| stride.unsigned_abs()).collect()
+    }
+
+    /// Axes that run backwards.
+    pub(super) fn backwards(&self) -> impl Iterator<Item = usize> + '_ {
+        let strides = self.strided.strides.iter().enumerate();
+        strides.filter(|(_, stride)| **stride < 0).map(|(axis, _)| axis)
+    }
+}
+
+/// The elements from the lowest to the highest of a view of memory.
+///
+/// # Errors
+///
+/// [`Error::NotStrided`], also where the storage is no memory.
+pub(super) fn elements<S: Reader>(t: &Tensor<S>) -> Result<(Window, &[S::Elem])> {
+    let window = Window::of(t.address_map())?;
+    let elements = t.storage().as_slice().and_then(|all| all.get(window.span.clone()));
+    Ok((window, elements.ok_or_else(|| no_memory(t.address_map()))?))
+}
+
+/// The same to be written.
+///
+/// # Errors
+///
+/// As for [`elements`], and [`Error::NotInjective`].
+pub(super) fn elements_mut<S: Writer>(t: &mut Tensor<S>) -> Result<(Window, &mut [S::Elem])> {
+    let window = Window::of(t.address_map())?;
+    t.address_map().check_injective()?;
+    let lacking = no_memory(t.address_map());
+    let (_, storage) = t.parts_mut();
+    let elements = storage.as_mut_slice().and_then(|all| all.get_mut(window.span.clone()));
+    Ok((window, elements.ok_or(lacking)?))
+}
+
+fn no_memory(map: &AddressMap) -> Error {
+    refused(map, "its storage is not memory")
+}
+
+/// Why a view cannot be shared.
+pub(super) fn refused(map: &AddressMap, reason: &'static str) -> Error {
+    Error::NotStrided { stages: map.stages().len(), axis: None, reason }
+}
+
+/// The map of an array whose first element lies above others where axes run backwards; its memory begins with the lowest.
+///
+/// # Errors
+///
+/// As for [`AddressMap::from_strides`].
+pub(super) fn map_from_lowest(shape: &[usize], strides: &[isize]) -> Result<AddressMap> {
+    let below = shape.iter().zip(strides).filter(|(extent, stride)| **extent > 1 && **stride < 0);
+    let offset = below.fold(0_usize, |offset, (extent, stride)| {
+        offset.saturating_add((extent - 1).saturating_mul(stride.unsigned_abs()))
+    });
+    AddressMap::from_strides(shape, offset, strides)
+}

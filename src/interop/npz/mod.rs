@@ -1,0 +1,236 @@
+//! NumPy's `.npz` archives (feature `npz`): several named arrays in one file.
+//!
+//! | | copies into memory | copies nothing |
+//! |---|---|---|
+//! | an archive | [`open`], [`Archive::new`] | `map` (feature `mmap`) |
+//! | an array of it | [`Archive::read`] | `Archive::map`, where it is stored as it is |
+//! | a sparse matrix of SciPy | [`Archive::read_sparse`] | |
+//!
+//! [`save`] and [`Writer`] write them, piece by piece, any expression; [`Writer::add_sparse`] as SciPy does. Names, types and
+//! shapes are listed by [`Archive::entries`] before any data is read.
+//!
+//! An archive may come from a stranger. Whatever it holds, these functions return an error rather than panic or abort:
+//! entries that overlap, names that come twice, sizes that are not those of the array, ciphers. Memory for an array
+//! follows what arrives, and ends at what its header says; the list takes some hundred bytes an entry.
+//!
+//! ```
+//! use lensor::Tensor;
+//! use lensor::interop::npz;
+//! let dir = tempfile::tempdir()?;
+//! let path = dir.path().join("model.npz");
+//! let weights = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
+//! npz::save(&path, |archive| {
+//!     archive.add("weights", weights.view().transpose(&[1, 0])?)?;
+//!     archive.add("doubled", &weights * 2.0)
+//! })?;
+//!
+//! let mut archive = npz::open(&path)?;
+//! let names: Vec<&str> = archive.entries().iter().map(|entry| entry.name()).collect();
+//! assert_eq!(names, ["weights", "doubled"]);
+//! assert_eq!(archive.read::<f64>("weights")?.to_vec()?, [1.0, 3.0, 2.0, 4.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(feature = "mmap")]
+mod map;
+mod sparse;
+mod write;
+
+pub use ::zip;
+#[cfg(feature = "mmap")]
+pub use map::map;
+pub use write::{Writer, save};
+
+use super::{file, npy};
+use crate::dtype::FileElement;
+use crate::error::{Error, Result};
+use crate::memory::{list, push, try_with_capacity};
+use crate::tensor::Tensor;
+use ::zip::result::ZipError;
+use ::zip::{CompressionMethod, ZipArchive};
+use std::fmt::{self, Debug, Formatter};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+/// What errors call the format.
+const FORMAT: &str = "npz archive";
+/// What names of arrays end with inside.
+const ENDING: &str = ".npy";
+
+/// An array of an archive: its name, type and shape. Its data was not read.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    name: String,
+    header: Result<npy::Header>,
+    /// Position in the archive.
+    number: usize,
+    /// Where its file begins, if it is stored as it is.
+    stored_at: Option<u64>,
+    /// Size of its file once inflated.
+    bytes: u64,
+}
+
+impl Entry {
+    /// Its name, without `.npy`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its type and shape.
+    ///
+    /// # Errors
+    ///
+    /// What [`npy::Header::parse`] reports; [`Error::Malformed`] for an entry that is in cipher or packed in an unknown
+    /// way. Other entries can be read all the same.
+    pub fn header(&self) -> Result<&npy::Header> {
+        self.header.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether its data is stored as it is, and can be mapped.
+    pub fn is_stored(&self) -> bool {
+        self.stored_at.is_some()
+    }
+
+    /// Its header, if the file holds just what it says, of elements `T`.
+    fn checked<T: FileElement>(&self) -> Result<&npy::Header> {
+        let header = self.header()?;
+        header.check_type::<T>()?;
+        header.check_end(self.bytes)?;
+        Ok(header)
+    }
+}
+
+/// An archive of arrays.
+pub struct Archive<R> {
+    zip: ZipArchive<R>,
+    entries: Vec<Entry>,
+}
+
+impl<R> Debug for Archive<R> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").field("entries", &self.entries).finish_non_exhaustive()
+    }
+}
+
+/// Opens an archive and lists it.
+///
+/// # Errors
+///
+/// As for [`Archive::new`]; [`Error::Io`] names the file.
+///
+/// ```
+/// use lensor::{Tensor, interop::npz};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("two.npz");
+/// npz::save(&path, |archive| archive.add("x", Tensor::full([2, 3], 1_u8)?))?;
+/// let archive = npz::open(&path)?;
+/// assert_eq!(archive.entries()[0].header()?.shape(), &[2, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open(path: impl AsRef<Path>) -> Result<Archive<BufReader<File>>> {
+    file::open(path.as_ref(), |file| Archive::new(BufReader::new(file.try_clone()?)))
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Lists an archive: reads its directory and the header of each array.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] for what is no archive, for entries that share bytes, and for a name that comes twice;
+    /// [`Error::OutOfMemory`], [`Error::Io`].
+    pub fn new(source: R) -> Result<Self> {
+        let mut zip = ZipArchive::new(source).map_err(|error| refused(None, error))?;
+        if zip.has_duplicate_names() {
+            return Err(malformed(None, "a name comes twice"));
+        }
+        if zip.has_overlapping_entries().map_err(|error| refused(None, error))? {
+            return Err(malformed(None, "entries share bytes"));
+        }
+        let mut entries: Vec<Entry> = try_with_capacity(zip.len())?;
+        for number in 0..zip.len() {
+            let entry = entry(&mut zip, number)?;
+            push(&mut entries, entry)?;
+        }
+        let mut names = list(entries.iter().map(|entry| &entry.name))?;
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(malformed(Some(pair[0]), "its name comes twice"));
+        }
+        Ok(Self { zip, entries })
+    }
+
+    /// Reads an array into memory. Its checksum is verified.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoArray`], what [`Entry::header`] and [`npy::read`] report, [`Error::Malformed`] if the data is not what its
+    /// checksum or its packing says.
+    pub fn read<T: FileElement>(&mut self, name: &str) -> Result<Tensor<Vec<T>>> {
+        let entry = find(&self.entries, name)?;
+        entry.checked::<T>()?;
+        let source = self.zip.by_index(entry.number);
+        npy::read(source.map_err(|error| refused(Some(name), error))?)
+            .map_err(|error| corrupt(name, error))
+    }
+}
+
+impl<R> Archive<R> {
+    /// The arrays, in the order of the archive.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+fn entry<R: Read + Seek>(zip: &mut ZipArchive<R>, number: usize) -> Result<Entry> {
+    let (name, bytes, stored) = {
+        let found = zip.by_index_raw(number).map_err(|error| refused(None, error))?;
+        let name = found.name().map_err(|error| refused(None, error))?;
+        let name = name.strip_suffix(ENDING).unwrap_or(&name).to_string();
+        let stored = found.compression() == CompressionMethod::Stored && !found.encrypted();
+        if stored && found.compressed_size() != found.size() {
+            return Err(malformed(Some(&name), "it is stored in more or fewer bytes than it has"));
+        }
+        (name, found.size(), found.data_start().filter(|_| stored))
+    };
+    let header = match zip.by_index(number) {
+        Ok(source) => npy::Header::read(source).map_err(|error| corrupt(&name, error)),
+        Err(error) => Err(refused(Some(&name), error)),
+    };
+    Ok(Entry { name, header, number, stored_at: stored, bytes })
+}
+
+fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {
+    let found = entries.iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| Error::no_array(FORMAT, name, entries.iter().map(|entry| &entry.name[..])))
+}
+
+fn malformed(name: Option<&str>, reason: &str) -> Error {
+    Error::Malformed { format: FORMAT, name: name.map(Into::into), reason: reason.into() }
+}
+
+/// An error of the archive.
+fn refused(name: Option<&str>, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) => of_stream(name, error.into()),
+        other => malformed(name, &other.to_string()),
+    }
+}
+
+/// An error while data is unpacked.
+fn corrupt(name: &str, error: Error) -> Error {
+    of_stream(Some(name), error)
+}
+
+/// Streams report as errors of input what is wrong with the bytes.
+fn of_stream(name: Option<&str>, error: Error) -> Error {
+    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    match &error {
+        Error::Io(found)
+            if [InvalidData, InvalidInput, Other, UnexpectedEof].contains(&found.kind()) =>
+        {
+            malformed(name, &found.to_string())
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,171 @@
+//! Sparse matrices as SciPy keeps them in archives.
+
+use super::write::Writer;
+use super::{Archive, malformed, of_stream};
+use crate::dtype::{Arithmetic, FileElement};
+use crate::error::{Error, Result};
+use crate::interop::text;
+use crate::memory::{list, push, try_with_capacity};
+use crate::shape::Shape;
+use crate::storage::{Reader, Sparse};
+use crate::tensor::Tensor;
+use std::io::{Read, Seek, Write};
+
+/// Most bytes of the entry that names the kind of a matrix.
+const KIND_BYTES: u64 = 1 << 10;
+/// The kinds that are read.
+const KINDS: [&str; 3] = ["csr", "csc", "coo"];
+
+impl<R: Read + Seek> Archive<R> {
+    /// Reads a sparse matrix that `scipy.sparse.save_npz` wrote: by rows (`csr`), by columns (`csc`) or as coordinates
+    /// (`coo`). Entries of one place are summed, integers wrapping.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoArray`] for an archive of other things, [`Error::Malformed`] for other kinds and for rows that do not
+    /// fit; [`Error::InvalidSparse`] for an index outside, and what [`Self::read`] reports.
+    ///
+    /// ```
+    /// use lensor::interop::npz;
+    /// use lensor::{Tensor, storage::Sparse};
+    /// let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("matrix.npz");
+    /// let matrix = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 3], vec![0.5, 2.0])?)?;
+    /// npz::save(&path, |archive| archive.add_sparse(&matrix))?;
+    /// assert_eq!(npz::open(&path)?.read_sparse::<f64>()?, matrix);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read_sparse<T: FileElement>(&mut self) -> Result<Tensor<Sparse<T>>> {
+        let kind = self.kind()?;
+        let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
+            return Err(malformed(
+                Some("format"),
+                &format!("expected csr, csc or coo, found {kind:?}"),
+            ));
+        };
+        let shape: Shape = self.numbers("shape")?.into();
+        let &[rows, columns] = shape.extents() else {
+            return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
+        };
+        let values = self.read::<T>("data")?.to_vec()?;
+        let [row_of, column_of] = match kind {
+            "coo" => [self.numbers("row")?, self.numbers("col")?],
+            _ => {
+                let (outer, inner) = (self.numbers("indptr")?, self.numbers("indices")?);
+                match kind {
+                    "csr" => [repeated(&outer, rows, values.len())?, inner],
+                    _ => [inner, repeated(&outer, columns, values.len())?],
+                }
+            }
+        };
+        if row_of.len() != values.len() || column_of.len() != values.len() {
+            let found = [row_of.len(), column_of.len(), values.len()];
+            return Err(malformed(
+                None,
+                &format!("lists of rows, columns and data have lengths {found:?}"),
+            ));
+        }
+        let mut addresses = try_with_capacity(values.len())?;
+        shape.count()?;
+        for (entry, (&row, &column)) in row_of.iter().zip(&column_of).enumerate() {
+            for (axis, index, extent) in [(0, row, rows), (1, column, columns)] {
+                if index >= extent {
+                    let text = format!(
+                        "entry {entry} has index {index} of axis {axis}, which has {extent}"
+                    );
+                    return Err(malformed(None, &text));
+                }
+            }
+            addresses.push(row * columns + column);
+        }
+        text::sparse(&shape, addresses, values)
+    }
+
+    /// The name of the kind, as bytes or as NumPy's text of four bytes a letter.
+    fn kind(&mut self) -> Result<String> {
+        let number = super::find(&self.entries, "format")?.number;
+        let source =
+            self.zip.by_index(number).map_err(|error| super::refused(Some("format"), error))?;
+        let mut bytes = Vec::new();
+        source
+            .take(KIND_BYTES)
+            .read_to_end(&mut bytes)
+            .map_err(|error| of_stream(Some("format"), error.into()))?;
+        let text = bytes.rsplit(|&byte| byte == b'\n').next().unwrap_or(&[]);
+        let letters = text.iter().filter(|&&byte| byte != 0);
+        Ok(letters.map(|&byte| char::from(byte)).collect())
+    }
+
+    /// Integers of 32 or 64 bits as indexes.
+    fn numbers(&mut self, name: &str) -> Result<Vec<usize>> {
+        let wide = super::find(&self.entries, name)?.header()?.dtype() == crate::dtype::DType::I64;
+        let numbers = match wide {
+            true => self.read::<i64>(name)?,
+            false => {
+                let numbers = self.read::<i32>(name)?.to_vec()?;
+                Tensor::from(list(numbers.into_iter().map(i64::from))?)
+            }
+        };
+        let mut all = try_with_capacity(numbers.len())?;
+        for number in numbers.to_vec()? {
+            let number = usize::try_from(number);
+            push(&mut all, number.map_err(|_| malformed(Some(name), "a number is negative"))?)?;
+        }
+        Ok(all)
+    }
+}
+
+/// The number of its row for every entry.
+fn repeated(pointers: &[usize], lines: usize, entries: usize) -> Result<Vec<usize>> {
+    let ends = pointers.last().is_some_and(|&last| last == entries) && pointers[0] == 0;
+    if pointers.len() != lines.saturating_add(1) || !ends || !pointers.is_sorted() {
+        let text = format!("expected {lines} rows that end with {entries} entries");
+        return Err(malformed(Some("indptr"), &text));
+    }
+    let mut all = try_with_capacity(entries)?;
+    for (line, pair) in pointers.windows(2).enumerate() {
+        all.extend(std::iter::repeat_n(line, pair[1] - pair[0]));
+    }
+    Ok(all)
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// Adds the arrays that `scipy.sparse.load_npz` reads as a matrix by rows. An archive holds one such matrix.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotSparse`] for dense storage, [`Error::FillNotZero`],
+    /// and what [`Self::add`] reports.
+    pub fn add_sparse<S>(&mut self, t: &Tensor<S>) -> Result<()>
+    where
+        S: Reader<Elem: FileElement + Arithmetic>,
+    {
+        let shape = t.shape();
+        let &[rows, columns] = shape.extents() else {
+            return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
+        };
+        let (_, _, addresses, values) = text::entries(t, "a matrix of SciPy")?.into_parts();
+        let mut pointers = try_with_capacity(rows + 1)?;
+        let mut next = 0;
+        pointers.push(0_i64);
+        for row in 0..rows {
+            next += addresses[next..].partition_point(|&address| address < (row + 1) * columns);
+            pointers.push(next as i64);
+        }
+        let indices = list(addresses.iter().map(|address| (address % columns.max(1)) as i64))?;
+        let kind = kind_file();
+        self.entry("format", kind.len() as u64, |sink| Ok(sink.write_all(&kind)?))?;
+        self.add("shape", Tensor::from(vec![rows as i64, columns as i64]))?;
+        self.add("data", Tensor::from(values))?;
+        self.add("indices", Tensor::from(indices))?;
+        self.add("indptr", Tensor::from(pointers))
+    }
+}
+
+/// A file of the three letters `csr` as NumPy keeps bytes, which no other file has.
+fn kind_file() -> Vec<u8> {
+    let text = "{'descr': '|S3', 'fortran_order': False, 'shape': (), }";
+    let padded = format!("{text:117}\n");
+    let prefix = [b"\x93NUMPY\x01\x00".as_slice(), &(padded.len() as u16).to_le_bytes()].concat();
+    [&prefix, padded.as_bytes(), b"csr"].concat()
+}

@@ -1,0 +1,134 @@
+//! Writing archives.
+
+use super::{ENDING, FORMAT, refused};
+use crate::dtype::{ByteOrder, Element, FileElement};
+use crate::error::{Error, Result};
+use crate::expr::{IntoExpr, Lazy};
+use crate::interop::{file, npy};
+use ::zip::CompressionMethod;
+use ::zip::ZipWriter;
+use ::zip::write::SimpleFileOptions;
+use std::fmt::{self, Debug, Formatter};
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::path::Path;
+
+/// Alignment of data in archives, in bytes: that of headers of NumPy, so that mapped arrays are slices.
+const ALIGN_BYTES: u16 = 64;
+/// From this size on, an entry needs the fields of large archives.
+const LARGE_BYTES: u64 = 1 << 31;
+
+/// Writes an archive to a new file, which replaces one of the same name once it is whole, as
+/// [`npy::save`](crate::interop::npy::save) does.
+///
+/// # Errors
+///
+/// What `write` reports, and [`Error::Io`], which names the file; an old file is as it was then.
+///
+/// ```
+/// use lensor::{Tensor, interop::npz};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("x.npz");
+/// npz::save(&path, |archive| {
+///     archive.add("a", Tensor::iota([2, 3])?)?;
+///     archive.add("b", &Tensor::from(vec![true, false]))
+/// })?;
+/// assert_eq!(npz::open(&path)?.read::<bool>("b")?.to_vec()?, [true, false]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn save(
+    path: impl AsRef<Path>,
+    write: impl FnOnce(&mut Writer<&File>) -> Result<()>,
+) -> Result<()> {
+    file::save(path.as_ref(), |file| {
+        let mut archive = Writer::new(file);
+        write(&mut archive)?;
+        archive.finish().map(drop)
+    })
+}
+
+/// An archive that arrays are added to. Without [`Self::finish`] it has no directory and cannot be read.
+pub struct Writer<W: Write + Seek> {
+    zip: ZipWriter<W>,
+    method: CompressionMethod,
+}
+
+impl<W: Write + Seek> Debug for Writer<W> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("method", &self.method).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// An archive of arrays that are stored as they are, each aligned so that mapped it is a slice.
+    pub fn new(sink: W) -> Self {
+        Self { zip: ZipWriter::new(sink), method: CompressionMethod::Stored }
+    }
+
+    /// Deflates the arrays that follow.
+    #[must_use]
+    pub fn deflated(mut self) -> Self {
+        self.method = CompressionMethod::Deflated;
+        self
+    }
+
+    /// Adds a tensor, a view of any storage or an expression, computed and written piece by piece.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] for a name that comes twice, and what [`npy::write`](crate::interop::npy::write()) reports; the
+    /// archive is without this array then, and goes on.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::interop::npz::{Archive, Writer};
+    /// use std::io::Cursor;
+    /// let mut archive = Writer::new(Cursor::new(Vec::new())).deflated();
+    /// archive.add("zeros", &Tensor::full([1000], 0.0)?)?;
+    /// let bytes = archive.finish()?.into_inner();
+    /// assert!(bytes.len() < 400);
+    /// assert_eq!(Archive::new(Cursor::new(bytes))?.read::<f64>("zeros")?.get(&[7])?, 0.0);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn add<X>(&mut self, name: &str, x: X) -> Result<()>
+    where
+        X: IntoExpr<Elem: FileElement>,
+    {
+        let x = Lazy(x.into_expr());
+        let (dtype, shape) = (<X::Elem as Element>::DTYPE, x.shape()?);
+        let header = npy::Header::new(dtype, ByteOrder::NATIVE, false, shape)?;
+        self.entry(name, header.file_bytes(), |sink| npy::write(sink, x))
+    }
+
+    /// Adds a file of so many bytes.
+    pub(super) fn entry(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        write: impl FnOnce(&mut ZipWriter<W>) -> Result<()>,
+    ) -> Result<()> {
+        let options = SimpleFileOptions::default()
+            .compression_method(self.method)
+            .with_alignment(ALIGN_BYTES)
+            .large_file(bytes >= LARGE_BYTES);
+        let started = self.zip.start_file(format!("{name}{ENDING}"), options);
+        started.map_err(|error| refused(Some(name), error))?;
+        if let Err(error) = write(&mut self.zip) {
+            self.zip.abort_file().map_err(|error| refused(Some(name), error))?;
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Writes the directory, without which there is no archive.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the sink fails.
+    pub fn finish(self) -> Result<W> {
+        self.zip.finish().map_err(|error| match error {
+            ::zip::result::ZipError::Io(error) => error.into(),
+            other => Error::Malformed { format: FORMAT, name: None, reason: other.to_string() },
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! Archives of NumPy and our own, read into memory and mapped; matrices of SciPy.
+
+use crate::support::Random;
+use lensor::arbitrary::Viewed;
+use lensor::dtype::{DTypeVisitor, FileElement, MapElement};
+use lensor::interop::npy;
+use lensor::interop::npz::{self, Archive, Writer};
+use lensor::storage::Sparse;
+use lensor::{Error, Tensor};
+use quickcheck::quickcheck;
+use std::io::Cursor;
+use std::path::PathBuf;
+
+fn data(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/npz").join(name)
+}
+
+/// Compares an array with its twin, in its own type.
+struct SameAsTwin<'a>(&'a str, &'a str);
+
+impl DTypeVisitor for SameAsTwin<'_> {
+    type Output = ();
+
+    fn visit<T: FileElement>(self) {
+        let twin = npy::open::<T>(data(&format!("{}.npy", self.1))).unwrap();
+        let read = npz::open(data(self.0)).unwrap().read::<T>(self.1).unwrap();
+        assert_eq!((read.shape(), read.to_vec().unwrap()), (twin.shape(), twin.to_vec().unwrap()));
+    }
+}
+
+fn mapped<T: MapElement>(archive: &str, name: &str) {
+    // SAFETY: nobody writes to the files of the tests.
+    #[allow(unsafe_code, reason = "maps a file of the tests")]
+    let archive = unsafe { npz::map(data(archive)) }.unwrap();
+    let twin = npy::open::<T>(data(&format!("{name}.npy"))).unwrap();
+    let t = archive.map::<T>(name).unwrap();
+    assert_eq!((t.shape(), t.to_vec().unwrap()), (twin.shape(), twin.to_vec().unwrap()));
+}
+
+#[test]
+fn archives_of_numpy_are_read() {
+    let all = ["a", "b", "c", "scalar", "empty", "big"];
+    for (file, names) in [
+        ("stored.npz", &all[..]),
+        ("deflated.npz", &all),
+        ("zip64.npz", &["a", "b"]),
+        ("zip32.npz", &["a", "b"]),
+        ("zip64_central.npz", &["a", "b"]),
+    ] {
+        let archive = npz::open(data(file)).unwrap();
+        let found: Vec<&str> = archive.entries().iter().map(|entry| entry.name()).collect();
+        assert_eq!(found, names, "{file}");
+        for entry in archive.entries() {
+            assert_eq!(entry.is_stored(), file != "deflated.npz");
+            let header = entry.header().unwrap();
+            let twin = npy::open_header(data(&format!("{}.npy", entry.name()))).unwrap();
+            assert_eq!(header, &twin, "{file} {}", entry.name());
+            header.dtype().visit(SameAsTwin(file, entry.name()));
+        }
+        if file != "deflated.npz" {
+            mapped::<f64>(file, "a");
+            mapped::<i16>(file, "b");
+        }
+    }
+    for (name, map) in [
+        ("scalar", mapped::<f32> as fn(&str, &str)),
+        ("empty", mapped::<u8>),
+        ("big", mapped::<i32>),
+    ] {
+        map("stored.npz", name);
+    }
+}
+
+/// An array of texts does not keep others from being read.
+#[test]
+fn unknown_arrays_stand_aside() {
+    let mut archive = npz::open(data("text.npz")).unwrap();
+    let error =
+        archive.entries().iter().find(|e| e.name() == "text").unwrap().header().unwrap_err();
+    assert!(matches!(&error, Error::ElementType { found, .. } if found == "<U5"), "{error}");
+    assert_eq!(archive.read::<f32>("text").unwrap_err(), error);
+    lensor::dtype::DType::F32.visit(SameAsTwin("text.npz", "x"));
+    let error = archive.read::<f32>("y").unwrap_err();
+    assert_eq!(error.to_string(), "no array `y` in this npz archive, which has text, x");
+    let error = archive.read::<u8>("x").unwrap_err();
+    assert_eq!(error, Error::ElementType { expected: "u8", found: "f32".into() });
+}
+
+#[test]
+fn matrices_of_scipy_are_read() {
+    let dense = npy::open::<f64>(data("matrix.npy")).unwrap();
+    for file in ["csr.npz", "csc.npz", "coo.npz"] {
+        let matrix = npz::open(data(file)).unwrap().read_sparse::<f64>().unwrap();
+        assert_eq!(matrix.shape(), dense.shape());
+        assert_eq!(matrix.to_vec().unwrap(), dense.to_vec().unwrap(), "{file}");
+        assert!(matrix.storage().stored_len() < 20);
+    }
+    let error = npz::open(data("stored.npz")).unwrap().read_sparse::<f64>().unwrap_err();
+    assert!(matches!(error, Error::NoArray { .. }));
+}
+
+quickcheck! {
+    /// Whatever is written is read again and mapped, stored or deflated, under any view.
+    fn what_is_written_is_read(all: Vec<Viewed<i32>>, deflated: bool) -> bool {
+        let mut writer = Writer::new(Cursor::new(Vec::new()));
+        if deflated {
+            writer = writer.deflated();
+        }
+        for (k, viewed) in all.iter().enumerate().take(5) {
+            writer.add(&format!("array {k}"), viewed.tensor() * 3).unwrap();
+        }
+        let bytes = writer.finish().unwrap().into_inner();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("some.npz");
+        std::fs::write(&path, &bytes).unwrap();
+        let mut archive = Archive::new(Cursor::new(&bytes[..])).unwrap();
+        // SAFETY: the file is in a directory of our own.
+        #[allow(unsafe_code, reason = "maps a file of the test")]
+        let map = unsafe { npz::map(&path) }.unwrap();
+        for (k, viewed) in all.iter().enumerate().take(5) {
+            let name = format!("array {k}");
+            let (shape, data) = viewed.model();
+            let data: Vec<i32> = data.into_iter().map(|x| x.wrapping_mul(3)).collect();
+            let read = archive.read::<i32>(&name).unwrap();
+            assert_eq!((read.shape(), read.to_vec().unwrap()), (shape.clone(), data.clone()));
+            match map.map::<i32>(&name) {
+                Ok(t) => {
+                    assert_eq!(t.shape(), shape);
+                    // What is aligned in the file is a slice.
+                    assert_eq!(t.storage().try_slice().unwrap(), data);
+                }
+                Err(error) => {
+                    assert!(deflated);
+                    let text = format!("array `{name}` of this npz archive: it is deflated: read it");
+                    assert_eq!(error.to_string(), text);
+                }
+            }
+        }
+        true
+    }
+}
+
+#[test]
+fn sparse_matrices_come_back() {
+    let mut random = Random(3);
+    for _ in 0..100 {
+        let (rows, columns) = (random.below(7), random.below(9));
+        let mut addresses: Vec<usize> =
+            (0..rows * columns).filter(|_| random.below(3) == 0).collect();
+        addresses.dedup();
+        let values: Vec<i64> = addresses.iter().map(|_| random.below(100) as i64 - 50).collect();
+        let storage = Sparse::from_sorted(rows * columns, 0, addresses, values).unwrap();
+        let matrix = Tensor::new([rows, columns], storage).unwrap();
+        let turned = matrix.view().transpose(&[1, 0]).unwrap();
+        let mut writer = Writer::new(Cursor::new(Vec::new()));
+        writer.add_sparse(&turned).unwrap();
+        let mut archive = Archive::new(writer.finish().unwrap()).unwrap();
+        let back = archive.read_sparse::<i64>().unwrap();
+        assert_eq!(
+            (back.shape(), back.to_vec().unwrap()),
+            (turned.shape(), turned.to_vec().unwrap())
+        );
+        assert_eq!(back.storage().stored_len(), matrix.storage().stored_len());
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()));
+    writer.add("a", Tensor::from(vec![1_u8])).unwrap();
+    let error = writer.add("a", Tensor::from(vec![2_u8])).unwrap_err();
+    assert!(error.to_string().starts_with("array `a` of this npz archive: "), "{error}");
+    // An array that fails is left out, and the archive goes on.
+    let one = Tensor::from(vec![1, 0]);
+    let error = writer.add("b", Tensor::from(vec![1, 1]) / &one).unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![1] });
+    writer.add("c", Tensor::from(vec![3_u8])).unwrap();
+    let mut archive = Archive::new(writer.finish().unwrap()).unwrap();
+    let names: Vec<&str> = archive.entries().iter().map(|entry| entry.name()).collect();
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(archive.read::<u8>("c").unwrap().to_vec().unwrap(), [3]);
+    let error = Archive::new(Cursor::new(b"no archive".to_vec())).unwrap_err();
+    assert!(error.to_string().starts_with("this npz archive: "), "{error}");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("old.npz");
+    npz::save(&path, |archive| archive.add("x", Tensor::from(vec![1, 2]))).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    npz::save(&path, |archive| {
+        archive.add("x", Tensor::from(vec![1, 2]))?;
+        archive.add("y", Tensor::from(vec![1, 1]) / &one)
+    })
+    .unwrap_err();
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    let missing = npz::open(dir.path().join("none.npz")).unwrap_err();
+    assert!(missing.to_string().contains("none.npz"), "{missing}");
+}
