@@ -1,22 +1,6 @@
 //! Words of errors about files of several arrays.
 
-use super::{Error, Foreign};
-
-/// Names that are told.
-const TOLD: usize = 8;
-
-impl Error {
-    /// [`Error::NoArray`], of a file with these names.
-    pub(crate) fn no_array<'n>(
-        format: &'static str,
-        name: &str,
-        found: impl ExactSizeIterator<Item = &'n str>,
-    ) -> Self {
-        let count = found.len();
-        let found = found.take(TOLD).map(String::from).collect();
-        Self::NoArray { format, name: name.into(), found, count }
-    }
-}
+use super::Foreign;
 
 /// What is malformed.
 pub(super) fn part(format: &str, name: Option<&str>) -> String {

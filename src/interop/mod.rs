@@ -6,6 +6,8 @@ mod file;
 #[cfg(feature = "ndarray")]
 mod memory;
 pub mod mtx;
+#[cfg(any(feature = "npz", feature = "safetensors"))]
+mod named;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 pub mod npy;
@@ -13,6 +15,8 @@ pub mod npy;
 pub mod npz;
 #[cfg(feature = "roaring")]
 pub mod roaring;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;
 #[cfg(feature = "sprs")]
 pub mod sprs;
 mod text;

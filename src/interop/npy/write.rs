@@ -86,16 +86,29 @@ where
 {
     let mut sink = Checked(sink);
     sink.write_all(&header.to_bytes())?;
+    write_elements(&mut sink, array, header.byte_order())?;
+    // What the sink keeps for later may fail, which would be lost.
+    Ok(sink.flush()?)
+}
+
+/// Writes all elements in row-major order, computed and written piece by piece.
+pub(in crate::interop) fn write_elements<E>(
+    sink: &mut dyn Write,
+    array: &Lazy<E>,
+    order: ByteOrder,
+) -> Result<()>
+where
+    E: Expr<Elem: FileElement>,
+{
     let element_bytes = size_of::<E::Elem>();
-    let mut block = try_with_capacity(header.count().min(BLOCK_BYTES / element_bytes))?;
+    let mut block = try_with_capacity(BLOCK_BYTES / element_bytes)?;
     for_each_piece(array, PIECE_BYTES / element_bytes, |piece| {
         for elements in piece.chunks(BLOCK_BYTES / element_bytes) {
             block.clear();
-            block.extend(elements.iter().map(|element| element.into_bytes()));
+            let bytes = elements.iter().map(|element| element.into_bytes());
+            block.extend(bytes.map(|bytes| order.convert::<E::Elem>(bytes)));
             sink.write_all(bytemuck::cast_slice(&block))?;
         }
         Ok(())
-    })?;
-    // What the sink keeps for later may fail, which would be lost.
-    Ok(sink.flush()?)
+    })
 }

@@ -3,7 +3,7 @@
 //! | | copies into memory | copies nothing |
 //! |---|---|---|
 //! | an archive | [`open`], [`Archive::new`] | `map` (feature `mmap`) |
-//! | an array of it | [`Archive::read`] | `Archive::map`, where it is stored as it is |
+//! | an array of it | [`Archive::read`] | [`Archive::tensor`], where it is stored as it is |
 //! | a sparse matrix of SciPy | [`Archive::read_sparse`] | |
 //!
 //! [`save`] and [`Writer`] write them, piece by piece, any expression; [`Writer::add_sparse`] as SciPy does. Names, types and
@@ -41,16 +41,17 @@ pub use ::zip;
 pub use map::map;
 pub use write::{Writer, save};
 
-use super::{file, npy};
-use crate::dtype::FileElement;
+use super::{file, named, npy};
+use crate::dtype::{FileElement, MapElement};
 use crate::error::{Error, Result};
 use crate::memory::{list, push, try_with_capacity};
+use crate::storage::Encoded;
 use crate::tensor::Tensor;
 use ::zip::result::ZipError;
 use ::zip::{CompressionMethod, ZipArchive};
 use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 /// What errors call the format.
@@ -175,6 +176,40 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
+impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
+    /// An array where it lies in the bytes. Nothing is read, so its checksum is not verified.
+    ///
+    /// NumPy does not align arrays in archives; those of [`Writer`] are. One that is not aligned is read all the same, a
+    /// little slower, and is no slice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoArray`], what [`Entry::header`] reports, [`Error::Malformed`] for an array that is deflated:
+    /// [`Self::read`] inflates it.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::interop::npz::{Archive, Writer};
+    /// use std::io::Cursor;
+    /// use std::sync::Arc;
+    /// let mut archive = Writer::new(Cursor::new(Vec::new()));
+    /// archive.add("x", &Tensor::from(vec![7_u16, 8]))?;
+    /// let bytes: Arc<[u8]> = archive.finish()?.into_inner().into();
+    /// let archive = Archive::new(Cursor::new(bytes))?;
+    /// assert_eq!(archive.tensor::<u16>("x")?.flip(0)?.to_vec()?, [8, 7]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn tensor<T: MapElement>(&self, name: &str) -> Result<Tensor<Encoded<T, B>>> {
+        let entry = find(&self.entries, name)?;
+        let header = entry.checked::<T>()?;
+        let deflated = || malformed(Some(name), "it is deflated: read it");
+        let start = usize::try_from(entry.stored_at.ok_or_else(deflated)?).unwrap_or(usize::MAX);
+        let offset = start.saturating_add(header.data_offset());
+        let bytes = self.zip.clone().into_inner().into_inner();
+        header.tensor(Encoded::new(bytes, offset, header.count(), header.byte_order())?)
+    }
+}
+
 impl<R> Archive<R> {
     /// The arrays, in the order of the archive.
     pub fn entries(&self) -> &[Entry] {
@@ -201,12 +236,11 @@ fn entry<R: Read + Seek>(zip: &mut ZipArchive<R>, number: usize) -> Result<Entry
 }
 
 fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {
-    let found = entries.iter().find(|entry| entry.name == name);
-    found.ok_or_else(|| Error::no_array(FORMAT, name, entries.iter().map(|entry| &entry.name[..])))
+    named::entry(FORMAT, entries, Entry::name, name)
 }
 
 fn malformed(name: Option<&str>, reason: &str) -> Error {
-    Error::Malformed { format: FORMAT, name: name.map(Into::into), reason: reason.into() }
+    named::malformed(FORMAT, name, reason)
 }
 
 /// An error of the archive.

@@ -7,6 +7,8 @@ mod npy;
 #[cfg(all(feature = "npz", feature = "quickcheck"))]
 mod npz;
 mod round_trip;
+#[cfg(all(feature = "quickcheck", feature = "safetensors"))]
+mod safetensors;
 #[cfg(all(feature = "conformance", feature = "quickcheck", feature = "sprs"))]
 mod sprs;
 mod symmetry;

@@ -33,7 +33,7 @@ fn mapped<T: MapElement>(archive: &str, name: &str) {
     #[allow(unsafe_code, reason = "maps a file of the tests")]
     let archive = unsafe { npz::map(data(archive)) }.unwrap();
     let twin = npy::open::<T>(data(&format!("{name}.npy"))).unwrap();
-    let t = archive.map::<T>(name).unwrap();
+    let t = archive.tensor::<T>(name).unwrap();
     assert_eq!((t.shape(), t.to_vec().unwrap()), (twin.shape(), twin.to_vec().unwrap()));
 }
 
@@ -123,7 +123,7 @@ quickcheck! {
             let data: Vec<i32> = data.into_iter().map(|x| x.wrapping_mul(3)).collect();
             let read = archive.read::<i32>(&name).unwrap();
             assert_eq!((read.shape(), read.to_vec().unwrap()), (shape.clone(), data.clone()));
-            match map.map::<i32>(&name) {
+            match map.tensor::<i32>(&name) {
                 Ok(t) => {
                     assert_eq!(t.shape(), shape);
                     // What is aligned in the file is a slice.
