@@ -172,7 +172,7 @@ impl<R: Read + Seek> Archive<R> {
         entry.checked::<T>()?;
         let source = self.zip.by_index(entry.number);
         npy::read(source.map_err(|error| refused(Some(name), error))?)
-            .map_err(|error| corrupt(name, error))
+            .map_err(|error| of_stream(Some(name), error))
     }
 }
 
@@ -229,7 +229,7 @@ fn entry<R: Read + Seek>(zip: &mut ZipArchive<R>, number: usize) -> Result<Entry
         (name, found.size(), found.data_start().filter(|_| stored))
     };
     let header = match zip.by_index(number) {
-        Ok(source) => npy::Header::read(source).map_err(|error| corrupt(&name, error)),
+        Ok(source) => npy::Header::read(source).map_err(|error| of_stream(Some(&name), error)),
         Err(error) => Err(refused(Some(&name), error)),
     };
     Ok(Entry { name, header, number, stored_at: stored, bytes })
@@ -251,20 +251,13 @@ fn refused(name: Option<&str>, error: ZipError) -> Error {
     }
 }
 
-/// An error while data is unpacked.
-fn corrupt(name: &str, error: Error) -> Error {
-    of_stream(Some(name), error)
-}
-
 /// Streams report as errors of input what is wrong with the bytes.
 fn of_stream(name: Option<&str>, error: Error) -> Error {
-    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof, Unsupported};
+    const OF_BYTES: [io::ErrorKind; 5] =
+        [InvalidData, InvalidInput, Other, UnexpectedEof, Unsupported];
     match &error {
-        Error::Io(found)
-            if [InvalidData, InvalidInput, Other, UnexpectedEof].contains(&found.kind()) =>
-        {
-            malformed(name, &found.to_string())
-        }
+        Error::Io(found) if OF_BYTES.contains(&found.kind()) => malformed(name, &found.to_string()),
         _ => error,
     }
 }

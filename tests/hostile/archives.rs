@@ -1,0 +1,218 @@
+//! Archives and files of tensors from strangers: whatever is changed, an error or the arrays, in bounded memory.
+
+use crate::memory::bounded;
+use lensor::interop::npz::{self, Writer};
+use lensor::interop::safetensors;
+use lensor::storage::Sparse;
+use lensor::{Error, Tensor};
+use std::io::{Cursor, Write};
+
+/// Reads everything that an archive lists, in every way.
+fn read_npz(bytes: &[u8]) -> Result<usize, Error> {
+    bounded(bytes.len(), || {
+        let mut archive = npz::Archive::new(Cursor::new(bytes))?;
+        let names: Vec<String> = archive.entries().iter().map(|e| e.name().to_string()).collect();
+        for name in &names {
+            let read = archive.read::<f64>(name);
+            if let (Ok(read), Ok(lies)) = (read, archive.tensor::<f64>(name)) {
+                assert_eq!(read.shape(), lies.shape());
+                lies.to_vec()?;
+            }
+        }
+        let _ = archive.read_sparse::<f64>();
+        Ok(names.len())
+    })
+}
+
+fn read_safetensors(bytes: &[u8]) -> Result<usize, Error> {
+    bounded(bytes.len(), || {
+        let mut archive = safetensors::Archive::new(Cursor::new(bytes))?;
+        let names: Vec<String> = archive.entries().iter().map(|e| e.name().to_string()).collect();
+        for name in &names {
+            let (read, lies) = (archive.read::<f64>(name), archive.tensor::<f64>(name));
+            if let (Ok(read), Ok(lies)) = (read, lies) {
+                assert_eq!(read.shape(), lies.shape());
+            }
+            archive.bytes(name)?.to_vec()?;
+        }
+        Ok(names.len())
+    })
+}
+
+fn npz(deflated: bool) -> Vec<u8> {
+    let mut writer = Writer::new(Cursor::new(Vec::new()));
+    if deflated {
+        writer = writer.deflated();
+    }
+    writer.add("a", Tensor::from(vec![1.0, 2.0, 3.0])).unwrap();
+    let storage = Sparse::from_sorted(6, 0.0, vec![1, 5], vec![1.0, 2.0]).unwrap();
+    writer.add_sparse(&Tensor::new([2, 3], storage).unwrap()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+fn safetensors() -> Vec<u8> {
+    let mut writer = safetensors::Writer::new();
+    writer.add("a", Tensor::from(vec![1.0, 2.0, 3.0])).unwrap();
+    writer.add("b", Tensor::from(vec![1_u8, 2])).unwrap();
+    writer.note("key", "text");
+    let mut file = Vec::new();
+    writer.write(&mut file).unwrap();
+    file
+}
+
+/// Every byte is changed, in a few ways, and every end is cut off.
+fn changed(good: &[u8], read: fn(&[u8]) -> Result<usize, Error>) {
+    assert!(read(good).unwrap() > 0);
+    let mut refused = 0;
+    for at in 0..good.len() {
+        assert!(read(&good[..at]).is_err(), "{at}");
+        for change in [1, 0x80, 0xff] {
+            let mut bytes = good.to_vec();
+            bytes[at] ^= change;
+            refused += usize::from(read(&bytes).is_err());
+        }
+    }
+    assert!(refused > good.len() / 20, "{refused} of {}", good.len());
+}
+
+#[test]
+fn any_change_is_an_error_or_an_array() {
+    changed(&npz(false), read_npz);
+    changed(&npz(true), read_npz);
+    changed(&safetensors(), read_safetensors);
+}
+
+/// An entry of an archive, as its two headers describe it.
+struct Entry {
+    name: &'static str,
+    data: Vec<u8>,
+    method: u16,
+    flags: u16,
+    /// Sizes as they are told, packed and not.
+    sizes: [u32; 2],
+    /// Where its header is said to be, if not where it is.
+    at: Option<u32>,
+}
+
+impl Entry {
+    fn of(name: &'static str, data: Vec<u8>) -> Self {
+        let size = data.len() as u32;
+        Self { name, data, method: 0, flags: 0, sizes: [size, size], at: None }
+    }
+}
+
+/// CRC-32, bit by bit.
+fn crc(data: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    !data.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}
+
+fn zip(entries: &[Entry], count: u16) -> Vec<u8> {
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let at = entry.at.unwrap_or(file.len() as u32);
+        let name = entry.name.as_bytes();
+        let common = |to: &mut Vec<u8>| {
+            for half in [20, entry.flags, entry.method, 0, 0x21] {
+                to.extend(u16::to_le_bytes(half));
+            }
+            for word in [crc(&entry.data), entry.sizes[0], entry.sizes[1]] {
+                to.extend(word.to_le_bytes());
+            }
+            to.extend((name.len() as u16).to_le_bytes());
+            to.extend([0, 0]);
+        };
+        file.extend(b"PK\x03\x04");
+        common(&mut file);
+        file.write_all(name).unwrap();
+        file.extend(&entry.data);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        common(&mut directory);
+        directory.extend([0; 10]);
+        directory.extend(at.to_le_bytes());
+        directory.extend(name);
+    }
+    let start = file.len() as u32;
+    file.extend(&directory);
+    file.extend(b"PK\x05\x06\0\0\0\0");
+    file.extend([count.to_le_bytes(), count.to_le_bytes()].concat());
+    file.extend((directory.len() as u32).to_le_bytes());
+    file.extend(start.to_le_bytes());
+    file.extend([0, 0]);
+    file
+}
+
+fn npy(elements: usize) -> Vec<u8> {
+    let mut file = Vec::new();
+    lensor::interop::npy::write(&mut file, Tensor::full([elements], 1.5).unwrap()).unwrap();
+    file
+}
+
+fn refused(bytes: &[u8]) -> String {
+    read_npz(bytes).unwrap_err().to_string()
+}
+
+#[test]
+fn directories_that_lie() {
+    let good = zip(&[Entry::of("a.npy", npy(2)), Entry::of("b.npy", npy(3))], 2);
+    assert_eq!(read_npz(&good), Ok(2));
+    let twice = zip(&[Entry::of("a.npy", npy(2)), Entry::of("a.npy", npy(3))], 2);
+    assert_eq!(refused(&twice), "this npz archive: a name comes twice");
+    let twice = zip(&[Entry::of("a.npy", npy(2)), Entry::of("a", npy(3))], 2);
+    assert_eq!(refused(&twice), "array `a` of this npz archive: its name comes twice");
+    let shared = Entry { at: Some(0), ..Entry::of("b.npy", npy(2)) };
+    let shared = zip(&[Entry::of("a.npy", npy(2)), shared], 2);
+    assert_eq!(refused(&shared), "this npz archive: entries share bytes");
+    // More entries than there are, or fewer.
+    refused(&zip(&[Entry::of("a.npy", npy(2))], 2));
+    refused(&zip(&[Entry::of("a.npy", npy(2))], u16::MAX - 1));
+    let open = |entry: Entry| {
+        let file = zip(&[entry], 1);
+        let mut archive = npz::Archive::new(Cursor::new(&file[..]))?;
+        bounded(file.len(), || archive.read::<f64>("a").map(drop))
+    };
+    let sizes = |packed: usize, whole: usize| Entry {
+        sizes: [packed as u32, whole as u32],
+        ..Entry::of("a.npy", npy(100))
+    };
+    let size = npy(100).len();
+    open(sizes(size, size)).unwrap();
+    for (packed, whole) in
+        [(size, size + 8), (size - 8, size), (size, 0), (0, size), (size, u32::MAX as usize - 1)]
+    {
+        open(sizes(packed, whole)).unwrap_err();
+    }
+    let short = open(Entry::of("a.npy", npy(100)[..size - 8].to_vec())).unwrap_err();
+    let expected = size as u64;
+    assert_eq!(short, Error::Truncated { expected, found: expected - 8 });
+    let cipher = open(Entry { flags: 1, ..Entry::of("a.npy", npy(100)) }).unwrap_err();
+    assert!(
+        matches!(&cipher, Error::Malformed { name: Some(name), .. } if name == "a"),
+        "{cipher}"
+    );
+    let method = open(Entry { method: 99, ..Entry::of("a.npy", npy(100)) }).unwrap_err();
+    assert!(matches!(method, Error::Malformed { .. }), "{method}");
+    let mut wrong = zip(&[Entry::of("a.npy", npy(100))], 1);
+    wrong[200] ^= 1;
+    let error = npz::Archive::new(Cursor::new(&wrong[..])).unwrap().read::<f64>("a").unwrap_err();
+    assert!(error.to_string().contains("hecksum"), "{error}");
+}
+
+/// A few bytes that would become very many end where the header of the array does.
+#[test]
+fn bombs_end_where_the_array_does() {
+    let mut writer = Writer::new(Cursor::new(Vec::new())).deflated();
+    writer.add("zeros", Tensor::constant([1 << 22], 0_u8).unwrap()).unwrap();
+    let bomb = writer.finish().unwrap().into_inner();
+    assert!(bomb.len() < 1 << 13);
+    // What it holds is what it says: that may be read, at its price.
+    let whole = npz::Archive::new(Cursor::new(&bomb[..])).unwrap().read::<u8>("zeros").unwrap();
+    assert_eq!(whole.len(), 1 << 22);
+    // Nothing of it is inflated to list it, or to refuse it.
+    bounded(bomb.len(), || {
+        let mut archive = npz::Archive::new(Cursor::new(&bomb[..])).unwrap();
+        assert_eq!(archive.entries()[0].header().unwrap().count(), 1 << 22);
+        archive.read::<f64>("zeros").unwrap_err();
+        archive.tensor::<u8>("zeros").unwrap_err();
+    });
+}
