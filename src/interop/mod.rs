@@ -6,7 +6,7 @@ mod file;
 #[cfg(feature = "ndarray")]
 mod memory;
 pub mod mtx;
-#[cfg(any(feature = "npz", feature = "safetensors"))]
+#[cfg(any(feature = "npz", feature = "safetensors", feature = "zarr"))]
 mod named;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -21,3 +21,5 @@ pub mod safetensors;
 pub mod sprs;
 mod text;
 pub mod tns;
+#[cfg(feature = "zarr")]
+pub mod zarr;

@@ -12,3 +12,5 @@ mod safetensors;
 #[cfg(all(feature = "conformance", feature = "quickcheck", feature = "sprs"))]
 mod sprs;
 mod symmetry;
+#[cfg(all(feature = "quickcheck", feature = "zarr"))]
+mod zarr;

@@ -1,0 +1,212 @@
+//! Chunks as blocks.
+
+use super::metadata::{Described, check_size};
+use super::options::{Options, Progress};
+use super::{FORMAT, malformed};
+use crate::dtype::FileElement;
+use crate::error::{Error, Result, StorageError};
+use crate::memory::push;
+use crate::shape::Shape;
+use crate::storage::{Block, BlockIndex, Blocks, BlocksMut};
+use ::zarrs::array::{
+    Array, ArrayError, ArrayShardedExt, ArrayShardedReadableExt, ArrayShardedReadableExtCache,
+    CodecOptions, ElementOwned,
+};
+use ::zarrs::storage::{ReadableStorageTraits, ReadableWritableStorageTraits};
+use serde_json::{Map, Value};
+use smallvec::SmallVec;
+use std::fmt::{self, Debug, Formatter};
+use std::sync::Arc;
+
+/// Elements of Zarr arrays: those of files, `bool` included.
+pub trait ZarrElement: FileElement + ElementOwned {}
+
+impl<T: FileElement + ElementOwned> ZarrElement for T {}
+
+/// Numbers of a chunk, as zarrs counts.
+type ChunkIndex = SmallVec<[u64; 4]>;
+
+/// The chunks of an array in a store `S`.
+pub struct Chunks<T, S: ?Sized> {
+    array: Array<S>,
+    described: Described,
+    /// Extents of what is read or written at once.
+    block: Vec<usize>,
+    /// The indexes of shards whose chunks are read.
+    shards: Option<ArrayShardedReadableExtCache>,
+    fill: T,
+    progress: Option<Arc<Progress>>,
+}
+
+impl<T, S: ?Sized> Debug for Chunks<T, S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunks")
+            .field("shape", &self.described.shape)
+            .field("block", &self.block)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T, S: ?Sized> Chunks<T, S> {
+    /// Shape of the array.
+    pub fn shape(&self) -> &Shape {
+        &self.described.shape
+    }
+
+    /// The name of each axis, as far as it has one.
+    pub fn names(&self) -> &[Option<String>] {
+        &self.described.names
+    }
+
+    /// What the array says of itself, as JSON.
+    pub fn attributes(&self) -> &Map<String, Value> {
+        &self.described.attributes
+    }
+
+    /// The array of zarrs.
+    pub fn array(&self) -> &Array<S> {
+        &self.array
+    }
+}
+
+impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
+    pub(super) fn open(store: Arc<S>, path: &str) -> Result<Self> {
+        check_size(&*store, path)?;
+        let array = Array::open(store, path).map_err(|error| malformed(Some(path), error))?;
+        let mut chunks = Self::new(array, path)?;
+        if chunks.array.is_sharded() {
+            let inner = chunks.array.effective_subchunk_shape();
+            let inner =
+                inner.ok_or_else(|| malformed(Some(path), "its shards are of no one shape"))?;
+            chunks.block = inner.iter().map(|extent| extent.get() as usize).collect();
+            chunks.shards = Some(ArrayShardedReadableExtCache::new(&chunks.array));
+        }
+        Ok(chunks)
+    }
+
+    fn new(array: Array<S>, path: &str) -> Result<Self> {
+        let metadata = serde_json::to_value(array.metadata());
+        let described =
+            Described::new(path, &metadata.map_err(|error| malformed(Some(path), error))?)?;
+        if T::validate_data_type(array.data_type()).is_err() {
+            let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
+            return Err(Error::ElementType { expected: T::DTYPE.name(), found });
+        }
+        described.shape.count()?;
+        let bytes = array.fill_value().as_ne_bytes();
+        let fill = (bytes.len() == size_of::<T::Bytes>())
+            .then(|| T::from_bytes(bytemuck::pod_read_unaligned(bytes)).ok())
+            .flatten();
+        let fill =
+            fill.ok_or_else(|| malformed(Some(path), "its fill value is none of its type"))?;
+        let block = described.chunks.clone();
+        Ok(Self { array, described, block, shards: None, fill, progress: None })
+    }
+
+    /// The fill value: what chunks that are missing hold.
+    pub fn fill(&self) -> T {
+        self.fill
+    }
+
+    /// The chunks, or shards, that are in the array and not in the store, in row-major order: all of them are fill
+    /// values to a reader. Of an array of [`write`](super::write) that is whole there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] if the store refuses, [`Error::OutOfMemory`].
+    pub fn missing(&self) -> Result<Vec<BlockIndex>> {
+        let grid: Shape =
+            self.array.chunk_grid_shape().iter().map(|&extent| extent as usize).collect();
+        let mut missing = Vec::new();
+        for index in grid.indexes()? {
+            let key = self.array.chunk_key(&numbers(&index));
+            let size = self.array.storage().size_key(&key);
+            if size.map_err(|error| malformed(None, error))?.is_none() {
+                push(&mut missing, index.iter().copied().collect())?;
+            }
+        }
+        Ok(missing)
+    }
+
+    fn failed(&self, index: &[usize], error: ArrayError) -> StorageError {
+        let corner = index.iter().zip(&self.block).map(|(digit, extent)| digit * extent);
+        let address =
+            self.described.shape.iter().zip(corner).fold(0, |address: usize, (extent, at)| {
+                address.saturating_mul(*extent).saturating_add(at)
+            });
+        let text = format!("chunk {index:?} of a {FORMAT}: {error}");
+        StorageError::new(address, text)
+    }
+}
+
+impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Chunks<T, S> {
+    pub(super) fn create(
+        store: Arc<S>,
+        path: &str,
+        shape: &Shape,
+        options: &Options<T>,
+    ) -> Result<Self> {
+        for file in super::metadata::FILES {
+            let size = store.size_key(&super::metadata::key(path, file)?);
+            if size.map_err(|error| malformed(Some(path), error))?.is_some() {
+                return Err(malformed(Some(path), "something of that name exists"));
+            }
+        }
+        let metadata = serde_json::from_value(options.metadata(shape)?);
+        let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
+        let array = Array::new_with_metadata(store, path, metadata);
+        let array = array.map_err(|error| malformed(Some(path), error))?;
+        let mut chunks = Self::new(array, path)?;
+        chunks.array.store_metadata().map_err(|error| malformed(Some(path), error))?;
+        let grid = chunks.array.chunk_grid_shape().iter();
+        let total = grid.fold(1_usize, |all, &extent| all.saturating_mul(extent as usize));
+        chunks.progress = options.progress(total);
+        Ok(chunks)
+    }
+}
+
+impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Blocks for Chunks<T, S> {
+    type Elem = T;
+
+    fn extents(&self) -> &[usize] {
+        self.described.shape.extents()
+    }
+
+    fn block(&self) -> &[usize] {
+        &self.block
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {
+        let (at, once) = (numbers(index), CodecOptions::default().with_concurrent_target(1));
+        let found = match &self.shards {
+            None => self.array.retrieve_chunk_if_exists_opt::<Vec<T>>(&at, &once),
+            Some(cache) => self.array.retrieve_subchunk_opt::<Vec<T>>(cache, &at, &once).map(Some),
+        };
+        match found.map_err(|error| self.failed(index, error))? {
+            Some(elements) => Ok(Block::from(elements)),
+            None => Ok(Block::Fill(self.fill)),
+        }
+    }
+}
+
+impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> BlocksMut
+    for Chunks<T, S>
+{
+    fn store(&self, index: &[usize], from: &[T]) -> Result<(), StorageError> {
+        let options =
+            CodecOptions::default().with_concurrent_target(1).with_store_empty_chunks(true);
+        if self.shards.is_some() {
+            return Err(StorageError::new(0, "an array in shards is written as it is created"));
+        }
+        let stored = self.array.store_chunk_opt(&numbers(index), from, &options);
+        stored.map_err(|error| self.failed(index, error))?;
+        if let Some(progress) = &self.progress {
+            progress.step();
+        }
+        Ok(())
+    }
+}
+
+fn numbers(index: &[usize]) -> ChunkIndex {
+    index.iter().map(|&digit| digit as u64).collect()
+}

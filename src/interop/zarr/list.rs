@@ -1,0 +1,122 @@
+//! The arrays of a group.
+
+use super::metadata::{Described, check_size, key};
+use super::{malformed, store};
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::memory::push;
+use crate::shape::Shape;
+use ::zarrs::storage::{ListableStorageTraits, ReadableStorageTraits, StorePrefix};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// Deepest groups in groups that are listed.
+const DEPTH: usize = 32;
+
+/// An array of a group: its path, type and shape. No chunk was read.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    path: String,
+    described: Described,
+}
+
+impl Entry {
+    /// Its path, which begins with `/`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &Shape {
+        &self.described.shape
+    }
+
+    /// The shape of its chunks, or of its shards.
+    pub fn chunks(&self) -> &[usize] {
+        &self.described.chunks
+    }
+
+    /// The type of its elements, if it is one of ours.
+    pub fn dtype(&self) -> Option<DType> {
+        self.described.dtype()
+    }
+
+    /// The type of its elements as the format names it.
+    pub fn stored_type(&self) -> &str {
+        &self.described.stored
+    }
+
+    /// The name of each axis, as far as it has one.
+    pub fn names(&self) -> &[Option<String>] {
+        &self.described.names
+    }
+
+    /// What it says of itself, as JSON.
+    pub fn attributes(&self) -> &Map<String, Value> {
+        &self.described.attributes
+    }
+}
+
+/// Lists the arrays of the group in a folder, and of the groups in it, in the order of their paths.
+///
+/// # Errors
+///
+/// As for [`list_in`].
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::interop::zarr::{self, Options};
+/// let dir = tempfile::tempdir()?;
+/// zarr::write(dir.path().join("a/t"), Tensor::full([5, 7], 1_i32)?, &Options::new([2, 3]))?;
+/// let found = zarr::list(dir.path())?;
+/// assert_eq!((found[0].path(), found[0].shape()), ("/a/t", &[5, 7].into()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn list(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
+    list_in(&*store(path.as_ref())?, "/")
+}
+
+/// Lists the arrays of a store at a path and below.
+///
+/// # Errors
+///
+/// [`Error::Malformed`](crate::Error::Malformed) for metadata that cannot be read, for groups more than 32 deep and if the
+/// store refuses; [`Error::HeaderTooLarge`](crate::Error::HeaderTooLarge) for metadata of more than 16 MiB.
+pub fn list_in<S>(store: &S, path: &str) -> Result<Vec<Entry>>
+where
+    S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
+{
+    let mut found = Vec::new();
+    visit(store, &format!("/{}", path.trim_matches('/')), DEPTH, &mut found)?;
+    Ok(found)
+}
+
+fn visit<S>(store: &S, path: &str, depth: usize, found: &mut Vec<Entry>) -> Result<()>
+where
+    S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
+{
+    check_size(store, path)?;
+    for file in ["zarr.json", ".zarray"] {
+        let text = store.get(&key(path, file)?).map_err(|error| malformed(Some(path), error))?;
+        let Some(text) = text else { continue };
+        let metadata: Value =
+            serde_json::from_slice(&text).map_err(|error| malformed(Some(path), error))?;
+        if file == ".zarray" || metadata["node_type"] == "array" {
+            let described = Described::new(path, &metadata)?;
+            return push(found, Entry { path: path.into(), described });
+        }
+    }
+    if depth == 0 {
+        return Err(malformed(Some(path), "groups lie too deep in groups"));
+    }
+    let folder = path.trim_matches('/');
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    let prefix = StorePrefix::new(prefix).map_err(|error| malformed(Some(path), error))?;
+    let inside = store.list_dir(&prefix).map_err(|error| malformed(Some(path), error))?;
+    let mut inside: Vec<&str> = inside.prefixes().iter().map(StorePrefix::as_str).collect();
+    inside.sort_unstable();
+    for folder in inside {
+        visit(store, &format!("/{}", folder.trim_matches('/')), depth - 1, found)?;
+    }
+    Ok(())
+}

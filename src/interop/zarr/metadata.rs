@@ -1,0 +1,110 @@
+//! What the metadata of arrays says.
+
+use super::malformed;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+use ::zarrs::storage::{ReadableStorageTraits, StoreKey};
+use serde_json::{Map, Value};
+
+/// Files of metadata, of version 3 and of version 2.
+pub(super) const FILES: [&str; 4] = ["zarr.json", ".zarray", ".zgroup", ".zattrs"];
+/// Largest file of metadata, in bytes.
+const LIMIT_BYTES: u64 = 16 << 20;
+
+/// Shape, type and the like of an array.
+#[derive(Debug, Clone)]
+pub(super) struct Described {
+    pub(super) shape: Shape,
+    pub(super) chunks: Vec<usize>,
+    /// The type as the format names it.
+    pub(super) stored: String,
+    pub(super) names: Vec<Option<String>>,
+    pub(super) attributes: Map<String, Value>,
+}
+
+impl Described {
+    /// From metadata of version 3 or 2.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`], [`Error::RankLimit`].
+    pub(super) fn new(path: &str, metadata: &Value) -> Result<Self> {
+        let wrong = |what: &str| malformed(Some(path), format!("its metadata has no {what}"));
+        let shape = numbers(&metadata["shape"]).ok_or_else(|| wrong("shape"))?;
+        Shape::check_rank(shape.len())?;
+        let (chunks, stored) = match metadata["zarr_format"].as_u64() {
+            Some(2) => (&metadata["chunks"], &metadata["dtype"]),
+            _ => {
+                let grid = &metadata["chunk_grid"];
+                if grid["name"] != "regular" {
+                    return Err(malformed(Some(path), "its chunks are not of one shape"));
+                }
+                (&grid["configuration"]["chunk_shape"], &metadata["data_type"])
+            }
+        };
+        let chunks = numbers(chunks).ok_or_else(|| wrong("shape of chunks"))?;
+        let names = metadata["dimension_names"].as_array();
+        let names = names.into_iter().flatten().map(|name| name.as_str().map(Into::into)).collect();
+        let attributes = metadata["attributes"].as_object().cloned().unwrap_or_default();
+        let stored = stored.as_str().map_or_else(|| stored.to_string(), Into::into);
+        Ok(Self { shape: shape.into(), chunks, stored, names, attributes })
+    }
+
+    /// The type of elements, if it is one of ours.
+    pub(super) fn dtype(&self) -> Option<DType> {
+        let ours = |dtype: &&DType| {
+            self.stored == name_of(**dtype) || self.stored.get(1..) == numpy(**dtype).get(..)
+        };
+        DType::ALL.iter().find(ours).copied()
+    }
+}
+
+/// The name of a type in version 3.
+pub(super) fn name_of(dtype: DType) -> String {
+    let bits = 8 * dtype.size_bytes();
+    match dtype.kind() {
+        'b' => "bool".into(),
+        'i' => format!("int{bits}"),
+        'u' => format!("uint{bits}"),
+        'f' => format!("float{bits}"),
+        'c' => format!("complex{bits}"),
+        _ => "bfloat16".into(),
+    }
+}
+
+/// The name of a type in version 2, without byte order.
+fn numpy(dtype: DType) -> String {
+    format!("{}{}", dtype.kind(), dtype.size_bytes())
+}
+
+fn numbers(list: &Value) -> Option<Vec<usize>> {
+    let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
+    list.as_array()?.iter().map(number).collect()
+}
+
+/// The key of a file at a path that begins with `/`.
+pub(super) fn key(path: &str, file: &str) -> Result<StoreKey> {
+    let folder = path.trim_matches('/');
+    let key = if folder.is_empty() { file.into() } else { format!("{folder}/{file}") };
+    StoreKey::new(key).map_err(|error| malformed(Some(path), error))
+}
+
+/// Refuses metadata that is larger than any array has.
+///
+/// # Errors
+///
+/// [`Error::HeaderTooLarge`], [`Error::Malformed`] if the store refuses.
+pub(super) fn check_size<S>(store: &S, path: &str) -> Result<()>
+where
+    S: ReadableStorageTraits + ?Sized,
+{
+    for file in FILES {
+        let size = store.size_key(&key(path, file)?);
+        let claimed = size.map_err(|error| malformed(Some(path), error))?.unwrap_or(0);
+        if claimed > LIMIT_BYTES {
+            return Err(Error::HeaderTooLarge { claimed, limit: LIMIT_BYTES });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Zarr arrays (feature `zarr`): chunks in files or any other store, which [`zarrs`] decodes, as storage in blocks.
+//!
+//! | | what it gives |
+//! |---|---|
+//! | [`open`], [`open_in`] | an array as a tensor: chunks are loaded when they are read, and the last ones are kept |
+//! | [`create`], [`create_in`] | a new array as a tensor: assign to it, or to views of it |
+//! | [`write`] | a new array of any expression, chunk by chunk in parallel, however large |
+//! | [`list`], [`list_in`] | names, types and shapes of the arrays of a group; no chunk is read |
+//!
+//! Version 3 is read and written, and version 2 read, as far as [`zarrs`] does with the codecs `bytes`, `transpose`, `gzip`,
+//! `zlib`, `zstd`, `crc32c` and `sharding_indexed`. Of an array in shards, the chunks inside are what is read. A chunk
+//! that is missing is the fill value, and takes no memory. Nothing is shared: chunks are decoded to memory, each once as
+//! long as the cache of [`Chunked`] keeps it.
+//!
+//! A store may come from a stranger: metadata ends at 16 MiB. What a chunk inflates to is the affair of its codec.
+//!
+//! ```
+//! use lensor::interop::zarr::{self, Options};
+//! use lensor::prelude::*;
+//! let dir = tempfile::tempdir()?;
+//! let (a, b) = (dir.path().join("a.zarr"), dir.path().join("b.zarr"));
+//! let t = Tensor::from_index([30, 20], |index| (index[0] * 20 + index[1]) as f64)?;
+//! zarr::write(&a, &t, &Options::new([8, 8]).zstd(3))?;
+//!
+//! // From disk to disk, a box at a time.
+//! let turned = zarr::open::<f64>(&a)?.transpose(&[1, 0])?;
+//! zarr::write(&b, &turned * 2.0 + 1.0, &Options::new([10, 10]))?;
+//! assert_eq!(zarr::open::<f64>(&b)?.get(&[3, 4])?, 2.0 * 83.0 + 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chunks;
+mod list;
+mod metadata;
+mod options;
+
+pub use ::zarrs;
+pub use chunks::{Chunks, ZarrElement};
+pub use list::{Entry, list, list_in};
+pub use options::Options;
+
+use super::named;
+use crate::error::{Error, Result};
+use crate::expr::{IntoExpr, Lazy};
+use crate::shape::Shape;
+use crate::storage::Chunked;
+use crate::tensor::Tensor;
+use ::zarrs::filesystem::FilesystemStore;
+use ::zarrs::storage::{ReadableStorageTraits, ReadableWritableStorageTraits};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What errors call the format.
+const FORMAT: &str = "Zarr array";
+
+/// An array of a store as a tensor.
+pub type Array<T, S = FilesystemStore> = Tensor<Chunked<Chunks<T, S>>>;
+
+/// Opens the array of a folder. It can be written too, unless it is in shards: those are written as they are created.
+///
+/// # Errors
+///
+/// As for [`open_in`].
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::interop::zarr::{self, Options};
+/// let dir = tempfile::tempdir()?;
+/// zarr::write(dir.path(), Tensor::iota([5, 7])?, &Options::new([2, 3]))?;
+/// let t = zarr::open::<usize>(dir.path());
+/// assert!(t.is_err()); // files hold integers of stated width
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open<T: ZarrElement>(path: impl AsRef<Path>) -> Result<Array<T>> {
+    open_in(store(path.as_ref())?, "/")
+}
+
+/// Opens an array of a store, at a path that begins with `/`.
+///
+/// # Errors
+///
+/// [`Error::Malformed`] for what is no array or one that cannot be read, [`Error::ElementType`] for elements of another
+/// type, [`Error::HeaderTooLarge`] for metadata of more than 16 MiB, [`Error::Blocks`] and [`Error::RankLimit`] for shapes
+/// that no tensor has.
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::interop::zarr::{self, Options, zarrs::storage::store::MemoryStore};
+/// use std::sync::Arc;
+/// let store = Arc::new(MemoryStore::new());
+/// let mut t = zarr::create_in::<f32, _>(store.clone(), "/x", [4, 4], &Options::new([2, 2]))?;
+/// t.view_mut().select((1,))?.fill(7.0)?;
+/// drop(t);
+/// let t = zarr::open_in::<f32, _>(store, "/x")?;
+/// assert_eq!(t.select((.., 3))?.to_vec()?, [0.0, 7.0, 0.0, 0.0]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+pub fn open_in<T, S>(store: Arc<S>, path: &str) -> Result<Array<T, S>>
+where
+    T: ZarrElement,
+    S: ReadableStorageTraits + ?Sized + 'static,
+{
+    let chunks = Chunks::open(store, path)?;
+    tensor(chunks)
+}
+
+/// Creates an array of fill values in a folder, to be written.
+///
+/// # Errors
+///
+/// As for [`create_in`], and [`Error::Io`].
+pub fn create<T: ZarrElement>(
+    path: impl AsRef<Path>,
+    shape: impl Into<Shape>,
+    options: &Options<T>,
+) -> Result<Array<T>> {
+    create_in(store(path.as_ref())?, "/", shape, options)
+}
+
+/// Creates an array of fill values in a store, to be written: assignments store each chunk once, before they return. A
+/// shard is written as a whole.
+///
+/// # Errors
+///
+/// [`Error::Malformed`] if there is something of that name, for codecs that do not fit, and if the store refuses;
+/// [`Error::Blocks`] for chunks that do not fit the shape.
+pub fn create_in<T, S>(
+    store: Arc<S>,
+    path: &str,
+    shape: impl Into<Shape>,
+    options: &Options<T>,
+) -> Result<Array<T, S>>
+where
+    T: ZarrElement,
+    S: ReadableWritableStorageTraits + ?Sized + 'static,
+{
+    tensor(Chunks::create(store, path, &shape.into(), options)?)
+}
+
+/// Writes a tensor, a view of any storage or an expression as a new array of a folder: chunk by chunk, several at once, in
+/// the memory of a few chunks. [`Options::on_progress`] tells how far it is.
+///
+/// Every chunk is written, those of fill values as well: after an error, or where the process was killed, there is an
+/// array in which [`Chunks::missing`] finds the chunks that lack.
+///
+/// # Errors
+///
+/// As for [`create`], and what evaluating reports.
+pub fn write<T, X>(path: impl AsRef<Path>, x: X, options: &Options<T>) -> Result<()>
+where
+    T: ZarrElement,
+    X: IntoExpr<Elem = T>,
+{
+    let x = Lazy(x.into_expr());
+    let mut out = create(path, x.shape()?, options)?;
+    x.assign_to(&mut out)
+}
+
+fn tensor<T, S>(chunks: Chunks<T, S>) -> Result<Array<T, S>>
+where
+    T: ZarrElement,
+    S: ReadableStorageTraits + ?Sized + 'static,
+{
+    let shape = chunks.shape().clone();
+    Tensor::new(shape, Chunked::new(chunks)?)
+}
+
+fn store(path: &Path) -> Result<Arc<FilesystemStore>> {
+    let found = FilesystemStore::new(path).map_err(|error| malformed(None, error));
+    found.map(Arc::new)
+}
+
+fn malformed(name: Option<&str>, error: impl std::fmt::Display) -> Error {
+    named::malformed(FORMAT, name, &error.to_string())
+}
