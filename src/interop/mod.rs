@@ -6,7 +6,7 @@ mod file;
 #[cfg(feature = "ndarray")]
 mod memory;
 pub mod mtx;
-#[cfg(any(feature = "npz", feature = "safetensors", feature = "zarr"))]
+#[cfg(any(feature = "npz", feature = "safetensors"))]
 mod named;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;

@@ -39,7 +39,6 @@ pub use chunks::{Chunks, ZarrElement};
 pub use list::{Entry, list, list_in};
 pub use options::Options;
 
-use super::named;
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
 use crate::shape::Shape;
@@ -171,5 +170,5 @@ fn store(path: &Path) -> Result<Arc<FilesystemStore>> {
 }
 
 fn malformed(name: Option<&str>, error: impl std::fmt::Display) -> Error {
-    named::malformed(FORMAT, name, &error.to_string())
+    Error::Malformed { format: FORMAT, name: name.map(Into::into), reason: error.to_string() }
 }
