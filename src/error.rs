@@ -927,6 +927,12 @@ pub enum Error {
         /// How many there are.
         count: usize,
     },
+    /// Elements of another library's array that are there and have no value.
+    #[error("{count} elements are null: a mask beside the values can say which")]
+    Nulls {
+        /// How many.
+        count: usize,
+    },
     /// The operating system reported an error.
     #[error("{0}")]
     Io(IoError),

@@ -2,6 +2,8 @@
 //! interface and on a few helpers that are private (memory that may be refused, the pieces of an expression,
 //! positions of indexes, reading until a buffer is full).
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod file;
 #[cfg(feature = "ndarray")]
 mod memory;

@@ -69,6 +69,8 @@ pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};
 pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction, ReduceRagged};
 pub use row_wise::{RowOperation, RowWise};
+#[cfg(feature = "arrow")]
+pub(crate) use table::Lends;
 pub use viewed::Viewed;
 
 use crate::error::{Error, Result};
@@ -166,6 +168,33 @@ impl<S> Ragged<S> {
     /// The content: `[items, fixed axes..]`, of which rows may show a part, in any order.
     pub fn content(&self) -> &Tensor<S> {
         &self.content
+    }
+
+    /// The content, without the rows.
+    pub fn into_content(self) -> Tensor<S> {
+        self.content
+    }
+
+    /// Whether the storage holds the items and nothing else, one after another in row-major order, as results do.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::form`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// assert!(r.is_packed()? && !r.flip(1)?.is_packed()?);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn is_packed(&self) -> Result<bool>
+    where
+        S: Reader,
+    {
+        let (resolved, map) = (self.resolved()?, self.content.address_map());
+        let whole = map.is_contiguous() && map.count() == self.content.storage().len();
+        let in_order = matches!(resolved.rows, RowItems::From(0));
+        Ok(whole && in_order && resolved.form.count()? == map.count())
     }
 
     /// The same over borrowed storage: operations take a tensor by value.

@@ -1,6 +1,6 @@
 //! Where the rows of an axis begin and end.
 
-use super::table::{Exact, Numbers, Table, with_slice};
+use super::table::{Exact, Lends, Numbers, Table, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
 use crate::memory::{list, push, try_with_capacity};
@@ -129,6 +129,29 @@ impl Offsets {
             }
             ascending(offsets.get(self.rows.start..self.rows.end + 1).unwrap_or(&[]), extent)
         })
+    }
+
+    /// The offsets, where they are 32-bit numbers that are meant as they stand.
+    ///
+    /// ```
+    /// use lensor::ragged::Offsets;
+    /// assert_eq!(Offsets::from_lengths([2, 0, 1])?.as_u32(), Some(&[0, 2, 2, 3][..]));
+    /// assert_eq!(Offsets::from_lengths([2, 1 << 40])?.as_u64(), Some(&[0, 2, 2 + (1 << 40)][..]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn as_u32(&self) -> Option<&[u32]> {
+        match &self.table {
+            Table::U32(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),
+            _ => None,
+        }
+    }
+
+    /// The same of 64-bit numbers.
+    pub fn as_u64(&self) -> Option<&[u64]> {
+        match &self.table {
+            Table::U64(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),
+            _ => None,
+        }
     }
 
     /// Number of rows.
@@ -310,6 +333,20 @@ impl From<Arc<[u32]>> for Offsets {
 impl From<Arc<[u64]>> for Offsets {
     fn from(offsets: Arc<[u64]>) -> Self {
         Self::of(Table::U64(Numbers::Shared(offsets)))
+    }
+}
+
+/// Numbers of an owner that lends the same whenever it is asked, without a copy.
+impl From<Arc<dyn Lends<u32>>> for Offsets {
+    fn from(owner: Arc<dyn Lends<u32>>) -> Self {
+        Self::of(Table::U32(Numbers::Lent(owner)))
+    }
+}
+
+/// As for numbers of 32 bits.
+impl From<Arc<dyn Lends<u64>>> for Offsets {
+    fn from(owner: Arc<dyn Lends<u64>>) -> Self {
+        Self::of(Table::U64(Numbers::Lent(owner)))
     }
 }
 

@@ -17,6 +17,12 @@ pub(super) enum Table {
 pub(super) enum Numbers<T> {
     Own(Arc<Vec<T>>),
     Shared(Arc<[T]>),
+    Lent(Arc<dyn Lends<T>>),
+}
+
+/// An owner that lends the same numbers whenever it is asked.
+pub(crate) trait Lends<T>: Send + Sync {
+    fn numbers(&self) -> &[T];
 }
 
 impl<T> Deref for Numbers<T> {
@@ -26,6 +32,7 @@ impl<T> Deref for Numbers<T> {
         match self {
             Self::Own(numbers) => numbers,
             Self::Shared(numbers) => numbers,
+            Self::Lent(owner) => owner.numbers(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Files, streams and other libraries. Files from strangers are in `tests/hostile`, whose allocator counts.
 
+#[cfg(all(feature = "arrow", feature = "conformance"))]
+mod arrow;
 mod files;
 #[cfg(all(feature = "conformance", feature = "ndarray", feature = "quickcheck"))]
 mod ndarray;
