@@ -19,6 +19,8 @@ pub mod npz;
 pub mod roaring;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "serde")]
+pub mod serde;
 #[cfg(feature = "sprs")]
 pub mod sprs;
 mod text;

@@ -110,6 +110,39 @@ impl AddressMap {
         Ok(Layout::new(first, axes)?.into())
     }
 
+    /// The map of several stages, the one that takes the global index first: what [`Self::stages`] gives. Stages that
+    /// strides can express together are merged.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`](crate::Error::OutOfSpan) if an address of a stage is no position of the next.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?.transpose(&[1, 0])?.reshape([6])?;
+    /// let stages: Vec<_> = map.stages().cloned().collect();
+    /// assert_eq!(AddressMap::from_stages(stages)?, map);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn from_stages(
+        stages: impl IntoIterator<Item = Layout, IntoIter: DoubleEndedIterator>,
+    ) -> Result<Self> {
+        let mut map: Option<Self> = None;
+        for stage in stages.into_iter().rev() {
+            map = Some(match map {
+                Some(below) if stage.count() > 0 => {
+                    let (span, len) = (stage.span(), below.count());
+                    if span.end > len {
+                        return Err(crate::Error::OutOfSpan { span, len });
+                    }
+                    below.with_link(stage)
+                }
+                _ => stage.into(),
+            });
+        }
+        Ok(map.unwrap_or_default())
+    }
+
     /// Addresses `0..len`, of a length that some memory has. Only elements without size can be more than
     /// fit in `isize`; those beyond are left out.
     pub(crate) fn of_length(len: usize) -> Self {

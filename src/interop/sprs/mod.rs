@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`tensor`]: a compressed matrix by rows (CSR) or columns (CSC), owned or borrowed, as it is | [`to_csr`], [`to_csc`] |
 //! | [`from_coordinates`]: triplets (COO), sorted | [`to_coordinates`] |
+//! | [`sparse_rows`]: rows of columns and of values, as ragged tensors | [`to_sparse`] |
 //!
 //! Any view with two axes can be turned into a matrix of sprs, in time proportional to its entries and the
 //! rows or columns.
@@ -19,8 +20,10 @@
 //! ```
 
 mod compressed;
+mod rows;
 
 pub use compressed::{Compressed, Matrix, tensor};
+pub use rows::{sparse_rows, to_sparse};
 
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};

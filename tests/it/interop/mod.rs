@@ -11,6 +11,8 @@ mod npz;
 mod round_trip;
 #[cfg(all(feature = "quickcheck", feature = "safetensors"))]
 mod safetensors;
+#[cfg(all(feature = "quickcheck", feature = "serde"))]
+mod serde;
 #[cfg(all(feature = "conformance", feature = "quickcheck", feature = "sprs"))]
 mod sprs;
 mod symmetry;

@@ -1,8 +1,11 @@
 //! Matrices of sprs as storage, and views as matrices of sprs.
 
 use lensor::arbitrary::Viewed;
-use lensor::interop::sprs::{from_coordinates, tensor, to_coordinates, to_csc, to_csr};
+use lensor::interop::sprs::{
+    from_coordinates, sparse_rows, tensor, to_coordinates, to_csc, to_csr, to_sparse,
+};
 use lensor::product::PlusTimes;
+use lensor::ragged::Ragged;
 use lensor::storage::Sparse;
 use lensor::storage::conformance::check_reader;
 use lensor::{Error, Reader, Shape, Stored, Tensor};
@@ -246,4 +249,31 @@ fn entries_that_fall_are_refused() {
         assert_eq!(error.unwrap_err().to_string(), text);
     }
     assert!(to_csc(&t).is_err());
+}
+
+/// Rows of columns and of values, and back.
+#[test]
+fn matrices_become_rows_and_back() {
+    fn comes_back(triplets: Triplets) -> bool {
+        let matrix = triplets.compressed::<u32>(true);
+        let (columns, values) = sparse_rows(matrix.view()).unwrap();
+        assert_eq!(values.content().storage().as_ptr(), matrix.data().as_ptr());
+        assert_eq!(columns.content().storage().as_ptr(), matrix.indices().as_ptr());
+        let back = to_sparse(&columns, &values, triplets.shape.1).unwrap();
+        back.to_vec().unwrap() == triplets.dense()
+            && back.shape() == [triplets.shape.0, triplets.shape.1]
+    }
+    check(comes_back as fn(Triplets) -> bool);
+    let rows = |rows: Vec<Vec<usize>>| Ragged::from_nested(rows).unwrap();
+    let (a, b) = (rows(vec![vec![1], vec![2, 0]]), rows(vec![vec![5], vec![6]]));
+    let error = to_sparse(&a, &b, 3).unwrap_err();
+    assert_eq!(error, Error::RowLength { row: vec![1], axis: 1, items: 1, expected: 2 });
+    let error = to_sparse(&a, &rows(vec![vec![5]]), 3).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        Error::ListLength { what: "rows of values", axis: 0, extent: 2, found: 1 }.to_string()
+    );
+    assert!(matches!(to_sparse(&a, &a, 2), Err(Error::InvalidSparse { .. } | Error::Index { .. })));
+    let deep = Ragged::from_nested(vec![vec![vec![1_usize]]]).unwrap();
+    assert!(matches!(to_sparse(&deep, &deep, 2), Err(Error::ExpectedRank { .. })));
 }
