@@ -56,6 +56,24 @@ impl Chain {
         self.map.clone()
     }
 
+    /// A random chain on a shape.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`AddressMap::row_major`].
+    pub fn arbitrary_for(g: &mut Gen, shape: Shape) -> Result<Self> {
+        let mut chain = Self::new(shape, [])?;
+        for _ in 0..below(g, MAX_OPERATIONS.min(g.size()) + 1) {
+            let operation = ViewOp::arbitrary_for(g, &chain.map.shape());
+            // An operation refused here would go unnoticed, so laws test `arbitrary_for` by itself.
+            if let Ok(map) = operation.apply(chain.map.clone()) {
+                chain.map = map;
+                chain.ops.push(operation);
+            }
+        }
+        Ok(chain)
+    }
+
     /// The chain of those of `ops` that are valid where they stand.
     fn salvage(shape: Shape, ops: &[ViewOp]) -> Option<Self> {
         let mut chain = Self::new(shape, []).ok()?;
@@ -73,16 +91,9 @@ impl Arbitrary for Chain {
     fn arbitrary(g: &mut Gen) -> Self {
         loop {
             let shape = Shape::arbitrary(g);
-            let Ok(mut chain) = Self::new(shape, []) else { continue };
-            for _ in 0..below(g, MAX_OPERATIONS.min(g.size()) + 1) {
-                let operation = ViewOp::arbitrary_for(g, &chain.map.shape());
-                // An operation refused here would go unnoticed, so laws test `arbitrary_for` by itself.
-                if let Ok(map) = operation.apply(chain.map.clone()) {
-                    chain.map = map;
-                    chain.ops.push(operation);
-                }
+            if let Ok(chain) = Self::arbitrary_for(g, shape) {
+                return chain;
             }
-            return chain;
         }
     }
 

@@ -15,6 +15,8 @@ pub mod ndarray;
 pub mod npy;
 #[cfg(feature = "npz")]
 pub mod npz;
+#[cfg(feature = "proptest")]
+pub mod proptest;
 #[cfg(feature = "roaring")]
 pub mod roaring;
 #[cfg(feature = "safetensors")]

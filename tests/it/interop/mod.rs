@@ -8,6 +8,8 @@ mod ndarray;
 mod npy;
 #[cfg(all(feature = "npz", feature = "quickcheck"))]
 mod npz;
+#[cfg(feature = "proptest")]
+mod proptest;
 mod round_trip;
 #[cfg(all(feature = "quickcheck", feature = "safetensors"))]
 mod safetensors;
