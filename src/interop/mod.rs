@@ -5,9 +5,11 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod file;
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "nalgebra", feature = "ndarray"))]
 mod memory;
 pub mod mtx;
+#[cfg(feature = "nalgebra")]
+pub mod nalgebra;
 #[cfg(any(feature = "npz", feature = "safetensors"))]
 mod named;
 #[cfg(feature = "ndarray")]

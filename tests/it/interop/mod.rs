@@ -3,6 +3,8 @@
 #[cfg(all(feature = "arrow", feature = "conformance"))]
 mod arrow;
 mod files;
+#[cfg(all(feature = "nalgebra", feature = "quickcheck"))]
+mod nalgebra;
 #[cfg(all(feature = "conformance", feature = "ndarray", feature = "quickcheck"))]
 mod ndarray;
 mod npy;
