@@ -51,14 +51,15 @@ macro_rules! dtypes {
         $callback! {
             [Bool: bool, 'b'; I8: i8, 'i'; I16: i16, 'i'; I32: i32, 'i'; I64: i64, 'i'; U8: u8, 'u'; U16: u16, 'u';
             U32: u32, 'u'; U64: u64, 'u'; F32: f32, 'f'; F64: f64, 'f';]
-            "half" F16: half::f16, 'f'; "half" BF16: half::bf16, 'V'; "complex" C32: num_complex::Complex32, 'c';
-            "complex" C64: num_complex::Complex64, 'c';
+            "half" F16 "f16": half::f16, 'f'; "half" BF16 "bf16": half::bf16, 'V';
+            "complex" C32 "Complex32": num_complex::Complex32, 'c';
+            "complex" C64 "Complex64": num_complex::Complex64, 'c';
         }
     };
 }
 
 macro_rules! define {
-    ([$($variant:ident: $type:ty, $kind:literal;)*] $($feature:literal $more:ident: $other:ty, $letter:literal;)*) => {
+    ([$($variant:ident: $type:ty, $kind:literal;)*] $($feature:literal $more:ident $name:literal: $other:ty, $letter:literal;)*) => {
         /// An element type known at run time only, from a file for example.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -95,7 +96,7 @@ macro_rules! define {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => stringify!($type),)*
-                    $(#[cfg(feature = $feature)] Self::$more => stringify!($other),)*
+                    $(#[cfg(feature = $feature)] Self::$more => $name,)*
                 }
             }
 

@@ -207,6 +207,12 @@
 //! | `rayon` | yes | large evaluations use all threads |
 //! | `roaring` | yes | selection by bitmaps, and `interop::roaring` |
 //! | `sprs` | no | `interop::sprs`: matrices of `sprs` as storage and back |
+//! | `ndarray`, `nalgebra` | no | `interop::ndarray`, `interop::nalgebra`: arrays and matrices as tensors, and back |
+//! | `arrow` | no | `interop::arrow`: arrays and lists as tensors and ragged tensors, and back |
+//! | `npz`, `safetensors` | no | `interop::npz`, `interop::safetensors`: files of several arrays |
+//! | `zarr` | no | `interop::zarr`: chunks on disk or in any store, from disk to disk |
+//! | `serde` | no | `interop::serde`: shapes, maps and tensors in any format |
+//! | `proptest` | no | `interop::proptest`: strategies for shapes, chains of views and tensors |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
@@ -231,6 +237,11 @@ pub mod compute;
 pub mod dtype;
 pub mod error;
 pub mod expr;
+#[cfg(feature = "ndarray")]
+#[doc = include_str!("for_ndarray.md")]
+pub mod for_ndarray_users {}
+#[doc = include_str!("for_numpy.md")]
+pub mod for_numpy_users {}
 pub mod gufunc;
 pub mod interop;
 mod kernel;

@@ -43,7 +43,22 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "compute", "ops", "gufunc",
         ],
     ),
-    ("interop", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "expr", "ops"]),
+    (
+        "interop",
+        &[
+            "error",
+            "memory",
+            "shape",
+            "map",
+            "storage",
+            "dtype",
+            "tensor",
+            "expr",
+            "ops",
+            "ragged",
+            "arbitrary",
+        ],
+    ),
     ("arbitrary", &["error", "shape", "dtype", "map", "storage", "tensor"]),
     ("cost", &["error", "map", "storage", "tensor", "expr", "ops"]),
 ];
@@ -76,7 +91,7 @@ const ROOT: [(&str, &str); 23] = [
 ];
 
 /// Where memory is touched without checks.
-const UNSAFE: [&str; 7] = [
+const UNSAFE: [&str; 9] = [
     "kernel/inner",
     "kernel/simd",
     "kernel/gemm",
@@ -84,6 +99,8 @@ const UNSAFE: [&str; 7] = [
     "memory.rs",
     "storage/mapped",
     "interop/npy/map.rs",
+    "interop/npz/map.rs",
+    "interop/safetensors/map.rs",
 ];
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
@@ -455,7 +472,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 69] = [
+const ALLOCATES: [(&str, &str, &str); 75] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -479,6 +496,12 @@ const ALLOCATES: [(&str, &str, &str); 69] = [
     ("ragged/reduce.rs", "kept.collect()", "axes"),
     ("ragged/row_wise.rs", "content.to_vec()", "reports what it cannot have"),
     ("ragged/viewed.rs", "flat.to_vec()", "reports what it cannot have"),
+    ("error/files.rs", "found.iter()", "at most 8 names"),
+    ("interop/named.rs", "names.take(TOLD)", "at most 8 names"),
+    ("interop/npz/sparse.rs", "letters", "at most 1024 bytes"),
+    ("interop/npz/sparse.rs", "padded", "a header of 128 bytes"),
+    ("interop/safetensors/write.rs", "", "a header of at most 100 MB, of names that there are"),
+    ("interop/zarr", "", "metadata of at most 16 MiB"),
     ("interop/mtx/header.rs", "line.into_owned()", "a line of at most 4096 bytes"),
     ("interop/npy/header.rs", "MAGIC", "a header of at most 64 KiB"),
     ("interop/npy/parse.rs", "from_utf8_lossy", "part of a header of at most 64 KiB"),

@@ -3,7 +3,7 @@
 //! | from nalgebra | to nalgebra |
 //! |---|---|
 //! | [`from_matrix`]: the `Vec` of an owned matrix moves | [`into_matrix`]: it moves back, if columns lie one after another |
-//! | [`from_view`]: any matrix whose elements are one slice | [`view`], [`view_mut`]: memory under strides that are not negative |
+//! | [`from_view`]: any matrix whose elements are one slice | [`view`], [`view_mut`]: memory under strides above 0 |
 //! | | [`to_matrix`]: anything, computed or copied |
 //!
 //! Matrices of nalgebra lie column by column, so they become transposed views.
@@ -86,7 +86,7 @@ where
 /// # Errors
 ///
 /// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotStrided`] unless the storage is memory and the view has
-/// strides that are not negative.
+/// strides that are neither negative nor 0.
 ///
 /// ```
 /// use lensor::{Tensor, interop::nalgebra::view};
@@ -210,7 +210,16 @@ fn layout(map: &AddressMap, window: &Window) -> Result<[(usize, usize); 2]> {
     let strides = match sides {
         (rows, 0) => (1, rows.max(1)),
         (0, columns) => (columns, 1),
-        _ => (window.strided.strides[0] as usize, window.strided.strides[1] as usize),
+        _ => {
+            // Its iterators end at once where they do not step.
+            let repeated = |axis: usize| map.shape()[axis] > 1 && window.strided.strides[axis] == 0;
+            if let Some(axis) = (0..2).find(|&axis| repeated(axis)) {
+                let (stages, reason) = (map.stages().len(), "repeats its elements");
+                return Err(Error::NotStrided { stages, axis: Some(axis), reason });
+            }
+            let [rows, columns] = [0, 1].map(|axis| window.strided.strides[axis].max(1) as usize);
+            (rows, columns)
+        }
     };
     Ok([sides, strides])
 }

@@ -60,7 +60,7 @@ impl Field {
     /// What a file says of elements `T`.
     pub(super) fn of<T: FileElement>() -> Self {
         match T::DTYPE.kind() {
-            'f' => Self::Real,
+            'f' | 'V' => Self::Real,
             'c' => Self::Complex,
             'b' => Self::Pattern,
             _ => Self::Integer,
@@ -211,7 +211,7 @@ impl Header {
     pub(super) fn check_type<T: FileElement>(&self) -> Result<()> {
         let kind = T::DTYPE.kind();
         let known = match self.field {
-            Field::Real => matches!(kind, 'f' | 'c'),
+            Field::Real => matches!(kind, 'f' | 'c' | 'V'),
             Field::Complex => kind == 'c',
             Field::Integer | Field::Pattern => true,
         };

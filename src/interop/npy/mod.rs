@@ -35,7 +35,7 @@ pub use header::Header;
 #[cfg(feature = "mmap")]
 pub use map::{create_mut, map, map_mut};
 #[cfg(feature = "safetensors")]
-pub(in crate::interop) use write::write_elements;
+pub(crate) use write::write_elements;
 pub use write::{save, write};
 
 use super::file;

@@ -92,7 +92,7 @@ where
 }
 
 /// Writes all elements in row-major order, computed and written piece by piece.
-pub(in crate::interop) fn write_elements<E>(
+pub(crate) fn write_elements<E>(
     sink: &mut dyn Write,
     array: &Lazy<E>,
     order: ByteOrder,

@@ -152,12 +152,16 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Chunks
                 return Err(malformed(Some(path), "something of that name exists"));
             }
         }
-        let metadata = serde_json::from_value(options.metadata(shape)?);
-        let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
-        let array = Array::new_with_metadata(store, path, metadata);
+        let text = serde_json::to_vec_pretty(&options.metadata(shape)?);
+        let text = text.map_err(|error| malformed(Some(path), error))?;
+        let metadata =
+            serde_json::from_slice(&text).map_err(|error| malformed(Some(path), error))?;
+        let array = Array::new_with_metadata(store.clone(), path, metadata);
         let array = array.map_err(|error| malformed(Some(path), error))?;
         let mut chunks = Self::new(array, path)?;
-        chunks.array.store_metadata().map_err(|error| malformed(Some(path), error))?;
+        // As we wrote it: zarrs shortens codecs without parameters, which zarr-python does not read.
+        let stored = store.set(&super::metadata::key(path, "zarr.json")?, text.into());
+        stored.map_err(|error| malformed(Some(path), error))?;
         let grid = chunks.array.chunk_grid_shape().iter();
         let total = grid.fold(1_usize, |all, &extent| all.saturating_mul(extent as usize));
         chunks.progress = options.progress(total);

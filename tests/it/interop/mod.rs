@@ -20,5 +20,7 @@ mod serde;
 #[cfg(all(feature = "conformance", feature = "quickcheck", feature = "sprs"))]
 mod sprs;
 mod symmetry;
+#[cfg(all(feature = "npz", feature = "safetensors", feature = "zarr"))]
+mod written;
 #[cfg(all(feature = "quickcheck", feature = "zarr"))]
 mod zarr;
