@@ -70,7 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(sum, 1.5 * whole);
 
     if let Some(peak) = peak() {
-        println!("peak memory: {peak:.0} MiB of {} on disk before packing", SIDE * SIDE * 8 >> 20);
+        let whole = (SIDE * SIDE * 8) >> 20;
+        println!("peak memory: {peak:.0} MiB of {whole} on disk before packing");
         assert!(peak < 200.0, "{peak} MiB");
     }
     Ok(())

@@ -23,7 +23,7 @@ mod compressed;
 mod rows;
 
 pub use compressed::{Compressed, Matrix, tensor};
-pub use rows::{sparse_rows, to_sparse};
+pub use rows::{Borrowed, sparse_rows, to_sparse};
 
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};

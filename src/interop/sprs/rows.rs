@@ -10,6 +10,9 @@ use crate::tensor::Tensor;
 use ::sprs::{CsMatViewI, SpIndex};
 use num_traits::Zero;
 
+/// Rows of elements that a matrix lends.
+pub type Borrowed<'m, T> = Ragged<&'m [T]>;
+
 /// Column and value of every entry of each line of a compressed matrix (row, or column if it is compressed by columns), as
 /// two ragged tensors of the same rows. Indices and values are borrowed; pointers are copied once.
 ///
@@ -29,7 +32,7 @@ use num_traits::Zero;
 /// ```
 pub fn sparse_rows<'m, T, I, P>(
     matrix: CsMatViewI<'m, T, I, P>,
-) -> Result<(Ragged<&'m [I]>, Ragged<&'m [T]>)>
+) -> Result<(Borrowed<'m, I>, Borrowed<'m, T>)>
 where
     T: Copy + Send + Sync,
     I: SpIndex,

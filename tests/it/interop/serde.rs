@@ -78,10 +78,10 @@ quickcheck! {
         }
         let mut text = serde_json::to_value(sparse.tensor()).unwrap();
         changed(&mut text, &mut random);
-        if let Ok(t) = serde_json::from_value::<Tensor<Sparse<i32>>>(text) {
-            if t.len() < 10_000 {
-                t.to_vec().unwrap();
-            }
+        if let Ok(t) = serde_json::from_value::<Tensor<Sparse<i32>>>(text)
+            && t.len() < 10_000
+        {
+            t.to_vec().unwrap();
         }
         let mut text = serde_json::to_value(Tensor::from_nested([[1, 2], [3, 4]]).unwrap()).unwrap();
         changed(&mut text, &mut random);
