@@ -109,7 +109,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
     }
 
     /// The chunks, or shards, that are in the array and not in the store, in row-major order: all of them are fill
-    /// values to a reader. Of an array of [`write`](super::write) that is whole there are none.
+    /// values to a reader. Of an array of [`write`](super::write()) that is whole there are none.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`open`], [`open_in`] | an array as a tensor: chunks are loaded when they are read, and the last ones are kept |
 //! | [`create`], [`create_in`] | a new array as a tensor: assign to it, or to views of it |
-//! | [`write`] | a new array of any expression, chunk by chunk in parallel, however large |
+//! | [`write()`] | a new array of any expression, chunk by chunk in parallel, however large |
 //! | [`list`], [`list_in`] | names, types and shapes of the arrays of a group; no chunk is read |
 //!
 //! Version 3 is read and written, and version 2 read, as far as [`zarrs`] does with the codecs `bytes`, `transpose`, `gzip`,
