@@ -177,9 +177,9 @@ where
 /// [`Error::ExpectedRank`], and what evaluating reports.
 ///
 /// ```
-/// use lensor::{Tensor, interop::nalgebra::to_matrix};
+/// use lensor::{Tensor, interop::nalgebra::{nalgebra::DMatrix, to_matrix}};
 /// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?.rotate(&[0, 1])?;
-/// assert_eq!(to_matrix(&t)?, lensor::interop::nalgebra::nalgebra::dmatrix![2, 1; 4, 3]);
+/// assert_eq!(to_matrix(&t)?, DMatrix::from_row_slice(2, 2, &[2, 1, 4, 3]));
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn to_matrix<X: IntoExpr<Elem: Scalar>>(x: X) -> Result<DMatrix<X::Elem>> {

@@ -30,7 +30,7 @@ const LARGE_BYTES: u64 = 1 << 31;
 /// let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("x.npz");
 /// npz::save(&path, |archive| {
-///     archive.add("a", Tensor::iota([2, 3])?)?;
+///     archive.add("a", Tensor::full([2, 3], 0.5)?)?;
 ///     archive.add("b", &Tensor::from(vec![true, false]))
 /// })?;
 /// assert_eq!(npz::open(&path)?.read::<bool>("b")?.to_vec()?, [true, false]);

@@ -26,7 +26,7 @@ use std::path::Path;
 /// let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("x.safetensors");
 /// let mut writer = safetensors::Writer::new();
-/// writer.add("x", &Tensor::from(vec![1.5, 2.5]))?;
+/// writer.add("x", Tensor::from(vec![1.5, 2.5]))?;
 /// writer.save(&path)?;
 /// // SAFETY: the file is in a directory of our own.
 /// let archive = unsafe { safetensors::map(&path) }?;

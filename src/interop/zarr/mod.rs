@@ -65,9 +65,10 @@ pub type Array<T, S = FilesystemStore> = Tensor<Chunked<Chunks<T, S>>>;
 /// use lensor::Tensor;
 /// use lensor::interop::zarr::{self, Options};
 /// let dir = tempfile::tempdir()?;
-/// zarr::write(dir.path(), Tensor::iota([5, 7])?, &Options::new([2, 3]))?;
-/// let t = zarr::open::<usize>(dir.path());
-/// assert!(t.is_err()); // files hold integers of stated width
+/// zarr::write(dir.path(), Tensor::full([5, 7], 1.5)?, &Options::new([2, 3]))?;
+/// let mut t = zarr::open::<f64>(dir.path())?;
+/// t.view_mut().select((0,))?.fill(2.0)?;
+/// assert_eq!(zarr::open::<f64>(dir.path())?.select((.., 6))?.to_vec()?, [2.0, 1.5, 1.5, 1.5, 1.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open<T: ZarrElement>(path: impl AsRef<Path>) -> Result<Array<T>> {

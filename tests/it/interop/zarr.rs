@@ -1,12 +1,13 @@
 //! Zarr arrays by zarr-python and ours: every codec, shards, missing chunks, groups; from disk to disk.
 
-use crate::support::Random;
+use crate::support::{Random, test_name};
 use lensor::arbitrary::Viewed;
 use lensor::dtype::{ByteOrder, DType, DTypeVisitor, FileElement};
 use lensor::interop::npy;
 use lensor::interop::zarr::zarrs::storage::store::MemoryStore;
 use lensor::interop::zarr::{self, Options, ZarrElement};
 use lensor::prelude::*;
+use lensor::storage::Progression;
 use quickcheck::quickcheck;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -219,4 +220,57 @@ fn errors_say_what_is_wrong() {
     let error = zarr::open::<u8>(&path).unwrap_err();
     assert_eq!(error, Error::HeaderTooLarge { claimed: (16 << 20) + 1, limit: 16 << 20 });
     assert!(matches!(zarr::list(&path), Err(Error::HeaderTooLarge { .. })));
+}
+
+/// Where another process is to write.
+const PATH: &str = "TEST_ZARR";
+
+/// Writes slowly, in another process.
+#[test]
+fn the_other_process() {
+    let Some(path) = std::env::var_os(PATH) else { return };
+    let numbers = Tensor::<Progression<u64>>::iota([64, 8]).unwrap();
+    let slowly = numbers.map(|k| {
+        if k % 32 == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        k + 1
+    });
+    zarr::write(path, slowly, &Options::new([4, 8]).crc32c()).unwrap();
+}
+
+/// A writer that is killed leaves an array that says which chunks it lacks; the others hold what they should.
+#[test]
+fn killed_writes_say_what_is_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.zarr");
+    let mut other = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &test_name(module_path!(), "the_other_process")])
+        .env(PATH, &path)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let written = || {
+        let all = std::fs::read_dir(path.join("c")).into_iter().flatten();
+        all.filter(|row| row.as_ref().is_ok_and(|row| row.path().join("0").exists())).count()
+    };
+    while written() < 3 && other.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let t = zarr::open::<u64>(&path).unwrap();
+    let missing = t.storage().storage().missing().unwrap();
+    assert_eq!(missing.len(), 16 - written());
+    assert!(!missing.is_empty());
+    for row in 0..16 {
+        let found = t.view().slice(0, 4 * row..4 * row + 4).unwrap().to_vec();
+        let whole: Vec<u64> = (32 * row as u64..).take(32).map(|k| k + 1).collect();
+        match found {
+            Ok(found) if missing.iter().any(|index| index[0] == row) => assert_eq!(found, [0; 32]),
+            Ok(found) => assert_eq!(found, whole),
+            // The chunk at which it was killed may be cut off: its checksum says so.
+            Err(error) => assert!(error.to_string().contains("chunk ["), "{error}"),
+        }
+    }
 }

@@ -10,6 +10,10 @@ mod stopped;
 mod streams;
 mod text;
 
+#[cfg(feature = "npz")]
+use lensor::interop::npz;
+#[cfg(feature = "safetensors")]
+use lensor::interop::safetensors;
 use lensor::interop::{mtx, npy, tns};
 use lensor::storage::Sparse;
 use lensor::{Error, Result, Tensor};
@@ -26,10 +30,18 @@ const SMALL: [Save; 3] = [
     |path| tns::save(path, &sparse(3)?),
 ];
 /// The same with some hundred kilobytes.
-const LARGE: [Save; 3] = [
+const LARGE: &[Save] = &[
     |path| npy::save(path, &Tensor::from_vec([60_000], vec![0.1; 60_000])?),
     |path| mtx::save(path, &sparse(60_000)?),
     |path| tns::save(path, &sparse(60_000)?),
+    #[cfg(feature = "npz")]
+    |path| npz::save(path, |archive| archive.add("a", Tensor::full([60_000], 0.1)?)),
+    #[cfg(feature = "safetensors")]
+    |path| {
+        let mut writer = safetensors::Writer::new();
+        writer.add("a", Tensor::full([60_000], 0.1)?)?;
+        writer.save(path)
+    },
 ];
 
 fn sparse(count: usize) -> Result<Tensor<Sparse<f64>>> {

@@ -76,7 +76,7 @@ fn dense_tensors_in_sparse_files() {
 
 #[test]
 fn a_new_file_or_none() {
-    for save in SMALL.iter().chain(&LARGE) {
+    for save in SMALL.iter().chain(LARGE) {
         let place = Place::new();
         save(&place.file()).unwrap();
         assert_ne!(fs::read(place.file()).unwrap(), Place::OLD);
