@@ -211,8 +211,8 @@ impl<S> Ragged<S> {
     /// ```
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
-    /// let lengths: Vec<usize> = r.rows().map(|row| Ok(row?.as_tensor()?.len())).collect::<lensor::Result<_>>()?;
-    /// assert_eq!(lengths, [2, 0, 1]);
+    /// let lengths = r.rows().map(|row| Ok(row?.into_tensor()?.len()));
+    /// assert_eq!(lengths.collect::<lensor::Result<Vec<usize>>>()?, [2, 0, 1]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn rows(&self) -> impl Iterator<Item = Result<Ragged<&S>>>

@@ -41,7 +41,9 @@ use ::arrow_array::{
     PrimitiveArray,
 };
 use ::arrow_buffer::{BooleanBuffer, OffsetBuffer, ScalarBuffer};
-use ::arrow_schema::extension::FixedShapeTensor;
+use ::arrow_schema::extension::{
+    EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY, ExtensionType, FixedShapeTensor,
+};
 use ::arrow_schema::{ArrowError, Field};
 use std::sync::Arc;
 
@@ -220,7 +222,8 @@ impl Lends<u64> for Pointers<i64> {
 ///
 /// # Errors
 ///
-/// [`Error::ElementType`] for a field of another type, [`Error::Nulls`].
+/// [`Error::Malformed`] for a field that says something else, or another shape than the column has,
+/// [`Error::ElementType`], [`Error::Nulls`], [`Error::RankLimit`], and those of a permutation that is none.
 ///
 /// ```
 /// use arrow_array::types::Float64Type;
@@ -235,23 +238,49 @@ pub fn from_fixed_shape_tensor<P: ArrowPrimitiveType>(
     field: &Field,
     column: &FixedSizeListArray,
 ) -> Result<Tensor<Values<P>>> {
-    let kind = field.try_extension_type::<FixedShapeTensor>().map_err(refused)?;
+    let (inner, permutation) = tensor_shape(field)?;
     without_nulls(column)?;
     let values = column.values().as_any().downcast_ref::<PrimitiveArray<P>>();
     let values = values.ok_or_else(|| Error::ElementType {
         expected: std::any::type_name::<P::Native>(),
-        found: kind.value_type().to_string(),
+        found: column.value_type().to_string(),
     })?;
     without_nulls(values)?;
-    let shape = std::iter::once(column.len()).chain(kind.shape().iter().copied());
+    if usize::try_from(column.value_length()).ok() != Some(inner.count()?) {
+        return Err(malformed(&format!("shape {inner:?} for lists of {}", column.value_length())));
+    }
+    let shape = std::iter::once(column.len()).chain(inner.iter().copied());
     let t = Tensor::new(shape.collect::<Shape>(), Held::new(values.values().clone()))?;
-    match kind.permutations() {
+    match permutation {
         None => Ok(t),
         Some(order) => {
-            let order = std::iter::once(0).chain(order.iter().map(|axis| axis + 1));
+            let order = std::iter::once(0).chain(order.iter().map(|axis| axis.saturating_add(1)));
             t.transpose(&order.collect::<Shape>())
         }
     }
+}
+
+/// The shape that a field says its tensors have, and the order of their axes.
+fn tensor_shape(field: &Field) -> Result<(Shape, Option<Vec<usize>>)> {
+    let metadata = field.metadata();
+    let name = metadata.get(EXTENSION_TYPE_NAME_KEY).map_or("", |name| name);
+    if name != FixedShapeTensor::NAME {
+        return Err(malformed(&format!("expected {}, found {name:?}", FixedShapeTensor::NAME)));
+    }
+    // Arrow's own type panics where extents overflow, and refuses the key that its specification has.
+    let text = metadata.get(EXTENSION_TYPE_METADATA_KEY).map_or("", |text| text);
+    let parsed: TensorMetadata =
+        serde_json::from_str(text).map_err(|error| malformed(&error.to_string()))?;
+    Shape::check_rank(parsed.shape.len())?;
+    Ok((parsed.shape.into(), parsed.permutation))
+}
+
+/// What the metadata of a column of tensors says.
+#[derive(::serde::Deserialize)]
+struct TensorMetadata {
+    shape: Vec<usize>,
+    #[serde(default, alias = "permutations")]
+    permutation: Option<Vec<usize>>,
 }
 
 fn without_nulls(array: &dyn Array) -> Result<()> {
@@ -262,5 +291,9 @@ fn without_nulls(array: &dyn Array) -> Result<()> {
 }
 
 fn refused(error: ArrowError) -> Error {
-    Error::Malformed { format: "Arrow array", name: None, reason: error.to_string() }
+    malformed(&error.to_string())
+}
+
+fn malformed(reason: &str) -> Error {
+    Error::Malformed { format: "Arrow array", name: None, reason: reason.into() }
 }

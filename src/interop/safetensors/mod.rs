@@ -153,7 +153,7 @@ impl<R: Read + Seek> Archive<R> {
         }
         let metadata: Metadata = serde_json::from_slice(&header(&mut source, claimed)?)
             .map_err(|error| malformed(None, &error.to_string()))?;
-        let end = start + metadata.data_len() as u64;
+        let end = start.saturating_add(metadata.data_len() as u64);
         match found.cmp(&end) {
             std::cmp::Ordering::Less => return Err(Error::Truncated { expected: end, found }),
             std::cmp::Ordering::Equal => {}
@@ -166,6 +166,7 @@ impl<R: Read + Seek> Archive<R> {
         for name in names {
             let Some(info) = metadata.info(&name) else { continue };
             let bytes = start + info.data_offsets.0 as u64..start + info.data_offsets.1 as u64;
+            Shape::check_rank(info.shape.len())?;
             let shape = Shape::from(&info.shape[..]);
             shape.count()?;
             entries.push(Entry { name, stored: info.dtype, shape, bytes });

@@ -4,7 +4,7 @@ use super::compressed::index_of;
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::memory::{list, try_with_capacity};
-use crate::ragged::{Offsets, Ragged};
+use crate::ragged::{Extent, Form, Offsets, Ragged};
 use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use ::sprs::{CsMatViewI, SpIndex};
@@ -40,7 +40,9 @@ where
 {
     let (pointers, indices, values) = matrix.into_raw_storage();
     let lead = [pointers.len().saturating_sub(1)];
-    let offsets = Offsets::new(list(pointers.iter().map(index_of))?)?;
+    // Pointers of a part of a matrix do not begin at 0.
+    let first = pointers.first().map_or(0, index_of);
+    let offsets = Offsets::new(list(pointers.iter().map(|end| index_of(end) - first))?)?;
     let columns = Ragged::new(lead, offsets.clone(), Tensor::new([indices.len()], indices)?)?;
     Ok((columns, Ragged::new(lead, offsets, Tensor::new([values.len()], values)?)?))
 }
@@ -71,7 +73,8 @@ where
     V: Reader<Elem: Arithmetic + Zero>,
 {
     let (form, other) = (columns.form()?, values.form()?);
-    let rows = form.offsets(0).filter(|_| form.rank() == 2 && other.rank() == 2);
+    let by_rows = |form: &Form| matches!(form.extents()[..], [Extent::Fixed(_), Extent::Var]);
+    let rows = form.offsets(0).filter(|_| by_rows(&form) && by_rows(&other));
     let (Some(rows), Some(beside)) = (rows, other.offsets(0)) else {
         return Err(Error::ExpectedRank {
             expected: 2,

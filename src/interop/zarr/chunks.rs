@@ -1,5 +1,6 @@
 //! Chunks as blocks.
 
+use super::frame;
 use super::metadata::{Described, check_size};
 use super::options::{Options, Progress};
 use super::{FORMAT, malformed};
@@ -12,6 +13,7 @@ use ::zarrs::array::{
     Array, ArrayError, ArrayShardedExt, ArrayShardedReadableExt, ArrayShardedReadableExtCache,
     CodecOptions, ElementOwned,
 };
+use ::zarrs::storage::byte_range::ByteRange;
 use ::zarrs::storage::{ReadableStorageTraits, ReadableWritableStorageTraits};
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
@@ -22,6 +24,12 @@ use std::sync::Arc;
 pub trait ZarrElement: FileElement + ElementOwned {}
 
 impl<T: FileElement + ElementOwned> ZarrElement for T {}
+
+/// Largest chunk or shard, in bytes: codecs take none that is larger.
+const LIMIT_BYTES: u64 = 1 << 32;
+
+/// What a frame may claim beyond twice its chunk.
+const FRAME_BYTES: u64 = 1 << 16;
 
 /// Numbers of a chunk, as zarrs counts.
 type ChunkIndex = SmallVec<[u64; 4]>;
@@ -35,6 +43,8 @@ pub struct Chunks<T, S: ?Sized> {
     /// The indexes of shards whose chunks are read.
     shards: Option<ArrayShardedReadableExtCache>,
     fill: T,
+    /// Whether chunks are frames of Zstandard.
+    frames: bool,
     progress: Option<Arc<Progress>>,
 }
 
@@ -78,7 +88,13 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
             let inner = chunks.array.effective_subchunk_shape();
             let inner =
                 inner.ok_or_else(|| malformed(Some(path), "its shards are of no one shape"))?;
-            chunks.block = inner.iter().map(|extent| extent.get() as usize).collect();
+            let inner: Vec<usize> = inner.iter().map(|extent| extent.get() as usize).collect();
+            let whole = chunks.described.chunks.iter().zip(&inner).all(|(a, b)| a % b == 0);
+            if inner.len() != chunks.block.len() || !whole {
+                let block = inner;
+                return Err(Error::Blocks { extents: chunks.block, block });
+            }
+            chunks.block = inner;
             chunks.shards = Some(ArrayShardedReadableExtCache::new(&chunks.array));
         }
         Ok(chunks)
@@ -86,6 +102,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
 
     fn new(array: Array<S>, path: &str) -> Result<Self> {
         let metadata = serde_json::to_value(array.metadata());
+        let frames = metadata.as_ref().is_ok_and(|metadata| metadata.to_string().contains("zstd"));
         let described =
             Described::new(path, &metadata.map_err(|error| malformed(Some(path), error))?)?;
         if T::validate_data_type(array.data_type()).is_err() {
@@ -100,7 +117,11 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let fill =
             fill.ok_or_else(|| malformed(Some(path), "its fill value is none of its type"))?;
         let block = described.chunks.clone();
-        Ok(Self { array, described, block, shards: None, fill, progress: None })
+        let bytes = block.iter().try_fold(size_of::<T>(), |all, side| all.checked_mul(*side));
+        if bytes.is_none_or(|bytes| bytes as u64 > LIMIT_BYTES) {
+            return Err(Error::Blocks { extents: described.shape.to_vec(), block });
+        }
+        Ok(Self { array, described, block, shards: None, fill, frames, progress: None })
     }
 
     /// The fill value: what chunks that are missing hold.
@@ -126,6 +147,21 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
             }
         }
         Ok(missing)
+    }
+
+    /// Refuses a chunk that says it becomes more than it is.
+    fn check_frame(&self, at: &[u64]) -> Result<(), ArrayError> {
+        let (storage, key) = (self.array.storage(), self.array.chunk_key(at));
+        let size = storage.size_key(&key)?.unwrap_or(0).min(frame::HEADER_BYTES as u64);
+        let header = storage.get_partial(&key, ByteRange::FromStart(0, Some(size)))?;
+        let claimed = header.and_then(|header| frame::content(&header)).unwrap_or(0);
+        let bytes = self.block.iter().product::<usize>() * size_of::<T>();
+        // Checksums and filters add a little.
+        if claimed > 2 * bytes as u64 + FRAME_BYTES {
+            let text = format!("a frame claims {claimed} bytes for a chunk of {bytes}");
+            return Err(ArrayError::Other(text));
+        }
+        Ok(())
     }
 
     fn failed(&self, index: &[usize], error: ArrayError) -> StorageError {
@@ -182,6 +218,9 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Blocks for Chu
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {
         let (at, once) = (numbers(index), CodecOptions::default().with_concurrent_target(1));
+        if self.frames && self.shards.is_none() {
+            self.check_frame(&at).map_err(|error| self.failed(index, error))?;
+        }
         let found = match &self.shards {
             None => self.array.retrieve_chunk_if_exists_opt::<Vec<T>>(&at, &once),
             Some(cache) => self.array.retrieve_subchunk_opt::<Vec<T>>(cache, &at, &once).map(Some),

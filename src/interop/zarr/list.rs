@@ -73,7 +73,21 @@ impl Entry {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn list(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
-    list_in(&*store(path.as_ref())?, "/")
+    let root = path.as_ref();
+    // The store of zarrs takes it that all names are text.
+    let names = |folder: &str| {
+        let inside = std::fs::read_dir(root.join(folder.trim_matches('/'))).into_iter().flatten();
+        for entry in inside.flatten() {
+            if entry.file_name().to_str().is_none() {
+                let name = format!("{:?} is no text", entry.file_name());
+                return Err(malformed(Some(folder), name));
+            }
+        }
+        Ok(())
+    };
+    let mut found = Vec::new();
+    visit(&*store(root)?, "/", DEPTH, &mut found, &names)?;
+    Ok(found)
 }
 
 /// Lists the arrays of a store at a path and below.
@@ -81,26 +95,39 @@ pub fn list(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
 /// # Errors
 ///
 /// [`Error::Malformed`](crate::Error::Malformed) for metadata that cannot be read, for groups more than 32 deep and if the
-/// store refuses; [`Error::HeaderTooLarge`](crate::Error::HeaderTooLarge) for metadata of more than 16 MiB.
+/// store refuses; [`Error::HeaderTooLarge`](crate::Error::HeaderTooLarge) for metadata of more than 16 MiB,
+/// [`Error::RankLimit`](crate::Error::RankLimit).
 pub fn list_in<S>(store: &S, path: &str) -> Result<Vec<Entry>>
 where
     S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
 {
     let mut found = Vec::new();
-    visit(store, &format!("/{}", path.trim_matches('/')), DEPTH, &mut found)?;
+    visit(store, &format!("/{}", path.trim_matches('/')), DEPTH, &mut found, &|_| Ok(()))?;
     Ok(found)
 }
 
-fn visit<S>(store: &S, path: &str, depth: usize, found: &mut Vec<Entry>) -> Result<()>
+/// Adds the arrays at a path and below, `names` of each folder being looked at before the store does.
+fn visit<S>(
+    store: &S,
+    path: &str,
+    depth: usize,
+    found: &mut Vec<Entry>,
+    names: &dyn Fn(&str) -> Result<()>,
+) -> Result<()>
 where
     S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
 {
     check_size(store, path)?;
-    for file in ["zarr.json", ".zarray"] {
+    let read = |file: &str| -> Result<Option<Value>> {
         let text = store.get(&key(path, file)?).map_err(|error| malformed(Some(path), error))?;
-        let Some(text) = text else { continue };
-        let metadata: Value =
-            serde_json::from_slice(&text).map_err(|error| malformed(Some(path), error))?;
+        let value = text.map(|text| serde_json::from_slice(&text)).transpose();
+        value.map_err(|error| malformed(Some(path), error))
+    };
+    for file in ["zarr.json", ".zarray"] {
+        let Some(mut metadata) = read(file)? else { continue };
+        if file == ".zarray" && metadata.is_object() {
+            metadata["attributes"] = read(".zattrs")?.unwrap_or_default();
+        }
         if file == ".zarray" || metadata["node_type"] == "array" {
             let described = Described::new(path, &metadata)?;
             return push(found, Entry { path: path.into(), described });
@@ -111,12 +138,13 @@ where
     }
     let folder = path.trim_matches('/');
     let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    names(path)?;
     let prefix = StorePrefix::new(prefix).map_err(|error| malformed(Some(path), error))?;
     let inside = store.list_dir(&prefix).map_err(|error| malformed(Some(path), error))?;
     let mut inside: Vec<&str> = inside.prefixes().iter().map(StorePrefix::as_str).collect();
     inside.sort_unstable();
     for folder in inside {
-        visit(store, &format!("/{}", folder.trim_matches('/')), depth - 1, found)?;
+        visit(store, &format!("/{}", folder.trim_matches('/')), depth - 1, found, names)?;
     }
     Ok(())
 }

@@ -12,7 +12,9 @@
 //! that is missing is the fill value, and takes no memory. Nothing is shared: chunks are decoded to memory, each once as
 //! long as the cache of [`Chunked`] keeps it.
 //!
-//! A store may come from a stranger: metadata ends at 16 MiB. What a chunk inflates to is the affair of its codec.
+//! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, and a frame of Zstandard that says it becomes
+//! more than its chunk is refused. What gzip inflates to, and what is inside shards, zarrs believes: arrays of
+//! strangers that use those can ask for much memory.
 //!
 //! ```
 //! use lensor::interop::zarr::{self, Options};
@@ -30,6 +32,7 @@
 //! ```
 
 mod chunks;
+mod frame;
 mod list;
 mod metadata;
 mod options;

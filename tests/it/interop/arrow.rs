@@ -7,6 +7,7 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, FixedSizeListArray, Float64Array, Int32Array, LargeListArray,
     ListArray,
 };
+use lensor::interop::arrow::arrow_schema::{DataType, Field};
 use lensor::interop::arrow::{
     Bits, arrow_array, fixed_shape_tensor, from_boolean, from_fixed_shape_tensor, from_list,
     from_primitive, into_list, into_primitive, with_mask,
@@ -14,6 +15,7 @@ use lensor::interop::arrow::{
 use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
 use lensor::storage::conformance::check_reader;
+use std::sync::Arc;
 
 #[test]
 fn values_are_shared() {
@@ -167,8 +169,8 @@ fn columns_of_tensors() {
     assert!(matches!(error, Error::Malformed { .. }), "{error}");
 }
 
-fn arrow_field(column: &FixedSizeListArray) -> lensor::interop::arrow::arrow_schema::Field {
-    lensor::interop::arrow::arrow_schema::Field::new("t", column.data_type().clone(), false)
+fn arrow_field(column: &FixedSizeListArray) -> Field {
+    Field::new("t", column.data_type().clone(), false)
 }
 
 #[test]
@@ -192,4 +194,33 @@ fn what_cannot_be_shared_says_why() {
         into_primitive::<Int64Type>(Tensor::from_vec([3, 0], vec![]).unwrap()).unwrap();
     assert_eq!(empty.len(), 3);
     assert_eq!(from_list::<Int64Type>(&empty).unwrap().into_tensor().unwrap().shape(), [3, 0]);
+}
+
+/// Metadata as PyArrow writes it, and as strangers do.
+#[test]
+fn fields_of_others_are_read() {
+    let values = Float64Array::from((0..12).map(f64::from).collect::<Vec<_>>());
+    let item = Arc::new(Field::new_list_field(DataType::Float64, true));
+    let column = FixedSizeListArray::new(item, 6, Arc::new(values), None);
+    let read = |text: &str| {
+        let field = arrow_field(&column).with_metadata([
+            ("ARROW:extension:name".to_string(), "arrow.fixed_shape_tensor".to_string()),
+            ("ARROW:extension:metadata".to_string(), text.to_string()),
+        ]);
+        from_fixed_shape_tensor::<Float64Type>(&field, &column)
+    };
+    assert_eq!(read(r#"{"shape":[2,3]}"#).unwrap().shape(), [2, 2, 3]);
+    let turned = read(r#"{"shape":[2,3],"permutation":[1,0],"dim_names":["y","x"]}"#).unwrap();
+    assert_eq!((turned.shape().to_vec(), turned.get(&[1, 2, 0]).unwrap()), (vec![2, 3, 2], 8.0));
+    for wrong in [
+        r#"{"shape":[2,2]}"#,
+        r#"{"shape":[4294967296]}"#,
+        r#"{"shape":[1099511627776,1099511627776]}"#,
+        r#"{"shape":[2,3],"permutation":[0,0]}"#,
+        r#"{"shape":[2,3],"permutation":[18446744073709551615,0]}"#,
+        r#"{"shape":[-1]}"#,
+        "",
+    ] {
+        assert!(read(wrong).is_err(), "{wrong}");
+    }
 }

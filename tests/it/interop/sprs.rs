@@ -264,6 +264,10 @@ fn matrices_become_rows_and_back() {
             && back.shape() == [triplets.shape.0, triplets.shape.1]
     }
     check(comes_back as fn(Triplets) -> bool);
+    let matrix = CsMat::new((3, 4), vec![0, 2, 2, 3], vec![1, 3, 0], vec![5, 6, 7]);
+    let part = matrix.slice_outer(1..3);
+    let (columns, values) = sparse_rows(part).unwrap();
+    assert_eq!((columns.to_string(), values.to_string()), ("[[], [0]]".into(), "[[], [7]]".into()));
     let rows = |rows: Vec<Vec<usize>>| Ragged::from_nested(rows).unwrap();
     let (a, b) = (rows(vec![vec![1], vec![2, 0]]), rows(vec![vec![5], vec![6]]));
     let error = to_sparse(&a, &b, 3).unwrap_err();

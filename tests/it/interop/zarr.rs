@@ -5,6 +5,7 @@ use lensor::arbitrary::Viewed;
 use lensor::dtype::{ByteOrder, DType, DTypeVisitor, FileElement};
 use lensor::interop::npy;
 use lensor::interop::zarr::zarrs::storage::store::MemoryStore;
+use lensor::interop::zarr::zarrs::storage::{StoreKey, WritableStorageTraits};
 use lensor::interop::zarr::{self, Options, ZarrElement};
 use lensor::prelude::*;
 use lensor::storage::Progression;
@@ -273,4 +274,80 @@ fn killed_writes_say_what_is_missing() {
             Err(error) => assert!(error.to_string().contains("chunk ["), "{error}"),
         }
     }
+}
+
+/// Metadata of one array, and its only chunk.
+fn stranger(metadata: &str, chunk: &[u8]) -> Result<zarr::Array<f64, MemoryStore>, Error> {
+    let store = Arc::new(MemoryStore::new());
+    let set = |key: &str, value: &[u8]| {
+        store.set(&StoreKey::new(key).unwrap(), value.to_vec().into()).unwrap();
+    };
+    set("zarr.json", metadata.as_bytes());
+    set("c/0", chunk);
+    zarr::open_in(store, "/")
+}
+
+fn metadata(shape: &str, chunks: &str, codecs: &str) -> String {
+    format!(
+        r#"{{"zarr_format":3,"node_type":"array","shape":{shape},"data_type":"float64",
+        "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":{chunks}}}}},
+        "chunk_key_encoding":{{"name":"default"}},"fill_value":0.0,"codecs":[{codecs}]}}"#
+    )
+}
+
+/// What small files could ask for much memory with, or make zarrs panic.
+#[test]
+fn strangers_are_refused() {
+    const BYTES: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
+    let shards = |inner: &str| {
+        format!(
+            r#"{{"name":"sharding_indexed","configuration":{{"chunk_shape":{inner},"codecs":[{BYTES}],
+            "index_codecs":[{BYTES}],"index_location":"end"}}}}"#
+        )
+    };
+    for (shape, chunks, inner) in
+        [("[4,4]", "[4,4]", "[2]"), ("[4]", "[4]", "[3]"), ("[4]", "[4]", "[2,2]")]
+    {
+        let error = stranger(&metadata(shape, chunks, &shards(inner)), &[]).unwrap_err();
+        assert!(matches!(error, Error::Blocks { .. } | Error::Malformed { .. }), "{error}");
+    }
+    let huge = 1_u64 << 40;
+    for codecs in [BYTES.to_string(), shards(&format!("[{huge}]"))] {
+        let error = stranger(&metadata("[1]", &format!("[{huge}]"), &codecs), &[]).unwrap_err();
+        assert!(matches!(error, Error::Blocks { .. }), "{error}");
+    }
+    let zstd =
+        format!(r#"{BYTES},{{"name":"zstd","configuration":{{"level":1,"checksum":false}}}}"#);
+    // A frame of one segment that claims 2^50 bytes.
+    let frame =
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 50).to_le_bytes(), &[1, 0, 0]].concat();
+    let t = stranger(&metadata("[4]", "[4]", &zstd), &frame).unwrap();
+    let error = t.to_vec().unwrap_err();
+    assert!(
+        error.to_string().contains("claims 1125899906842624 bytes for a chunk of 32"),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"\xff")), b"").unwrap();
+    let error = zarr::list(dir.path()).unwrap_err();
+    assert!(error.to_string().contains("is no text"), "{error}");
+}
+
+#[test]
+fn attributes_of_version_2_are_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    for file in [".zarray", ".zattrs"] {
+        std::fs::copy(data("v2").join(file), dir.path().join(file)).unwrap();
+    }
+    std::fs::write(dir.path().join(".zattrs"), r#"{"units":"K"}"#).unwrap();
+    let found = zarr::list(dir.path()).unwrap();
+    assert_eq!(found[0].attributes()["units"], "K");
+    let t = zarr::open::<i32>(dir.path()).unwrap();
+    assert_eq!(t.storage().storage().attributes()["units"], "K");
 }
