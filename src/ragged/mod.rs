@@ -206,13 +206,14 @@ impl<S> Ragged<S> {
         }
     }
 
-    /// What lies along the first axis, one after another, as views. An error stands for all that follow it.
+    /// What lies along the first axis, one after another, as views; a row of a var axis is one axis that is var. An error
+    /// stands for all that follow it.
     ///
     /// ```
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
-    /// let lengths = r.rows().map(|row| Ok(row?.into_tensor()?.len()));
-    /// assert_eq!(lengths.collect::<lensor::Result<Vec<usize>>>()?, [2, 0, 1]);
+    /// let rows = r.rows().map(|row| row?.to_vec());
+    /// assert_eq!(rows.collect::<lensor::Result<Vec<_>>>()?, [vec![1, 2], vec![], vec![3]]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn rows(&self) -> impl Iterator<Item = Result<Ragged<&S>>>

@@ -8,7 +8,7 @@ mod nalgebra;
 #[cfg(all(feature = "conformance", feature = "ndarray", feature = "quickcheck"))]
 mod ndarray;
 mod npy;
-#[cfg(all(feature = "npz", feature = "quickcheck"))]
+#[cfg(all(feature = "conformance", feature = "npz", feature = "quickcheck"))]
 mod npz;
 #[cfg(feature = "proptest")]
 mod proptest;

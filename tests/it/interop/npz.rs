@@ -6,6 +6,7 @@ use lensor::dtype::{DTypeVisitor, FileElement, MapElement};
 use lensor::interop::npy;
 use lensor::interop::npz::{self, Archive, Writer};
 use lensor::storage::Sparse;
+use lensor::storage::conformance::check_reader;
 use lensor::{Error, Tensor};
 use quickcheck::quickcheck;
 use std::io::Cursor;
@@ -69,6 +70,17 @@ fn archives_of_numpy_are_read() {
     ] {
         map("stored.npz", name);
     }
+}
+
+/// Bytes that others own as well are read where they lie.
+#[test]
+fn bytes_are_shared() {
+    let bytes = bytes::Bytes::from(std::fs::read(data("stored.npz")).unwrap());
+    let t = Archive::new(Cursor::new(bytes.clone())).unwrap().tensor::<f64>("a").unwrap();
+    assert_eq!(t.storage().bytes().as_ptr(), bytes.as_ptr());
+    let twin = npy::open::<f64>(data("a.npy")).unwrap();
+    assert_eq!(t.to_vec().unwrap(), twin.to_vec().unwrap());
+    check_reader(t.storage()).unwrap();
 }
 
 /// An array of texts does not keep others from being read.
