@@ -21,11 +21,6 @@ impl Window {
         Ok(Self { span: map.span(), strided: map.check_strided()? })
     }
 
-    /// Strides without their signs.
-    pub(super) fn distances(&self) -> Vec<usize> {
-        self.strided.strides.iter().map(|stride| stride.unsigned_abs()).collect()
-    }
-
     /// Axes that run backwards.
     pub(super) fn backwards(&self) -> impl Iterator<Item = usize> + '_ {
         let strides = self.strided.strides.iter().enumerate();
@@ -65,17 +60,4 @@ fn no_memory(map: &AddressMap) -> Error {
 /// Why a view cannot be shared.
 pub(super) fn refused(map: &AddressMap, reason: &'static str) -> Error {
     Error::NotStrided { stages: map.stages().len(), axis: None, reason }
-}
-
-/// The map of an array whose first element lies above others where axes run backwards; its memory begins with the lowest.
-///
-/// # Errors
-///
-/// As for [`AddressMap::from_strides`].
-pub(super) fn map_from_lowest(shape: &[usize], strides: &[isize]) -> Result<AddressMap> {
-    let below = shape.iter().zip(strides).filter(|(extent, stride)| **extent > 1 && **stride < 0);
-    let offset = below.fold(0_usize, |offset, (extent, stride)| {
-        offset.saturating_add((extent - 1).saturating_mul(stride.unsigned_abs()))
-    });
-    AddressMap::from_strides(shape, offset, strides)
 }

@@ -27,7 +27,7 @@ mod gapped;
 pub use ::ndarray;
 pub use gapped::{Gapped, gapped};
 
-use super::memory::{Window, elements, elements_mut, map_from_lowest, refused};
+use super::memory::{Window, elements, elements_mut, refused};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
 use crate::map::AddressMap;
@@ -186,7 +186,7 @@ impl<T, D: Dimension> AsRef<[T]> for Shared<T, D> {
 /// ```
 pub fn view<S: Reader>(t: &Tensor<S>) -> Result<ArrayViewD<'_, S::Elem>> {
     let (window, elements) = elements(t)?;
-    let shape = IxDyn(&t.shape()).strides(IxDyn(&window.distances()));
+    let shape = IxDyn(&t.shape()).strides(IxDyn(&distances(&window)));
     let made = ArrayViewD::from_shape(shape, elements);
     let mut view = made.map_err(|error| unlike(t.address_map(), &error))?;
     window.backwards().for_each(|axis| view.invert_axis(Axis(axis)));
@@ -209,7 +209,7 @@ pub fn view<S: Reader>(t: &Tensor<S>) -> Result<ArrayViewD<'_, S::Elem>> {
 pub fn view_mut<S: Writer>(t: &mut Tensor<S>) -> Result<ArrayViewMutD<'_, S::Elem>> {
     let (map, shape) = (t.address_map().clone(), t.shape());
     let (window, elements) = elements_mut(t)?;
-    let shape = IxDyn(&shape).strides(IxDyn(&window.distances()));
+    let shape = IxDyn(&shape).strides(IxDyn(&distances(&window)));
     let made = ArrayViewMutD::from_shape(shape, elements);
     let mut view = made.map_err(|error| unlike(&map, &error))?;
     window.backwards().for_each(|axis| view.invert_axis(Axis(axis)));
@@ -236,7 +236,7 @@ pub fn into_array<T: Copy + Send + Sync>(t: Tensor<Vec<T>>) -> Result<ArrayD<T>>
     if window.span.start > 0 {
         return Err(refused(&map, "it begins behind the first element of its memory"));
     }
-    let shape = IxDyn(&map.shape()).strides(IxDyn(&window.distances()));
+    let shape = IxDyn(&map.shape()).strides(IxDyn(&distances(&window)));
     let made = ArrayD::from_shape_vec(shape, data);
     let mut array = made.map_err(|error| unlike(&map, &error))?;
     window.backwards().for_each(|axis| array.invert_axis(Axis(axis)));
@@ -272,4 +272,22 @@ fn unlike(map: &AddressMap, error: &ShapeError) -> Error {
         _ => "ndarray refuses its strides",
     };
     refused(map, reason)
+}
+
+/// Strides without their signs.
+fn distances(window: &Window) -> Vec<usize> {
+    window.strided.strides.iter().map(|stride| stride.unsigned_abs()).collect()
+}
+
+/// The map of an array whose first element lies above others where axes run backwards; its memory begins with the lowest.
+///
+/// # Errors
+///
+/// As for [`AddressMap::from_strides`].
+fn map_from_lowest(shape: &[usize], strides: &[isize]) -> Result<AddressMap> {
+    let below = shape.iter().zip(strides).filter(|(extent, stride)| **extent > 1 && **stride < 0);
+    let offset = below.fold(0_usize, |offset, (extent, stride)| {
+        offset.saturating_add((extent - 1).saturating_mul(stride.unsigned_abs()))
+    });
+    AddressMap::from_strides(shape, offset, strides)
 }
