@@ -9,9 +9,7 @@ use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::kernel::Filled;
 use crate::kernel::inner::overwrite;
-use crate::ops::lanes::{
-    Elements, Picked, Positions, SortOrder, argsort_rows, partition_rows, sort_rows,
-};
+use crate::ops::lanes::{Elements, Picked, Positions, SortOrder, SortedRows, partition_rows};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
 use crate::ops::scan::scan_rows;
 use bytemuck::Zeroable;
@@ -73,38 +71,43 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// The elements of each row in order, NaN last in both orders.
-    fn sort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows>
+    fn sort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows<Elements>>
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: usize::MAX };
+        let operation = SortRows { order, limit: usize::MAX, picked: Elements };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
     /// The first `k` elements of each row in order, or all if it has fewer.
-    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, SortRows>
+    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, SortRows<Elements>>
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: k };
+        let operation = SortRows { order, limit: k, picked: Elements };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
     /// Where in its row each element of the sorted row stands; equal elements keep their order.
-    fn argsort(self, axis: usize, order: SortOrder) -> LazyRows<Self, ArgSortRows>
+    fn argsort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows<Positions>>
     where
         Self::Elem: Sortable,
     {
-        let operation = ArgSortRows { order, limit: usize::MAX };
+        let operation = SortRows { order, limit: usize::MAX, picked: Positions };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
     /// Where in its row each of the first `k` elements in order stands.
-    fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, ArgSortRows>
+    fn arg_top_k(
+        self,
+        axis: usize,
+        k: usize,
+        order: SortOrder,
+    ) -> LazyRows<Self, SortRows<Positions>>
     where
         Self::Elem: Sortable,
     {
-        let operation = ArgSortRows { order, limit: k };
+        let operation = SortRows { order, limit: k, picked: Positions };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
@@ -185,18 +188,19 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
     }
 }
 
-/// See [`LanesRagged::sort`] and [`LanesRagged::top_k`].
+/// See [`LanesRagged::sort`] and [`LanesRagged::top_k`], and their twins of positions.
 #[derive(Debug, Clone, Copy)]
-pub struct SortRows {
-    pub(super) order: SortOrder,
-    pub(super) limit: usize,
+pub struct SortRows<P> {
+    order: SortOrder,
+    limit: usize,
+    picked: P,
 }
 
-impl sealed::Operation for SortRows {}
+impl<P> sealed::Operation for SortRows<P> {}
 
-impl<T: Sortable> RowOperation<T> for SortRows {
-    type Elem = T;
-    const WHAT: &'static str = "sort";
+impl<T: Sortable, P: SortedRows<T>> RowOperation<T> for SortRows<P> {
+    type Elem = P::Elem;
+    const WHAT: &'static str = P::WHAT;
 
     fn results(&self, items: usize) -> usize {
         items.min(self.limit)
@@ -209,45 +213,14 @@ impl<T: Sortable> RowOperation<T> for SortRows {
     fn run<'d>(
         &self,
         rows: &mut dyn Iterator<Item = &'d [T]>,
-        out: &mut [MaybeUninit<T>],
+        out: &mut [MaybeUninit<P::Elem>],
     ) -> Result<Filled>
     where
         T: 'd,
     {
-        overwrite(out, Some(T::zeroed()), |out| sort_rows(rows, out, self.order, self.limit))
-    }
-}
-
-/// See [`LanesRagged::argsort`] and [`LanesRagged::arg_top_k`].
-#[derive(Debug, Clone, Copy)]
-pub struct ArgSortRows {
-    pub(super) order: SortOrder,
-    pub(super) limit: usize,
-}
-
-impl sealed::Operation for ArgSortRows {}
-
-impl<T: Sortable> RowOperation<T> for ArgSortRows {
-    type Elem = usize;
-    const WHAT: &'static str = "positions of a sort";
-
-    fn results(&self, items: usize) -> usize {
-        items.min(self.limit)
-    }
-
-    fn keeps_rows(&self) -> bool {
-        self.limit == usize::MAX
-    }
-
-    fn run<'d>(
-        &self,
-        rows: &mut dyn Iterator<Item = &'d [T]>,
-        out: &mut [MaybeUninit<usize>],
-    ) -> Result<Filled>
-    where
-        T: 'd,
-    {
-        overwrite(out, Some(0), |out| argsort_rows(rows, out, self.order, self.limit))
+        overwrite(out, Some(P::Elem::zeroed()), |out| {
+            self.picked.sort_rows(rows, out, self.order, self.limit)
+        })
     }
 }
 

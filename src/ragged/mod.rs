@@ -63,7 +63,7 @@ pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 pub use flat::repeat;
 pub use form::{Extent, Form};
 pub use join::{Aligned, align, concat};
-pub use lanes::{ArgSortRows, LanesRagged, LazyRows, PartitionRows, ScanRows, SortRows};
+pub use lanes::{LanesRagged, LazyRows, PartitionRows, ScanRows, SortRows};
 pub use offsets::{OffsetInteger, Offsets};
 pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};

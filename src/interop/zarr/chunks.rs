@@ -102,9 +102,10 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
 
     fn new(array: Array<S>, path: &str) -> Result<Self> {
         let metadata = serde_json::to_value(array.metadata());
-        let frames = metadata.as_ref().is_ok_and(|metadata| metadata.to_string().contains("zstd"));
-        let described =
-            Described::new(path, &metadata.map_err(|error| malformed(Some(path), error))?)?;
+        let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
+        let described = Described::new(path, &metadata)?;
+        let codecs = [&metadata["codecs"], &metadata["compressor"]];
+        let frames = codecs.iter().any(|codecs| codecs.to_string().contains("\"zstd\""));
         if T::validate_data_type(array.data_type()).is_err() {
             let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
             return Err(Error::ElementType { expected: T::DTYPE.name(), found });

@@ -47,7 +47,7 @@ pub(crate) use select::partition_rows;
 pub use select::{Elements, Partition, Picked, Positions, Top};
 pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
-pub(crate) use sorts::{argsort_rows, argsort_runs, sort_rows, sort_runs};
+pub(crate) use sorts::{SortedRows, argsort_runs, sort_runs};
 
 /// What types of operations are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use super::SortOrder;
 use super::operand::{Both, LaneSlices};
 use super::operation::{Blank, LaneOperation, for_each_lane};
+use super::select::{Elements, Picked, Positions};
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
 use crate::error::Result;
@@ -80,49 +81,76 @@ pub(crate) fn argsort_runs<T: Sortable>(
     argsort_lanes(&mut Keys::default(), &lanes, numbers, out, SortOrder::Ascending.keys())
 }
 
-/// The first elements in order of each of some runs, at most `limit`, one run after another.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub(crate) fn sort_rows<'d, T: Sortable + 'd>(
-    rows: impl Iterator<Item = &'d [T]>,
-    out: &mut [T],
-    order: SortOrder,
-    limit: usize,
-) -> Result<()> {
-    let (mut keys, descending) = (Keys::default(), order.is_descending());
-    first_of_each(rows, out, limit, |run, out| {
-        if run.len() <= SHORT {
-            out.copy_from_slice(run);
-            insert(out, |x| x.key(descending));
-            return Ok(());
-        }
-        sort_lanes(&mut keys, &LaneSlices::new(run, run.len()), 0..1, out, order)
-    })
+/// What is sorted row by row: the elements, or where they stand.
+pub(crate) trait SortedRows<T: Sortable>: Picked<T> {
+    /// The operation, in words.
+    const WHAT: &'static str;
+
+    /// The first in order of each of some runs, at most `limit`, one run after another.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn sort_rows<'d>(
+        &self,
+        rows: impl Iterator<Item = &'d [T]>,
+        out: &mut [Self::Elem],
+        order: SortOrder,
+        limit: usize,
+    ) -> Result<()>
+    where
+        T: 'd;
 }
 
-/// The positions of the first elements in order of each of some runs, see [`sort_rows`].
-///
-/// # Errors
-///
-/// As [`sort_rows`].
-pub(crate) fn argsort_rows<'d, T: Sortable + 'd>(
-    rows: impl Iterator<Item = &'d [T]>,
-    out: &mut [usize],
-    order: SortOrder,
-    limit: usize,
-) -> Result<()> {
-    let mut keys = Keys::default();
-    first_of_each(rows, out, limit, |run, out| {
-        if run.len() <= SHORT {
-            out.iter_mut().enumerate().for_each(|(position, slot)| *slot = position);
-            insert(out, |position| run[position].key(order.is_descending()));
-            return Ok(());
-        }
-        let lanes = LaneSlices::new(run, run.len());
-        argsort_lanes(&mut keys, &lanes, 0..1, out, order.keys())
-    })
+impl<T: Sortable> SortedRows<T> for Elements {
+    const WHAT: &'static str = "sort";
+
+    fn sort_rows<'d>(
+        &self,
+        rows: impl Iterator<Item = &'d [T]>,
+        out: &mut [T],
+        order: SortOrder,
+        limit: usize,
+    ) -> Result<()>
+    where
+        T: 'd,
+    {
+        let (mut keys, descending) = (Keys::default(), order.is_descending());
+        first_of_each(rows, out, limit, |run, out| {
+            if run.len() <= SHORT {
+                out.copy_from_slice(run);
+                insert(out, |x| x.key(descending));
+                return Ok(());
+            }
+            sort_lanes(&mut keys, &LaneSlices::new(run, run.len()), 0..1, out, order)
+        })
+    }
+}
+
+impl<T: Sortable> SortedRows<T> for Positions {
+    const WHAT: &'static str = "positions of a sort";
+
+    fn sort_rows<'d>(
+        &self,
+        rows: impl Iterator<Item = &'d [T]>,
+        out: &mut [usize],
+        order: SortOrder,
+        limit: usize,
+    ) -> Result<()>
+    where
+        T: 'd,
+    {
+        let mut keys = Keys::default();
+        first_of_each(rows, out, limit, |run, out| {
+            if run.len() <= SHORT {
+                out.iter_mut().enumerate().for_each(|(position, slot)| *slot = position);
+                insert(out, |position| run[position].key(order.is_descending()));
+                return Ok(());
+            }
+            let lanes = LaneSlices::new(run, run.len());
+            argsort_lanes(&mut keys, &lanes, 0..1, out, order.keys())
+        })
+    }
 }
 
 /// Longest run that is sorted by insertion: what a call of another sort takes is as much as to sort such a run.
