@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// Deepest groups in groups that are listed.
 const DEPTH: usize = 32;
+/// Most folders that are looked into: links may lead round and round.
+const FOLDERS: usize = 1 << 16;
 
 /// An array of a group: its path, type and shape. No chunk was read.
 #[derive(Debug, Clone)]
@@ -85,66 +87,73 @@ pub fn list(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
         }
         Ok(())
     };
-    let mut found = Vec::new();
-    visit(&*store(root)?, "/", DEPTH, &mut found, &names)?;
-    Ok(found)
+    Walk { store: &*store(root)?, names: &names, found: Vec::new(), left: FOLDERS }.all("/")
 }
 
 /// Lists the arrays of a store at a path and below.
 ///
 /// # Errors
 ///
-/// [`Error::Malformed`](crate::Error::Malformed) for metadata that cannot be read, for groups more than 32 deep and if the
-/// store refuses; [`Error::HeaderTooLarge`](crate::Error::HeaderTooLarge) for metadata of more than 16 MiB,
+/// [`Error::Malformed`](crate::Error::Malformed) for metadata that cannot be read, for groups more than 32 deep, for more
+/// than 65,536 folders and if the store refuses; [`Error::HeaderTooLarge`](crate::Error::HeaderTooLarge) for metadata of more than 16 MiB,
 /// [`Error::RankLimit`](crate::Error::RankLimit).
 pub fn list_in<S>(store: &S, path: &str) -> Result<Vec<Entry>>
 where
     S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
 {
-    let mut found = Vec::new();
-    visit(store, &format!("/{}", path.trim_matches('/')), DEPTH, &mut found, &|_| Ok(()))?;
-    Ok(found)
+    let path = format!("/{}", path.trim_matches('/'));
+    Walk { store, names: &|_| Ok(()), found: Vec::new(), left: FOLDERS }.all(&path)
 }
 
-/// Adds the arrays at a path and below, `names` of each folder being looked at before the store does.
-fn visit<S>(
-    store: &S,
-    path: &str,
-    depth: usize,
-    found: &mut Vec<Entry>,
-    names: &dyn Fn(&str) -> Result<()>,
-) -> Result<()>
-where
-    S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
-{
-    check_size(store, path)?;
-    let read = |file: &str| -> Result<Option<Value>> {
-        let text = store.get(&key(path, file)?).map_err(|error| malformed(Some(path), error))?;
-        let value = text.map(|text| serde_json::from_slice(&text)).transpose();
-        value.map_err(|error| malformed(Some(path), error))
-    };
-    for file in ["zarr.json", ".zarray"] {
-        let Some(mut metadata) = read(file)? else { continue };
-        if file == ".zarray" && metadata.is_object() {
-            metadata["attributes"] = read(".zattrs")?.unwrap_or_default();
+/// A walk through groups in groups.
+struct Walk<'w, S: ?Sized> {
+    store: &'w S,
+    /// Looks at the names in a folder before the store does.
+    names: &'w dyn Fn(&str) -> Result<()>,
+    found: Vec<Entry>,
+    /// Folders that may still be looked into.
+    left: usize,
+}
+
+impl<S: ListableStorageTraits + ReadableStorageTraits + ?Sized> Walk<'_, S> {
+    fn all(mut self, path: &str) -> Result<Vec<Entry>> {
+        self.visit(path, DEPTH)?;
+        Ok(self.found)
+    }
+
+    /// Adds the arrays at a path and below.
+    fn visit(&mut self, path: &str, depth: usize) -> Result<()> {
+        let refused = |error: &dyn std::fmt::Display| malformed(Some(path), error);
+        if depth == 0 || self.left == 0 {
+            return Err(refused(&"too many groups lie in groups"));
         }
-        if file == ".zarray" || metadata["node_type"] == "array" {
-            let described = Described::new(path, &metadata)?;
-            return push(found, Entry { path: path.into(), described });
+        self.left -= 1;
+        check_size(self.store, path)?;
+        let read = |file: &str| -> Result<Option<Value>> {
+            let text = self.store.get(&key(path, file)?).map_err(|error| refused(&error))?;
+            let value = text.map(|text| serde_json::from_slice(&text)).transpose();
+            value.map_err(|error| refused(&error))
+        };
+        for file in ["zarr.json", ".zarray"] {
+            let Some(mut metadata) = read(file)? else { continue };
+            if file == ".zarray" && metadata.is_object() {
+                metadata["attributes"] = read(".zattrs")?.unwrap_or_default();
+            }
+            if file == ".zarray" || metadata["node_type"] == "array" {
+                let described = Described::new(path, &metadata)?;
+                return push(&mut self.found, Entry { path: path.into(), described });
+            }
         }
+        (self.names)(path)?;
+        let folder = path.trim_matches('/');
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let prefix = StorePrefix::new(prefix).map_err(|error| refused(&error))?;
+        let inside = self.store.list_dir(&prefix).map_err(|error| refused(&error))?;
+        let mut inside: Vec<&str> = inside.prefixes().iter().map(StorePrefix::as_str).collect();
+        inside.sort_unstable();
+        for folder in inside {
+            self.visit(&format!("/{}", folder.trim_matches('/')), depth - 1)?;
+        }
+        Ok(())
     }
-    if depth == 0 {
-        return Err(malformed(Some(path), "groups lie too deep in groups"));
-    }
-    let folder = path.trim_matches('/');
-    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-    names(path)?;
-    let prefix = StorePrefix::new(prefix).map_err(|error| malformed(Some(path), error))?;
-    let inside = store.list_dir(&prefix).map_err(|error| malformed(Some(path), error))?;
-    let mut inside: Vec<&str> = inside.prefixes().iter().map(StorePrefix::as_str).collect();
-    inside.sort_unstable();
-    for folder in inside {
-        visit(store, &format!("/{}", folder.trim_matches('/')), depth - 1, found, names)?;
-    }
-    Ok(())
 }

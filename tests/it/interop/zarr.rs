@@ -339,6 +339,18 @@ fn names_that_are_no_text_are_refused() {
     assert!(error.to_string().contains("is no text"), "{error}");
 }
 
+/// Two links that lead back double the folders at every level.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_round_end() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        std::os::unix::fs::symlink(dir.path(), dir.path().join(name)).unwrap();
+    }
+    let error = zarr::list(dir.path()).unwrap_err();
+    assert!(error.to_string().ends_with("too many groups lie in groups"), "{error}");
+}
+
 #[test]
 fn attributes_of_version_2_are_listed() {
     let dir = tempfile::tempdir().unwrap();
