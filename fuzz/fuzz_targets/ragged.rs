@@ -20,7 +20,7 @@ struct Doubtful {
 
 impl Doubtful {
     fn lies(&self) -> bool {
-        self.lie > 0 && self.looks.fetch_add(1, Relaxed) % usize::from(self.lie) == 0
+        self.lie > 0 && self.looks.fetch_add(1, Relaxed).is_multiple_of(usize::from(self.lie))
     }
 }
 
