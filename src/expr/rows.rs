@@ -108,11 +108,14 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             _ if reader.direct => "read where it lies",
             Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
             Some(_) => "evaluated a few thousand elements at a time",
-            None if self.windows.is_some_and(|windows| windows.far) => {
-                "evaluated in order of storage, window by window"
-            }
+            None if self.is_far() => "evaluated in order of storage, window by window",
             None => "evaluated piece by piece, as a map is more than strides",
         }
+    }
+
+    /// Whether storage is not memory.
+    pub(crate) fn is_far(&self) -> bool {
+        self.windows.is_some_and(|windows| windows.far)
     }
 
     /// Whether windows of many rows are best, as storage lies across them.

@@ -43,7 +43,7 @@ impl InBlocks {
 
     /// How many rows of so many columns are had at once: few where they are copied from blocks that are held.
     pub(super) fn rows_at_once(&self, columns: usize) -> usize {
-        if self.grid.held <= columns.div_ceil(self.width) {
+        if self.grid.held_by_each() <= columns.div_ceil(self.width) {
             return usize::MAX;
         }
         (Self::COPIED / columns.max(1)).max(1)
@@ -83,21 +83,23 @@ pub(super) fn tile<T: Copy + Send + Sync>(
     tile
 }
 
-/// Rows of the highest block, if some storage holds fewer blocks than lie along a row of so many columns.
-pub(super) fn rows_of_block<T: Copy + Send + Sync>(
+/// Most rows and columns of a block of storage in blocks, and whether a thread holds fewer blocks than lie along a row
+/// of so many columns.
+pub(super) fn largest_block<T: Copy + Send + Sync>(
     e: &Boxed<'_, T>,
     columns: usize,
-) -> Option<usize> {
-    let mut highest = None;
+) -> Option<([usize; 2], bool)> {
+    let mut largest: Option<([usize; 2], bool)> = None;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = leaf.access
             && let [.., height, width] = grid.block()
-            && grid.held <= columns.div_ceil(*width)
         {
-            highest = highest.max(Some(*height));
+            let few = grid.held_by_each() <= columns.div_ceil(*width);
+            let ([high, wide], some) = largest.unwrap_or_default();
+            largest = Some(([high.max(*height), wide.max(*width)], some || few));
         }
     });
-    highest
+    largest
 }
 
 impl<T: Copy + Send + Sync> Rows<'_, T> {
@@ -114,9 +116,27 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
         let own = self.in_blocks.as_ref()?;
         own.width().map(|_| own.height)
     }
+
+    /// Rows and columns after which blocks end, if those of storage begin where rows do: where tasks are best parted.
+    pub(crate) fn sides_of_blocks(&self) -> [usize; 2] {
+        let own = self.in_blocks.as_ref().map(|own| [own.height, own.width]);
+        own.or_else(|| self.windows?.sides).unwrap_or([1, 1])
+    }
+
+    /// The last row up to this one at which blocks end.
+    pub(super) fn end_of_blocks(&self, row: usize) -> usize {
+        let rows = self.shape.iter().rev().nth(1).copied().unwrap_or(1);
+        row - row % rows.max(1) % self.sides_of_blocks()[0]
+    }
 }
 
 impl<T: Copy + Send + Sync> RowReader<'_, T> {
+    /// As many of so many elements as are whole blocks of storage, in rows of so many columns.
+    pub(crate) fn in_whole_blocks(&self, elements: usize, columns: usize) -> usize {
+        let blocks = self.rows.sides_of_blocks()[0] * columns.max(1);
+        if elements < blocks { elements } else { elements - elements % blocks }
+    }
+
     /// Finds where rows and columns lie in the block that holds them: fills `starts`. `false` if it is not one.
     fn find(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<bool, Stop> {
         let Some(own) = &self.rows.in_blocks else { return Ok(false) };

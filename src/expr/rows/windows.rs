@@ -1,6 +1,6 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
-use super::blocks::{InBlocks, rows_of_block, tile};
+use super::blocks::{InBlocks, largest_block, tile};
 use super::strided::{Order, Strided, far};
 use super::{Block, Data, RowReader};
 use crate::expr::Expr;
@@ -35,6 +35,8 @@ pub(super) struct Windows {
     pub(super) across: bool,
     /// Rows and columns of a block, if storage lies across the rows in blocks that begin where columns do.
     pub(super) tile: Option<[usize; 2]>,
+    /// Rows and columns of a block, if storage in blocks lies along the rows or across them.
+    pub(super) sides: Option<[usize; 2]>,
     /// Rows after which boxes end, as they are boxes of what is reshaped then.
     grain: usize,
 }
@@ -55,7 +57,10 @@ impl Windows {
             Some([leaf]) if order == Some(Order::Across) => tile(e, leaf, shape),
             _ => None,
         };
-        let elements = match (order, rows_of_block(e, columns)) {
+        let largest = largest_block(e, columns);
+        let along = largest.filter(|_| order == Some(Order::Along));
+        let sides = tile.or(along.map(|(sides, _)| sides));
+        let elements = match (order, largest.filter(|(_, few)| *few)) {
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
@@ -65,12 +70,12 @@ impl Windows {
             }
             (Some(Order::Across), _) => ACROSS,
             // Blocks that are not held until the next window are read whole.
-            (_, Some(rows)) => rows.saturating_mul(columns).clamp(ALONG, ACROSS),
+            (_, Some(([rows, _], _))) => rows.saturating_mul(columns).clamp(ALONG, ACROSS),
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,
             (_, None) => ALONG,
         };
         let (across, grain) = (order == Some(Order::Across), grain(e, columns, elements));
-        (Some(Self { far: order.is_some(), elements, across, tile, grain }), in_blocks)
+        (Some(Self { far: order.is_some(), elements, across, tile, sides, grain }), in_blocks)
     }
 }
 
@@ -119,6 +124,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             Some(held) => held,
             None => {
                 let ahead = rows.start.saturating_add(most / width.max(1)).min(self.end);
+                let ahead = if ahead < self.end { self.rows.end_of_blocks(ahead) } else { ahead };
                 let all = rows.start..rows.end.max(ahead);
                 let count = all.len() * width;
                 let held = self.block.len() >= count;

@@ -1,6 +1,7 @@
 //! Storage in blocks, as numbers: where the elements of an operand lie among blocks.
 
 use super::{Nest, Reach};
+use crate::kernel::threads;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -42,6 +43,11 @@ impl Grid {
         &self.block
     }
 
+    /// Distances of neighbours along each axis, in elements.
+    pub(crate) fn weights(&self) -> Sides {
+        weights(&self.extents)
+    }
+
     /// Elements of a block, those beyond an edge included.
     pub(crate) fn block_len(&self) -> usize {
         self.block.iter().product()
@@ -49,13 +55,18 @@ impl Grid {
 
     /// The block that holds an address.
     pub(crate) fn block_of(&self, address: usize) -> Sides {
-        let (mut rest, weights) = (address, weights(&self.extents));
+        let (mut rest, weights) = (address, self.weights());
         let digits = weights.iter().zip(&self.block).map(|(weight, block)| {
             let digit = rest / weight;
             rest %= weight;
             digit / block
         });
         digits.collect()
+    }
+
+    /// Blocks held for each of the threads that share in an evaluation.
+    pub(crate) fn held_by_each(&self) -> usize {
+        self.held / threads().max(1)
     }
 
     /// Whether each block is worth a box of its own.
@@ -65,7 +76,7 @@ impl Grid {
 }
 
 /// Row-major strides.
-pub(crate) fn weights(sides: &[usize]) -> Sides {
+fn weights(sides: &[usize]) -> Sides {
     let mut weights = Sides::from_elem(1, sides.len());
     for axis in (1..sides.len()).rev() {
         weights[axis - 1] = weights[axis].saturating_mul(sides[axis]);
@@ -100,7 +111,7 @@ impl Area {
         operand: usize,
         tables: &[Cow<'_, [usize]>],
     ) -> Option<Self> {
-        let weights = weights(&grid.extents);
+        let weights = grid.weights();
         let mut address = nest.bases[operand] as i128;
         let mut lanes: SmallVec<[Option<Lane>; 4]> = SmallVec::new();
         for l in &nest.loops {

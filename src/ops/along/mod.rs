@@ -254,13 +254,19 @@ impl<'e, E: Expr> Along<'e, E> {
             tasks.items = 0;
             return tasks;
         }
+        // Whole blocks of storage.
+        let [high, wide] = self.rows.sides_of_blocks();
         if slab <= GRAIN {
-            tasks.together = if self.inner == 1 { (GRAIN / slab).clamp(1, items) } else { 1 };
+            let together = (GRAIN / slab).max(1).next_multiple_of(high);
+            tasks.together = if self.inner == 1 { together.min(items) } else { 1 };
             return tasks;
         }
-        let wanted = if parallel { (4 * threads()).div_ceil(items) } else { 1 };
+        // Lanes that are cut are read twice, which storage that is not memory makes dear.
+        let each = if self.rows.is_far() { 1 } else { 4 };
+        let wanted = if parallel { (each * threads()).div_ceil(items) } else { 1 };
         let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
-        tasks.columns = narrow.min(sweep.width()).min(self.width);
+        let columns = narrow.next_multiple_of(wide).min(sweep.width());
+        tasks.columns = (columns / wide * wide).max(columns.min(wide)).min(self.width);
         if let Some(grain) = sweep.grain().filter(|_| parallel) {
             let jobs = wanted.div_ceil(self.width.div_ceil(tasks.columns)).min(slab / GRAIN).max(1);
             tasks.length = results.div_ceil(jobs).next_multiple_of(grain).min(results);

@@ -122,7 +122,8 @@ pub(super) struct ReadTable<'a, 'r, T> {
 impl<T: Copy + Send + Sync> Table<T> for ReadTable<'_, '_, T> {
     fn best(&self) -> usize {
         // Rows that are read where they lie cost nothing but their places.
-        self.reader.block_size() * if self.reader.direct { AT_ONCE } else { 1 }
+        let best = self.reader.block_size() * if self.reader.direct { AT_ONCE } else { 1 };
+        self.reader.in_whole_blocks(best, self.columns.len())
     }
 
     fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {

@@ -4,7 +4,7 @@ use super::Reducer;
 use super::folding::{Columns, FoldingRows, Needs, append_results};
 use super::loops;
 use super::tasks::{Failure, in_tasks};
-use super::tree::halves;
+use super::tree::{self, in_parts};
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
@@ -79,7 +79,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let shares = self.shares();
-        in_tasks(0..shares.items, shares.task, &|range| {
+        let every = self.rows.sides_of_blocks()[0].div_ceil(LEAF);
+        in_tasks(0..shares.items, tree::Shares::of(shares.task), &|range| {
             let mut results = Vec::new();
             let mut reader = self.rows.open();
             // Where items are groups, rows of one follow those of the other.
@@ -94,15 +95,17 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
                     self.feed(&mut reader, &item, leaves, end, &mut columns)?;
                     columns.into_states()
                 } else {
-                    let part = |leaves| {
-                        let mut columns = Columns::new(reducer);
+                    let part = |leaves: Range<usize>| {
+                        let mut columns = Columns::of_part(reducer, leaves.start);
                         self.feed(&mut self.rows.open(), &item, leaves, 0, &mut columns)?;
-                        Ok::<_, Stop>(columns.into_states())
+                        Ok::<_, Stop>(columns.into_pairs())
                     };
                     let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
                         loops::combine_columns(reducer, states, later);
                     };
-                    halves(leaves, shares.grain, &part, &combine)?
+                    let shares = tree::Shares { every, ..tree::Shares::of(shares.grain) };
+                    let mut pairs = in_parts(leaves, shares, &part, &combine)?;
+                    pairs.finish(combine).ok_or(Stop::Done)?
                 };
                 append_results(reducer, &mut states, first, &mut results)?;
             }
@@ -124,7 +127,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         };
         let columns =
             width.div_ceil(tasks.div_ceil(self.groups)).max(NARROW).min(fitting).min(width);
-        let columns = self.rows.block_width().map_or(columns, |block| block.min(width));
+        let [_, wide] = self.rows.sides_of_blocks();
+        let columns = match self.rows.block_width() {
+            Some(block) => block.min(width),
+            None => columns.next_multiple_of(wide).min(width),
+        };
         let per_group = width.div_ceil(columns);
         let items = self.groups * per_group;
         let leaves = self.height.div_ceil(LEAF);

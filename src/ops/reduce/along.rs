@@ -3,7 +3,7 @@
 use super::Reducer;
 use super::folding::{Folding, Needs, Runs};
 use super::tasks::{Failure, finish, in_tasks};
-use super::tree::halves;
+use super::tree::{Shares, in_parts};
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
@@ -91,24 +91,27 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves_per_result();
         if let Some(task) = self.results_of_task() {
-            return in_tasks(0..self.results, task, &|results| {
+            let every = (self.lines_of_blocks() / self.lines_per_result).max(1);
+            let shares = Shares { every, ..Shares::of(task) };
+            return in_tasks(0..self.results, shares, &|results| {
                 let all = results.start * leaves..results.end * leaves;
                 let mut runs = Runs::new(reducer, leaves, results)?;
                 self.feed(all, &mut runs)?;
                 runs.into_results()
             });
         }
-        let grain = (leaves / (4 * threads())).max(GRAIN / self.leaf);
         let mut results = try_with_capacity(self.results)?;
         for number in 0..self.results {
             let first = number * leaves;
-            let part = |part: Range<usize>| -> Result<R::State, Failure> {
-                let mut runs = Runs::new(reducer, usize::MAX, number..number)?;
+            let part = |part: Range<usize>| {
+                let mut runs = Runs::of_part(reducer, part.start)?;
                 self.feed(first + part.start..first + part.end, &mut runs)?;
-                runs.into_state().ok_or(Failure::Stop(Stop::Done))
+                Ok::<_, Failure>(runs.into_pairs())
             };
             let combine = |state: &mut R::State, later| reducer.combine(state, later);
-            results.push(finish(reducer, halves(0..leaves, grain, &part, &combine)?, number)?);
+            let mut pairs = in_parts(0..leaves, self.shares(number), &part, &combine)?;
+            let state = pairs.finish(combine).ok_or(Failure::Stop(Stop::Done))?;
+            results.push(finish(reducer, state, number)?);
         }
         Ok(results)
     }
@@ -122,6 +125,23 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         }
         let whole = self.results >= 4 * threads || !self.needs.associative;
         whole.then(|| (self.results / (4 * threads)).max(GRAIN.div_ceil(elements)))
+    }
+
+    /// How the leaves of this result are shared out: in whole lines if they are long, and in whole rows of blocks.
+    fn shares(&self, number: usize) -> Shares {
+        let leaves = self.leaves_per_result();
+        let grain = (leaves / (4 * threads())).max(GRAIN / self.leaf);
+        let lines = self.lines_of_blocks();
+        // Lines of the results before lie in the first row of blocks.
+        let first = (lines - number * self.lines_per_result % lines) * self.leaves_per_line;
+        let every = lines * self.leaves_per_line;
+        let every = if lines == 1 && every > grain { 1 } else { every };
+        Shares { first, every, grain }
+    }
+
+    /// Lines after which blocks of storage end.
+    fn lines_of_blocks(&self) -> usize {
+        if self.is_flat() { self.rows.sides_of_blocks()[0] } else { 1 }
     }
 
     fn leaves_per_result(&self) -> usize {
@@ -162,7 +182,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                 Some(high) => high - next / self.leaves_per_line % high,
                 None => reader.block_size() / self.leaf.max(1),
             };
-            let together = lines.min(deep).min(KEPT / self.leaves_per_line);
+            let kept = if high.is_some() { KEPT_FAR } else { KEPT };
+            let together = lines.min(deep).min(kept / self.leaves_per_line);
             let apart = self.leaves_per_line == 1 || (!reader.direct && self.needs.associative);
             if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.

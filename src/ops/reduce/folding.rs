@@ -81,12 +81,15 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
         }
     }
 
-    /// The state of all leaves, if they are no whole result.
-    pub(super) fn into_state<T: Copy>(mut self) -> Option<S>
-    where
-        R: Reducer<T, State = S>,
-    {
-        self.pairs.finish(|state, later| self.reducer.combine(state, later))
+    /// For leaves of one result, from the one of this number on.
+    pub(super) fn of_part(reducer: &'r R, first: usize) -> Result<Self> {
+        let pairs = Pairwise::starting_at(first);
+        Ok(Self { pairs, ..Self::new(reducer, usize::MAX, 0..0)? })
+    }
+
+    /// The states of all leaves, if they are no whole result.
+    pub(super) fn into_pairs(self) -> Pairwise<S> {
+        self.pairs
     }
 
     /// Takes the states of the next leaves.
@@ -205,7 +208,17 @@ pub(super) struct Columns<'r, R, S> {
 
 impl<'r, R, S> Columns<'r, R, S> {
     pub(super) fn new(reducer: &'r R) -> Self {
-        Self { reducer, pairs: Pairwise::default(), states: Vec::new() }
+        Self::of_part(reducer, 0)
+    }
+
+    /// For the leaves from this number on.
+    pub(super) fn of_part(reducer: &'r R, first: usize) -> Self {
+        Self { reducer, pairs: Pairwise::starting_at(first), states: Vec::new() }
+    }
+
+    /// The states of all leaves, if they are not all there are.
+    pub(super) fn into_pairs(self) -> Pairwise<Vec<S>> {
+        self.pairs
     }
 
     pub(super) fn into_states<T: Copy>(mut self) -> Vec<S>

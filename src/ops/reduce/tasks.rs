@@ -1,6 +1,7 @@
 //! What folds of both kinds share: results in tasks, and why one does not exist.
 
 use super::reducer::{Reducer, Undefined};
+use super::tree::Shares;
 use crate::error::{Error, Result};
 use crate::expr::Stop;
 use crate::kernel;
@@ -47,19 +48,16 @@ pub(super) fn finish<T: Copy, R: Reducer<T>>(
     }
 }
 
-/// Results of all ranges of at most `task` of `count` items, one after another.
+/// Results of items, in parts, one after another.
 pub(super) fn in_tasks<T: Copy + Send>(
     items: Range<usize>,
-    task: usize,
+    shares: Shares,
     run: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
-    if items.len() <= task.max(1) {
-        return run(items);
-    }
-    let middle = items.start + items.len() / 2;
+    let Some(middle) = shares.middle(&items) else { return run(items) };
     let (low, high) = kernel::join(
-        || in_tasks(items.start..middle, task, run),
-        || in_tasks(middle..items.end, task, run),
+        || in_tasks(items.start..middle, shares, run),
+        || in_tasks(middle..items.end, shares, run),
     );
     let (mut results, more) = (low?, high?);
     append(&mut results, &more)?;

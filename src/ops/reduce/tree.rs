@@ -1,42 +1,67 @@
 //! Joining states in pairs, in an order that depends on their number alone.
 //!
-//! A range of `n` leaves is split at the largest power of two below `n`. Both ways to walk this tree are
-//! here: leaf by leaf on one thread, and in halves on several. They join the same states.
+//! A range of `n` leaves is split at the largest power of two below `n`. Several threads take parts of it, which begin
+//! and end anywhere; the states that are joined are the same.
 
 use crate::kernel;
 use std::ops::Range;
 
-/// Takes the states of leaves one after another and keeps one for every power of two.
+/// Takes the states of leaves one after another and keeps those of the largest subtrees that are complete.
 #[derive(Debug)]
 pub(crate) struct Pairwise<S> {
-    /// States of complete subtrees and their heights, falling.
+    /// Number of the next leaf.
+    next: usize,
+    /// States of complete subtrees, side by side, and their heights.
     stack: Vec<(u32, S)>,
 }
 
 impl<S> Default for Pairwise<S> {
     fn default() -> Self {
-        Self { stack: Vec::new() }
+        Self::starting_at(0)
     }
 }
 
 impl<S> Pairwise<S> {
+    /// For the leaves from this number on.
+    pub(crate) fn starting_at(leaf: usize) -> Self {
+        Self { next: leaf, stack: Vec::new() }
+    }
+
     /// Adds the next leaf; `combine` joins a later state to an earlier one.
     #[inline]
-    pub(crate) fn push(&mut self, mut state: S, combine: impl Fn(&mut S, S)) {
-        let mut height = 0;
-        while self.stack.last().is_some_and(|(top, _)| *top == height) {
+    pub(crate) fn push(&mut self, state: S, combine: impl Fn(&mut S, S)) {
+        self.push_subtree(0, state, combine);
+    }
+
+    /// Adds the leaves of a complete subtree, which follow.
+    #[inline]
+    fn push_subtree(&mut self, mut height: u32, mut state: S, combine: impl Fn(&mut S, S)) {
+        let number = self.next >> height;
+        self.next += 1 << height;
+        // Of each pair of subtrees, the later one has an odd number.
+        let mut later = number.trailing_ones();
+        while later > 0 && self.stack.last().is_some_and(|(top, _)| *top == height) {
             if let Some((_, mut earlier)) = self.stack.pop() {
                 combine(&mut earlier, state);
                 state = earlier;
                 height += 1;
+                later -= 1;
             }
         }
         self.stack.push((height, state));
     }
 
+    /// Adds the leaves that another one took, which follow.
+    fn append(&mut self, more: Self, combine: impl Fn(&mut S, S)) {
+        for (height, state) in more.stack {
+            self.push_subtree(height, state, &combine);
+        }
+    }
+
     /// The state of all leaves so far, which are forgotten; `None` if there were none.
     #[inline]
     pub(crate) fn finish(&mut self, combine: impl Fn(&mut S, S)) -> Option<S> {
+        self.next = 0;
         let (_, mut state) = self.stack.pop()?;
         while let Some((_, mut earlier)) = self.stack.pop() {
             combine(&mut earlier, state);
@@ -46,53 +71,102 @@ impl<S> Pairwise<S> {
     }
 }
 
-/// The state of a range of leaves, in halves as long as they are larger than `grain`.
-pub(crate) fn halves<S: Send, E: Send>(
-    leaves: Range<usize>,
-    grain: usize,
-    fold: &(dyn Fn(Range<usize>) -> Result<S, E> + Sync),
-    combine: &(dyn Fn(&mut S, S) + Sync),
-) -> Result<S, E> {
-    let count = leaves.len();
-    if count <= grain.max(1) {
-        return fold(leaves);
+/// How leaves, or results, are shared out: where parts may begin, and how large they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shares {
+    /// A leaf that may begin a part, and how many leaves after it the next one is.
+    pub(crate) first: usize,
+    pub(crate) every: usize,
+    /// Most leaves of a part, unless there is no place to part them.
+    pub(crate) grain: usize,
+}
+
+impl Shares {
+    /// Parts of at most so many that may begin anywhere.
+    pub(crate) fn of(grain: usize) -> Self {
+        Self { first: 0, every: 1, grain }
     }
-    let middle = leaves.start + (1 << (count - 1).ilog2());
+
+    /// Where to part these leaves, near their middle.
+    pub(super) fn middle(&self, leaves: &Range<usize>) -> Option<usize> {
+        let (every, first) = (self.every.max(1), self.first % self.every.max(1));
+        let middle = leaves.start + leaves.len() / 2;
+        let below = middle.checked_sub(first)? / every * every + first;
+        let place = if below > leaves.start { below } else { below + every };
+        (leaves.len() > self.grain.max(1) && leaves.contains(&place)).then_some(place)
+    }
+}
+
+/// The states of a range of leaves, in parts.
+pub(crate) fn in_parts<S: Send, E: Send>(
+    leaves: Range<usize>,
+    shares: Shares,
+    fold: &(dyn Fn(Range<usize>) -> Result<Pairwise<S>, E> + Sync),
+    combine: &(dyn Fn(&mut S, S) + Sync),
+) -> Result<Pairwise<S>, E> {
+    let Some(middle) = shares.middle(&leaves) else { return fold(leaves) };
     let (low, high) = kernel::join(
-        || halves(leaves.start..middle, grain, fold, combine),
-        || halves(middle..leaves.end, grain, fold, combine),
+        || in_parts(leaves.start..middle, shares, fold, combine),
+        || in_parts(middle..leaves.end, shares, fold, combine),
     );
-    let (mut state, later) = (low?, high?);
-    combine(&mut state, later);
-    Ok(state)
+    let (mut states, later) = (low?, high?);
+    states.append(later, combine);
+    Ok(states)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn join(a: &mut String, b: String) {
+        *a = format!("({a} {b})");
+    }
+
     /// Which leaves were joined with which, written down.
-    fn serial(leaves: Range<usize>) -> String {
-        let mut pairs = Pairwise::default();
-        for leaf in leaves {
-            pairs.push(leaf.to_string(), |a, b| *a = format!("({a} {b})"));
+    fn pairs(leaves: Range<usize>) -> Pairwise<String> {
+        let mut pairs = Pairwise::starting_at(leaves.start);
+        leaves.for_each(|leaf| pairs.push(leaf.to_string(), join));
+        pairs
+    }
+
+    /// Halves at powers of two, by the definition.
+    fn halved(leaves: Range<usize>) -> String {
+        match leaves.len() {
+            1 => leaves.start.to_string(),
+            count => {
+                let middle = leaves.start + (1 << (count - 1).ilog2());
+                format!("({} {})", halved(leaves.start..middle), halved(middle..leaves.end))
+            }
         }
-        pairs.finish(|a, b| *a = format!("({a} {b})")).unwrap()
     }
 
     #[test]
     fn serial_and_parallel_join_the_same_states() {
-        assert_eq!(serial(0..7), "(((0 1) (2 3)) ((4 5) 6))");
+        assert_eq!(pairs(0..7).finish(join).unwrap(), "(((0 1) (2 3)) ((4 5) 6))");
         for count in 1..200 {
-            for grain in [0, 1, 3, 8, 50] {
-                let tree = halves(
-                    0..count,
-                    grain,
-                    &|leaves| Ok::<_, ()>(serial(leaves)),
-                    &|a: &mut String, b| *a = format!("({a} {b})"),
-                );
-                assert_eq!(tree, Ok(serial(0..count)), "{count} {grain}");
+            let expected = halved(0..count);
+            assert_eq!(pairs(0..count).finish(join), Some(expected.clone()));
+            for (grain, first, every) in
+                [(0, 0, 1), (1, 0, 1), (3, 0, 5), (8, 3, 7), (50, 0, 1), (9, 100, 16), (4, 6, 0)]
+            {
+                let shares = Shares { first, every, grain };
+                let states = in_parts(0..count, shares, &|part| Ok::<_, ()>(pairs(part)), &join);
+                assert_eq!(states.unwrap().finish(join), Some(expected.clone()), "{count} {grain}");
             }
         }
+    }
+
+    #[test]
+    fn parts_begin_where_they_may() {
+        let begun = std::sync::Mutex::new(Vec::new());
+        let shares = Shares { first: 3, every: 10, grain: 12 };
+        let fold = |part: Range<usize>| {
+            begun.lock().unwrap().push(part.start);
+            Ok::<_, ()>(pairs(part))
+        };
+        in_parts(0..47, shares, &fold, &join).unwrap();
+        let mut begun = begun.into_inner().unwrap();
+        begun.sort_unstable();
+        assert_eq!(begun, [0, 3, 13, 23, 33, 43]);
     }
 }

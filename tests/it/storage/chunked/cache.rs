@@ -2,8 +2,9 @@
 
 use super::{blocks_of, tensor};
 use crate::support::pool;
+use lensor::StorageError;
 use lensor::prelude::*;
-use lensor::storage::{BlockMemory, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, Chunked};
 
 const N: usize = 512;
 
@@ -35,6 +36,58 @@ fn one_block_is_enough_for_most() {
     assert_eq!(loads(&t, || turned().sum(..).eval().unwrap()), 64);
     assert_eq!(loads(&t, || t.cumsum(0).eval().unwrap()), 64);
     assert_eq!(loads(&t, || t.sort(0, SortOrder::Ascending).eval().unwrap()), 64);
+}
+
+/// Threads share work where blocks end, so that none loads what another one has loaded. A thread that is kept from
+/// running may lose a block that it held.
+#[test]
+fn threads_do_not_load_the_same_blocks() {
+    const SIDE: usize = 1024;
+    type Run<'a> = &'a (dyn Fn(&Tensor<Chunked<Made>>) -> Tensor<Vec<f64>> + Sync);
+    struct Made;
+    impl Blocks for Made {
+        type Elem = f64;
+        fn extents(&self) -> &[usize] {
+            &[SIDE, SIDE]
+        }
+        fn block(&self) -> &[usize] {
+            &[128, 96]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
+            let first = index[0] * 7 + index[1];
+            Ok(Block::from((0..128 * 96).map(|k| (k % 1009 + first) as f64).collect::<Vec<_>>()))
+        }
+    }
+    let blocks = 8 * 11;
+    let runs: [(&str, Run<'_>); 13] = [
+        ("sum", &|t| t.sum(..).eval().unwrap()),
+        ("sum over rows", &|t| t.sum(0).eval().unwrap()),
+        ("sum along rows", &|t| t.sum(1).eval().unwrap()),
+        ("transposed sum", &|t| t.view().transpose(&[1, 0]).unwrap().sum(..).eval().unwrap()),
+        ("expression", &|t| (t * 2.0 + 1.0).eval().unwrap()),
+        ("its sum", &|t| (t * 2.0 + 1.0).sum(..).eval().unwrap()),
+        ("its sum over rows", &|t| (t * 2.0 + 1.0).sum(0).eval().unwrap()),
+        ("its sum along rows", &|t| (t * 2.0 + 1.0).sum(1).eval().unwrap()),
+        ("transposed copy", &|t| t.view().transpose(&[1, 0]).unwrap().to_tensor().unwrap()),
+        ("running sum over rows", &|t| t.cumsum(0).eval().unwrap()),
+        ("running sum along rows", &|t| t.cumsum(1).eval().unwrap()),
+        ("columns sorted", &|t| t.sort(0, SortOrder::Ascending).eval().unwrap()),
+        ("rows sorted", &|t| t.sort(1, SortOrder::Ascending).eval().unwrap()),
+    ];
+    for (name, run) in runs {
+        let mut results = Vec::new();
+        for (threads, held, most) in [(1, 1, 0), (1, 12, 0), (2, 12, 16), (4, 12, 16)] {
+            let chunked = Chunked::new(Made).unwrap().with_blocks(held);
+            let t = Tensor::new([SIDE, SIDE], chunked).unwrap();
+            results.push(pool(threads).install(|| run(&t)));
+            let loads = t.storage().stats().loads;
+            assert!(
+                (blocks..=blocks + most).contains(&loads),
+                "{name}, {threads} threads: {loads}"
+            );
+        }
+        assert!(results.iter().all(|result| *result == results[0]), "{name}");
+    }
 }
 
 /// Comparing reads blocks as everything does.
@@ -95,7 +148,6 @@ fn blocks_are_stored_once() {
 /// Bytes, or blocks, and never none.
 #[test]
 fn a_cache_has_the_size_that_is_asked_for() {
-    use lensor::storage::Blocks;
     let new = || Chunked::new(BlockMemory::new([64, 64], [8, 8], 0_u64).unwrap()).unwrap();
     assert_eq!(new().budget(), (64 << 20) / 512);
     assert_eq!(new().with_budget(1 << 20).budget(), 2048);
