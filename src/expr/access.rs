@@ -1,5 +1,7 @@
 //! How the elements of leaves are had.
 
+mod touched;
+
 use crate::kernel::{Grid, Supply};
 use crate::storage::Reader;
 use std::sync::Arc;

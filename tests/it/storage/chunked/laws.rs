@@ -187,6 +187,23 @@ quickcheck! {
             })
     }
 
+    /// The blocks of a view are those of its addresses, and all that reading it loads.
+    fn blocks_of_views_are_those_of_their_addresses(case: Case) -> bool {
+        let (chunked, extents) = (case.chunked(), case.extents.clone());
+        let t = case.view(chunked);
+        let addresses = Tensor::from_vec(&extents[..], (0..case.data.len()).collect()).unwrap();
+        let shown = Tensor::with_map(t.address_map().clone(), addresses.into_storage());
+        let mut blocks: Vec<Vec<usize>> = shown.unwrap().to_vec().unwrap().into_iter().map(|address| {
+            let index = super::unravel(address, &extents);
+            index.iter().zip(&case.block).map(|(digit, block)| digit / block).collect()
+        }).collect();
+        blocks.sort();
+        blocks.dedup();
+        let touched = t.touched_blocks().unwrap().unwrap();
+        assert_eq!(touched.iter().map(|block| block.to_vec()).collect::<Vec<_>>(), blocks);
+        case.view(case.memory()).touched_blocks().unwrap().is_none()
+    }
+
     /// Folds, scans, windows and sorts have the bits of memory.
     fn operations_have_the_bits_of_memory(case: Case) -> bool {
         let (memory, chunked) = (case.memory(), case.chunked());
