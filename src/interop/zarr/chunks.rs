@@ -3,6 +3,7 @@
 use super::frame;
 use super::metadata::{Described, check_size};
 use super::options::{Options, Progress};
+use super::share::{elements, is_raw};
 use super::{FORMAT, malformed};
 use crate::dtype::FileElement;
 use crate::error::{Error, Result, StorageError};
@@ -10,20 +11,21 @@ use crate::memory::push;
 use crate::shape::Shape;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut};
 use ::zarrs::array::{
-    Array, ArrayError, ArrayShardedExt, ArrayShardedReadableExt, ArrayShardedReadableExtCache,
-    CodecOptions, ElementOwned,
+    Array, ArrayBytes, ArrayError, ArrayShardedExt, ArrayShardedReadableExt,
+    ArrayShardedReadableExtCache, CodecError, CodecOptions, ElementOwned,
 };
 use ::zarrs::storage::byte_range::ByteRange;
-use ::zarrs::storage::{ReadableStorageTraits, ReadableWritableStorageTraits};
+use ::zarrs::storage::{Bytes, ReadableStorageTraits, ReadableWritableStorageTraits};
+use bytemuck::CheckedBitPattern;
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 /// Elements of Zarr arrays: those of files, `bool` included.
-pub trait ZarrElement: FileElement + ElementOwned {}
+pub trait ZarrElement: FileElement + ElementOwned + CheckedBitPattern {}
 
-impl<T: FileElement + ElementOwned> ZarrElement for T {}
+impl<T: FileElement + ElementOwned + CheckedBitPattern> ZarrElement for T {}
 
 /// Largest chunk or shard, in bytes: codecs take none that is larger.
 const LIMIT_BYTES: u64 = 1 << 32;
@@ -45,6 +47,8 @@ pub struct Chunks<T, S: ?Sized> {
     fill: T,
     /// Whether chunks are frames of Zstandard.
     frames: bool,
+    /// Whether chunks are stored as they are in memory.
+    raw: bool,
     progress: Option<Arc<Progress>>,
 }
 
@@ -106,6 +110,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let described = Described::new(path, &metadata)?;
         let codecs = [&metadata["codecs"], &metadata["compressor"]];
         let frames = codecs.iter().any(|codecs| codecs.to_string().contains("\"zstd\""));
+        let raw = is_raw(&metadata);
         if T::validate_data_type(array.data_type()).is_err() {
             let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
             return Err(Error::ElementType { expected: T::DTYPE.name(), found });
@@ -122,7 +127,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         if bytes.is_none_or(|bytes| bytes as u64 > LIMIT_BYTES) {
             return Err(Error::Blocks { extents: described.shape.to_vec(), block });
         }
-        Ok(Self { array, described, block, shards: None, fill, frames, progress: None })
+        Ok(Self { array, described, block, shards: None, fill, frames, raw, progress: None })
     }
 
     /// The fill value: what chunks that are missing hold.
@@ -163,6 +168,23 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
             return Err(ArrayError::Other(text));
         }
         Ok(())
+    }
+
+    /// The decoded bytes of a chunk, if it is in the store.
+    fn bytes(&self, at: &[u64]) -> Result<Option<Bytes>, ArrayError> {
+        let once = CodecOptions::default().with_concurrent_target(1);
+        let decoded: Option<ArrayBytes<'_>> = match &self.shards {
+            Some(cache) => Some(self.array.retrieve_subchunk_opt(cache, at, &once)?),
+            None if self.raw => return Ok(self.array.storage().get(&self.array.chunk_key(at))?),
+            None => {
+                if self.frames {
+                    self.check_frame(at)?;
+                }
+                self.array.retrieve_chunk_if_exists_opt(at, &once)?
+            }
+        };
+        let bytes = decoded.map(|decoded| decoded.into_fixed()).transpose();
+        Ok(bytes.map_err(CodecError::from)?.map(|bytes| Bytes::from(bytes.into_owned())))
     }
 
     fn failed(&self, index: &[usize], error: ArrayError) -> StorageError {
@@ -218,18 +240,9 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Blocks for Chu
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {
-        let (at, once) = (numbers(index), CodecOptions::default().with_concurrent_target(1));
-        if self.frames && self.shards.is_none() {
-            self.check_frame(&at).map_err(|error| self.failed(index, error))?;
-        }
-        let found = match &self.shards {
-            None => self.array.retrieve_chunk_if_exists_opt::<Vec<T>>(&at, &once),
-            Some(cache) => self.array.retrieve_subchunk_opt::<Vec<T>>(cache, &at, &once).map(Some),
-        };
-        match found.map_err(|error| self.failed(index, error))? {
-            Some(elements) => Ok(Block::from(elements)),
-            None => Ok(Block::Fill(self.fill)),
-        }
+        let found = self.bytes(&numbers(index)).map_err(|error| self.failed(index, error))?;
+        let Some(bytes) = found else { return Ok(Block::Fill(self.fill)) };
+        elements(bytes).map_err(|error| self.failed(index, ArrayError::Other(error)))
     }
 }
 

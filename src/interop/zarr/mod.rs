@@ -3,14 +3,15 @@
 //! | | what it gives |
 //! |---|---|
 //! | [`open`], [`open_in`] | an array as a tensor: chunks are loaded when they are read, and the last ones are kept |
+//! | `map` (feature `mmap`) | the same of files that nobody changes: chunks that are not encoded stay in them |
 //! | [`create`], [`create_in`] | a new array as a tensor: assign to it, or to views of it |
 //! | [`write()`] | a new array of any expression, chunk by chunk in parallel, however large |
 //! | [`list`], [`list_in`] | names, types and shapes of the arrays of a group; no chunk is read |
 //!
 //! Version 3 is read and written, and version 2 read, as far as [`zarrs`] does with the codecs `bytes`, `transpose`, `gzip`,
 //! `zlib`, `zstd`, `crc32c` and `sharding_indexed`. Of an array in shards, the chunks inside are what is read. A chunk
-//! that is missing is the fill value, and takes no memory. Nothing is shared: chunks are decoded to memory, each once as
-//! long as the cache of [`Chunked`] keeps it.
+//! that is missing is the fill value, and takes no memory. Chunks are decoded to memory, each once as long as
+//! the cache of [`Chunked`] keeps it; what is stored as it is in memory is shared with the store, if that has it there.
 //!
 //! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, and a frame of Zstandard that says it becomes
 //! more than its chunk is refused. What gzip inflates to, and what is inside shards, zarrs believes: arrays of
@@ -34,12 +35,17 @@
 mod chunks;
 mod frame;
 mod list;
+#[cfg(feature = "mmap")]
+mod map;
 mod metadata;
 mod options;
+mod share;
 
 pub use ::zarrs;
 pub use chunks::{Chunks, ZarrElement};
 pub use list::{Entry, list, list_in};
+#[cfg(feature = "mmap")]
+pub use map::{MappedStore, map};
 pub use options::Options;
 
 use crate::error::{Error, Result};

@@ -1,5 +1,7 @@
 //! Zarr arrays by zarr-python and ours: every codec, shards, missing chunks, groups; from disk to disk.
 
+mod shared;
+
 use crate::support::{Random, test_name};
 use lensor::arbitrary::Viewed;
 use lensor::dtype::{ByteOrder, DType, DTypeVisitor, FileElement};

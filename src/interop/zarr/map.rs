@@ -1,0 +1,106 @@
+//! Chunks that stay in their files.
+#![allow(unsafe_code, reason = "hands on the promise that mapping a file asks for")]
+
+use super::{Array, ZarrElement, malformed, open_in};
+use crate::error::Result;
+use crate::storage::SharedMap;
+use ::zarrs::filesystem::FilesystemStore;
+use ::zarrs::storage::byte_range::{ByteRangeIterator, InvalidByteRangeError};
+use ::zarrs::storage::{Bytes, MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Smaller files are read: a process has a limited number of maps.
+const LEAST_BYTES: u64 = 1 << 16;
+
+/// A folder whose larger files are mapped into memory; of [`map`].
+#[derive(Debug)]
+pub struct MappedStore(FilesystemStore);
+
+impl MappedStore {
+    /// Files of this folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`](crate::Error::Malformed) if there is none.
+    ///
+    /// # Safety
+    ///
+    /// As for [`SharedMap::map`], for every file of the folder: nobody may truncate or modify one while the store or a
+    /// tensor of it lives.
+    pub unsafe fn new(path: impl AsRef<Path>) -> Result<Self> {
+        let found = FilesystemStore::new(path.as_ref()).map_err(|error| malformed(None, error));
+        found.map(Self)
+    }
+
+    /// The bytes of a file, if it is there.
+    fn bytes(&self, key: &StoreKey) -> Result<Option<Bytes>, StorageError> {
+        let file = match File::open(self.0.key_to_fspath(key)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if file.metadata()?.len() < LEAST_BYTES {
+            return self.0.get(key);
+        }
+        // SAFETY: that nobody truncates or writes a file of the folder is the contract of `new`.
+        let map = unsafe { SharedMap::map(&file) };
+        let map = map.map_err(|error| StorageError::Other(error.to_string()))?;
+        Ok(Some(Bytes::from_owner(map)))
+    }
+}
+
+impl ReadableStorageTraits for MappedStore {
+    fn get_partial_many<'a>(
+        &'a self,
+        key: &StoreKey,
+        ranges: ByteRangeIterator<'a>,
+    ) -> Result<MaybeBytesIterator<'a>, StorageError> {
+        let Some(bytes) = self.bytes(key)? else { return Ok(None) };
+        let size = bytes.len() as u64;
+        let parts = ranges.map(move |range| {
+            let within = range.start(size)..range.end(size);
+            if within.start > within.end || within.end > size {
+                return Err(InvalidByteRangeError::new(range, size).into());
+            }
+            Ok(bytes.slice(within.start as usize..within.end as usize))
+        });
+        Ok(Some(Box::new(parts)))
+    }
+
+    fn size_key(&self, key: &StoreKey) -> Result<Option<u64>, StorageError> {
+        self.0.size_key(key)
+    }
+
+    fn supports_get_partial(&self) -> bool {
+        true
+    }
+}
+
+/// The array of a folder whose chunks stay in their files; [`open`](super::open()) is the safe twin. Chunks that are not
+/// encoded lie in the map and are shared, others are decoded from it.
+///
+/// # Errors
+///
+/// As for [`open_in`].
+///
+/// # Safety
+///
+/// As for [`MappedStore::new`].
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::interop::zarr::{self, Options};
+/// let dir = tempfile::tempdir()?;
+/// zarr::write(dir.path(), Tensor::full([300, 500], 1.5)?, &Options::new([256, 256]))?;
+/// // SAFETY: the files are in a directory of our own.
+/// let t = unsafe { zarr::map::<f64>(dir.path()) }?;
+/// assert_eq!(t.sum(..).item()?, 225_000.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub unsafe fn map<T: ZarrElement>(path: impl AsRef<Path>) -> Result<Array<T, MappedStore>> {
+    // SAFETY: the contract of this function.
+    open_in(Arc::new(unsafe { MappedStore::new(path) }?), "/")
+}

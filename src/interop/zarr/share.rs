@@ -1,0 +1,57 @@
+//! Elements in the bytes of a chunk.
+
+use super::ZarrElement;
+use crate::dtype::DType;
+use crate::memory::list;
+use crate::storage::Block;
+use ::zarrs::storage::Bytes;
+use bytemuck::PodCastError;
+use bytemuck::checked::{CheckedCastError, try_cast_slice};
+use serde_json::Value;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Bytes that were seen to be elements.
+struct Elements<T> {
+    bytes: Bytes,
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T: ZarrElement> AsRef<[T]> for Elements<T> {
+    fn as_ref(&self) -> &[T] {
+        try_cast_slice(&self.bytes).unwrap_or_default()
+    }
+}
+
+/// The elements that these bytes are, where they lie if that is possible.
+///
+/// # Errors
+///
+/// What is wrong, in words.
+pub(super) fn elements<T: ZarrElement>(bytes: Bytes) -> Result<Block<'static, T>, String> {
+    let copied = |elements: crate::error::Result<Vec<T>>| {
+        elements.map(Block::from).map_err(|error| error.to_string())
+    };
+    match try_cast_slice::<_, T>(&bytes) {
+        // Answers are looked at once, here, and no more.
+        Ok(elements) if T::DTYPE == DType::Bool => copied(list(elements.iter().copied())),
+        Ok(_) => Ok(Block::Shared(Arc::new(Elements { bytes, elements: PhantomData }))),
+        Err(CheckedCastError::PodCastError(
+            PodCastError::TargetAlignmentGreaterAndInputNotAligned,
+        )) if bytes.len().is_multiple_of(size_of::<T>()) => {
+            let words = bytes.chunks_exact(size_of::<T>());
+            copied(list(words.map(bytemuck::checked::pod_read_unaligned)))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether chunks of this metadata are the bytes of their elements as they are in memory.
+pub(super) fn is_raw(metadata: &Value) -> bool {
+    let Some([codec]) = metadata["codecs"].as_array().map(Vec::as_slice) else { return false };
+    let endian = &codec["configuration"]["endian"];
+    let native = if cfg!(target_endian = "little") { "little" } else { "big" };
+    (codec == "bytes" || codec["name"] == "bytes")
+        && (endian.is_null() || endian == native)
+        && metadata["storage_transformers"].as_array().is_none_or(Vec::is_empty)
+}
