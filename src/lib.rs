@@ -210,6 +210,7 @@
 //! | `ndarray`, `nalgebra` | no | `interop::ndarray`, `interop::nalgebra`: arrays and matrices as tensors, and back |
 //! | `arrow` | no | `interop::arrow`: arrays and lists as tensors and ragged tensors, and back |
 //! | `npz`, `safetensors` | no | `interop::npz`, `interop::safetensors`: files of several arrays |
+//! | `dlpack` | no | `interop::dlpack`: memory that libraries of other languages share |
 //! | `zarr` | no | `interop::zarr`: chunks on disk or in any store, from disk to disk |
 //! | `serde` | no | `interop::serde`: shapes, maps and tensors in any format |
 //! | `proptest` | no | `interop::proptest`: strategies for shapes, chains of views and tensors |

@@ -91,7 +91,7 @@ const ROOT: [(&str, &str); 23] = [
 ];
 
 /// Where memory is touched without checks.
-const UNSAFE: [&str; 9] = [
+const UNSAFE: [&str; 11] = [
     "kernel/inner",
     "kernel/simd",
     "kernel/gemm",
@@ -101,6 +101,8 @@ const UNSAFE: [&str; 9] = [
     "interop/npy/map.rs",
     "interop/npz/map.rs",
     "interop/safetensors/map.rs",
+    "interop/zarr/map.rs",
+    "interop/dlpack",
 ];
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole

@@ -1,5 +1,8 @@
 //! Views of memory as other libraries describe them: a slice and strides.
 
+#[cfg(any(feature = "nalgebra", feature = "ndarray"))]
+mod backwards;
+
 use crate::error::{Error, Result};
 use crate::map::{AddressMap, Strided};
 use crate::storage::{Reader, Writer};
@@ -19,12 +22,6 @@ impl Window {
     /// [`Error::NotStrided`].
     pub(super) fn of(map: &AddressMap) -> Result<Self> {
         Ok(Self { span: map.span(), strided: map.check_strided()? })
-    }
-
-    /// Axes that run backwards.
-    pub(super) fn backwards(&self) -> impl Iterator<Item = usize> + '_ {
-        let strides = self.strided.strides.iter().enumerate();
-        strides.filter(|(_, stride)| **stride < 0).map(|(axis, _)| axis)
     }
 }
 

@@ -4,8 +4,10 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "dlpack")]
+pub mod dlpack;
 mod file;
-#[cfg(any(feature = "nalgebra", feature = "ndarray"))]
+#[cfg(any(feature = "dlpack", feature = "nalgebra", feature = "ndarray"))]
 mod memory;
 pub mod mtx;
 #[cfg(feature = "nalgebra")]

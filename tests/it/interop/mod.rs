@@ -2,6 +2,8 @@
 
 #[cfg(all(feature = "arrow", feature = "conformance"))]
 mod arrow;
+#[cfg(all(feature = "dlpack", feature = "quickcheck"))]
+mod dlpack;
 mod files;
 #[cfg(all(feature = "nalgebra", feature = "quickcheck"))]
 mod nalgebra;
