@@ -207,7 +207,7 @@
 //! | `rayon` | yes | large evaluations use all threads |
 //! | `roaring` | yes | selection by bitmaps, and `interop::roaring` |
 //! | `sprs` | no | `interop::sprs`: matrices of `sprs` as storage and back |
-//! | `ndarray`, `nalgebra` | no | `interop::ndarray`, `interop::nalgebra`: arrays and matrices as tensors, and back |
+//! | `ndarray`, `nalgebra`, `faer` | no | `interop::{ndarray, nalgebra, faer}`: arrays and matrices as tensors, and back |
 //! | `arrow` | no | `interop::arrow`: arrays and lists as tensors and ragged tensors, and back |
 //! | `npz`, `safetensors` | no | `interop::npz`, `interop::safetensors`: files of several arrays |
 //! | `dlpack` | no | `interop::dlpack`: memory that libraries of other languages share |

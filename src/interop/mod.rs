@@ -6,8 +6,10 @@
 pub mod arrow;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
+#[cfg(feature = "faer")]
+pub mod faer;
 mod file;
-#[cfg(any(feature = "dlpack", feature = "nalgebra", feature = "ndarray"))]
+#[cfg(any(feature = "dlpack", feature = "faer", feature = "nalgebra", feature = "ndarray"))]
 mod memory;
 pub mod mtx;
 #[cfg(feature = "nalgebra")]

@@ -4,6 +4,8 @@
 mod arrow;
 #[cfg(all(feature = "dlpack", feature = "quickcheck"))]
 mod dlpack;
+#[cfg(all(feature = "conformance", feature = "faer", feature = "quickcheck"))]
+mod faer;
 mod files;
 #[cfg(all(feature = "nalgebra", feature = "quickcheck"))]
 mod nalgebra;
