@@ -91,8 +91,8 @@ impl ReadableStorageTraits for MappedStore {
 /// As for [`MappedStore::new`].
 ///
 /// ```
-/// use lensor::Tensor;
 /// use lensor::interop::zarr::{self, Options};
+/// use lensor::prelude::*;
 /// let dir = tempfile::tempdir()?;
 /// zarr::write(dir.path(), Tensor::full([300, 500], 1.5)?, &Options::new([256, 256]))?;
 /// // SAFETY: the files are in a directory of our own.
