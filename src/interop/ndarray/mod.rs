@@ -37,6 +37,7 @@ use ::ndarray::{
     ArcArray, Array, ArrayD, ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Axis, Dimension,
     IxDyn, ShapeBuilder, ShapeError,
 };
+use smallvec::SmallVec;
 use std::fmt::{self, Debug, Formatter};
 
 /// An owned array: its memory, whatever its strides. Nothing is copied.
@@ -275,7 +276,7 @@ fn unlike(map: &AddressMap, error: &ShapeError) -> Error {
 }
 
 /// Strides without their signs.
-fn distances(window: &Window) -> Vec<usize> {
+fn distances(window: &Window) -> SmallVec<[usize; 4]> {
     window.strided.strides.iter().map(|stride| stride.unsigned_abs()).collect()
 }
 
