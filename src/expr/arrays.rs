@@ -22,7 +22,7 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         E: 'a;
 
     fn by_ref(&self) -> Self::Ref<'_> {
-        self.each_ref().map(E::by_ref)
+        self.each_ref().map(|e| e.by_ref())
     }
 
     fn shape(&self) -> Result<Shape> {
@@ -56,7 +56,7 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
 
     #[inline(always)]
     fn cursors(&self) -> Self::Cursors<'_> {
-        self.each_ref().map(E::cursor)
+        self.each_ref().map(|e| e.cursor())
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

@@ -61,13 +61,13 @@ impl Windows {
         let along = largest.filter(|_| order == Some(Order::Along));
         let sides = tile.or(along.map(|(sides, _)| sides));
         let elements = match (order, largest.filter(|(_, few)| *few)) {
+            // A block at a time, or as many as a few leaves of a fold lie in.
+            _ if tile.is_some() => tile.map_or(ACROSS, |[rows, columns]| {
+                rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
+            }),
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
-            // A block at a time, or as many as a few leaves of a fold lie in.
-            _ if let Some([rows, columns]) = tile => {
-                rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
-            }
             (Some(Order::Across), _) => ACROSS,
             // Blocks that are not held until the next window are read whole.
             (_, Some(([rows, _], _))) => rows.saturating_mul(columns).clamp(ALONG, ACROSS),
