@@ -204,7 +204,7 @@ fn lying(map: &AddressMap, window: &Window) -> Result<Lying> {
     let &[rows, columns] = map.shape().extents() else {
         return Err(Error::ExpectedRank { expected: 2, shape: map.shape().to_vec() });
     };
-    let [across, along] = [0, 1].map(|axis| window.strided.strides[axis]);
+    let [across, along] = [0, 1].map(|axis| window.strides[axis]);
     let by_columns = rows <= 1 || across.unsigned_abs() == 1;
     if !by_columns && columns > 1 && along.unsigned_abs() != 1 {
         return Err(refused(map, "neither its rows nor its columns are without gaps"));

@@ -4,16 +4,19 @@
 mod backwards;
 
 use crate::error::{Error, Result};
-use crate::map::{AddressMap, Strided};
+use crate::map::AddressMap;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What of memory a view shows, and how.
 pub(super) struct Window {
     /// From the lowest address to the highest.
     pub(super) span: Range<usize>,
-    pub(super) strided: Strided,
+    /// Address of index 0, and the stride of every axis.
+    pub(super) offset: usize,
+    pub(super) strides: SmallVec<[isize; 4]>,
 }
 
 impl Window {
@@ -21,7 +24,11 @@ impl Window {
     ///
     /// [`Error::NotStrided`].
     pub(super) fn of(map: &AddressMap) -> Result<Self> {
-        Ok(Self { span: map.span(), strided: map.check_strided()? })
+        let Some(axes) = map.top().as_linear().filter(|_| map.rest().is_empty()) else {
+            return Err(map.check_strided().err().unwrap_or_else(|| no_memory(map)));
+        };
+        let strides = axes.iter().map(|axis| axis.stride).collect();
+        Ok(Self { span: map.span(), offset: map.top().offset(), strides })
     }
 }
 

@@ -212,12 +212,12 @@ fn layout(map: &AddressMap, window: &Window) -> Result<[(usize, usize); 2]> {
         (0, columns) => (columns, 1),
         _ => {
             // Its iterators end at once where they do not step.
-            let repeated = |axis: usize| map.shape()[axis] > 1 && window.strided.strides[axis] == 0;
+            let repeated = |axis: usize| map.shape()[axis] > 1 && window.strides[axis] == 0;
             if let Some(axis) = (0..2).find(|&axis| repeated(axis)) {
                 let (stages, reason) = (map.stages().len(), "repeats its elements");
                 return Err(Error::NotStrided { stages, axis: Some(axis), reason });
             }
-            let [rows, columns] = [0, 1].map(|axis| window.strided.strides[axis].max(1) as usize);
+            let [rows, columns] = [0, 1].map(|axis| window.strides[axis].max(1) as usize);
             (rows, columns)
         }
     };

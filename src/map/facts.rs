@@ -5,7 +5,6 @@ use super::axis::{AxisMap, Pattern};
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::memory::list;
-use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Most indexes that are tried one by one where no argument decides.
@@ -19,7 +18,7 @@ pub struct Strided {
     /// Address of index 0, in elements.
     pub offset: usize,
     /// Stride of every axis, in elements; 0 where the extent is 1.
-    pub strides: SmallVec<[isize; 4]>,
+    pub strides: Vec<isize>,
 }
 
 impl AddressMap {

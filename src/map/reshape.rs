@@ -55,7 +55,7 @@ impl AddressMap {
         let to = to.into();
         let stages = self.rest().len();
         let (from, strides) =
-            (self.shape(), self.as_strided().map(|s| s.strides.into_vec()).unwrap_or_default());
+            (self.shape(), self.as_strided().map(|s| s.strides).unwrap_or_default());
         let reshaped = self.reshape(to.clone())?;
         if reshaped.rest().len() > stages {
             return Err(Error::NeedsLink { from: from.to_vec(), to: to.to_vec(), strides });

@@ -78,7 +78,7 @@ pub fn export_owned<T: FileElement>(mut t: Tensor<Vec<T>>) -> Result<Dlpack> {
 
 /// The element at index 0 among those of a window.
 fn first_of(window: &Window) -> usize {
-    window.strided.offset - window.span.start
+    window.offset - window.span.start
 }
 
 /// A descriptor of what a window shows from its first element on, which lies in `owner`.
@@ -90,7 +90,7 @@ fn describe<T: FileElement>(
     owner: impl OpaqueContext,
 ) -> Result<Dlpack> {
     let shape = list(map.shape().iter().copied())?;
-    let strides = list(window.strided.strides.iter().copied())?;
+    let strides = list(window.strides.iter().copied())?;
     let prepared = Dynamic::new(shape, strides).prepare_as::<DLManagedTensorVersioned>();
     let mut made = prepared.map_err(malformed)?.initialize(owner);
     made.set_data(if window.span.is_empty() { std::ptr::null_mut() } else { first.cast() });

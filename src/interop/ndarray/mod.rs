@@ -277,7 +277,7 @@ fn unlike(map: &AddressMap, error: &ShapeError) -> Error {
 
 /// Strides without their signs.
 fn distances(window: &Window) -> SmallVec<[usize; 4]> {
-    window.strided.strides.iter().map(|stride| stride.unsigned_abs()).collect()
+    window.strides.iter().map(|stride| stride.unsigned_abs()).collect()
 }
 
 /// The map of an array whose first element lies above others where axes run backwards; its memory begins with the lowest.
