@@ -340,9 +340,9 @@ where
         path: impl Fn(usize) -> Vec<usize>,
         axis: usize,
     ) -> Result<Vec<R::Out>> {
-        let empty = bounds.windows(2).position(|pair| pair[0] == pair[1]);
-        let Some(first) = empty.filter(|_| self.or.is_some() || self.reducer.empty().is_none())
-        else {
+        let asked = self.or.is_some() || self.reducer.empty().is_none();
+        let empty = || bounds.windows(2).position(|pair| pair[0] == pair[1]);
+        let Some(first) = asked.then(empty).flatten() else {
             return fold_cuts(content, 0, &bounds, &self.reducer);
         };
         let Some(value) = self.or else {

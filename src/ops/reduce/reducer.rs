@@ -171,6 +171,13 @@ pub trait Reducer<T: Copy>: Send + Sync {
         state
     }
 
+    /// The state of the first `count` of eight elements, at least one: what [`Self::fold`] gives from position 0 on. Rows
+    /// of a few elements are folded so, whose lengths no processor predicts; a reducer may do without a branch on them.
+    #[inline(always)]
+    fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
+        self.fold(&run[..count], 0)
+    }
+
     /// The states of all columns of a block of at least one row. All rows are of one length; the elements
     /// of row `k` have position `position + k`.
     #[inline]

@@ -50,7 +50,7 @@ impl<R> Cuts<'_, R> {
     }
 }
 
-/// Folds of neighbouring segments that are one leaf each, in a loop of their own: what a call for each takes is
+/// Folds of neighbouring segments that are at most one leaf each, in a loop of their own: what a call for each takes is
 /// as much as to fold a few dozen elements.
 struct Leaves<'a, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
@@ -67,9 +67,20 @@ impl<T: Copy, R: Reducer<T>> Kernel for Leaves<'_, T, R> {
     #[inline(always)]
     fn run(self) -> Gap {
         let Self { reducer, run, base, offsets, results } = self;
-        let mut gap = None;
+        let (mut gap, empty) = (None, reducer.empty());
         for (k, pair) in offsets.windows(2).enumerate() {
-            let state = reducer.fold(&run[pair[0] - base..pair[1] - base], 0);
+            let (start, count) = (pair[0] - base, pair[1] - pair[0]);
+            let few = run.get(start..).and_then(|rest| rest.first_chunk());
+            let state = match (few, &empty) {
+                // Without a branch on the length, which is unpredictable.
+                (Some(run), Some(empty)) if count <= 8 => {
+                    let state = reducer.fold_few(run, count.max(1));
+                    if count == 0 { empty.clone() } else { state }
+                }
+                (Some(run), None) if count <= 8 => reducer.fold_few(run, count),
+                (None, Some(empty)) if count == 0 => empty.clone(),
+                _ => reducer.fold(&run[start..start + count], 0),
+            };
             gap = gap.or(reducer.undefined(&state).map(|reason| (k, reason)));
             results.push(reducer.finish(state));
         }
@@ -102,13 +113,14 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         // They are handed over when they are more than two parts.
         try_reserve_exact(results, 3 * PART + 1)?;
         let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
+        let leaf = usize::from(self.reducer.empty().is_none())..=LEAF;
         let mut number = job.results.start;
         while number < job.results.end {
             if results.len() >= 2 * PART {
                 out.drain(results);
             }
             let segment = self.segment(number);
-            if R::ASSOCIATIVE && (1..=LEAF).contains(&segment.len()) {
+            if R::ASSOCIATIVE && leaf.contains(&segment.len()) {
                 if segment.end > block.end || segment.start < block.start {
                     block = self.block(segment.start, segment.end, best, job);
                     run = lane.run(block.clone())?;
@@ -116,9 +128,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 let last = job.results.end.min(number + PART);
                 let pairs = self.offsets[number..=last].windows(2);
                 let count = pairs
-                    .take_while(|pair| {
-                        (1..=LEAF).contains(&(pair[1] - pair[0])) && pair[1] <= block.end
-                    })
+                    .take_while(|pair| leaf.contains(&(pair[1] - pair[0])) && pair[1] <= block.end)
                     .count();
                 let leaves = Leaves {
                     reducer: self.reducer,

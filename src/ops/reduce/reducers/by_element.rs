@@ -106,6 +106,11 @@ macro_rules! by_element {
             }
 
             #[inline(always)]
+            fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
+                T::$Of::default().fold_few(run, count)
+            }
+
+            #[inline(always)]
             fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
                 T::$Of::default().fold_columns(rows, position, states);
             }
@@ -113,3 +118,33 @@ macro_rules! by_element {
     )* };
 }
 by_element! { Sum SumOf; Product ProductOf; }
+
+/// States of which one is chosen by bits.
+pub(super) trait Choice: Copy {
+    /// `self` where `mask` is all ones, `other` where it is 0.
+    fn or(self, other: Self, mask: u64) -> Self;
+}
+
+macro_rules! choices {
+    ($($(#[$cfg:meta])? $type:ty, $x:ident, $y:ident, $mask:ident => $chosen:expr;)*) => { $(
+        $(#[$cfg])?
+        impl Choice for $type {
+            #[inline(always)]
+            fn or(self, other: Self, $mask: u64) -> Self {
+                let ($x, $y) = (self, other);
+                $chosen
+            }
+        }
+    )* };
+}
+choices! {
+    f32, x, y, mask => Self::from_bits(x.to_bits() & mask as u32 | y.to_bits() & !mask as u32);
+    f64, x, y, mask => Self::from_bits(x.to_bits() & mask | y.to_bits() & !mask);
+    i64, x, y, mask => x & mask as i64 | y & !mask as i64;
+    u64, x, y, mask => x & mask | y & !mask;
+    // Of a mask of all ones the sign is extended.
+    i128, x, y, mask => x & i128::from(mask as i64) | y & !i128::from(mask as i64);
+    u128, x, y, mask => (x as i128).or(y as i128, mask) as u128;
+    #[cfg(feature = "complex")] num_complex::Complex32, x, y, mask => Self { re: x.re.or(y.re, mask), im: x.im.or(y.im, mask) };
+    #[cfg(feature = "complex")] num_complex::Complex64, x, y, mask => Self { re: x.re.or(y.re, mask), im: x.im.or(y.im, mask) };
+}

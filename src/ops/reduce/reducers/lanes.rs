@@ -1,5 +1,6 @@
 //! Loops that many reducers share: a run in lanes, columns a few rows at a time.
 
+use super::by_element::Choice;
 use crate::kernel::{LARGE, prefetch_row};
 use std::array::from_fn;
 
@@ -40,6 +41,37 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     }
     in_halves(&mut lanes, join)
 }
+
+/// Joins the first `count` of eight states, at least one, in order: those after them are neutral, so that no branch
+/// depends on their number.
+#[inline(always)]
+pub(super) fn few<A: Choice>(
+    mut states: [A; 8],
+    count: usize,
+    neutral: A,
+    join: impl Fn(A, A) -> A,
+) -> A {
+    for (state, &mask) in states.iter_mut().zip(&MASKS[count.min(8)]) {
+        *state = state.or(neutral, mask);
+    }
+    let [first, rest @ ..] = states;
+    rest.into_iter().fold(first, join)
+}
+
+/// Of eight states, the first ones. In memory: a comparison would become a branch.
+static MASKS: [[u64; 8]; 9] = {
+    let mut masks = [[0; 8]; 9];
+    let mut count = 0;
+    while count < 9 {
+        let mut k = 0;
+        while k < count {
+            masks[count][k] = u64::MAX;
+            k += 1;
+        }
+        count += 1;
+    }
+    masks
+};
 
 /// The lanes in memory of their own, which is indexed by variables from here on: the loop before keeps
 /// them in registers only if its own are not.
@@ -117,6 +149,7 @@ pub(super) fn in_columns<T: Copy, A: Copy>(
 #[cfg(test)]
 mod tests {
     use super::{LANES, in_lanes};
+    use crate::ops::reduce::{Mean, Product, Reducer, Sum, WrappingProduct, WrappingSum};
 
     /// Element `k` goes to lane `k % LANES`, and lanes are joined in pairs, the far half to the near one.
     fn plain(run: &[f64]) -> f64 {
@@ -130,6 +163,41 @@ mod tests {
             lanes.iter_mut().zip(far).for_each(|(near, far)| *near += far);
         }
         lanes[0]
+    }
+
+    /// The bits of [`Reducer::fold`], whatever lies behind.
+    #[test]
+    fn a_few_elements_fold_as_a_run() {
+        fn same<T: Copy, R: Reducer<T>>(reducer: &R, runs: &[[T; 8]], bits: fn(R::Out) -> u128) {
+            for run in runs {
+                for count in 1..=8 {
+                    let [few, all] = [reducer.fold_few(run, count), reducer.fold(&run[..count], 0)];
+                    let [few, all] = [few, all].map(|state| bits(reducer.finish(state)));
+                    assert_eq!(few, all, "{count}");
+                }
+            }
+        }
+        let (nan, large) = (f64::NAN, f64::MAX);
+        let floats = [
+            [-0.0; 8],
+            [0.1, 0.2, -0.3, large, large, nan, 1.0, f64::INFINITY],
+            [1e300, -1e300, 1.0, 1e-300, -0.0, 0.0, -1.0, 7.0],
+            [nan; 8],
+        ];
+        same(&Sum, &floats, |x| x.to_bits().into());
+        same(&Product, &floats, |x| x.to_bits().into());
+        same(&Mean, &floats, |x: f64| x.to_bits().into());
+        let narrow = floats.map(|run| run.map(|x| x as f32));
+        same(&Sum, &narrow, |x| x.to_bits().into());
+        same(&Mean, &narrow, |x: f32| x.to_bits().into());
+        let numbers = [[i64::MIN, -1, 5, 0, 7, i64::MAX, i64::MAX, 3], [-4; 8]];
+        same(&WrappingSum, &numbers, |x: i64| x as u128);
+        same(&WrappingProduct, &numbers, |x: i64| x as u128);
+        let small = [[-5_i8, 7, 100, 127, -128, 0, 1, 2]];
+        same(&Sum, &small, |x: i64| x as u128);
+        same(&Mean, &small, |x: f64| x.to_bits().into());
+        let state = Reducer::<i64>::fold_few(&Sum, &numbers[0], 7);
+        assert_eq!(state, numbers[0][..7].iter().map(|&x| i128::from(x)).sum::<i128>());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::{Reducer, VisitReducer};
-use super::lanes::{LANES, apart, in_columns, in_halves, in_lanes, in_registers};
+use super::lanes::{LANES, apart, few, in_columns, in_halves, in_lanes, in_registers};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
 use crate::kernel::prefetch_row;
@@ -103,6 +103,11 @@ impl<T: Measure> Reducer<T> for Mean {
     #[inline(always)]
     fn fold(&self, run: &[T], _position: usize) -> Total {
         Total { sum: sum(run, |x| x), count: run.len() as f64 }
+    }
+
+    #[inline(always)]
+    fn fold_few(&self, run: &[T; 8], count: usize) -> Total {
+        Total { sum: few(run.map(T::to_f64), count, -0.0, |a, b| a + b), count: count as f64 }
     }
 
     #[inline(always)]

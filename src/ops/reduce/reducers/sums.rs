@@ -2,7 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::by_element::{ProductOf, SumOf};
-use super::lanes::{apart, in_columns, in_halves, in_lanes};
+use super::lanes::{apart, few, in_columns, in_halves, in_lanes};
 use crate::dtype::SameBits;
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
@@ -96,6 +96,14 @@ macro_rules! monoid {
             #[inline(always)]
             fn fold(&self, run: &[$element], _position: usize) -> $total {
                 in_lanes(run, $one, |state, x| $join(state, $one(x)), $join)
+            }
+
+            #[inline(always)]
+            fn fold_few(&self, run: &[$element; 8], count: usize) -> $total {
+                match $neutral {
+                    Some(neutral) => few(run.map($one), count, neutral, $join),
+                    None => self.fold(&run[..count], 0),
+                }
             }
 
             #[inline(always)]
@@ -214,6 +222,11 @@ macro_rules! exact_sums {
             #[inline(always)]
             fn fold(&self, run: &[$element], _position: usize) -> $wide {
                 run.chunks(SAFE).map(|run| exact_sums!(@$run run, $total, $wide)).sum()
+            }
+
+            #[inline(always)]
+            fn fold_few(&self, run: &[$element; 8], count: usize) -> $wide {
+                few(run.map(<$wide>::from), count, 0, <$wide>::wrapping_add)
             }
         }
     )* };
