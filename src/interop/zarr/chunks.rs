@@ -110,7 +110,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let described = Described::new(path, &metadata)?;
         let codecs = [&metadata["codecs"], &metadata["compressor"]];
         let frames = codecs.iter().any(|codecs| codecs.to_string().contains("\"zstd\""));
-        let raw = is_raw(&metadata);
+        let raw = is_raw::<T>(&metadata);
         if T::validate_data_type(array.data_type()).is_err() {
             let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
             return Err(Error::ElementType { expected: T::DTYPE.name(), found });

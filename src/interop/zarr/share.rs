@@ -46,12 +46,12 @@ pub(super) fn elements<T: ZarrElement>(bytes: Bytes) -> Result<Block<'static, T>
     }
 }
 
-/// Whether chunks of this metadata are the bytes of their elements as they are in memory.
-pub(super) fn is_raw(metadata: &Value) -> bool {
+/// Whether chunks of this metadata are the bytes of their elements `T` as they are in memory.
+pub(super) fn is_raw<T>(metadata: &Value) -> bool {
     let Some([codec]) = metadata["codecs"].as_array().map(Vec::as_slice) else { return false };
     let endian = &codec["configuration"]["endian"];
     let native = if cfg!(target_endian = "little") { "little" } else { "big" };
     (codec == "bytes" || codec["name"] == "bytes")
-        && (endian.is_null() || endian == native)
+        && (size_of::<T>() == 1 || endian == native)
         && metadata["storage_transformers"].as_array().is_none_or(Vec::is_empty)
 }

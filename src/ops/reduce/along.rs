@@ -91,7 +91,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves_per_result();
         if let Some(task) = self.results_of_task() {
-            let every = (self.lines_of_blocks() / self.lines_per_result).max(1);
+            let every = (self.lines_of_blocks() / self.lines_per_result.max(1)).max(1);
             let shares = Shares { every, ..Shares::of(task) };
             return in_tasks(0..self.results, shares, &|results| {
                 let all = results.start * leaves..results.end * leaves;
