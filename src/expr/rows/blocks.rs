@@ -133,7 +133,7 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
 impl<T: Copy + Send + Sync> RowReader<'_, T> {
     /// As many of so many elements as are whole blocks of storage, in rows of so many columns.
     pub(crate) fn in_whole_blocks(&self, elements: usize, columns: usize) -> usize {
-        let blocks = self.rows.sides_of_blocks()[0] * columns.max(1);
+        let blocks = self.rows.sides_of_blocks()[0].saturating_mul(columns.max(1));
         if elements < blocks { elements } else { elements - elements % blocks }
     }
 

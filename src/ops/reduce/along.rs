@@ -133,8 +133,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let grain = (leaves / (4 * threads())).max(GRAIN / self.leaf);
         let lines = self.lines_of_blocks();
         // Lines of the results before lie in the first row of blocks.
-        let first = (lines - number * self.lines_per_result % lines) * self.leaves_per_line;
-        let every = lines * self.leaves_per_line;
+        let first = lines - number * self.lines_per_result % lines;
+        let [first, every] = [first, lines].map(|lines| lines.saturating_mul(self.leaves_per_line));
         let every = if lines == 1 && every > grain { 1 } else { every };
         Shares { first, every, grain }
     }
