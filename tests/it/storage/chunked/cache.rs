@@ -76,7 +76,7 @@ fn threads_do_not_load_the_same_blocks() {
     ];
     for (name, run) in runs {
         let mut results = Vec::new();
-        for (threads, held, most) in [(1, 1, 0), (1, 12, 0), (2, 12, 16), (4, 12, 16)] {
+        for (threads, held, most) in [(1, 1, 0), (1, 12, 0), (2, 12, 32), (4, 12, 32)] {
             let chunked = Chunked::new(Made).unwrap().with_blocks(held);
             let t = Tensor::new([SIDE, SIDE], chunked).unwrap();
             results.push(pool(threads).install(|| run(&t)));
