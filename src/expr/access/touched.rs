@@ -3,19 +3,19 @@
 use super::Access;
 use crate::error::Result;
 use crate::kernel::Grid;
-use crate::map::{AddressMap, Layout};
-use crate::memory::{list, push};
+use crate::map::{AddressMap, AxisMap, Layout, Pattern};
+use crate::memory::{append, list, push, try_with_capacity};
 use crate::storage::{BlockIndex, Reader};
 use crate::tensor::Tensor;
 
-/// Most digits along one axis of storage that are made of several axes of a view.
+/// Most digits along one axis of storage that several axes of a view are followed to.
 const MOST_SUMS: usize = 1 << 20;
 
 impl<S: Reader> Tensor<S> {
     /// The blocks that this view has elements in, in row-major order, if its storage comes in blocks
     /// ([`Reader::blocks`]): what reading all of it loads. Nothing is loaded.
     ///
-    /// It takes time for the extents of the axes, and for all elements if the map has several stages.
+    /// It takes time for the blocks and for the lists that select, and for all elements if the map has several stages.
     ///
     /// # Errors
     ///
@@ -50,54 +50,108 @@ impl<S: Reader> Tensor<S> {
 
 /// Numbers of blocks along each axis of storage, if every axis of a layout runs along one of them.
 fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> {
-    let weights = grid.weights();
-    let mut first = layout.offset() as i128;
-    // Digits beyond those of the lowest address.
-    let mut digits: Vec<Vec<usize>> = list(weights.iter().map(|_| Vec::new()))?;
-    for axis in layout.axes() {
-        let at = |digit: usize| axis.stride as i128 * axis.position(digit) as i128;
-        let (low, high) = (0..axis.extent)
-            .map(at)
-            .fold((i128::MAX, i128::MIN), |(low, high), at| (low.min(at), high.max(at)));
-        first += low;
-        if low == high {
-            continue;
-        }
+    let (weights, extents) = (grid.weights(), grid.extents());
+    let mut lowest = layout.offset() as i128;
+    let mut runs: Vec<Vec<Run>> = list(weights.iter().map(|_| Vec::new()))?;
+    for axis in layout.axes().filter(|axis| axis.stride != 0) {
+        let reach = axis.stride as i128 * axis.last_position() as i128;
+        lowest += reach.min(0);
+        let (stride, reach) = (axis.stride.unsigned_abs(), reach.unsigned_abs());
         let fits = |side: &usize| {
-            let weight = weights[*side] as i128;
-            axis.stride as i128 % weight == 0
-                && (high - low) / weight < grid.extents()[*side] as i128
+            let weight = weights[*side];
+            stride.is_multiple_of(weight) && reach / (weight as u128) < extents[*side] as u128
         };
         let Some(side) = (0..weights.len()).find(fits) else { return Ok(None) };
-        let own =
-            (0..axis.extent).map(|digit| ((at(digit) - low) / weights[side] as i128) as usize);
-        let mut sums = Vec::new();
-        for before in if digits[side].is_empty() { &[0][..] } else { &digits[side] } {
-            if sums.len() > MOST_SUMS {
-                return Ok(None);
-            }
-            for digit in own.clone() {
-                push(&mut sums, before + digit)?;
-            }
-        }
-        sums.sort_unstable();
-        sums.dedup();
-        digits[side] = sums;
+        push(&mut runs[side], Run { step: stride / weights[side], axis })?;
     }
-    let mut rest = usize::try_from(first).unwrap_or_default();
-    for (side, digits) in digits.iter_mut().enumerate() {
+    let mut rest = usize::try_from(lowest).unwrap_or_default();
+    let mut sides = try_with_capacity(weights.len())?;
+    for (side, runs) in runs.iter().enumerate() {
         let low = rest / weights[side];
         rest %= weights[side];
-        if low + digits.last().unwrap_or(&0) >= grid.extents()[side] {
+        let high = runs.iter().fold(low, |high, run| high.saturating_add(run.reach()));
+        if high >= extents[side] {
             return Ok(None);
         }
-        if digits.is_empty() {
-            push(digits, 0)?;
-        }
-        digits.iter_mut().for_each(|digit| *digit = (low + *digit) / grid.block()[side]);
-        digits.dedup();
+        let block = grid.block()[side];
+        let Some(blocks) = blocks_of(runs, low, block)? else { return Ok(None) };
+        sides.push(blocks);
     }
-    Ok(Some(digits))
+    Ok(Some(sides))
+}
+
+/// An axis of a view along one of storage.
+struct Run {
+    /// Digits of storage from one position to the next.
+    step: usize,
+    axis: AxisMap,
+}
+
+impl Run {
+    /// Digits of storage from the lowest to the highest.
+    fn reach(&self) -> usize {
+        self.step.saturating_mul(self.axis.last_position())
+    }
+
+    /// How many digits have positions of their own.
+    fn distinct(&self) -> usize {
+        match self.axis.pattern {
+            Pattern::Cyclic { period, .. } => self.axis.extent.min(period),
+            _ => self.axis.extent,
+        }
+    }
+
+    /// Whether all positions from the lowest to the highest occur.
+    fn is_full(&self) -> bool {
+        !matches!(self.axis.pattern, Pattern::Listed(_))
+            && self.distinct() == self.axis.last_position() + 1
+    }
+
+    /// Digits of storage beyond the lowest.
+    fn digits(&self) -> impl Iterator<Item = usize> + '_ {
+        let forwards = self.axis.stride > 0;
+        (0..self.distinct()).map(move |digit| {
+            let at = self.step * self.axis.position(digit);
+            if forwards { at } else { self.reach() - at }
+        })
+    }
+}
+
+/// The blocks that axes of a view reach along one axis of storage, from its lowest digit on.
+fn blocks_of(runs: &[Run], low: usize, block: usize) -> Result<Option<Vec<usize>>> {
+    let mut blocks = Vec::new();
+    match runs {
+        [run] if run.is_full() && run.step <= block => {
+            return list(low / block..(low + run.reach()) / block + 1).map(Some);
+        }
+        [run] => {
+            for digit in run.digits() {
+                let own = (low + digit) / block;
+                if blocks.last() != Some(&own) {
+                    push(&mut blocks, own)?;
+                }
+            }
+        }
+        _ => {
+            let counts = runs.iter().map(Run::distinct);
+            if counts.fold(1, usize::saturating_mul) > MOST_SUMS {
+                return Ok(None);
+            }
+            push(&mut blocks, low)?;
+            for run in runs {
+                let before = std::mem::take(&mut blocks);
+                for digit in run.digits() {
+                    append(&mut blocks, &before)?;
+                    let added = blocks.len() - before.len();
+                    blocks[added..].iter_mut().for_each(|sum| *sum += digit);
+                }
+            }
+            blocks.iter_mut().for_each(|digit| *digit /= block);
+        }
+    }
+    blocks.sort_unstable();
+    blocks.dedup();
+    Ok(Some(blocks))
 }
 
 /// All indexes of which each number is one of those of its axis.

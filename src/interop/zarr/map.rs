@@ -5,7 +5,7 @@ use super::{Array, ZarrElement, malformed, open_in};
 use crate::error::Result;
 use crate::storage::SharedMap;
 use ::zarrs::filesystem::FilesystemStore;
-use ::zarrs::storage::byte_range::{ByteRangeIterator, InvalidByteRangeError};
+use ::zarrs::storage::byte_range::{ByteRange, ByteRangeIterator, InvalidByteRangeError};
 use ::zarrs::storage::{Bytes, MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -61,11 +61,15 @@ impl ReadableStorageTraits for MappedStore {
         let Some(bytes) = self.bytes(key)? else { return Ok(None) };
         let size = bytes.len() as u64;
         let parts = ranges.map(move |range| {
-            let within = range.start(size)..range.end(size);
-            if within.start > within.end || within.end > size {
-                return Err(InvalidByteRangeError::new(range, size).into());
+            let (start, end) = match range {
+                ByteRange::FromStart(start, None) => (Some(start), Some(size)),
+                ByteRange::FromStart(start, Some(len)) => (Some(start), start.checked_add(len)),
+                ByteRange::Suffix(len) => (size.checked_sub(len), Some(size)),
+            };
+            match start.zip(end).filter(|(start, end)| start <= end && *end <= size) {
+                Some((start, end)) => Ok(bytes.slice(start as usize..end as usize)),
+                None => Err(InvalidByteRangeError::new(range, size).into()),
             }
-            Ok(bytes.slice(within.start as usize..within.end as usize))
         });
         Ok(Some(Box::new(parts)))
     }

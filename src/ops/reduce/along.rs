@@ -91,8 +91,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves_per_result();
         if let Some(task) = self.results_of_task() {
-            let every = (self.lines_of_blocks() / self.lines_per_result.max(1)).max(1);
-            let shares = Shares { every, ..Shares::of(task) };
+            let every = self.lines_of_blocks() / self.lines_per_result.max(1);
+            let shares = Shares { every, ..Shares::of(task) }.for_threads(self.results);
             return in_tasks(0..self.results, shares, &|results| {
                 let all = results.start * leaves..results.end * leaves;
                 let mut runs = Runs::new(reducer, leaves, results)?;
@@ -136,7 +136,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let first = lines - number * self.lines_per_result % lines;
         let [first, every] = [first, lines].map(|lines| lines.saturating_mul(self.leaves_per_line));
         let every = if lines == 1 && every > grain { 1 } else { every };
-        Shares { first, every, grain }
+        Shares { first, every, grain }.for_threads(leaves)
     }
 
     /// Lines after which blocks of storage end.
@@ -183,7 +183,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                 None => reader.block_size() / self.leaf.max(1),
             };
             let kept = if high.is_some() { KEPT_FAR } else { KEPT };
-            let together = lines.min(deep).min(kept / self.leaves_per_line);
+            // Where a leaf lies in several blocks, so many lines of it are copied.
+            let together = lines.min(deep).min(kept / self.leaves_per_line).min(KEPT);
             let apart = self.leaves_per_line == 1 || (!reader.direct && self.needs.associative);
             if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.

@@ -87,11 +87,17 @@ impl Shares {
         Self { first: 0, every: 1, grain }
     }
 
+    /// The same if there are as many parts as threads, otherwise parts that may begin anywhere.
+    pub(super) fn for_threads(self, leaves: usize) -> Self {
+        let parts = leaves / self.every.max(1);
+        if parts < kernel::threads() { Self::of(self.grain) } else { self }
+    }
+
     /// Where to part these leaves, near their middle.
     pub(super) fn middle(&self, leaves: &Range<usize>) -> Option<usize> {
         let (every, first) = (self.every.max(1), self.first % self.every.max(1));
         let middle = leaves.start + leaves.len() / 2;
-        let below = middle.checked_sub(first)? / every * every + first;
+        let below = middle.checked_sub(first).map_or(first, |past| past / every * every + first);
         let place = if below > leaves.start { below } else { below + every };
         (leaves.len() > self.grain.max(1) && leaves.contains(&place)).then_some(place)
     }
@@ -146,9 +152,16 @@ mod tests {
         for count in 1..200 {
             let expected = halved(0..count);
             assert_eq!(pairs(0..count).finish(join), Some(expected.clone()));
-            for (grain, first, every) in
-                [(0, 0, 1), (1, 0, 1), (3, 0, 5), (8, 3, 7), (50, 0, 1), (9, 100, 16), (4, 6, 0)]
-            {
+            for (grain, first, every) in [
+                (0, 0, 1),
+                (1, 0, 1),
+                (3, 0, 5),
+                (8, 3, 7),
+                (50, 0, 1),
+                (9, 100, 16),
+                (4, 6, 0),
+                (9, 60, 64),
+            ] {
                 let shares = Shares { first, every, grain };
                 let states = in_parts(0..count, shares, &|part| Ok::<_, ()>(pairs(part)), &join);
                 assert_eq!(states.unwrap().finish(join), Some(expected.clone()), "{count} {grain}");
