@@ -30,7 +30,7 @@ impl Described {
             false => (extent, stride),
         };
         let byte_offset = u64::from_le_bytes(*offset);
-        let byte_offset = if small { byte_offset % (4 * LEN as u64) & !3 } else { byte_offset };
+        let byte_offset = if small { byte_offset % LEN as u64 * 4 } else { byte_offset };
         Some(Self {
             axes: axes.map(tamed).collect(),
             byte_offset,
