@@ -19,6 +19,7 @@
 
 pub use ::faer;
 
+use super::lines;
 use super::memory::{Window, elements, elements_mut, refused};
 use crate::error::{Error, Result, StorageError};
 use crate::expr::{IntoExpr, Lazy};
@@ -97,24 +98,15 @@ impl<T: Copy + Send + Sync> Reader for Lines<'_, T> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [T]) -> Result<(), StorageError> {
-        if step != 1 {
-            for (k, slot) in out.iter_mut().enumerate() {
-                *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-            }
-            return Ok(());
-        }
-        let mut done = 0;
-        while done < out.len() {
-            let (line, at) = self.line(start + done)?;
-            let count = (line.nrows() - at).min(out.len() - done);
-            let target = &mut out[done..done + count];
+        lines::read_run(self, start, step, out, |address, out| {
+            let (line, at) = self.line(address)?;
+            let count = (line.nrows() - at).min(out.len());
             match line.try_as_col_major() {
-                Some(line) => target.copy_from_slice(&line.as_slice()[at..at + count]),
-                None => (at..).zip(target).for_each(|(at, slot)| *slot = line[at]),
+                Some(line) => out[..count].copy_from_slice(&line.as_slice()[at..at + count]),
+                None => (at..).zip(&mut out[..count]).for_each(|(at, slot)| *slot = line[at]),
             }
-            done += count;
-        }
-        Ok(())
+            Ok(count)
+        })
     }
 }
 

@@ -9,6 +9,8 @@ pub mod dlpack;
 #[cfg(feature = "faer")]
 pub mod faer;
 mod file;
+#[cfg(any(feature = "faer", feature = "ndarray"))]
+mod lines;
 #[cfg(any(feature = "dlpack", feature = "faer", feature = "nalgebra", feature = "ndarray"))]
 mod memory;
 pub mod mtx;

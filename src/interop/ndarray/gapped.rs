@@ -1,6 +1,7 @@
 //! Arrays with gaps, read where they lie.
 
 use crate::error::{Result, StorageError};
+use crate::interop::lines;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -96,17 +97,10 @@ where
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        if step != 1 {
-            for (k, slot) in out.iter_mut().enumerate() {
-                *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-            }
-            return Ok(());
-        }
-        let mut done = 0;
-        while done < out.len() {
-            let (row, column) = self.row(start + done)?;
-            let count = (row.len() - column).min(out.len() - done);
-            let target = &mut out[done..done + count];
+        lines::read_run(self, start, step, out, |address, out| {
+            let (row, column) = self.row(address)?;
+            let count = (row.len() - column).min(out.len());
+            let target = &mut out[..count];
             match row.to_slice() {
                 Some(row) => target.copy_from_slice(&row[column..column + count]),
                 None => {
@@ -114,8 +108,7 @@ where
                     target.iter_mut().zip(elements).for_each(|(slot, &element)| *slot = element);
                 }
             }
-            done += count;
-        }
-        Ok(())
+            Ok(count)
+        })
     }
 }
