@@ -1,12 +1,10 @@
 //! Elements in the bytes of a chunk.
 
 use super::ZarrElement;
-use crate::dtype::DType;
-use crate::memory::list;
-use crate::storage::Block;
+use crate::dtype::{ByteOrder, DType};
+use crate::storage::{Block, read_elements};
 use ::zarrs::storage::Bytes;
-use bytemuck::PodCastError;
-use bytemuck::checked::{CheckedCastError, try_cast_slice};
+use bytemuck::checked::try_cast_slice;
 use serde_json::Value;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -29,21 +27,15 @@ impl<T: ZarrElement> AsRef<[T]> for Elements<T> {
 ///
 /// What is wrong, in words.
 pub(super) fn elements<T: ZarrElement>(bytes: Bytes) -> Result<Block<'static, T>, String> {
-    let copied = |elements: crate::error::Result<Vec<T>>| {
-        elements.map(Block::from).map_err(|error| error.to_string())
-    };
-    match try_cast_slice::<_, T>(&bytes) {
-        // Answers are looked at once, here, and no more.
-        Ok(elements) if T::DTYPE == DType::Bool => copied(list(elements.iter().copied())),
-        Ok(_) => Ok(Block::Shared(Arc::new(Elements { bytes, elements: PhantomData }))),
-        Err(CheckedCastError::PodCastError(
-            PodCastError::TargetAlignmentGreaterAndInputNotAligned,
-        )) if bytes.len().is_multiple_of(size_of::<T>()) => {
-            let words = bytes.chunks_exact(size_of::<T>());
-            copied(list(words.map(bytemuck::checked::pod_read_unaligned)))
-        }
-        Err(error) => Err(error.to_string()),
+    if !bytes.len().is_multiple_of(size_of::<T>()) {
+        return Err(format!("{} bytes are no whole elements", bytes.len()));
     }
+    // Answers are looked at once, here, and no more.
+    if T::DTYPE != DType::Bool && try_cast_slice::<_, T>(&bytes).is_ok() {
+        return Ok(Block::Shared(Arc::new(Elements { bytes, elements: PhantomData })));
+    }
+    let copied = read_elements(&bytes[..], bytes.len() / size_of::<T>(), ByteOrder::NATIVE);
+    copied.map(Block::from).map_err(|error| error.to_string())
 }
 
 /// Whether chunks of this metadata are the bytes of their elements `T` as they are in memory.

@@ -64,9 +64,12 @@ fn raw_chunks_are_shared() {
         .unwrap();
     let error = open().get(&[3, 4]).unwrap_err();
     assert!(error.to_string().contains("a block has 14999 elements instead of 15000"), "{error}");
-    std::fs::write(dir.path().join("c/0/0"), [0; 15]).unwrap();
-    let error = open().get(&[3, 4]).unwrap_err();
-    assert!(error.to_string().contains("chunk [0, 0]"), "{error}");
+    for bytes in [15, 120_004] {
+        std::fs::write(dir.path().join("c/0/0"), vec![0; bytes]).unwrap();
+        let error = open().get(&[3, 4]).unwrap_err();
+        let expected = format!("chunk [0, 0] of a Zarr array: {bytes} bytes are no whole elements");
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
 }
 
 /// Bytes that are no answer are an error.
