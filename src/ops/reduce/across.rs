@@ -4,7 +4,7 @@ use super::Reducer;
 use super::folding::{Columns, FoldingRows, Needs, append_results};
 use super::loops;
 use super::tasks::{Failure, in_tasks};
-use super::tree::{self, in_parts};
+use super::tree::{Parts, in_parts};
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
@@ -80,7 +80,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let shares = self.shares();
         let every = self.rows.sides_of_blocks()[0].div_ceil(LEAF);
-        in_tasks(0..shares.items, tree::Shares::of(shares.task), &|range| {
+        in_tasks(0..shares.items, Parts::of(shares.task), &|range| {
             let mut results = Vec::new();
             let mut reader = self.rows.open();
             // Where items are groups, rows of one follow those of the other.
@@ -103,8 +103,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
                     let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
                         loops::combine_columns(reducer, states, later);
                     };
-                    let shares = tree::Shares { every, ..tree::Shares::of(shares.grain) };
-                    let mut pairs = in_parts(leaves, shares, &part, &combine)?;
+                    let parts = Parts { every, ..Parts::of(shares.grain) };
+                    let mut pairs = in_parts(leaves, parts, &part, &combine)?;
                     pairs.finish(combine).ok_or(Stop::Done)?
                 };
                 append_results(reducer, &mut states, first, &mut results)?;

@@ -3,7 +3,7 @@
 use super::Reducer;
 use super::folding::{Folding, Needs, Runs};
 use super::tasks::{Failure, finish, in_tasks};
-use super::tree::{Shares, in_parts};
+use super::tree::{Parts, in_parts};
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
@@ -92,8 +92,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let leaves = self.leaves_per_result();
         if let Some(task) = self.results_of_task() {
             let every = self.lines_of_blocks() / self.lines_per_result.max(1);
-            let shares = Shares { every, ..Shares::of(task) }.for_threads(self.results);
-            return in_tasks(0..self.results, shares, &|results| {
+            let parts = Parts { every, ..Parts::of(task) }.for_threads(self.results);
+            return in_tasks(0..self.results, parts, &|results| {
                 let all = results.start * leaves..results.end * leaves;
                 let mut runs = Runs::new(reducer, leaves, results)?;
                 self.feed(all, &mut runs)?;
@@ -109,7 +109,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                 Ok::<_, Failure>(runs.into_pairs())
             };
             let combine = |state: &mut R::State, later| reducer.combine(state, later);
-            let mut pairs = in_parts(0..leaves, self.shares(number), &part, &combine)?;
+            let mut pairs = in_parts(0..leaves, self.parts(number), &part, &combine)?;
             let state = pairs.finish(combine).ok_or(Failure::Stop(Stop::Done))?;
             results.push(finish(reducer, state, number)?);
         }
@@ -128,7 +128,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     }
 
     /// How the leaves of this result are shared out: in whole lines if they are long, and in whole rows of blocks.
-    fn shares(&self, number: usize) -> Shares {
+    fn parts(&self, number: usize) -> Parts {
         let leaves = self.leaves_per_result();
         let grain = (leaves / (4 * threads())).max(GRAIN / self.leaf);
         let lines = self.lines_of_blocks();
@@ -136,7 +136,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let first = lines - number * self.lines_per_result % lines;
         let [first, every] = [first, lines].map(|lines| lines.saturating_mul(self.leaves_per_line));
         let every = if lines == 1 && every > grain { 1 } else { every };
-        Shares { first, every, grain }.for_threads(leaves)
+        Parts { first, every, grain }.for_threads(leaves)
     }
 
     /// Lines after which blocks of storage end.

@@ -1,7 +1,7 @@
 //! What folds of both kinds share: results in tasks, and why one does not exist.
 
 use super::reducer::{Reducer, Undefined};
-use super::tree::Shares;
+use super::tree::Parts;
 use crate::error::{Error, Result};
 use crate::expr::Stop;
 use crate::kernel;
@@ -51,13 +51,13 @@ pub(super) fn finish<T: Copy, R: Reducer<T>>(
 /// Results of items, in parts, one after another.
 pub(super) fn in_tasks<T: Copy + Send>(
     items: Range<usize>,
-    shares: Shares,
+    parts: Parts,
     run: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
-    let Some(middle) = shares.middle(&items) else { return run(items) };
+    let Some(middle) = parts.middle(&items) else { return run(items) };
     let (low, high) = kernel::join(
-        || in_tasks(items.start..middle, shares, run),
-        || in_tasks(middle..items.end, shares, run),
+        || in_tasks(items.start..middle, parts, run),
+        || in_tasks(middle..items.end, parts, run),
     );
     let (mut results, more) = (low?, high?);
     append(&mut results, &more)?;

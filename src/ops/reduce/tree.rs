@@ -73,7 +73,7 @@ impl<S> Pairwise<S> {
 
 /// How leaves, or results, are shared out: where parts may begin, and how large they are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shares {
+pub(crate) struct Parts {
     /// A leaf that may begin a part, and how many leaves after it the next one is.
     pub(crate) first: usize,
     pub(crate) every: usize,
@@ -81,7 +81,7 @@ pub(crate) struct Shares {
     pub(crate) grain: usize,
 }
 
-impl Shares {
+impl Parts {
     /// Parts of at most so many that may begin anywhere.
     pub(crate) fn of(grain: usize) -> Self {
         Self { first: 0, every: 1, grain }
@@ -89,8 +89,7 @@ impl Shares {
 
     /// The same if there are as many parts as threads, otherwise parts that may begin anywhere.
     pub(super) fn for_threads(self, leaves: usize) -> Self {
-        let parts = leaves / self.every.max(1);
-        if parts < kernel::threads() { Self::of(self.grain) } else { self }
+        if leaves / self.every.max(1) < kernel::threads() { Self::of(self.grain) } else { self }
     }
 
     /// Where to part these leaves, near their middle.
@@ -106,14 +105,14 @@ impl Shares {
 /// The states of a range of leaves, in parts.
 pub(crate) fn in_parts<S: Send, E: Send>(
     leaves: Range<usize>,
-    shares: Shares,
+    parts: Parts,
     fold: &(dyn Fn(Range<usize>) -> Result<Pairwise<S>, E> + Sync),
     combine: &(dyn Fn(&mut S, S) + Sync),
 ) -> Result<Pairwise<S>, E> {
-    let Some(middle) = shares.middle(&leaves) else { return fold(leaves) };
+    let Some(middle) = parts.middle(&leaves) else { return fold(leaves) };
     let (low, high) = kernel::join(
-        || in_parts(leaves.start..middle, shares, fold, combine),
-        || in_parts(middle..leaves.end, shares, fold, combine),
+        || in_parts(leaves.start..middle, parts, fold, combine),
+        || in_parts(middle..leaves.end, parts, fold, combine),
     );
     let (mut states, later) = (low?, high?);
     states.append(later, combine);
@@ -162,8 +161,8 @@ mod tests {
                 (4, 6, 0),
                 (9, 60, 64),
             ] {
-                let shares = Shares { first, every, grain };
-                let states = in_parts(0..count, shares, &|part| Ok::<_, ()>(pairs(part)), &join);
+                let parts = Parts { first, every, grain };
+                let states = in_parts(0..count, parts, &|part| Ok::<_, ()>(pairs(part)), &join);
                 assert_eq!(states.unwrap().finish(join), Some(expected.clone()), "{count} {grain}");
             }
         }
@@ -172,12 +171,12 @@ mod tests {
     #[test]
     fn parts_begin_where_they_may() {
         let begun = std::sync::Mutex::new(Vec::new());
-        let shares = Shares { first: 3, every: 10, grain: 12 };
+        let parts = Parts { first: 3, every: 10, grain: 12 };
         let fold = |part: Range<usize>| {
             begun.lock().unwrap().push(part.start);
             Ok::<_, ()>(pairs(part))
         };
-        in_parts(0..47, shares, &fold, &join).unwrap();
+        in_parts(0..47, parts, &fold, &join).unwrap();
         let mut begun = begun.into_inner().unwrap();
         begun.sort_unstable();
         assert_eq!(begun, [0, 3, 13, 23, 33, 43]);
