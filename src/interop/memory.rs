@@ -14,8 +14,7 @@ use std::ops::Range;
 pub(super) struct Window {
     /// From the lowest address to the highest.
     pub(super) span: Range<usize>,
-    /// Address of index 0, and the stride of every axis.
-    pub(super) offset: usize,
+    /// Of every axis.
     pub(super) strides: SmallVec<[isize; 4]>,
 }
 
@@ -28,7 +27,7 @@ impl Window {
             return Err(map.check_strided().err().unwrap_or_else(|| no_memory(map)));
         };
         let strides = axes.iter().map(|axis| axis.stride).collect();
-        Ok(Self { span: map.span(), offset: map.top().offset(), strides })
+        Ok(Self { span: map.span(), strides })
     }
 }
 

@@ -45,7 +45,7 @@ where
     let t = Arc::new(t);
     let owner = t.clone();
     let (window, elements) = elements(&owner)?;
-    let first = elements.as_ptr().cast_mut().wrapping_add(first_of(&window));
+    let first = elements.as_ptr().cast_mut().wrapping_add(first_of(t.address_map(), &window));
     describe(t.address_map(), &window, first, DlpackFlags::READ_ONLY, t.clone())
 }
 
@@ -72,13 +72,13 @@ pub fn export_owned<T: FileElement>(mut t: Tensor<Vec<T>>) -> Result<Dlpack> {
             (window, elements.as_ptr().cast_mut(), DlpackFlags::READ_ONLY)
         }
     };
-    let first = lowest.wrapping_add(first_of(&window));
+    let first = lowest.wrapping_add(first_of(&map, &window));
     describe(&map, &window, first, flags, Box::new(t.into_storage()))
 }
 
 /// The element at index 0 among those of a window.
-fn first_of(window: &Window) -> usize {
-    window.offset - window.span.start
+fn first_of(map: &AddressMap, window: &Window) -> usize {
+    map.top().offset() - window.span.start
 }
 
 /// A descriptor of what a window shows from its first element on, which lies in `owner`.
