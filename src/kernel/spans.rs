@@ -1,10 +1,16 @@
 //! Rows of any lengths from one slice to another, which are written one after another.
 //!
-//! Rows are mostly short: eight elements are stored whatever the length, and those that are too many are overwritten by
+//! Rows are mostly short: a few elements are stored whatever the length, and those that are too many are overwritten by
 //! the next row. A loop for each row would end in an unpredictable branch.
 
-/// Elements that are stored at once.
-const WIDE: usize = 8;
+use super::{Kernel, dispatch, prefetch_span};
+
+/// Elements that are stored at once where one is repeated, and where they are copied.
+const REPEATED: usize = 8;
+const COPIED: usize = 16;
+
+/// Rows from the one that is copied to the one whose first elements are prefetched.
+const AHEAD: usize = 16;
 
 /// A number of a table of offsets, as an address.
 pub(crate) trait Number: Copy + Send + Sync {
@@ -24,23 +30,6 @@ pub(crate) struct Spans<'n, N> {
 pub(crate) struct Beyond(pub(crate) usize);
 
 impl<N: Number> Spans<'_, N> {
-    /// Calls `row` with the number, the length and the elements left out of each row, until it tells that all is done.
-    #[inline(always)]
-    fn for_each(
-        self,
-        mut row: impl FnMut(usize, usize, usize) -> Result<bool, Beyond>,
-    ) -> Result<(), Beyond> {
-        let mut skipped = self.skipped;
-        for (k, pair) in self.numbers.windows(2).enumerate() {
-            let length = pair[1].address().saturating_sub(pair[0].address());
-            if row(k, length.saturating_sub(skipped), skipped)? {
-                return Ok(());
-            }
-            skipped = 0;
-        }
-        Err(Beyond(usize::MAX))
-    }
-
     /// Fills all of `out` with one element for each row, as often as it is long.
     pub(crate) fn repeat<T: Copy>(
         self,
@@ -48,27 +37,7 @@ impl<N: Number> Spans<'_, N> {
         start: impl Fn(usize) -> usize,
         out: &mut [T],
     ) -> Result<(), Beyond> {
-        let mut done = 0;
-        if out.is_empty() {
-            return Ok(());
-        }
-        self.for_each(|row, count, _| {
-            let at = start(row);
-            let rest = &mut out[done..];
-            if let (Some(chunk), Some(&x)) = (rest.first_chunk_mut::<WIDE>(), from.get(at)) {
-                *chunk = [x; WIDE];
-                if count > WIDE {
-                    let count = count.min(rest.len());
-                    rest[WIDE..count].fill(x);
-                }
-            } else if count > 0 {
-                let x = *from.get(at).ok_or(Beyond(at))?;
-                let count = count.min(rest.len());
-                rest[..count].fill(x);
-            }
-            done = out.len().min(done + count);
-            Ok(done == out.len())
-        })
+        dispatch(Repeated { spans: self, from, start, out })
     }
 
     /// Copies rows to all of `out`: those that begin where `start` says.
@@ -78,26 +47,95 @@ impl<N: Number> Spans<'_, N> {
         start: impl Fn(usize) -> usize,
         out: &mut [T],
     ) -> Result<(), Beyond> {
-        let mut done = 0;
-        if out.is_empty() {
+        dispatch(Copied { spans: self, from, start, out })
+    }
+
+    /// Calls `row` with the number, the length and the elements left out of each row, until as many elements as there
+    /// are to write are done; it returns how many it wrote.
+    #[inline(always)]
+    fn for_each(
+        self,
+        all: usize,
+        mut row: impl FnMut(usize, usize, usize, usize) -> Result<usize, Beyond>,
+    ) -> Result<(), Beyond> {
+        let (mut skipped, mut done) = (self.skipped, 0);
+        if all == 0 {
             return Ok(());
         }
-        self.for_each(|row, count, skipped| {
-            let at = start(row).wrapping_add(skipped);
-            let (rest, run) = (&mut out[done..], from.get(at..).unwrap_or(&[]));
-            let count = count.min(rest.len());
-            match (rest.first_chunk_mut::<WIDE>(), run.first_chunk::<WIDE>()) {
-                (Some(chunk), Some(first)) => {
-                    *chunk = *first;
-                    if count > WIDE {
-                        let run = run.get(WIDE..count).ok_or(Beyond(at))?;
-                        rest[WIDE..count].copy_from_slice(run);
-                    }
-                }
-                _ => rest[..count].copy_from_slice(run.get(..count).ok_or(Beyond(at))?),
+        for (k, pair) in self.numbers.windows(2).enumerate() {
+            let length = pair[1].address().saturating_sub(pair[0].address());
+            done += row(k, length.saturating_sub(skipped), skipped, done)?;
+            if done >= all {
+                return Ok(());
             }
-            done += count;
-            Ok(done == out.len())
+            skipped = 0;
+        }
+        Err(Beyond(usize::MAX))
+    }
+}
+
+struct Repeated<'s, T, N, S> {
+    spans: Spans<'s, N>,
+    from: &'s [T],
+    start: S,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Repeated<'_, T, N, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { spans, from, start, out } = self;
+        spans.for_each(out.len(), |row, count, _, done| {
+            let (at, rest) = (start(row), &mut out[done..]);
+            if let (Some(chunk), Some(&x)) = (rest.first_chunk_mut::<REPEATED>(), from.get(at)) {
+                *chunk = [x; REPEATED];
+                if count > REPEATED {
+                    let count = count.min(rest.len());
+                    rest[REPEATED..count].fill(x);
+                }
+                return Ok(count);
+            }
+            let count = count.min(rest.len());
+            if count > 0 {
+                rest[..count].fill(*from.get(at).ok_or(Beyond(at))?);
+            }
+            Ok(count)
+        })
+    }
+}
+
+struct Copied<'s, T, N, S> {
+    spans: Spans<'s, N>,
+    from: &'s [T],
+    start: S,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Copied<'_, T, N, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { spans, from, start, out } = self;
+        spans.for_each(out.len(), |row, count, skipped, done| {
+            prefetch_span(from, start(row + AHEAD), COPIED);
+            let (at, rest) = (start(row).wrapping_add(skipped), &mut out[done..]);
+            let run = from.get(at..).unwrap_or(&[]);
+            let count = count.min(rest.len());
+            if let (Some(chunk), Some(first)) =
+                (rest.first_chunk_mut::<COPIED>(), run.first_chunk::<COPIED>())
+            {
+                *chunk = *first;
+                if count > COPIED {
+                    let run = run.get(COPIED..count).ok_or(Beyond(at))?;
+                    rest[COPIED..count].copy_from_slice(run);
+                }
+            } else {
+                rest[..count].copy_from_slice(run.get(..count).ok_or(Beyond(at))?);
+            }
+            Ok(count)
         })
     }
 }
