@@ -5,6 +5,7 @@ use super::offsets::Offsets;
 use super::places::total;
 use crate::error::Result;
 use crate::memory::{append, list, push, try_reserve, try_reserve_exact};
+use crate::ops::segments::Bounds;
 use smallvec::SmallVec;
 
 /// Axes behind one that is merged.
@@ -18,23 +19,41 @@ pub(super) fn counted(axes: &[Axis<'_>]) -> usize {
     })
 }
 
-/// Where the rows begin and end, among the items, that belong to each item of the axes in front of one.
-pub(super) fn bounds(form: &Form, from: usize, depth: usize) -> Result<Vec<usize>> {
+/// Where the rows begin and end, among the elements, that belong to each item of the axes in front of one; items have
+/// `width` elements.
+pub(super) fn bounds(form: &Form, from: usize, depth: usize, width: usize) -> Result<RowBounds> {
     let axes = form.axes();
-    let count = counted(&axes[..from]);
-    if let (Axis::Var(rows), true) = (axes[from], from + 1 == depth) {
-        return rows.numbers();
+    if let (Axis::Var(rows), true) = (axes[from], from + 1 == depth && width == 1) {
+        return Ok(match rows.as_u32() {
+            Some(_) => RowBounds::Table(rows.clone()),
+            None => RowBounds::Own(rows.numbers()?),
+        });
     }
-    let mut bounds = list(0..count + 1)?;
-    for axis in &axes[from..depth] {
-        for bound in &mut bounds {
-            *bound = match axis {
-                Axis::Fixed(extent) => *bound * extent,
-                Axis::Var(rows) => rows.number(*bound),
-            };
+    let mut bounds = list(0..counted(&axes[..from]) + 1)?;
+    for bound in &mut bounds {
+        let item = axes[from..depth].iter().fold(*bound, |item, axis| match axis {
+            Axis::Fixed(extent) => item * extent,
+            Axis::Var(rows) => rows.number(item),
+        });
+        *bound = item * width;
+    }
+    Ok(RowBounds::Own(bounds))
+}
+
+/// Where rows begin and end.
+pub(super) enum RowBounds {
+    Own(Vec<usize>),
+    /// As a table of 32-bit numbers has it.
+    Table(Offsets),
+}
+
+impl RowBounds {
+    pub(super) fn get(&self) -> Bounds<'_> {
+        match self {
+            Self::Own(bounds) => Bounds::Wide(bounds),
+            Self::Table(rows) => Bounds::Short(rows.as_u32().unwrap_or(&[])),
         }
     }
-    Ok(bounds)
 }
 
 /// The items of a fixed axis put together: those at the same place, in order.

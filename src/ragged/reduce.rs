@@ -16,7 +16,7 @@ use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, Axes, CountNonzero, Filtered, Freedom, Max, Mean, Min, Norm, Pair,
     PeakToPeak, Product, Reducer, StandardDeviation, Sum, Variance, fold_dense,
 };
-use crate::ops::segments::fold_cuts;
+use crate::ops::segments::{Bounds, fold_cuts};
 use smallvec::SmallVec;
 
 macro_rules! folds {
@@ -265,15 +265,14 @@ where
             }
             Plan::Rows { from, content: folds_content } => {
                 let result = self.result(form, &reduced, None);
-                let mut bounds = bounds(form, from, depth)?;
-                let mut content = content;
+                let (mut content, mut width) = (content, 1);
                 if folds_content && !form.trailing.is_empty() {
-                    let width: usize = form.trailing.iter().product();
-                    bounds.iter_mut().for_each(|bound| *bound *= width);
+                    width = form.trailing.iter().product();
                     content = content.reshape([form.count()?])?;
                 }
+                let bounds = bounds(form, from, depth, width)?;
                 let data = self
-                    .rows(&content, bounds, |row| form.path(from, row), from)
+                    .rows(&content, bounds.get(), |row| form.path(from, row), from)
                     .map_err(|error| placed(error, form, &result))?;
                 (result, data)
             }
@@ -282,6 +281,7 @@ where
                 let result = self.result(form, &reduced, Some((axis, axes)));
                 let order = list(items.iter().copied())?;
                 let content = content.select([Select::List(items)])?;
+                let bounds = Bounds::Wide(&bounds);
                 let data = self.rows(&content, bounds, |row| result.path(axis, row), axis);
                 let data = data.map_err(|error| placed(unlisted(error, &order), form, &result))?;
                 (result, data)
@@ -336,22 +336,25 @@ where
     pub(super) fn rows<X: Expr<Elem = E::Elem>>(
         &self,
         content: &Lazy<X>,
-        mut bounds: Vec<usize>,
+        bounds: Bounds<'_>,
         path: impl Fn(usize) -> Vec<usize>,
         axis: usize,
     ) -> Result<Vec<R::Out>> {
         let asked = self.or.is_some() || self.reducer.empty().is_none();
-        let empty = || bounds.windows(2).position(|pair| pair[0] == pair[1]);
-        let Some(first) = asked.then(empty).flatten() else {
-            return fold_cuts(content, 0, &bounds, &self.reducer);
+        let Some(first) = asked.then(|| bounds.first_empty()).flatten() else {
+            return fold_cuts(content, 0, bounds, &self.reducer);
         };
         let Some(value) = self.or else {
             return Err(Error::EmptyRow { row: path(first), axis });
         };
         let width: usize = content.shape()?.iter().skip(1).product();
-        let filled = list(bounds.windows(2).map(|pair| pair[0] < pair[1]))?;
-        bounds.dedup();
-        let folded = fold_cuts(content, 0, &bounds, &self.reducer)?;
+        let filled = list((0..bounds.segments()).map(|row| !bounds.segment(row).is_empty()))?;
+        // Rows without items end where the next one begins.
+        let mut others = try_with_capacity(filled.len() + 1)?;
+        others.push(bounds.segment(0).start);
+        let ends = (0..filled.len()).filter(|&row| filled[row]);
+        others.extend(ends.map(|row| bounds.segment(row).end));
+        let folded = fold_cuts(content, 0, Bounds::Wide(&others), &self.reducer)?;
         let (mut all, mut rest) = (try_with_capacity(filled.len() * width)?, &folded[..]);
         for filled in filled {
             if filled {

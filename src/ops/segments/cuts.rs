@@ -16,7 +16,55 @@ const ROWS: usize = 64;
 /// exceed the extent of the axis.
 pub(super) struct Cuts<'s, R> {
     pub(super) reducer: &'s R,
-    pub(super) offsets: &'s [usize],
+    pub(super) offsets: Bounds<'s>,
+}
+
+/// Offsets of either width. Shorter ones are widened a few at a time, for the loops are compiled for one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Bounds<'s> {
+    Wide(&'s [usize]),
+    Short(&'s [u32]),
+}
+
+impl<'s> Bounds<'s> {
+    /// Number of segments.
+    pub(crate) fn segments(self) -> usize {
+        let count = match self {
+            Self::Wide(all) => all.len(),
+            Self::Short(all) => all.len(),
+        };
+        count.saturating_sub(1)
+    }
+
+    pub(crate) fn segment(self, number: usize) -> Range<usize> {
+        match self {
+            Self::Wide(all) => all[number]..all[number + 1],
+            Self::Short(all) => all[number] as usize..all[number + 1] as usize,
+        }
+    }
+
+    /// The first segment without elements.
+    pub(crate) fn first_empty(self) -> Option<usize> {
+        match self {
+            Self::Wide(all) => all.windows(2).position(|pair| pair[0] == pair[1]),
+            Self::Short(all) => all.windows(2).position(|pair| pair[0] == pair[1]),
+        }
+    }
+
+    /// The offsets of some segments, in `room` if they are widened.
+    fn of<'r>(self, segments: Range<usize>, room: &'r mut [usize; PART + 1]) -> &'r [usize]
+    where
+        's: 'r,
+    {
+        match self {
+            Self::Wide(all) => &all[segments.start..=segments.end],
+            Self::Short(all) => {
+                let all = &all[segments.start..=segments.end];
+                room.iter_mut().zip(all).for_each(|(slot, &offset)| *slot = offset as usize);
+                &room[..all.len()]
+            }
+        }
+    }
 }
 
 /// Memory of a task.
@@ -39,13 +87,9 @@ impl<S, U> Default for Memory<S, U> {
 }
 
 impl<R> Cuts<'_, R> {
-    fn segment(&self, number: usize) -> Range<usize> {
-        self.offsets[number]..self.offsets[number + 1]
-    }
-
     /// What to read from `start` on, if at best `count` elements and at least those up to `end` are read.
     fn block(&self, start: usize, end: usize, count: usize, job: &Job<'_>) -> Range<usize> {
-        let last = self.offsets[job.results.end];
+        let last = self.offsets.segment(job.results.end - 1).end;
         start..start.saturating_add(count).min(last).max(end)
     }
 }
@@ -93,7 +137,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
     type Memory = Memory<R::State, R::Out>;
 
     fn results(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.offsets.segments()
     }
 
     fn grain(&self) -> Option<usize> {
@@ -113,28 +157,30 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         // They are handed over when they are more than two parts.
         try_reserve_exact(results, 3 * PART + 1)?;
         let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
+        let mut room = [0; PART + 1];
         let leaf = usize::from(self.reducer.empty().is_none())..=LEAF;
         let mut number = job.results.start;
         while number < job.results.end {
             if results.len() >= 2 * PART {
                 out.drain(results);
             }
-            let segment = self.segment(number);
+            let segment = self.offsets.segment(number);
             if R::ASSOCIATIVE && leaf.contains(&segment.len()) {
                 if segment.end > block.end || segment.start < block.start {
                     block = self.block(segment.start, segment.end, best, job);
                     run = lane.run(block.clone())?;
                 }
                 let last = job.results.end.min(number + PART);
-                let pairs = self.offsets[number..=last].windows(2);
-                let count = pairs
+                let offsets = self.offsets.of(number..last, &mut room);
+                let count = offsets
+                    .windows(2)
                     .take_while(|pair| leaf.contains(&(pair[1] - pair[0])) && pair[1] <= block.end)
                     .count();
                 let leaves = Leaves {
                     reducer: self.reducer,
                     run,
                     base: block.start,
-                    offsets: &self.offsets[number..=number + count],
+                    offsets: &offsets[..=count],
                     results,
                 };
                 if let Some((k, reason)) = kernel::dispatch(leaves) {
@@ -192,7 +238,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         let mut panel = table.rows(0..0)?;
         let mut leaf: Vec<&[T]> = Vec::new();
         for number in job.results.clone() {
-            let segment = self.segment(number);
+            let segment = self.offsets.segment(number);
             let mut states: Option<Vec<R::State>> = None;
             for start in segment.clone().step_by(ROWS) {
                 let end = (start + ROWS).min(segment.end);

@@ -28,6 +28,7 @@ use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
+pub(crate) use cuts::Bounds;
 use cuts::Cuts;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -232,8 +233,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
                 &gathered
             }
         };
+        let offsets = Bounds::Wide(offsets);
         if self.reducer.empty().is_none()
-            && let Some(segment) = offsets.windows(2).position(|pair| pair[0] == pair[1])
+            && let Some(segment) = offsets.first_empty()
         {
             return Err(Error::EmptySegment { segment, axis });
         }
@@ -257,10 +259,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
 pub(crate) fn fold_cuts<E: Expr, R: Reducer<E::Elem>>(
     e: &E,
     axis: usize,
-    offsets: &[usize],
+    offsets: Bounds<'_>,
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
-    let count = shape_of(&e.shape()?, axis, offsets.len().saturating_sub(1)).count()?;
+    let count = shape_of(&e.shape()?, axis, offsets.segments()).count()?;
     let along = Along::new(e, axis)?;
     inner::collect(count, |out| along.fill(&Cuts { reducer, offsets }, out))
 }
