@@ -34,6 +34,9 @@ pub trait SortKey: Radix {
     /// A key and a position, in order of both.
     type Pair: Radix;
 
+    /// The key that no other comes after.
+    const LAST: Self;
+
     /// Lowest bytes of a pair, which hold the position.
     const POSITION_BYTES: usize;
 
@@ -97,6 +100,7 @@ macro_rules! keys {
     ($($type:ty => $Pair:ty, $position_bits:literal;)*) => { $(
         impl SortKey for $type {
             type Pair = $Pair;
+            const LAST: Self = <$type>::MAX;
             const POSITION_BYTES: usize = $position_bits / 8;
 
             #[inline(always)]
@@ -129,6 +133,7 @@ impl Radix for WidePair {
 
 impl SortKey for u128 {
     type Pair = WidePair;
+    const LAST: Self = Self::MAX;
     const POSITION_BYTES: usize = 8;
 
     #[inline(always)]

@@ -3,16 +3,19 @@
 use super::deferred::DeferredRagged;
 use super::expr::IntoRagged;
 use super::reduce::for_ragged;
-use super::row_wise::{RowOperation, RowWise};
+use super::row_wise::{RowOperation, RowWise, Runs};
 use super::sealed;
 use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::kernel::Filled;
 use crate::kernel::inner::overwrite;
-use crate::ops::lanes::{Elements, Picked, Positions, SortOrder, SortedRows, partition_rows};
+use crate::ops::lanes::{
+    Elements, Picked, Positions, SortOrder, SortedRows, partition_rows, sort_rows,
+};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
 use crate::ops::scan::scan_rows;
 use bytemuck::Zeroable;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Scans and sorts of ragged tensors and expressions as methods, along the last var axis or a fixed axis behind it: row
@@ -75,7 +78,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: usize::MAX, picked: Elements };
+        let operation = SortRows { order, limit: usize::MAX, picked: PhantomData };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
@@ -84,7 +87,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: k, picked: Elements };
+        let operation = SortRows { order, limit: k, picked: PhantomData };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
@@ -93,7 +96,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: usize::MAX, picked: Positions };
+        let operation = SortRows { order, limit: usize::MAX, picked: PhantomData };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
@@ -107,7 +110,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: k, picked: Positions };
+        let operation = SortRows { order, limit: k, picked: PhantomData };
         DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
     }
 
@@ -172,15 +175,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
         true
     }
 
-    fn run<'d>(
-        &self,
-        rows: &mut dyn Iterator<Item = &'d [T]>,
-        out: &mut [MaybeUninit<R::Out>],
-    ) -> Result<Filled>
-    where
-        T: 'd,
-    {
-        let (filled, gap) = scan_rows(&self.0, rows, out)?;
+    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
+        let (filled, gap) = scan_rows(&self.0, rows.map(|run| run.elements()), out)?;
         match gap {
             None => Ok(filled),
             Some((number, why)) => Err(undefined::<R::Out>(why, vec![number])),
@@ -193,7 +189,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
 pub struct SortRows<P> {
     order: SortOrder,
     limit: usize,
-    picked: P,
+    picked: PhantomData<P>,
 }
 
 impl<P> sealed::Operation for SortRows<P> {}
@@ -210,16 +206,9 @@ impl<T: Sortable, P: SortedRows<T>> RowOperation<T> for SortRows<P> {
         self.limit == usize::MAX
     }
 
-    fn run<'d>(
-        &self,
-        rows: &mut dyn Iterator<Item = &'d [T]>,
-        out: &mut [MaybeUninit<P::Elem>],
-    ) -> Result<Filled>
-    where
-        T: 'd,
-    {
+    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<P::Elem>]) -> Result<Filled> {
         overwrite(out, Some(P::Elem::zeroed()), |out| {
-            self.picked.sort_rows(rows, out, self.order, self.limit)
+            sort_rows::<T, P>(rows, out, self.order, self.limit)
         })
     }
 }
@@ -246,16 +235,9 @@ impl<T: Sortable, P: Picked<T>> RowOperation<T> for PartitionRows<P> {
         true
     }
 
-    fn run<'d>(
-        &self,
-        rows: &mut dyn Iterator<Item = &'d [T]>,
-        out: &mut [MaybeUninit<P::Elem>],
-    ) -> Result<Filled>
-    where
-        T: 'd,
-    {
+    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<P::Elem>]) -> Result<Filled> {
         overwrite(out, Some(P::Elem::zeroed()), |out| {
-            partition_rows(rows, out, self.order, self.k, &self.picked)
+            partition_rows(rows.map(|run| run.elements()), out, self.order, self.k, &self.picked)
         })
     }
 }

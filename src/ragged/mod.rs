@@ -87,6 +87,7 @@ use std::sync::{Arc, OnceLock};
 pub mod machinery {
     pub use super::cores::{HeldExprs, HeldOperand, HeldRows};
     pub use super::joint::Joint;
+    pub use super::row_wise::Runs;
     pub use super::rows::Rows;
 }
 

@@ -170,6 +170,7 @@ impl Offsets {
     }
 
     /// Number `k`, of those that are one more than the rows.
+    #[inline]
     pub(super) fn number(&self, k: usize) -> usize {
         let at = self.rows.start.wrapping_add(k);
         let number = with_slice!(&self.table, all => all.get(at).map_or(0, |x| x.address()));

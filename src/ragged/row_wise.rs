@@ -10,6 +10,7 @@ use super::{Ragged, Stretch, sealed};
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Expr, Lazy};
 use crate::kernel::{self, Filled, GRAIN, PARALLEL, fill_halves, inner};
+use crate::ops::lanes::Run;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
@@ -33,13 +34,7 @@ pub trait RowOperation<T>: Send + Sync + sealed::Operation {
 
     /// Computes the results of some rows, one row after another; tells the first that does not exist by its number.
     #[doc(hidden)]
-    fn run<'d>(
-        &self,
-        rows: &mut dyn Iterator<Item = &'d [T]>,
-        out: &mut [MaybeUninit<Self::Elem>],
-    ) -> Result<Filled>
-    where
-        T: 'd;
+    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<Self::Elem>]) -> Result<Filled>;
 }
 
 /// An operation on rows.
@@ -159,6 +154,7 @@ pub(super) fn placed(mut error: Error, form: &Form, from: usize) -> Error {
 }
 
 /// Rows of the content with the axis last.
+#[derive(Debug)]
 pub(super) enum Lanes {
     /// Rows of items, as often as there are elements in an item; those of results if they are others.
     Rows {
@@ -209,6 +205,17 @@ impl Lanes {
         }
     }
 
+    /// The place of a row among those that are repeated, and where that begins.
+    fn place(&self, row: usize) -> (usize, usize) {
+        match self {
+            Self::Rows { items, .. } => {
+                let place = row % items.rows().max(1);
+                (place, items.number(place))
+            }
+            Self::Fixed { .. } => (0, 0),
+        }
+    }
+
     pub(super) fn result(&self, form: &Form, along: &Along) -> Form {
         let mut form = form.clone();
         match (self, along) {
@@ -228,6 +235,41 @@ impl Lanes {
 pub(super) fn numbered(offsets: &Offsets, row: usize) -> usize {
     let rows = offsets.rows().max(1);
     row / rows * offsets.last() + offsets.number(row % rows)
+}
+
+/// Neighbouring rows, one after another.
+#[derive(Debug)]
+pub struct Runs<'w, T> {
+    lanes: &'w Lanes,
+    numbers: Range<usize>,
+    /// The next row among those that are repeated, and where it begins.
+    place: usize,
+    start: usize,
+    /// From the next row on.
+    data: &'w [T],
+}
+
+impl<'w, T> Iterator for Runs<'w, T> {
+    type Item = Run<'w, T>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Run<'w, T>> {
+        self.numbers.next()?;
+        let length = match self.lanes {
+            Lanes::Rows { items, .. } => {
+                if self.place == items.rows() {
+                    (self.place, self.start) = (0, items.first());
+                }
+                self.place += 1;
+                let start = std::mem::replace(&mut self.start, items.number(self.place));
+                self.start.saturating_sub(start)
+            }
+            Lanes::Fixed { extent, .. } => *extent,
+        };
+        let run = Run::new(self.data, length);
+        self.data = &self.data[run.elements().len()..];
+        Some(run)
+    }
 }
 
 /// An operation at work.
@@ -261,15 +303,11 @@ impl<T: Copy + Send + Sync, P: RowOperation<T>> Work<'_, T, P> {
                 |out| self.fill(low..rows.end, out, each),
             );
         }
-        let mut start = first;
-        let mut each = rows.clone().map(|row| {
-            let end = self.lanes.input(row + 1);
-            let run = self.data.get(start..end).unwrap_or(&[]);
-            start = end;
-            run
-        });
+        let (numbers, data) = (rows.clone(), self.data.get(first..).unwrap_or(&[]));
+        let (place, start) = self.lanes.place(rows.start);
+        let runs = Runs { lanes: self.lanes, place, start, numbers, data };
         let number = self.lanes.output(rows.start);
-        self.operation.run(&mut each, out).map_err(|mut error| {
+        self.operation.run(runs, out).map_err(|mut error| {
             if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
                 index.iter_mut().for_each(|k| *k += number);
             }

@@ -33,6 +33,7 @@ mod operand;
 mod operation;
 mod quantile;
 mod radix;
+mod rows;
 mod search;
 mod select;
 mod sort;
@@ -42,12 +43,13 @@ pub use along::TakeAlong;
 pub use histogram::{Bins, Counts, Edges, Histogram, Uniform};
 pub use operation::{LaneOperation, Lanewise};
 pub use quantile::{Interpolation, Quantiles};
+pub(crate) use rows::{Run, SortedRows, sort_rows};
 pub use search::{Mode, Search, SearchSorted, Side, Unique};
 pub(crate) use select::partition_rows;
 pub use select::{Elements, Partition, Picked, Positions, Top};
 pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
-pub(crate) use sorts::{SortedRows, argsort_runs, sort_runs};
+pub(crate) use sorts::{argsort_runs, sort_runs};
 
 /// What types of operations are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
@@ -55,6 +57,7 @@ pub mod machinery {
     pub use super::operand::LaneSlices;
     pub use super::operation::Together;
     pub use super::operation::{Alone, Blank};
+    pub use super::rows::Run;
     pub use super::select::Picked;
 }
 

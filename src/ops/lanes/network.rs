@@ -76,9 +76,10 @@ impl<R: Radix> Kernel for Sort<'_, R> {
     fn run(self) {
         let Self { items, rows, pairs } = self;
         let len = rows.len();
-        for (k, row) in rows.iter_mut().enumerate() {
-            let column = &items[k..];
-            *row = std::array::from_fn(|lane| column[lane * len]);
+        for (lane, items) in items.chunks_exact(len).enumerate() {
+            for (item, row) in items.iter().zip(&mut *rows) {
+                row[lane % LANES] = *item;
+            }
         }
         for &(first, second) in pairs {
             let (first, second) = (usize::from(first), usize::from(second));

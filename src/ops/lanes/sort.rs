@@ -17,7 +17,7 @@ const TINY: usize = 8;
 
 /// Memory to sort keys with.
 #[derive(Debug)]
-pub(super) struct Keys<K> {
+pub(crate) struct Keys<K> {
     /// Of the lanes that are sorted together, and [`SPARE`] more.
     keys: Vec<K>,
     spare: Spare<K>,
@@ -146,7 +146,7 @@ fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T], descending
 }
 
 /// Memory to sort keys with their positions. Positions take 32 bits where keys do.
-pub(super) type Pairs<K> = Keys<<K as SortKey>::Pair>;
+pub(crate) type Pairs<K> = Keys<<K as SortKey>::Pair>;
 
 /// Sorts the keys of some lanes with their positions. `write` makes results of sorted lanes of pairs, those from
 /// a number on, and `plain` the result of a lane that is to be sorted without.

@@ -3,14 +3,12 @@
 use super::SortOrder;
 use super::operand::{Both, LaneSlices};
 use super::operation::{Blank, LaneOperation, for_each_lane};
-use super::select::{Elements, Picked, Positions};
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy};
-use crate::memory::{resize, sort_by};
-use bytemuck::Zeroable;
+use crate::memory::sort_by;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -79,119 +77,6 @@ pub(crate) fn argsort_runs<T: Sortable>(
     let numbers = 0..out.len() / length.max(1);
     let lanes = LaneSlices::apart(elements, length, place);
     argsort_lanes(&mut Keys::default(), &lanes, numbers, out, SortOrder::Ascending.keys())
-}
-
-/// What is sorted row by row: the elements, or where they stand.
-pub(crate) trait SortedRows<T: Sortable>: Picked<T> {
-    /// The operation, in words.
-    const WHAT: &'static str;
-
-    /// The first in order of each of some runs, at most `limit`, one run after another.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    fn sort_rows<'d>(
-        &self,
-        rows: impl Iterator<Item = &'d [T]>,
-        out: &mut [Self::Elem],
-        order: SortOrder,
-        limit: usize,
-    ) -> Result<()>
-    where
-        T: 'd;
-}
-
-impl<T: Sortable> SortedRows<T> for Elements {
-    const WHAT: &'static str = "sort";
-
-    fn sort_rows<'d>(
-        &self,
-        rows: impl Iterator<Item = &'d [T]>,
-        out: &mut [T],
-        order: SortOrder,
-        limit: usize,
-    ) -> Result<()>
-    where
-        T: 'd,
-    {
-        let (mut keys, descending) = (Keys::default(), order.is_descending());
-        first_of_each(rows, out, limit, |run, out| {
-            if run.len() <= SHORT {
-                out.copy_from_slice(run);
-                insert(out, |x| x.key(descending));
-                return Ok(());
-            }
-            sort_lanes(&mut keys, &LaneSlices::new(run, run.len()), 0..1, out, order)
-        })
-    }
-}
-
-impl<T: Sortable> SortedRows<T> for Positions {
-    const WHAT: &'static str = "positions of a sort";
-
-    fn sort_rows<'d>(
-        &self,
-        rows: impl Iterator<Item = &'d [T]>,
-        out: &mut [usize],
-        order: SortOrder,
-        limit: usize,
-    ) -> Result<()>
-    where
-        T: 'd,
-    {
-        let mut keys = Keys::default();
-        first_of_each(rows, out, limit, |run, out| {
-            if run.len() <= SHORT {
-                out.iter_mut().enumerate().for_each(|(position, slot)| *slot = position);
-                insert(out, |position| run[position].key(order.is_descending()));
-                return Ok(());
-            }
-            let lanes = LaneSlices::new(run, run.len());
-            argsort_lanes(&mut keys, &lanes, 0..1, out, order.keys())
-        })
-    }
-}
-
-/// Longest run that is sorted by insertion: what a call of another sort takes is as much as to sort such a run.
-const SHORT: usize = 20;
-
-/// Sorts by insertion, equal keys in their order.
-#[inline(always)]
-fn insert<X: Copy, K: Ord>(run: &mut [X], key: impl Fn(X) -> K) {
-    for end in 1..run.len() {
-        let x = run[end];
-        let mut place = end;
-        while place > 0 && key(run[place - 1]) > key(x) {
-            run[place] = run[place - 1];
-            place -= 1;
-        }
-        run[place] = x;
-    }
-}
-
-/// Writes the first results of each run, of which `write` writes all.
-fn first_of_each<'d, T: 'd, U: Copy + Zeroable>(
-    rows: impl Iterator<Item = &'d [T]>,
-    out: &mut [U],
-    limit: usize,
-    mut write: impl FnMut(&[T], &mut [U]) -> Result<()>,
-) -> Result<()> {
-    let (mut out, mut all) = (out, Vec::new());
-    for run in rows {
-        let (now, later) = out.split_at_mut(run.len().min(limit).min(out.len()));
-        out = later;
-        match now.len() {
-            0 => {}
-            count if count == run.len() => write(run, now)?,
-            count => {
-                resize(&mut all, run.len(), U::zeroed())?;
-                write(run, &mut all[..run.len()])?;
-                now.copy_from_slice(&all[..count]);
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The positions of the elements of every lane in order, see [`Lanes::argsort`](super::Lanes::argsort).

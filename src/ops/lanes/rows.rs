@@ -1,0 +1,329 @@
+//! Sorts of runs of any lengths, one after another.
+//!
+//! Neighbouring short runs are sorted together by a network, padded with keys that come last: no branch depends on an
+//! element or on the length of such a run, which are unpredictable.
+
+use super::SortOrder;
+use super::network::{LANES, LONGEST, Network};
+use super::operand::LaneSlices;
+use super::select::{Elements, Picked, Positions};
+use super::sort::{Keys, Pairs, argsort_lanes, sort_lanes};
+use crate::dtype::{Radix, SortKey, Sortable};
+use crate::error::Result;
+use crate::kernel::inner::map_all;
+use crate::kernel::{Kernel, dispatch};
+use crate::memory::resize;
+use bytemuck::Zeroable;
+
+/// The first elements of a slice.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'d, T> {
+    /// From the first one on, and what lies behind.
+    from: &'d [T],
+    len: usize,
+}
+
+impl<'d, T> Run<'d, T> {
+    /// As many elements as there are, at most `len`.
+    #[inline(always)]
+    pub(crate) fn new(from: &'d [T], len: usize) -> Self {
+        Self { from, len: len.min(from.len()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn elements(&self) -> &'d [T] {
+        &self.from[..self.len]
+    }
+}
+
+/// What is sorted row by row: the elements, or where they stand.
+pub(crate) trait SortedRows<T: Sortable>: Picked<T> {
+    /// The operation, in words.
+    const WHAT: &'static str;
+    /// What is put in order.
+    type Item: Radix;
+    /// Memory to sort long runs with.
+    type Memory: Default;
+
+    /// The item of an element at a position of a run.
+    fn item(key: T::Key, position: usize) -> Self::Item;
+
+    /// The result that an item stands for.
+    fn result(item: Self::Item, descending: bool) -> Self::Elem;
+
+    /// Whether the item of an element gives its result back.
+    fn is_own(x: T) -> bool;
+
+    /// All results of a run by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    fn sort_run(
+        memory: &mut Self::Memory,
+        run: &[T],
+        out: &mut [Self::Elem],
+        order: SortOrder,
+    ) -> Result<()>;
+}
+
+impl<T: Sortable> SortedRows<T> for Elements {
+    const WHAT: &'static str = "sort";
+    type Item = T::Key;
+    type Memory = Keys<T::Key>;
+
+    #[inline(always)]
+    fn item(key: T::Key, _: usize) -> T::Key {
+        key
+    }
+
+    #[inline(always)]
+    fn result(item: T::Key, descending: bool) -> T {
+        T::from_key(item, descending)
+    }
+
+    #[inline(always)]
+    fn is_own(x: T) -> bool {
+        x.is_own_key()
+    }
+
+    fn sort_run(
+        memory: &mut Self::Memory,
+        run: &[T],
+        out: &mut [T],
+        order: SortOrder,
+    ) -> Result<()> {
+        sort_lanes(memory, &LaneSlices::new(run, run.len()), 0..1, out, order)
+    }
+}
+
+impl<T: Sortable> SortedRows<T> for Positions {
+    const WHAT: &'static str = "positions of a sort";
+    type Item = <T::Key as SortKey>::Pair;
+    type Memory = Pairs<T::Key>;
+
+    #[inline(always)]
+    fn item(key: T::Key, position: usize) -> Self::Item {
+        key.pair(position)
+    }
+
+    #[inline(always)]
+    fn result(item: Self::Item, _: bool) -> usize {
+        T::Key::position(item)
+    }
+
+    #[inline(always)]
+    fn is_own(_: T) -> bool {
+        true
+    }
+
+    fn sort_run(
+        memory: &mut Self::Memory,
+        run: &[T],
+        out: &mut [usize],
+        order: SortOrder,
+    ) -> Result<()> {
+        argsort_lanes(memory, &LaneSlices::new(run, run.len()), 0..1, out, order.keys())
+    }
+}
+
+/// The first in order of each of some runs, at most `limit`, one run after another.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+pub(crate) fn sort_rows<'d, T: Sortable, P: SortedRows<T>>(
+    rows: impl Iterator<Item = Run<'d, T>>,
+    out: &mut [P::Elem],
+    order: SortOrder,
+    limit: usize,
+) -> Result<()> {
+    let mut sorter = Sorter::<T, P> {
+        order,
+        limit,
+        short: <_>::default(),
+        memory: <_>::default(),
+        all: Vec::new(),
+    };
+    let (mut out, mut batch, mut count) = (out, [Run::new(&[], 0); LANES], 0);
+    for run in rows {
+        if run.len > LONGEST {
+            out = sorter.together(&batch[..count], out)?;
+            out = sorter.alone(run, out)?;
+            count = 0;
+            continue;
+        }
+        batch[count] = run;
+        count += 1;
+        if count == LANES {
+            out = sorter.together(&batch, out)?;
+            count = 0;
+        }
+    }
+    sorter.together(&batch[..count], out)?;
+    Ok(())
+}
+
+struct Sorter<T: Sortable, P: SortedRows<T>> {
+    order: SortOrder,
+    limit: usize,
+    /// For runs of up to 8, 16 and 32 elements.
+    short: [Short<T, P::Item, P::Elem>; 3],
+    memory: P::Memory,
+    all: Vec<P::Elem>,
+}
+
+/// Short runs side by side, each of as many elements, items and results as the longest can have.
+struct Short<T, I, U> {
+    elements: Vec<T>,
+    items: Vec<I>,
+    results: Vec<U>,
+    network: Network<I>,
+}
+
+impl<T, I, U> Default for Short<T, I, U> {
+    fn default() -> Self {
+        let (elements, items, results) = (Vec::new(), Vec::new(), Vec::new());
+        Self { elements, items, results, network: Network::default() }
+    }
+}
+
+impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
+    /// Writes the results of a run by itself, returns the slots behind.
+    fn alone<'o>(&mut self, run: Run<'_, T>, out: &'o mut [P::Elem]) -> Result<&'o mut [P::Elem]> {
+        let (now, later) = out.split_at_mut(run.len.min(self.limit).min(out.len()));
+        if now.len() == run.len {
+            P::sort_run(&mut self.memory, run.elements(), now, self.order)?;
+        } else if !now.is_empty() {
+            resize(&mut self.all, run.len, P::Elem::zeroed())?;
+            P::sort_run(&mut self.memory, run.elements(), &mut self.all[..run.len], self.order)?;
+            now.copy_from_slice(&self.all[..now.len()]);
+        }
+        Ok(later)
+    }
+
+    /// Writes the results of up to [`LANES`] short runs, returns the slots behind.
+    fn together<'o>(
+        &mut self,
+        runs: &[Run<'_, T>],
+        out: &'o mut [P::Elem],
+    ) -> Result<&'o mut [P::Elem]> {
+        match runs.iter().map(|run| run.len).max().unwrap_or(0) {
+            0 => Ok(out),
+            1..=8 => self.padded::<8>(0, runs, out),
+            9..=16 => self.padded::<16>(1, runs, out),
+            _ => self.padded::<LONGEST>(2, runs, out),
+        }
+    }
+
+    /// [`Self::together`] of runs of at most `N` elements.
+    fn padded<'o, const N: usize>(
+        &mut self,
+        width: usize,
+        runs: &[Run<'_, T>],
+        out: &'o mut [P::Elem],
+    ) -> Result<&'o mut [P::Elem]> {
+        let Short { elements, items, results, network } = &mut self.short[width];
+        let descending = self.order.is_descending();
+        resize(elements, N * LANES, T::zeroed())?;
+        resize(items, N * LANES, P::Item::default())?;
+        resize(results, N * LANES, P::Elem::zeroed())?;
+        for (run, elements) in runs.iter().zip(elements.as_chunks_mut::<N>().0) {
+            match run.from.first_chunk() {
+                Some(few) => *elements = *few,
+                None => elements[..run.len].copy_from_slice(run.elements()),
+            }
+        }
+        let own =
+            map_all(elements, items, |at, x: T| (P::item(x.key(descending), at % N), P::is_own(x)));
+        if !own {
+            return runs.iter().try_fold(out, |out, &run| self.alone(run, out));
+        }
+        dispatch(Pad { runs, items: items.as_chunks_mut::<N>().0, last: P::item(T::Key::LAST, N) });
+        network.sort(items, N)?;
+        map_all(items, results, |_, item| (P::result(item, descending), true));
+        let mut out = out;
+        for (run, results) in runs.iter().zip(results.as_chunks::<N>().0) {
+            let count = run.len.min(self.limit).min(out.len());
+            match out.first_chunk_mut() {
+                Some(slots) => *slots = *results,
+                None => out[..count].copy_from_slice(&results[..count]),
+            }
+            out = &mut out[count..];
+        }
+        Ok(out)
+    }
+}
+
+/// Replaces what lies behind runs by an item that comes last.
+struct Pad<'s, 'd, const N: usize, T, I> {
+    runs: &'s [Run<'d, T>],
+    items: &'s mut [[I; N]],
+    last: I,
+}
+
+impl<const N: usize, T, I: Radix> Kernel for Pad<'_, '_, N, T, I> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // A window that begins so far before the last items as a run is long: nothing comes before the first ones.
+        let mut least = [I::default(); 2 * LONGEST];
+        least[N..].fill(self.last);
+        for (run, items) in self.runs.iter().zip(self.items) {
+            let least = &least[N - run.len.min(N)..][..N];
+            for (item, &least) in items.iter_mut().zip(least) {
+                *item = (*item).max(least);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::lanes::SortOrder::{Ascending, Descending};
+
+    /// Sorts runs of the lengths, which lie one after another, both ways.
+    fn check(elements: &[f32], lens: &[usize], order: SortOrder, limit: usize) {
+        let (mut expected, mut places, mut start) = (Vec::new(), Vec::new(), 0);
+        let mut runs = Vec::new();
+        for &len in lens {
+            let run = &elements[start..start + len];
+            runs.push(Run::new(&elements[start..], len));
+            let mut order_of: Vec<usize> = (0..len).collect();
+            order_of.sort_by_key(|&k| run[k].key(order.is_descending()));
+            order_of.truncate(limit);
+            expected.extend(order_of.iter().map(|&k| run[k].to_bits()));
+            places.extend(order_of);
+            start += len;
+        }
+        let mut out = vec![0.0; expected.len()];
+        sort_rows::<_, Elements>(runs.iter().copied(), &mut out, order, limit).unwrap();
+        assert_eq!(out.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected, "{lens:?}");
+        let mut out = vec![0; places.len()];
+        sort_rows::<_, Positions>(runs.iter().copied(), &mut out, order, limit).unwrap();
+        assert_eq!(out, places, "{lens:?}");
+    }
+
+    const LENS: [usize; 34] = [
+        8, 0, 3, 16, 9, 1, 17, 40, 8, 16, 2, 5, 0, 33, 1, 4, 8, 3, 7, 0, 0, 2, 8, 6, 5, 5, 8, 2, 1,
+        4, 8, 3, 32, 31,
+    ];
+
+    #[test]
+    fn runs_of_all_lengths_with_equal_elements_and_nan() {
+        let values = [2.0, -1.0, 0.0, f32::NAN, 2.0, f32::INFINITY, -0.0, -3.0, 7.0, -1.0, 5.0];
+        let elements: Vec<f32> = (0..400).map(|k| values[k * k % 97 % values.len()]).collect();
+        for order in [Ascending, Descending] {
+            for limit in [usize::MAX, 0, 1, 5, 12] {
+                check(&elements, &LENS, order, limit);
+                // The last one has slots and elements behind it, or has none.
+                for len in 0..40 {
+                    check(&elements[..len], &[len], order, limit);
+                    check(&elements, &[len], order, limit);
+                }
+            }
+        }
+    }
+}
