@@ -140,19 +140,51 @@ impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Copied<'_, T, N, S> {
     }
 }
 
-/// Copies the first elements of a run to a row, and a value to its rest.
-pub(crate) fn pad<T: Copy>(from: &[T], count: usize, value: T, row: &mut [T]) {
-    let count = count.min(row.len());
-    if let Some(wide) = from.get(..row.len()) {
-        for (k, (slot, &x)) in row.iter_mut().zip(wide).enumerate() {
-            *slot = if k < count { x } else { value };
+/// Copies rows to rows of `extent` elements each, and a value to what is left of them.
+///
+/// # Panics
+///
+/// Panics if there are fewer rows in `out` than lengths, or a row is longer than `extent`.
+pub(crate) fn pad<T: Copy>(
+    from: &[T],
+    start: impl Fn(usize) -> usize,
+    lens: &[usize],
+    (extent, value): (usize, T),
+    out: &mut [T],
+) -> Result<(), Beyond> {
+    dispatch(Padded { from, start, lens, extent, value, out })
+}
+
+struct Padded<'s, T, S> {
+    from: &'s [T],
+    start: S,
+    lens: &'s [usize],
+    extent: usize,
+    value: T,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, S: Fn(usize) -> usize> Kernel for Padded<'_, T, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { from, start, lens, extent, value, out } = self;
+        for (row, &len) in lens.iter().enumerate() {
+            let (at, out) = (start(row), &mut out[row * extent..][..extent]);
+            let run = from.get(at..).unwrap_or(&[]);
+            if let Some(wide) = run.get(..extent) {
+                for (k, (slot, &x)) in out.iter_mut().zip(wide).enumerate() {
+                    *slot = if k < len { x } else { value };
+                }
+                continue;
+            }
+            let (own, rest) = out.split_at_mut(len);
+            own.copy_from_slice(run.get(..len).ok_or(Beyond(at))?);
+            rest.fill(value);
         }
-        return;
+        Ok(())
     }
-    let count = count.min(from.len());
-    let (own, rest) = row.split_at_mut(count);
-    own.copy_from_slice(&from[..count]);
-    rest.fill(value);
 }
 
 #[cfg(test)]
@@ -203,15 +235,9 @@ mod tests {
 
     #[test]
     fn rows_are_padded() {
-        let mut row = [0; 4];
-        for (from, count, expected) in [
-            (&[1, 2, 3, 4, 5][..], 2, [1, 2, 9, 9]),
-            (&[1, 2], 2, [1, 2, 9, 9]),
-            (&[1], 3, [1, 9, 9, 9]),
-            (&[1, 2, 3, 4, 5], 7, [1, 2, 3, 4]),
-        ] {
-            pad(from, count, 9, &mut row);
-            assert_eq!(row, expected);
-        }
+        let (lens, starts, mut out) = ([2, 0, 4, 1], [0, 3, 1, 4], [0; 16]);
+        pad(&[1, 2, 3, 4, 5], |row| starts[row], &lens, (4, 9), &mut out).unwrap();
+        assert_eq!(out, [1, 2, 9, 9, 9, 9, 9, 9, 2, 3, 4, 5, 5, 9, 9, 9]);
+        assert_eq!(pad(&[1, 2], |_| 1, &[1, 2], (4, 9), &mut out), Err(Beyond(1)));
     }
 }

@@ -182,7 +182,8 @@ impl<S: Reader> Reader for PaddedRows<S> {
         let mut done = 0;
         if let (1.., Some(lens)) = (rows, self.lens.get(first..first + rows)) {
             let whole = head..head + rows * extent;
-            if self.rows.pad_rows(first, lens, self.fill, &mut out[whole.clone()]).is_some() {
+            let padding = (self.extent, self.fill);
+            if self.rows.pad_rows(first, lens, padding, &mut out[whole.clone()]).is_some() {
                 self.read_parts(start, &mut out[..head])?;
                 done = whole.end;
             }

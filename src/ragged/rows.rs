@@ -4,7 +4,7 @@ use super::offsets::Offsets;
 use super::places::Lengths;
 use super::table::with_slice;
 use crate::error::{Result, StorageError};
-use crate::kernel::spans::{Beyond, Number, Spans, pad};
+use crate::kernel::spans::{self, Beyond, Number, Spans};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -132,27 +132,21 @@ impl<S: Reader> ByRow<S> {
         Ok(Self { plain, width, ends, starts, repeats, step, content })
     }
 
-    /// Copies whole rows of `extent` elements, of which each has as many as `lens` says, and a value behind; `None` if
-    /// the content is not memory.
+    /// Copies rows of `extent` elements, of which each has as many as `lens` says, and a value behind; `None` if the
+    /// content is not memory.
     pub(super) fn pad_rows(
         &self,
         first: usize,
         lens: &[usize],
-        fill: S::Elem,
+        padding: (usize, S::Elem),
         out: &mut [S::Elem],
     ) -> Option<()> {
         let slice = self.content.storage().as_slice()?;
         let slice = slice.get(self.plain?..)?.get(..self.content.len())?;
-        if self.width != 1 || self.step != 1 || lens.is_empty() {
+        if self.width != 1 || self.step != 1 {
             return None;
         }
-        for ((row, &len), out) in
-            (first..).zip(lens).zip(out.chunks_exact_mut(out.len() / lens.len()))
-        {
-            let start = self.start(row);
-            pad(slice.get(start..)?, len, fill, out);
-        }
-        Some(())
+        spans::pad(slice, |row| self.start(first + row), lens, padding, out).ok()
     }
 
     /// Elements of an item.
