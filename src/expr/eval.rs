@@ -51,6 +51,26 @@ pub(super) fn fill<T: Copy + Send + Sync>(
     filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
+/// All elements of a small expression of operands in memory, if they are had without a plan and `wanted` says so of the
+/// shape; `None` also where an element does not exist, which an evaluation reports.
+pub(crate) fn small_elements<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    wanted: &mut dyn FnMut(&Shape) -> bool,
+) -> Option<Vec<T>> {
+    let (shape, mut near) = (e.shape().ok()?, true);
+    e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
+    let map = AddressMap::row_major(&shape).ok()?;
+    if !near || map.count() > SMALL || !wanted(&shape) {
+        return None;
+    }
+    let filled = |out: &mut [MaybeUninit<T>]| {
+        let mut done = Err(Stop::Done);
+        small_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
+        done.map_err(|_| Error::OutOfSpan { span: 0..map.count(), len: out.len() })
+    };
+    inner::collect(map.count(), filled).ok()
+}
+
 /// Elements of `e`, stretched to the shape of `map`, into `storage`.
 pub(super) fn assign<T: Copy + Send + Sync>(
     e: &dyn Node<T>,

@@ -1,7 +1,7 @@
 //! A reduction that is not computed yet.
 
 use super::axes::Mask;
-use super::direct::direct;
+use super::direct::Direct;
 use super::fold;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
@@ -11,7 +11,7 @@ use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, densely,
-    erased, prepare_all, selectors,
+    erased, prepare_all, selectors, small_elements,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -56,10 +56,24 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
         Self { e, axes, reducer, keepdims: false }
     }
 
-    /// The results, if the operand is a small tensor that they are had of without a plan.
+    /// The results, if the operand is small and in memory, so that they are had without a plan.
     fn direct(&self) -> Result<Option<Vec<R::Out>>> {
-        let Some((elements, map)) = self.e.in_memory() else { return Ok(None) };
-        direct(elements, map, &self.axes, &self.reducer)
+        if let Some((elements, map)) = self.e.in_memory().filter(|(_, map)| map.is_contiguous()) {
+            let direct = Direct::new::<_, R>(map.shape(), &self.axes)?;
+            return match (direct, elements.get(map.span())) {
+                (Some(direct), Some(elements)) => direct.fold(elements, &self.reducer),
+                _ => Ok(None),
+            };
+        }
+        let mut direct = Ok(None);
+        let elements = small_elements(&self.e, &mut |shape| {
+            direct = Direct::new::<_, R>(shape.clone(), &self.axes);
+            matches!(direct, Ok(Some(_)))
+        });
+        match (direct?, elements) {
+            (Some(direct), Some(elements)) => direct.fold(&elements, &self.reducer),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -195,6 +209,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     }
 
     fn only(&self) -> Result<Option<R::Out>> {
+        if self.e.defers() {
+            return Ok(None);
+        }
         Ok(self
             .direct()?
             .filter(|results| results.len() == 1)
