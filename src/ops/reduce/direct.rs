@@ -1,13 +1,13 @@
 //! Folds of a few elements in memory, one leaf a result: folded where they lie, without a plan.
 
+use super::Reducer;
 use super::across::LEAF;
 use super::along::is_one_leaf;
 use super::axes::Axes;
 use super::fold::is_across;
 use super::folding::append_results;
 use super::loops::{fold_columns, fold_runs};
-use super::tasks::Failure;
-use super::{Reducer, tasks::undefined};
+use super::tasks::{Failure, finish, undefined};
 use crate::error::Result;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
@@ -48,6 +48,26 @@ impl Direct {
             _ => return Ok(None),
         };
         Ok(Some(Self { gone: first..end, across, shape }))
+    }
+
+    /// The only result, if all axes are reduced; `None` also as [`Self::fold`] says.
+    pub(super) fn only<T: Copy, R: Reducer<T>>(
+        &self,
+        elements: &[T],
+        reducer: &R,
+    ) -> Result<Option<R::Out>> {
+        if self.gone != (0..self.shape.rank()) {
+            return Ok(None);
+        }
+        let mut states = Vec::new();
+        if fold_runs(reducer, &[elements], &[], &mut states).is_err() {
+            return Ok(None);
+        }
+        match states.pop().map(|state| finish(reducer, state, 0)) {
+            Some(Ok(result)) => Ok(Some(result)),
+            Some(Err(Failure::Undefined(why, _))) => Err(undefined::<R::Out>(why, Vec::new())),
+            _ => Ok(None),
+        }
     }
 
     /// All results; `None` if there is no memory for them, which a fold by a plan reports if it has none either.

@@ -56,12 +56,15 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
         Self { e, axes, reducer, keepdims: false }
     }
 
-    /// The results, if the operand is small and in memory, so that they are had without a plan.
-    fn direct(&self) -> Result<Option<Vec<R::Out>>> {
+    /// What `fold` makes of the elements, if the operand is small and in memory, so that results are had without a plan.
+    fn direct<A>(
+        &self,
+        fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>>,
+    ) -> Result<Option<A>> {
         if let Some((elements, map)) = self.e.in_memory().filter(|(_, map)| map.is_contiguous()) {
             let direct = Direct::new::<_, R>(map.shape(), &self.axes)?;
             return match (direct, elements.get(map.span())) {
-                (Some(direct), Some(elements)) => direct.fold(elements, &self.reducer),
+                (Some(direct), Some(elements)) => fold(&direct, elements, &self.reducer),
                 _ => Ok(None),
             };
         }
@@ -71,7 +74,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
             matches!(direct, Ok(Some(_)))
         });
         match (direct?, elements) {
-            (Some(direct), Some(elements)) => direct.fold(&elements, &self.reducer),
+            (Some(direct), Some(elements)) => fold(&direct, &elements, &self.reducer),
             _ => Ok(None),
         }
     }
@@ -202,7 +205,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     }
 
     fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
-        if let Some(results) = self.direct()? {
+        if let Some(results) = self.direct(Direct::fold)? {
             return Ok(results);
         }
         evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
@@ -212,10 +215,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         if self.e.defers() {
             return Ok(None);
         }
-        Ok(self
-            .direct()?
-            .filter(|results| results.len() == 1)
-            .and_then(|results| results.first().copied()))
+        self.direct(Direct::only)
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
