@@ -4,7 +4,7 @@
 use crate::dtype::Radix;
 use crate::error::Result;
 use crate::kernel::{Kernel, dispatch};
-use crate::memory::{resize, try_reserve_exact};
+use crate::memory::resize;
 
 /// Lanes that are sorted at once.
 pub(super) const LANES: usize = 16;
@@ -15,13 +15,11 @@ pub(super) const LONGEST: usize = 32;
 #[derive(Debug)]
 pub(super) struct Network<R> {
     rows: Vec<[R; LANES]>,
-    /// The pairs of rows that are put in order, one after another.
-    pairs: Vec<(u8, u8)>,
 }
 
 impl<R> Default for Network<R> {
     fn default() -> Self {
-        Self { rows: Vec::new(), pairs: Vec::new() }
+        Self { rows: Vec::new() }
     }
 }
 
@@ -32,36 +30,58 @@ impl<R: Radix> Network<R> {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn sort(&mut self, items: &mut [R], len: usize) -> Result<()> {
-        if self.rows.len() != len {
-            self.rows.clear();
-            self.pairs.clear();
-            try_reserve_exact(&mut self.pairs, pairs(len).count())?;
-            self.pairs.extend(pairs(len));
-            resize(&mut self.rows, len, [R::default(); LANES])?;
-        }
-        dispatch(Sort {
-            items: &mut items[..len * LANES],
-            rows: &mut self.rows,
-            pairs: &self.pairs,
-        });
+        resize(&mut self.rows, len, [R::default(); LANES])?;
+        let (items, rows) = (&mut items[..len * LANES], &mut self.rows[..len]);
+        dispatch(Sort { items, rows, pairs: PAIRS[len].as_slice() });
         Ok(())
     }
 }
 
-/// Batcher's network of odd and even merges for any number of rows.
-fn pairs(len: usize) -> impl Iterator<Item = (u8, u8)> {
-    let sizes = (0..usize::BITS).map(|bit| 1 << bit).take_while(move |&size| size < len);
-    let steps =
-        sizes.flat_map(|size: usize| (0..=size.ilog2()).map(move |bit| (size, size >> bit)));
-    steps.flat_map(move |(size, step)| {
-        let starts = (step % size..len).step_by(2 * step);
-        let firsts = starts.flat_map(move |start| start..start + step);
-        let both =
-            firsts.map(move |first| (first, first + step)).filter(move |&(_, second)| second < len);
-        both.filter(move |(first, second)| first / (2 * size) == second / (2 * size))
-            .map(|(first, second)| (first as u8, second as u8))
-    })
+/// The pairs of rows that are put in order, one after another.
+#[derive(Clone, Copy)]
+struct Pairs {
+    all: [(u8, u8); 191],
+    count: usize,
 }
+
+impl Pairs {
+    /// Batcher's network of odd and even merges for so many rows.
+    const fn new(len: usize) -> Self {
+        let (mut all, mut count, mut size) = ([(0, 0); 191], 0, 1);
+        while size < len {
+            let mut step = size;
+            while step > 0 {
+                let mut first = step % size;
+                while first + step < len {
+                    let second = first + step;
+                    if first / (2 * size) == second / (2 * size) {
+                        all[count] = (first as u8, second as u8);
+                        count += 1;
+                    }
+                    // Neighbours up to a step, and then one is left out.
+                    let last = (first - step % size) % (2 * step) == step - 1;
+                    first += if last { step + 1 } else { 1 };
+                }
+                step /= 2;
+            }
+            size *= 2;
+        }
+        Self { all, count }
+    }
+
+    fn as_slice(&self) -> &[(u8, u8)] {
+        &self.all[..self.count]
+    }
+}
+
+static PAIRS: [Pairs; LONGEST + 1] = {
+    let (mut all, mut len) = ([Pairs::new(0); LONGEST + 1], 1);
+    while len <= LONGEST {
+        all[len] = Pairs::new(len);
+        len += 1;
+    }
+    all
+};
 
 struct Sort<'a, R> {
     items: &'a mut [R],
@@ -97,13 +117,13 @@ impl<R: Radix> Kernel for Sort<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LANES, LONGEST, Network, pairs};
+    use super::{LANES, LONGEST, Network, PAIRS};
 
     /// A network sorts everything if it sorts zeros and ones: all of them that are short, and many others.
     #[test]
     fn networks_sort_zeros_and_ones() {
         for len in 0..=LONGEST {
-            let pairs: Vec<(u8, u8)> = pairs(len).collect();
+            let pairs = PAIRS[len].as_slice();
             let count = 1_u64 << len.min(12);
             for number in 0..count {
                 let spread = if len <= 12 {

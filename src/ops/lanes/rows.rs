@@ -141,7 +141,10 @@ pub(crate) fn sort_rows<'d, T: Sortable, P: SortedRows<T>>(
     let mut sorter = Sorter::<T, P> {
         order,
         limit,
-        short: <_>::default(),
+        elements: Vec::new(),
+        items: Vec::new(),
+        results: Vec::new(),
+        network: Network::default(),
         memory: <_>::default(),
         all: Vec::new(),
     };
@@ -167,25 +170,14 @@ pub(crate) fn sort_rows<'d, T: Sortable, P: SortedRows<T>>(
 struct Sorter<T: Sortable, P: SortedRows<T>> {
     order: SortOrder,
     limit: usize,
-    /// For runs of up to 8, 16 and 32 elements.
-    short: [Short<T, P::Item, P::Elem>; 3],
+    /// Short runs side by side, each of as many elements, items and results as the longest can have.
+    elements: Vec<T>,
+    items: Vec<P::Item>,
+    results: Vec<P::Elem>,
+    network: Network<P::Item>,
+    /// For long runs, and for all results where not all are wanted.
     memory: P::Memory,
     all: Vec<P::Elem>,
-}
-
-/// Short runs side by side, each of as many elements, items and results as the longest can have.
-struct Short<T, I, U> {
-    elements: Vec<T>,
-    items: Vec<I>,
-    results: Vec<U>,
-    network: Network<I>,
-}
-
-impl<T, I, U> Default for Short<T, I, U> {
-    fn default() -> Self {
-        let (elements, items, results) = (Vec::new(), Vec::new(), Vec::new());
-        Self { elements, items, results, network: Network::default() }
-    }
 }
 
 impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
@@ -210,20 +202,19 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
     ) -> Result<&'o mut [P::Elem]> {
         match runs.iter().map(|run| run.len).max().unwrap_or(0) {
             0 => Ok(out),
-            1..=8 => self.padded::<8>(0, runs, out),
-            9..=16 => self.padded::<16>(1, runs, out),
-            _ => self.padded::<LONGEST>(2, runs, out),
+            1..=8 => self.padded::<8>(runs, out),
+            9..=16 => self.padded::<16>(runs, out),
+            _ => self.padded::<LONGEST>(runs, out),
         }
     }
 
     /// [`Self::together`] of runs of at most `N` elements.
     fn padded<'o, const N: usize>(
         &mut self,
-        width: usize,
         runs: &[Run<'_, T>],
         out: &'o mut [P::Elem],
     ) -> Result<&'o mut [P::Elem]> {
-        let Short { elements, items, results, network } = &mut self.short[width];
+        let Self { elements, items, results, network, .. } = self;
         let descending = self.order.is_descending();
         resize(elements, N * LANES, T::zeroed())?;
         resize(items, N * LANES, P::Item::default())?;
@@ -234,8 +225,9 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
                 None => elements[..run.len].copy_from_slice(run.elements()),
             }
         }
-        let own =
-            map_all(elements, items, |at, x: T| (P::item(x.key(descending), at % N), P::is_own(x)));
+        let own = map_all(&elements[..N * runs.len()], items, |at, x: T| {
+            (P::item(x.key(descending), at % N), P::is_own(x))
+        });
         if !own {
             return runs.iter().try_fold(out, |out, &run| self.alone(run, out));
         }
