@@ -3,7 +3,7 @@
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sink::store;
-use super::{Access, locate, prepare, sparse};
+use super::{Access, Expr, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
@@ -14,6 +14,7 @@ use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 /// Evaluations up to this size need no plan where everything is strided.
@@ -52,8 +53,22 @@ pub(super) fn fill<T: Copy + Send + Sync>(
 }
 
 /// All elements of a small expression of operands in memory, if they are had without a plan and `wanted` says so of the
-/// shape; `None` also where an element does not exist, which an evaluation reports.
-pub(crate) fn small_elements<T: Copy + Send + Sync>(
+/// shape: where they lie if they lie in order. `None` also where an element does not exist, which an evaluation reports.
+pub(crate) fn small_elements<'e, E: Expr>(
+    e: &'e E,
+    wanted: &mut dyn FnMut(&Shape) -> bool,
+) -> Option<Cow<'e, [E::Elem]>> {
+    match e.in_memory().filter(|(_, map)| map.is_contiguous()) {
+        Some((elements, map)) => {
+            let few = map.count() <= SMALL && wanted(&map.shape());
+            elements.get(map.span()).filter(|_| few).map(Cow::Borrowed)
+        }
+        None => small_tile_of(e, wanted).map(Cow::Owned),
+    }
+}
+
+/// The elements of [`small_elements`], computed.
+fn small_tile_of<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     wanted: &mut dyn FnMut(&Shape) -> bool,
 ) -> Option<Vec<T>> {

@@ -61,13 +61,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
         &self,
         fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>>,
     ) -> Result<Option<A>> {
-        if let Some((elements, map)) = self.e.in_memory().filter(|(_, map)| map.is_contiguous()) {
-            let direct = Direct::new::<_, R>(map.shape(), &self.axes)?;
-            return match (direct, elements.get(map.span())) {
-                (Some(direct), Some(elements)) => fold(&direct, elements, &self.reducer),
-                _ => Ok(None),
-            };
-        }
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, &mut |shape| {
             direct = Direct::new::<_, R>(shape.clone(), &self.axes);
