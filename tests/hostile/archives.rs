@@ -76,6 +76,27 @@ fn changed(good: &[u8], read: fn(&[u8]) -> Result<usize, Error>) {
 }
 
 #[test]
+fn claims_of_an_archive_end_at_its_length() {
+    // Zeros, the first header of a directory, and an end that claims as many entries as it can.
+    let mut bytes = vec![0; 70_000];
+    bytes.extend(*b"PK\x01\x02");
+    bytes.resize(bytes.len() + 60, 0);
+    bytes.extend(*b"PK\x05\x06\0\0\0\0\xfe\xff\xfe\xff\xf0\xff\xff\x00\x10\0\0\0\0\0");
+    let error = read_npz(&bytes).unwrap_err().to_string();
+    assert!(error.ends_with("it claims more entries than there is room for"), "{error}");
+    // In 64 bits: a record, where it lies, and the end.
+    let mut bytes = b"PK\x06\x06".to_vec();
+    bytes.extend([0; 20]);
+    bytes.extend([0xff; 16]);
+    bytes.extend([0; 16]);
+    bytes.extend(*b"PK\x06\x07");
+    bytes.extend([0; 16]);
+    bytes.extend(*b"PK\x05\x06\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0");
+    let error = read_npz(&bytes).unwrap_err().to_string();
+    assert!(error.ends_with("it claims more entries than there is room for"), "{error}");
+}
+
+#[test]
 fn any_change_is_an_error_or_an_array() {
     changed(&npz(false), read_npz);
     changed(&npz(true), read_npz);

@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod claims;
 #[cfg(feature = "mmap")]
 mod map;
 mod sparse;
@@ -140,7 +141,8 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// [`Error::Malformed`] for what is no archive, for entries that share bytes, and for a name that comes twice;
     /// [`Error::OutOfMemory`], [`Error::Io`].
-    pub fn new(source: R) -> Result<Self> {
+    pub fn new(mut source: R) -> Result<Self> {
+        claims::check(&mut source)?;
         let mut zip = ZipArchive::new(source).map_err(|error| refused(None, error))?;
         if zip.has_duplicate_names() {
             return Err(malformed(None, "a name comes twice"));
