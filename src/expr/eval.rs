@@ -56,11 +56,11 @@ pub(super) fn fill<T: Copy + Send + Sync>(
 /// shape: where they lie if they lie in order. `None` also where an element does not exist, which an evaluation reports.
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
-    wanted: &mut dyn FnMut(&Shape) -> bool,
+    wanted: &mut dyn FnMut(Shape) -> bool,
 ) -> Option<Cow<'e, [E::Elem]>> {
     match e.in_memory().filter(|(_, map)| map.is_contiguous()) {
         Some((elements, map)) => {
-            let few = map.count() <= SMALL && wanted(&map.shape());
+            let few = map.count() <= SMALL && wanted(map.shape());
             elements.get(map.span()).filter(|_| few).map(Cow::Borrowed)
         }
         None => small_tile_of(e, wanted).map(Cow::Owned),
@@ -70,12 +70,12 @@ pub(crate) fn small_elements<'e, E: Expr>(
 /// The elements of [`small_elements`], computed.
 fn small_tile_of<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
-    wanted: &mut dyn FnMut(&Shape) -> bool,
+    wanted: &mut dyn FnMut(Shape) -> bool,
 ) -> Option<Vec<T>> {
     let (shape, mut near) = (e.shape().ok()?, true);
     e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
     let map = AddressMap::row_major(&shape).ok()?;
-    if !near || map.count() > SMALL || !wanted(&shape) {
+    if !near || map.count() > SMALL || !wanted(shape.clone()) {
         return None;
     }
     let filled = |out: &mut [MaybeUninit<T>]| {

@@ -63,7 +63,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, &mut |shape| {
-            direct = Direct::new::<_, R>(shape.clone(), &self.axes);
+            direct = Direct::new::<_, R>(shape, &self.axes);
             matches!(direct, Ok(Some(_)))
         });
         match (direct?, elements) {

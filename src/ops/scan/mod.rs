@@ -227,7 +227,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
     fn direct(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Option<Filled>> {
         let mut shape = Shape::default();
         let elements = small_elements(&self.e, &mut |own| {
-            shape.clone_from(own);
+            shape = own;
             let last = self.axis + 1 == shape.rank() && !self.exclusive && !self.reverse;
             last && !shape.contains(&0)
         });
