@@ -134,12 +134,12 @@ fn for_slices<T>(
     (0..number).try_fold(true, |all, k| Ok(all & f(k * lanes.length, lanes.lane(first + k)?)))
 }
 
-/// Puts the elements that share a key with others back, in the order in which they came.
+/// Puts the elements that share a key with others back, in the order in which they came, as far as `out` has slots.
 #[cold]
-fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T], descending: bool) {
+pub(super) fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T], descending: bool) {
     for shared in T::SHARED {
         let key = shared.key(descending);
-        let start = sorted.partition_point(|&other| other < key);
+        let start = sorted.partition_point(|&other| other < key).min(out.len());
         let own = lane.iter().filter(|x| x.key(descending) == key);
         out[start..].iter_mut().zip(own).for_each(|(slot, &x)| *slot = x);
     }
