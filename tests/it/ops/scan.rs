@@ -6,7 +6,6 @@ use lensor::diff::Diff;
 use lensor::prelude::*;
 use lensor::reduce::{CompensatedSum, Min, Reducer, SkipNan, Sum, Undefined, WrappingSum};
 use lensor::scan::{LazyScan, Scan};
-use lensor::storage::FromFn;
 use quickcheck::QuickCheck;
 
 /// Results of a scan of one lane, one fold for each.
@@ -209,30 +208,6 @@ fn columns_are_summed_in_the_order_of_lanes() {
 }
 
 /// Every place of a group of rows, in the middle and at the end of a few columns.
-/// What is not memory is always scanned by a plan, however few elements there are.
-#[test]
-fn few_elements_are_scanned_as_by_a_plan() {
-    let data: Vec<f64> = (0..2400).map(|k| f64::from(k * 37 % 101) * 0.1 - 4.0).collect();
-    for shape in [[1, 2400], [40, 60], [300, 8], [2400, 1]] {
-        let near = Tensor::from_vec(shape, data.clone()).unwrap();
-        let far = Tensor::new(shape, FromFn::new(data.len(), |k| data[k])).unwrap();
-        let bits = |t: Vec<f64>| t.into_iter().map(f64::to_bits).collect::<Vec<_>>();
-        for axis in 0..2 {
-            let (a, b) = (near.cumsum(axis).to_vec().unwrap(), far.cumsum(axis).to_vec().unwrap());
-            assert_eq!(bits(a), bits(b), "{shape:?} {axis}");
-            let (a, b) = ((&near * 3.0).cumprod(axis), (&far * 3.0).cumprod(axis));
-            assert_eq!(bits(a.to_vec().unwrap()), bits(b.to_vec().unwrap()), "{shape:?} {axis}");
-        }
-        // Results that do not exist are named alike; rows of 60 do not reach one.
-        let whole: Vec<i32> = (0..2400).map(|k| i32::from(k % 1300 > 1000)).collect();
-        let near = Tensor::from_vec(shape, whole.clone()).unwrap();
-        let far = Tensor::new(shape, FromFn::new(whole.len(), |k| whole[k])).unwrap();
-        let found = near.scan(1, Small).to_vec();
-        assert_eq!(found, far.scan(1, Small).to_vec());
-        assert_eq!(found.is_err(), shape[1] == 2400, "{found:?}");
-    }
-}
-
 #[test]
 fn an_overflow_in_a_table_names_the_first_result() {
     for row in 4..13 {

@@ -1,9 +1,10 @@
 //! Scans of expressions, which are evaluated piece by piece.
 
-use super::along::in_pools;
+use super::along::{Small, in_pools};
 use lensor::prelude::*;
 use lensor::reduce::{CompensatedSum, Reducer, Undefined};
 use lensor::scan::{LazyScan, Scan};
+use lensor::storage::FromFn;
 use quickcheck::QuickCheck;
 
 fn options<E: Expr, R: Reducer<E::Elem>>(
@@ -106,5 +107,29 @@ fn states_of_other_elements_are_not_finished() {
         let lazy = || &t + 0;
         assert_eq!(lazy().scan(0, LastGood).eval().unwrap().to_vec().unwrap(), expected);
         assert_eq!(lazy().scan(0, LastGoodInOrder).eval().unwrap().to_vec().unwrap(), expected);
+    }
+}
+
+/// What is not memory is always scanned by a plan, however few elements there are.
+#[test]
+fn few_elements_are_scanned_as_by_a_plan() {
+    let data: Vec<f64> = (0..2400).map(|k| f64::from(k * 37 % 101) * 0.1 - 4.0).collect();
+    for shape in [[1, 2400], [40, 60], [300, 8], [2400, 1]] {
+        let near = Tensor::from_vec(shape, data.clone()).unwrap();
+        let far = Tensor::new(shape, FromFn::new(data.len(), |k| data[k])).unwrap();
+        let bits = |t: Vec<f64>| t.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        for axis in 0..2 {
+            let (a, b) = (near.cumsum(axis).to_vec().unwrap(), far.cumsum(axis).to_vec().unwrap());
+            assert_eq!(bits(a), bits(b), "{shape:?} {axis}");
+            let (a, b) = ((&near * 3.0).cumprod(axis), (&far * 3.0).cumprod(axis));
+            assert_eq!(bits(a.to_vec().unwrap()), bits(b.to_vec().unwrap()), "{shape:?} {axis}");
+        }
+        // Results that do not exist are named alike; rows of 60 do not reach one.
+        let whole: Vec<i32> = (0..2400).map(|k| i32::from(k % 1300 > 1000)).collect();
+        let near = Tensor::from_vec(shape, whole.clone()).unwrap();
+        let far = Tensor::new(shape, FromFn::new(whole.len(), |k| whole[k])).unwrap();
+        let found = near.scan(1, Small).to_vec();
+        assert_eq!(found, far.scan(1, Small).to_vec());
+        assert_eq!(found.is_err(), shape[1] == 2400, "{found:?}");
     }
 }
