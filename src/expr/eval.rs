@@ -67,6 +67,9 @@ pub(crate) fn small_elements<'e, E: Expr>(
     }
 }
 
+/// Bytes of the elements of a small expression that are computed before they are used.
+const COMPUTED: usize = 1 << 16;
+
 /// The elements of [`small_elements`], computed.
 fn small_tile_of<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
@@ -75,7 +78,8 @@ fn small_tile_of<T: Copy + Send + Sync>(
     let (shape, mut near) = (e.shape().ok()?, true);
     e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
     let map = AddressMap::row_major(&shape).ok()?;
-    if !near || map.count() > SMALL || !wanted(shape.clone()) {
+    let most = SMALL.min(COMPUTED / size_of::<T>().max(1));
+    if !near || map.count() > most || !wanted(shape.clone()) {
         return None;
     }
     let filled = |out: &mut [MaybeUninit<T>]| {

@@ -9,6 +9,9 @@ use super::{Kernel, dispatch, prefetch_span};
 const REPEATED: usize = 8;
 const COPIED: usize = 16;
 
+/// Bytes of the largest element of which several are stored at once.
+const SMALL: usize = 16;
+
 /// Rows from the one that is copied to the one whose first elements are prefetched.
 const AHEAD: usize = 16;
 
@@ -89,7 +92,9 @@ impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Repeated<'_, T, N, S>
         let Self { spans, from, start, out } = self;
         spans.for_each(out.len(), |row, count, _, done| {
             let (at, rest) = (start(row), &mut out[done..]);
-            if let (Some(chunk), Some(&x)) = (rest.first_chunk_mut::<REPEATED>(), from.get(at)) {
+            if size_of::<T>() <= SMALL
+                && let (Some(chunk), Some(&x)) = (rest.first_chunk_mut::<REPEATED>(), from.get(at))
+            {
                 *chunk = [x; REPEATED];
                 if count > REPEATED {
                     let count = count.min(rest.len());
@@ -120,12 +125,15 @@ impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Copied<'_, T, N, S> {
     fn run(self) -> Self::Out {
         let Self { spans, from, start, out } = self;
         spans.for_each(out.len(), |row, count, skipped, done| {
-            prefetch_span(from, start(row + AHEAD), COPIED);
+            if size_of::<T>() <= SMALL {
+                prefetch_span(from, start(row + AHEAD), COPIED);
+            }
             let (at, rest) = (start(row).wrapping_add(skipped), &mut out[done..]);
             let run = from.get(at..).unwrap_or(&[]);
             let count = count.min(rest.len());
-            if let (Some(chunk), Some(first)) =
-                (rest.first_chunk_mut::<COPIED>(), run.first_chunk::<COPIED>())
+            if size_of::<T>() <= SMALL
+                && let (Some(chunk), Some(first)) =
+                    (rest.first_chunk_mut::<COPIED>(), run.first_chunk::<COPIED>())
             {
                 *chunk = *first;
                 if count > COPIED {
@@ -200,9 +208,9 @@ mod tests {
     /// Lengths 0, 1, 9, 3, 0, 8, 20, 2.
     const NUMBERS: [u8; 9] = [0, 0, 1, 10, 13, 13, 21, 41, 43];
 
-    #[test]
-    fn every_part_of_every_row() {
-        let from: Vec<usize> = (100..200).collect();
+    /// Reads every part of the rows from elements that are made of numbers.
+    fn check<T: Copy + PartialEq>(element: fn(usize) -> T) {
+        let from: Vec<T> = (100..200).map(element).collect();
         let start = |row: usize| (row * 37) % 60;
         for begin in 0..43 {
             let row = NUMBERS.partition_point(|&end| usize::from(end) <= begin) - 1;
@@ -213,7 +221,7 @@ mod tests {
                     let row = NUMBERS.partition_point(|&end| usize::from(end) <= item) - 1;
                     (row, item - usize::from(NUMBERS[row]))
                 };
-                let mut out = vec![0; end - begin];
+                let mut out = vec![element(0); end - begin];
                 spans.repeat(&from, |k| start(row + k), &mut out).unwrap();
                 let all = begin..end;
                 assert!(out.iter().zip(all.clone()).all(|(x, k)| *x == from[start(place(k).0)]));
@@ -222,6 +230,13 @@ mod tests {
                 assert!(out.iter().zip(all).all(|(x, k)| *x == expected(k)));
             }
         }
+    }
+
+    #[test]
+    fn every_part_of_every_row() {
+        check(|k| k);
+        check(|k| k as u8);
+        check(|k| [k; 100]);
     }
 
     #[test]
