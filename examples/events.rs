@@ -8,7 +8,7 @@
 
 use lensor::lanes::{Edges, SortOrder};
 use lensor::prelude::*;
-use lensor::ragged::{ElementwiseRagged, LanesRagged, Offsets, Ragged, ReduceRagged};
+use lensor::ragged::{Offsets, Ragged};
 use std::error::Error as AnyError;
 use std::f64::consts::PI;
 

@@ -7,7 +7,7 @@
 //! `cargo run --release --example polygons` prints a table.
 
 use lensor::prelude::*;
-use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged, zip_ragged};
+use lensor::ragged::{Ragged, zip_ragged};
 use std::error::Error as AnyError;
 use std::f64::consts::TAU;
 

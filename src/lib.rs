@@ -144,7 +144,7 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::ragged::{Ragged, ReduceRagged};
+//! use lensor::ragged::Ragged;
 //! let r = Ragged::from_nested(vec![vec![3.0, 1.0], vec![], vec![4.0]])?;
 //! assert_eq!((&r * 2.0).eval()?.to_string(), "[[6, 2], [], [8]]");
 //! assert_eq!(r.sum(1).eval_dense()?.to_vec()?, [4.0, 0.0, 4.0]);
@@ -287,6 +287,7 @@ pub mod prelude {
     pub use crate::indexing::Indexing as _;
     pub use crate::lanes::{Lanes as _, SortOrder};
     pub use crate::linalg::Linalg as _;
+    pub use crate::ragged::{ElementwiseRagged as _, LanesRagged as _, ReduceRagged as _};
     pub use crate::rolling::Rolling as _;
     pub use crate::scan::Scan as _;
     pub use crate::segments::Segments as _;
