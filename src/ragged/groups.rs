@@ -5,7 +5,7 @@ use super::offsets::Offsets;
 use super::places::total;
 use crate::error::Result;
 use crate::memory::{append, list, push, try_reserve, try_reserve_exact};
-use crate::ops::segments::Bounds;
+use crate::ops::segments::SegmentOffsets;
 use smallvec::SmallVec;
 
 /// Axes behind one that is merged.
@@ -20,12 +20,17 @@ pub(super) fn counted(axes: &[Axis<'_>]) -> usize {
 }
 
 /// Where the rows begin and end, among the elements, that belong to each item of the axes in front of one; items have
-/// `width` elements.
-pub(super) fn bounds(form: &Form, from: usize, depth: usize, width: usize) -> Result<RowBounds> {
+/// `width` elements. A table that says so already is lent as it is.
+pub(super) fn bounds(
+    form: &Form,
+    from: usize,
+    depth: usize,
+    width: usize,
+) -> Result<RowBounds<'_>> {
     let axes = form.axes();
     if let (Axis::Var(rows), true) = (axes[from], from + 1 == depth && width == 1) {
         return Ok(match rows.as_u32() {
-            Some(_) => RowBounds::Table(rows.clone()),
+            Some(table) => RowBounds::Lent(table),
             None => RowBounds::Own(rows.numbers()?),
         });
     }
@@ -41,17 +46,16 @@ pub(super) fn bounds(form: &Form, from: usize, depth: usize, width: usize) -> Re
 }
 
 /// Where rows begin and end.
-pub(super) enum RowBounds {
+pub(super) enum RowBounds<'f> {
     Own(Vec<usize>),
-    /// As a table of 32-bit numbers has it.
-    Table(Offsets),
+    Lent(&'f [u32]),
 }
 
-impl RowBounds {
-    pub(super) fn get(&self) -> Bounds<'_> {
+impl RowBounds<'_> {
+    pub(super) fn offsets(&self) -> SegmentOffsets<'_> {
         match self {
-            Self::Own(bounds) => Bounds::Wide(bounds),
-            Self::Table(rows) => Bounds::Short(rows.as_u32().unwrap_or(&[])),
+            Self::Own(bounds) => SegmentOffsets::Wide(bounds),
+            Self::Lent(table) => SegmentOffsets::Short(table),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, Axes, CountNonzero, Filtered, Freedom, Max, Mean, Min, Norm, Pair,
     PeakToPeak, Product, Reducer, StandardDeviation, Sum, Variance, fold_dense,
 };
-use crate::ops::segments::{Bounds, fold_cuts};
+use crate::ops::segments::{SegmentOffsets, fold_cuts};
 use smallvec::SmallVec;
 
 macro_rules! folds {
@@ -272,7 +272,7 @@ where
                 }
                 let bounds = bounds(form, from, depth, width)?;
                 let data = self
-                    .rows(&content, bounds.get(), |row| form.path(from, row), from)
+                    .rows(&content, bounds.offsets(), |row| form.path(from, row), from)
                     .map_err(|error| placed(error, form, &result))?;
                 (result, data)
             }
@@ -281,7 +281,7 @@ where
                 let result = self.result(form, &reduced, Some((axis, axes)));
                 let order = list(items.iter().copied())?;
                 let content = content.select([Select::List(items)])?;
-                let bounds = Bounds::Wide(&bounds);
+                let bounds = SegmentOffsets::Wide(&bounds);
                 let data = self.rows(&content, bounds, |row| result.path(axis, row), axis);
                 let data = data.map_err(|error| placed(unlisted(error, &order), form, &result))?;
                 (result, data)
@@ -336,7 +336,7 @@ where
     pub(super) fn rows<X: Expr<Elem = E::Elem>>(
         &self,
         content: &Lazy<X>,
-        bounds: Bounds<'_>,
+        bounds: SegmentOffsets<'_>,
         path: impl Fn(usize) -> Vec<usize>,
         axis: usize,
     ) -> Result<Vec<R::Out>> {
@@ -354,7 +354,7 @@ where
         others.push(bounds.segment(0).start);
         let ends = (0..filled.len()).filter(|&row| filled[row]);
         others.extend(ends.map(|row| bounds.segment(row).end));
-        let folded = fold_cuts(content, 0, Bounds::Wide(&others), &self.reducer)?;
+        let folded = fold_cuts(content, 0, SegmentOffsets::Wide(&others), &self.reducer)?;
         let (mut all, mut rest) = (try_with_capacity(filled.len() * width)?, &folded[..]);
         for filled in filled {
             if filled {

@@ -14,9 +14,6 @@ use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Most elements.
-const MOST: usize = 4096;
-
 /// How elements in row-major order are folded.
 pub(super) struct Direct {
     shape: Shape,
@@ -26,19 +23,17 @@ pub(super) struct Direct {
 }
 
 impl Direct {
-    /// For elements of this shape, if there are few of them, the reduced axes are neighbours and the last ones, or all
+    /// For elements of this shape, few of them, if there are any, the reduced axes are neighbours and the last ones, or all
     /// but the last, and each result has one leaf. Leaves are those of every other fold.
     pub(super) fn new<T: Copy, R: Reducer<T>>(shape: Shape, axes: &Axes) -> Result<Option<Self>> {
         if !R::ASSOCIATIVE {
             return Ok(None);
         }
-        let count = shape.iter().try_fold(1_usize, |count, &extent| count.checked_mul(extent));
         let reduced = axes.mask(shape.rank())?;
         let Some(first) = reduced.iter().position(|reduced| *reduced) else { return Ok(None) };
         let end = first + reduced[first..].iter().take_while(|reduced| **reduced).count();
         let in_order = R::COMMUTATIVE || end == first + 1;
-        let few = count.is_some_and(|count| (1..=MOST).contains(&count));
-        if !few || !in_order || reduced[end..].contains(&true) {
+        if shape.contains(&0) || !in_order || reduced[end..].contains(&true) {
             return Ok(None);
         }
         let gone = &shape[first..end];

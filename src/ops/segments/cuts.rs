@@ -16,17 +16,17 @@ const ROWS: usize = 64;
 /// exceed the extent of the axis.
 pub(super) struct Cuts<'s, R> {
     pub(super) reducer: &'s R,
-    pub(super) offsets: Bounds<'s>,
+    pub(super) offsets: SegmentOffsets<'s>,
 }
 
 /// Offsets of either width. Shorter ones are widened a few at a time, for the loops are compiled for one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Bounds<'s> {
+pub(crate) enum SegmentOffsets<'s> {
     Wide(&'s [usize]),
     Short(&'s [u32]),
 }
 
-impl<'s> Bounds<'s> {
+impl<'s> SegmentOffsets<'s> {
     /// Number of segments.
     pub(crate) fn segments(self) -> usize {
         let count = match self {

@@ -28,8 +28,8 @@ use crate::ops::along::{Along, check_axis, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
-pub(crate) use cuts::Bounds;
 use cuts::Cuts;
+pub(crate) use cuts::SegmentOffsets;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -233,7 +233,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
                 &gathered
             }
         };
-        let offsets = Bounds::Wide(offsets);
+        let offsets = SegmentOffsets::Wide(offsets);
         if self.reducer.empty().is_none()
             && let Some(segment) = offsets.first_empty()
         {
@@ -259,7 +259,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
 pub(crate) fn fold_cuts<E: Expr, R: Reducer<E::Elem>>(
     e: &E,
     axis: usize,
-    offsets: Bounds<'_>,
+    offsets: SegmentOffsets<'_>,
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
     let count = shape_of(&e.shape()?, axis, offsets.segments()).count()?;
