@@ -244,7 +244,7 @@ impl MaskOperand for Unmasked {
 
 /// Those calls are made where this is true.
 #[derive(Debug, Clone)]
-pub struct Filter<E>(pub(super) E);
+pub struct Filter<E>(pub(crate) E);
 
 impl<E: Expr<Elem = bool>> MaskOperand for Filter<E> {
     fn shape(&self) -> Result<Option<Shape>> {

@@ -18,9 +18,14 @@ use std::sync::Arc;
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// A call with operands: a tuple of them, or an array of operands of one type. Computes nothing yet.
     pub fn call<X: Arguments<I>>(&self, operands: X) -> Call<I, O, F, X::Held> {
+        self.call_of(operands.hold())
+    }
+
+    /// A call with operands of any kind.
+    pub(crate) fn call_of<X>(&self, operands: X) -> Call<I, O, F, X> {
         Call {
             inner: self.inner.clone(),
-            operands: operands.hold(),
+            operands,
             mask: Unmasked,
             options: Options { empty: self.inner.rules.empty, ..Options::default() },
             or: None,
@@ -35,10 +40,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
 #[must_use = "nothing is computed before it is asked for"]
 pub struct Call<I, O: Outputs, F, X, M = Unmasked> {
     pub(super) inner: Arc<Inner<F>>,
-    pub(super) operands: X,
-    pub(super) mask: M,
+    pub(crate) operands: X,
+    pub(crate) mask: M,
     pub(super) options: Options,
-    pub(super) or: Option<O::Elems>,
+    pub(crate) or: Option<O::Elems>,
     types: PhantomData<fn(I) -> O>,
 }
 
@@ -61,7 +66,7 @@ impl<I, O: Outputs, F, X, M> fmt::Debug for Call<I, O, F, X, M> {
     }
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call<I, O, F, X, M> {
+impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     /// The core axes of each argument, in the order of its signature: of inputs, then of outputs. Negative ones count
     /// from the end. Outputs without core axes may be left out.
     ///
@@ -91,6 +96,26 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
         self
     }
 
+    /// The elements of results that the mask leaves out, one value for each output.
+    pub fn or(mut self, values: O::Elems) -> Self {
+        self.or = Some(values);
+        self
+    }
+
+    /// The same call where a mask of any kind is true.
+    pub(crate) fn filtered<E>(self, mask: E) -> Call<I, O, F, X, Filter<E>> {
+        Call {
+            inner: self.inner,
+            operands: self.operands,
+            mask: Filter(mask),
+            options: self.options,
+            or: self.or,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call<I, O, F, X, M> {
     /// Makes only the calls where `mask`, which stretches to the shape of the loop, is true. Elsewhere destinations
     /// keep what they have, or get the values of [`Self::or`].
     ///
@@ -105,20 +130,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
     /// # Ok::<(), Error>(())
     /// ```
     pub fn filter<N: IntoExpr<Elem = bool>>(self, mask: N) -> Call<I, O, F, X, Filter<N::Expr>> {
-        Call {
-            inner: self.inner,
-            operands: self.operands,
-            mask: Filter(mask.into_expr()),
-            options: self.options,
-            or: self.or,
-            types: PhantomData,
-        }
-    }
-
-    /// The elements of results that the mask leaves out, one value for each output.
-    pub fn or(mut self, values: O::Elems) -> Self {
-        self.or = Some(values);
-        self
+        self.filtered(mask.into_expr())
     }
 
     /// The call without the type of its function.

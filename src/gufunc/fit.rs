@@ -147,51 +147,12 @@ impl Fit {
 
     /// Core extents of all arguments, and shapes of the results.
     fn cores(&mut self, signature: &Signature, options: &Options, missing: &[bool]) -> Result<()> {
-        let dims = &self.dims;
-        let unknown =
-            |name: usize| Error::CoreUnknown { dim: signature.names()[name].text.clone() };
-        let of = |name: usize| match (missing[name], dims[name]) {
-            (true, _) => Ok(1),
-            (_, extent) => extent.ok_or_else(|| unknown(name)),
-        };
+        let known = Known { signature, dims: &self.dims, missing, empty: options.empty };
         for (argument, axes) in self.inputs.iter_mut().zip(signature.input_axes()) {
-            argument.core = axes.iter().map(|&name| of(name)).collect::<Result<_>>()?;
+            argument.core = axes.iter().map(|&name| known.name(name)).collect::<Result<_>>()?;
         }
         for (argument, axes) in self.outputs.iter_mut().zip(signature.output_axes()) {
-            let mut core = SmallVec::new();
-            for extent in axes {
-                core.push(match extent {
-                    Extent::Of(name) => of(*name)?,
-                    Extent::Sum(sum) => {
-                        if let Some(name) = sum.names().find(|name| of(*name).is_err()) {
-                            return Err(unknown(name));
-                        }
-                        let own = |name: usize| dims[name].unwrap_or(1);
-                        if options.empty && sum.names().any(|name| own(name) == 0) {
-                            core.push(0);
-                            continue;
-                        }
-                        let value = sum.value(own)?;
-                        let extent = value.and_then(|value| isize::try_from(value).ok());
-                        extent.and_then(|extent| usize::try_from(extent).ok()).ok_or_else(|| {
-                            let names = signature.names();
-                            let mut extents: Vec<(String, usize)> = Vec::new();
-                            for name in sum.names() {
-                                let one = (names[name].text.clone(), own(name));
-                                if !extents.contains(&one) {
-                                    extents.push(one);
-                                }
-                            }
-                            Error::CoreComputed {
-                                sum: sum.text(|name| &names[name].text),
-                                value,
-                                extents,
-                            }
-                        })?
-                    }
-                });
-            }
-            argument.core = core;
+            argument.core = axes.iter().map(|axis| known.extent(axis)).collect::<Result<_>>()?;
         }
         for argument in &self.outputs {
             let shape = if options.keepdims {
@@ -210,6 +171,57 @@ impl Fit {
     }
 }
 
+/// The extents of names.
+pub(super) struct Known<'f> {
+    pub(super) signature: &'f Signature,
+    pub(super) dims: &'f [Option<usize>],
+    pub(super) missing: &'f [bool],
+    /// Whether a sum of names one of which is 0 is 0.
+    pub(super) empty: bool,
+}
+
+impl Known<'_> {
+    fn unknown(&self, name: usize) -> Error {
+        Error::CoreUnknown { dim: self.signature.names()[name].text.clone() }
+    }
+
+    /// The extent of a name, 1 if it is missing.
+    fn name(&self, name: usize) -> Result<usize> {
+        match (self.missing[name], self.dims[name]) {
+            (true, _) => Ok(1),
+            (_, extent) => extent.ok_or_else(|| self.unknown(name)),
+        }
+    }
+
+    /// The extent of a core axis of an output.
+    pub(super) fn extent(&self, extent: &Extent) -> Result<usize> {
+        let sum = match extent {
+            Extent::Of(name) => return self.name(*name),
+            Extent::Sum(sum) => sum,
+        };
+        if let Some(name) = sum.names().find(|name| self.name(*name).is_err()) {
+            return Err(self.unknown(name));
+        }
+        let own = |name: usize| self.dims[name].unwrap_or(1);
+        if self.empty && sum.names().any(|name| own(name) == 0) {
+            return Ok(0);
+        }
+        let value = sum.value(own)?;
+        let extent = value.and_then(|value| isize::try_from(value).ok());
+        extent.and_then(|extent| usize::try_from(extent).ok()).ok_or_else(|| {
+            let names = self.signature.names();
+            let mut extents: Vec<(String, usize)> = Vec::new();
+            for name in sum.names() {
+                let one = (names[name].text.clone(), own(name));
+                if !extents.contains(&one) {
+                    extents.push(one);
+                }
+            }
+            Error::CoreComputed { sum: sum.text(|name| &names[name].text), value, extents }
+        })
+    }
+}
+
 /// The shape of a result: `loops`, then the core axes that it has, each at its place.
 fn shape_of(argument: &Arrangement, loops: &[usize]) -> Shape {
     let core = argument.core.iter().zip(&argument.lacks).filter(|(_, lacks)| !**lacks);
@@ -220,7 +232,7 @@ fn shape_of(argument: &Arrangement, loops: &[usize]) -> Shape {
 }
 
 /// The extents of names that inputs have.
-fn extents(
+pub(super) fn extents(
     signature: &Signature,
     shapes: &[Shape],
     inputs: &[Arrangement],

@@ -1,24 +1,47 @@
 //! Calls whose cores differ in extent from one to the next: what ragged operands need of a gufunc.
 
-use super::axes::{Options, missing};
+use super::axes::{Axes, Options, arguments, missing};
+use super::call::Call;
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::Calling;
-use super::extent::Extent;
-use super::fit::Fit;
-use super::function::Gufunc;
+use super::extent::{Extent, Kind};
+use super::fit::{Fit, Known, extents};
+use super::signature::Signature;
 use crate::error::{Error, Result};
 use crate::ops::cores::{self, Source};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
-/// The core axes of a signature, for operands of known ranks.
+/// The core axes of a call, for operands of known ranks.
 pub(crate) struct CoreRanks {
     /// Core axes that each input has.
     pub(crate) inputs: SmallVec<[usize; 3]>,
-    /// The names of the core axes that each input has.
-    pub(crate) names: Vec<Vec<usize>>,
-    /// For each core axis that an output has, the names that its extent follows from.
-    pub(crate) outputs: Vec<Vec<Vec<usize>>>,
+    /// All axes of each input, those of the loop first.
+    pub(crate) orders: SmallVec<[Axes; 3]>,
+    /// The axes of each result: those of the loop, those of the core, then those that are kept.
+    pub(crate) outputs: SmallVec<[Axes; 2]>,
+}
+
+/// Extents of core axes, none where they differ from call to call.
+pub(crate) type CoreExtents = SmallVec<[Option<usize>; 4]>;
+
+/// Shapes of these ranks.
+fn shapes_of(cores: &[CoreExtents]) -> Vec<Shape> {
+    let shape = |core: &CoreExtents| core.iter().map(|extent| extent.unwrap_or(1)).collect();
+    cores.iter().map(shape).collect()
+}
+
+impl CoreRanks {
+    /// An error of cores as one of the axes of operands.
+    pub(crate) fn in_operands(&self, mut error: Error) -> Error {
+        if let Error::CoreExtent { argument, axis, .. } = &mut error
+            && let Some(k) = argument.checked_sub(1)
+            && let Some(&own) = self.orders[k].get(self.orders[k].len() - self.inputs[k] + *axis)
+        {
+            *axis = own;
+        }
+        error
+    }
 }
 
 /// A signature fitted to the extents of cores.
@@ -50,31 +73,90 @@ pub(crate) struct RowCalls<'c> {
     pub(crate) steps: &'c [isize],
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
-    /// Which axes are core axes, for operands of these ranks. Shapes are for errors alone.
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
+    pub(crate) fn signature(&self) -> Result<&Signature> {
+        self.inner.rules.signature()
+    }
+
+    /// Which axes are core axes, for operands of these ranks. Extents are for errors alone.
     ///
     /// # Errors
     ///
-    /// [`Error::CoreRank`].
+    /// [`Error::CoreRank`], [`Error::CoreAxes`].
     pub(crate) fn core_ranks(&self, shapes: &[Shape]) -> Result<CoreRanks> {
         let signature = self.signature()?;
         let missing = missing(signature, shapes)?;
-        let names: Vec<Vec<usize>> = signature
-            .input_axes()
-            .iter()
-            .map(|axes| axes.iter().copied().filter(|&name| !missing[name]).collect())
-            .collect();
-        let of = |extent: &Extent| match extent {
-            Extent::Of(name) if missing[*name] => None,
-            Extent::Of(name) => Some(vec![*name]),
-            Extent::Sum(sum) => Some(sum.names().collect()),
-        };
-        let outputs = signature.output_axes().iter();
+        let (inputs, outputs) = arguments(signature, shapes, &self.options, &missing)?;
         Ok(CoreRanks {
-            inputs: names.iter().map(Vec::len).collect(),
-            outputs: outputs.map(|axes| axes.iter().filter_map(of).collect()).collect(),
-            names,
+            inputs: inputs.iter().map(|input| input.order.len() - input.loops).collect(),
+            orders: inputs.into_iter().map(|input| input.order).collect(),
+            outputs: outputs.into_iter().map(|output| output.order).collect(),
         })
+    }
+
+    /// Holds extents of cores against each other, as far as they are known.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::CoreExtent`].
+    pub(crate) fn check_cores(&self, cores: &[CoreExtents]) -> Result<()> {
+        self.core_dims(cores).map(drop)
+    }
+
+    /// The extents of names as far as they are known, one for those that differ from call to call.
+    fn core_dims(&self, cores: &[CoreExtents]) -> Result<SmallVec<[Option<usize>; 4]>> {
+        let signature = self.signature()?;
+        let missing = missing(signature, &shapes_of(cores))?;
+        let named = || {
+            signature
+                .input_axes()
+                .iter()
+                .zip(cores)
+                .flat_map(|(axes, core)| axes.iter().filter(|name| !missing[**name]).zip(core))
+        };
+        // An extent that differs is taken for one that meets the others.
+        let any = |name: usize| match signature.names()[name].kind {
+            Kind::Fixed(extent) => extent,
+            _ => named().find_map(|(own, extent)| extent.filter(|_| *own == name)).unwrap_or(1),
+        };
+        let mut met = named().map(|(&name, extent)| extent.unwrap_or_else(|| any(name)));
+        let shapes: Vec<Shape> =
+            cores.iter().map(|core| met.by_ref().take(core.len()).collect()).collect();
+        let (inputs, _) = arguments(signature, &shapes, &Options::default(), &missing)?;
+        extents(signature, &shapes, &inputs, &missing)
+    }
+
+    /// Extents of the core axes of results, for cores some of whose extents differ from call to call: none for those
+    /// that follow from such ones, or that the function may make of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fit_cores`], as far as extents are known.
+    pub(crate) fn core_results(&self, cores: &[CoreExtents]) -> Result<Vec<CoreExtents>> {
+        let signature = self.signature()?;
+        let shapes = shapes_of(cores);
+        if cores.iter().flatten().all(Option::is_some) {
+            let fit = self.fit_cores(&shapes)?;
+            return Ok(fit.outputs().map(|core| core.into_iter().map(Some).collect()).collect());
+        }
+        let missing = missing(signature, &shapes)?;
+        let mut dims = self.core_dims(cores)?;
+        for (axes, core) in signature.input_axes().iter().zip(cores) {
+            let there = axes.iter().filter(|name| !missing[**name]);
+            for (&name, _) in there.zip(core).filter(|(_, extent)| extent.is_none()) {
+                dims[name] = None;
+            }
+        }
+        let known = Known { signature, dims: &dims, missing: &missing, empty: self.options.empty };
+        let differs = |name: usize| !missing[name] && dims[name].is_none();
+        let extent = |extent: &Extent| match extent {
+            Extent::Of(name) if differs(*name) => Ok(None),
+            Extent::Sum(sum) if sum.names().any(differs) => Ok(None),
+            extent => known.extent(extent).map(Some),
+        };
+        let there = |axis: &&Extent| !matches!(axis, Extent::Of(name) if missing[*name]);
+        let of = |axes: &Vec<Extent>| axes.iter().filter(there).map(extent).collect();
+        signature.output_axes().iter().map(of).collect()
     }
 
     /// The signature fitted to cores of these shapes.
@@ -83,7 +165,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     ///
     /// [`Error::CoreExtent`], [`Error::CoreUnknown`], [`Error::CoreComputed`], [`Error::CoreRefused`].
     pub(crate) fn fit_cores(&self, cores: &[Shape]) -> Result<CoreFit> {
-        let options = Options { empty: self.inner.rules.empty, ..Options::default() };
+        let options = Options { empty: self.options.empty, ..Options::default() };
         let mut fit = self.inner.rules.fit(cores, None, &options)?;
         // Failures tell the number of a call.
         fit.loops = Shape::from([isize::MAX as usize]);

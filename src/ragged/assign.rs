@@ -41,8 +41,11 @@ impl<W: Writer> Ragged<W> {
     where
         W::Elem: PairsRagged<R>,
     {
-        let e = <W::Elem as PairsRagged<R>>::pair(source);
-        let joint = self.target(&e)?;
+        self.assign_expr(&<W::Elem as PairsRagged<R>>::pair(source))
+    }
+
+    pub(super) fn assign_expr<E: RaggedExpr<Elem = W::Elem>>(&mut self, e: &E) -> Result<()> {
+        let joint = self.target(e)?;
         let flat = e.flat(&joint)?;
         let mut out = self.destination(&joint)?;
         let done = out.assign(Lazy(flat));

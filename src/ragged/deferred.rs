@@ -3,7 +3,7 @@
 use super::eval::dense_only;
 use super::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr, pairs};
 use super::form::{Extent, Form};
-use super::joint::Joint;
+use super::joint::{Hold, Joint};
 use super::leaves::Computed;
 use super::{Ragged, Stretch};
 use crate::compute::share;
@@ -28,6 +28,12 @@ pub trait RaggedCompute: Send + Sync + super::sealed::Operation {
     #[doc(hidden)]
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<Self::Elem>>>;
 
+    /// The same for several readers.
+    #[doc(hidden)]
+    fn keep(&self, stretch: Stretch) -> Result<Kept<Self::Elem>> {
+        Ok(Kept { result: self.compute(stretch)?.with_storage(Arc::new), whole: None })
+    }
+
     /// How they would be computed, in words.
     #[doc(hidden)]
     fn explain(&self) -> Result<Explanation>;
@@ -46,6 +52,10 @@ impl<C: RaggedCompute> RaggedCompute for &C {
         (**self).compute(stretch)
     }
 
+    fn keep(&self, stretch: Stretch) -> Result<Kept<C::Elem>> {
+        (**self).keep(stretch)
+    }
+
     fn explain(&self) -> Result<Explanation> {
         (**self).explain()
     }
@@ -55,7 +65,17 @@ impl<C: RaggedCompute> RaggedCompute for &C {
 type Shared<T> = Mutex<Weak<Kept<T>>>;
 
 /// A result that several evaluations read.
-type Kept<T> = Ragged<Arc<Vec<T>>>;
+pub struct Kept<T> {
+    pub(super) result: Ragged<Arc<Vec<T>>>,
+    /// All results of an operation that has several, so that the others find them.
+    pub(super) whole: Option<Arc<dyn Hold>>,
+}
+
+impl<T> Debug for Kept<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kept").field("whole", &self.whole.is_some()).finish_non_exhaustive()
+    }
+}
 
 /// An operation on ragged operands, not computed yet. It may stand wherever a ragged operand may, and is then computed
 /// once for all its clones and references in an evaluation, before what reads it.
@@ -193,10 +213,7 @@ impl<C: RaggedCompute> PendingRagged<C> {
         let found = self.shared.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         match found {
             Some(result) => Ok(result),
-            None => {
-                let result = self.operation.compute(stretch)?.with_storage(Arc::new);
-                Ok(share(&self.shared, Arc::new(result)))
-            }
+            None => Ok(share(&self.shared, Arc::new(self.operation.keep(stretch)?))),
         }
     }
 }
@@ -225,14 +242,14 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
     }
 
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
-        let result = self.result(stretch)?;
-        let mut joint = Joint::of(result.form()?.with_ones(self.ones));
-        joint.kept.push(result);
+        let kept = self.result(stretch)?;
+        let mut joint = Joint::of(kept.result.form()?.with_ones(self.ones));
+        joint.kept.push(kept);
         Ok(joint)
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
-        self.result(Stretch::Rows)?.as_ref().clone().widened_by(self.ones)?.flat(to)
+        self.result(Stretch::Rows)?.result.clone().widened_by(self.ones)?.flat(to)
     }
 
     fn widened(self, ones: usize) -> Result<Self> {

@@ -15,6 +15,16 @@ pub enum Extent {
     Var,
 }
 
+impl Extent {
+    /// The number of items, if it is the same in every row.
+    pub fn fixed(self) -> Option<usize> {
+        match self {
+            Self::Fixed(extent) => Some(extent),
+            Self::Var => None,
+        }
+    }
+}
+
 /// What every axis is. [`usize::MAX`] in the shapes of errors is [`Extent::Var`].
 pub(super) type Extents = SmallVec<[Extent; 4]>;
 

@@ -57,7 +57,10 @@ mod views;
 
 pub use apply::{ApplyRagged, IntoRaggedOperands, RaggedOperands, zip_ragged};
 pub use build::NestedRows;
-pub use cores::{IntoRaggedArguments, RaggedArguments, RaggedResults};
+pub use cores::{
+    IntoRaggedArguments, OutputRows, RaggedArguments, RaggedCall, RaggedMask, RaggedResults,
+    SharedRagged, WholeRagged,
+};
 pub use deferred::{DeferredRagged, PendingRagged, RaggedCompute};
 pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 pub use flat::repeat;
@@ -85,7 +88,8 @@ use std::sync::{Arc, OnceLock};
 /// What types of ragged expressions are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::cores::{HeldExprs, HeldOperand, HeldRows};
+    pub use super::cores::{HeldExprs, HeldOperand, HeldRows, Places};
+    pub use super::deferred::Kept;
     pub use super::joint::Joint;
     pub use super::row_wise::Runs;
     pub use super::rows::Rows;
@@ -245,6 +249,13 @@ impl<S> Ragged<S> {
         let (map, storage) = self.content.into_parts();
         let content = Tensor::from_parts(map, change(storage));
         Ragged { levels: self.levels, content, resolved: self.resolved }
+    }
+
+    /// The same if the other storage can be made.
+    fn try_with_storage<A>(self, change: impl FnOnce(S) -> Result<A>) -> Result<Ragged<A>> {
+        let (map, storage) = self.content.into_parts();
+        let content = Tensor::from_parts(map, change(storage)?);
+        Ok(Ragged { levels: self.levels, content, resolved: self.resolved })
     }
 
     /// Extents of the fixed axes behind the last var axis.

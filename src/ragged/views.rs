@@ -248,19 +248,7 @@ impl<S> Ragged<S> {
         if !valid {
             return Err(Error::Permutation { order: order.to_vec(), rank });
         }
-        let kinds = self.kinds();
-        let mut to = vec![0; rank];
-        order.iter().enumerate().for_each(|(at, &axis)| to[axis] = at);
-        let vars = || (0..rank).filter(|&axis| kinds[axis] == Extent::Var);
-        for fixed_first in [false, true] {
-            for axis in (0..rank).filter(|&axis| fixed_first || kinds[axis] != Extent::Var) {
-                if let Some(crossed) =
-                    vars().find(|&var| var != axis && (axis < var) != (to[axis] < to[var]))
-                {
-                    return Err(Error::RaggedAxes { axis, crossed });
-                }
-            }
-        }
+        nothing_crosses(&self.kinds(), order)?;
         let (mut shown, mut first) = (self, 0);
         for number in 0..=shown.levels.len() {
             let count = match shown.levels.get(number) {
@@ -294,6 +282,24 @@ impl<S> Ragged<S> {
         order.swap(a, b);
         self.transposed(&order)
     }
+}
+
+/// Refuses orders in which an axis crosses a var axis.
+pub(super) fn nothing_crosses(kinds: &[Extent], order: &[usize]) -> Result<()> {
+    let rank = kinds.len();
+    let mut to = vec![0; rank];
+    order.iter().enumerate().for_each(|(at, &axis)| to[axis] = at);
+    let vars = || (0..rank).filter(|&axis| kinds[axis] == Extent::Var);
+    for fixed_first in [false, true] {
+        for axis in (0..rank).filter(|&axis| fixed_first || kinds[axis] != Extent::Var) {
+            if let Some(crossed) =
+                vars().find(|&var| var != axis && (axis < var) != (to[axis] < to[var]))
+            {
+                return Err(Error::RaggedAxes { axis, crossed });
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Bounds {

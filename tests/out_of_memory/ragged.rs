@@ -86,7 +86,7 @@ pub(crate) fn computing() {
         out.to_vec()
     });
     every_shortage("a gufunc", 3, || {
-        let [out] = convolve_full().call_ragged((&r, Tensor::from(vec![1.0, 2.0])))?;
+        let [out] = convolve_full().call_ragged((&r, Tensor::from(vec![1.0, 2.0]))).eval()?;
         out.to_vec()
     });
     let counts: Vec<usize> = lengths().collect();

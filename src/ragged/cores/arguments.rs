@@ -1,12 +1,11 @@
 //! Operands and results of gufuncs.
 
 use crate::error::{Error, Result};
-use crate::gufunc::Inputs;
+use crate::gufunc::{Filter, Inputs, Unmasked};
 use crate::memory::list;
 use crate::ragged::Ragged;
 use crate::ragged::Stretch;
-use crate::ragged::eval::evaluate;
-use crate::ragged::eval::of_items;
+use crate::ragged::eval::{evaluate, of_items};
 use crate::ragged::expr::{IntoRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
 use crate::tensor::Tensor;
@@ -17,7 +16,7 @@ use smallvec::SmallVec;
     message = "`{Self}` are no ragged operands of a gufunc of `{I}`",
     note = "give as many ragged or dense operands as it has inputs, with exactly its element types, in a tuple or an array"
 )]
-pub trait RaggedArguments<I: Inputs> {
+pub trait RaggedArguments<I: Inputs>: Send + Sync {
     /// The operands in memory.
     #[doc(hidden)]
     type Held: HeldRows<I>;
@@ -26,14 +25,18 @@ pub trait RaggedArguments<I: Inputs> {
     fn extents(&self) -> Result<Vec<Vec<Extent>>>;
 
     #[doc(hidden)]
-    fn held(&self) -> Result<Self::Held>;
+    fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held>;
 }
+
+/// The axes of an operand, in an order.
+type Order = SmallVec<[usize; 4]>;
 
 /// Operands that are computed.
 #[doc(hidden)]
 pub trait HeldRows<I: Inputs>: Sync {
     fn forms(&self) -> Result<Vec<Form>>;
     fn slices(&self) -> I::Slices<'_>;
+    fn bytes(&self) -> usize;
     /// Replaces the elements of an operand by these of it.
     fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()>;
 }
@@ -41,17 +44,21 @@ pub trait HeldRows<I: Inputs>: Sync {
 /// An operand in memory.
 #[derive(Debug, Clone)]
 pub struct HeldOperand<T> {
-    pub(super) form: Form,
-    pub(super) elements: Vec<T>,
+    form: Form,
+    elements: Vec<T>,
 }
 
 impl<T: Copy + Send + Sync> HeldOperand<T> {
-    pub(super) fn of<E: RaggedExpr<Elem = T>>(e: &E) -> Result<Self> {
-        let result = evaluate(e, Stretch::Rows)?;
+    fn of<E: RaggedExpr<Elem = T>>(e: &E, order: &[usize], stretch: Stretch) -> Result<Self> {
+        let result = evaluate(e, stretch)?.transpose(order)?;
         Ok(Self { form: result.form()?, elements: result.to_vec()? })
     }
 
-    pub(super) fn gather(&mut self, elements: &[usize]) -> Result<()> {
+    fn bytes(&self) -> usize {
+        size_of_val(&self.elements[..])
+    }
+
+    fn gather(&mut self, elements: &[usize]) -> Result<()> {
         self.elements = list(elements.iter().map(|&k| self.elements[k]))?;
         Ok(())
     }
@@ -64,8 +71,10 @@ impl<E: RaggedExpr, const N: usize> RaggedArguments<[E::Elem; N]> for HeldExprs<
         self.0.iter().map(RaggedExpr::extents).collect()
     }
 
-    fn held(&self) -> Result<Self::Held> {
-        let held = self.0.iter().map(HeldOperand::of).collect::<Result<SmallVec<[_; N]>>>()?;
+    fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held> {
+        let each = self.0.iter().zip(orders);
+        let held = each.map(|(e, order)| HeldOperand::of(e, order, stretch));
+        let held = held.collect::<Result<SmallVec<[_; N]>>>()?;
         let found = held.len();
         held.into_inner().map_err(|_| Error::Rank { what: "operands", expected: N, found })
     }
@@ -78,6 +87,10 @@ impl<T: Copy + Send + Sync, const N: usize> HeldRows<[T; N]> for [HeldOperand<T>
 
     fn slices(&self) -> [&[T]; N] {
         self.each_ref().map(|operand| &operand.elements[..])
+    }
+
+    fn bytes(&self) -> usize {
+        self.iter().map(HeldOperand::bytes).sum()
     }
 
     fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()> {
@@ -131,8 +144,8 @@ macro_rules! tuples {
                 Ok(vec![$(self.0.$k.extents()?),*])
             }
 
-            fn held(&self) -> Result<Self::Held> {
-                Ok(($(HeldOperand::of(&self.0.$k)?,)*))
+            fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held> {
+                Ok(($(HeldOperand::of(&self.0.$k, &orders[$k], stretch)?,)*))
             }
         }
 
@@ -143,8 +156,8 @@ macro_rules! tuples {
                 Ok(vec![$(self.0.$k.extents()?),*])
             }
 
-            fn held(&self) -> Result<Self::Held> {
-                Ok([$(HeldOperand::of(&self.0.$k)?),*])
+            fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held> {
+                Ok([$(HeldOperand::of(&self.0.$k, &orders[$k], stretch)?),*])
             }
         }
 
@@ -155,6 +168,10 @@ macro_rules! tuples {
 
             fn slices(&self) -> ($(&[$T],)*) {
                 ($(&self.$k.elements[..],)*)
+            }
+
+            fn bytes(&self) -> usize {
+                0 $(+ self.$k.bytes())*
             }
 
             fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()> {
@@ -179,21 +196,80 @@ tuples!(5: A TA 0, B TB 1, C TC 2, D TD 3, E TE 4);
 
 tuples!(6: A TA 0, B TB 1, C TC 2, D TD 3, E TE 4, G TG 5);
 
+/// Which calls are made. Sealed.
+pub trait RaggedMask: Send + Sync {
+    /// What the axes of the mask are, if there is one.
+    #[doc(hidden)]
+    fn extents(&self) -> Result<Option<Vec<Extent>>>;
+
+    /// Whether each call of a loop is made, if not all are.
+    #[doc(hidden)]
+    fn made(&self, loops: &Form) -> Result<Option<Vec<bool>>>;
+}
+
+impl RaggedMask for Unmasked {
+    fn extents(&self) -> Result<Option<Vec<Extent>>> {
+        Ok(None)
+    }
+
+    fn made(&self, _loops: &Form) -> Result<Option<Vec<bool>>> {
+        Ok(None)
+    }
+}
+
+impl<E: RaggedExpr<Elem = bool>> RaggedMask for Filter<E> {
+    fn extents(&self) -> Result<Option<Vec<Extent>>> {
+        self.0.extents().map(Some)
+    }
+
+    fn made(&self, loops: &Form) -> Result<Option<Vec<bool>>> {
+        let mut made = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
+        made.assign_expr(&self.0)?;
+        Ok(Some(made.content.into_storage()))
+    }
+}
+
+/// Where the axes of results go.
+#[derive(Debug)]
+pub struct Places {
+    /// With the axes of the loop first.
+    pub(super) forms: Vec<Form>,
+    /// What the axes of each result are among those of its form, and of those that are kept behind.
+    pub(super) orders: Vec<Order>,
+}
+
+impl Places {
+    /// Elements of a result.
+    pub(super) fn count(&self, output: usize) -> Result<usize> {
+        self.forms[output].count()
+    }
+
+    /// A result of these elements.
+    pub(super) fn place<T: Copy + Send + Sync>(
+        &self,
+        output: usize,
+        elements: Vec<T>,
+    ) -> Result<Ragged<Vec<T>>> {
+        let (form, order) = (&self.forms[output], &self.orders[output]);
+        of_items(form, elements)?.widened_by(order.len() - form.rank())?.transpose(order)
+    }
+}
+
 /// Results of a call, one for each output.
 pub trait RaggedResults {
     /// An array or a tuple of ragged tensors.
     type Ragged;
 
     #[doc(hidden)]
-    fn with_forms(self, forms: &[Form]) -> Result<Self::Ragged>;
+    fn placed(self, places: &Places) -> Result<Self::Ragged>;
 }
 
 impl<T: Copy + Send + Sync, const N: usize> RaggedResults for [Tensor<Vec<T>>; N] {
     type Ragged = [Ragged<Vec<T>>; N];
 
-    fn with_forms(self, forms: &[Form]) -> Result<Self::Ragged> {
-        let all =
-            self.into_iter().zip(forms).map(|(data, form)| of_items(form, data.into_storage()));
+    fn placed(self, places: &Places) -> Result<Self::Ragged> {
+        let each = self.into_iter().enumerate();
+        let all = each.map(|(k, data)| places.place(k, data.into_storage()));
         let all = all.collect::<Result<SmallVec<[_; N]>>>()?;
         let found = all.len();
         all.into_inner().map_err(|_| Error::Rank { what: "outputs", expected: N, found })
@@ -205,8 +281,8 @@ macro_rules! results {
         impl<$($T: Copy + Send + Sync),*> RaggedResults for ($(Tensor<Vec<$T>>,)*) {
             type Ragged = ($(Ragged<Vec<$T>>,)*);
 
-            fn with_forms(self, forms: &[Form]) -> Result<Self::Ragged> {
-                Ok(($(of_items(&forms[$k], self.$k.into_storage())?,)*))
+            fn placed(self, places: &Places) -> Result<Self::Ragged> {
+                Ok(($(places.place($k, self.$k.into_storage())?,)*))
             }
         }
     };

@@ -5,6 +5,7 @@
 
 mod assign;
 mod chains;
+mod cores;
 mod errors;
 mod expressions;
 mod folds;

@@ -91,21 +91,21 @@ fn array<T, const N: usize>(operands: Vec<T>) -> Outcome<[T; N]> {
 macro_rules! of_numbers {
     ($name:expr, $operands:expr; $($others:tt)*) => {
         match $name {
-            "inner1d" => gufunc::inner1d().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "outer" => gufunc::outer().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "matmul" => gufunc::matmul().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "cross" => gufunc::cross().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "trace" => gufunc::trace().call_ragged(array::<_, 1>($operands)?)?.values(),
-            "minmax" => gufunc::minmax().call_ragged(array::<_, 1>($operands)?)?.values(),
-            "argminmax" => gufunc::argminmax().call_ragged(array::<_, 1>($operands)?)?.values(),
-            "sort" => gufunc::sort().call_ragged(array::<_, 1>($operands)?)?.values(),
-            "argsort" => gufunc::argsort().call_ragged(array::<_, 1>($operands)?)?.values(),
-            "convolve_full" => gufunc::convolve_full().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "convolve_valid" => gufunc::convolve_valid().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "polyval" => gufunc::polyval().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "histogram" => gufunc::histogram().call_ragged(array::<_, 2>($operands)?)?.values(),
-            "cumulative_min" => gufunc::cumulative(Min).call_ragged(array::<_, 1>($operands)?)?.values(),
-            "cumulative_max" => gufunc::cumulative(Max).call_ragged(array::<_, 1>($operands)?)?.values(),
+            "inner1d" => gufunc::inner1d().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "outer" => gufunc::outer().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "matmul" => gufunc::matmul().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "cross" => gufunc::cross().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "trace" => gufunc::trace().call_ragged(array::<_, 1>($operands)?).eval()?.values(),
+            "minmax" => gufunc::minmax().call_ragged(array::<_, 1>($operands)?).eval()?.values(),
+            "argminmax" => gufunc::argminmax().call_ragged(array::<_, 1>($operands)?).eval()?.values(),
+            "sort" => gufunc::sort().call_ragged(array::<_, 1>($operands)?).eval()?.values(),
+            "argsort" => gufunc::argsort().call_ragged(array::<_, 1>($operands)?).eval()?.values(),
+            "convolve_full" => gufunc::convolve_full().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "convolve_valid" => gufunc::convolve_valid().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "polyval" => gufunc::polyval().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "histogram" => gufunc::histogram().call_ragged(array::<_, 2>($operands)?).eval()?.values(),
+            "cumulative_min" => gufunc::cumulative(Min).call_ragged(array::<_, 1>($operands)?).eval()?.values(),
+            "cumulative_max" => gufunc::cumulative(Max).call_ragged(array::<_, 1>($operands)?).eval()?.values(),
             $($others)*
             name => Err(Fault::vector(format!("unknown function {name}"))),
         }
@@ -125,22 +125,22 @@ fn results(vector: &Value, layout: Layout) -> Outcome<Vec<Typed>> {
     if operands.iter().all(|operand| matches!(operand, Typed::I64(_))) {
         let operands = integers(operands)?;
         return of_numbers!(name, operands;
-            "cumulative_sum" => gufunc::cumulative(WrappingSum).call_ragged(array::<_, 1>(operands)?)?.values(),
-            "cumulative_prod" => gufunc::cumulative(WrappingProduct).call_ragged(array::<_, 1>(operands)?)?.values(),
+            "cumulative_sum" => gufunc::cumulative(WrappingSum).call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+            "cumulative_prod" => gufunc::cumulative(WrappingProduct).call_ragged(array::<_, 1>(operands)?).eval()?.values(),
         );
     }
     let operands = floats(operands)?;
     of_numbers!(name, operands;
-        "cumulative_sum" => gufunc::cumulative(Sum).call_ragged(array::<_, 1>(operands)?)?.values(),
-        "cumulative_prod" => gufunc::cumulative(Product).call_ragged(array::<_, 1>(operands)?)?.values(),
-        "det" => gufunc::det().call_ragged(array::<_, 1>(operands)?)?.values(),
-        "inv" => gufunc::inv().call_ragged(array::<_, 1>(operands)?)?.values(),
-        "solve" => gufunc::solve().call_ragged(array::<_, 2>(operands)?)?.values(),
-        "norm" => gufunc::norm().call_ragged(array::<_, 1>(operands)?)?.values(),
-        "normalize" => gufunc::normalize().call_ragged(array::<_, 1>(operands)?)?.values(),
-        "cdist" => gufunc::cdist().call_ragged(array::<_, 2>(operands)?)?.values(),
-        "pdist" => gufunc::pdist().call_ragged(array::<_, 1>(operands)?)?.values(),
-        "interp" => gufunc::interp().call_ragged(array::<_, 3>(operands)?)?.values(),
+        "cumulative_sum" => gufunc::cumulative(Sum).call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "cumulative_prod" => gufunc::cumulative(Product).call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "det" => gufunc::det().call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "inv" => gufunc::inv().call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "solve" => gufunc::solve().call_ragged(array::<_, 2>(operands)?).eval()?.values(),
+        "norm" => gufunc::norm().call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "normalize" => gufunc::normalize().call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "cdist" => gufunc::cdist().call_ragged(array::<_, 2>(operands)?).eval()?.values(),
+        "pdist" => gufunc::pdist().call_ragged(array::<_, 1>(operands)?).eval()?.values(),
+        "interp" => gufunc::interp().call_ragged(array::<_, 3>(operands)?).eval()?.values(),
     )
 }
 
@@ -166,7 +166,7 @@ fn mixed(signature: &str, operands: Vec<Ragged<Vec<f64>>>) -> Outcome<Vec<Typed>
         ($($i:literal $o:literal),*) => {
             match (parsed.inputs(), parsed.outputs()) {
                 $(($i, $o) => Gufunc::<[f64; $i], [f64; $o], _>::each(signature, mix::<$i, $o>)?
-                    .call_ragged(array::<_, $i>(operands)?)?.values(),)*
+                    .call_ragged(array::<_, $i>(operands)?).eval()?.values(),)*
                 counts => Err(Fault::vector(format!("functions of {counts:?} arguments"))),
             }
         };

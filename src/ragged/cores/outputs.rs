@@ -1,0 +1,211 @@
+//! Results of calls of several outputs as ragged operands that share one computation.
+
+use super::RaggedCall;
+use super::arguments::{RaggedArguments, RaggedMask, RaggedResults};
+use crate::compute::share;
+use crate::error::Result;
+use crate::expr::Explanation;
+use crate::gufunc::{Elementary, Inputs, Outputs};
+use crate::memory::list;
+use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute};
+use crate::ragged::form::Extent;
+use crate::ragged::{Ragged, Stretch, sealed};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A call of several outputs, which is computed once for all of them.
+pub struct WholeRagged<I, O: SharedRagged, F, X, M> {
+    call: RaggedCall<I, O, F, X, M>,
+    results: Mutex<Weak<O::Kept>>,
+}
+
+impl<I, O: SharedRagged, F, X, M> fmt::Debug for WholeRagged<I, O, F, X, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WholeRagged").field("call", &self.call).finish_non_exhaustive()
+    }
+}
+
+/// One of all results.
+type Of<K, T> = fn(&K, usize) -> &Ragged<Arc<Vec<T>>>;
+
+/// One output of a call of several.
+pub struct OutputRows<I, O: SharedRagged, F, X, M, T> {
+    whole: Arc<WholeRagged<I, O, F, X, M>>,
+    number: usize,
+    of: Of<O::Kept, T>,
+}
+
+impl<I, O: SharedRagged, F, X, M, T> Clone for OutputRows<I, O, F, X, M, T> {
+    fn clone(&self) -> Self {
+        Self { whole: self.whole.clone(), ..*self }
+    }
+}
+
+impl<I, O: SharedRagged, F, X, M, T> fmt::Debug for OutputRows<I, O, F, X, M, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputRows")
+            .field("call", &self.whole.call)
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<I, O: SharedRagged, F, X, M, T> sealed::Operation for OutputRows<I, O, F, X, M, T> {}
+
+impl<I, O, F, X, M, T> RaggedCompute for OutputRows<I, O, F, X, M, T>
+where
+    I: Inputs,
+    O: SharedRagged,
+    F: Elementary<I, O>,
+    X: RaggedArguments<I>,
+    M: RaggedMask,
+    T: Copy + Send + Sync,
+{
+    type Elem = T;
+
+    fn extents(&self) -> Result<Vec<Extent>> {
+        Ok(self.whole.call.extents()?.swap_remove(self.number))
+    }
+
+    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<T>>> {
+        let Kept { result, .. } = self.keep(stretch)?;
+        result.try_with_storage(|elements| match Arc::try_unwrap(elements) {
+            Ok(elements) => Ok(elements),
+            Err(elements) => list(elements.iter().copied()),
+        })
+    }
+
+    fn keep(&self, stretch: Stretch) -> Result<Kept<T>> {
+        let whole = &self.whole;
+        let found = whole.results.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let results = match found {
+            Some(results) => results,
+            None => {
+                let results = O::kept(whole.call.eval_with(stretch)?);
+                share(&whole.results, Arc::new(results))
+            }
+        };
+        let result = (self.of)(&results, self.number).clone();
+        Ok(Kept { result, whole: Some(results) })
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        self.whole.call.explain()
+    }
+}
+
+/// Lists of outputs whose results are ragged operands of their own. Sealed.
+pub trait SharedRagged: Outputs<Tensors: RaggedResults> {
+    /// The results, shared.
+    #[doc(hidden)]
+    type Kept: Send + Sync + 'static;
+    /// A deferred operation for each output.
+    type Deferred<I, F, X, M>
+    where
+        I: Inputs,
+        F: Elementary<I, Self>,
+        X: RaggedArguments<I>,
+        M: RaggedMask;
+
+    #[doc(hidden)]
+    fn kept(results: <Self::Tensors as RaggedResults>::Ragged) -> Self::Kept;
+
+    #[doc(hidden)]
+    fn shared<I, F, X, M>(whole: Arc<WholeRagged<I, Self, F, X, M>>) -> Self::Deferred<I, F, X, M>
+    where
+        I: Inputs,
+        F: Elementary<I, Self>,
+        X: RaggedArguments<I>,
+        M: RaggedMask;
+}
+
+impl<T: Copy + Default + Send + Sync + 'static, const N: usize> SharedRagged for [T; N] {
+    type Kept = [Ragged<Arc<Vec<T>>>; N];
+    type Deferred<I, F, X, M>
+        = [DeferredRagged<OutputRows<I, Self, F, X, M, T>>; N]
+    where
+        I: Inputs,
+        F: Elementary<I, Self>,
+        X: RaggedArguments<I>,
+        M: RaggedMask;
+
+    fn kept(results: [Ragged<Vec<T>>; N]) -> Self::Kept {
+        results.map(|result| result.with_storage(Arc::new))
+    }
+
+    fn shared<I, F, X, M>(whole: Arc<WholeRagged<I, Self, F, X, M>>) -> Self::Deferred<I, F, X, M>
+    where
+        I: Inputs,
+        F: Elementary<I, Self>,
+        X: RaggedArguments<I>,
+        M: RaggedMask,
+    {
+        std::array::from_fn(|number| {
+            let whole = whole.clone();
+            DeferredRagged::new(OutputRows { whole, number, of: |kept, number| &kept[number] })
+        })
+    }
+}
+
+macro_rules! shared {
+    ($($T:ident $k:tt),*) => {
+        impl<$($T: Copy + Default + Send + Sync + 'static),*> SharedRagged for ($($T,)*) {
+            type Kept = ($(Ragged<Arc<Vec<$T>>>,)*);
+            type Deferred<I, F, X, M>
+                = ($(DeferredRagged<OutputRows<I, Self, F, X, M, $T>>,)*)
+            where
+                I: Inputs,
+                F: Elementary<I, Self>,
+                X: RaggedArguments<I>,
+                M: RaggedMask;
+
+            fn kept(results: ($(Ragged<Vec<$T>>,)*)) -> Self::Kept {
+                ($(results.$k.with_storage(Arc::new),)*)
+            }
+
+            fn shared<I, F, X, M>(
+                whole: Arc<WholeRagged<I, Self, F, X, M>>,
+            ) -> Self::Deferred<I, F, X, M>
+            where
+                I: Inputs,
+                F: Elementary<I, Self>,
+                X: RaggedArguments<I>,
+                M: RaggedMask,
+            {
+                ($(DeferredRagged::new(OutputRows {
+                    whole: whole.clone(),
+                    number: $k,
+                    of: |kept, _| &kept.$k,
+                }),)*)
+            }
+        }
+    };
+}
+shared!(A 0);
+shared!(A 0, B 1);
+shared!(A 0, B 1, C 2);
+shared!(A 0, B 1, C 2, D 3);
+
+impl<I, O, F, X, M> RaggedCall<I, O, F, X, M>
+where
+    I: Inputs,
+    O: SharedRagged,
+    F: Elementary<I, O>,
+    X: RaggedArguments<I>,
+    M: RaggedMask,
+{
+    /// The results as ragged operands, one for each output. Within one evaluation all of them are computed by one call.
+    ///
+    /// ```
+    /// use lensor::gufunc::minmax;
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![3.0, 1.0], vec![2.0, 5.0, 4.0]])?;
+    /// let [least, most] = minmax().call_ragged([&r]).outputs();
+    /// let spread = most - least;
+    /// assert_eq!(spread.eval()?.to_string(), "[2, 3]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn outputs(self) -> O::Deferred<I, F, X, M> {
+        O::shared(Arc::new(WholeRagged { call: self, results: Mutex::new(Weak::new()) }))
+    }
+}

@@ -1,0 +1,217 @@
+//! Calls whose cores are rows: which extents each has, and where its cores and results lie.
+
+use super::Kinds;
+use crate::error::{Error, Result};
+use crate::gufunc::{Call, CoreFit, Elementary, Inputs, Outputs, of_cores};
+use crate::memory::{list, push, try_with_capacity};
+use crate::ragged::Stretch;
+use crate::ragged::form::{Axis, Form, Joined};
+use crate::ragged::joint::Joint;
+use crate::ragged::offsets::Offsets;
+use crate::ragged::places::{Places, places_at};
+use crate::shape::Shape;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// All calls of a loop.
+pub(super) struct Plan {
+    pub(super) loops: Form,
+    /// The fits of cores of different extents, and which of them each call has.
+    pub(super) fits: Vec<CoreFit>,
+    pub(super) groups: Vec<usize>,
+    /// The first element of the core of each call, of each operand.
+    pub(super) starts: Vec<Vec<usize>>,
+    /// Elements that operands are gathered from, where cores are stretched.
+    pub(super) expanded: Vec<Option<Vec<usize>>>,
+    /// Elements in front of the results of each call, of each output.
+    pub(super) ends: Vec<Vec<usize>>,
+    pub(super) elements: usize,
+    /// Which calls are made, if not all are.
+    pub(super) made: Option<Vec<bool>>,
+}
+
+impl Plan {
+    pub(super) fn new<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M>(
+        gufunc: &Call<I, O, F, X, M>,
+        forms: &[Form],
+        Kinds { ranks, .. }: &Kinds,
+        stretch: Stretch,
+    ) -> Result<Self> {
+        let parts = || forms.iter().zip(&ranks.inputs);
+        let mut joint = Joint::of(Form::dense(&[]));
+        for (k, (form, &core)) in parts().enumerate() {
+            joint = joint.join(Joint::of(front(form, core)), k + 1, stretch)?;
+        }
+        let loops = joint.form;
+        let count = loops.count()?;
+        // The row or the item of each operand for each call, and its core extents.
+        let mut items: Vec<Places> = Vec::new();
+        let mut cores: Vec<(Option<Offsets>, SmallVec<[usize; 4]>)> = Vec::new();
+        for (form, &core) in parts() {
+            items.push(places_at(&front(form, core), &loops, loops.rank())?.0);
+            let axes = form.axes();
+            let own = &axes[axes.len() - core..];
+            let rows = match own.first() {
+                Some(Axis::Var(rows)) => Some((*rows).clone()),
+                _ => None,
+            };
+            let fixed = own.iter().filter_map(|axis| match axis {
+                Axis::Fixed(extent) => Some(*extent),
+                Axis::Var(_) => None,
+            });
+            cores.push((rows, fixed.collect()));
+        }
+        let shape = |operand: usize, call: usize| -> Shape {
+            let (rows, fixed) = &cores[operand];
+            let row = rows.as_ref().map(|rows| rows.length(items[operand].at(call)));
+            row.into_iter().chain(fixed.iter().copied()).collect()
+        };
+        let ragged: Vec<usize> = (0..forms.len()).filter(|&k| cores[k].0.is_some()).collect();
+        let (mut fits, mut groups) = (Vec::new(), try_with_capacity(count)?);
+        let mut known: HashMap<SmallVec<[usize; 3]>, usize> = HashMap::new();
+        let fit = |shape: &dyn Fn(usize) -> Shape| {
+            let shapes: Vec<Shape> = (0..forms.len()).map(shape).collect();
+            gufunc.fit_cores(&shapes)
+        };
+        for call in 0..count {
+            let key: SmallVec<[usize; 3]> = ragged.iter().map(|&k| shape(k, call)[0]).collect();
+            let next = fits.len();
+            known.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of_val(&key) })?;
+            let group = *known.entry(key).or_insert(next);
+            if group == next {
+                let row = || loops.path(loops.rank(), call);
+                let fitted = fit(&|k| shape(k, call)).map_err(|error| {
+                    let error = ranks.in_operands(error);
+                    if ragged.is_empty() { error } else { of_cores(error, row) }
+                })?;
+                push(&mut fits, fitted)?;
+            }
+            groups.push(group);
+        }
+        let mut plan = Self {
+            fits,
+            groups,
+            starts: Vec::new(),
+            expanded: Vec::new(),
+            ends: Vec::new(),
+            elements: 0,
+            made: None,
+            loops,
+        };
+        for operand in 0..forms.len() {
+            let (rows, fixed) = &cores[operand];
+            let width: usize = fixed.iter().product();
+            let start = |call: usize| {
+                let item = items[operand].at(call);
+                rows.as_ref().map_or(item, |rows| rows.number(item)) * width
+            };
+            plan.place(operand, &start, &|call| shape(operand, call))?;
+        }
+        plan.place_results(ranks.outputs.len())?;
+        Ok(plan)
+    }
+
+    /// Where the cores of an operand begin; stretched ones are gathered.
+    fn place(
+        &mut self,
+        operand: usize,
+        start: &dyn Fn(usize) -> usize,
+        shape: &dyn Fn(usize) -> Shape,
+    ) -> Result<()> {
+        let core = |group: usize| self.fits[group].inputs().nth(operand).unwrap_or(&[]);
+        let stretched = |call: usize| {
+            let (own, core) = (shape(call), core(self.groups[call]));
+            own.iter().product::<usize>() != core.iter().product::<usize>()
+        };
+        let count = self.groups.len();
+        let mut elements = 0_usize;
+        let mut starts = try_with_capacity(count)?;
+        let expanded = if (0..count).any(stretched) {
+            let mut all = Vec::new();
+            for call in 0..count {
+                starts.push(all.len());
+                let own = shape(call);
+                let full = Shape::from(core(self.groups[call]));
+                let missing = full.rank() - own.rank();
+                for index in full.indexes()? {
+                    let mut at = 0;
+                    for (&extent, &k) in own.iter().zip(&index[missing..]) {
+                        at = at * extent + if extent == 1 { 0 } else { k };
+                    }
+                    push(&mut all, start(call) + at)?;
+                }
+            }
+            elements = all.len();
+            Some(all)
+        } else {
+            for call in 0..count {
+                starts.push(start(call));
+                elements += core(self.groups[call]).iter().product::<usize>();
+            }
+            None
+        };
+        self.elements = self.elements.saturating_add(elements);
+        self.starts.push(starts);
+        self.expanded.push(expanded);
+        Ok(())
+    }
+
+    fn place_results(&mut self, outputs: usize) -> Result<()> {
+        let sizes: Vec<Vec<usize>> = self
+            .fits
+            .iter()
+            .map(|fit| fit.outputs().map(|extents| extents.iter().product()).collect())
+            .collect();
+        for output in 0..outputs {
+            let size = |&group: &usize| sizes[group].get(output).copied().unwrap_or(0);
+            let lengths = self.groups.iter().map(size);
+            let offsets = Offsets::from_lengths(lengths)?;
+            self.elements = self.elements.saturating_add(offsets.last());
+            self.ends.push(offsets.numbers()?);
+        }
+        Ok(())
+    }
+
+    pub(super) fn totals(&self) -> Result<Vec<usize>> {
+        list(self.ends.iter().map(|ends| ends.last().copied().unwrap_or(0)))
+    }
+
+    pub(super) fn path(&self, call: usize) -> Vec<usize> {
+        self.loops.path(self.loops.rank(), call)
+    }
+
+    /// The forms of the results, with the axes of the loop first.
+    pub(super) fn forms(&self, kinds: &Kinds) -> Result<Vec<Form>> {
+        let mut forms = Vec::new();
+        for (output, core) in kinds.outputs.iter().enumerate() {
+            let extents: Vec<SmallVec<[usize; 4]>> =
+                self.fits.iter().map(|fit| fit.outputs().nth(output).unwrap_or_default()).collect();
+            let mut axes: SmallVec<[Joined; 4]> =
+                self.loops.axes().into_iter().map(Joined::from).collect();
+            for (axis, extent) in core.iter().enumerate() {
+                axes.push(match extent {
+                    Some(extent) => Joined::Fixed(*extent),
+                    None => {
+                        let rows = |group: usize| extents[group][..axis].iter().product::<usize>();
+                        let of =
+                            |&group: &usize| std::iter::repeat_n(extents[group][axis], rows(group));
+                        Joined::Var(Offsets::from_lengths(self.groups.iter().flat_map(of))?)
+                    }
+                });
+            }
+            forms.push(Form::of(axes));
+        }
+        Ok(forms)
+    }
+
+    pub(super) fn explain(&self) -> String {
+        let (calls, loops, extents) = (self.groups.len(), &self.loops, self.fits.len());
+        format!("loop: {calls} calls over {loops}, cores of {extents} different extents")
+    }
+}
+
+/// The axes in front of the last ones.
+fn front(form: &Form, behind: usize) -> Form {
+    let axes = form.axes();
+    Form::of(axes[..axes.len() - behind].iter().map(|&axis| Joined::from(axis)).collect())
+}

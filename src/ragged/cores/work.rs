@@ -1,0 +1,80 @@
+//! Calls at work: neighbours with cores of the same extents together.
+
+use super::arguments::HeldRows;
+use super::plan::Plan;
+use crate::error::Result;
+use crate::gufunc::{Call, Elementary, Inputs, Outputs, RowCalls};
+use crate::kernel;
+use crate::ops::cores;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Calls at work.
+pub(super) struct Work<'w, C, H> {
+    pub(super) call: &'w C,
+    pub(super) plan: &'w Plan,
+    pub(super) operands: &'w H,
+    /// Elements of a task.
+    pub(super) each: usize,
+}
+
+impl<I, O, F, X, M, H> Work<'_, Call<I, O, F, X, M>, H>
+where
+    I: Inputs,
+    O: Outputs,
+    F: Elementary<I, O>,
+    X: Sync,
+    M: Sync,
+    H: HeldRows<I>,
+{
+    /// Makes some calls. The error is that of the first that fails, however they are shared among threads.
+    pub(super) fn run(
+        &self,
+        calls: Range<usize>,
+        outputs: <O as cores::Outputs>::Slices<'_>,
+    ) -> Result<()> {
+        let plan = self.plan;
+        let results =
+            |from: usize, to: usize| move |k: usize| plan.ends[k][to] - plan.ends[k][from];
+        let share = plan.elements / plan.groups.len().max(1) * calls.len();
+        if share > self.each && calls.len() > 1 {
+            let middle = calls.start + calls.len() / 2;
+            let (low, high) = <O as cores::Outputs>::split(outputs, results(calls.start, middle));
+            let (low, high) = kernel::join(
+                || self.run(calls.start..middle, low),
+                || self.run(middle..calls.end, high),
+            );
+            return low.and(high);
+        }
+        let (mut start, mut outputs, inputs) = (calls.start, outputs, self.operands.slices());
+        let step =
+            |starts: &Vec<usize>, call: usize| starts[call + 1] as isize - starts[call] as isize;
+        while start < calls.end {
+            let made = |call: usize| plan.made.as_ref().is_none_or(|made| made[call]);
+            let follows = |&next: &usize| {
+                let same = |starts: &Vec<usize>| step(starts, next - 1) == step(starts, start);
+                made(next) == made(start)
+                    && plan.groups[next] == plan.groups[start]
+                    && plan.starts.iter().all(same)
+            };
+            let count = 1 + (start + 1..calls.end).take_while(follows).count();
+            let offsets = plan.starts.iter().map(|starts| starts[start] as isize);
+            let steps =
+                plan.starts.iter().map(|starts| if count > 1 { step(starts, start) } else { 0 });
+            let [offsets, steps]: [SmallVec<[isize; 6]>; 2] = [offsets.collect(), steps.collect()];
+            let (mut now, later) =
+                <O as cores::Outputs>::split(outputs, results(start, start + count));
+            outputs = later;
+            let rows = RowCalls { count, first: start, offsets: &offsets, steps: &steps };
+            match &self.call.or {
+                _ if made(start) => {
+                    self.call.call_rows(&plan.fits[plan.groups[start]], &rows, inputs, now)?;
+                }
+                Some(values) => <O as Outputs>::put(&mut now, values),
+                None => {}
+            }
+            start += count;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,284 @@
+//! Calls of gufuncs on rows, against calls on lists: results, axes, masks, sharing and errors.
+
+use super::chains::chain;
+use super::model::{Item, Model, random_kinds, read};
+use crate::support::{Random, fails, pool};
+use lensor::error::{Cause, CoreAxesFlaw};
+use lensor::gufunc::{Elementary, Gufunc, inner1d, norm};
+use lensor::lanes::SortOrder;
+use lensor::prelude::*;
+use lensor::ragged::{Extent, Offsets, Ragged, Stretch};
+use quickcheck::quickcheck;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a function makes of each list of the last axis.
+fn each(m: &Model<i64>, behind: &[Option<usize>], f: &impl Fn(&[i64]) -> Item<i64>) -> Model<i64> {
+    fn walk(item: &Item<i64>, depth: usize, f: &impl Fn(&[i64]) -> Item<i64>) -> Item<i64> {
+        if depth > 0 {
+            let list = item.list().iter();
+            return Item::List(list.map(|item| walk(item, depth - 1, f)).collect());
+        }
+        let row = item.list().iter().map(|item| match item {
+            Item::One(x) => *x,
+            Item::List(_) => panic!("an element"),
+        });
+        f(&row.collect::<Vec<_>>())
+    }
+    let front = m.rank() - 1;
+    let kinds = m.kinds[..front].iter().chain(behind).copied().collect();
+    Model { kinds, root: walk(&m.root, front, f) }
+}
+
+fn list(row: impl IntoIterator<Item = i64>) -> Item<i64> {
+    Item::List(row.into_iter().map(Item::One).collect())
+}
+
+fn kinds(extents: &[Extent]) -> Vec<Option<usize>> {
+    extents.iter().map(|extent| extent.fixed()).collect()
+}
+
+/// Sums, reversed rows, and rows twice with their length in between.
+fn mixed() -> Gufunc<[i64; 1], [i64; 3], impl Elementary<[i64; 1], [i64; 3]> + Clone> {
+    Gufunc::<[i64; 1], [i64; 3], _>::each(
+        "(n)->(),(n),(2*n+1)",
+        |[x], [mut sum, mut back, mut twice]| {
+            sum[0] = x.iter().sum();
+            back.iter_mut().zip(x.iter().rev()).for_each(|(to, x)| *to = *x);
+            let n = x.len();
+            twice[..n].copy_from_slice(&x);
+            twice[n] = n as i64;
+            twice[n + 1..].copy_from_slice(&x);
+        },
+    )
+    .unwrap()
+}
+
+quickcheck! {
+    /// Cores that are rows of views, or a fixed axis behind, on one to three threads.
+    fn each_row_is_one_call(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let mut axes = random_kinds(&mut random);
+        if axes.is_empty() || random.below(2) == 0 {
+            axes.push(None);
+        }
+        let model = Model::random_of(&axes, &mut random);
+        let own = model.build(-1, &mut random);
+        let (a, r) = chain(&model, &own, 2, &mut random);
+        if a.rank() == 0 {
+            return true;
+        }
+        let n = a.kinds[a.rank() - 1];
+        let twice = |row: &[i64]| list(row.iter().copied().chain([row.len() as i64]).chain(row.iter().copied()));
+        let expected = [
+            each(&a, &[], &|row| Item::One(row.iter().sum())),
+            each(&a, &[n], &|row| list(row.iter().rev().copied())),
+            each(&a, &[n.map(|n| 2 * n + 1)], &twice),
+        ];
+        let call = mixed().call_ragged([&r]);
+        let told = call.extents().unwrap();
+        let found = pool(1 + random.below(3)).install(|| call.eval().unwrap());
+        let deferred = call.clone().outputs();
+        for k in 0..3 {
+            assert!(read(&found[k]) == expected[k], "{a:?}\n{:?}\n{:?}", read(&found[k]), expected[k]);
+            assert_eq!(kinds(&told[k]), expected[k].kinds);
+            assert_eq!(deferred[k].extents().unwrap(), told[k]);
+            assert!(read(&deferred[k].eval().unwrap()) == expected[k]);
+        }
+        // Kept axes, and a mask that leaves out every call or none.
+        let sums = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->()", |[x], [mut sum]| sum[0] = x.iter().sum()).unwrap();
+        let kept = sums.call_ragged([&r]).keepdims();
+        let one = each(&a, &[Some(1)], &|row| list([row.iter().sum()]));
+        assert!(read(&kept.eval().unwrap()[0]) == one);
+        assert_eq!(kinds(&kept.extents().unwrap()[0]), one.kinds);
+        let made = random.below(2) == 0;
+        let masked = sums.call_ragged([&r]).filter(made).or([-7]);
+        let left = each(&a, &[], &|row| Item::One(if made { row.iter().sum() } else { -7 }));
+        assert!(read(&masked.eval().unwrap()[0]) == left);
+        true
+    }
+}
+
+#[test]
+fn core_axes_may_be_others() {
+    // 2 * var * 2 * 3
+    let items = Tensor::from_vec([3, 2, 3], (0..18).collect()).unwrap();
+    let r = Ragged::new([2], Offsets::new(vec![0_u32, 1, 3]).unwrap(), items).unwrap();
+    let swapped = r.view().swap_axes(2, 3).unwrap();
+    let plain = mixed().call_ragged([&swapped]).eval().unwrap();
+    let moved = mixed().call_ragged([&r]).axes([vec![2], vec![], vec![-2], vec![2]]);
+    let [sum, back, twice] = moved.eval().unwrap();
+    assert_eq!(read(&sum), read(&plain[0]));
+    assert_eq!(read(&back), read(&plain[1].view().swap_axes(2, 3).unwrap()));
+    assert_eq!(read(&twice), read(&plain[2].view().swap_axes(2, 3).unwrap()));
+    let told = moved.extents().unwrap();
+    assert_eq!(told[2], [Extent::Fixed(2), Extent::Var, Extent::Fixed(5), Extent::Fixed(3)]);
+
+    let float = (&r).cast::<f64>();
+    let [along] = norm().call_ragged([&float]).axis(2).keepdims().eval().unwrap();
+    let folded = (&float * &float).sum(2).keepdims();
+    assert_eq!(read(&along), read(&folded.sqrt().eval().unwrap()));
+
+    // The axis in an error is that of the operand.
+    let mut error = inner1d()
+        .call_ragged((&r, Tensor::full([3], 1).unwrap()))
+        .axes([[2], [0]])
+        .eval()
+        .unwrap_err();
+    let Error::CoreExtent { argument, axis, extent, so_far, .. } = &mut error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((*argument, *axis, *extent, *so_far), (2, 0, 3, 2));
+    let reversed = inner1d().call_ragged((Tensor::full([3], 1).unwrap(), &r)).axes([[0], [2]]);
+    assert!(matches!(reversed.eval(), Err(Error::CoreExtent { argument: 2, axis: 2, .. })));
+    fails(
+        norm().call_ragged([&float]).axis(0).eval(),
+        Error::RaggedAxes { axis: 0, crossed: 1 },
+        "axis 0 cannot cross axis 1, whose rows differ in length: pad it first",
+    );
+    let flaw = CoreAxesFlaw::Range { argument: 1, axis: 4, rank: 4 };
+    let error = Error::CoreAxes { signature: "(n)->()".into(), flaw };
+    assert_eq!(norm().call_ragged([&float]).axis(4).extents().unwrap_err(), error);
+}
+
+/// Sums that count their calls.
+fn counting(
+    calls: &AtomicUsize,
+) -> Gufunc<[i64; 1], [i64; 2], impl Elementary<[i64; 1], [i64; 2]> + Clone + use<'_>> {
+    Gufunc::<[i64; 1], [i64; 2], _>::each("(n)->(),()", move |[x], [mut sum, mut count]| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        sum[0] = x.iter().sum();
+        count[0] = x.len() as i64;
+    })
+    .unwrap()
+}
+
+#[test]
+fn nothing_is_called_before_it_is_asked_for_and_then_once() {
+    let calls = AtomicUsize::new(0);
+    let r = Ragged::from_nested(vec![vec![1_i64, 2, 3], vec![], vec![4]]).unwrap();
+    let call = counting(&calls).call_ragged([&r]);
+    let [sum, count] = call.clone().outputs();
+    let mean = &sum / (&count).maximum(1) + &sum * 0;
+    call.extents().unwrap();
+    assert!(call.explain().unwrap().to_string().starts_with("gufunc (n)->(),()"));
+    assert!(format!("{sum} {call:?} {sum:?}").contains("not computed yet"));
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    assert_eq!(mean.eval().unwrap().to_vec().unwrap(), [2, 0, 4]);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 3);
+    assert_eq!(mean.eval_with(Stretch::Strict).unwrap().to_vec().unwrap(), [2, 0, 4]);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 3);
+    // One output alone is an owned result.
+    assert_eq!(count.eval_dense().unwrap().to_vec().unwrap(), [3, 0, 1]);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 3);
+
+    // A call of one output is an operand on both sides, is viewed, sorted and folded.
+    let [back] = [Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(n)", |[x], [mut out]| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        out.iter_mut().zip(x.iter().rev()).for_each(|(to, x)| *to = *x);
+    })
+    .unwrap()];
+    let call = || back.call_ragged([&r]);
+    assert_eq!((call() * 10 + call()).eval().unwrap().to_string(), "[[33, 22, 11], [], [44]]");
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 6);
+    let one = call();
+    assert_eq!(
+        (&r * 10 + &one.clone().deferred()).eval().unwrap().to_string(),
+        "[[13, 22, 31], [], [44]]"
+    );
+    assert_eq!((&r - call()).eval().unwrap().to_string(), "[[-2, 0, 2], [], [0]]");
+    assert_eq!(
+        call().sort(1, SortOrder::Ascending).eval().unwrap().to_string(),
+        "[[1, 2, 3], [], [4]]"
+    );
+    assert_eq!(call().sum(1).eval().unwrap().to_string(), "[6, 0, 4]");
+    assert_eq!(
+        call().lazy().clip(1, ..2).unwrap().eval().unwrap().to_string(),
+        "[[3, 2], [], [4]]"
+    );
+    assert_eq!(back.call_ragged([one]).eval().unwrap()[0].to_string(), r.to_string());
+    let mut out = Ragged::from_nested(vec![vec![0_i64, 0, 0], vec![], vec![0]]).unwrap();
+    out.assign(call()).unwrap();
+    assert_eq!(out.to_string(), "[[3, 2, 1], [], [4]]");
+}
+
+#[test]
+fn masks_leave_calls_out() {
+    let calls = AtomicUsize::new(0);
+    let r =
+        Ragged::from_nested(vec![vec![vec![1_i64, 2], vec![3]], vec![], vec![vec![4]]]).unwrap();
+    let call = || counting(&calls).call_ragged([&r]);
+    let mask = Ragged::from_nested(vec![vec![false, true], vec![], vec![true]]).unwrap();
+    let [sum, count] = call().filter(&mask).or([-1, -2]).eval().unwrap();
+    assert_eq!(
+        (sum.to_string(), count.to_string()),
+        ("[[-1, 3], [], [4]]".into(), "[[-2, 1], [], [1]]".into())
+    );
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 2);
+    // Stretched, and an expression.
+    let [sum, _] = call().filter((&r).sum(2).greater(3)).or([0, 0]).eval().unwrap();
+    assert_eq!(sum.to_string(), "[[0, 0], [], [4]]");
+    let columns = Tensor::from_nested([[true], [true], [false]]).unwrap();
+    let [sum, _] = call().filter(&columns).or([0, 0]).eval().unwrap();
+    assert_eq!(sum.to_string(), "[[3, 3], [], [0]]");
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 3);
+
+    assert_eq!(call().filter(&mask).eval().unwrap_err(), Error::MaskedOutput);
+    let long = Ragged::from_nested(vec![vec![true; 3], vec![], vec![true]]).unwrap();
+    fails(
+        call().filter(&long).or([0, 0]).eval(),
+        Error::RowLength { row: vec![0], axis: 1, items: 3, expected: 2 },
+        "row [0] of axis 1 has 3 items, expected 2",
+    );
+    let other = Tensor::full([4, 1], true).unwrap();
+    assert!(matches!(
+        call().filter(&other).or([0, 0]).extents(),
+        Err(Error::Operands { argument: 2, .. })
+    ));
+    let deeper = Tensor::full([2, 3, 1], true).unwrap();
+    fails(
+        call().filter(&deeper).or([0, 0]).eval(),
+        Error::Operands {
+            argument: 2,
+            axis: 0,
+            shape: vec![2, 3, 1],
+            so_far: vec![3, usize::MAX],
+            left: false,
+        },
+        "operands could not be broadcast: argument 2 has shape [2, 3, 1], the result so far is [3, var], axis 0: 2 vs 1",
+    );
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+}
+
+/// Extents that the function gives follow from rows as any others do.
+#[test]
+fn given_extents_differ_from_row_to_row() {
+    let pairs = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[x], [mut out]| {
+        out.iter_mut().zip(x.chunks(2)).for_each(|(out, pair)| *out = pair.iter().sum());
+    })
+    .unwrap()
+    .with_extents(|dims| match dims.get("n") {
+        Some(n) if n % 2 == 0 => dims.set("p", n / 2),
+        _ => Err(Error::CoreRefused { extents: vec![], source: Cause::new("odd") }),
+    });
+    let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![1, 2, 3, 4], vec![]]).unwrap();
+    let call = pairs.call_ragged([&r]);
+    assert_eq!(call.extents().unwrap(), [[Extent::Fixed(3), Extent::Var]]);
+    assert_eq!(call.eval().unwrap()[0].to_string(), "[[3], [3, 7], []]");
+    let odd = Ragged::from_nested(vec![vec![1_i64, 2], vec![1]]).unwrap();
+    assert!(matches!(pairs.call_ragged([&odd]).eval(), Err(Error::CoreRefused { .. })));
+    let unknown = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[_], [_]| {}).unwrap();
+    assert_eq!(
+        unknown.call_ragged([&r]).eval().unwrap_err(),
+        Error::CoreUnknown { dim: "p".into() }
+    );
+
+    // Fixed extents beside rows are held against them before anything is computed.
+    let both =
+        Gufunc::<[i64; 3], [i64; 1], _>::each("(n),(n),(n)->(n)", |[_, _, _], [_]| {}).unwrap();
+    let (three, four) = (Tensor::full([3], 1).unwrap(), Tensor::full([4], 1).unwrap());
+    let wrong = both.call_ragged((&r, &three, &four)).extents().unwrap_err();
+    assert!(
+        matches!(wrong, Error::CoreExtent { argument: 3, axis: 0, extent: 4, so_far: 3, .. }),
+        "{wrong:?}"
+    );
+}
