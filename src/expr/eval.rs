@@ -70,18 +70,24 @@ pub(crate) fn small_elements<'e, E: Expr>(
 /// Bytes of the elements of a small expression that are computed before they are used.
 const COMPUTED: usize = 1 << 16;
 
+/// Whether [`small_elements`] are computed of an expression of this shape, if they exist.
+pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
+    let most = SMALL.min(COMPUTED / size_of::<T>().max(1));
+    let mut near = shape.count().is_ok_and(|count| count <= most);
+    e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
+    near
+}
+
 /// The elements of [`small_elements`], computed.
 fn small_tile_of<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     wanted: &mut dyn FnMut(Shape) -> bool,
 ) -> Option<Vec<T>> {
-    let (shape, mut near) = (e.shape().ok()?, true);
-    e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
-    let map = AddressMap::row_major(&shape).ok()?;
-    let most = SMALL.min(COMPUTED / size_of::<T>().max(1));
-    if !near || map.count() > most || !wanted(shape.clone()) {
+    let shape = e.shape().ok()?;
+    if !is_small(e, &shape) || !wanted(shape.clone()) {
         return None;
     }
+    let map = AddressMap::row_major(&shape).ok()?;
     let filled = |out: &mut [MaybeUninit<T>]| {
         let mut done = Err(Stop::Done);
         small_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));

@@ -24,6 +24,7 @@ pub use vectors::{
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::function::Gufunc;
 use super::signature::Signature;
+use std::sync::OnceLock;
 
 /// The names of the gufuncs that are ready made, and their signatures.
 pub const NAMES: [(&str, &str); 21] = [
@@ -50,10 +51,18 @@ pub const NAMES: [(&str, &str); 21] = [
     ("histogram", "(n),(b)->(b-1)"),
 ];
 
+/// The signatures of these names, once they are asked for.
+static SIGNATURES: [OnceLock<Signature>; NAMES.len()] = [const { OnceLock::new() }; NAMES.len()];
+
 /// The signature of a name.
 fn signature(name: &str) -> crate::error::Result<Signature> {
-    let text = NAMES.iter().find(|(own, _)| *own == name).map_or("(n)->(n)", |(_, text)| text);
-    Signature::parse(text)
+    let named = NAMES.iter().zip(&SIGNATURES).find(|((own, _), _)| *own == name);
+    let Some(((_, text), parsed)) = named else { return Signature::parse("(n)->(n)") };
+    if let Some(signature) = parsed.get() {
+        return Ok(signature.clone());
+    }
+    let signature = Signature::parse(text)?;
+    Ok(parsed.get_or_init(|| signature).clone())
 }
 
 /// The gufunc of a name.

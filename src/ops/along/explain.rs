@@ -1,19 +1,28 @@
 //! How work along an axis would be done, in words.
 
-use super::{Along, Sweep};
+use super::{Along, Sweep, below};
 use crate::error::Result;
 use crate::expr::{Explanation, Expr, bytes_read};
 use crate::kernel::{PARALLEL, threads};
+
+/// How an operand is read whose elements are few.
+pub(crate) const SMALL_WORDS: &str = "small, computed without a plan";
 
 impl<E: Expr> Along<'_, E> {
     /// What the sweep named `what` would do.
     pub(crate) fn explain<W: Sweep<E::Elem>>(&self, what: &str, sweep: &W) -> Result<Explanation> {
         let results = self.shape_of(sweep.results());
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
-        let lanes = self.outer.saturating_mul(self.inner).saturating_mul(self.width);
-        let together = match self.lanes {
-            true => "one by one".to_string(),
-            false => format!("up to {} side by side", self.width.min(sweep.width())),
+        let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
+        let lanes = others.fold(1, |count: usize, (_, &extent)| count.saturating_mul(extent));
+        let (width, operand) = match &self.read {
+            Some(read) if read.lanes => (1, read.rows.explain()),
+            Some(read) => (read.width, read.rows.explain()),
+            None => (below(&self.shape, self.axis), SMALL_WORDS),
+        };
+        let together = match width {
+            1 => "one by one".to_string(),
+            width => format!("up to {} side by side", width.min(sweep.width())),
         };
         let threads = if self.shape.count()? < PARALLEL { 1 } else { threads() };
         let written = results.count()?.saturating_mul(size_of::<W::Out>());
@@ -22,7 +31,7 @@ impl<E: Expr> Along<'_, E> {
             format!("{what} of {element} {shape:?} along axis {axis} to {out} {results:?}"),
             [
                 format!("lanes: {lanes} of {} elements, {together}", self.extent()),
-                format!("operand: {}", self.rows.explain()),
+                format!("operand: {operand}"),
             ],
             threads,
             [bytes_read(self.e), written],

@@ -5,22 +5,27 @@
 //! side by side and advance together, a row at a time, so that loops run across them.
 
 mod explain;
+mod few;
+mod rows;
 mod source;
 mod states;
 mod tasks;
 
-use source::{Column, ReadLane, ReadTable};
+pub(crate) use explain::SMALL_WORDS;
+use few::Few;
+pub(crate) use few::FewLanes;
+use rows::Read;
+use source::Column;
 pub(crate) use source::{Lane, Panel, Table};
 pub(crate) use states::{BLOCK, GROUP, Gap, States};
-pub(crate) use tasks::{Task, Tasks};
+pub(crate) use tasks::Tasks;
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Rows, Stop, erased, explain_rows, prepare};
-use crate::kernel::{self, GRAIN, PARALLEL, Slots, fill_parts, inner, threads};
+use crate::expr::{Expr, Stop, explain_rows, is_small, prepare};
+use crate::kernel::{self, Slots, inner};
 use crate::memory::list;
 use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
-use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -116,17 +121,18 @@ pub(crate) struct Along<'e, E: Expr + 'e> {
     e: &'e E,
     shape: Shape,
     axis: usize,
-    rows: Rows<'e, E::Elem>,
-    /// Whether the lanes are rows; otherwise they are columns.
-    lanes: bool,
-    outer: usize,
-    inner: usize,
-    width: usize,
+    /// How the operand is read, unless it is small.
+    read: Option<Read<'e, E::Elem>>,
 }
 
 /// The shape of `results` a lane along an axis that exists.
 pub(crate) fn shape_of(shape: &Shape, axis: usize, results: usize) -> Shape {
     shape.iter().enumerate().map(|(k, &extent)| if k == axis { results } else { extent }).collect()
+}
+
+/// Elements of one index of an axis and those in front.
+fn below(shape: &Shape, axis: usize) -> usize {
+    shape[axis + 1..].iter().product()
 }
 
 /// Extent of an axis.
@@ -138,41 +144,16 @@ pub(crate) fn check_axis(shape: &Shape, axis: usize) -> Result<usize> {
     shape.get(axis).copied().ok_or(Error::Axis { axis, rank: shape.rank() })
 }
 
-/// Fewest lanes side by side that are a task of their own.
-const NARROW: usize = 256;
-
 impl<'e, E: Expr> Along<'e, E> {
     /// # Errors
     ///
     /// [`Error::Axis`] if there is no such axis, and the error that `e` carries.
     pub(crate) fn new(e: &'e E, axis: usize) -> Result<Self> {
         let shape = e.shape()?;
-        let rank = shape.rank();
         check_axis(&shape, axis)?;
         shape.count()?;
-        let below: usize = shape[axis + 1..].iter().product();
-        let lanes = below == 1;
-        let boxed = erased(e);
-        // The axes below as one, if that takes no stage.
-        let mut merged = None;
-        if !lanes {
-            let order: SmallVec<[usize; 8]> = (0..rank).collect();
-            let rows = Rows::ordered(&boxed, &order, rank - 1 - axis)?;
-            merged = Some(rows).filter(|rows| rows.shape().rank() == axis + 2);
-        }
-        let (rows, inner, width) = match merged {
-            Some(rows) => (rows, 1, below),
-            None => {
-                let kept = usize::from(!lanes);
-                let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&k| k != axis).collect();
-                order.insert(rank - 1 - kept, axis);
-                let rows = Rows::ordered(&boxed, &order, 0)?;
-                let inner = shape[axis + 1..rank - kept].iter().product();
-                (rows, inner, if lanes { 1 } else { shape[rank - 1] })
-            }
-        };
-        let outer = shape[..axis].iter().product();
-        Ok(Self { e, axis, rows, lanes, outer, inner, width, shape })
+        let read = if is_small(e, &shape) { None } else { Some(Read::new(e, &shape, axis)?) };
+        Ok(Self { e, shape, axis, read })
     }
 
     /// Shape of the operand.
@@ -200,21 +181,14 @@ impl<'e, E: Expr> Along<'e, E> {
         sweep: &W,
         out: &mut [MaybeUninit<W::Out>],
     ) -> Result<kernel::Filled> {
-        let tasks = self.tasks(sweep);
         let _results_of_leaves = prepare(self.e)?;
         let gaps =
             Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };
-        let mut done = Ok(());
-        let filled = fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
-            done = in_halves(parts, 0, tasks.parallel, &|number, part| {
-                part.task(|part| self.task(sweep, &tasks.task(number), &gaps, part))
-            });
-            Ok::<_, Error>(())
-        });
-        done.map_err(|stop| explain_rows(self.e, &self.shape, stop))?;
+        let filled = self.fill_all(sweep, &gaps, out);
+        let filled = filled.map_err(|stop| explain_rows(self.e, &self.shape, stop))?;
         let (overflow, empty) = (gaps.overflow.into_inner(), gaps.empty.into_inner());
         if overflow.min(empty) == usize::MAX {
-            return filled;
+            return Ok(filled);
         }
         let index = self.shape_of(sweep.results()).unravel(overflow.min(empty)).to_vec();
         Err(if overflow < empty {
@@ -235,112 +209,27 @@ impl<'e, E: Expr> Along<'e, E> {
         self.fill(sweep, inner::slots(&mut nothing)).map(drop)
     }
 
-    /// How the work is shared out.
-    pub(crate) fn tasks<W: Sweep<E::Elem>>(&self, sweep: &W) -> Tasks {
-        let (results, items) = (sweep.results(), self.outer * self.inner);
-        let slab = results.max(self.extent()).saturating_mul(self.width);
-        let parallel = slab.saturating_mul(items) >= PARALLEL && threads() > 1;
-        let mut tasks = Tasks {
-            results,
-            items,
-            inner: self.inner,
-            width: self.width,
-            together: 1,
-            length: results,
-            columns: self.width,
-            parallel,
-        };
-        if items * results * self.width == 0 {
-            tasks.items = 0;
-            return tasks;
-        }
-        // Whole blocks of storage.
-        let [high, wide] = self.rows.sides_of_blocks();
-        if slab <= GRAIN {
-            let together = (GRAIN / slab).max(1).next_multiple_of(high);
-            tasks.together = if self.inner == 1 { together.min(items) } else { 1 };
-            return tasks;
-        }
-        // Lanes that are cut are read twice, which storage that is not memory makes dear.
-        let each = if self.rows.is_far() { 1 } else { 4 };
-        let wanted = if parallel { (each * threads()).div_ceil(items) } else { 1 };
-        let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
-        let columns = narrow.next_multiple_of(wide).min(sweep.width());
-        tasks.columns = (columns / wide * wide).max(columns.min(wide)).min(self.width);
-        if let Some(grain) = sweep.grain().filter(|_| parallel) {
-            let jobs = wanted.div_ceil(self.width.div_ceil(tasks.columns)).min(slab / GRAIN).max(1);
-            tasks.length = results.div_ceil(jobs).next_multiple_of(grain).min(results);
-        }
-        tasks
-    }
-
-    /// Runs one task.
-    fn task<W: Sweep<E::Elem>>(
+    fn fill_all<W: Sweep<E::Elem>>(
         &self,
         sweep: &W,
-        task: &Task,
         gaps: &Gaps,
-        out: &mut Slots<'_, W::Out>,
-    ) -> Result<(), Stop> {
-        let (results, extent) = (sweep.results(), self.extent());
-        let mut memory = W::Memory::default();
-        let mut reader = self.rows.open();
-        let job = |item: usize| {
-            let (outer, inner) = (item / self.inner, item % self.inner);
-            Job {
-                number: task.number,
-                results: task.results.clone(),
-                width: task.columns.len(),
-                first: (outer * results * self.inner + inner) * self.width + task.columns.start,
-                step: self.inner * self.width,
-                gaps,
-            }
-        };
-        let slab = extent * task.columns.len();
-        // Long lanes that are evaluated in order leave the nearest cache to their results.
-        let windows = self.rows.window().is_some_and(|window| slab <= window);
-        let apart = self.lanes && sweep.in_order() && slab > reader.piece_size() && !windows;
-        if task.items.len() == 1 || slab == 0 || apart {
-            for item in task.items.clone() {
-                let reader = &mut reader;
-                if self.lanes {
-                    lane(sweep, &mut memory, &mut ReadLane { reader, item }, &job(item), out)?;
-                } else {
-                    let (first, columns) = (item * extent, task.columns.clone());
-                    if sweep.in_order() {
-                        reader.up_to(first + extent);
-                    }
-                    let mut table = ReadTable { reader, first, columns };
-                    sweep.table(&mut memory, &mut table, &job(item), out)?;
-                }
-            }
-            return Ok(());
+        out: &mut [MaybeUninit<W::Out>],
+    ) -> Result<kernel::Filled, Stop> {
+        if let Some(read) = &self.read {
+            return read.fill(sweep, gaps, out);
         }
-        let together = (reader.block_size() / slab).max(1);
-        let turned = |k: usize, count: usize| if sweep.backward() { count - 1 - k } else { k };
-        let groups = task.items.len().div_ceil(together);
-        for group in 0..groups {
-            let first = task.items.start + turned(group, groups) * together;
-            let items = first..(first + together).min(task.items.end);
-            if self.lanes {
-                let block = reader.read(items.clone(), 0..extent)?;
-                for k in 0..items.len() {
-                    let k = turned(k, items.len());
-                    lane(sweep, &mut memory, &mut block.row(k), &job(first + k), out)?;
-                }
-            } else {
-                let rows = items.start * extent..items.end * extent;
-                let count = rows.len();
-                let block = reader.read(rows, task.columns.clone())?;
-                let rows = list((0..count).map(|row| block.row(row)))?;
-                for k in 0..items.len() {
-                    let k = turned(k, items.len());
-                    let mut table = &rows[k * extent..][..extent];
-                    sweep.table(&mut memory, &mut table, &job(first + k), out)?;
-                }
-            }
+        match Few::of(self.e, self.axis) {
+            Some(few) => few.fill(sweep, gaps, out),
+            None => Read::new(self.e, &self.shape, self.axis)?.fill(sweep, gaps, out),
         }
-        Ok(())
+    }
+
+    /// How the work is shared out.
+    pub(crate) fn tasks<W: Sweep<E::Elem>>(&self, sweep: &W) -> Tasks {
+        match &self.read {
+            Some(read) => read.tasks(sweep),
+            None => Tasks::one(sweep.results()),
+        }
     }
 }
 
@@ -356,23 +245,4 @@ fn lane<T: Copy, W: Sweep<T>>(
         true => sweep.table(memory, &mut Column(lane), job, out),
         false => sweep.lane(memory, lane, job, out),
     }
-}
-
-/// Runs tasks for all parts, in halves where there are several threads.
-fn in_halves<T: Send>(
-    parts: &mut [Slots<'_, T>],
-    first: usize,
-    parallel: bool,
-    run: &(impl Fn(usize, &mut Slots<'_, T>) -> Result<(), Stop> + Sync),
-) -> Result<(), Stop> {
-    if !parallel || parts.len() < 2 {
-        return (first..).zip(parts).try_for_each(|(number, part)| run(number, part));
-    }
-    let middle = parts.len() / 2;
-    let (low, high) = parts.split_at_mut(middle);
-    let (low, high) = kernel::join(
-        || in_halves(low, first, parallel, run),
-        || in_halves(high, first + middle, parallel, run),
-    );
-    low.and(high)
 }

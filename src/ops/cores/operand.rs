@@ -242,6 +242,11 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         }
     }
 
+    /// The memory in which cores lie and where the first begins, if they are read where they lie.
+    pub(crate) fn first(&self) -> Option<(&[T], isize)> {
+        self.source.direct.then(|| (&self.memory[..], self.source.start(&[])))
+    }
+
     /// The memory in which cores lie.
     pub(crate) fn slice<'g>(&'g self, buffer: &'g [T]) -> &'g [T] {
         if self.source.direct { &self.memory } else { buffer }

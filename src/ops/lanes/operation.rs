@@ -2,16 +2,17 @@
 
 use super::driver::{Old, explain_lanes, zip_blocks};
 use super::extents::{with_extent, without};
-use super::operand::Both;
+use super::operand::{Both, LaneSlices};
 use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, selectors, selectors_around,
+    Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, is_small, selectors, selectors_around,
 };
-use crate::kernel::{Filled, inner};
+use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
 use crate::memory::{list, zeros};
+use crate::ops::along::{FewLanes, SMALL_WORDS, check_axis};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
@@ -110,6 +111,11 @@ impl<T: Copy> Blank<T> {
 
 /// The first element.
 pub(super) fn first<E: Expr>(e: &Lazy<E>) -> Result<E::Elem> {
+    if let Some((elements, map)) = e.0.in_memory()
+        && let Some(&element) = elements.get(map.address_at(0))
+    {
+        return Ok(element);
+    }
     Lazy(e.0.by_ref()).select(vec![Select::range(0..1); e.shape()?.rank()])?.eval()?.item()
 }
 
@@ -153,6 +159,31 @@ impl<O, A: Expr, B: Expr> Lanewise<O, A, B>
 where
     O: LaneOperation<A::Elem, B::Elem>,
 {
+    /// The shape of the results, with an axis for those of a lane.
+    fn results(&self) -> Result<Shape> {
+        if !O::BESIDE.is_empty() {
+            return Ok(self.joint()?.0);
+        }
+        let shape = self.a.shape()?;
+        check_axis(&shape, self.axis)?;
+        with_extent(&shape, self.axis, self.operation.results(&shape, self.axis)?)
+    }
+
+    /// All `count` results of the lanes of a small operand, without a plan.
+    fn few(&self, count: usize) -> Result<Option<Vec<O::Elem>>> {
+        if !O::BESIDE.is_empty() || count == 0 {
+            return Ok(None);
+        }
+        let Some(few) = FewLanes::of(&self.a.0, self.axis)? else { return Ok(None) };
+        let blank = self.operation.blank(&self.a, &self.b, self.axis)?;
+        let mut out = (blank.many)(blank.value, count)?;
+        let lanes = LaneSlices::new(few.elements(), few.extent());
+        let (none, numbers) = (LaneSlices::new(&[], 0), 0..few.count());
+        self.operation.compute(self.axis, (&lanes, &none), numbers, &mut out)?;
+        let each = count / few.count();
+        if few.in_order(each) { Ok(Some(out)) } else { few.row_major(&out, each).map(Some) }
+    }
+
     fn joint(&self) -> Result<Joint<'_, A, B>> {
         self.operation.together(Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()), self.axis)
     }
@@ -178,7 +209,7 @@ where
     type Elem = O::Elem;
 
     fn shape(&self) -> Result<Shape> {
-        let (shape, _) = self.joint()?;
+        let shape = self.results()?;
         if self.operation.keeps_axis() { Ok(shape) } else { without(&shape, self.axis) }
     }
 
@@ -188,6 +219,9 @@ where
     }
 
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
+        if let Some(results) = self.few(out.len())? {
+            return kernel::copy(&results, out);
+        }
         let (shape, operands) = self.joint()?;
         let Some((a, b)) = operands.filter(|_| !out.is_empty()) else {
             return inner::overwrite(out, None, |_| Ok(()));
@@ -199,6 +233,9 @@ where
     }
 
     fn collect(&self, count: usize) -> Result<Vec<O::Elem>> {
+        if let Some(results) = self.few(count)? {
+            return Ok(results);
+        }
         let (shape, operands) = self.joint()?;
         let Some((a, b)) = operands.filter(|_| count > 0) else { return Ok(Vec::new()) };
         let blank = self.operation.blank(&a, &b, self.axis)?;
@@ -240,6 +277,15 @@ where
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
         };
         let (how, threads) = match operands {
+            Some(_) if O::BESIDE.is_empty() && is_small(&self.a.0, &a) && !a.contains(&0) => {
+                let lanes = a.count()? / extent;
+                let lines = [
+                    format!("lanes: {lanes} of {extent} elements, all at once"),
+                    format!("operand: {SMALL_WORDS}"),
+                    format!("each lane: {each}"),
+                ];
+                (list(lines.into_iter())?, 1)
+            }
             Some((a, b)) => explain_lanes((&a, &b), self.axis, &shape, each)?,
             None => (vec!["there is nothing to compute".into()], 1),
         };

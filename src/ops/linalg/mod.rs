@@ -175,7 +175,10 @@ where
     type Elem = A::Elem;
 
     fn shape(&self) -> Result<Shape> {
-        Ok(self.stacks()?.2)
+        match &self.pairs {
+            None => chained_shape(&self.a.shape()?, &self.b.shape()?),
+            Some(_) => Ok(self.stacks()?.2),
+        }
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -231,26 +234,28 @@ where
     }
 }
 
-/// Operands of `matmul` as stacks of matrices, and the shape of their product.
-fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
-    let (left, right) = (a.shape()?, b.shape()?);
+/// The shape of a product of `matmul`.
+fn chained_shape(left: &Shape, right: &Shape) -> Result<Shape> {
     if left.rank() == 0 || right.rank() == 0 {
         return Err(Error::Axis { axis: 0, rank: 0 });
     }
     let (left_axis, right_axis) = (left.rank() - 1, right.rank().saturating_sub(2));
-    check(&left, &right, (left_axis, right_axis))?;
-    let (row, column) = (left.rank() == 1, right.rank() == 1);
-    let a = if row { a.insert_axis(0)? } else { a };
-    let b = if column { b.insert_axis(1)? } else { b };
+    check(left, right, (left_axis, right_axis))?;
     let front = |shape: &Shape| Shape::from(&shape[..shape.rank().saturating_sub(2)]);
-    let mut shape = front(&left).join(&front(&right), Align::Right, 2)?.to_vec();
-    if !row {
-        shape.push(left[left.rank() - 2]);
-    }
-    if !column {
-        shape.push(right[right.rank() - 1]);
-    }
-    Ok((a, b, shape.into()))
+    let joint = front(left).join(&front(right), Align::Right, 2)?;
+    let rows = left.rank().checked_sub(2).map(|axis| left[axis]);
+    let columns = right.last().filter(|_| right.rank() > 1);
+    let axes = joint.iter().copied().chain(rows).chain(columns.copied());
+    Ok(Shape::from_iter(axes))
+}
+
+/// Operands of `matmul` as stacks of matrices, and the shape of their product.
+fn chained<A: Expr, B: Expr>(a: Lazy<A>, b: Lazy<B>) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
+    let (left, right) = (a.shape()?, b.shape()?);
+    let shape = chained_shape(&left, &right)?;
+    let a = if left.rank() == 1 { a.insert_axis(0)? } else { a };
+    let b = if right.rank() == 1 { b.insert_axis(1)? } else { b };
+    Ok((a, b, shape))
 }
 
 /// Operands of `tensordot` as two matrices, and the shape of their product.

@@ -230,8 +230,15 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
 
     /// All of them, in row-major order.
     pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-        let [m, _, n] = self.sizes.sides;
-        let (task, results) = (self.sizes.task(self.sizes.front.count()?), [m * n]);
+        let ([m, k, n], count) = (self.sizes.sides, self.sizes.front.count()?);
+        let (task, results) = (self.sizes.task(count), [m * n]);
+        if let [Some(a), Some(b)] = self.operands.each_ref().map(Operand::first)
+            && count == 1
+            && m * n > 0
+        {
+            let (a, b) = (self.matrix(0, a, [m, k])?, self.matrix(1, b, [k, n])?);
+            return self.rows([&a, &b], 0..m, task, out, &mut Scratch::new());
+        }
         let work = Multiplying { product: self, task, proofs: Mutex::default() };
         if m * n > 0 {
             self.sizes.calls(&results, task).fill::<[T; 2], [MaybeUninit<T>; 1]>(
@@ -241,6 +248,17 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
             )?;
         }
         Filled::together(work.proofs.into_inner().unwrap_or_else(PoisonError::into_inner), out)
+    }
+
+    /// A matrix of an operand that begins there.
+    fn matrix<'m>(
+        &self,
+        argument: usize,
+        (data, base): (&'m [T], isize),
+        sides: [usize; 2],
+    ) -> Result<Matrix<'m, T>> {
+        let strides = last_two(&self.operands[argument].source().strides);
+        Matrix::new(data, base, sides, strides)
     }
 
     /// Some rows of one product; in halves as long as they are more than one task.
@@ -282,9 +300,8 @@ impl<T: Arithmetic + 'static> Work<[T; 2], [MaybeUninit<T>; 1]> for Multiplying<
         let (mut scratch, [out]) = (Scratch::new(), row.outputs);
         let matrix = |argument: usize, call: usize, sides: [usize; 2]| {
             let moved = row.steps[argument].wrapping_mul(call as isize);
-            let strides = last_two(&self.product.operands[argument].source().strides);
             let base = row.offsets[argument].wrapping_add(moved);
-            Matrix::new(row.inputs[argument], base, sides, strides)
+            self.product.matrix(argument, (row.inputs[argument], base), sides)
         };
         let filled = kernel::fill_chunks(out, m * n, 0..row.count, |call, out| {
             let (a, b) = (matrix(0, call, [m, k])?, matrix(1, call, [k, n])?);

@@ -22,11 +22,11 @@ pub(crate) use slice::{scan_rows, scan_run};
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors, small_elements};
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list, try_reserve_exact};
-use crate::ops::along::{Along, check_axis};
-use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
+use crate::ops::along::{Along, FewLanes, check_axis};
+use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use running::Running;
@@ -197,8 +197,20 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     }
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        if let Some(filled) = self.direct(out)? {
-            return Ok(filled);
+        if !self.exclusive
+            && !self.reverse
+            && let Some(few) = FewLanes::of(&self.e, self.axis)?
+        {
+            let mut none = None;
+            let filled = few.fill_with(few.extent(), out, |out| {
+                let (filled, gap) = scan_rows(&self.reducer, few.lanes(), out)?;
+                none = gap;
+                Ok::<_, Error>(filled)
+            })?;
+            // The first result that does not exist is looked for below.
+            if none.is_none() {
+                return Ok(filled);
+            }
         }
         let along = Along::new(&self.e, self.axis)?;
         along.fill(&self.running(&along)?, out)
@@ -223,24 +235,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 }
 
 impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
-    /// Writes all results, if the operand is small and in memory and its last axis is scanned forward, without a plan.
-    fn direct(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Option<Filled>> {
-        let mut shape = Shape::default();
-        let elements = small_elements(&self.e, &mut |own| {
-            shape = own;
-            let last = self.axis + 1 == shape.rank() && !self.exclusive && !self.reverse;
-            last && !shape.contains(&0)
-        });
-        let Some((elements, &extent)) = elements.as_deref().zip(shape.last()) else {
-            return Ok(None);
-        };
-        let (filled, gap) = scan_rows(&self.reducer, elements.chunks_exact(extent), out)?;
-        match gap {
-            None => Ok(Some(filled)),
-            Some((number, why)) => Err(undefined::<R::Out>(why, shape.unravel(number).to_vec())),
-        }
-    }
-
     fn running<'r, A: Expr<Elem = E::Elem>>(
         &'r self,
         along: &Along<'_, A>,
