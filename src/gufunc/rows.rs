@@ -172,24 +172,32 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         Ok(CoreFit(fit))
     }
 
-    /// Makes calls with cores that are row-major, and results one after another.
+    /// The calls with cores of these extents.
+    pub(crate) fn core_calls<'w>(&'w self, fit: &'w CoreFit) -> CoreCalls<'w, I, O> {
+        let strides: SmallVec<[SmallVec<[isize; 4]>; 3]> =
+            fit.inputs().map(Source::packed).collect();
+        let strides = strides.iter().map(SmallVec::as_slice);
+        CoreCalls(Calling::new(&self.inner.function, &fit.0, strides))
+    }
+}
+
+/// Calls with cores of the same extents, row-major.
+pub(crate) struct CoreCalls<'w, I, O: Outputs>(Calling<'w, I, O>);
+
+impl<I: Inputs, O: Outputs> CoreCalls<'_, I, O> {
+    /// Makes calls, with results one after another.
     ///
     /// # Errors
     ///
     /// [`Error::Elementary`] with the number of the call in the place of its index.
-    pub(crate) fn call_rows(
+    pub(crate) fn make(
         &self,
-        fit: &CoreFit,
         calls: &RowCalls<'_>,
         inputs: <I as cores::Inputs>::Slices<'_>,
         outputs: <O as cores::Outputs>::Slices<'_>,
     ) -> Result<()> {
-        let strides: SmallVec<[SmallVec<[isize; 4]>; 3]> =
-            fit.inputs().map(Source::packed).collect();
-        let strides = strides.iter().map(SmallVec::as_slice);
-        let calling = Calling::<I, O>::new(&self.inner.function, &fit.0, strides);
         let (offsets, steps) = (calls.offsets, calls.steps);
-        calling.calls(0..calls.count, calls.first, inputs, offsets, steps, outputs)
+        self.0.calls(0..calls.count, calls.first, inputs, offsets, steps, outputs)
     }
 }
 

@@ -50,7 +50,11 @@ pub struct HeldOperand<T> {
 
 impl<T: Copy + Send + Sync> HeldOperand<T> {
     fn of<E: RaggedExpr<Elem = T>>(e: &E, order: &[usize], stretch: Stretch) -> Result<Self> {
-        let result = evaluate(e, stretch)?.transpose(order)?;
+        let result = evaluate(e, stretch)?;
+        if order.is_sorted() {
+            return Ok(Self { form: result.form()?, elements: result.content.into_storage() });
+        }
+        let result = result.transpose(order)?;
         Ok(Self { form: result.form()?, elements: result.to_vec()? })
     }
 

@@ -23,6 +23,7 @@ use crate::gufunc::{
 };
 use crate::kernel::{self, GRAIN, PARALLEL};
 use crate::map::AddressMap;
+use crate::memory::list;
 use crate::ops::cores;
 use crate::shape::Shape;
 use plan::Plan;
@@ -277,7 +278,9 @@ where
         let (kinds, held, plan) = self.planned(stretch)?;
         let mut vectors = O::vectors(&plan.totals()?)?;
         let each = kernel::task_size(plan.elements, PARALLEL, GRAIN);
-        let work = Work { call: &self.0, plan: &plan, operands: &held, each };
+        let calls = list(plan.fits.iter().map(|fit| self.0.core_calls(fit)))?;
+        let or = self.0.or.as_ref();
+        let work = Work { plan: &plan, calls: &calls, or, operands: &held, each };
         work.run(0..plan.groups.len(), O::slices(&mut vectors)).map_err(|error| match error {
             Error::Elementary { index, source } => {
                 let number = index.first().copied().unwrap_or(0);

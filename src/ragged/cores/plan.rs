@@ -3,7 +3,7 @@
 use super::Kinds;
 use crate::error::{Error, Result};
 use crate::gufunc::{Call, CoreFit, Elementary, Inputs, Outputs, of_cores};
-use crate::memory::{list, push, try_with_capacity};
+use crate::memory::{list, push, resize, try_with_capacity};
 use crate::ragged::Stretch;
 use crate::ragged::form::{Axis, Form, Joined};
 use crate::ragged::joint::Joint;
@@ -12,6 +12,34 @@ use crate::ragged::places::{Places, places_at};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::collections::HashMap;
+
+/// Extents of rows.
+type Key = SmallVec<[usize; 3]>;
+
+/// The extents of rows that were met, and their numbers.
+#[derive(Default)]
+struct Known {
+    all: HashMap<Key, usize>,
+    /// Some that were met last, so that few are looked up among all.
+    near: Vec<Option<(Key, usize)>>,
+}
+
+impl Known {
+    /// Their number, which is `next` if they are new.
+    fn group(&mut self, key: Key, next: usize) -> Result<usize> {
+        const NEAR: usize = 256;
+        resize(&mut self.near, NEAR, None)?;
+        let slot = key.iter().fold(0, |sum: usize, &k| sum.wrapping_mul(31).wrapping_add(k)) % NEAR;
+        match &self.near[slot] {
+            Some((near, group)) if *near == key => return Ok(*group),
+            _ => {}
+        }
+        self.all.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of_val(&key) })?;
+        let group = *self.all.entry(key.clone()).or_insert(next);
+        self.near[slot] = Some((key, group));
+        Ok(group)
+    }
+}
 
 /// All calls of a loop.
 pub(super) struct Plan {
@@ -61,23 +89,26 @@ impl Plan {
             });
             cores.push((rows, fixed.collect()));
         }
+        // Of the first core axis, 1 where it is not var.
+        let length = |operand: usize, call: usize| {
+            let rows = cores[operand].0.as_ref();
+            rows.map_or(1, |rows| rows.length(items[operand].at(call)))
+        };
         let shape = |operand: usize, call: usize| -> Shape {
             let (rows, fixed) = &cores[operand];
-            let row = rows.as_ref().map(|rows| rows.length(items[operand].at(call)));
+            let row = rows.as_ref().map(|_| length(operand, call));
             row.into_iter().chain(fixed.iter().copied()).collect()
         };
         let ragged: Vec<usize> = (0..forms.len()).filter(|&k| cores[k].0.is_some()).collect();
         let (mut fits, mut groups) = (Vec::new(), try_with_capacity(count)?);
-        let mut known: HashMap<SmallVec<[usize; 3]>, usize> = HashMap::new();
+        let mut known = Known::default();
         let fit = |shape: &dyn Fn(usize) -> Shape| {
             let shapes: Vec<Shape> = (0..forms.len()).map(shape).collect();
             gufunc.fit_cores(&shapes)
         };
         for call in 0..count {
-            let key: SmallVec<[usize; 3]> = ragged.iter().map(|&k| shape(k, call)[0]).collect();
             let next = fits.len();
-            known.try_reserve(1).map_err(|_| Error::OutOfMemory { bytes: size_of_val(&key) })?;
-            let group = *known.entry(key).or_insert(next);
+            let group = known.group(ragged.iter().map(|&k| length(k, call)).collect(), next)?;
             if group == next {
                 let row = || loops.path(loops.rank(), call);
                 let fitted = fit(&|k| shape(k, call)).map_err(|error| {
@@ -105,24 +136,25 @@ impl Plan {
                 let item = items[operand].at(call);
                 rows.as_ref().map_or(item, |rows| rows.number(item)) * width
             };
-            plan.place(operand, &start, &|call| shape(operand, call))?;
+            let own = |call: usize| length(operand, call) * width;
+            plan.place(operand, &start, &own, &|call| shape(operand, call))?;
         }
         plan.place_results(ranks.outputs.len())?;
         Ok(plan)
     }
 
-    /// Where the cores of an operand begin; stretched ones are gathered.
+    /// Where the cores of an operand begin, of `own` elements each; stretched ones are gathered.
     fn place(
         &mut self,
         operand: usize,
         start: &dyn Fn(usize) -> usize,
+        own: &dyn Fn(usize) -> usize,
         shape: &dyn Fn(usize) -> Shape,
     ) -> Result<()> {
         let core = |group: usize| self.fits[group].inputs().nth(operand).unwrap_or(&[]);
-        let stretched = |call: usize| {
-            let (own, core) = (shape(call), core(self.groups[call]));
-            own.iter().product::<usize>() != core.iter().product::<usize>()
-        };
+        let size = |group: usize| core(group).iter().product::<usize>();
+        let sizes = list((0..self.fits.len()).map(size))?;
+        let stretched = |call: usize| own(call) != sizes[self.groups[call]];
         let count = self.groups.len();
         let mut elements = 0_usize;
         let mut starts = try_with_capacity(count)?;
@@ -146,7 +178,7 @@ impl Plan {
         } else {
             for call in 0..count {
                 starts.push(start(call));
-                elements += core(self.groups[call]).iter().product::<usize>();
+                elements += sizes[self.groups[call]];
             }
             None
         };

@@ -3,30 +3,25 @@
 use super::arguments::HeldRows;
 use super::plan::Plan;
 use crate::error::Result;
-use crate::gufunc::{Call, Elementary, Inputs, Outputs, RowCalls};
+use crate::gufunc::{CoreCalls, Inputs, Outputs, RowCalls};
 use crate::kernel;
 use crate::ops::cores;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Calls at work.
-pub(super) struct Work<'w, C, H> {
-    pub(super) call: &'w C,
+pub(super) struct Work<'w, 'c, I, O: Outputs, H> {
     pub(super) plan: &'w Plan,
+    /// The calls of each group of the plan.
+    pub(super) calls: &'w [CoreCalls<'c, I, O>],
+    /// What calls that are not made result in.
+    pub(super) or: Option<&'w O::Elems>,
     pub(super) operands: &'w H,
     /// Elements of a task.
     pub(super) each: usize,
 }
 
-impl<I, O, F, X, M, H> Work<'_, Call<I, O, F, X, M>, H>
-where
-    I: Inputs,
-    O: Outputs,
-    F: Elementary<I, O>,
-    X: Sync,
-    M: Sync,
-    H: HeldRows<I>,
-{
+impl<I: Inputs, O: Outputs, H: HeldRows<I>> Work<'_, '_, I, O, H> {
     /// Makes some calls. The error is that of the first that fails, however they are shared among threads.
     pub(super) fn run(
         &self,
@@ -66,9 +61,9 @@ where
                 <O as cores::Outputs>::split(outputs, results(start, start + count));
             outputs = later;
             let rows = RowCalls { count, first: start, offsets: &offsets, steps: &steps };
-            match &self.call.or {
+            match self.or {
                 _ if made(start) => {
-                    self.call.call_rows(&plan.fits[plan.groups[start]], &rows, inputs, now)?;
+                    self.calls[plan.groups[start]].make(&rows, inputs, now)?;
                 }
                 Some(values) => <O as Outputs>::put(&mut now, values),
                 None => {}
