@@ -167,10 +167,10 @@ pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
 pub(super) struct Calling<'w, I, O: Outputs> {
     function: &'w dyn Function<I, O>,
     loops: &'w Shape,
-    /// Extents of the core dimensions, 1 for what is missing.
-    dims: SmallVec<[usize; 6]>,
-    /// Of the core axes of all arguments.
-    strides: SmallVec<[isize; 8]>,
+    /// The number of calls, which differs, and extents of the core dimensions, 1 for what is missing.
+    dimensions: SmallVec<[usize; 8]>,
+    /// Steps of all arguments, which differ, and strides of their core axes.
+    steps: SmallVec<[isize; 12]>,
     /// Elements of a core of each argument.
     pub(super) lens: SmallVec<[usize; 4]>,
     shapes: SmallVec<[&'w [usize]; 4]>,
@@ -188,15 +188,16 @@ impl<'w, I: Inputs, O: Outputs> Calling<'w, I, O> {
         fit: &'w Fit,
         inputs: impl Iterator<Item = &'s [isize]>,
     ) -> Self {
-        let mut strides = SmallVec::new();
-        inputs.for_each(|own| strides.extend_from_slice(own));
-        fit.outputs.iter().for_each(|output| strides.extend(Source::packed(&output.core)));
         let arguments = || fit.inputs.iter().chain(&fit.outputs);
+        let mut steps = SmallVec::from_elem(0, fit.inputs.len() + fit.outputs.len());
+        inputs.for_each(|own| steps.extend_from_slice(own));
+        fit.outputs.iter().for_each(|output| steps.extend(Source::packed(&output.core)));
+        let extents = fit.dims.iter().map(|extent| extent.unwrap_or(1));
         Self {
             function,
             loops: &fit.loops,
-            dims: fit.dims.iter().map(|extent| extent.unwrap_or(1)).collect(),
-            strides,
+            dimensions: std::iter::once(0).chain(extents).collect(),
+            steps,
             lens: arguments().map(|argument| argument.core.iter().product()).collect(),
             shapes: arguments().map(|argument| argument.core.as_slice()).collect(),
             packed: true,
@@ -261,10 +262,9 @@ impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
             <O as Outputs>::clear(&mut outputs);
         }
         let operands = <I as cores::Inputs>::COUNT;
-        let mut dimensions: SmallVec<[usize; 8]> = SmallVec::new();
-        dimensions.push(calls.len());
-        dimensions.extend_from_slice(&self.dims);
-        let mut all: SmallVec<[isize; 12]> = SmallVec::new();
+        let mut dimensions: SmallVec<[usize; 8]> = SmallVec::from_slice(&self.dimensions);
+        dimensions[0] = calls.len();
+        let mut all: SmallVec<[isize; 12]> = SmallVec::from_slice(&self.steps);
         let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
         for (argument, (&len, shape)) in self.lens.iter().zip(&self.shapes).enumerate() {
             let (offset, step) = match argument < operands {
@@ -273,10 +273,9 @@ impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
             };
             let skipped = if argument < operands { calls.start as isize } else { 0 };
             let offset = offset.wrapping_add(step.wrapping_mul(skipped));
-            all.push(step);
+            all[argument] = step;
             places.push(Place { offset, step, len, shape });
         }
-        all.extend_from_slice(&self.strides);
         let (dimensions, steps, packed) = (&dimensions[..], &all[..], self.packed);
         let (places, inputs) = (&places[..], <I as cores::Inputs>::shorter(inputs));
         let outputs = <O as cores::Outputs>::reborrow(&mut outputs);

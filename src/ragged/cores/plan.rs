@@ -28,7 +28,9 @@ impl Known {
     /// Their number, which is `next` if they are new.
     fn group(&mut self, key: Key, next: usize) -> Result<usize> {
         const NEAR: usize = 256;
-        resize(&mut self.near, NEAR, None)?;
+        if self.near.is_empty() {
+            resize(&mut self.near, NEAR, None)?;
+        }
         let slot = key.iter().fold(0, |sum: usize, &k| sum.wrapping_mul(31).wrapping_add(k)) % NEAR;
         match &self.near[slot] {
             Some((near, group)) if *near == key => return Ok(*group),
