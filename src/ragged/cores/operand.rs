@@ -5,9 +5,9 @@ use super::arguments::{RaggedArguments, RaggedMask};
 use crate::dtype::Arithmetic;
 use crate::error::Result;
 use crate::expr::{AddOp, DivOp, Explanation, MulOp, RemOp, SubOp};
-use crate::gufunc::{Elementary, Inputs, Single};
+use crate::gufunc::{Elementary, Inputs, Outputs, Single};
 use crate::ragged::deferred::{DeferredRagged, PendingRagged, RaggedCompute};
-use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged};
+use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged, pairs};
 use crate::ragged::form::Extent;
 use crate::ragged::{ApplyRagged, ElementwiseRagged, LanesRagged, ReduceRagged};
 use crate::ragged::{Ragged, Stretch, sealed};
@@ -39,13 +39,9 @@ where
     }
 }
 
-impl<I, O, F, X, M> RaggedCall<I, O, F, X, M>
+impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M>
 where
-    I: Inputs,
-    O: Single,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
+    Self: RaggedCompute,
 {
     /// The result as a deferred operation, which has views, operators and all that takes ragged operands.
     pub fn deferred(self) -> DeferredRagged<Self> {
@@ -58,15 +54,11 @@ where
     }
 }
 
-impl<I, O, F, X, M> IntoRagged for RaggedCall<I, O, F, X, M>
+impl<I, O: Outputs, F, X, M> IntoRagged for RaggedCall<I, O, F, X, M>
 where
-    I: Inputs,
-    O: Single,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
+    Self: RaggedCompute,
 {
-    type Elem = O::Elem;
+    type Elem = <Self as RaggedCompute>::Elem;
     type Expr = PendingRagged<Self>;
 
     fn into_ragged_expr(self) -> Self::Expr {
@@ -74,55 +66,27 @@ where
     }
 }
 
-impl<'a, I, O, F, X, M> IntoRagged for &'a RaggedCall<I, O, F, X, M>
+impl<I, O: Outputs, F, X, M> IntoRagged for &RaggedCall<I, O, F, X, M>
 where
-    I: Inputs,
-    O: Single,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
+    RaggedCall<I, O, F, X, M>: RaggedCompute,
 {
-    type Elem = O::Elem;
-    type Expr = PendingRagged<&'a RaggedCall<I, O, F, X, M>>;
+    type Elem = <RaggedCall<I, O, F, X, M> as RaggedCompute>::Elem;
+    type Expr = PendingRagged<Self>;
 
     fn into_ragged_expr(self) -> Self::Expr {
         DeferredRagged::new(self).into_ragged_expr()
     }
 }
 
-impl<T, I, O, F, X, M> PairsRagged<RaggedCall<I, O, F, X, M>> for T
-where
-    T: Copy + Send + Sync,
-    I: Inputs,
-    O: Single<Elem = T>,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
-{
-    type Expr = PendingRagged<RaggedCall<I, O, F, X, M>>;
-    type Divisor = PendingRagged<RaggedCall<I, O, F, X, M>>;
-
-    fn pair(right: RaggedCall<I, O, F, X, M>) -> Self::Expr {
-        right.into_ragged_expr()
-    }
-
-    fn divisor(right: RaggedCall<I, O, F, X, M>) -> Self::Divisor {
-        right.into_ragged_expr()
-    }
+pairs! {
+    [] [I, O: Outputs, F, X, M] RaggedCall<I, O, F, X, M>;
+    ['a] [I, O: Outputs, F, X, M] &'a RaggedCall<I, O, F, X, M>;
 }
 
 /// Implements traits for calls of one output.
 macro_rules! for_calls {
     ($($Trait:ident)*) => { $(
-        impl<I, O, F, X, M> $Trait for RaggedCall<I, O, F, X, M>
-        where
-            I: Inputs,
-            O: Single,
-            F: Elementary<I, O>,
-            X: RaggedArguments<I>,
-            M: RaggedMask,
-        {
-        }
+        impl<I, O: Outputs, F, X, M> $Trait for RaggedCall<I, O, F, X, M> where Self: RaggedCompute {}
     )* };
 }
 for_calls!(ElementwiseRagged LanesRagged ReduceRagged);
@@ -130,17 +94,14 @@ for_calls!(ElementwiseRagged LanesRagged ReduceRagged);
 /// Operators with a call on the left.
 macro_rules! binary {
     ($($Op:ident: $Trait:ident $method:ident $Right:ident;)*) => { $(
-        impl<I, O, F, X, M, R> ops::$Trait<R> for RaggedCall<I, O, F, X, M>
+        impl<I, O: Outputs, F, X, M, R> ops::$Trait<R> for RaggedCall<I, O, F, X, M>
         where
-            I: Inputs,
-            O: Single<Elem: Arithmetic + PairsRagged<R>>,
-            F: Elementary<I, O>,
-            X: RaggedArguments<I>,
-            M: RaggedMask,
+            Self: RaggedCompute<Elem: Arithmetic + PairsRagged<R>>,
         {
-            type Output = LazyRagged<
-                ApplyRagged<$Op, (LazyRagged<PendingRagged<Self>>, <O::Elem as PairsRagged<R>>::$Right)>,
-            >;
+            type Output = LazyRagged<ApplyRagged<$Op, (
+                LazyRagged<PendingRagged<Self>>,
+                <<Self as RaggedCompute>::Elem as PairsRagged<R>>::$Right,
+            )>>;
 
             fn $method(self, right: R) -> Self::Output {
                 self.lazy().$method(right)

@@ -181,10 +181,7 @@ fn nothing_is_called_before_it_is_asked_for_and_then_once() {
     assert_eq!((call() * 10 + call()).eval().unwrap().to_string(), "[[33, 22, 11], [], [44]]");
     assert_eq!(calls.swap(0, Ordering::Relaxed), 6);
     let one = call();
-    assert_eq!(
-        (&r * 10 + &one.clone().deferred()).eval().unwrap().to_string(),
-        "[[13, 22, 31], [], [44]]"
-    );
+    assert_eq!((&r * 10 + &one).eval().unwrap().to_string(), "[[13, 22, 31], [], [44]]");
     assert_eq!((&r - call()).eval().unwrap().to_string(), "[[-2, 0, 2], [], [0]]");
     assert_eq!(
         call().sort(1, SortOrder::Ascending).eval().unwrap().to_string(),
