@@ -249,6 +249,9 @@ mod kernel;
 pub mod map;
 mod memory;
 mod ops;
+#[cfg(all(feature = "precompiled", not(test)))]
+#[doc(hidden)]
+pub mod precompiled;
 pub mod ragged;
 pub mod shape;
 pub mod storage;

@@ -27,12 +27,12 @@ pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
 
 /// Exact room for `more` elements, or an error where others abort.
 pub(crate) fn try_reserve_exact<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    reserve_with(out, more, Vec::try_reserve_exact)
+    reserve(out, more, true)
 }
 
 /// Room for `more` elements and, if there was none, for many others, or an error where others abort.
 pub(crate) fn try_reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
-    reserve_with(out, more, Vec::try_reserve)
+    reserve(out, more, false)
 }
 
 /// Zeros in memory that is fresh from the system if there are many, so that it costs little until it is
@@ -115,19 +115,19 @@ pub(crate) fn text(bytes: usize) -> Result<String> {
 }
 
 #[inline]
-fn reserve_with<T, E>(
-    out: &mut Vec<T>,
-    more: usize,
-    reserve: impl FnOnce(&mut Vec<T>, usize) -> Result<(), E>,
-) -> Result<()> {
-    let capacity = out.capacity();
-    if capacity - out.len() >= more {
-        return Ok(());
-    }
+fn reserve<T>(out: &mut Vec<T>, more: usize, exact: bool) -> Result<()> {
+    if out.capacity() - out.len() >= more { Ok(()) } else { grow(out, more, exact) }
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(out: &mut Vec<T>, more: usize, exact: bool) -> Result<()> {
+    let is_new = out.capacity() == 0;
     let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
-    reserve(out, more).map_err(|_| Error::OutOfMemory { bytes })?;
+    let grown = if exact { out.try_reserve_exact(more) } else { out.try_reserve(more) };
+    grown.map_err(|_| Error::OutOfMemory { bytes })?;
     // Memory that grows is moved by page tables, but not where advice on a part of it divides it.
-    if capacity == 0 {
+    if is_new {
         advise_large_pages(out.spare_capacity_mut());
     }
     Ok(())

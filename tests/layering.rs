@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may import, itself aside. `lib.rs` puts them together and may name all.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("error", &[]),
     ("memory", &["error"]),
     ("shape", &["error"]),
@@ -61,6 +61,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ),
     ("arbitrary", &["error", "shape", "dtype", "map", "storage", "tensor"]),
     ("cost", &["error", "map", "storage", "tensor", "expr", "ops"]),
+    ("precompiled", &["error", "lanes", "prelude"]),
 ];
 
 /// Modules of the names that the crate exports at its root.

@@ -60,8 +60,7 @@ pub trait Compute: Send + Sync + Sealed {
     /// What shapes alone can cause.
     fn shape(&self) -> Result<Shape>;
 
-    /// Where each result lies among those that are computed one after another: all of them, in row-major order
-    /// unless another one costs less.
+    /// Where each result lies in the order of computation: row-major unless another one costs less.
     #[doc(hidden)]
     fn layout(&self) -> Result<AddressMap> {
         AddressMap::row_major(&self.shape()?)
@@ -225,6 +224,7 @@ impl<C: Compute> Deferred<C> {
     /// assert_eq!(t.sum(0).eval()?.to_vec()?, [4_i64, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[inline(never)]
     pub fn eval(&self) -> Result<Tensor<Vec<C::Elem>>> {
         let map = self.operation.layout()?;
         let mut kept = Kept::default();

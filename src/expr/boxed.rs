@@ -222,6 +222,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
         Some((self.node.as_ref().ok()?.in_memory()?, &leaf.map))
     }
 
+    #[inline(never)]
     fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
         // The shape follows a map of its own, as there may be no leaf of the full shape.
         let joint = self.shape?;

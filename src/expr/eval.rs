@@ -21,6 +21,7 @@ use std::mem::MaybeUninit;
 pub(super) const SMALL: usize = 4096;
 
 /// All elements in row-major order in a new tensor.
+#[inline(never)]
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
@@ -33,6 +34,7 @@ pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given.
+#[inline(never)]
 pub(super) fn elements<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -42,6 +44,7 @@ pub(super) fn elements<T: Copy + Send + Sync>(
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given, to where there is space for just as many.
+#[inline(never)]
 pub(super) fn fill<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -79,6 +82,7 @@ pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) ->
 }
 
 /// The elements of [`small_elements`], computed.
+#[inline(never)]
 fn small_tile_of<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     wanted: &mut dyn FnMut(Shape) -> bool,
@@ -97,6 +101,7 @@ fn small_tile_of<T: Copy + Send + Sync>(
 }
 
 /// Elements of `e`, stretched to the shape of `map`, into `storage`.
+#[inline(never)]
 pub(super) fn assign<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     map: &AddressMap,
@@ -114,6 +119,7 @@ pub(super) fn assign<T: Copy + Send + Sync>(
 }
 
 /// [`assign`] to a destination that can take it, every element of which is computed.
+#[inline(never)]
 pub(super) fn assign_blocks<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -149,6 +155,7 @@ pub(super) fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
 }
 
 /// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.
+#[inline(never)]
 pub(super) fn evaluate_into<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -160,6 +167,7 @@ pub(super) fn evaluate_into<T: Copy + Send + Sync>(
 }
 
 /// As [`evaluate_into`], with the reason of a stop still to be explained.
+#[inline(never)]
 pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -254,6 +262,7 @@ fn small_tile(
 }
 
 /// Plans and runs `source`, which reads the leaves of `e`.
+#[inline(never)]
 pub(super) fn run<T: Copy + Send + Sync>(
     source: &dyn Source<T>,
     e: &dyn Tree,
@@ -284,6 +293,7 @@ pub(crate) fn for_each_block<T: Copy + Send + Sync>(
 pub(super) type Visit<'v, T> = &'v mut dyn FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>;
 
 /// As [`for_each_block`], with the reason of a stop still to be explained.
+#[inline(never)]
 pub(super) fn visit_blocks<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,

@@ -188,6 +188,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     }
 
     /// Repeats the one element of each row.
+    #[inline(never)]
     fn repeat(&mut self, slice: &[T], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
         self.scratch.clear();
         try_reserve_exact(&mut self.scratch, rows * PART)?;
@@ -235,6 +236,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     }
 
     /// Reads a tile that does not lie in memory as it is needed.
+    #[inline(never)]
     fn read(
         &mut self,
         place: &Place<'_>,
@@ -337,7 +339,7 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
         LeafRow { elements, uniform, direct: matches!(self.bound, Bound::Direct { .. }) }
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Option<Result<(), Stop>> {
         let memory = self.memory.clone();
         let slice = memory.slice()?;

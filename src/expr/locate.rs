@@ -3,11 +3,57 @@
 mod boxes;
 
 use super::leaf::Stages;
-use super::node::Node;
+use super::node::{Node, Tree, Worker};
 use crate::error::{Error, Result, StorageError};
-use crate::kernel::{Fault, PerOperand, Place, Steps, Stop, Tile};
+use crate::kernel::{Fault, Local, PerOperand, Place, Steps, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::{Index, Shape};
+
+/// An expression at work whose errors are looked for, its element type erased.
+trait Suspect {
+    /// [`Worker::load_leaves`].
+    fn load(&mut self, local: &mut Local<'_>) -> Result<(), Stop>;
+
+    /// [`Worker::first_failure`].
+    fn first_failure(&mut self, local: &Local<'_>) -> Result<Option<(usize, StorageError)>>;
+
+    /// Whether an element of the tile has a fault.
+    fn is_faulty(&mut self, tile: &Tile<'_>) -> Result<bool, Stop>;
+
+    /// The fault of the only element of the tile, if it has one.
+    fn fault(&mut self, tile: &Tile<'_>) -> Result<Option<Fault>, Stop>;
+}
+
+/// A worker, and what looks for faults of the elements themselves.
+struct Opened<'a, T> {
+    worker: Worker<'a, T>,
+    extra: &'a dyn Fn(T) -> Option<Fault>,
+}
+
+impl<T: Copy + Send + Sync> Suspect for Opened<'_, T> {
+    fn load(&mut self, local: &mut Local<'_>) -> Result<(), Stop> {
+        self.worker.load_leaves(local, &mut 1)
+    }
+
+    fn first_failure(&mut self, local: &Local<'_>) -> Result<Option<(usize, StorageError)>> {
+        self.worker.first_failure(local)
+    }
+
+    fn is_faulty(&mut self, tile: &Tile<'_>) -> Result<bool, Stop> {
+        self.worker.bind(tile, &mut 1)?;
+        let (elements, fault) = self.worker.rows(0, tile.sides())?;
+        Ok(fault || elements.iter().any(|&element| (self.extra)(element).is_some()))
+    }
+
+    fn fault(&mut self, tile: &Tile<'_>) -> Result<Option<Fault>, Stop> {
+        if let Some(fault) = self.worker.fault(tile, &mut 1)? {
+            return Ok(Some(fault));
+        }
+        self.worker.bind(tile, &mut 1)?;
+        let (elements, _) = self.worker.rows(0, tile.sides())?;
+        Ok(elements.first().and_then(|&element| (self.extra)(element)))
+    }
+}
 
 /// The error for a stopped evaluation of `e` at `shape`.
 ///
@@ -16,6 +62,7 @@ use crate::shape::{Index, Shape};
 /// once more (`locate/boxes.rs`). `extra` looks for faults of the elements themselves, and `out` is the map of the
 /// destination.
 #[cold]
+#[inline(never)]
 pub(super) fn explain_stop<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -23,26 +70,20 @@ pub(super) fn explain_stop<T: Copy + Send + Sync>(
     stop: Stop,
     extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Error {
-    let is_far = boxes::is_far(e);
-    match (shape.indexes(), &stop) {
-        (Ok(_), Stop::Storage { leaf: 1.., .. } | Stop::Fault | Stop::Done) if is_far => {
-            match boxes::first(e, shape, extra) {
-                Ok(Some(error)) => error,
-                Ok(None) => explain_at(e, &mut std::iter::empty(), out, stop, extra),
-                Err(error) => error,
-            }
-        }
-        (Ok(mut indexes), _) => explain_at(e, &mut indexes, out, stop, extra),
-        (Err(error), _) => error,
-    }
+    error_of(e, &mut Opened { worker: e.open(), extra }, shape, out, stop)
 }
 
-/// The error of an element.
-fn of_fault(index: Vec<usize>, fault: Fault) -> Error {
-    match fault {
-        Fault::Division => Error::Arithmetic { index },
-        Fault::Cast { value, target } => Error::Cast { index, value, target },
-    }
+/// As [`explain_stop`], where a fault is known to be at one of `indexes`, which ascend.
+#[cold]
+#[inline(never)]
+pub(super) fn explain_at<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    indexes: &mut dyn Iterator<Item = Index>,
+    out: &AddressMap,
+    stop: Stop,
+    extra: &dyn Fn(T) -> Option<Fault>,
+) -> Error {
+    error_at(e, &mut Opened { worker: e.open(), extra }, indexes, out, stop)
 }
 
 /// The error for a stopped reading of rows of `e`, of all of which `shape` is the shape.
@@ -57,14 +98,41 @@ pub(crate) fn explain_rows<T: Copy + Send + Sync>(
     }
 }
 
-/// As [`explain_stop`], where a fault is known to be at one of `indexes`, which ascend.
-#[cold]
-pub(super) fn explain_at<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
+/// The error of an element.
+fn of_fault(index: Vec<usize>, fault: Fault) -> Error {
+    match fault {
+        Fault::Division => Error::Arithmetic { index },
+        Fault::Cast { value, target } => Error::Cast { index, value, target },
+    }
+}
+
+fn error_of(
+    e: &dyn Tree,
+    suspect: &mut dyn Suspect,
+    shape: &Shape,
+    out: &AddressMap,
+    stop: Stop,
+) -> Error {
+    let is_far = boxes::is_far(e);
+    match (shape.indexes(), &stop) {
+        (Ok(_), Stop::Storage { leaf: 1.., .. } | Stop::Fault | Stop::Done) if is_far => {
+            match boxes::first(e, suspect, shape) {
+                Ok(Some(error)) => error,
+                Ok(None) => error_at(e, suspect, &mut std::iter::empty(), out, stop),
+                Err(error) => error,
+            }
+        }
+        (Ok(mut indexes), _) => error_at(e, suspect, &mut indexes, out, stop),
+        (Err(error), _) => error,
+    }
+}
+
+fn error_at(
+    e: &dyn Tree,
+    suspect: &mut dyn Suspect,
     indexes: &mut dyn Iterator<Item = Index>,
     out: &AddressMap,
     stop: Stop,
-    extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Error {
     match stop {
         Stop::Error(error) => error,
@@ -75,27 +143,26 @@ pub(super) fn explain_at<T: Copy + Send + Sync>(
             let global = maps.get(leaf).and_then(|map| map.to_global(source.address).next());
             Error::Storage { index: global.map(|index| index.to_vec()), source }
         }
-        Stop::Fault | Stop::Done => match find(e, indexes, extra) {
+        Stop::Fault | Stop::Done => match find(e, suspect, indexes) {
             Ok(Some((index, fault))) => of_fault(index, fault),
             Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
             Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
-            Err(stop) => explain_at(e, &mut std::iter::empty(), out, stop, extra),
+            Err(stop) => error_at(e, suspect, &mut std::iter::empty(), out, stop),
         },
     }
 }
 
 type Found = Option<(Vec<usize>, Fault)>;
 
-fn find<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
+fn find(
+    e: &dyn Tree,
+    suspect: &mut dyn Suspect,
     indexes: &mut dyn Iterator<Item = Index>,
-    extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Result<Found, Stop> {
     let mut maps: PerOperand<&AddressMap> = PerOperand::new();
     e.leaves(&mut |leaf| maps.push(leaf.map));
     let stages: PerOperand<Stages<'_>> = maps.iter().map(|map| Stages(map.rest())).collect();
     let still = Steps { stride: 0, table: None };
-    let mut worker = e.open();
     for index in indexes {
         let mut places: PerOperand<Place<'_>> = PerOperand::new();
         places.push(Place { base: 0, rows: still, columns: still, relocate: None });
@@ -105,12 +172,7 @@ fn find<T: Copy + Send + Sync>(
             places.push(Place { base, rows: still, columns: still, relocate });
         }
         let tile = Tile { rows: 1, columns: 1, dense: false, places: &places };
-        if let Some(fault) = worker.fault(&tile, &mut 1)? {
-            return Ok(Some((index.to_vec(), fault)));
-        }
-        worker.bind(&tile, &mut 1)?;
-        let (elements, _) = worker.rows(0, tile.sides())?;
-        if let Some(fault) = elements.first().and_then(|&element| extra(element)) {
+        if let Some(fault) = suspect.fault(&tile)? {
             return Ok(Some((index.to_vec(), fault)));
         }
     }

@@ -74,18 +74,22 @@ impl<E: Expr> Tree for E {
 }
 
 impl<E: Expr> Node<E::Elem> for E {
+    #[inline(never)]
     fn open(&self) -> Worker<'_, E::Elem> {
         self.worker()
     }
 
+    #[inline(never)]
     fn in_memory(&self) -> Option<&[E::Elem]> {
         Expr::in_memory(self).map(|(elements, _)| elements)
     }
 
+    #[inline(never)]
     fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
         Expr::stored_only(self)
     }
 
+    #[inline(never)]
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {
         fill_whole(&mut self.cursor(), tile, out)
     }
@@ -126,30 +130,37 @@ trait Work<'a, T>: Fill<T> {
 type BoxedWork<'a, T> = Box<dyn Work<'a, T> + Send + 'a>;
 
 impl<'a, C: StoredCursor<'a> + 'a> Work<'a, C::Elem> for C {
+    #[inline(never)]
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         kernel::Cursor::bind(self, tile, next)
     }
 
+    #[inline(never)]
     fn copy(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, C::Elem>) -> Option<Result<(), Stop>> {
         kernel::Cursor::copy(self, tile, dest)
     }
 
+    #[inline(never)]
     fn slice(&self) -> Option<&[C::Elem]> {
         kernel::Cursor::slice(self)
     }
 
+    #[inline(never)]
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
         kernel::Cursor::fault(self, tile, next)
     }
 
+    #[inline(never)]
     fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
         StoredCursor::leaves(self, visit);
     }
 
+    #[inline(never)]
     fn take_values(&mut self) -> Result<Vec<C::Elem>, Stop> {
         StoredCursor::take_values(self)
     }
 
+    #[inline(never)]
     fn fork(&self) -> BoxedWork<'a, C::Elem> {
         Box::new(StoredCursor::fork(self))
     }
@@ -340,6 +351,7 @@ fn fill_whole<T: Copy>(
 }
 
 /// Evaluates a bound tile, directly to its destination if that is a block of plain rows.
+#[inline(never)]
 pub(super) fn fill_bound<T: Copy>(
     cursor: &dyn Fill<T>,
     scratch: &mut Scratch<T>,

@@ -55,6 +55,7 @@ pub(crate) struct Rows<'e, T> {
 
 impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// The rows of `e` with its axes in this order and, if that takes no stage, the last `merged` of them as one.
+    #[inline(never)]
     pub(crate) fn ordered(e: &Boxed<'e, T>, order: &[usize], merged: usize) -> Result<Self> {
         let joint = e.shape()?;
         if let Some((shape, strided)) = strided::in_memory(e, &joint, order, merged) {
@@ -78,6 +79,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     }
 
     /// The rows of `e` after `view`, which gives every leaf the same shape.
+    #[inline(never)]
     fn viewed(
         e: &Boxed<'e, T>,
         joint: &Shape,
@@ -129,6 +131,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     }
 
     /// A reader of blocks, for one task.
+    #[inline(never)]
     pub(crate) fn open(&self) -> RowReader<'_, T> {
         let mut worker = self.e.worker();
         let bytes = self.shape.iter().product::<usize>().saturating_mul(size_of::<T>());
@@ -198,6 +201,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     }
 
     /// The elements of some rows and columns.
+    #[inline(never)]
     pub(crate) fn read(
         &mut self,
         rows: Range<usize>,
@@ -292,6 +296,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     }
 
     /// Evaluates a tile of neighbouring rows.
+    #[inline(never)]
     fn tile(
         &mut self,
         run: usize,
@@ -320,6 +325,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
 
     /// Binds the leaves to rows of some columns; `step` tells how far apart they are, given the steps to the next
     /// row and to the next column.
+    #[inline(never)]
     fn bind_sides(
         &mut self,
         [rows, columns]: [usize; 2],
@@ -343,6 +349,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     }
 
     /// Evaluates neighbouring rows to their part of a block of `count` elements.
+    #[inline(never)]
     fn append(
         &mut self,
         run: usize,

@@ -162,6 +162,7 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
     }
 
     /// Replaces a block by what the open box has of it.
+    #[inline(never)]
     fn replace(
         &mut self,
         area: &Area,

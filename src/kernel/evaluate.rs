@@ -156,6 +156,7 @@ pub(crate) fn evaluate<T: Send>(
     evaluate_plan(source, &plan, operands, injective, out)
 }
 
+#[inline(never)]
 pub(super) fn evaluate_plan<T: Send>(
     source: &dyn Source<T>,
     plan: &Plan<'_>,
@@ -199,6 +200,7 @@ impl<T: Send> Running<'_, '_, T> {
     }
 
     /// Evaluates boxes of a nest, in halves as long as they are larger than a task.
+    #[inline(never)]
     fn boxes(
         &self,
         tables: &[Cow<'_, [usize]>],
@@ -291,6 +293,7 @@ impl Drop for FenceOnDrop {
 
 /// Evaluates `source` tile by tile, in order of `operands[0]` where all operands are memory, handing on the places and
 /// the elements.
+#[inline(never)]
 pub(crate) fn evaluate_blocks<T>(
     source: &dyn Source<T>,
     extents: &[usize],

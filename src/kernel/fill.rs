@@ -45,6 +45,7 @@ pub(crate) fn copy<T: Copy>(from: &[T], out: &mut [MaybeUninit<T>]) -> Result<Fi
 /// # Errors
 ///
 /// What `run` reports, and [`Error::OutOfSpan`] if it does not write all parts to their ends.
+#[inline(never)]
 pub(crate) fn fill_parts<T: Copy, E: From<Error>>(
     out: &mut [MaybeUninit<T>],
     count: usize,

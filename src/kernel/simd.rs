@@ -57,16 +57,17 @@ pub(crate) fn level() -> Level {
 pub(crate) trait Kernel {
     type Out;
 
-    /// Implementations are `#[inline(always)]`, which closures cannot be.
+    /// Implementations are `#[inline(always)]`.
     fn run(self) -> Self::Out;
 }
 
-/// Closures are inlined if the compiler likes; one that is not is compiled for the baseline.
-impl<A, F: FnOnce() -> A> Kernel for F {
+/// Closures are to be `#[inline(always)]` too. Between such a closure and its call stands no function of the compiler's,
+/// as would be for [`FnOnce`], which is inlined only if the compiler likes, and compiled for the baseline otherwise.
+impl<A, F: FnMut() -> A> Kernel for F {
     type Out = A;
 
     #[inline(always)]
-    fn run(self) -> A {
+    fn run(mut self) -> A {
         self()
     }
 }

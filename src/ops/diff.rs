@@ -77,6 +77,7 @@ where
 }
 
 /// Differences of an order that is computed in one pass.
+#[inline(never)]
 fn few<'a, E>(e: Lazy<E>, axis: usize, extent: usize, n: usize) -> Result<BoxExpr<'a, E::Elem>>
 where
     E: Expr<Elem: Arithmetic + 'a> + Clone + 'a,

@@ -202,6 +202,7 @@ pub fn stack<X: IntoTensor>(
 }
 
 /// Compares shapes with the first, but for the axis along which they are joined.
+#[inline(never)]
 fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> {
     let first = tensors.first().ok_or(Error::Axis { axis, rank: 0 })?.shape();
     if axis >= first.rank() + usize::from(stack) {
@@ -222,6 +223,7 @@ fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> 
 
 /// Tensors whose shapes differ at `axis` alone, one after another: they are laid end to end with that
 /// axis in front, which then moves back.
+#[inline(never)]
 fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
     let mut shape = Shape::default();
     let mut parts = try_with_capacity(tensors.len())?;

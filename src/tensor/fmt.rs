@@ -170,6 +170,7 @@ fn shown(shape: &Shape, len: usize) -> SmallVec<[Shown; 4]> {
     axes
 }
 
+#[inline(never)]
 fn render<S: Reader>(
     t: &Tensor<S>,
     f: &mut Formatter<'_>,

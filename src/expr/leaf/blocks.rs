@@ -21,6 +21,7 @@ pub(in crate::expr) fn place(
 }
 
 /// A block of as many elements as it should have.
+#[inline(never)]
 pub(in crate::expr) fn load<'b, T: Copy + Send + Sync>(
     blocks: &'b (dyn Blocks<Elem = T> + 'b),
     grid: &Grid,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     /// Brings what operand `k` has in a box to memory.
+    #[inline(never)]
     pub(in crate::expr) fn load_box(
         &mut self,
         local: &mut Local<'_>,
@@ -44,6 +45,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         }
     }
 
+    #[inline(never)]
     fn load_area(
         &mut self,
         blocks: &'a dyn Blocks<Elem = T>,
@@ -81,93 +83,128 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
 
     /// What storage reports for the first element of operand `k` in a box that it fails at, and the address of that
     /// element in operand 0. Storage is asked once for each address or block, in ascending order.
+    #[inline(never)]
     pub(in crate::expr) fn first_failure(
         &self,
         local: &Local<'_>,
         k: usize,
     ) -> Result<Option<(usize, StorageError)>> {
-        if local.supplies[k] == Supply::Memory {
-            return Ok(None);
-        }
-        // Where it stays, its first element is that of the lowest position.
-        let loops = 0..local.nest.loops.len();
-        let (moving, still): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
-            loops.partition(|&l| local.nest.loops[l].steps[k].stride != 0);
-        let before = local.lowest_along(0, &still);
-        let mut first: Option<(usize, StorageError)> = None;
-        let mut note = |position: usize, error: &StorageError| {
-            if first.as_ref().is_none_or(|(known, _)| position < *known) {
-                first = Some((position, error.clone()));
-            }
+        let read = |address| self.storage.try_read(address).map(drop);
+        let blocks = self.storage.blocks();
+        let load = |grid: &Grid, index: &[usize]| match blocks {
+            Some(blocks) => load(blocks, grid, index).map(drop),
+            None => Ok(()),
         };
-        let positions = || -> Result<Vec<usize>> {
-            let mut positions = local.addresses(0, &moving)?;
-            positions.iter_mut().for_each(|p| *p = p.wrapping_add_signed(before));
-            Ok(positions)
-        };
-        if let (Supply::Blocks(grid), Some(blocks), None) =
-            (local.supplies[k], self.storage.blocks(), local.relocates[k])
-            && let Some(area) = Area::new(grid, &local.nest, k, &local.tables)
-        {
-            let mut failed: Vec<(BlockIndex, StorageError)> = Vec::new();
-            area.for_each_block(grid, &mut |index| {
-                if let Err(error) = load(blocks, grid, index) {
-                    failed.push((index.into(), error));
-                }
-                Ok::<(), Error>(())
-            })?;
-            if let ([(_, error)], Some(_)) = (&failed[..], area.only_block(grid)) {
-                note(local.lowest(0), error);
-            } else if !failed.is_empty() {
-                for (position, address) in
-                    positions()?.into_iter().zip(local.addresses(k, &moving)?)
-                {
-                    let index = grid.block_of(address);
-                    if let Some((_, error)) = failed.iter().find(|(own, _)| *own == index) {
-                        note(position, error);
-                    }
-                }
-            }
-            return Ok(first);
-        }
-        let positions = positions()?;
-        let mut addresses = local.addresses(k, &moving)?;
-        if let Some(relocate) = local.relocates[k] {
-            relocate.relocate(&mut addresses);
-        }
-        let mut order = list(0..addresses.len())?;
-        order.sort_unstable_by_key(|&element| (addresses[element], positions[element]));
-        let mut last = None;
-        for element in order {
-            // Elements of one address follow one another, the first of them first.
-            if last.replace(addresses[element]) != Some(addresses[element])
-                && let Err(error) = self.storage.try_read(addresses[element])
-            {
-                note(positions[element], &error);
-            }
-        }
-        Ok(first)
+        first_failure(local, k, &read, blocks.is_some().then_some(&load))
     }
 
     /// Tells storage in blocks of the boxes to come.
     pub(in crate::expr) fn expect_boxes(&mut self, boxes: &[Local<'_>], k: usize) {
-        let Some(blocks) = self.storage.blocks() else { return };
-        let mut next: Vec<BlockIndex> = Vec::new();
-        for local in boxes {
-            let (Supply::Blocks(grid), None) = (local.supplies[k], local.relocates[k]) else {
-                return;
-            };
-            let Some(area) = Area::new(grid, &local.nest, k, &local.tables) else { continue };
-            area.for_each_block(grid, &mut |index| {
-                if next.last().is_none_or(|last| last[..] != *index) {
-                    next.push(index.into());
-                }
-                Ok::<(), ()>(())
-            })
-            .unwrap_or_default();
+        if let Some(blocks) = self.storage.blocks()
+            && let Some(next) = blocks_of(boxes, k)
+        {
+            blocks.expect(&next);
         }
-        blocks.expect(&next);
     }
+}
+
+/// Loads a block of storage.
+type Load<'a> = &'a dyn Fn(&Grid, &[usize]) -> Result<(), StorageError>;
+
+/// [`LeafCursor::first_failure`] of storage that is read so, or loaded if it comes in blocks.
+fn first_failure(
+    local: &Local<'_>,
+    k: usize,
+    read: &dyn Fn(usize) -> Result<(), StorageError>,
+    load: Option<Load<'_>>,
+) -> Result<Option<(usize, StorageError)>> {
+    if local.supplies[k] == Supply::Memory {
+        return Ok(None);
+    }
+    // Where it stays, its first element is that of the lowest position.
+    let loops = 0..local.nest.loops.len();
+    let (moving, still): (SmallVec<[usize; 4]>, SmallVec<[usize; 4]>) =
+        loops.partition(|&l| local.nest.loops[l].steps[k].stride != 0);
+    let before = local.lowest_along(0, &still);
+    let mut first: Option<(usize, StorageError)> = None;
+    let mut note = |position: usize, error: &StorageError| {
+        if first.as_ref().is_none_or(|(known, _)| position < *known) {
+            first = Some((position, error.clone()));
+        }
+    };
+    let positions = || -> Result<Vec<usize>> {
+        let mut positions = local.addresses(0, &moving)?;
+        positions.iter_mut().for_each(|p| *p = p.wrapping_add_signed(before));
+        Ok(positions)
+    };
+    if let (Supply::Blocks(grid), Some(load), None) = (local.supplies[k], load, local.relocates[k])
+        && let Some(area) = Area::new(grid, &local.nest, k, &local.tables)
+    {
+        let mut failed: Vec<(BlockIndex, StorageError)> = Vec::new();
+        area.for_each_block(grid, &mut |index| {
+            if let Err(error) = load(grid, index) {
+                failed.push((index.into(), error));
+            }
+            Ok::<(), Error>(())
+        })?;
+        if let ([(_, error)], Some(_)) = (&failed[..], area.only_block(grid)) {
+            note(local.lowest(0), error);
+        } else if !failed.is_empty() {
+            for (position, address) in positions()?.into_iter().zip(local.addresses(k, &moving)?) {
+                let index = grid.block_of(address);
+                if let Some((_, error)) = failed.iter().find(|(own, _)| *own == index) {
+                    note(position, error);
+                }
+            }
+        }
+        return Ok(first);
+    }
+    let positions = positions()?;
+    let mut addresses = local.addresses(k, &moving)?;
+    if let Some(relocate) = local.relocates[k] {
+        relocate.relocate(&mut addresses);
+    }
+    let mut order = list(0..addresses.len())?;
+    order.sort_unstable_by_key(|&element| (addresses[element], positions[element]));
+    let mut last = None;
+    for element in order {
+        // Elements of one address follow one another, the first of them first.
+        if last.replace(addresses[element]) != Some(addresses[element])
+            && let Err(error) = read(addresses[element])
+        {
+            note(positions[element], &error);
+        }
+    }
+    Ok(first)
+}
+
+/// The blocks of operand `k` in some boxes, as they are needed; `None` if a box is not read in blocks.
+fn blocks_of(boxes: &[Local<'_>], k: usize) -> Option<Vec<BlockIndex>> {
+    let mut next: Vec<BlockIndex> = Vec::new();
+    for local in boxes {
+        let (Supply::Blocks(grid), None) = (local.supplies[k], local.relocates[k]) else {
+            return None;
+        };
+        let Some(area) = Area::new(grid, &local.nest, k, &local.tables) else { continue };
+        area.for_each_block(grid, &mut |index| {
+            if next.last().is_none_or(|last| last[..] != *index) {
+                next.push(index.into());
+            }
+            Ok::<(), ()>(())
+        })
+        .unwrap_or_default();
+    }
+    Some(next)
+}
+
+/// The order in which addresses ascend, and the addresses in that order.
+fn ascending(addresses: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+    let mut order = list(0..addresses.len())?;
+    if !addresses.is_sorted() {
+        order.sort_unstable_by_key(|&element| addresses[element]);
+    }
+    let sorted = list(order.iter().map(|&element| addresses[element]))?;
+    Ok((order, sorted))
 }
 
 /// The elements of one operand in a box, copied in runs.
@@ -183,6 +220,7 @@ impl Elements {
     /// # Errors
     ///
     /// Memory; inside, what storage reports.
+    #[inline(never)]
     fn copied<T: Copy + Send + Sync>(
         &self,
         storage: &dyn Reader<Elem = T>,
@@ -192,12 +230,7 @@ impl Elements {
         let k = self.operand;
         let before = local.nest.clone();
         if local.relocates[k].is_some() {
-            let addresses = self.relocated(local)?;
-            let mut order = list(0..addresses.len())?;
-            if !addresses.is_sorted() {
-                order.sort_unstable_by_key(|&element| addresses[element]);
-            }
-            let ascending = list(order.iter().map(|&element| addresses[element]))?;
+            let (order, ascending) = ascending(&self.relocated(local)?)?;
             let Some(&first) = ascending.first() else { return Ok(Ok(())) };
             let seed = match storage.try_read(first) {
                 Ok(seed) => seed,
@@ -253,6 +286,7 @@ impl Elements {
 /// # Errors
 ///
 /// Memory; inside, what storage reports.
+#[inline(never)]
 pub(in crate::expr) fn read_footprint<T: Copy + Send + Sync>(
     storage: &dyn Reader<Elem = T>,
     footprint: &Footprint,

@@ -1,14 +1,13 @@
 //! The first error of an evaluation that reads storage, box by box: each box is read once more at most, in the order in
 //! which boxes are best visited, unless it lies behind an error that is known.
 
-use super::of_fault;
+use super::{Suspect, of_fault};
 use crate::error::{Error, Result, StorageError};
 use crate::expr::Access;
-use crate::expr::node::{Node, Tree, Worker};
+use crate::expr::node::Tree;
 use crate::expr::prepared::Prepared;
 use crate::kernel::{self, Cuts, Fault, Local, Place, Steps, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::list;
 use crate::shape::Shape;
 
 /// Whether a leaf is storage that is not memory.
@@ -25,17 +24,16 @@ enum Wrong {
 }
 
 /// The first error in row-major order, if there is one. Storage that fails in a box comes before faults in it.
-pub(super) fn first<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
+pub(super) fn first(
+    e: &dyn Tree,
+    suspect: &mut dyn Suspect,
     shape: &Shape,
-    extra: &dyn Fn(T) -> Option<Fault>,
 ) -> Result<Option<Error>> {
     let rows = AddressMap::row_major(shape)?;
     let prepared = Prepared::new(e, shape, &rows);
     let stages = prepared.stages();
     let operands = prepared.operands(&stages);
     let mut plan = kernel::plan::plan(&prepared.shape, &operands, kernel::Blocking::SCRATCH)?;
-    let mut worker = e.open();
     let mut best: Option<(usize, Wrong)> = None;
     for nest in std::mem::take(&mut plan.nests) {
         let mut parts = nest.parts().growing();
@@ -53,13 +51,13 @@ pub(super) fn first<T: Copy + Send + Sync>(
                 if best.as_ref().is_some_and(|(position, _)| *position <= lowest) {
                     continue;
                 }
-                let found = match worker.load_leaves(&mut local, &mut 1) {
-                    Ok(()) => first_fault(&mut worker, &local, extra)?
+                let found = match suspect.load(&mut local) {
+                    Ok(()) => first_fault(suspect, &local)?
                         .map(|(position, fault)| (position, Wrong::Fault(fault))),
                     Err(Stop::Error(error)) => return Err(error),
                     Err(_) => {
                         let local = Local::new(cuts.nest(number), &plan.tables, &operands);
-                        worker
+                        suspect
                             .first_failure(&local)?
                             .map(|(position, error)| (position, Wrong::Storage(error)))
                     }
@@ -82,21 +80,13 @@ pub(super) fn first<T: Copy + Send + Sync>(
 }
 
 /// Position and reason of the first fault in a box that is loaded.
-fn first_fault<T: Copy>(
-    worker: &mut Worker<'_, T>,
-    local: &Local<'_>,
-    extra: &dyn Fn(T) -> Option<Fault>,
-) -> Result<Option<(usize, Fault)>> {
+fn first_fault(suspect: &mut dyn Suspect, local: &Local<'_>) -> Result<Option<(usize, Fault)>> {
     let mut first: Option<(usize, Fault)> = None;
     let done = kernel::walk(&local.nest, &local.tables, &local.relocates, 0, &mut |tile| {
-        worker.bind(tile, &mut 1)?;
-        let sides = tile.sides();
-        let (elements, fault) = worker.rows(0, sides)?;
-        let extras = list(elements.iter().map(|&element| extra(element).is_some()))?;
-        if !fault && !extras.contains(&true) {
+        if !suspect.is_faulty(tile)? {
             return Ok(());
         }
-        for (element, &is_extra) in extras.iter().enumerate() {
+        for element in 0..tile.rows * tile.columns {
             let (row, column) = (element / tile.columns, element % tile.columns);
             let position = tile.places[0].at(row, column) as usize;
             if first.as_ref().is_some_and(|(known, _)| *known <= position) {
@@ -110,14 +100,7 @@ fn first_fault<T: Copy>(
                 .map(|place| Place { base: only(place), rows: still, columns: still, ..*place })
                 .collect();
             let tile = Tile { rows: 1, columns: 1, dense: false, places: &places };
-            let fault = match worker.fault(&tile, &mut 1)? {
-                None if is_extra => {
-                    worker.bind(&tile, &mut 1)?;
-                    worker.rows(0, [1, 1])?.0.first().and_then(|&element| extra(element))
-                }
-                fault => fault,
-            };
-            first = fault.map(|fault| (position, fault)).or(first.take());
+            first = suspect.fault(&tile)?.map(|fault| (position, fault)).or(first.take());
         }
         Ok(())
     });

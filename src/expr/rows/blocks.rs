@@ -138,6 +138,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
     }
 
     /// Finds where rows and columns lie in the block that holds them: fills `starts`. `false` if it is not one.
+    #[inline(never)]
     fn find(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<bool, Stop> {
         let Some(own) = &self.rows.in_blocks else { return Ok(false) };
         if columns.len() > own.left(columns.start) {
@@ -181,6 +182,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
 
     /// Copies rows and columns from their blocks to the block that is held, whose rows are `stride` long, from place
     /// `at` on. `false` if that cannot be.
+    #[inline(never)]
     pub(super) fn copy_blocks(
         &mut self,
         rows: Range<usize>,

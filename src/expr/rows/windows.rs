@@ -102,6 +102,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
     }
 
     /// Some rows and columns from a window that holds at most so many elements, or these alone.
+    #[inline(never)]
     pub(super) fn read_window(
         &mut self,
         rows: Range<usize>,
@@ -149,6 +150,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
     }
 
     /// Evaluates rows to a block, in as few boxes as they make.
+    #[inline(never)]
     fn evaluate_rows(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<(), Stop> {
         let (count, width) = (rows.len() * columns.len(), columns.len());
         let shape = self.rows.shape.clone();
@@ -192,6 +194,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
     }
 
     /// Evaluates a box to its part of a block of `count` elements, from element `done` on.
+    #[inline(never)]
     pub(super) fn append_box(
         &mut self,
         ranges: &[Range<usize>],

@@ -16,6 +16,7 @@ use crate::tensor::stored::{reached, read};
 /// The entries of the view give way to those of `e` that differ from the fill value of the storage. A
 /// sparse source of another fill value would make an entry of every element: it may do so if it stores
 /// nothing else, and if the view is the whole storage that takes over the fill value instead.
+#[inline(never)]
 pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,

@@ -13,6 +13,7 @@ use std::borrow::Cow;
 /// Elements an entry from which on it pays to collect entries instead of reading tiles.
 const ELEMENTS_PER_ENTRY: usize = 8;
 /// All elements of an expression of sparse leaves, if that is quicker by its entries.
+#[inline(never)]
 pub(in crate::expr) fn eval_sparsely<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -33,6 +34,7 @@ pub(in crate::expr) fn eval_sparsely<T: Copy + Send + Sync>(
 
 /// All elements of an expression of sparse leaves into storage that is not sparse, if that is quicker by
 /// its entries.
+#[inline(never)]
 pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,

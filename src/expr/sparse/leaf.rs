@@ -12,10 +12,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
+    #[inline(never)]
     fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
         visit(self);
     }
 
+    #[inline(never)]
     fn take_values(&mut self) -> Result<Vec<T>, Stop> {
         match self.opened.take() {
             Some(Opened::Stored { values, .. }) => {
@@ -29,12 +31,14 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
         }
     }
 
+    #[inline(never)]
     fn fork(&self) -> Self {
         Self { opened: self.opened.clone(), ..Self::new(self.storage, self.memory.clone()) }
     }
 }
 
 impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
+    #[inline(never)]
     fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         let map = &maps[lists.len()];
         let (positions, opened) = match self.storage.stored() {
@@ -50,11 +54,13 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         Ok(())
     }
 
+    #[inline(never)]
     fn load(&mut self, local: &mut Local<'_>, next: &mut usize) -> Result<(), Stop> {
         *next += 1;
         self.load_box(local, *next - 1)
     }
 
+    #[inline(never)]
     fn first_failure(
         &mut self,
         local: &Local<'_>,
@@ -64,15 +70,18 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         LeafCursor::first_failure(self, local, *next - 1)
     }
 
+    #[inline(never)]
     fn expect(&mut self, boxes: &[Local<'_>], next: &mut usize) {
         *next += 1;
         self.expect_boxes(boxes, *next - 1);
     }
 
+    #[inline(never)]
     fn ahead(&mut self) -> usize {
         self.storage.blocks().map_or(0, |blocks| blocks.ahead())
     }
 
+    #[inline(never)]
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
         let leaf = *next;
         *next += 1;

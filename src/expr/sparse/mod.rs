@@ -103,6 +103,7 @@ pub(super) fn stored_count(e: &dyn Tree) -> (usize, bool) {
 }
 
 /// The entries and the fill value of an expression of sparse leaves.
+#[inline(never)]
 pub(super) fn evaluate<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,
@@ -118,6 +119,7 @@ pub(super) fn evaluate<T: Copy + Send + Sync>(
 /// # Errors
 ///
 /// As [`Lazy::eval_sparse`], and what `visit` returns.
+#[inline(never)]
 pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,

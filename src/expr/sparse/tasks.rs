@@ -76,6 +76,7 @@ type Entries<T> = (Vec<usize>, Vec<T>);
 
 /// Positions and elements of an expression. Each is a function of its own operands, so it does not matter
 /// how the work is cut.
+#[inline(never)]
 pub(super) fn entries<T: Copy + Send + Sync>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],

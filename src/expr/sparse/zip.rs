@@ -213,6 +213,7 @@ impl<E: Expr> Prepare for ZipStored<E> {
 
 impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
     /// All entries.
+    #[inline(never)]
     pub(in crate::expr) fn evaluate(&self) -> Result<Tensor<Sparse<T>>> {
         let map = AddressMap::row_major(&self.e.shape()?)?;
         let _results = prepare(self.e)?;

@@ -94,6 +94,7 @@ pub fn read_next<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
     Ok(read_one(source)?.1)
 }
 
+#[inline(never)]
 fn read_one<T: FileElement>(mut source: impl Read) -> Result<(Header, Tensor<Vec<T>>)> {
     let header = Header::read(&mut source)?;
     header.check_type::<T>()?;

@@ -40,6 +40,7 @@ impl<'e, T: Copy + Send + Sync> Few<'e, T> {
         fill_slots(out, |out| self.run(sweep, gaps, out))
     }
 
+    #[inline(never)]
     fn run<W: Sweep<T>>(
         &self,
         sweep: &W,

@@ -74,6 +74,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
     }
 
     /// How the work is shared out.
+    #[inline(never)]
     pub(super) fn tasks<W: Sweep<T>>(&self, sweep: &W) -> Tasks {
         let (results, items) = (sweep.results(), self.outer * self.inner);
         let slab = results.max(self.extent).saturating_mul(self.width);
@@ -113,6 +114,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
     }
 
     /// Runs one task.
+    #[inline(never)]
     fn task<W: Sweep<T>>(
         &self,
         sweep: &W,

@@ -192,6 +192,7 @@ struct Group<'g> {
 
 impl Group<'_> {
     /// Makes the calls of some blocks, in halves as long as they are more than one task.
+    #[inline(never)]
     fn boxes<I: Inputs, O: Outputs>(
         &self,
         operands: &I::Operands<'_>,
@@ -225,6 +226,7 @@ impl Group<'_> {
     }
 
     /// Makes the calls of one block, row by row.
+    #[inline(never)]
     fn block<I: Inputs, O: Outputs>(
         &self,
         ranges: &[Range<usize>],

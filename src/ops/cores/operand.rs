@@ -146,6 +146,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     /// # Errors
     ///
     /// What the operand carries, and what evaluating it reports if its cores are needed again and again.
+    #[inline(never)]
     pub(crate) fn new<E: Expr<Elem = T>>(
         e: &'e E,
         arrangement: &Arrangement,
@@ -226,6 +227,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     }
 
     /// Evaluates the cores of a box of the loop, unless they are read where they lie.
+    #[inline(never)]
     pub(crate) fn read(&self, buffer: &mut Vec<T>, ranges: &[Range<usize>]) -> Result<()> {
         let Some([_, view]) = self.views.as_deref() else { return Ok(()) };
         let parts: SmallVec<[_; 4]> =
@@ -254,6 +256,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
 }
 
 /// Evaluates `e` to the start of a buffer, which grows if it must.
+#[inline(never)]
 pub(super) fn refill<E: Expr>(buffer: &mut Vec<E::Elem>, e: &Lazy<E>) -> Result<()> {
     let shape = e.shape()?;
     if buffer.len() < shape.count()? {

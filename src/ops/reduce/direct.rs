@@ -5,12 +5,12 @@ use super::across::LEAF;
 use super::along::is_one_leaf;
 use super::axes::Axes;
 use super::fold::is_across;
-use super::folding::append_results;
+use super::folding::{Needs, append_results};
 use super::loops::{fold_columns, fold_runs};
 use super::tasks::{Failure, finish, undefined};
 use crate::error::Result;
 use crate::memory::try_with_capacity;
-use crate::shape::Shape;
+use crate::shape::{Index, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -25,14 +25,14 @@ pub(super) struct Direct {
 impl Direct {
     /// For elements of this shape, few of them, if there are any, the reduced axes are neighbours and the last ones, or all
     /// but the last, and each result has one leaf. Leaves are those of every other fold.
-    pub(super) fn new<T: Copy, R: Reducer<T>>(shape: Shape, axes: &Axes) -> Result<Option<Self>> {
-        if !R::ASSOCIATIVE {
+    pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
+        if !needs.associative {
             return Ok(None);
         }
         let reduced = axes.mask(shape.rank())?;
         let Some(first) = reduced.iter().position(|reduced| *reduced) else { return Ok(None) };
         let end = first + reduced[first..].iter().take_while(|reduced| **reduced).count();
-        let in_order = R::COMMUTATIVE || end == first + 1;
+        let in_order = needs.commutative || end == first + 1;
         if shape.contains(&0) || !in_order || reduced[end..].contains(&true) {
             return Ok(None);
         }
@@ -66,6 +66,7 @@ impl Direct {
     }
 
     /// All results; `None` if there is no memory for them, which a fold by a plan reports if it has none either.
+    #[inline(never)]
     pub(super) fn fold<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
@@ -91,12 +92,17 @@ impl Direct {
         match done {
             Ok(()) => Ok(Some(results)),
             Err(Failure::Undefined(why, number)) => {
-                let kept: Shape =
-                    shape[..gone.start].iter().chain(&shape[gone.end..]).copied().collect();
-                let index = kept.unravel(number).to_vec();
+                let index = self.index_of(number).to_vec();
                 Err(undefined::<R::Out>(why, index))
             }
             Err(Failure::Stop(_)) => Ok(None),
         }
+    }
+
+    /// The index of the result of this number.
+    fn index_of(&self, number: usize) -> Index {
+        let Self { shape, gone, .. } = self;
+        let kept: Shape = shape[..gone.start].iter().chain(&shape[gone.end..]).copied().collect();
+        kept.unravel(number)
     }
 }

@@ -25,22 +25,17 @@ const MANY: usize = 4096;
 const SHORT: usize = 16;
 
 /// Results in row-major order of the kept axes of `e`; `reduced` tells which axes are not kept.
+#[inline(never)]
 pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
     shape: &Shape,
     reduced: &[bool],
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
-    let extents = |wanted: bool| {
-        let axes = shape.iter().zip(reduced).filter(move |(_, reduced)| **reduced == wanted);
-        axes.map(|(&extent, _)| extent)
-    };
-    let kept: Shape = extents(false).collect();
+    let kept = kept(shape, reduced);
     let results = kept.count()?;
-    if extents(true).any(|extent| extent == 0) {
+    if let Some(axis) = empty_axis(shape, reduced) {
         let Some(state) = reducer.empty() else {
-            let axis = (0..shape.rank()).find(|&axis| reduced[axis] && shape[axis] == 0);
-            let axis = axis.unwrap_or_default();
             return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
         };
         return match reducer.undefined(&state).filter(|_| results > 0) {
@@ -70,11 +65,21 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     })
 }
 
+/// The shape of the results.
+fn kept(shape: &Shape, reduced: &[bool]) -> Shape {
+    shape.iter().zip(reduced).filter(|(_, reduced)| !**reduced).map(|(&extent, _)| extent).collect()
+}
+
+/// The first reduced axis without elements.
+pub(super) fn empty_axis(shape: &Shape, reduced: &[bool]) -> Option<usize> {
+    (0..shape.rank()).find(|&axis| reduced[axis] && shape[axis] == 0)
+}
+
 /// Refuses several axes of a reducer that depends on the order of the elements.
-pub(super) fn check_order<T: Copy, R: Reducer<T>>(shape: &Shape, reduced: &[bool]) -> Result<()> {
+pub(super) fn check_order(shape: &Shape, reduced: &[bool], needs: Needs) -> Result<()> {
     let long = (0..shape.rank()).filter(|&axis| reduced[axis] && shape[axis] > 1);
     let axes: Vec<usize> = long.collect();
-    if R::COMMUTATIVE || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
+    if needs.commutative || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
 }
 
 /// Whether all operands are sparse.
@@ -88,6 +93,7 @@ pub(super) fn is_sparse<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
 }
 
 /// How [`fold`] would go about it, in words.
+#[inline(never)]
 pub(super) fn explain<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
     shape: &Shape,

@@ -29,13 +29,21 @@ pub(super) trait Folding<T> {
 pub(super) struct Needs {
     /// [`Reducer::ASSOCIATIVE`].
     pub(super) associative: bool,
+    /// [`Reducer::COMMUTATIVE`].
+    pub(super) commutative: bool,
     /// [`Reducer::POSITIONS`].
     pub(super) positions: bool,
 }
 
 impl Needs {
     pub(super) fn of<T: Copy, R: Reducer<T>>() -> Self {
-        Self { associative: R::ASSOCIATIVE, positions: R::POSITIONS }
+        let (associative, commutative) = (R::ASSOCIATIVE, R::COMMUTATIVE);
+        Self { associative, commutative, positions: R::POSITIONS }
+    }
+
+    /// Whether elements have to be taken in order.
+    pub(super) fn is_ordered(self) -> bool {
+        !self.commutative || !self.associative || self.positions
     }
 }
 

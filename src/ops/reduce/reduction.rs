@@ -3,6 +3,7 @@
 use super::axes::Mask;
 use super::direct::Direct;
 use super::fold;
+use super::folding::Needs;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
 use crate::compute::{Compute, Deferred};
@@ -57,13 +58,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     }
 
     /// What `fold` makes of the elements, if the operand is small and in memory, so that results are had without a plan.
+    #[inline(never)]
     fn direct<A>(
         &self,
         fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>>,
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, &mut |shape| {
-            direct = Direct::new::<_, R>(shape, &self.axes);
+            direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
             matches!(direct, Ok(Some(_)))
         });
         match (direct?, elements) {
@@ -181,10 +183,12 @@ impl<E, R> Sealed for Fold<E, R> {}
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     type Elem = R::Out;
 
+    #[inline(never)]
     fn shape(&self) -> Result<Shape> {
         result_shape(&self.e.shape()?, &self.axes, self.keepdims)
     }
 
+    #[inline(never)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         match self.e.stored_only() {
             // Its entries are folded as they are computed.
@@ -193,10 +197,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         }
     }
 
+    #[inline(never)]
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         kernel::copy(&self.collect(out.len())?, out)
     }
 
+    #[inline(never)]
     fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
         if let Some(results) = self.direct(Direct::fold)? {
             return Ok(results);
@@ -204,6 +210,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
     }
 
+    #[inline(never)]
     fn only(&self) -> Result<Option<R::Out>> {
         if self.e.defers() {
             return Ok(None);
@@ -211,12 +218,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         self.direct(Direct::only)
     }
 
+    #[inline(never)]
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         // Where entries are stored is found once.
         let limit = if fold::is_sparse(&erased(&self.e)) { usize::MAX } else { limit };
         Ok(Boxes::new(self.shape()?, limit))
     }
 
+    #[inline(never)]
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
         let shape = self.e.shape()?;
         let mut kept = selectors(ranges).into_iter();
@@ -229,6 +238,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         Tensor::new(result_shape(&e.shape()?, &self.axes, self.keepdims)?, data)
     }
 
+    #[inline(never)]
     fn explain(&self) -> Result<Explanation> {
         let (shape, results) = (self.e.shape()?, self.shape()?);
         let reduced = self.axes.mask(shape.rank())?;
@@ -265,16 +275,17 @@ fn result_shape(shape: &Shape, axes: &Axes, keepdims: bool) -> Result<Shape> {
 }
 
 /// The shape of the operand, and which axes of it are reduced.
-fn checked<T, R>(e: &Boxed<'_, T>, axes: &Axes) -> Result<(Shape, Mask)>
-where
-    T: Copy + Send + Sync,
-    R: Reducer<T>,
-{
+#[inline(never)]
+fn checked<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    axes: &Axes,
+    needs: Needs,
+) -> Result<(Shape, Mask)> {
     let shape = e.shape()?;
     // Operands that are stretched may have more elements together than can be counted.
     shape.count()?;
     let reduced = axes.mask(shape.rank())?;
-    fold::check_order::<T, R>(&shape, &reduced)?;
+    fold::check_order(&shape, &reduced, needs)?;
     Ok((shape, reduced))
 }
 
@@ -284,7 +295,7 @@ where
     T: Copy + Send + Sync,
     R: Reducer<T>,
 {
-    let (shape, reduced) = checked::<T, R>(e, axes)?;
+    let (shape, reduced) = checked(e, axes, Needs::of::<T, R>())?;
     if fold::is_sparse(e) {
         return reduce_to_dense(e, &reduced, keepdims, reducer);
     }
@@ -306,6 +317,7 @@ pub(crate) fn fold_dense<E: Expr, R: Reducer<E::Elem>>(
 }
 
 /// [`Reduction::eval_sparse`], as [`evaluate`].
+#[inline(never)]
 fn evaluate_sparse<T, R>(
     e: &Boxed<'_, T>,
     axes: &Axes,
@@ -316,6 +328,6 @@ where
     T: Copy + Send + Sync,
     R: Reducer<T>,
 {
-    let (_, reduced) = checked::<T, R>(e, axes)?;
+    let (_, reduced) = checked(e, axes, Needs::of::<T, R>())?;
     reduce_stored(e, &reduced, keepdims, reducer)
 }

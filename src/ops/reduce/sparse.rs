@@ -7,6 +7,8 @@ mod cells;
 mod gaps;
 mod states;
 
+use super::fold::empty_axis;
+use super::folding::Needs;
 use super::reducer::Reducer;
 use crate::error::{Error, Result};
 use crate::expr::{Boxed, Expr, for_each_stored};
@@ -29,28 +31,19 @@ use states::{Cellwise, RUNS, Run, States};
 /// [`Error::EmptyReduction`] over an axis of extent 0 if the reducer has no
 /// result for no elements; [`Error::Overflow`] and [`Error::NothingLeft`] with the first such index of the result; and as
 /// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse).
+#[inline(never)]
 pub(crate) fn reduce_stored<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
     mask: &[bool],
     keepdims: bool,
     reducer: &R,
 ) -> Result<Tensor<Sparse<R::Out>>> {
-    let shape = e.shape()?;
-    shape.count()?;
-    let cells = Cells::new(&shape, mask, keepdims)?;
+    let (shape, cells) = cells_of(e, mask, keepdims)?;
     if cells.size == 0 {
         return without_elements(&shape, mask, &cells, reducer);
     }
     let mut states = States::new(reducer);
-    let method = cells.method(stored(e).0, is_ordered::<T, R>());
-    let (fill, found) = match method {
-        Method::InOrder => in_order(e, &shape, &cells, &mut states)?,
-        Method::Rows => by_rows(e, &shape, &cells, &mut states)?,
-        Method::Table => {
-            let count = &|_, _: &[usize]| true;
-            (by_table(e, &shape, &cells, count, &mut states)?.0, None)
-        }
-    };
+    let (fill, found) = take_entries(e, &shape, &cells, Needs::of::<T, R>(), &mut states)?;
     states.into_stored(&cells, fill, found)
 }
 
@@ -59,33 +52,69 @@ pub(crate) fn reduce_stored<T: Copy + Send + Sync, R: Reducer<T>>(
 /// # Errors
 ///
 /// Those of [`reduce_stored`], and [`Error::OutOfMemory`].
+#[inline(never)]
 pub(crate) fn reduce_to_dense<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
     mask: &[bool],
     keepdims: bool,
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
+    let (shape, cells) = cells_of(e, mask, keepdims)?;
+    let mut states = States::new(reducer);
+    let needs = Needs::of::<T, R>();
+    if let Some(fill) = take_to_table(e, &shape, &cells, needs, &mut states)?
+        && let Some(values) = states.into_all(&cells, fill)?
+    {
+        return Ok(values);
+    }
+    all_elements(reduce_stored(e, mask, keepdims, reducer)?)
+}
+
+/// The shape of an expression, and its cells.
+#[inline(never)]
+fn cells_of<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    mask: &[bool],
+    keepdims: bool,
+) -> Result<(Shape, Cells)> {
     let shape = e.shape()?;
     shape.count()?;
     let cells = Cells::new(&shape, mask, keepdims)?;
-    let method = cells.method(stored(e).0, is_ordered::<T, R>());
-    if cells.size > 0 && matches!(method, Method::Table) {
-        let mut states = States::new(reducer);
-        let count = |fill, positions: &[usize]| {
-            !reducer.is_idempotent(fill)
-                || reducer.neutral().is_none()
-                || !cells.each_lacks(positions)
-        };
-        let (mut fill, doubtful) = by_table(e, &shape, &cells, &count, &mut states)?;
-        if doubtful {
-            states = States::new(reducer);
-            (fill, _) = by_table(e, &shape, &cells, &|_, _| true, &mut states)?;
-        }
-        if let Some(values) = states.into_all(&cells, fill)? {
-            return Ok(values);
-        }
+    Ok((shape, cells))
+}
+
+/// Brings all entries to the states of their cells. Returns the fill value, and the cells that have a state, unless all
+/// have.
+#[inline(never)]
+fn take_entries<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    shape: &Shape,
+    cells: &Cells,
+    needs: Needs,
+    states: &mut dyn Cellwise<T>,
+) -> Result<(T, Option<Vec<usize>>)> {
+    match cells.method(stored(e).0, needs.is_ordered()) {
+        Method::InOrder => in_order(e, shape, cells, states),
+        Method::Rows => by_rows(e, shape, cells, states),
+        Method::Table => Ok((by_table(e, shape, cells, true, states)?.0, None)),
     }
-    all_elements(reduce_stored(e, mask, keepdims, reducer)?)
+}
+
+/// As [`take_entries`] where all cells have a state, which need not be counted then; `None` if they do not.
+#[inline(never)]
+fn take_to_table<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    shape: &Shape,
+    cells: &Cells,
+    needs: Needs,
+    states: &mut dyn Cellwise<T>,
+) -> Result<Option<T>> {
+    let method = cells.method(stored(e).0, needs.is_ordered());
+    if cells.size == 0 || !matches!(method, Method::Table) {
+        return Ok(None);
+    }
+    let (fill, doubtful) = by_table(e, shape, cells, false, states)?;
+    Ok(Some(if doubtful { by_table(e, shape, cells, true, states)?.0 } else { fill }))
 }
 
 /// All elements of a sparse tensor in row-major order, which is that of its addresses.
@@ -115,7 +144,7 @@ pub(crate) fn explain_stored<T: Copy + Send + Sync, R: Reducer<T>>(
 ) -> Result<([String; 2], usize)> {
     let cells = Cells::new(&e.shape()?, mask, false)?;
     let (entries, bytes) = stored(e);
-    let how = match cells.method(entries, is_ordered::<T, R>()) {
+    let how = match cells.method(entries, Needs::of::<T, R>().is_ordered()) {
         Method::InOrder => "sorted by result and folded in order".to_string(),
         Method::Rows => "folded as they come, one result after another".to_string(),
         Method::Table => format!("folded as they come, to a state for each of {}", cells.count),
@@ -139,6 +168,7 @@ fn stored<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> (usize, usize) {
 }
 
 /// All cells are empty: the result of no elements, if there is one.
+#[inline(never)]
 fn without_elements<T: Copy, R: Reducer<T>>(
     shape: &Shape,
     mask: &[bool],
@@ -151,9 +181,7 @@ fn without_elements<T: Copy, R: Reducer<T>>(
         }
         Some(state) => cells.tensor(reducer.finish(state), Vec::new(), Vec::new()),
         None => {
-            let axis =
-                shape.iter().zip(mask).position(|(extent, reduced)| *reduced && *extent == 0);
-            let axis = axis.unwrap_or_default();
+            let axis = empty_axis(shape, mask).unwrap_or_default();
             Err(Error::EmptyReduction { axis, shape: shape.to_vec() })
         }
     }
@@ -198,20 +226,20 @@ fn in_order<T: Copy + Send + Sync>(
     Ok((fill, Some(found)))
 }
 
-/// Few cells: entries of any of them as they come. `count` tells whether they are to be counted, given the fill value
-/// and the first positions. Returns the fill value, and whether a row that is a cell may have been without one though
+/// Few cells: entries of any of them as they come. They are counted if `count`, or if the reducer, or what the first
+/// positions tell of fill values, needs it. Returns the fill value, and whether a row that is a cell may have been without one though
 /// entries were not counted.
 fn by_table<T: Copy + Send + Sync>(
     e: &Boxed<'_, T>,
     shape: &Shape,
     cells: &Cells,
-    count: &dyn Fn(T, &[usize]) -> bool,
+    count: bool,
     states: &mut dyn Cellwise<T>,
 ) -> Result<(T, bool)> {
     let (mut gaps, mut counted) = (Gaps::default(), None);
     let fill = for_each_stored(e, shape, &mut |fill, positions, values| {
         if counted.is_none() {
-            let counts = count(fill, positions);
+            let counts = count || !states.is_idempotent(fill) || !cells.each_lacks(positions);
             // The last one is for what storage makes up.
             states.begin(cells.count + 1, counts, fill)?;
             counted = Some(counts);
@@ -330,11 +358,6 @@ impl Split {
     fn later(&self) -> &[(usize, usize)] {
         &self.later[..self.later_count]
     }
-}
-
-/// Whether the elements of a cell have to be taken in order.
-fn is_ordered<T: Copy, R: Reducer<T>>() -> bool {
-    !R::COMMUTATIVE || !R::ASSOCIATIVE || R::POSITIONS
 }
 
 #[cfg(test)]

@@ -61,13 +61,16 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         while first < job.results.end {
             let end = first.saturating_add(step).min(job.results.end);
             let run = lane.run(first..end)?;
-            kernel::dispatch(|| {
-                for block in run.chunks(BLOCK) {
-                    let places = Places { extent: self.scan.extent, reverse: false, first };
-                    totals.extend(self.scan.total(block, places));
-                    first += block.len();
-                }
-            });
+            kernel::dispatch(
+                #[inline(always)]
+                || {
+                    for block in run.chunks(BLOCK) {
+                        let places = Places { extent: self.scan.extent, reverse: false, first };
+                        totals.extend(self.scan.total(block, places));
+                        first += block.len();
+                    }
+                },
+            );
         }
         self.keep(job.number, totals);
         // Results that are nothing.
@@ -91,13 +94,16 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
         while first < job.results.end {
             let end = first.saturating_add(together).min(job.results.end);
             let panel = table.rows(first..end)?;
-            kernel::dispatch(|| {
-                for k in first..end {
-                    self.scan.turn(k, lanes);
-                    totals.append(&mut lanes.blocks);
-                    self.scan.step(panel.row(k - first), 0..job.width, k % GROUP, k, lanes);
-                }
-            });
+            kernel::dispatch(
+                #[inline(always)]
+                || {
+                    for k in first..end {
+                        self.scan.turn(k, lanes);
+                        totals.append(&mut lanes.blocks);
+                        self.scan.step(panel.row(k - first), 0..job.width, k % GROUP, k, lanes);
+                    }
+                },
+            );
             first = end;
         }
         self.scan.append(&mut lanes.groups, &mut lanes.group);

@@ -37,6 +37,7 @@ pub(crate) fn sort_entries<T: Copy>(addresses: &mut [usize], values: &mut [T]) -
 /// # Errors
 ///
 /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for two copies.
+#[inline(never)]
 pub(crate) fn sorted_entries<T: Copy>(
     addresses: &[usize],
     values: &[T],
@@ -65,6 +66,7 @@ pub(crate) fn sort_pairs<T: Copy>(
     radix_sort(entries, spare)
 }
 
+#[inline(never)]
 fn radix_sort<T: Copy>(entries: &mut Vec<(usize, T)>, other: &mut Vec<(usize, T)>) -> Result<()> {
     let lowest = entries.iter().map(|entry| entry.0).min().unwrap_or(0);
     let highest = entries.iter().map(|entry| entry.0).max().unwrap_or(0);

@@ -63,6 +63,7 @@ impl<S: Reader> Tensor<S> {
 }
 
 /// The stored entries that a map shows, by row-major position.
+#[inline(never)]
 pub(crate) fn entries_of<'a, T: Copy>(
     map: &AddressMap,
     stored: &'a dyn Stored<Elem = T>,
@@ -115,6 +116,7 @@ pub(crate) fn reached(map: &AddressMap, addresses: &[usize]) -> Result<Vec<usize
 }
 
 /// The entries with addresses in `span`.
+#[inline(never)]
 pub(crate) fn read<'a, T: Copy>(
     stored: &'a dyn Stored<Elem = T>,
     span: Range<usize>,

@@ -27,6 +27,7 @@ const MOST_GROUPS: usize = 512;
 /// of the last axes that are in row-major order already need no sorting, so a key of the axes before them
 /// is enough; those of the first axes that are in order confine it to parts. They are `ways` at the most, see
 /// [`ways`].
+#[inline(never)]
 pub(super) fn ordered<T: Copy>(
     nested: &Nested,
     shape: &Shape,
@@ -134,14 +135,7 @@ fn counted<T: Copy>(
     entries: &Entries<'_, T>,
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
-    let mut slots: Vec<u32> = zeros(order.keys)?;
-    let counts = &mut slots[..];
-    for_each_entry(nested, order.key, addresses, |_, _, key| counts[key] += 1)?;
-    let mut count = 0;
-    for slot in &mut slots {
-        count += std::mem::replace(slot, count);
-    }
-    let count = count as usize;
+    let (mut slots, count) = starts_of_keys(nested, order, addresses)?;
     let mut values = try_with_capacity(count)?;
     let mut positions = zeros(count)?;
     if let Some(&seed) = from.first() {
@@ -166,6 +160,22 @@ fn counted<T: Copy>(
         sort_groups(&mut slots, shift, keys, &mut positions, &mut values)?;
     }
     Ok((positions, values))
+}
+
+/// How many positions have keys below each key, and how many there are.
+fn starts_of_keys(
+    nested: &Nested,
+    order: &Order,
+    addresses: &[usize],
+) -> Result<(Vec<u32>, usize)> {
+    let mut counts: Vec<u32> = zeros(order.keys)?;
+    let own = &mut counts[..];
+    for_each_entry(nested, order.key, addresses, |_, _, key| own[key] += 1)?;
+    let mut count = 0;
+    for slot in &mut counts {
+        count += std::mem::replace(slot, count);
+    }
+    Ok((counts, count as usize))
 }
 
 /// Keys of a group, as a power of two: 1 if entries of so many bytes are better not put into groups.

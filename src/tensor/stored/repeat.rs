@@ -8,6 +8,7 @@ use std::ops::Range;
 /// Adds the other digits of a repeated axis: ascending entries with first digits on this axis become
 /// ascending entries with all of them. Of positions outside `window` those may be left out that stay
 /// outside when up to `later` is added. Tells whether they are `most` or fewer; if not, none are added.
+#[inline(never)]
 pub(super) fn repeat<T: Copy>(
     Repeat { block, step }: Repeat,
     later: usize,

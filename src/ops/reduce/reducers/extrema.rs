@@ -1,7 +1,7 @@
 //! Smallest and largest elements, and where they are.
 
 use super::super::Reducer;
-use super::lanes::{LANES, apart, in_columns, in_halves, in_registers};
+use super::lanes::{Apart, LANES, apart, in_columns, in_halves, in_registers};
 use crate::dtype::{Arithmetic, Order};
 use crate::kernel::{LARGE, prefetch_row};
 use std::array::from_fn;
@@ -160,13 +160,13 @@ fn best_by_mask<T: Order, M: Copy + From<bool> + BitOr<Output = M> + PartialEq>(
             *slot = *slot | nan(chunk, k);
         }
     }
-    let nans = apart(nans).into_iter().fold(M::from(false), |any, nan| any | nan);
+    let nans = apart(nans).0.into_iter().fold(M::from(false), |any, nan| any | nan);
     let unordered = nans != M::from(false);
     if tail.is_empty() {
         let half = from_fn(|k| pick(lanes[k], lanes[k + LANES / 2]));
         return (in_registers(half, pick), unordered);
     }
-    let mut lanes = apart(lanes);
+    let Apart(mut lanes) = apart(lanes);
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = pick(*lane, x);
     }

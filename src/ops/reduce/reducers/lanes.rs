@@ -35,7 +35,7 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     if tail.is_empty() {
         return in_registers(from_fn(|k| join(lanes[k], lanes[k + LANES / 2])), join);
     }
-    let mut lanes = apart(lanes);
+    let Apart(mut lanes) = apart(lanes);
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = step(*lane, x);
     }
@@ -75,11 +75,15 @@ static MASKS: [[u64; 8]; 9] = {
     masks
 };
 
+/// Lanes that begin where a line of the caches does. What crosses two lines cannot be loaded before it is stored.
+#[repr(align(64))]
+pub(super) struct Apart<A, const N: usize>(pub(super) [A; N]);
+
 /// The lanes in memory of their own, which is indexed by variables from here on: the loop before keeps
 /// them in registers only if its own are not.
 #[inline(always)]
-pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> [A; N] {
-    std::hint::black_box(lanes)
+pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> Apart<A, N> {
+    std::hint::black_box(Apart(lanes))
 }
 
 /// As [`in_halves`] from its second step on, for a loop that leaves no elements over: in registers as far as
@@ -88,7 +92,7 @@ pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> [A; N] {
 #[inline(always)]
 pub(super) fn in_registers<A: Copy>(half: [A; LANES / 2], join: impl Fn(A, A) -> A) -> A {
     let quarter: [A; LANES / 4] = from_fn(|k| join(half[k], half[k + LANES / 4]));
-    let quarter = apart(quarter);
+    let Apart(quarter) = apart(quarter);
     let four: [A; LANES / 8] = from_fn(|k| join(quarter[k], quarter[k + LANES / 8]));
     let two: [A; LANES / 16] = from_fn(|k| join(four[k], four[k + LANES / 16]));
     join(two[0], two[1])

@@ -1,7 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::{Reducer, VisitReducer};
-use super::lanes::{LANES, apart, few, in_columns, in_halves, in_lanes, in_registers};
+use super::lanes::{Apart, LANES, apart, few, in_columns, in_halves, in_lanes, in_registers};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
 use crate::kernel::prefetch_row;
@@ -219,7 +219,7 @@ fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
         let square = in_registers(from_fn(|k| squares[k] + squares[k + LANES / 2]), add);
         return [sum, square];
     }
-    let (mut sums, mut squares) = (apart(sums), apart(squares));
+    let (Apart(mut sums), Apart(mut squares)) = (apart(sums), apart(squares));
     for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
         let apart = x.to_f64() - base;
         *sum += apart;

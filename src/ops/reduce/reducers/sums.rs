@@ -2,7 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::by_element::{ProductOf, SumOf};
-use super::lanes::{apart, few, in_columns, in_halves, in_lanes};
+use super::lanes::{Apart, apart, few, in_columns, in_halves, in_lanes};
 use crate::dtype::SameBits;
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
@@ -330,7 +330,7 @@ macro_rules! float_sums {
                         }
                     }
                 }
-                let (sums, errors) = (apart(sums), apart(errors));
+                let (Apart(sums), Apart(errors)) = (apart(sums), apart(errors));
                 let mut lanes: [Self::State; FEW] =
                     from_fn(|k| Compensated { sum: sums[k], error: errors[k] });
                 lanes.iter_mut().zip(tail).for_each(|(lane, &x)| self.step(lane, x));

@@ -4,10 +4,10 @@
 //! cells begin with it. If besides so many fill values are as one ([`Reducer::is_idempotent`]), entries need not be
 //! counted, as long as no cell is without a fill value.
 
+use super::super::folding::Needs;
 use super::super::loops::fold_runs;
 use super::super::reducer::Reducer;
 use super::cells::Cells;
-use super::is_ordered;
 use crate::error::Result;
 use crate::kernel::prefetch_span;
 use crate::map::Multiplier;
@@ -30,7 +30,11 @@ pub(super) type Run = (usize, Range<usize>);
 
 /// States of cells, their type erased.
 pub(super) trait Cellwise<T> {
-    /// Makes so many states of no entries; `count` tells whether entries are to be counted.
+    /// Whether entries need not be counted, as long as each cell has a fill value.
+    fn is_idempotent(&self, fill: T) -> bool;
+
+    /// Makes so many states of no entries, in place of those that are there; `count` tells whether entries are to be
+    /// counted.
     fn begin(&mut self, states: usize, count: bool, seed: T) -> Result<()>;
 
     /// Takes entries that are counted, each to the state of this number. Beyond all is what storage made up.
@@ -108,6 +112,7 @@ impl<'r, R, S: Clone> States<'r, R, S> {
 
     /// The results of cells with entries: of those `found`, or of all states that have one. Their entries are joined
     /// with fill values, as many as are missing.
+    #[inline(never)]
     pub(super) fn into_stored<T: Copy>(
         self,
         cells: &Cells,
@@ -133,6 +138,7 @@ impl<'r, R, S: Clone> States<'r, R, S> {
     }
 
     /// The results of all cells; `None` if there are no entries.
+    #[inline(never)]
     pub(super) fn into_all<T: Copy>(self, cells: &Cells, fill: T) -> Result<Option<Vec<R::Out>>>
     where
         R: Reducer<T, State = S>,
@@ -180,7 +186,13 @@ fn all_uncounted<T: Copy, R: Reducer<T>>(
 }
 
 impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, R, R::State> {
+    fn is_idempotent(&self, fill: T) -> bool {
+        self.neutral && self.reducer.is_idempotent(fill)
+    }
+
     fn begin(&mut self, states: usize, count: bool, seed: T) -> Result<()> {
+        self.uncounted.clear();
+        self.counted.clear();
         match self.reducer.neutral() {
             Some(state) if !count => resize(&mut self.uncounted, states, state),
             neutral => {
@@ -312,6 +324,7 @@ fn folded<T: Copy, R: Reducer<T>>(
     size: usize,
     elements: &[(usize, T)],
 ) -> Option<R::State> {
+    let ordered = Needs::of::<T, R>().is_ordered();
     let mut state: Option<R::State> = None;
     let mut next = 0;
     let fills = |state: &mut Option<R::State>, next: usize, count: usize| match state {
@@ -323,7 +336,7 @@ fn folded<T: Copy, R: Reducer<T>>(
     };
     for &(place, value) in elements {
         let gap = place.saturating_sub(next);
-        if gap > 0 && is_ordered::<T, R>() {
+        if gap > 0 && ordered {
             fills(&mut state, next, gap);
         }
         match &mut state {
@@ -332,7 +345,7 @@ fn folded<T: Copy, R: Reducer<T>>(
         }
         next = place + 1;
     }
-    let gap = match is_ordered::<T, R>() {
+    let gap = match ordered {
         true => size.saturating_sub(next),
         false => size.saturating_sub(elements.len()),
     };

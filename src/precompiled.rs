@@ -1,0 +1,85 @@
+//! What most programs need, compiled once: with the library, not with each program.
+//!
+//! The compiler takes an instance of a generic function from the library if the library has one, always in
+//! debug builds and in optimized ones if the function is marked `#[inline(never)]`. So functions that are generic
+//! in an element type or a reducer alone, and those that are only called through a table of functions, bear
+//! that mark, and what stands here, which is never run, makes their instances for the usual types.
+
+use crate::error::Result;
+use crate::lanes::Uniform;
+use crate::prelude::*;
+use std::fmt::{Debug, Display, Formatter};
+
+/// What all elements can do. Loops of expressions are not among it: programs have their own, and they compile fast.
+macro_rules! elements {
+    ($($name:ident: $T:ty;)*) => { $(
+        fn $name(x: &Tensor<Vec<$T>>, f: &mut Formatter<'_>) -> Result<()> {
+            let _ = (Display::fmt(x, f), Debug::fmt(x, f));
+            x.view().select((0,))?.lazy().eval()?;
+            x.try_iter().try_for_each(|element| element.map(drop))?;
+            Tensor::full([2], x.item()?)?.assign(x)?;
+            Ok(())
+        }
+    )* };
+}
+
+/// What is mostly asked of numbers.
+macro_rules! numbers {
+    ($($name:ident: $T:ty;)*) => { $(
+        fn $name(x: &Tensor<Vec<$T>>) -> Result<()> {
+            (x + x).eval()?;
+            x.sum(0).eval()?;
+            Ok(())
+        }
+    )* };
+}
+
+/// What is mostly asked of `f64`.
+fn science(x: &Tensor<Vec<f64>>) -> Result<()> {
+    x.min(0).eval()?;
+    x.max(0).eval()?;
+    x.argmin(0).eval()?;
+    x.argmax(0).eval()?;
+    x.mean(0).eval()?;
+    x.var(0).eval()?;
+    x.std(0).eval()?;
+    x.norm(0).eval()?;
+    x.cumsum(0).eval()?;
+    x.sort(0, SortOrder::Ascending).eval()?;
+    x.argsort(0, SortOrder::Ascending).eval()?;
+    x.unique()?;
+    x.median(0).eval()?;
+    x.rolling(0, 3).mean().eval()?;
+    x.rolling(0, 3).sum().eval()?;
+    x.diff(0, 1)?.eval()?;
+    x.histogram(&Uniform::new(4, 0.0, 12.0)?).eval()?;
+    x.dot(x, 1).eval()?;
+    x.matmul(x).eval()?;
+    Ok(())
+}
+
+elements! {
+    bools: bool; bytes: u8; sizes: usize; longs: i64; singles: f32; doubles: f64;
+}
+numbers! {
+    byte_numbers: u8; long_numbers: i64; single_numbers: f32; double_numbers: f64;
+}
+
+/// The functions are made where one of them is named. Not for use.
+#[doc(hidden)]
+pub fn instances(f: &mut Formatter<'_>) {
+    macro_rules! each {
+        ($($T:ty: $of:ident $($more:ident)*;)*) => { $(
+            let x = Tensor::from_index([6, 4], |_| <$T>::default());
+            let _ = x.map(|x| ($of(&x, f), $($more(&x)),*));
+        )* };
+    }
+    each! {
+        bool: bools;
+        u8: bytes byte_numbers;
+        usize: sizes;
+        i64: longs long_numbers;
+        f32: singles single_numbers;
+        f64: doubles double_numbers science;
+    }
+}
