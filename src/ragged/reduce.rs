@@ -13,8 +13,8 @@ use crate::expr::{Explanation, Expr, Lazy};
 use crate::map::Select;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::reduce::{
-    All, Any, ArgMax, ArgMin, Axes, CountNonzero, Filtered, Freedom, Max, Mean, Min, Norm, Pair,
-    PeakToPeak, Product, Reducer, StandardDeviation, Sum, Variance, fold_dense,
+    All, Any, ArgMax, ArgMin, Axes, CountNonzero, Filtered, Freedom, IntoAxes, Max, Mean, Min,
+    Norm, Pair, PeakToPeak, Product, Reducer, StandardDeviation, Sum, Variance, fold_dense,
 };
 use crate::ops::segments::{SegmentOffsets, fold_cuts};
 use smallvec::SmallVec;
@@ -43,17 +43,17 @@ macro_rules! folds {
             /// Folds axes by a reducer.
             fn fold<R: Reducer<Self::Elem>>(
                 self,
-                axes: impl Into<Axes>,
+                axes: impl IntoAxes,
                 reducer: R,
             ) -> RaggedReduction<Self::Expr, R> {
                 let e = self.into_ragged_expr();
-                let axes = axes.into();
+                let axes = axes.into_axes();
                 DeferredRagged::new(RaggedFold { e, axes, reducer, keepdims: false, or: None })
             }
 
             $(
                 $(#[$doc])*
-                fn $name(self, axes: impl Into<Axes>) -> RaggedReduction<Self::Expr, $Reducer>
+                fn $name(self, axes: impl IntoAxes) -> RaggedReduction<Self::Expr, $Reducer>
                 where
                     $Reducer: Reducer<Self::Elem>,
                 {

@@ -5,7 +5,7 @@ use super::json::{Fault, Outcome, extent, extents};
 use super::views::{View, one, view};
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::prelude::*;
-use lensor::reduce::{Axes, Reducer, Reduction, WrappingProduct, WrappingSum};
+use lensor::reduce::{Axes, IntoAxes, Reducer, Reduction, WrappingProduct, WrappingSum};
 use lensor::scan::Scan;
 use serde_json::Value;
 
@@ -301,7 +301,7 @@ fn reduced<'a, T: Element, E: Expr, R: Reducer<E::Elem, Out = T>>(
 pub(crate) fn axes(options: &Value) -> Outcome<Axes> {
     Ok(match &options["axes"] {
         Value::Null => Axes::All,
-        axes => Axes::from(extents(axes)?),
+        axes => extents(axes)?.into_axes(),
     })
 }
 

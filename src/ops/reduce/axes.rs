@@ -42,32 +42,71 @@ impl Axes {
     }
 }
 
-impl From<RangeFull> for Axes {
-    fn from(_: RangeFull) -> Self {
-        Self::All
+/// What names the axes of a fold: `..`, an axis, an array, a slice or a vector of them, or [`Axes`]; or a type of your own.
+///
+/// ```
+/// use lensor::prelude::*;
+/// use lensor::reduce::{Axes, IntoAxes};
+/// enum Grid {
+///     Time,
+///     Place,
+/// }
+/// impl IntoAxes for Grid {
+///     fn into_axes(self) -> Axes {
+///         match self {
+///             Grid::Time => 0.into_axes(),
+///             Grid::Place => [1, 2].into_axes(),
+///         }
+///     }
+/// }
+/// let rain = Tensor::from_vec([2, 1, 3], vec![1.0, 2.0, 3.0, 5.0, 6.0, 7.0])?;
+/// assert_eq!(rain.mean(Grid::Time).to_vec()?, [3.0, 4.0, 5.0]);
+/// assert_eq!(rain.max(Grid::Place).to_vec()?, [3.0, 7.0]);
+/// # Ok::<(), Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` names no axes to fold",
+    label = "an axis, a list of axes or `..` is expected",
+    note = "axes are `..` for all, `1` for one, `[0, 2]` or a `Vec<usize>` for several",
+    note = "`max` and `min` fold: the larger and the smaller of two elements are `a.maximum(b)` and `a.minimum(b)`"
+)]
+pub trait IntoAxes {
+    /// The axes.
+    fn into_axes(self) -> Axes;
+}
+
+impl IntoAxes for Axes {
+    fn into_axes(self) -> Axes {
+        self
     }
 }
 
-impl From<usize> for Axes {
-    fn from(axis: usize) -> Self {
-        Self::One(axis)
+impl IntoAxes for RangeFull {
+    fn into_axes(self) -> Axes {
+        Axes::All
     }
 }
 
-impl From<&[usize]> for Axes {
-    fn from(axes: &[usize]) -> Self {
-        Self::Listed(axes.to_vec())
+impl IntoAxes for usize {
+    fn into_axes(self) -> Axes {
+        Axes::One(self)
     }
 }
 
-impl From<Vec<usize>> for Axes {
-    fn from(axes: Vec<usize>) -> Self {
-        Self::Listed(axes)
+impl IntoAxes for &[usize] {
+    fn into_axes(self) -> Axes {
+        Axes::Listed(self.to_vec())
     }
 }
 
-impl<const N: usize> From<[usize; N]> for Axes {
-    fn from(axes: [usize; N]) -> Self {
-        Self::Listed(axes.to_vec())
+impl IntoAxes for Vec<usize> {
+    fn into_axes(self) -> Axes {
+        Axes::Listed(self)
+    }
+}
+
+impl<const N: usize> IntoAxes for [usize; N] {
+    fn into_axes(self) -> Axes {
+        Axes::Listed(self.to_vec())
     }
 }

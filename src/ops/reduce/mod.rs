@@ -42,7 +42,7 @@ mod sparse;
 mod tasks;
 mod tree;
 
-pub use axes::Axes;
+pub use axes::{Axes, IntoAxes};
 pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;
@@ -74,10 +74,10 @@ pub trait Reduce: IntoExpr + Sized {
     /// ```
     fn fold<R: Reducer<Self::Elem>>(
         self,
-        axes: impl Into<Axes>,
+        axes: impl IntoAxes,
         reducer: R,
     ) -> Reduction<Self::Expr, R> {
-        Deferred::new(Fold::new(self.into_expr(), axes.into(), reducer))
+        Deferred::new(Fold::new(self.into_expr(), axes.into_axes(), reducer))
     }
 
     /// The sum, added in pairs. Integers are summed exactly; see [`Sum`].
@@ -88,7 +88,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.sum(0).eval()?.to_vec()?, [4, 6]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn sum(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Sum>
+    fn sum(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Sum>
     where
         Sum: Reducer<Self::Elem>,
     {
@@ -104,7 +104,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "product")]
-    fn prod(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Product>
+    fn prod(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Product>
     where
         Product: Reducer<Self::Elem>,
     {
@@ -120,7 +120,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "average")]
-    fn mean(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Mean>
+    fn mean(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Mean>
     where
         Mean: Reducer<Self::Elem>,
     {
@@ -136,7 +136,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "amin")]
-    fn min(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Min>
+    fn min(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Min>
     where
         Min: Reducer<Self::Elem>,
     {
@@ -152,7 +152,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "amax")]
-    fn max(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Max>
+    fn max(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Max>
     where
         Max: Reducer<Self::Elem>,
     {
@@ -168,7 +168,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "peak to peak")]
-    fn ptp(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, PeakToPeak>
+    fn ptp(self, axes: impl IntoAxes) -> Reduction<Self::Expr, PeakToPeak>
     where
         PeakToPeak: Reducer<Self::Elem>,
     {
@@ -183,7 +183,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.argmin(1).eval()?.to_vec()?, [1, 0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argmin(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, ArgMin>
+    fn argmin(self, axes: impl IntoAxes) -> Reduction<Self::Expr, ArgMin>
     where
         ArgMin: Reducer<Self::Elem>,
     {
@@ -198,7 +198,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.argmax(1).eval()?.to_vec()?, [0, 1]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argmax(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, ArgMax>
+    fn argmax(self, axes: impl IntoAxes) -> Reduction<Self::Expr, ArgMax>
     where
         ArgMax: Reducer<Self::Elem>,
     {
@@ -213,7 +213,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.any(1).eval()?.to_vec()?, [false, true]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn any(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Any>
+    fn any(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Any>
     where
         Any: Reducer<Self::Elem>,
     {
@@ -228,7 +228,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.all(1).eval()?.to_vec()?, [false, true]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn all(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, All>
+    fn all(self, axes: impl IntoAxes) -> Reduction<Self::Expr, All>
     where
         All: Reducer<Self::Elem>,
     {
@@ -243,7 +243,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.count_nonzero(1).eval()?.to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn count_nonzero(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, CountNonzero>
+    fn count_nonzero(self, axes: impl IntoAxes) -> Reduction<Self::Expr, CountNonzero>
     where
         CountNonzero: Reducer<Self::Elem>,
     {
@@ -258,7 +258,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.norm(1).eval()?.to_vec()?, [5.0, 13.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn norm(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Norm>
+    fn norm(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Norm>
     where
         Norm: Reducer<Self::Elem>,
     {
@@ -273,7 +273,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.logsumexp(1).eval()?.to_vec()?, [1000.0 + 2f64.ln(), 0.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn logsumexp(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, LogSumExp>
+    fn logsumexp(self, axes: impl IntoAxes) -> Reduction<Self::Expr, LogSumExp>
     where
         LogSumExp: Reducer<Self::Elem>,
     {
@@ -289,7 +289,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nansum")]
-    fn nan_sum(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Sum>>
+    fn nan_sum(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Sum>>
     where
         SkipNan<Sum>: Reducer<Self::Elem>,
     {
@@ -305,7 +305,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nanprod")]
-    fn nan_prod(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Product>>
+    fn nan_prod(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Product>>
     where
         SkipNan<Product>: Reducer<Self::Elem>,
     {
@@ -321,7 +321,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nanmean")]
-    fn nan_mean(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Mean>>
+    fn nan_mean(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Mean>>
     where
         SkipNan<Mean>: Reducer<Self::Elem>,
     {
@@ -337,7 +337,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nanmin")]
-    fn nan_min(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Min>>
+    fn nan_min(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Min>>
     where
         SkipNan<Min>: Reducer<Self::Elem>,
     {
@@ -353,7 +353,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nanmax")]
-    fn nan_max(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<Max>>
+    fn nan_max(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Max>>
     where
         SkipNan<Max>: Reducer<Self::Elem>,
     {
@@ -370,7 +370,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nanargmin")]
-    fn nan_argmin(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<ArgMin>>
+    fn nan_argmin(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<ArgMin>>
     where
         SkipNan<ArgMin>: Reducer<Self::Elem>,
     {
@@ -387,7 +387,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "nanargmax")]
-    fn nan_argmax(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, SkipNan<ArgMax>>
+    fn nan_argmax(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<ArgMax>>
     where
         SkipNan<ArgMax>: Reducer<Self::Elem>,
     {
@@ -405,7 +405,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "variance")]
-    fn var(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, Variance>
+    fn var(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Variance>
     where
         Variance: Reducer<Self::Elem>,
     {
@@ -420,7 +420,7 @@ pub trait Reduce: IntoExpr + Sized {
     /// assert_eq!(t.std(1).to_vec()?, [1.0, 2.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn std(self, axes: impl Into<Axes>) -> Reduction<Self::Expr, StandardDeviation>
+    fn std(self, axes: impl IntoAxes) -> Reduction<Self::Expr, StandardDeviation>
     where
         StandardDeviation: Reducer<Self::Elem>,
     {
@@ -440,14 +440,14 @@ pub trait Reduce: IntoExpr + Sized {
     fn dot<X: IntoExpr<Elem = Self::Elem>>(
         self,
         other: X,
-        axes: impl Into<Axes>,
+        axes: impl IntoAxes,
     ) -> Reduction<Products<Self, X>, Sum>
     where
         Self::Elem: Arithmetic,
         Sum: Reducer<Self::Elem>,
     {
         let products = Apply::new(MulOp, (self.into_expr(), other.into_expr()));
-        Deferred::new(Fold::new(products, axes.into(), Sum))
+        Deferred::new(Fold::new(products, axes.into_axes(), Sum))
     }
 
     /// The covariance with another operand; see [`Covariance`].
@@ -463,13 +463,13 @@ pub trait Reduce: IntoExpr + Sized {
     fn covariance<X: IntoExpr<Elem = Self::Elem>>(
         self,
         other: X,
-        axes: impl Into<Axes>,
+        axes: impl IntoAxes,
     ) -> Reduction<Paired<Self::Expr, X>, Covariance>
     where
         Covariance: Reducer<(Self::Elem, Self::Elem)>,
     {
         let pairs = Apply::new(Pair, (self.into_expr(), other.into_expr()));
-        Deferred::new(Fold::new(pairs, axes.into(), Covariance::default()))
+        Deferred::new(Fold::new(pairs, axes.into_axes(), Covariance::default()))
     }
 }
 
