@@ -206,6 +206,7 @@
 //! | `mmap` | yes | storage and `.npy` files mapped into memory |
 //! | `rayon` | yes | large evaluations use all threads |
 //! | `roaring` | yes | selection by bitmaps, and `interop::roaring` |
+//! | `precompiled` | yes | common operations on usual types, compiled with the library: programs build faster |
 //! | `sprs` | no | `interop::sprs`: matrices of `sprs` as storage and back |
 //! | `ndarray`, `nalgebra`, `faer` | no | `interop::{ndarray, nalgebra, faer}`: arrays and matrices as tensors, and back |
 //! | `arrow` | no | `interop::arrow`: arrays and lists as tensors and ragged tensors, and back |
@@ -249,6 +250,7 @@ mod kernel;
 pub mod map;
 mod memory;
 mod ops;
+// Unit tests would compile it once more and use none of it.
 #[cfg(all(feature = "precompiled", not(test)))]
 #[doc(hidden)]
 pub mod precompiled;

@@ -1,16 +1,17 @@
 //! What most programs need, compiled once: with the library, not with each program.
 //!
-//! The compiler takes an instance of a generic function from the library if the library has one, always in
-//! debug builds and in optimized ones if the function is marked `#[inline(never)]`. So functions that are generic
-//! in an element type or a reducer alone, and those that are only called through a table of functions, bear
-//! that mark, and what stands here, which is never run, makes their instances for the usual types.
+//! The compiler takes an instance of a generic function from the library if the library has one: always in
+//! debug builds, in optimized ones if the function is marked `#[inline(never)]`. That mark is on what does work of its own
+//! and is called for a whole operation, a task or a tile, never for an element; what stands here, which is never run,
+//! makes instances for the usual types. They are compiled because [`instances`], which can be reached from outside, names
+//! them.
 
 use crate::error::Result;
 use crate::lanes::Uniform;
 use crate::prelude::*;
 use std::fmt::{Debug, Display, Formatter};
 
-/// What all elements can do. Loops of expressions are not among it: programs have their own, and they compile fast.
+/// What all elements can do.
 macro_rules! elements {
     ($($name:ident: $T:ty;)*) => { $(
         fn $name(x: &Tensor<Vec<$T>>, f: &mut Formatter<'_>) -> Result<()> {
@@ -23,7 +24,7 @@ macro_rules! elements {
     )* };
 }
 
-/// What is mostly asked of numbers.
+/// What is mostly asked of numbers. Expressions other than this one have loops of their own, which each program compiles.
 macro_rules! numbers {
     ($($name:ident: $T:ty;)*) => { $(
         fn $name(x: &Tensor<Vec<$T>>) -> Result<()> {
@@ -65,7 +66,7 @@ numbers! {
     byte_numbers: u8; long_numbers: i64; single_numbers: f32; double_numbers: f64;
 }
 
-/// The functions are made where one of them is named. Not for use.
+/// Names all that is compiled. Not for use.
 #[doc(hidden)]
 pub fn instances(f: &mut Formatter<'_>) {
     macro_rules! each {

@@ -132,7 +132,7 @@ pub(super) fn assign_blocks<T: Copy + Send + Sync>(
         return evaluate_into(e, shape, map, slots(slice)).map(drop);
     }
     store(&Fused(e), e, shape, map, storage, false)
-        .map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
+        .map_err(|stop| locate::explain_stop(e, shape, map, stop, None))
 }
 
 /// The shape to evaluate for an assignment, if a destination of map `out` can take it.
@@ -162,8 +162,7 @@ pub(super) fn evaluate_into<T: Copy + Send + Sync>(
     map: &AddressMap,
     out: &mut [MaybeUninit<T>],
 ) -> Result<Option<Filled>> {
-    evaluate_raw(e, shape, map, out)
-        .map_err(|stop| locate::explain_stop(e, shape, map, stop, &|_| None))
+    evaluate_raw(e, shape, map, out).map_err(|stop| locate::explain_stop(e, shape, map, stop, None))
 }
 
 /// As [`evaluate_into`], with the reason of a stop still to be explained.
@@ -285,7 +284,7 @@ pub(crate) fn for_each_block<T: Copy + Send + Sync>(
 ) -> Result<()> {
     match visit_blocks(e, shape, map, &mut visit) {
         Ok(()) | Err(Stop::Done) => Ok(()),
-        Err(stop) => Err(locate::explain_stop(e, shape, map, stop, &|_| None)),
+        Err(stop) => Err(locate::explain_stop(e, shape, map, stop, None)),
     }
 }
 

@@ -17,17 +17,20 @@ trait Suspect {
     /// [`Worker::first_failure`].
     fn first_failure(&mut self, local: &Local<'_>) -> Result<Option<(usize, StorageError)>>;
 
-    /// Whether an element of the tile has a fault.
+    /// Whether an element of the tile has a fault, in the evaluation or by itself.
     fn is_faulty(&mut self, tile: &Tile<'_>) -> Result<bool, Stop>;
 
-    /// The fault of the only element of the tile, if it has one.
+    /// The fault of the only element of the tile, if it has one: that of the evaluation first.
     fn fault(&mut self, tile: &Tile<'_>) -> Result<Option<Fault>, Stop>;
 }
+
+/// Finds faults of elements themselves.
+type Extra<'a, T> = Option<&'a dyn Fn(T) -> Option<Fault>>;
 
 /// A worker, and what looks for faults of the elements themselves.
 struct Opened<'a, T> {
     worker: Worker<'a, T>,
-    extra: &'a dyn Fn(T) -> Option<Fault>,
+    extra: Extra<'a, T>,
 }
 
 impl<T: Copy + Send + Sync> Suspect for Opened<'_, T> {
@@ -42,16 +45,20 @@ impl<T: Copy + Send + Sync> Suspect for Opened<'_, T> {
     fn is_faulty(&mut self, tile: &Tile<'_>) -> Result<bool, Stop> {
         self.worker.bind(tile, &mut 1)?;
         let (elements, fault) = self.worker.rows(0, tile.sides())?;
-        Ok(fault || elements.iter().any(|&element| (self.extra)(element).is_some()))
+        let is_extra = |extra: &dyn Fn(T) -> Option<Fault>| {
+            elements.iter().any(|&element| extra(element).is_some())
+        };
+        Ok(fault || self.extra.is_some_and(is_extra))
     }
 
     fn fault(&mut self, tile: &Tile<'_>) -> Result<Option<Fault>, Stop> {
         if let Some(fault) = self.worker.fault(tile, &mut 1)? {
             return Ok(Some(fault));
         }
+        let Some(extra) = self.extra else { return Ok(None) };
         self.worker.bind(tile, &mut 1)?;
         let (elements, _) = self.worker.rows(0, tile.sides())?;
-        Ok(elements.first().and_then(|&element| (self.extra)(element)))
+        Ok(elements.first().and_then(|&element| extra(element)))
     }
 }
 
@@ -68,8 +75,11 @@ pub(super) fn explain_stop<T: Copy + Send + Sync>(
     shape: &Shape,
     out: &AddressMap,
     stop: Stop,
-    extra: &dyn Fn(T) -> Option<Fault>,
+    extra: Extra<'_, T>,
 ) -> Error {
+    if let Stop::Error(error) = stop {
+        return error;
+    }
     error_of(e, &mut Opened { worker: e.open(), extra }, shape, out, stop)
 }
 
@@ -81,8 +91,11 @@ pub(super) fn explain_at<T: Copy + Send + Sync>(
     indexes: &mut dyn Iterator<Item = Index>,
     out: &AddressMap,
     stop: Stop,
-    extra: &dyn Fn(T) -> Option<Fault>,
+    extra: Extra<'_, T>,
 ) -> Error {
+    if let Stop::Error(error) = stop {
+        return error;
+    }
     error_at(e, &mut Opened { worker: e.open(), extra }, indexes, out, stop)
 }
 
@@ -93,7 +106,7 @@ pub(crate) fn explain_rows<T: Copy + Send + Sync>(
     stop: Stop,
 ) -> Error {
     match AddressMap::row_major(shape) {
-        Ok(map) => explain_stop(e, shape, &map, stop, &|_| None),
+        Ok(map) => explain_stop(e, shape, &map, stop, None),
         Err(error) => error,
     }
 }
@@ -106,6 +119,7 @@ fn of_fault(index: Vec<usize>, fault: Fault) -> Error {
     }
 }
 
+/// [`explain_stop`], compiled once.
 fn error_of(
     e: &dyn Tree,
     suspect: &mut dyn Suspect,
@@ -127,6 +141,7 @@ fn error_of(
     }
 }
 
+/// [`explain_at`], compiled once.
 fn error_at(
     e: &dyn Tree,
     suspect: &mut dyn Suspect,

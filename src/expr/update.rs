@@ -104,7 +104,7 @@ where
         }
         _ => store(&source, &e, &shape, map, storage, true),
     };
-    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, fault))
+    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, Some(fault)))
 }
 
 /// An update in place: the old elements of a tile are its first operand.

@@ -61,8 +61,8 @@ pub(crate) trait Kernel {
     fn run(self) -> Self::Out;
 }
 
-/// Closures are to be `#[inline(always)]` too. Between such a closure and its call stands no function of the compiler's,
-/// as would be for [`FnOnce`], which is inlined only if the compiler likes, and compiled for the baseline otherwise.
+/// Closures are to be `#[inline(always)]` too. [`FnOnce`] would put a shim between such a closure and its call, which is
+/// inlined only if the compiler likes, and compiled for the baseline otherwise.
 impl<A, F: FnMut() -> A> Kernel for F {
     type Out = A;
 

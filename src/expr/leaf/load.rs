@@ -91,11 +91,9 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     ) -> Result<Option<(usize, StorageError)>> {
         let read = |address| self.storage.try_read(address).map(drop);
         let blocks = self.storage.blocks();
-        let load = |grid: &Grid, index: &[usize]| match blocks {
-            Some(blocks) => load(blocks, grid, index).map(drop),
-            None => Ok(()),
-        };
-        first_failure(local, k, &read, blocks.is_some().then_some(&load))
+        let load = blocks
+            .map(|blocks| move |grid: &Grid, index: &[usize]| load(blocks, grid, index).map(drop));
+        first_failure(local, k, &read, load.as_ref().map(|load| load as Load<'_>))
     }
 
     /// Tells storage in blocks of the boxes to come.

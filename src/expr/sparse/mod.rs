@@ -257,10 +257,10 @@ fn explain<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape, len: usize, st
     };
     let positions = match positions {
         Ok(positions) => positions,
-        Err(other) => return locate::explain_stop(e, shape, &map, other, &|_| None),
+        Err(other) => return locate::explain_stop(e, shape, &map, other, None),
     };
     let mut indexes = positions.iter().map(|&position| shape.unravel(position));
-    locate::explain_at(e, &mut indexes, &map, stop, &|_| None)
+    locate::explain_at(e, &mut indexes, &map, stop, None)
 }
 
 /// Ascending positions of which one has the first fault: all entries, and the first element without one.

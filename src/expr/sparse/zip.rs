@@ -251,7 +251,7 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
             }
         }
         let mut indexes = positions.iter().map(|&position| shape.unravel(position));
-        locate::explain_at(self.e, &mut indexes, map, stop, &|_| None)
+        locate::explain_at(self.e, &mut indexes, map, stop, None)
     }
 }
 

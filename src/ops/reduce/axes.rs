@@ -95,7 +95,8 @@ impl IntoAxes for usize {
 
 impl IntoAxes for &[usize] {
     fn into_axes(self) -> Axes {
-        Axes::Listed(self.to_vec())
+        let axes = self.to_vec();
+        Axes::Listed(axes)
     }
 }
 
@@ -107,6 +108,6 @@ impl IntoAxes for Vec<usize> {
 
 impl<const N: usize> IntoAxes for [usize; N] {
     fn into_axes(self) -> Axes {
-        Axes::Listed(self.to_vec())
+        self.as_slice().into_axes()
     }
 }

@@ -100,7 +100,8 @@ fn take_entries<T: Copy + Send + Sync>(
     }
 }
 
-/// As [`take_entries`] where all cells have a state, which need not be counted then; `None` if they do not.
+/// As [`take_entries`] where all cells have a state; entries are counted only if they have to be. `None` if cells have no
+/// elements, or not all have a state.
 #[inline(never)]
 fn take_to_table<T: Copy + Send + Sync>(
     e: &Boxed<'_, T>,
@@ -226,9 +227,9 @@ fn in_order<T: Copy + Send + Sync>(
     Ok((fill, Some(found)))
 }
 
-/// Few cells: entries of any of them as they come. They are counted if `count`, or if the reducer, or what the first
-/// positions tell of fill values, needs it. Returns the fill value, and whether a row that is a cell may have been without one though
-/// entries were not counted.
+/// Few cells: entries of any of them as they come. They are counted if `count` asks for it, if the reducer has to know how
+/// many fill values there are, or if by the first positions a cell may have none. Returns the fill value, and whether a row
+/// that is a cell may have been without one though entries were not counted.
 fn by_table<T: Copy + Send + Sync>(
     e: &Boxed<'_, T>,
     shape: &Shape,
@@ -236,10 +237,11 @@ fn by_table<T: Copy + Send + Sync>(
     count: bool,
     states: &mut dyn Cellwise<T>,
 ) -> Result<(T, bool)> {
+    states.reset();
     let (mut gaps, mut counted) = (Gaps::default(), None);
     let fill = for_each_stored(e, shape, &mut |fill, positions, values| {
         if counted.is_none() {
-            let counts = count || !states.is_idempotent(fill) || !cells.each_lacks(positions);
+            let counts = count || !states.may_leave_uncounted(fill) || !cells.each_lacks(positions);
             // The last one is for what storage makes up.
             states.begin(cells.count + 1, counts, fill)?;
             counted = Some(counts);

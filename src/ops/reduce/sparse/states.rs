@@ -31,10 +31,12 @@ pub(super) type Run = (usize, Range<usize>);
 /// States of cells, their type erased.
 pub(super) trait Cellwise<T> {
     /// Whether entries need not be counted, as long as each cell has a fill value.
-    fn is_idempotent(&self, fill: T) -> bool;
+    fn may_leave_uncounted(&self, fill: T) -> bool;
 
-    /// Makes so many states of no entries, in place of those that are there; `count` tells whether entries are to be
-    /// counted.
+    /// Forgets all entries.
+    fn reset(&mut self);
+
+    /// Makes so many states of no entries; `count` tells whether entries are to be counted.
     fn begin(&mut self, states: usize, count: bool, seed: T) -> Result<()>;
 
     /// Takes entries that are counted, each to the state of this number. Beyond all is what storage made up.
@@ -186,13 +188,15 @@ fn all_uncounted<T: Copy, R: Reducer<T>>(
 }
 
 impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, R, R::State> {
-    fn is_idempotent(&self, fill: T) -> bool {
+    fn may_leave_uncounted(&self, fill: T) -> bool {
         self.neutral && self.reducer.is_idempotent(fill)
     }
 
+    fn reset(&mut self) {
+        (self.counted, self.uncounted) = (Vec::new(), Vec::new());
+    }
+
     fn begin(&mut self, states: usize, count: bool, seed: T) -> Result<()> {
-        self.uncounted.clear();
-        self.counted.clear();
         match self.reducer.neutral() {
             Some(state) if !count => resize(&mut self.uncounted, states, state),
             neutral => {

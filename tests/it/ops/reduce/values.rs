@@ -318,3 +318,25 @@ fn extrema_of_huge_elements() {
     };
     std::thread::Builder::new().stack_size(stack).spawn(test).unwrap().join().unwrap();
 }
+
+/// All ways to name the same axes give the same fold.
+#[test]
+fn axes_are_named_in_any_way() {
+    struct Places;
+    impl IntoAxes for Places {
+        fn into_axes(self) -> Axes {
+            Axes::Listed(vec![1, 2])
+        }
+    }
+    let t = Tensor::from_index([2, 3, 4], |i| (i[0] * 100 + i[1] * 10 + i[2]) as i64).unwrap();
+    let several = t.sum([1, 2]).to_vec().unwrap();
+    assert_eq!(several, [138, 1338]);
+    assert_eq!(t.sum(Places).to_vec().unwrap(), several);
+    assert_eq!(t.sum(vec![1, 2]).to_vec().unwrap(), several);
+    assert_eq!(t.sum(&[2, 1][..]).to_vec().unwrap(), several);
+    assert_eq!(t.sum(Axes::Listed(vec![1, 2])).to_vec().unwrap(), several);
+    assert_eq!(t.sum(1).to_vec().unwrap(), t.sum(Axes::One(1)).to_vec().unwrap());
+    assert_eq!(t.sum(..).item().unwrap(), t.sum([0, 1, 2]).item().unwrap());
+    let rows = t.as_ragged().sum(Places).eval().unwrap();
+    assert_eq!(rows.to_string(), "[138, 1338]");
+}
