@@ -78,9 +78,11 @@ impl ViewOp {
         }
     }
 
-    /// Operations of the same kind with simpler arguments: fewer shifts, entries and selectors.
+    /// Operations of the same kind with simpler arguments: fewer shifts, entries and selectors, and an axis that
+    /// takes fewer operations before.
     pub(super) fn simpler(&self) -> Vec<Self> {
         match self {
+            Self::Flip(axis) => (0..*axis).map(Self::Flip).collect(),
             Self::Rotate(shifts) => {
                 shifts.shrink().filter(same_len(shifts)).map(Self::Rotate).collect()
             }

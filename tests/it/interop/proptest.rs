@@ -35,7 +35,9 @@ fn smallest<S: Strategy<Value: Clone + Debug>>(
 fn chains_shrink_to_the_operation_that_matters() {
     let flips = |op: &ViewOp| matches!(op, ViewOp::Flip(_));
     let found = smallest(&any_chain(), |chain| !chain.ops().iter().any(flips));
-    assert_eq!(found.ops().len(), 1, "{found:?}");
+    // Where there is no axis, one has to be made first.
+    let least = 1 + usize::from(found.shape().rank() == 0);
+    assert_eq!(found.ops().len(), least, "{found:?}");
     let found = smallest(&chain([3, 4, 2]), |chain| !chain.ops().iter().any(flips));
     assert_eq!((found.ops().len(), found.shape()), (1, &[3, 4, 2].into()), "{found:?}");
 }
