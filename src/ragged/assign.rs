@@ -45,20 +45,33 @@ impl<W: Writer> Ragged<W> {
     }
 
     pub(super) fn assign_expr<E: RaggedExpr<Elem = W::Elem>>(&mut self, e: &E) -> Result<()> {
-        let joint = self.target(e)?;
+        let joint = self.target(e, Stretch::Rows)?;
         let flat = e.flat(&joint)?;
         let mut out = self.destination(&joint)?;
         let done = out.assign(Lazy(flat));
         done.map_err(|error| self.overlapping(at_path(error, &joint)))
     }
 
+    /// Holds the destination against the rows of a source which does not stretch.
+    pub(super) fn check_destination<E: RaggedExpr>(&mut self, e: &E) -> Result<()> {
+        let joint = self.target(e, Stretch::Strict)?;
+        let checked = self.destination(&joint)?.address_map().check_injective();
+        checked.map_err(|error| self.overlapping(error))
+    }
+
     /// The destination's form as that to which the leaves of an expression are brought.
-    fn target<'e, E: RaggedExpr>(&self, e: &'e E) -> Result<Joint<'e>> {
+    fn target<'e, E: RaggedExpr>(&self, e: &'e E, stretch: Stretch) -> Result<Joint<'e>> {
         let (own, source) = (self.kinds(), e.extents()?);
         let refused = || Error::Destination { expected: shape_of(&own), found: shape_of(&source) };
         let Some(missing) = own.len().checked_sub(source.len()) else { return Err(refused()) };
+        let stretches = stretch == Stretch::Rows;
+        if missing > 0 && !stretches {
+            return Err(refused());
+        }
         let fits = |(&own, &source): (&Extent, &Extent)| match (own, source) {
-            (Extent::Fixed(own), Extent::Fixed(source)) => source == own || source == 1,
+            (Extent::Fixed(own), Extent::Fixed(source)) => {
+                source == own || (stretches && source == 1)
+            }
             _ => true,
         };
         if !own[missing..].iter().zip(&source).all(fits) {
@@ -66,7 +79,7 @@ impl<W: Writer> Ragged<W> {
         }
         let form = self.form()?;
         let source = e.joint(Stretch::Rows)?;
-        check(&form, &source.form)?;
+        check(&form, &source.form, stretches)?;
         self.check_rows()?;
         let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };
         Ok(Joint { form, tail: tail.min(source.tail), kept: source.kept })
@@ -128,7 +141,7 @@ impl<W: Writer> Ragged<W> {
 }
 
 /// Holds the rows of a source against those of a destination.
-fn check(form: &Form, source: &Form) -> Result<()> {
+fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
     let (own, source) = (form.axes(), source.axes());
     let missing = own.len() - source.len();
     let source = |axis: usize| axis.checked_sub(missing).map(|k| source[k]);
@@ -154,7 +167,7 @@ fn check(form: &Form, source: &Form) -> Result<()> {
                     Axis::Fixed(extent) => extent,
                     Axis::Var(rows) => rows.length(places.at(row)),
                 };
-                if found != expected && found != 1 && wrong.is_none() {
+                if found != expected && !(stretches && found == 1) && wrong.is_none() {
                     wrong = Some((row, found, expected));
                 }
             });
@@ -184,7 +197,7 @@ macro_rules! assignments {
                 W::Elem: $Bound + PairsRagged<R>,
             {
                 let e = <W::Elem as PairsRagged<R>>::pair(b);
-                let joint = self.target(&e)?;
+                let joint = self.target(&e, Stretch::Rows)?;
                 let flat = e.flat(&joint)?;
                 let mut out = self.destination(&joint)?;
                 let done = update_with($Op, &mut out, flat, &|b| $Op.fault((b, b)));

@@ -58,8 +58,8 @@ mod views;
 pub use apply::{ApplyRagged, IntoRaggedOperands, RaggedOperands, zip_ragged};
 pub use build::NestedRows;
 pub use cores::{
-    IntoRaggedArguments, OutputRows, RaggedArguments, RaggedCall, RaggedMask, RaggedResults,
-    SharedRagged, WholeRagged,
+    IntoRaggedArguments, OutputRows, RaggedArguments, RaggedCall, RaggedDestination,
+    RaggedDestinations, RaggedMask, RaggedResults, SharedRagged, WholeRagged,
 };
 pub use deferred::{DeferredRagged, PendingRagged, RaggedCompute};
 pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};

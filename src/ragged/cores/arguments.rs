@@ -1,5 +1,7 @@
 //! Operands and results of gufuncs.
 
+use super::plan::Plan;
+use super::{Kinds, inverse};
 use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
 use crate::memory::list;
@@ -237,15 +239,25 @@ impl<E: RaggedExpr<Elem = bool>> RaggedMask for Filter<E> {
 #[derive(Debug)]
 pub struct Places {
     /// With the axes of the loop first.
-    pub(super) forms: Vec<Form>,
+    forms: Vec<Form>,
     /// What the axes of each result are among those of its form, and of those that are kept behind.
-    pub(super) orders: Vec<Order>,
+    orders: Vec<Order>,
 }
 
 impl Places {
+    pub(super) fn new(kinds: &Kinds, plan: &Plan) -> Result<Self> {
+        let orders = kinds.ranks.outputs.iter().map(|order| inverse(order)).collect();
+        Ok(Self { forms: plan.forms(kinds)?, orders })
+    }
+
     /// Elements of a result.
     pub(super) fn count(&self, output: usize) -> Result<usize> {
         self.forms[output].count()
+    }
+
+    /// The rows of a result, without elements.
+    pub(super) fn blank(&self, output: usize) -> Result<Ragged<Vec<()>>> {
+        self.place(output, vec![(); self.count(output)?])
     }
 
     /// A result of these elements.

@@ -1,6 +1,7 @@
 //! Gufuncs of ragged operands: loops over rows, and cores that are rows.
 
 mod arguments;
+mod destinations;
 mod operand;
 mod outputs;
 mod plan;
@@ -10,6 +11,7 @@ pub use arguments::{
     HeldExprs, HeldOperand, HeldRows, IntoRaggedArguments, Places, RaggedArguments, RaggedMask,
     RaggedResults,
 };
+pub use destinations::{RaggedDestination, RaggedDestinations};
 pub use outputs::{OutputRows, SharedRagged, WholeRagged};
 
 use super::Stretch;
@@ -23,12 +25,13 @@ use crate::gufunc::{
 };
 use crate::kernel::{self, GRAIN, PARALLEL};
 use crate::map::AddressMap;
-use crate::memory::list;
+use crate::memory::{list, try_with_capacity};
 use crate::ops::cores;
 use crate::shape::Shape;
 use plan::Plan;
 use smallvec::SmallVec;
 use std::fmt;
+use std::iter::repeat_n;
 use work::Work;
 
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
@@ -109,8 +112,8 @@ impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M> {
         Self(self.0.or(values))
     }
 
-    /// Makes only the calls where `mask`, which stretches to the rows of the loop, is true. Elsewhere results are the
-    /// values of [`Self::or`].
+    /// Makes only the calls where `mask`, which stretches to the rows of the loop, is true. Elsewhere destinations
+    /// keep what they have, or get the values of [`Self::or`].
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -144,8 +147,7 @@ where
     ///
     /// What the operands carry, [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::RaggedAxes`] for a var axis that is
     /// not the first core axis, or that others cross, [`Error::CoreExtent`], [`Error::Operands`],
-    /// [`Error::CoreUnknown`] or [`Error::CoreComputed`], [`Error::MaskedOutput`] for a mask without values by
-    /// [`Self::or`].
+    /// [`Error::CoreUnknown`] or [`Error::CoreComputed`].
     pub fn extents(&self) -> Result<Vec<Vec<Extent>>> {
         Ok(self.kinds()?.results)
     }
@@ -154,7 +156,8 @@ where
     ///
     /// # Errors
     ///
-    /// What [`Self::extents`] reports; [`Error::RaggedOperands`] for loops that do not join, [`Error::CoreExtent`] with
+    /// What [`Self::extents`] reports; [`Error::MaskedOutput`] for a mask without values by [`Self::or`];
+    /// [`Error::RaggedOperands`] for loops that do not join, [`Error::CoreExtent`] with
     /// the first row where extents differ, [`Error::CoreComputed`]; what computing operands and mask reports;
     /// [`Error::Elementary`] with the first index of the loop at which the function failed; [`Error::OutOfMemory`].
     ///
@@ -178,8 +181,69 @@ where
         O: Outputs<Tensors: RaggedResults>,
     {
         let (vectors, places) = self.computed(stretch)?;
+        Self::placed(vectors, &places)
+    }
+
+    /// Computes all results into existing tensors or views of any storage with a writer, ragged or dense, of just the
+    /// rows of the results: a tuple or an array of them, or one alone. What a mask leaves out stays as it is there,
+    /// without values by [`Self::or`].
+    ///
+    /// # Errors
+    ///
+    /// Before anything is written: what [`Self::eval`] reports, but for [`Error::MaskedOutput`];
+    /// [`Error::Destination`] and [`Error::RowLength`] for a destination of other rows than the result,
+    /// [`Error::OverlappingRows`] and [`Error::NotInjective`] if an item would be written twice. Then
+    /// [`Error::Storage`] if the storage of a destination fails; some are partly written.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::gufunc::{minmax, sort};
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![3.0, 1.0, 2.0], vec![], vec![5.0, 4.0]])?;
+    /// let filled = (&r).count_nonzero(1).greater(0);
+    /// let (mut least, mut most) = (Tensor::full([3], 0.0)?, Tensor::full([3], 9.0)?);
+    /// minmax().call_ragged([&r]).filter(&filled).assign_to((&mut least, &mut most))?;
+    /// assert_eq!(least.to_vec()?, [1.0, 0.0, 4.0]);
+    /// assert_eq!(most.to_vec()?, [3.0, 9.0, 5.0]);
+    ///
+    /// let mut sorted = Ragged::from_nested(vec![vec![0.0; 3], vec![], vec![0.0; 2]])?;
+    /// sort().call_ragged([&r]).assign_to(&mut sorted)?;
+    /// assert_eq!(sorted.to_string(), "[[1, 2, 3], [], [4, 5]]");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn assign_to<D: RaggedDestinations<O>>(&self, mut outs: D) -> Result<()>
+    where
+        O: Outputs<Tensors: RaggedResults>,
+    {
+        let kinds = self.kinds()?;
+        let (held, plan) = self.planned(&kinds, Stretch::Rows)?;
+        let places = Places::new(&kinds, &plan)?;
+        outs.accept(&places)?;
+        let results = Self::placed(self.run(&held, &plan)?, &places)?;
+        let kept = plan.made.as_ref().filter(|_| self.0.or.is_none());
+        outs.write_all(results, &|output| {
+            let Some(made) = kept else { return Ok(None) };
+            let lengths = plan.ends[output].windows(2).map(|ends| ends[1] - ends[0]);
+            let all = made.iter().zip(lengths).flat_map(|(&made, len)| repeat_n(made, len));
+            let mut elements = try_with_capacity(places.count(output)?)?;
+            elements.extend(all);
+            places.place(output, elements).map(Some)
+        })
+    }
+
+    fn placed(
+        vectors: <O as cores::Outputs>::Vectors,
+        places: &Places,
+    ) -> Result<<O::Tensors as RaggedResults>::Ragged>
+    where
+        O: Outputs<Tensors: RaggedResults>,
+    {
         let flat = |k: usize| AddressMap::row_major(&Shape::from([places.count(k)?]));
-        O::tensors(vectors, &mut |k| flat(k))?.placed(&places)
+        O::tensors(vectors, &mut |k| flat(k))?.placed(places)
     }
 
     /// Says in a few lines how it would be computed: signature, loop, calls and the extents of their cores.
@@ -188,7 +252,8 @@ where
     ///
     /// As [`Self::eval`]; operands are computed.
     pub fn explain(&self) -> Result<Explanation> {
-        let (kinds, held, plan) = self.planned(Stretch::Rows)?;
+        let kinds = self.kinds()?;
+        let (held, plan) = self.planned(&kinds, Stretch::Rows)?;
         let mut lines = vec![plan.explain()];
         for (k, form) in held.forms()?.iter().enumerate() {
             let how = match plan.expanded[k] {
@@ -231,6 +296,7 @@ where
         for (k, front) in fronts.iter().enumerate() {
             loops = if k == 0 { front.clone() } else { join_kinds(&loops, front, k + 1)? };
         }
+        let outputs = self.0.core_results(&cores).map_err(refused)?;
         if let Some(mask) = self.0.mask.extents()? {
             let argument = <I as cores::Inputs>::COUNT + 1;
             if join_kinds(&loops, &mask, argument)? != loops {
@@ -242,11 +308,7 @@ where
                     left: false,
                 });
             }
-            if self.0.or.is_none() {
-                return Err(Error::MaskedOutput);
-            }
         }
-        let outputs = self.0.core_results(&cores).map_err(refused)?;
         let mut results = Vec::new();
         for (core, order) in outputs.iter().zip(&ranks.outputs) {
             let core = core.iter().map(|extent| extent.map_or(Extent::Var, Extent::Fixed));
@@ -260,27 +322,35 @@ where
     }
 
     /// The operands in memory, and all calls.
-    fn planned(&self, stretch: Stretch) -> Result<(Kinds, X::Held, Plan)> {
-        let kinds = self.kinds()?;
+    fn planned(&self, kinds: &Kinds, stretch: Stretch) -> Result<(X::Held, Plan)> {
         let mut held = self.0.operands.held(&kinds.ranks.orders, stretch)?;
-        let mut plan = Plan::new(&self.0, &held.forms()?, &kinds, stretch)?;
+        let mut plan = Plan::new(&self.0, &held.forms()?, kinds, stretch)?;
         plan.made = self.0.mask.made(&plan.loops)?;
         for (operand, expanded) in plan.expanded.iter().enumerate() {
             if let Some(elements) = expanded {
                 held.gather(operand, elements)?;
             }
         }
-        Ok((kinds, held, plan))
+        Ok((held, plan))
     }
 
     /// The elements of all results, and where they go.
     fn computed(&self, stretch: Stretch) -> Result<(<O as cores::Outputs>::Vectors, Places)> {
-        let (kinds, held, plan) = self.planned(stretch)?;
+        let kinds = self.kinds()?;
+        if self.0.or.is_none() && self.0.mask.extents()?.is_some() {
+            return Err(Error::MaskedOutput);
+        }
+        let (held, plan) = self.planned(&kinds, stretch)?;
+        Ok((self.run(&held, &plan)?, Places::new(&kinds, &plan)?))
+    }
+
+    /// The elements of all results; those of calls that are not made are defaults without other values.
+    fn run(&self, held: &X::Held, plan: &Plan) -> Result<<O as cores::Outputs>::Vectors> {
         let mut vectors = O::vectors(&plan.totals()?)?;
         let each = kernel::task_size(plan.elements, PARALLEL, GRAIN);
         let calls = list(plan.fits.iter().map(|fit| self.0.core_calls(fit)))?;
         let or = self.0.or.as_ref();
-        let work = Work { plan: &plan, calls: &calls, or, operands: &held, each };
+        let work = Work { plan, calls: &calls, or, operands: held, each };
         work.run(0..plan.groups.len(), O::slices(&mut vectors)).map_err(|error| match error {
             Error::Elementary { index, source } => {
                 let number = index.first().copied().unwrap_or(0);
@@ -288,9 +358,7 @@ where
             }
             error => error,
         })?;
-        let forms = plan.forms(&kinds)?;
-        let orders = kinds.ranks.outputs.iter().map(|order| inverse(order)).collect();
-        Ok((vectors, Places { forms, orders }))
+        Ok(vectors)
     }
 }
 

@@ -84,6 +84,14 @@ quickcheck! {
             assert_eq!(deferred[k].extents().unwrap(), told[k]);
             assert!(read(&deferred[k].eval().unwrap()) == expected[k]);
         }
+        // Into destinations of the same rows, laid out anyhow; calls that are left out write nothing.
+        let mut outs = expected.each_ref().map(|expected| expected.map(|_| 0).build(-1, &mut random));
+        let [one, two, three] = &mut outs;
+        call.assign_to((one, two, three)).unwrap();
+        assert!(outs.iter().zip(&expected).all(|(out, expected)| read(out) == *expected));
+        let other = mixed().call_ragged([(&r + 1).eval().unwrap()]);
+        other.filter(false).assign_to(outs.each_mut()).unwrap();
+        assert!(outs.iter().zip(&expected).all(|(out, expected)| read(out) == *expected));
         // Kept axes, and a mask that leaves out every call or none.
         let sums = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->()", |[x], [mut sum]| sum[0] = x.iter().sum()).unwrap();
         let kept = sums.call_ragged([&r]).keepdims();
@@ -244,6 +252,63 @@ fn masks_leave_calls_out() {
         "operands could not be broadcast: argument 2 has shape [2, 3, 1], the result so far is [3, var], axis 0: 2 vs 1",
     );
     assert_eq!(calls.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn destinations_keep_what_a_mask_leaves_out() {
+    let r = Ragged::from_nested(vec![vec![3_i64, 1, 2], vec![], vec![5, 4]]).unwrap();
+    let call = || mixed().call_ragged([&r]).filter(Tensor::from(vec![true, true, false]));
+    let mut sums = Tensor::full([2, 3], 7_i64).unwrap();
+    let mut back = Ragged::from_nested(vec![vec![7_i64; 3], vec![], vec![7; 2]]).unwrap();
+    let mut twice = Ragged::from_nested(vec![vec![7_i64; 7], vec![7], vec![7; 5]]).unwrap();
+    let mut row = sums.view_mut().select((1,)).unwrap();
+    call().assign_to((&mut row, &mut back, &mut twice)).unwrap();
+    assert_eq!(sums.to_vec().unwrap(), [7, 7, 7, 6, 0, 7]);
+    assert_eq!(back.to_string(), "[[2, 1, 3], [], [7, 7]]");
+    assert_eq!(twice.to_string(), "[[3, 1, 2, 3, 3, 1, 2], [0], [7, 7, 7, 7, 7]]");
+    let mut row = sums.view_mut().select((0,)).unwrap();
+    call().or([1, 2, 3]).assign_to((&mut row, &mut back, &mut twice)).unwrap();
+    assert_eq!(sums.to_vec().unwrap(), [6, 0, 1, 6, 0, 7]);
+    assert_eq!(twice.to_string(), "[[3, 1, 2, 3, 3, 1, 2], [0], [3, 3, 3, 3, 3]]");
+
+    // All destinations are held against the results before the first is written, and none stretches.
+    let (mut sums, unchanged) = (Tensor::full([3], 9_i64).unwrap(), [9; 3]);
+    let mut short = Ragged::from_nested(vec![vec![7_i64; 7], vec![7; 2], vec![7; 5]]).unwrap();
+    fails(
+        call().assign_to((&mut sums, &mut back, &mut short)),
+        Error::RowLength { row: vec![1], axis: 1, items: 1, expected: 2 },
+        "row [1] of axis 1 has 1 item, expected 2",
+    );
+    let mut deep = Tensor::full([2, 3], 9_i64).unwrap();
+    fails(
+        call().assign_to((&mut deep, &mut back, &mut twice)),
+        Error::Destination { expected: vec![2, 3], found: vec![3] },
+        "cannot assign shape [3] to a destination of shape [2, 3]",
+    );
+    let shared = Ragged::from_views(
+        [3],
+        vec![0_usize, 0, 0],
+        vec![3, 0, 2],
+        1,
+        Tensor::full([3], 9_i64).unwrap(),
+    );
+    let mut shared = shared.unwrap();
+    fails(
+        call().assign_to((&mut sums, &mut shared, &mut twice)),
+        Error::OverlappingRows { rows: [0, 2] },
+        "rows 0 and 2 of the destination share items",
+    );
+    assert_eq!(sums.to_vec().unwrap(), unchanged);
+    assert_eq!(twice.to_string(), "[[3, 1, 2, 3, 3, 1, 2], [0], [3, 3, 3, 3, 3]]");
+    // Functions that fail are called after that.
+    let failing = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->()", |[x], [mut sum]| {
+        sum[0] = x.iter().sum();
+        if x.is_empty() { Err("nothing") } else { Ok(()) }
+    })
+    .unwrap();
+    let failed = failing.call_ragged([&r]).assign_to(&mut sums).unwrap_err();
+    assert!(matches!(&failed, Error::Elementary { index, .. } if index == &[1]), "{failed}");
+    assert_eq!(sums.to_vec().unwrap(), unchanged);
 }
 
 /// Extents that the function gives follow from rows as any others do.

@@ -1,0 +1,153 @@
+//! Destinations of calls: ragged tensors, or dense ones without var axes.
+
+use super::arguments::{Places, RaggedResults};
+use crate::error::Result;
+use crate::gufunc::Outputs;
+use crate::ragged::Ragged;
+use crate::ragged::apply::zip_ragged;
+use crate::ragged::expr::IntoRagged;
+use crate::storage::Writer;
+use crate::tensor::Tensor;
+
+/// A tensor or view of any storage with a writer, of just the rows of a result. Sealed.
+pub trait RaggedDestination {
+    /// Type of its elements.
+    type Elem: Copy + Send + Sync;
+
+    /// Holds it against the rows of a result, before anything is written.
+    #[doc(hidden)]
+    fn accepts(&mut self, result: &Ragged<Vec<()>>) -> Result<()>;
+
+    /// Writes a result, or what of it is `made`.
+    #[doc(hidden)]
+    fn write(&mut self, result: Ragged<Vec<Self::Elem>>, made: Option<Made>) -> Result<()>;
+}
+
+/// Which elements of a result are those of calls that were made.
+type Made = Ragged<Vec<bool>>;
+
+impl<W: Writer> RaggedDestination for Ragged<W> {
+    type Elem = W::Elem;
+
+    fn accepts(&mut self, result: &Ragged<Vec<()>>) -> Result<()> {
+        self.check_destination(&result.into_ragged_expr())
+    }
+
+    fn write(&mut self, result: Ragged<Vec<W::Elem>>, made: Option<Made>) -> Result<()> {
+        let Some(made) = made else { return self.assign_expr(&(&result).into_ragged_expr()) };
+        let all =
+            zip_ragged((&made, &result, &*self), |(made, new, old)| if made { new } else { old });
+        let all = all.eval()?;
+        self.assign_expr(&(&all).into_ragged_expr())
+    }
+}
+
+impl<W: Writer> RaggedDestination for Tensor<W> {
+    type Elem = W::Elem;
+
+    fn accepts(&mut self, result: &Ragged<Vec<()>>) -> Result<()> {
+        self.as_ragged_mut().accepts(result)
+    }
+
+    fn write(&mut self, result: Ragged<Vec<W::Elem>>, made: Option<Made>) -> Result<()> {
+        self.as_ragged_mut().write(result, made)
+    }
+}
+
+/// Destinations of all outputs of a call with ragged operands: a tuple or an array of them, or one alone. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are no destinations of ragged outputs of `{O}`",
+    note = "give a `&mut Ragged` or a `&mut Tensor` for each output, in a tuple"
+)]
+pub trait RaggedDestinations<O: Outputs<Tensors: RaggedResults>> {
+    #[doc(hidden)]
+    fn accept(&mut self, places: &Places) -> Result<()>;
+
+    #[doc(hidden)]
+    fn write_all(
+        self,
+        results: <O::Tensors as RaggedResults>::Ragged,
+        made: &dyn Fn(usize) -> Result<Option<Made>>,
+    ) -> Result<()>;
+}
+
+macro_rules! one {
+    ($O:ty, $pattern:pat => $result:ident) => {
+        impl<D: RaggedDestination<Elem: Default + 'static>> RaggedDestinations<$O> for &mut D {
+            fn accept(&mut self, places: &Places) -> Result<()> {
+                self.accepts(&places.blank(0)?)
+            }
+
+            fn write_all(
+                self,
+                $pattern: <<$O as Outputs>::Tensors as RaggedResults>::Ragged,
+                made: &dyn Fn(usize) -> Result<Option<Made>>,
+            ) -> Result<()> {
+                self.write($result, made(0)?)
+            }
+        }
+    };
+}
+one!([D::Elem; 1], [result] => result);
+one!((D::Elem,), (result,) => result);
+
+impl<D, const N: usize> RaggedDestinations<[D::Elem; N]> for [&mut D; N]
+where
+    D: RaggedDestination<Elem: Default + 'static>,
+{
+    fn accept(&mut self, places: &Places) -> Result<()> {
+        self.iter_mut().enumerate().try_for_each(|(k, out)| out.accepts(&places.blank(k)?))
+    }
+
+    fn write_all(
+        self,
+        results: [Ragged<Vec<D::Elem>>; N],
+        made: &dyn Fn(usize) -> Result<Option<Made>>,
+    ) -> Result<()> {
+        let mut each = self.into_iter().zip(results).enumerate();
+        each.try_for_each(|(k, (out, result))| out.write(result, made(k)?))
+    }
+}
+
+macro_rules! destinations {
+    ($count:literal: $($D:ident $name:ident $k:tt),*) => {
+        impl<$($D: RaggedDestination<Elem: Default + 'static>),*> RaggedDestinations<($($D::Elem,)*)> for ($(&mut $D,)*) {
+            fn accept(&mut self, places: &Places) -> Result<()> {
+                $(self.$k.accepts(&places.blank($k)?)?;)*
+                Ok(())
+            }
+
+            fn write_all(
+                self,
+                ($($name,)*): ($(Ragged<Vec<$D::Elem>>,)*),
+                made: &dyn Fn(usize) -> Result<Option<Made>>,
+            ) -> Result<()> {
+                $(self.$k.write($name, made($k)?)?;)*
+                Ok(())
+            }
+        }
+
+        impl<T, $($D: RaggedDestination<Elem = T>),*> RaggedDestinations<[T; $count]> for ($(&mut $D,)*)
+        where
+            T: Copy + Default + Send + Sync + 'static,
+        {
+            fn accept(&mut self, places: &Places) -> Result<()> {
+                $(self.$k.accepts(&places.blank($k)?)?;)*
+                Ok(())
+            }
+
+            fn write_all(
+                self,
+                [$($name),*]: [Ragged<Vec<T>>; $count],
+                made: &dyn Fn(usize) -> Result<Option<Made>>,
+            ) -> Result<()> {
+                $(self.$k.write($name, made($k)?)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+destinations!(1: A a 0);
+destinations!(2: A a 0, B b 1);
+destinations!(3: A a 0, B b 1, C c 2);
+destinations!(4: A a 0, B b 1, C c 2, D d 3);
