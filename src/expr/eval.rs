@@ -73,12 +73,18 @@ pub(crate) fn small_elements<'e, E: Expr>(
 /// Bytes of the elements of a small expression that are computed before they are used.
 const COMPUTED: usize = 1 << 16;
 
-/// Whether [`small_elements`] are computed of an expression of this shape, if they exist.
+/// Whether [`small_elements`] may be had of an expression of this shape: it has few elements, all in memory.
 pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
     let most = SMALL.min(COMPUTED / size_of::<T>().max(1));
     let mut near = shape.count().is_ok_and(|count| count <= most);
     e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
     near
+}
+
+/// Whether [`small_elements`] are had of an expression of this shape, if they exist.
+pub(crate) fn is_one_tile<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
+    let map = AddressMap::row_major(shape);
+    is_small(e, shape) && map.is_ok_and(|map| small_tile(e, shape, &map, &mut |_| {}))
 }
 
 /// The elements of [`small_elements`], computed.
@@ -203,7 +209,7 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
 
 /// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can
 /// be had, and tells whether.
-fn small_tile(
+pub(super) fn small_tile(
     e: &dyn Tree,
     shape: &Shape,
     map: &AddressMap,

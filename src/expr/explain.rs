@@ -2,7 +2,7 @@
 
 mod blocks;
 
-use super::eval::blocking;
+use super::eval::{blocking, small_tile};
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sparse;
@@ -103,6 +103,9 @@ impl<E: Expr> fmt::Display for Lazy<E> {
     }
 }
 
+/// How an operand is read whose elements are few.
+pub(crate) const SMALL_WORDS: &str = "small, computed without a plan";
+
 /// Said of what prints without its elements.
 pub(crate) const NOT_COMPUTED: &str = "not computed yet: `.eval()?` computes it";
 
@@ -129,7 +132,9 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let by_entries = sparse::worthwhile(e, count);
     lines.extend(entries(e, by_entries));
     if !by_entries {
-        lines.push(loops(&plan));
+        let mut one = None;
+        small_tile(e, &shape, &out, &mut |tile| one = Some([tile.rows, tile.columns]));
+        lines.push(one.map_or_else(|| loops(&plan), one_tile));
     }
     for (k, (elem_bytes, access)) in leaves.iter().enumerate() {
         let how = match access {
@@ -229,6 +234,11 @@ fn leaves_in_words(count: usize) -> String {
         1 => "1 operand".into(),
         n => format!("{n} operands"),
     }
+}
+
+fn one_tile(extents: [usize; 2]) -> String {
+    let outer = usize::from(extents[0] == 1);
+    format!("loops: {}, one tile without a plan", extents[outer..].iter().format(" x "))
 }
 
 fn loops(plan: &plan::Plan<'_>) -> String {

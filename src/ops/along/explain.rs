@@ -1,12 +1,10 @@
 //! How work along an axis would be done, in words.
 
+use super::rows::Read;
 use super::{Along, Sweep, below};
 use crate::error::Result;
-use crate::expr::{Explanation, Expr, bytes_read};
+use crate::expr::{Explanation, Expr, SMALL_WORDS, bytes_read, is_one_tile};
 use crate::kernel::{PARALLEL, threads};
-
-/// How an operand is read whose elements are few.
-pub(crate) const SMALL_WORDS: &str = "small, computed without a plan";
 
 impl<E: Expr> Along<'_, E> {
     /// What the sweep named `what` would do.
@@ -15,10 +13,11 @@ impl<E: Expr> Along<'_, E> {
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         let lanes = others.fold(1, |count: usize, (_, &extent)| count.saturating_mul(extent));
-        let (width, operand) = match &self.read {
-            Some(read) if read.lanes => (1, read.rows.explain()),
-            Some(read) => (read.width, read.rows.explain()),
-            None => (below(&self.shape, self.axis), SMALL_WORDS),
+        let (width, operand) = if is_one_tile(self.e, &self.shape) {
+            (below(&self.shape, self.axis), SMALL_WORDS)
+        } else {
+            let read = Read::new(self.e, &self.shape, self.axis)?;
+            (if read.lanes { 1 } else { read.width }, read.rows.explain())
         };
         let together = match width {
             1 => "one by one".to_string(),

@@ -11,7 +11,6 @@ mod source;
 mod states;
 mod tasks;
 
-pub(crate) use explain::SMALL_WORDS;
 use few::Few;
 pub(crate) use few::FewLanes;
 use rows::Read;

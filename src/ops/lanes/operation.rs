@@ -7,12 +7,13 @@ use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, is_small, selectors, selectors_around,
+    Boxes, Explanation, Expr, Lazy, Prepare, SMALL_WORDS, bytes_read, is_one_tile, selectors,
+    selectors_around,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
 use crate::memory::{list, zeros};
-use crate::ops::along::{FewLanes, SMALL_WORDS, check_axis};
+use crate::ops::along::{FewLanes, check_axis};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
@@ -277,7 +278,7 @@ where
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
         };
         let (how, threads) = match operands {
-            Some(_) if O::BESIDE.is_empty() && is_small(&self.a.0, &a) && !a.contains(&0) => {
+            Some(_) if O::BESIDE.is_empty() && is_one_tile(&self.a.0, &a) => {
                 let lanes = a.count()? / extent;
                 let lines = [
                     format!("lanes: {lanes} of {extent} elements, all at once"),

@@ -150,8 +150,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
 
     /// What is folded, and how it is read, in words.
     pub(super) fn explain(&self) -> [String; 2] {
+        let plural = if self.results == 1 { "" } else { "s" };
         let folds = format!(
-            "along rows: {} results of {} elements, in leaves of {}",
+            "along rows: {} result{plural} of {} elements, in leaves of {}",
             self.results,
             self.line * self.lines_per_result,
             self.leaf

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, densely,
-    erased, prepare_all, selectors, small_elements,
+    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, SMALL_WORDS, bytes_read,
+    densely, erased, is_one_tile, prepare_all, selectors, small_elements,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -253,10 +253,17 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             let (how, read) = explain_stored::<_, R>(&e, &reduced)?;
             return Ok(Explanation::report(what, how, 1, [read, written]));
         }
+        let mut lines = fold::explain::<_, R>(&e, &shape, &reduced)?;
+        if is_one_tile(&self.e, &shape)
+            && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
+        {
+            lines.truncate(1);
+            lines.push(format!("operand: {SMALL_WORDS}"));
+        }
         let threads = if count < PARALLEL { 1 } else { threads() };
         Ok(Explanation::report(
             what,
-            fold::explain::<_, R>(&e, &shape, &reduced)?.into_iter().chain(densely(&e, count)),
+            lines.into_iter().chain(densely(&e, count)),
             threads,
             [bytes_read(&self.e), written],
         ))

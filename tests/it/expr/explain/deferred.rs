@@ -90,7 +90,7 @@ fn picks_name_both_operands() {
     insta::assert_snapshot!(shown(t.search_sorted(&needles, Side::Left).explain().unwrap()), @r#"
     sorted: 1000 elements, read where they lie
     positions: usize [10, 2], 1 operand of 20 elements
-    loops: 20
+    loops: 20, one tile without a plan
     operand 1: direct, in memory, 8 bytes an element
     bytes: 160 read, 160 written
     "#);

@@ -16,6 +16,39 @@ fn contiguous_operands_are_direct() {
     "#);
 }
 
+/// Without a plan: up to two axes, as strides alone tell where elements lie.
+#[test]
+fn small_operands_are_one_tile() {
+    let (a, b) = (numbers([6, 8]), numbers([8, 6]));
+    let sum = &a + b.view().transpose(&[1, 0]).unwrap();
+    insta::assert_snapshot!(explained(&sum), @r#"
+    f64 [6, 8], 2 operands of 48 elements
+    loops: 6 x 8, one tile without a plan
+    operand 1: direct, in memory, 8 bytes an element
+    operand 2: packed because its innermost stride is 6, in memory, 8 bytes an element
+    bytes: 768 read, 384 written
+    "#);
+    insta::assert_snapshot!(explained(&(&a * &a)).lines().nth(1).unwrap(), @"loops: 48, one tile without a plan");
+    let cube = Tensor::full([2, 3, 4], 0.0).unwrap();
+    let turned = cube.view().transpose(&[2, 1, 0]).unwrap();
+    insta::assert_snapshot!(explained(&turned.clone().sqrt()).lines().nth(1).unwrap(), @"loops: 12 x 2, in blocks of 12 x 2");
+
+    insta::assert_snapshot!(folded(&sum.clone().sum(0)), @r#"
+    reduction of f64 [6, 8] over axes [0] to f64 [8]
+    across rows: 8 results of 6 rows, in leaves of 6 rows
+    operand: small, computed without a plan
+    bytes: 768 read, 64 written
+    "#);
+    insta::assert_snapshot!(folded(&turned.clone().sum(0)).lines().nth(2).unwrap(), @"operand: packed and evaluated many rows at a time");
+    insta::assert_snapshot!(shown(sum.cumsum(0).explain().unwrap()), @r#"
+    scan of f64 [6, 8] along axis 0 to f64 [6, 8]
+    lanes: 8 of 6 elements, up to 8 side by side
+    operand: small, computed without a plan
+    bytes: 768 read, 384 written
+    "#);
+    insta::assert_snapshot!(shown(turned.cumsum(0).explain().unwrap()).lines().nth(2).unwrap(), @"operand: packed and evaluated many rows at a time");
+}
+
 #[test]
 fn a_transposed_operand_is_packed_in_blocks() {
     let (a, b) = (numbers([512, 512]), numbers([512, 512]));
@@ -100,14 +133,14 @@ fn reductions_go_across_or_along_rows() {
     let turned = t.view().transpose(&[1, 0]).unwrap();
     insta::assert_snapshot!(folded(&(&turned * 2.0).sum(..)), @r#"
     reduction of f64 [600, 1000] over axes [0, 1] to f64 []
-    along rows: 1 results of 600000 elements, in leaves of 512
+    along rows: 1 result of 600000 elements, in leaves of 512
     operand: packed and evaluated many rows at a time
     bytes: 4800000 read, 8 written
     "#);
     let rotated = t.view().rotate(&[3, 0]).unwrap();
     insta::assert_snapshot!(folded(&rotated.max(..)), @r#"
     reduction of f64 [1000, 600] over axes [0, 1] to f64 []
-    along rows: 1 results of 600000 elements, in leaves of 512
+    along rows: 1 result of 600000 elements, in leaves of 512
     operand: evaluated piece by piece, as a map is more than strides
     bytes: 4800000 read, 8 written
     "#);
