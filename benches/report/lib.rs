@@ -44,6 +44,8 @@ pub struct Match<'a> {
 pub struct Bench {
     /// Small workloads and few rounds: whether all of it works.
     pub quick: bool,
+    /// Curves over sizes instead of rows.
+    pub sizes: bool,
     json: bool,
     filter: Option<String>,
     from: Vec<u8>,
@@ -56,6 +58,7 @@ impl Bench {
     pub fn from_arguments() -> Self {
         let mut bench = Self {
             quick: false,
+            sizes: false,
             json: false,
             filter: None,
             from: Vec::new(),
@@ -65,6 +68,7 @@ impl Bench {
         for argument in std::env::args().skip(1) {
             match argument.as_str() {
                 "--quick" => bench.quick = true,
+                "--sizes" => bench.sizes = true,
                 "--json" => bench.json = true,
                 // Cargo passes this to every bench.
                 "--bench" => {}
@@ -161,6 +165,32 @@ impl Bench {
             mark(ours, reach),
             or_dash(naive)
         );
+    }
+
+    /// Times one operation at one size with one thread: ours, ndarray and a plain loop.
+    pub fn at_size(
+        &mut self,
+        name: &str,
+        count: usize,
+        ours: Contestant<'_>,
+        ndarray: Contestant<'_>,
+        naive: Contestant<'_>,
+    ) {
+        let rounds = self.rounds();
+        let times = pool(1).install(|| interleave(&mut [ours, ndarray, naive], rounds));
+        let (ns, each) = (median(&times[0]) * 1e9, median(&times[0]) * 1e9 / count as f64);
+        let [ndarray, naive] = [1, 2].map(|k| ratio(&times[0], &times[k]));
+        if self.json {
+            println!(
+                "{{\"workload\":\"{name}\",\"count\":{count},\"ns\":{ns:.1},\"to_ndarray\":{ndarray:.3},\"to_naive\":{naive:.3}}}"
+            );
+            return;
+        }
+        self.head(
+            "one thread, our time and its ratios to those of the others (lower is better)",
+            "  elements           ns  ns each  /ndarray     /loop",
+        );
+        println!("{name:<34} {count:>10} {ns:>12.1} {each:>8.2} {ndarray:>9.2} {naive:>9.2}");
     }
 
     /// Times contestants that take nanoseconds; ours first.

@@ -152,6 +152,10 @@ impl<T> Tree for Borrowed<'_, T> {
     fn defers(&self) -> bool {
         self.0.defers()
     }
+
+    fn depth(&self) -> usize {
+        self.0.depth()
+    }
 }
 
 impl<T> Node<T> for Borrowed<'_, T> {

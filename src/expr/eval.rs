@@ -7,7 +7,8 @@ use super::{Access, Expr, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, Blocking, Filled, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
+    self, Blocking, Filled, Output, PARALLEL, PerOperand, Place, Source, Steps, Stop, Tile,
+    TileSource,
 };
 use crate::map::{self, AddressMap};
 use crate::memory::list;
@@ -18,7 +19,7 @@ use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 /// Evaluations up to this size need no plan where everything is strided.
-pub(super) const SMALL: usize = 4096;
+pub(crate) const SMALL: usize = 4096;
 
 /// All elements in row-major order in a new tensor.
 #[inline(never)]
@@ -56,14 +57,15 @@ pub(super) fn fill<T: Copy + Send + Sync>(
 }
 
 /// All elements of a small expression of operands in memory, if they are had without a plan and `wanted` says so of the
-/// shape: where they lie if they lie in order. `None` also where an element does not exist, which an evaluation reports.
+/// shape: where they lie if they lie in order, and are at most so many. `None` also where an element does not exist, which an evaluation reports.
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
+    most: usize,
     wanted: &mut dyn FnMut(Shape) -> bool,
 ) -> Option<Cow<'e, [E::Elem]>> {
     match e.in_memory().filter(|(_, map)| map.is_contiguous()) {
         Some((elements, map)) => {
-            let few = map.count() <= SMALL && wanted(map.shape());
+            let few = map.count() <= most && wanted(map.shape());
             elements.get(map.span()).filter(|_| few).map(Cow::Borrowed)
         }
         None => small_tile_of(e, wanted).map(Cow::Owned),
@@ -82,9 +84,12 @@ pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) ->
 }
 
 /// Whether [`small_elements`] are had of an expression of this shape, if they exist.
-pub(crate) fn is_one_tile<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
+pub(crate) fn are_small<E: Expr>(e: &E, shape: &Shape, most: usize) -> bool {
+    if let Some((_, map)) = e.in_memory().filter(|(_, map)| map.is_contiguous()) {
+        return map.count() <= most;
+    }
     let map = AddressMap::row_major(shape);
-    is_small(e, shape) && map.is_ok_and(|map| small_tile(e, shape, &map, &mut |_| {}))
+    is_small(e, shape) && map.is_ok_and(|map| one_tile(e, shape, &map, &mut |_| {}))
 }
 
 /// The elements of [`small_elements`], computed.
@@ -100,7 +105,7 @@ fn small_tile_of<T: Copy + Send + Sync>(
     let map = AddressMap::row_major(&shape).ok()?;
     let filled = |out: &mut [MaybeUninit<T>]| {
         let mut done = Err(Stop::Done);
-        small_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
+        one_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
         done.map_err(|_| Error::OutOfSpan { span: 0..map.count(), len: out.len() })
     };
     inner::collect(map.count(), filled).ok()
@@ -181,7 +186,7 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
 ) -> Result<Option<Filled>, Stop> {
     let mut done = Err(Stop::Done);
     let whole = map.count() == out.len();
-    if whole && small_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
+    if whole && one_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
     run(&Fused(e), e, shape, map, Output::new(out), blocking(e, map))
@@ -189,7 +194,12 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
 
 /// The tiles in which `e` is evaluated to where `map` says.
 pub(super) fn blocking(e: &dyn Tree, map: &AddressMap) -> Blocking {
-    if copies_rows(e, map) { Blocking::ROWS } else { Blocking::SCRATCH }
+    match e.depth() {
+        _ if copies_rows(e, map) => Blocking::ROWS,
+        0 => Blocking::DIRECT,
+        // Boxes have memory for a tile.
+        _ => Blocking::SCRATCH,
+    }
 }
 
 /// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may
@@ -207,16 +217,17 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
             .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
 }
 
-/// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can
-/// be had, and tells whether.
-pub(super) fn small_tile(
+/// The short way for small evaluations, and for those of one thread whose operands all lie in order: one tile, straight
+/// from the strides. Calls `fill` with it, if it can be had, and tells whether.
+pub(super) fn one_tile(
     e: &dyn Tree,
     shape: &Shape,
     map: &AddressMap,
     fill: &mut dyn FnMut(&Tile<'_>),
 ) -> bool {
     let count = map.count();
-    if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
+    let few = count <= SMALL;
+    if count == 0 || count >= PARALLEL || !map.is_contiguous() || map.top().offset() != 0 {
         return false;
     }
     let straight = |stride| Steps { stride, table: None };
@@ -235,6 +246,9 @@ pub(super) fn small_tile(
         places.push(place(leaf.map.top().offset() as isize, 0, 1));
     });
     let (mut rows, mut columns) = (1, count);
+    if !few && (!all_contiguous || far || e.depth() > 0) {
+        return false;
+    }
     if !all_contiguous {
         if far {
             return false;

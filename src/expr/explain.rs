@@ -2,7 +2,7 @@
 
 mod blocks;
 
-use super::eval::{blocking, small_tile};
+use super::eval::{blocking, one_tile};
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sparse;
@@ -133,8 +133,8 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     lines.extend(entries(e, by_entries));
     if !by_entries {
         let mut one = None;
-        small_tile(e, &shape, &out, &mut |tile| one = Some([tile.rows, tile.columns]));
-        lines.push(one.map_or_else(|| loops(&plan), one_tile));
+        one_tile(e, &shape, &out, &mut |tile| one = Some([tile.rows, tile.columns]));
+        lines.push(one.map_or_else(|| loops(&plan), tile_in_words));
     }
     for (k, (elem_bytes, access)) in leaves.iter().enumerate() {
         let how = match access {
@@ -236,7 +236,7 @@ fn leaves_in_words(count: usize) -> String {
     }
 }
 
-fn one_tile(extents: [usize; 2]) -> String {
+fn tile_in_words(extents: [usize; 2]) -> String {
     let outer = usize::from(extents[0] == 1);
     format!("loops: {}, one tile without a plan", extents[outer..].iter().format(" x "))
 }

@@ -44,7 +44,7 @@ pub use deferred::Prepare;
 pub(crate) use deferred::{Missing, prepare, prepare_all};
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
-pub(crate) use eval::{for_each_block, is_one_tile, is_small, small_elements};
+pub(crate) use eval::{SMALL, are_small, for_each_block, is_small, small_elements};
 pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, SMALL_WORDS, bytes_read, densely};
 pub(crate) use locate::explain_rows;

@@ -30,6 +30,9 @@ pub(crate) trait Tree: Send + Sync {
 
     /// [`Expr::defers`].
     fn defers(&self) -> bool;
+
+    /// [`Expr::depth`].
+    fn depth(&self) -> usize;
 }
 
 /// An expression of elements `T`.
@@ -70,6 +73,10 @@ impl<E: Expr> Tree for E {
 
     fn defers(&self) -> bool {
         Expr::defers(self)
+    }
+
+    fn depth(&self) -> usize {
+        Expr::depth(self)
     }
 }
 

@@ -116,7 +116,7 @@ fn whole(slots: &mut [MaybeUninit<u64>], bases: [isize; 2]) -> Result<(), Error>
     let [base, stride] = bases;
     let axes = [AxisPattern { stride, pattern: Pattern::Linear }].into_iter().collect();
     let operand = Operand { base, axes, relocate: None, supply: crate::kernel::Supply::Memory };
-    let blocking = Blocking { elements: 2048, columns: 2048 };
+    let blocking = Blocking::SCRATCH;
     let plan = plan(&[5], &[operand], blocking)?;
     Target::new(Output::new(slots), &plan).map(drop)
 }
@@ -150,8 +150,7 @@ fn streamed_rows_read_inside_their_slice() {
             let axes = [AxisPattern { stride: 1, pattern: Pattern::Linear }].into_iter().collect();
             let operand =
                 Operand { base: 0, axes, relocate: None, supply: crate::kernel::Supply::Memory };
-            let plan =
-                plan(&[300], &[operand], Blocking { elements: 2048, columns: 2048 }).unwrap();
+            let plan = plan(&[300], &[operand], Blocking::SCRATCH).unwrap();
             let target = Target::new(Output::new(&mut slots), &plan).unwrap();
             let to = Place { base: 0, rows: along(100), columns: along(1), relocate: None };
             let tile = Tile { rows, columns, dense: false, places: &[to] };

@@ -129,14 +129,19 @@ pub(crate) struct Blocking {
     pub(crate) elements: usize,
     /// Longest row, where rows need not be short enough for a cache.
     pub(crate) columns: usize,
+    /// The same, where all operands are read and written where they lie.
+    pub(crate) direct: usize,
 }
 
 impl Blocking {
     /// For tiles that go through scratch memory.
-    pub(crate) const SCRATCH: Self = Self { elements: TILE, columns: TILE };
+    pub(crate) const SCRATCH: Self = Self { elements: TILE, columns: TILE, direct: TILE };
+    /// For tiles of which only operands that do not lie as they are needed go through scratch memory.
+    pub(crate) const DIRECT: Self = Self { direct: 8 * TILE, ..Self::SCRATCH };
     /// For rows that are copied as they lie: many to a tile, as the first instructions after one wait for
     /// its stores.
-    pub(crate) const ROWS: Self = Self { elements: PARALLEL, columns: usize::MAX };
+    pub(crate) const ROWS: Self =
+        Self { elements: PARALLEL, columns: usize::MAX, direct: usize::MAX };
 }
 
 /// Most cuts of one axis before a table of positions serves instead.

@@ -34,7 +34,7 @@ impl Nest {
         nest.coalesce(operands);
         nest.cross();
         nest.lengthen_rows(tables);
-        nest.set_block(blocking);
+        nest.set_block(blocking, operands);
         nest
     }
 
@@ -154,7 +154,16 @@ impl Nest {
         along > across
     }
 
-    fn set_block(&mut self, blocking: Blocking) {
+    /// Whether rows of all operands lie in memory as they are needed, or are one element.
+    fn is_direct(&self, operands: &[Operand<'_>]) -> bool {
+        let in_memory =
+            |operand: &Operand<'_>| operand.supply == Supply::Memory && operand.relocate.is_none();
+        let plain = |step: &Step| step.table.is_none() && matches!(step.stride, 0 | 1);
+        operands.iter().all(in_memory)
+            && self.loops.last().is_some_and(|columns| columns.steps.iter().all(plain))
+    }
+
+    fn set_block(&mut self, blocking: Blocking, operands: &[Operand<'_>]) {
         let extent = |from_end: usize| {
             self.loops.len().checked_sub(from_end).map_or(1, |k| self.loops[k].extent)
         };
@@ -163,7 +172,8 @@ impl Nest {
             let c = columns.min(SIDE.max(SIDE * SIDE / rows.min(SIDE)));
             [rows.min(SIDE * SIDE / c.min(SIDE * SIDE)).max(1), c]
         } else {
-            let c = columns.min(blocking.columns);
+            let direct = columns > blocking.columns && self.is_direct(operands);
+            let c = columns.min(if direct { blocking.direct } else { blocking.columns });
             [if c < columns { 1 } else { rows.min((blocking.elements / c).max(1)) }, c]
         };
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const BLOCKING: Blocking = Blocking { elements: 2048, columns: 2048 };
+const BLOCKING: Blocking = Blocking::SCRATCH;
 
 fn planned<'a>(extents: &[usize], operands: &[Operand<'a>], blocking: Blocking) -> Plan<'a> {
     plan(extents, operands, blocking).expect("memory for tables")
@@ -88,6 +88,17 @@ fn a_transposed_operand_is_crossed_and_blocked() {
 fn a_broadcast_operand_does_not_cross() {
     let plan = planned(&[512, 512], &[linear(0, &[512, 1]), linear(0, &[1, 0])], BLOCKING);
     assert!(!plan.nests[0].transposed);
+}
+
+#[test]
+fn long_rows_are_cut_shorter_where_they_go_through_scratch_memory() {
+    let block = |second: Operand<'_>, blocking| {
+        planned(&[10, 100_000], &[linear(0, &[200_000, 1]), second], blocking).nests[0].block
+    };
+    assert_eq!(block(linear(0, &[200_000, 1]), Blocking::DIRECT), [1, 16384]);
+    assert_eq!(block(linear(0, &[1, 0]), Blocking::DIRECT), [1, 16384]);
+    assert_eq!(block(linear(0, &[400_000, 2]), Blocking::DIRECT), [1, 2048]);
+    assert_eq!(block(linear(0, &[200_000, 1]), Blocking::SCRATCH), [1, 2048]);
 }
 
 #[test]

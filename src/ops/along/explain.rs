@@ -3,7 +3,7 @@
 use super::rows::Read;
 use super::{Along, Sweep, below};
 use crate::error::Result;
-use crate::expr::{Explanation, Expr, SMALL_WORDS, bytes_read, is_one_tile};
+use crate::expr::{Explanation, Expr, SMALL, SMALL_WORDS, are_small, bytes_read};
 use crate::kernel::{PARALLEL, threads};
 
 impl<E: Expr> Along<'_, E> {
@@ -13,7 +13,8 @@ impl<E: Expr> Along<'_, E> {
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         let lanes = others.fold(1, |count: usize, (_, &extent)| count.saturating_mul(extent));
-        let (width, operand) = if is_one_tile(self.e, &self.shape) {
+        let (width, operand) = if are_small(self.e, &self.shape, SMALL) && !self.shape.contains(&0)
+        {
             (below(&self.shape, self.axis), SMALL_WORDS)
         } else {
             let read = Read::new(self.e, &self.shape, self.axis)?;

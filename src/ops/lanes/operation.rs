@@ -7,7 +7,7 @@ use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, SMALL_WORDS, bytes_read, is_one_tile, selectors,
+    Boxes, Explanation, Expr, Lazy, Prepare, SMALL, SMALL_WORDS, are_small, bytes_read, selectors,
     selectors_around,
 };
 use crate::kernel::{self, Filled, inner};
@@ -278,7 +278,9 @@ where
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
         };
         let (how, threads) = match operands {
-            Some(_) if O::BESIDE.is_empty() && is_one_tile(&self.a.0, &a) => {
+            Some(_)
+                if O::BESIDE.is_empty() && are_small(&self.a.0, &a, SMALL) && !a.contains(&0) =>
+            {
                 let lanes = a.count()? / extent;
                 let lines = [
                     format!("lanes: {lanes} of {extent} elements, all at once"),

@@ -37,7 +37,7 @@ pub(super) struct Along<'e, T> {
 
 /// How reduced axes are cut into leaves: a leaf is a number of whole steps of one axis, with all axes within it, so that
 /// it is a block of every operand.
-struct Leaves {
+pub(super) struct Leaves {
     /// The axis that is cut, and its extent.
     outer: usize,
     cut: usize,
@@ -45,10 +45,12 @@ struct Leaves {
     inner: usize,
     /// Steps of a leaf.
     steps: usize,
+    /// Lines of a result.
+    lines: usize,
 }
 
 impl Leaves {
-    fn new(gone: &[usize]) -> Self {
+    pub(super) fn new(gone: &[usize]) -> Self {
         let mut outer = gone.len().saturating_sub(1);
         let mut inner = 1;
         while outer > 0 && inner * gone[outer] < LEAF {
@@ -56,14 +58,33 @@ impl Leaves {
             outer -= 1;
         }
         let cut = gone.get(outer).copied().unwrap_or(1);
-        Self { outer, cut, inner, steps: (LEAF / inner).max(1) }
+        Self {
+            outer,
+            cut,
+            inner,
+            steps: (LEAF / inner).max(1),
+            lines: gone[..outer].iter().product(),
+        }
     }
-}
 
-/// Whether a result of these reduced axes has one leaf.
-pub(super) fn is_one_leaf(gone: &[usize]) -> bool {
-    let leaves = Leaves::new(gone);
-    gone[..leaves.outer].iter().all(|extent| *extent == 1) && leaves.cut <= leaves.steps
+    /// Elements of a line: what the leaves of one share lie in without a gap.
+    pub(super) fn line(&self) -> usize {
+        self.cut * self.inner
+    }
+
+    /// Elements of a leaf; the last of a line may have fewer.
+    pub(super) fn leaf(&self) -> usize {
+        self.steps.min(self.cut) * self.inner
+    }
+
+    fn per_line(&self) -> usize {
+        self.cut.div_ceil(self.steps)
+    }
+
+    /// Leaves of a result.
+    pub(super) fn count(&self) -> usize {
+        self.per_line() * self.lines
+    }
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
@@ -76,15 +97,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let axes = |wanted: bool| (0..shape.rank()).filter(move |&axis| reduced[axis] == wanted);
         let order: SmallVec<[usize; 8]> = axes(false).chain(axes(true)).collect();
         let gone: SmallVec<[usize; 8]> = axes(true).map(|axis| shape[axis]).collect();
-        let Leaves { outer, inner, cut, steps } = Leaves::new(&gone);
+        let leaves = Leaves::new(&gone);
         Ok(Self {
-            rows: Rows::ordered(e, &order, gone.len() - outer)?,
+            rows: Rows::ordered(e, &order, gone.len() - leaves.outer)?,
             needs,
             results: axes(false).map(|axis| shape[axis]).product(),
-            line: cut * inner,
-            lines_per_result: gone[..outer].iter().product(),
-            leaf: steps.min(cut) * inner,
-            leaves_per_line: cut.div_ceil(steps),
+            line: leaves.line(),
+            lines_per_result: leaves.lines,
+            leaf: leaves.leaf(),
+            leaves_per_line: leaves.per_line(),
         })
     }
 

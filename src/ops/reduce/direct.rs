@@ -1,11 +1,11 @@
-//! Folds of a few elements in memory, one leaf a result: folded where they lie, without a plan.
+//! Folds of elements in memory for one thread: folded where they lie, without a plan.
 
 use super::Reducer;
 use super::across::LEAF;
-use super::along::is_one_leaf;
+use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
-use super::folding::{Needs, append_results};
+use super::folding::{self, Columns, Folding, FoldingRows, Needs, append_results};
 use super::loops::{fold_columns, fold_runs};
 use super::tasks::{Failure, finish, undefined};
 use crate::error::Result;
@@ -13,6 +13,9 @@ use crate::memory::try_with_capacity;
 use crate::shape::{Index, Shape};
 use smallvec::SmallVec;
 use std::ops::Range;
+
+/// Most runs that are handed over at once.
+const TOGETHER: usize = 256;
 
 /// How elements in row-major order are folded.
 pub(super) struct Direct {
@@ -23,8 +26,8 @@ pub(super) struct Direct {
 }
 
 impl Direct {
-    /// For elements of this shape, few of them, if there are any, the reduced axes are neighbours and the last ones, or all
-    /// but the last, and each result has one leaf. Leaves are those of every other fold.
+    /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or all but the
+    /// last. Leaves are those of every other fold.
     pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
         if !needs.associative {
             return Ok(None);
@@ -36,10 +39,9 @@ impl Direct {
         if shape.contains(&0) || !in_order || reduced[end..].contains(&true) {
             return Ok(None);
         }
-        let gone = &shape[first..end];
         let across = match shape.len() - end {
-            0 if is_one_leaf(gone) => false,
-            1 if gone.iter().product::<usize>() <= LEAF && is_across(&shape, &reduced) => true,
+            0 => false,
+            1 if is_across(&shape, &reduced) => true,
             _ => return Ok(None),
         };
         Ok(Some(Self { gone: first..end, across, shape }))
@@ -53,6 +55,9 @@ impl Direct {
     ) -> Result<Option<R::Out>> {
         if self.gone != (0..self.shape.rank()) {
             return Ok(None);
+        }
+        if elements.len() > along::LEAF {
+            return Ok(self.fold(elements, reducer)?.and_then(|mut results| results.pop()));
         }
         let mut states = Vec::new();
         if fold_runs(reducer, &[elements], &[], &mut states).is_err() {
@@ -76,27 +81,81 @@ impl Direct {
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
         let count = elements.len() / usize::max(height, 1);
-        let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
         let done = if *across {
+            let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
             let mut groups = elements.chunks_exact(height * width).enumerate();
-            groups.try_for_each(|(group, elements)| {
-                let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
-                fold_columns(reducer, &rows, 0, &mut states)?;
+            let done = groups.try_for_each(|(group, elements)| {
+                if height <= LEAF {
+                    let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
+                    fold_columns(reducer, &rows, 0, &mut states)?;
+                } else {
+                    states = self.across(elements, width, reducer)?;
+                }
                 append_results(reducer, &mut states, group * width, &mut results)
-            })
+            });
+            done.map(|()| results)
         } else {
-            let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-            fold_runs(reducer, &runs, &[], &mut states)?;
-            append_results(reducer, &mut states, 0, &mut results)
+            self.along(elements, height, count, reducer)
         };
         match done {
-            Ok(()) => Ok(Some(results)),
+            Ok(results) => Ok(Some(results)),
             Err(Failure::Undefined(why, number)) => {
                 let index = self.index_of(number).to_vec();
                 Err(undefined::<R::Out>(why, index))
             }
             Err(Failure::Stop(_)) => Ok(None),
         }
+    }
+
+    /// The states of all columns of a group of rows.
+    fn across<T: Copy, R: Reducer<T>>(
+        &self,
+        elements: &[T],
+        width: usize,
+        reducer: &R,
+    ) -> Result<Vec<R::State>> {
+        let mut columns = Columns::new(reducer);
+        for (leaf, elements) in elements.chunks(LEAF * width).enumerate() {
+            let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
+            columns.take(&rows, leaf * LEAF)?;
+        }
+        Ok(columns.into_states())
+    }
+
+    /// The results of reduced axes that come last, from so many elements each.
+    fn along<T: Copy, R: Reducer<T>>(
+        &self,
+        elements: &[T],
+        height: usize,
+        count: usize,
+        reducer: &R,
+    ) -> Result<Vec<R::Out>, Failure> {
+        if height <= along::LEAF {
+            let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
+            for (k, elements) in elements.chunks(height * TOGETHER).enumerate() {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
+                fold_runs(reducer, &runs, &[], &mut states)?;
+                append_results(reducer, &mut states, k * TOGETHER, &mut results)?;
+            }
+            return Ok(results);
+        }
+        let leaves = Leaves::new(&self.shape[self.gone.clone()]);
+        let (line, leaf) = (leaves.line(), leaves.leaf());
+        let mut folded = folding::Runs::new(reducer, leaves.count(), 0..count)?;
+        for elements in elements.chunks_exact(height) {
+            let mut position = 0;
+            for elements in
+                elements.chunks_exact(line).flat_map(|line| line.chunks(leaf * TOGETHER))
+            {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaf).collect();
+                let positions = (position..).step_by(leaf).take(runs.len());
+                let positions =
+                    positions.filter(|_| R::POSITIONS).collect::<SmallVec<[usize; 8]>>();
+                folded.take(&runs, &positions)?;
+                position += elements.len();
+            }
+        }
+        folded.into_results()
     }
 
     /// The index of the result of this number.

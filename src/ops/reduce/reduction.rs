@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, SMALL_WORDS, bytes_read,
-    densely, erased, is_one_tile, prepare_all, selectors, small_elements,
+    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, SMALL_WORDS, are_small,
+    bytes_read, densely, erased, prepare_all, selectors, small_elements,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -64,7 +64,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
         fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>>,
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
-        let elements = small_elements(&self.e, &mut |shape| {
+        let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape| {
             direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
             matches!(direct, Ok(Some(_)))
         });
@@ -254,7 +254,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             return Ok(Explanation::report(what, how, 1, [read, written]));
         }
         let mut lines = fold::explain::<_, R>(&e, &shape, &reduced)?;
-        if is_one_tile(&self.e, &shape)
+        if are_small(&self.e, &shape, PARALLEL - 1)
             && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
         {
             lines.truncate(1);

@@ -6,17 +6,17 @@ use lensor::storage::{Duplicates, Sparse};
 
 #[test]
 fn contiguous_operands_are_direct() {
-    let (a, b) = (numbers([64, 100]), numbers([64, 100]));
+    let (a, b) = (numbers([640, 1000]), numbers([640, 1000]));
     insta::assert_snapshot!(explained(&(&a * 2.0 + &b)), @r#"
-    f64 [64, 100], 2 operands of 6400 elements
-    loops: 6400
+    f64 [640, 1000], 2 operands of 640000 elements
+    loops: 640000
     operand 1: direct, in memory, 8 bytes an element
     operand 2: direct, in memory, 8 bytes an element
-    bytes: 102400 read, 51200 written
+    bytes: 10240000 read, 5120000 written
     "#);
 }
 
-/// Without a plan: up to two axes, as strides alone tell where elements lie.
+/// Without a plan: up to two axes, as strides alone tell where elements lie; for one thread any that lie in order.
 #[test]
 fn small_operands_are_one_tile() {
     let (a, b) = (numbers([6, 8]), numbers([8, 6]));
@@ -29,6 +29,11 @@ fn small_operands_are_one_tile() {
     bytes: 768 read, 384 written
     "#);
     insta::assert_snapshot!(explained(&(&a * &a)).lines().nth(1).unwrap(), @"loops: 48, one tile without a plan");
+    let long = Tensor::full([131_071], 0.0).unwrap();
+    let lines = explained(&(&long * 2.0));
+    insta::assert_snapshot!(lines.lines().nth(1).unwrap(), @"loops: 131071, one tile without a plan");
+    let lines = explained(&(&long * 2.0).boxed());
+    insta::assert_snapshot!(lines.lines().nth(1).unwrap(), @"loops: 131071");
     let cube = Tensor::full([2, 3, 4], 0.0).unwrap();
     let turned = cube.view().transpose(&[2, 1, 0]).unwrap();
     insta::assert_snapshot!(explained(&turned.clone().sqrt()).lines().nth(1).unwrap(), @"loops: 12 x 2, in blocks of 12 x 2");

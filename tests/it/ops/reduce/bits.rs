@@ -44,6 +44,39 @@ fn views_have_the_same_bits() {
     }
 }
 
+/// Elements in memory are folded where they lie, others by a plan: of several leaves a result, too.
+#[test]
+fn memory_and_storage_have_the_same_bits() {
+    for shape in [
+        vec![513],
+        vec![5000],
+        vec![3, 700],
+        vec![700, 3],
+        vec![700, 9],
+        vec![1, 2000],
+        vec![2000, 1],
+        vec![2, 130, 50],
+        vec![40, 9, 33],
+        vec![2, 5, 30, 41],
+        vec![2, 600, 2],
+        vec![1, 64, 1, 70],
+    ] {
+        let mut data = floats(shape.iter().product(), 7);
+        // Of equal elements the first position counts.
+        let most = data.iter().copied().fold(0.0, f64::max);
+        data.iter_mut().step_by(97).for_each(|x| *x = most);
+        let near = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
+        let far = FromFn::new(data.len(), |k| data[k]);
+        let far = Tensor::new(shape.clone(), far).unwrap();
+        for axes in axis_sets(shape.len()) {
+            assert_eq!(bits(&near, &axes), bits(&far, &axes), "{shape:?} {axes:?}");
+            let positions = [near.argmax(&axes[..]).eval(), far.argmax(&axes[..]).eval()];
+            let [near, far] = positions.map(|all| all.map(Tensor::into_storage));
+            assert_eq!(near, far, "{shape:?} {axes:?}");
+        }
+    }
+}
+
 #[cfg(feature = "rayon")]
 #[test]
 fn threads_leave_the_bits_alone() {
