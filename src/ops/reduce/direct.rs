@@ -5,7 +5,7 @@ use super::across::LEAF;
 use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
-use super::folding::{self, Columns, Folding, FoldingRows, Needs, append_results};
+use super::folding::{Columns, Folding, FoldingRows, Needs, Runs, append_results};
 use super::loops::{fold_columns, fold_runs};
 use super::tasks::{Failure, finish, undefined};
 use crate::error::Result;
@@ -81,24 +81,31 @@ impl Direct {
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
         let count = elements.len() / usize::max(height, 1);
+        let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
         let done = if *across {
-            let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
             let mut groups = elements.chunks_exact(height * width).enumerate();
-            let done = groups.try_for_each(|(group, elements)| {
+            groups.try_for_each(|(group, elements)| {
                 if height <= LEAF {
                     let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
                     fold_columns(reducer, &rows, 0, &mut states)?;
                 } else {
-                    states = self.across(elements, width, reducer)?;
+                    states = columns(elements, width, reducer)?;
                 }
                 append_results(reducer, &mut states, group * width, &mut results)
-            });
-            done.map(|()| results)
+            })
+        } else if height <= along::LEAF {
+            let mut groups = elements.chunks(height * TOGETHER).enumerate();
+            groups.try_for_each(|(group, elements)| {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
+                fold_runs(reducer, &runs, &[], &mut states)?;
+                append_results(reducer, &mut states, group * TOGETHER, &mut results)
+            })
         } else {
-            self.along(elements, height, count, reducer)
+            let gone = &shape[gone.clone()];
+            rows(elements, gone, count, reducer).map(|folded| results = folded)
         };
         match done {
-            Ok(results) => Ok(Some(results)),
+            Ok(()) => Ok(Some(results)),
             Err(Failure::Undefined(why, number)) => {
                 let index = self.index_of(number).to_vec();
                 Err(undefined::<R::Out>(why, index))
@@ -107,61 +114,47 @@ impl Direct {
         }
     }
 
-    /// The states of all columns of a group of rows.
-    fn across<T: Copy, R: Reducer<T>>(
-        &self,
-        elements: &[T],
-        width: usize,
-        reducer: &R,
-    ) -> Result<Vec<R::State>> {
-        let mut columns = Columns::new(reducer);
-        for (leaf, elements) in elements.chunks(LEAF * width).enumerate() {
-            let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
-            columns.take(&rows, leaf * LEAF)?;
-        }
-        Ok(columns.into_states())
-    }
-
-    /// The results of reduced axes that come last, from so many elements each.
-    fn along<T: Copy, R: Reducer<T>>(
-        &self,
-        elements: &[T],
-        height: usize,
-        count: usize,
-        reducer: &R,
-    ) -> Result<Vec<R::Out>, Failure> {
-        if height <= along::LEAF {
-            let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
-            for (k, elements) in elements.chunks(height * TOGETHER).enumerate() {
-                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-                fold_runs(reducer, &runs, &[], &mut states)?;
-                append_results(reducer, &mut states, k * TOGETHER, &mut results)?;
-            }
-            return Ok(results);
-        }
-        let leaves = Leaves::new(&self.shape[self.gone.clone()]);
-        let (line, leaf) = (leaves.line(), leaves.leaf());
-        let mut folded = folding::Runs::new(reducer, leaves.count(), 0..count)?;
-        for elements in elements.chunks_exact(height) {
-            let mut position = 0;
-            for elements in
-                elements.chunks_exact(line).flat_map(|line| line.chunks(leaf * TOGETHER))
-            {
-                let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaf).collect();
-                let positions = (position..).step_by(leaf).take(runs.len());
-                let positions =
-                    positions.filter(|_| R::POSITIONS).collect::<SmallVec<[usize; 8]>>();
-                folded.take(&runs, &positions)?;
-                position += elements.len();
-            }
-        }
-        folded.into_results()
-    }
-
     /// The index of the result of this number.
     fn index_of(&self, number: usize) -> Index {
         let Self { shape, gone, .. } = self;
         let kept: Shape = shape[..gone.start].iter().chain(&shape[gone.end..]).copied().collect();
         kept.unravel(number)
     }
+}
+
+/// The states of all columns of rows of more than one leaf.
+fn columns<T: Copy, R: Reducer<T>>(
+    elements: &[T],
+    width: usize,
+    reducer: &R,
+) -> Result<Vec<R::State>> {
+    let mut columns = Columns::new(reducer);
+    for (leaf, elements) in elements.chunks(LEAF * width).enumerate() {
+        let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
+        columns.take(&rows, leaf * LEAF)?;
+    }
+    Ok(columns.into_states())
+}
+
+/// The results of reduced axes of these extents, which come last and have more than one leaf.
+fn rows<T: Copy, R: Reducer<T>>(
+    elements: &[T],
+    gone: &[usize],
+    count: usize,
+    reducer: &R,
+) -> Result<Vec<R::Out>, Failure> {
+    let leaves = Leaves::new(gone);
+    let (line, leaf) = (leaves.line(), leaves.leaf());
+    let mut folded = Runs::new(reducer, leaves.count(), 0..count)?;
+    for elements in elements.chunks_exact(elements.len() / count) {
+        let mut position = 0;
+        for elements in elements.chunks_exact(line).flat_map(|line| line.chunks(leaf * TOGETHER)) {
+            let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaf).collect();
+            let positions = (position..).step_by(leaf).take(runs.len());
+            let positions: SmallVec<[usize; 8]> = positions.filter(|_| R::POSITIONS).collect();
+            folded.take(&runs, &positions)?;
+            position += elements.len();
+        }
+    }
+    folded.into_results()
 }
