@@ -1,7 +1,7 @@
 //! Updates in place: the old elements of the destination are the first operand.
 
 use super::apply::{ApplyRow, Op};
-use super::eval::{destination, run};
+use super::eval::{SMALL, destination, one_tile, run};
 use super::leaf::LeafRow;
 use super::node::fill_bound;
 use super::operands::Function;
@@ -11,8 +11,13 @@ use super::{Apply, Expr, IntoExpr, Scalar, eval, locate, prepare, sparse};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::kernel::inner::Scratch;
-use crate::kernel::{Blocking, Cursor, Dest, Fault, Local, Output, Source, Stop, Tile, TileSource};
+use crate::kernel::inner::{Scratch, slots};
+use crate::kernel::{
+    self, Blocking, Cursor, Dest, Fault, Local, Output, Source, Stop, Tile, TileSource,
+};
+use crate::map::AddressMap;
+use crate::memory::list;
+use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
@@ -99,6 +104,7 @@ where
     let (map, storage) = out.parts_mut();
     let source = Update { op: &op, operand: &e, elements: PhantomData };
     let done = match storage.as_mut_slice() {
+        Some(slice) if is_few(map, slice) => source.one_tile(&shape, map, slice),
         Some(slice) if map.rest().is_empty() => {
             run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
         }
@@ -107,11 +113,42 @@ where
     done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, Some(fault)))
 }
 
+/// Whether a view is all of so few elements that they may be copied.
+fn is_few<T>(map: &AddressMap, slice: &[T]) -> bool {
+    slice.len() <= SMALL && map.is_contiguous() && map.count() == slice.len()
+}
+
 /// An update in place: the old elements of a tile are its first operand.
 struct Update<'e, T, F, E> {
     op: &'e F,
     operand: &'e E,
     elements: PhantomData<fn() -> T>,
+}
+
+impl<T, F, E> Update<'_, T, F, E>
+where
+    T: Copy + Send + Sync,
+    E: Expr,
+    F: Op<(T, E::Elem), Out = T>,
+{
+    /// Updates all of few elements, without a plan if that can be.
+    fn one_tile(&self, shape: &Shape, map: &AddressMap, slice: &mut [T]) -> Result<(), Stop> {
+        let mut done = None;
+        let old = list(slice.iter().copied())?;
+        let mut cursor = UpdateCursor { op: self.op, old, operand: self.operand.cursor() };
+        let all = slots(slice);
+        one_tile(self.operand, shape, map, &mut |tile| {
+            let bound = cursor.bind(tile, &mut 1);
+            done = Some(bound.and_then(|()| kernel::fill_tile(&cursor, tile.sides(), all)));
+        });
+        match done {
+            Some(done) => done.map(drop),
+            None => {
+                let out = Output::held(slice);
+                run(self, self.operand, shape, map, out, Blocking::SCRATCH).map(drop)
+            }
+        }
+    }
 }
 
 impl<T, F, E> Source<T> for Update<'_, T, F, E>

@@ -142,12 +142,21 @@ impl<T: Copy> Dest<'_, T> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    pub(crate) fn get(&self, block: &mut Vec<T>) -> Result<bool> {
+    pub(crate) fn get(&mut self, block: &mut Vec<T>) -> Result<bool> {
         block.clear();
         if !self.held {
             return Ok(false);
         }
         try_reserve_exact(block, self.rows * self.columns)?;
+        if let Some(mut rows) = self.rows() {
+            for row in 0..rows.rows {
+                // SAFETY: `MaybeUninit<T>` has the layout of `T`, and the memory holds elements everywhere:
+                // it was made by `Output::held`.
+                let elements = unsafe { &*(std::ptr::from_mut(rows.row(row)) as *const [T]) };
+                block.extend_from_slice(elements);
+            }
+            return Ok(true);
+        }
         for row in 0..self.rows {
             for column in 0..self.columns {
                 // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, which holds
