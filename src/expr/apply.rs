@@ -138,6 +138,12 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
         ApplyCursor { function: &self.function, operands: self.operands.cursors() }
     }
 
+    #[inline(always)]
+    fn cursor_in_order(&self, count: usize) -> Option<Self::Cursor<'_>> {
+        let operands = self.operands.cursors_in_order(count)?;
+        Some(ApplyCursor { function: &self.function, operands })
+    }
+
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         self.operands.deferred(visit);
     }

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
+use smallvec::SmallVec;
 
 impl<E: Expr, const N: usize> super::sealed::Sealed for [E; N] {}
 
@@ -57,6 +58,11 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
     #[inline(always)]
     fn cursors(&self) -> Self::Cursors<'_> {
         self.each_ref().map(|e| e.cursor())
+    }
+
+    fn cursors_in_order(&self, count: usize) -> Option<Self::Cursors<'_>> {
+        let cursors = self.iter().map(|e| e.cursor_in_order(count));
+        cursors.collect::<Option<SmallVec<[_; N]>>>()?.into_inner().ok()
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

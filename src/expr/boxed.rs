@@ -1,17 +1,19 @@
 //! Expressions whose type is erased: cut points that are evaluated block by block.
 
+mod borrowed;
+
 use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
-use super::node::{Node, StoredOnly, Tree, Worker};
+use super::node::{Node, StoredOnly, Worker};
 use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
 use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result, StorageError};
-use crate::kernel::{Cursor, Fault, Filled, Local, Row, Stop, Tile};
+use crate::kernel::{Cursor, Fault, Local, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
+use borrowed::Borrowed;
 use smallvec::SmallVec;
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// An expression of elements `T` whatever its operators. Clones share the tree. It nests up to 100 boxes
@@ -122,57 +124,6 @@ impl<'a, T> Boxed<'a, T> {
             });
         });
         Ok(leaves)
-    }
-}
-
-/// A borrowed expression.
-struct Borrowed<'a, T>(&'a dyn Node<T>);
-
-impl<T> Tree for Borrowed<'_, T> {
-    fn shape(&self) -> Result<Shape> {
-        self.0.shape()
-    }
-
-    fn is_shaped(&self, shape: &Shape) -> bool {
-        self.0.is_shaped(shape)
-    }
-
-    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
-        self.0.leaves(visit);
-    }
-
-    fn is_leaf(&self) -> bool {
-        self.0.is_leaf()
-    }
-
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.0.deferred(visit);
-    }
-
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
-
-    fn depth(&self) -> usize {
-        self.0.depth()
-    }
-}
-
-impl<T> Node<T> for Borrowed<'_, T> {
-    fn open(&self) -> Worker<'_, T> {
-        self.0.open()
-    }
-
-    fn in_memory(&self) -> Option<&[T]> {
-        self.0.in_memory()
-    }
-
-    fn stored_only(&self) -> Option<StoredOnly<'_, T>> {
-        self.0.stored_only()
-    }
-
-    fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop> {
-        self.0.fill_tile(tile, out)
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Access, Expr, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, Blocking, Filled, Output, PARALLEL, PerOperand, Place, Source, Steps, Stop, Tile,
+    self, Blocking, Fill, Filled, Output, PARALLEL, PerOperand, Place, Source, Steps, Stop, Tile,
     TileSource,
 };
 use crate::map::{self, AddressMap};
@@ -26,6 +26,14 @@ pub(crate) const SMALL: usize = 4096;
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
+    let (count, mut data) = (map.count(), None);
+    if in_order(e, &map, count, &mut |cursor| {
+        data = Some(inner::collect(count, |out| kernel::fill_tile(cursor, [1, count], out)));
+    }) && let Some(data) = data
+    {
+        let data = data.map_err(|stop| locate::explain_stop(e, &shape, &map, stop, None))?;
+        return Ok(Tensor::from_parts(map, data));
+    }
     let _results = prepare(e)?;
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
         return Ok(Tensor::from_parts(map, data?));
@@ -104,8 +112,11 @@ fn small_tile_of<T: Copy + Send + Sync>(
     }
     let map = AddressMap::row_major(&shape).ok()?;
     let filled = |out: &mut [MaybeUninit<T>]| {
-        let mut done = Err(Stop::Done);
-        one_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
+        let done = fill_in_order(e, &map, out).unwrap_or_else(|| {
+            let mut done = Err(Stop::Done);
+            one_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
+            done
+        });
         done.map_err(|_| Error::OutOfSpan { span: 0..map.count(), len: out.len() })
     };
     inner::collect(map.count(), filled).ok()
@@ -118,6 +129,9 @@ pub(super) fn assign<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Result<()> {
+    if let Some(done) = assign_in_order(e, map, storage) {
+        return done;
+    }
     let shape = destination(e, map)?;
     let _results = prepare(e)?;
     if let Some(done) = sparse::assign_entries(e, &shape, map, storage) {
@@ -127,6 +141,20 @@ pub(super) fn assign<T: Copy + Send + Sync>(
         return done;
     }
     assign_blocks(e, &shape, map, storage)
+}
+
+/// [`assign`] to a destination that is all of a slice in order, if operands lie so as well.
+fn assign_in_order<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+) -> Option<Result<()>> {
+    let (out, shape) = (storage.as_mut_slice()?, map.shape());
+    if !e.is_shaped(&shape) {
+        return None;
+    }
+    let done = fill_in_order(e, map, slots(out))?;
+    Some(done.map(drop).map_err(|stop| locate::explain_stop(e, &shape, map, stop, None)))
 }
 
 /// [`assign`] to a destination that can take it, every element of which is computed.
@@ -186,6 +214,9 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
 ) -> Result<Option<Filled>, Stop> {
     let mut done = Err(Stop::Done);
     let whole = map.count() == out.len();
+    if let Some(done) = fill_in_order(e, map, out) {
+        return done.map(Some);
+    }
     if whole && one_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
@@ -217,8 +248,34 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
             .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
 }
 
-/// The short way for small evaluations, and for those of one thread whose operands all lie in order: one tile, straight
-/// from the strides. Calls `fill` with it, if it can be had, and tells whether.
+/// The shortest way, for evaluations by one thread whose operands lie in the order of the output: no tiles, no plan.
+#[inline(never)]
+fn fill_in_order<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    out: &mut [MaybeUninit<T>],
+) -> Option<Result<Filled, Stop>> {
+    let mut done = None;
+    in_order(e, map, out.len(), &mut |cursor| {
+        done = Some(kernel::fill_tile(cursor, [1, out.len()], out));
+    });
+    done
+}
+
+/// Whether that can be; then `work` is called with what evaluates all elements.
+#[inline(always)]
+pub(super) fn in_order<T>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    len: usize,
+    work: &mut dyn FnMut(&dyn Fill<T>),
+) -> bool {
+    let whole = (1..PARALLEL).contains(&len) && map.count() == len;
+    whole && map.is_contiguous() && map.top().offset() == 0 && e.in_order(len, work)
+}
+
+/// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can be had, and
+/// tells whether.
 pub(super) fn one_tile(
     e: &dyn Tree,
     shape: &Shape,
@@ -226,8 +283,7 @@ pub(super) fn one_tile(
     fill: &mut dyn FnMut(&Tile<'_>),
 ) -> bool {
     let count = map.count();
-    let few = count <= SMALL;
-    if count == 0 || count >= PARALLEL || !map.is_contiguous() || map.top().offset() != 0 {
+    if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
         return false;
     }
     let straight = |stride| Steps { stride, table: None };
@@ -246,9 +302,6 @@ pub(super) fn one_tile(
         places.push(place(leaf.map.top().offset() as isize, 0, 1));
     });
     let (mut rows, mut columns) = (1, count);
-    if !few && (!all_contiguous || far || e.depth() > 0) {
-        return false;
-    }
     if !all_contiguous {
         if far {
             return false;

@@ -2,10 +2,12 @@
 
 mod blocks;
 mod load;
+mod memory;
 mod row;
 
 pub(super) use blocks::{copy_area, for_each_line, load, place};
 pub(super) use load::{Elements, read_footprint};
+pub(super) use memory::Memory;
 pub use row::LeafRow;
 
 use super::sparse::cursor::Opened;
@@ -72,6 +74,18 @@ impl<S: Reader> Expr for Tensor<S> {
         LeafCursor::new(self.storage(), Memory::of(self.storage().as_slice()))
     }
 
+    #[inline(always)]
+    fn cursor_in_order(&self, count: usize) -> Option<LeafCursor<'_, S::Elem>> {
+        let (map, slice) = (self.address_map(), self.storage().as_slice()?);
+        if !map.is_contiguous() || map.count() != count {
+            return None;
+        }
+        let base = map.top().offset();
+        slice.len().checked_sub(base).filter(|rest| *rest >= count)?;
+        let bound = Bound::Direct { base, stride: 0 };
+        Some(LeafCursor { bound, ..LeafCursor::new(self.storage(), Memory::Borrowed(slice)) })
+    }
+
     #[inline]
     fn leaf_count(&self) -> usize {
         1
@@ -88,36 +102,6 @@ pub struct LeafCursor<'a, T: Copy> {
     pub(super) addresses: Vec<usize>,
     /// What this leaf is in a sparse evaluation, if it is part of one.
     pub(super) opened: Option<Opened<'a, T>>,
-}
-
-/// The memory that elements of a leaf lie in, if they do.
-#[derive(Clone)]
-pub(super) enum Memory<'a, T> {
-    None,
-    Borrowed(&'a [T]),
-    /// The result of a deferred operation.
-    Shared(Arc<Vec<T>>),
-    /// A copy of the elements of a box.
-    Copied(Arc<Vec<T>>),
-    /// A block of as many elements.
-    Block(Arc<dyn AsRef<[T]> + Send + Sync>, usize),
-}
-
-impl<'a, T> Memory<'a, T> {
-    #[inline(always)]
-    fn of(slice: Option<&'a [T]>) -> Self {
-        slice.map_or(Self::None, Self::Borrowed)
-    }
-
-    #[inline(always)]
-    pub(super) fn slice(&self) -> Option<&[T]> {
-        match self {
-            Self::None => None,
-            Self::Borrowed(slice) => Some(slice),
-            Self::Shared(elements) | Self::Copied(elements) => Some(elements),
-            Self::Block(block, len) => (**block).as_ref().get(..*len),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy)]

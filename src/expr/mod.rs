@@ -20,6 +20,7 @@ mod elements;
 mod elementwise;
 mod eval;
 mod explain;
+mod lazy;
 mod leaf;
 mod locate;
 mod node;
@@ -47,6 +48,7 @@ pub use elementwise::*;
 pub(crate) use eval::{SMALL, are_small, for_each_block, is_small, small_elements};
 pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, SMALL_WORDS, bytes_read, densely};
+pub use lazy::Lazy;
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, align, zip_with};
 pub use operators::*;
@@ -77,7 +79,8 @@ pub mod machinery {
 use crate::error::Error;
 use crate::error::Result;
 use crate::map::AddressMap;
-use crate::shape::{Align, Shape};
+use crate::shape::Shape;
+#[cfg(doc)]
 use crate::tensor::Tensor;
 use node::{StoredOnly, Worker};
 use sparse::StoredCursor;
@@ -151,6 +154,15 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'_>;
 
+    /// The same, bound to all elements in row-major order, if every leaf is memory that has just so many of them in
+    /// order.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn cursor_in_order(&self, count: usize) -> Option<Self::Cursor<'_>> {
+        let _ = count;
+        None
+    }
+
     /// [`Self::cursor`], its type erased.
     #[doc(hidden)]
     fn worker(&self) -> Worker<'_, Self::Elem> {
@@ -203,198 +215,4 @@ pub(crate) mod sealed {
     /// Kinds of expressions are closed: kernels rely on what they know of them.
     #[allow(unnameable_types, reason = "this is what seals the trait")]
     pub trait Sealed {}
-}
-
-/// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one.
-#[derive(Debug, Clone)]
-#[must_use = "nothing is computed before it is asked for"]
-pub struct Lazy<E>(pub(crate) E);
-
-impl<E: Expr> Lazy<E> {
-    crate::tensor::views::view_operations!();
-
-    /// Anything that can stand as an operand, a scalar for example, as an expression.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let half: BoxExpr<f64> = Lazy::new(0.5).boxed();
-    /// assert_eq!((half + 1.0).eval()?.item()?, 1.5);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn new<X: IntoExpr<Expr = E>>(operand: X) -> Self {
-        Self(operand.into_expr())
-    }
-
-    /// Joint shape of the operands.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
-    pub fn shape(&self) -> Result<Shape> {
-        self.0.shape()
-    }
-
-    /// Computes all elements, in row-major order, into a new tensor.
-    ///
-    /// # Errors
-    ///
-    /// The error that the expression carries, if its operands do not align; [`Error::Cast`] and
-    /// [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage fails;
-    /// [`Error::OutOfMemory`] if the result cannot be kept.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1.0, 2.0])?;
-    /// let e = (&t + 1.0) * &t;
-    /// assert_eq!(e.eval()?.to_vec()?, [2.0, 6.0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
-        eval::eval(&self.0)
-    }
-
-    /// Computes all elements into an existing tensor or view of any storage with a writer.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if
-    /// two indexes of the destination share an address. After an error the destination is partly
-    /// written.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1, 2])?;
-    /// let mut out = Tensor::full([2, 2], 0)?;
-    /// (&t * 10).assign_to(&mut out.view_mut().select((1,))?)?;
-    /// assert_eq!(out.to_vec()?, [0, 0, 10, 20]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: crate::Writer<Elem = E::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        let (map, storage) = out.parts_mut();
-        eval::assign(&self.0, map, storage)
-    }
-
-    /// Erases the type of the expression, so that different ones fit in a `Vec`.
-    ///
-    /// Boxes nest up to 100 deep, as each level needs stack to evaluate. A deeper expression carries
-    /// [`Error::TooDeep`], as it would a shape error: evaluate a part of it and go on from the result. The
-    /// same holds for more than 65,536 leaves, counted with repeats, and [`Error::TooManyLeaves`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let mut sum = Tensor::from_vec([2], vec![0, 1])?.lazy().boxed();
-    /// for k in 1..=150 {
-    ///     sum = (sum + k).boxed();
-    ///     if k % 50 == 0 {
-    ///         sum = sum.eval()?.lazy().boxed();
-    ///     }
-    /// }
-    /// assert_eq!(sum.eval()?.to_vec()?, [11325, 11326]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn boxed<'a>(self) -> BoxExpr<'a, E::Elem>
-    where
-        E: 'a,
-    {
-        boxed::boxed(self.0)
-    }
-
-    /// Says in a few lines how the expression would be evaluated: stages, loops, operands, threads and bytes.
-    ///
-    /// # Errors
-    ///
-    /// The error that the expression carries.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let a = Tensor::from_vec([2, 3], vec![0_u8; 6])?;
-    /// let text = (a.cast::<f32>() / 255.0).explain()?.to_string();
-    /// assert!(text.ends_with("bytes: 6 read, 24 written"));
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
-        explain::explain(&self.0)
-    }
-
-    /// A change of every leaf's map, all brought to the joint shape first.
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        let joint = self.0.shape()?;
-        let inner = self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
-        Ok(Self(inner))
-    }
-}
-
-impl<E: Expr> sealed::Sealed for Lazy<E> {}
-
-impl<E: Expr> Expr for Lazy<E> {
-    const IS_LEAF: bool = E::IS_LEAF;
-    type Elem = E::Elem;
-    type Cursor<'a>
-        = E::Cursor<'a>
-    where
-        E: 'a;
-    type Ref<'a>
-        = Lazy<E::Ref<'a>>
-    where
-        E: 'a;
-
-    fn is_leaf(&self) -> bool {
-        self.0.is_leaf()
-    }
-
-    fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
-        self.0.stored_only()
-    }
-
-    fn by_ref(&self) -> Lazy<E::Ref<'_>> {
-        Lazy(self.0.by_ref())
-    }
-
-    fn shape(&self) -> Result<Shape> {
-        self.0.shape()
-    }
-
-    #[inline]
-    fn is_shaped(&self, shape: &Shape) -> bool {
-        self.0.is_shaped(shape)
-    }
-
-    #[inline]
-    fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
-        self.0.leaves(visit);
-    }
-
-    #[inline]
-    fn in_memory(&self) -> Option<(&[E::Elem], &AddressMap)> {
-        self.0.in_memory()
-    }
-
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        Ok(Self(self.0.rewrite(change)?))
-    }
-
-    fn cursor(&self) -> E::Cursor<'_> {
-        self.0.cursor()
-    }
-
-    fn worker(&self) -> Worker<'_, E::Elem> {
-        self.0.worker()
-    }
-
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.0.deferred(visit);
-    }
-
-    #[inline]
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
-
-    fn leaf_count(&self) -> usize {
-        self.0.leaf_count()
-    }
-
-    fn depth(&self) -> usize {
-        self.0.depth()
-    }
 }

@@ -46,6 +46,9 @@ pub(crate) trait Node<T>: Tree {
     /// [`Expr::stored_only`].
     fn stored_only(&self) -> Option<StoredOnly<'_, T>>;
 
+    /// Calls `work` with [`Expr::cursor_in_order`], if there is one; tells whether.
+    fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<T>)) -> bool;
+
     /// Evaluates one tile whose rows follow one another in `out` and fill it.
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop>;
 }
@@ -94,6 +97,11 @@ impl<E: Expr> Node<E::Elem> for E {
     #[inline(never)]
     fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
         Expr::stored_only(self)
+    }
+
+    #[inline(never)]
+    fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<E::Elem>)) -> bool {
+        self.cursor_in_order(count).map(|cursor| work(&cursor)).is_some()
     }
 
     #[inline(never)]

@@ -62,6 +62,10 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors<'_>;
 
+    /// [`Expr::cursor_in_order`] of every operand.
+    #[doc(hidden)]
+    fn cursors_in_order(&self, count: usize) -> Option<Self::Cursors<'_>>;
+
     /// [`Expr::deferred`] of every operand.
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
@@ -145,6 +149,11 @@ macro_rules! operand_tuples {
             #[inline(always)]
             fn cursors(&self) -> Self::Cursors<'_> {
                 ($(self.$k.cursor(),)*)
+            }
+
+            #[inline(always)]
+            fn cursors_in_order(&self, count: usize) -> Option<Self::Cursors<'_>> {
+                Some(($(self.$k.cursor_in_order(count)?,)*))
             }
 
             fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

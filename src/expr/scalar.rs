@@ -50,6 +50,11 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
         *self
     }
 
+    #[inline(always)]
+    fn cursor_in_order(&self, _count: usize) -> Option<Self> {
+        Some(*self)
+    }
+
     #[inline]
     fn leaf_count(&self) -> usize {
         0

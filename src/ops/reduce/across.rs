@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Rows of a leaf.
 pub(super) const LEAF: usize = 64;
 /// Most columns of a block, where rows lie in memory and where they are evaluated.
-const COLUMNS: usize = 4096;
+pub(super) const COLUMNS: usize = 4096;
 /// Fewest columns of a block of its own.
 const NARROW: usize = 512;
 

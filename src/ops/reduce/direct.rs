@@ -1,7 +1,7 @@
 //! Folds of elements in memory for one thread: folded where they lie, without a plan.
 
 use super::Reducer;
-use super::across::LEAF;
+use super::across::{COLUMNS, LEAF};
 use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
@@ -27,7 +27,7 @@ pub(super) struct Direct {
 
 impl Direct {
     /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or all but the
-    /// last. Leaves are those of every other fold.
+    /// last, which is not too long. Leaves are those of every other fold.
     pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
         if !needs.associative {
             return Ok(None);
@@ -41,7 +41,7 @@ impl Direct {
         }
         let across = match shape.len() - end {
             0 => false,
-            1 if is_across(&shape, &reduced) => true,
+            1 if shape[end] <= COLUMNS && is_across(&shape, &reduced) => true,
             _ => return Ok(None),
         };
         Ok(Some(Self { gone: first..end, across, shape }))
