@@ -139,8 +139,8 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize) -> Option<Self::Cursor<'_>> {
-        let operands = self.operands.cursors_in_order(count)?;
+    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursor<'_>> {
+        let operands = self.operands.cursors_in_order(count, columns)?;
         Some(ApplyCursor { function: &self.function, operands })
     }
 

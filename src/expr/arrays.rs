@@ -60,8 +60,8 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         self.each_ref().map(|e| e.cursor())
     }
 
-    fn cursors_in_order(&self, count: usize) -> Option<Self::Cursors<'_>> {
-        let cursors = self.iter().map(|e| e.cursor_in_order(count));
+    fn cursors_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursors<'_>> {
+        let cursors = self.iter().map(|e| e.cursor_in_order(count, columns));
         cursors.collect::<Option<SmallVec<[_; N]>>>()?.into_inner().ok()
     }
 

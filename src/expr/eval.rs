@@ -28,7 +28,7 @@ pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<
     let map = AddressMap::row_major(&shape)?;
     let (count, mut data) = (map.count(), None);
     if in_order(e, &map, count, &mut |cursor| {
-        data = Some(inner::collect(count, |out| kernel::fill_tile(cursor, [1, count], out)));
+        data = Some(inner::collect(count, |out| kernel::fill_tile(cursor, 0, [1, count], out)));
     }) && let Some(data) = data
     {
         let data = data.map_err(|stop| locate::explain_stop(e, &shape, &map, stop, None))?;
@@ -257,7 +257,7 @@ fn fill_in_order<T: Copy + Send + Sync>(
 ) -> Option<Result<Filled, Stop>> {
     let mut done = None;
     in_order(e, map, out.len(), &mut |cursor| {
-        done = Some(kernel::fill_tile(cursor, [1, out.len()], out));
+        done = Some(kernel::fill_tile(cursor, 0, [1, out.len()], out));
     });
     done
 }

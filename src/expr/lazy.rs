@@ -186,8 +186,8 @@ impl<E: Expr> Expr for Lazy<E> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize) -> Option<E::Cursor<'_>> {
-        self.0.cursor_in_order(count)
+    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<E::Cursor<'_>> {
+        self.0.cursor_in_order(count, columns)
     }
 
     fn worker(&self) -> Worker<'_, E::Elem> {

@@ -75,14 +75,14 @@ impl<S: Reader> Expr for Tensor<S> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize) -> Option<LeafCursor<'_, S::Elem>> {
+    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<LeafCursor<'_, S::Elem>> {
         let (map, slice) = (self.address_map(), self.storage().as_slice()?);
         if !map.is_contiguous() || map.count() != count {
             return None;
         }
         let base = map.top().offset();
         slice.len().checked_sub(base).filter(|rest| *rest >= count)?;
-        let bound = Bound::Direct { base, stride: 0 };
+        let bound = Bound::Direct { base, stride: columns as isize };
         Some(LeafCursor { bound, ..LeafCursor::new(self.storage(), Memory::Borrowed(slice)) })
     }
 

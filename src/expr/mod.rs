@@ -154,12 +154,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'_>;
 
-    /// The same, bound to all elements in row-major order, if every leaf is memory that has just so many of them in
-    /// order.
+    /// The same, bound to all elements in row-major order, as rows so long and at their end one of what is left, if every
+    /// leaf is memory that has just `count` of them in order.
     #[doc(hidden)]
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize) -> Option<Self::Cursor<'_>> {
-        let _ = count;
+    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursor<'_>> {
+        let _ = (count, columns);
         None
     }
 

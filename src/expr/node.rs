@@ -101,7 +101,7 @@ impl<E: Expr> Node<E::Elem> for E {
 
     #[inline(never)]
     fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<E::Elem>)) -> bool {
-        self.cursor_in_order(count).map(|cursor| work(&cursor)).is_some()
+        self.cursor_in_order(count, count).map(|cursor| work(&cursor)).is_some()
     }
 
     #[inline(never)]
@@ -362,7 +362,7 @@ fn fill_whole<T: Copy>(
     out: &mut [MaybeUninit<T>],
 ) -> Result<Filled, Stop> {
     work.bind(tile, &mut 1)?;
-    kernel::fill_tile(&*work, tile.sides(), out)
+    kernel::fill_tile(&*work, 0, tile.sides(), out)
 }
 
 /// Evaluates a bound tile, directly to its destination if that is a block of plain rows.

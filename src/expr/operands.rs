@@ -64,7 +64,7 @@ pub trait Operands: Send + Sync + sealed::Sealed {
 
     /// [`Expr::cursor_in_order`] of every operand.
     #[doc(hidden)]
-    fn cursors_in_order(&self, count: usize) -> Option<Self::Cursors<'_>>;
+    fn cursors_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursors<'_>>;
 
     /// [`Expr::deferred`] of every operand.
     #[doc(hidden)]
@@ -152,8 +152,8 @@ macro_rules! operand_tuples {
             }
 
             #[inline(always)]
-            fn cursors_in_order(&self, count: usize) -> Option<Self::Cursors<'_>> {
-                Some(($(self.$k.cursor_in_order(count)?,)*))
+            fn cursors_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursors<'_>> {
+                Some(($(self.$k.cursor_in_order(count, columns)?,)*))
             }
 
             fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

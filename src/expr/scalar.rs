@@ -51,7 +51,7 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, _count: usize) -> Option<Self> {
+    fn cursor_in_order(&self, _count: usize, _columns: usize) -> Option<Self> {
         Some(*self)
     }
 

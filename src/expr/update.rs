@@ -1,7 +1,7 @@
 //! Updates in place: the old elements of the destination are the first operand.
 
 use super::apply::{ApplyRow, Op};
-use super::eval::{SMALL, destination, one_tile, run};
+use super::eval::{destination, one_tile, run};
 use super::leaf::LeafRow;
 use super::node::fill_bound;
 use super::operands::Function;
@@ -13,10 +13,11 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::inner::{Scratch, slots};
 use crate::kernel::{
-    self, Blocking, Cursor, Dest, Fault, Local, Output, Source, Stop, Tile, TileSource,
+    self, Blocking, Cursor, Dest, Fault, Local, Output, PARALLEL, Source, Stop, TILE, Tile,
+    TileSource,
 };
 use crate::map::AddressMap;
-use crate::memory::list;
+use crate::memory::{list, refill};
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -104,18 +105,14 @@ where
     let (map, storage) = out.parts_mut();
     let source = Update { op: &op, operand: &e, elements: PhantomData };
     let done = match storage.as_mut_slice() {
-        Some(slice) if is_few(map, slice) => source.one_tile(&shape, map, slice),
         Some(slice) if map.rest().is_empty() => {
-            run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
+            source.without_plan(&shape, map, slice).unwrap_or_else(|| {
+                run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
+            })
         }
         _ => store(&source, &e, &shape, map, storage, true),
     };
     done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, Some(fault)))
-}
-
-/// Whether a view is all of so few elements that they may be copied.
-fn is_few<T>(map: &AddressMap, slice: &[T]) -> bool {
-    slice.len() <= SMALL && map.is_contiguous() && map.count() == slice.len()
 }
 
 /// An update in place: the old elements of a tile are its first operand.
@@ -131,23 +128,36 @@ where
     E: Expr,
     F: Op<(T, E::Elem), Out = T>,
 {
-    /// Updates all of few elements, without a plan if that can be.
-    fn one_tile(&self, shape: &Shape, map: &AddressMap, slice: &mut [T]) -> Result<(), Stop> {
-        let mut done = None;
-        let old = list(slice.iter().copied())?;
-        let mut cursor = UpdateCursor { op: self.op, old, operand: self.operand.cursor() };
-        let all = slots(slice);
-        one_tile(self.operand, shape, map, &mut |tile| {
-            let bound = cursor.bind(tile, &mut 1);
-            done = Some(bound.and_then(|()| kernel::fill_tile(&cursor, tile.sides(), all)));
-        });
-        match done {
-            Some(done) => done.map(drop),
-            None => {
-                let out = Output::held(slice);
-                run(self, self.operand, shape, map, out, Blocking::SCRATCH).map(drop)
-            }
+    /// Updates all of a slice whose elements are few, or lie in order as those of the operand do.
+    fn without_plan(
+        &self,
+        shape: &Shape,
+        map: &AddressMap,
+        slice: &mut [T],
+    ) -> Option<Result<(), Stop>> {
+        let len = slice.len();
+        if len >= PARALLEL || !map.is_contiguous() || map.count() != len {
+            return None;
         }
+        if let Some(operand) = self.operand.cursor_in_order(len, TILE) {
+            let mut cursor = UpdateCursor { op: self.op, first: 0, old: Vec::new(), operand };
+            let mut parts = slice.chunks_mut(TILE).enumerate();
+            return Some(parts.try_for_each(|(row, part)| {
+                cursor.first = row;
+                refill(&mut cursor.old, part.iter().copied())?;
+                kernel::fill_tile(&cursor, row, [1, part.len()], slots(part)).map(drop)
+            }));
+        }
+        let mut done = None;
+        one_tile(self.operand, shape, map, &mut |tile| {
+            done = Some(list(slice.iter().copied()).map_err(Stop::from).and_then(|old| {
+                let operand = self.operand.cursor();
+                let mut cursor = UpdateCursor { op: self.op, first: 0, old, operand };
+                cursor.bind(tile, &mut 1)?;
+                kernel::fill_tile(&cursor, 0, tile.sides(), slots(slice)).map(drop)
+            }));
+        });
+        done
     }
 }
 
@@ -158,13 +168,16 @@ where
     F: Op<(T, E::Elem), Out = T>,
 {
     fn open(&self) -> Box<dyn TileSource<T> + '_> {
-        let cursor = UpdateCursor { op: self.op, old: Vec::new(), operand: self.operand.cursor() };
+        let cursor =
+            UpdateCursor { op: self.op, first: 0, old: Vec::new(), operand: self.operand.cursor() };
         Box::new(Updater { cursor, scratch: Scratch::default() })
     }
 }
 
 struct UpdateCursor<'e, F, T, C> {
     op: &'e F,
+    /// The row from which on old elements are kept, and these.
+    first: usize,
     old: Vec<T>,
     operand: C,
 }
@@ -187,7 +200,7 @@ where
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
-        let old = LeafRow::new(&self.old[row * columns..][..columns]);
+        let old = LeafRow::new(&self.old[(row - self.first) * columns..][..columns]);
         ApplyRow::new(self.op, (old, self.operand.row(row, columns)))
     }
 

@@ -257,20 +257,21 @@ pub(super) fn is_streamed<T>(bytes: usize) -> bool {
     simd::streams() && size_of::<T>() <= simd::LINE && bytes >= STREAM_BYTES
 }
 
-/// Evaluates the tile that a cursor is bound to, whose rows follow one another in `out` and fill it.
+/// Evaluates rows of the tile that a cursor is bound to, from `first` on, which follow one another in `out` and fill it.
 ///
 /// # Errors
 ///
 /// [`Stop::Fault`], and [`Error::OutOfSpan`] if the tile does not fill `out`.
 pub(crate) fn fill_tile<T: Copy>(
     cursor: &dyn Fill<T>,
+    first: usize,
     [rows, columns]: [usize; 2],
     out: &mut [MaybeUninit<T>],
 ) -> Result<Filled, Stop> {
     let len = out.len();
     match RowsMut::new(&mut *out, rows, columns, columns) {
         Some(mut to) if rows * columns == len => {
-            if cursor.fill(0, false, &mut to).has_fault() {
+            if cursor.fill(first, false, &mut to).has_fault() {
                 Err(Stop::Fault)
             } else {
                 Ok(Filled::of(out))

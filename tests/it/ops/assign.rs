@@ -211,3 +211,47 @@ fn a_boxed_writer_is_written() {
         .unwrap();
     assert_eq!((0..6).map(|k| t.storage().read(k)).collect::<Vec<_>>(), [0, 2, 4, 1, 3, 5]);
 }
+
+/// Operands in the order of the destination, of the same shape or flipped, and of any length around those of tiles and
+/// tasks: elements are those of a loop.
+#[test]
+fn elements_are_those_of_a_loop_at_any_length() {
+    for len in [1_usize, 2, 63, 64, 65, 2047, 2048, 2049, 4097, 16385, 40_000, 131_071, 131_073] {
+        let [a, b] =
+            [3_i64, 5].map(|k| (0..len as i64).map(|x| x * k % 101 + 1).collect::<Vec<_>>());
+        let [t, u] = [&a, &b].map(|data| Tensor::from(data.clone()));
+        let expected = |f: fn(i64, i64) -> i64| -> Vec<i64> {
+            a.iter().zip(&b).map(|(a, b)| f(*a, *b)).collect()
+        };
+        let mut out = Tensor::full([len], 0_i64).unwrap();
+        out.assign(&t * 2 - &u).unwrap();
+        assert_eq!(*out.storage(), expected(|a, b| a * 2 - b), "{len}");
+        assert_eq!((&t * 2 - &u).to_vec().unwrap(), expected(|a, b| a * 2 - b), "{len}");
+        assert_eq!((&t / &u).to_vec().unwrap(), expected(|a, b| a / b), "{len}");
+        out.assign(&t).unwrap();
+        out += &u;
+        assert_eq!(*out.storage(), expected(|a, b| a + b), "{len}");
+        out.zip_in_place(&u * 3, |sum, b| sum - b).unwrap();
+        assert_eq!(*out.storage(), expected(|a, b| a - 2 * b), "{len}");
+        out *= 7;
+        assert_eq!(*out.storage(), expected(|a, b| 7 * (a - 2 * b)), "{len}");
+        // The same through views of both sides, which do not lie in order.
+        out.assign(&t).unwrap();
+        let mut back = out.view_mut().flip(0).unwrap();
+        back += u.view().flip(0).unwrap();
+        assert_eq!(*out.storage(), expected(|a, b| a + b), "{len}");
+        out += u.view().flip(0).unwrap().flip(0).unwrap();
+        assert_eq!(*out.storage(), expected(|a, b| a + 2 * b), "{len}");
+        // The first element without a value, wherever it is.
+        for at in [0, len / 2, len - 1] {
+            let mut zero = b.clone();
+            zero[at] = 0;
+            zero[len - 1] = 0;
+            let zero = Tensor::from(zero);
+            let failed = out.try_div_assign(&zero).unwrap_err();
+            assert_eq!(failed, Error::Arithmetic { index: vec![at] }, "{len}");
+            assert_eq!((&t / &zero).eval().unwrap_err(), failed, "{len}");
+            assert_eq!(out.assign(&t % &zero).unwrap_err(), failed, "{len}");
+        }
+    }
+}
