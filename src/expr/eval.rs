@@ -1,5 +1,9 @@
 //! Evaluation: from an expression to operands, a plan and elements.
 
+mod in_order;
+
+pub(super) use in_order::in_order;
+
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sink::store;
@@ -7,14 +11,14 @@ use super::{Access, Expr, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, Blocking, Fill, Filled, Output, PARALLEL, PerOperand, Place, Source, Steps, Stop, Tile,
-    TileSource,
+    self, Blocking, Filled, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
 };
 use crate::map::{self, AddressMap};
 use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
+use in_order::{assign_in_order, elements_in_order};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
@@ -26,11 +30,7 @@ pub(crate) const SMALL: usize = 4096;
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
-    let (count, mut data) = (map.count(), None);
-    if in_order(e, &map, count, &mut |cursor| {
-        data = Some(inner::collect(count, |out| kernel::fill_tile(cursor, 0, [1, count], out)));
-    }) && let Some(data) = data
-    {
+    if let Some(data) = elements_in_order(e, &map) {
         let data = data.map_err(|stop| locate::explain_stop(e, &shape, &map, stop, None))?;
         return Ok(Tensor::from_parts(map, data));
     }
@@ -38,7 +38,7 @@ pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
         return Ok(Tensor::from_parts(map, data?));
     }
-    let data = elements(e, &shape, &map)?;
+    let data = inner::collect(map.count(), |out| fill(e, &shape, &map, out))?;
     Ok(Tensor::from_parts(map, data))
 }
 
@@ -49,7 +49,10 @@ pub(super) fn elements<T: Copy + Send + Sync>(
     shape: &Shape,
     map: &AddressMap,
 ) -> Result<Vec<T>> {
-    inner::collect(map.count(), |out| fill(e, shape, map, out))
+    match elements_in_order(e, map) {
+        Some(data) => data.map_err(|stop| locate::explain_stop(e, shape, map, stop, None)),
+        None => inner::collect(map.count(), |out| fill(e, shape, map, out)),
+    }
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given, to where there is space for just as many.
@@ -111,12 +114,12 @@ fn small_tile_of<T: Copy + Send + Sync>(
         return None;
     }
     let map = AddressMap::row_major(&shape).ok()?;
+    if let Some(data) = elements_in_order(e, &map) {
+        return data.ok();
+    }
     let filled = |out: &mut [MaybeUninit<T>]| {
-        let done = fill_in_order(e, &map, out).unwrap_or_else(|| {
-            let mut done = Err(Stop::Done);
-            one_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
-            done
-        });
+        let mut done = Err(Stop::Done);
+        one_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
         done.map_err(|_| Error::OutOfSpan { span: 0..map.count(), len: out.len() })
     };
     inner::collect(map.count(), filled).ok()
@@ -141,20 +144,6 @@ pub(super) fn assign<T: Copy + Send + Sync>(
         return done;
     }
     assign_blocks(e, &shape, map, storage)
-}
-
-/// [`assign`] to a destination that is all of a slice in order, if operands lie so as well.
-fn assign_in_order<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
-    map: &AddressMap,
-    storage: &mut dyn Writer<Elem = T>,
-) -> Option<Result<()>> {
-    let (out, shape) = (storage.as_mut_slice()?, map.shape());
-    if !e.is_shaped(&shape) {
-        return None;
-    }
-    let done = fill_in_order(e, map, slots(out))?;
-    Some(done.map(drop).map_err(|stop| locate::explain_stop(e, &shape, map, stop, None)))
 }
 
 /// [`assign`] to a destination that can take it, every element of which is computed.
@@ -214,9 +203,6 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
 ) -> Result<Option<Filled>, Stop> {
     let mut done = Err(Stop::Done);
     let whole = map.count() == out.len();
-    if let Some(done) = fill_in_order(e, map, out) {
-        return done.map(Some);
-    }
     if whole && one_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
@@ -246,32 +232,6 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
     direct
         && last
             .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
-}
-
-/// The shortest way, for evaluations by one thread whose operands lie in the order of the output: no tiles, no plan.
-#[inline(never)]
-fn fill_in_order<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
-    map: &AddressMap,
-    out: &mut [MaybeUninit<T>],
-) -> Option<Result<Filled, Stop>> {
-    let mut done = None;
-    in_order(e, map, out.len(), &mut |cursor| {
-        done = Some(kernel::fill_tile(cursor, 0, [1, out.len()], out));
-    });
-    done
-}
-
-/// Whether that can be; then `work` is called with what evaluates all elements.
-#[inline(always)]
-pub(super) fn in_order<T>(
-    e: &dyn Node<T>,
-    map: &AddressMap,
-    len: usize,
-    work: &mut dyn FnMut(&dyn Fill<T>),
-) -> bool {
-    let whole = (1..PARALLEL).contains(&len) && map.count() == len;
-    whole && map.is_contiguous() && map.top().offset() == 0 && e.in_order(len, work)
 }
 
 /// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can be had, and

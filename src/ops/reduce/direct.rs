@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Most runs that are handed over at once.
-const TOGETHER: usize = 256;
+const MANY: usize = 256;
 
 /// How elements in row-major order are folded.
 pub(super) struct Direct {
@@ -57,7 +57,7 @@ impl Direct {
             return Ok(None);
         }
         if elements.len() > along::LEAF {
-            return Ok(self.fold(elements, reducer)?.and_then(|mut results| results.pop()));
+            return self.only_of_several(elements, reducer);
         }
         let mut states = Vec::new();
         if fold_runs(reducer, &[elements], &[], &mut states).is_err() {
@@ -68,6 +68,15 @@ impl Direct {
             Some(Err(Failure::Undefined(why, _))) => Err(undefined::<R::Out>(why, Vec::new())),
             _ => Ok(None),
         }
+    }
+
+    #[cold]
+    fn only_of_several<T: Copy, R: Reducer<T>>(
+        &self,
+        elements: &[T],
+        reducer: &R,
+    ) -> Result<Option<R::Out>> {
+        Ok(self.fold(elements, reducer)?.and_then(|mut results| results.pop()))
     }
 
     /// All results; `None` if there is no memory for them, which a fold by a plan reports if it has none either.
@@ -81,31 +90,28 @@ impl Direct {
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
         let count = elements.len() / usize::max(height, 1);
-        let (mut results, mut states) = (try_with_capacity(count)?, Vec::new());
-        let done = if *across {
-            let mut groups = elements.chunks_exact(height * width).enumerate();
-            groups.try_for_each(|(group, elements)| {
-                if height <= LEAF {
+        let leaf = if *across { LEAF } else { along::LEAF };
+        let done = if height > leaf || count > MANY {
+            self.fold_many(elements, [height, width], reducer)
+        } else {
+            let mut states = Vec::new();
+            let mut results = try_with_capacity(count)?;
+            let done = if *across {
+                let mut groups = elements.chunks_exact(height * width).enumerate();
+                groups.try_for_each(|(group, elements)| {
                     let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
                     fold_columns(reducer, &rows, 0, &mut states)?;
-                } else {
-                    states = columns(elements, width, reducer)?;
-                }
-                append_results(reducer, &mut states, group * width, &mut results)
-            })
-        } else if height <= along::LEAF {
-            let mut groups = elements.chunks(height * TOGETHER).enumerate();
-            groups.try_for_each(|(group, elements)| {
+                    append_results(reducer, &mut states, group * width, &mut results)
+                })
+            } else {
                 let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-                fold_runs(reducer, &runs, &[], &mut states)?;
-                append_results(reducer, &mut states, group * TOGETHER, &mut results)
-            })
-        } else {
-            let gone = &shape[gone.clone()];
-            rows(elements, gone, count, reducer).map(|folded| results = folded)
+                let folded = fold_runs(reducer, &runs, &[], &mut states).map_err(Failure::from);
+                folded.and_then(|()| append_results(reducer, &mut states, 0, &mut results))
+            };
+            done.map(|()| results)
         };
         match done {
-            Ok(()) => Ok(Some(results)),
+            Ok(results) => Ok(Some(results)),
             Err(Failure::Undefined(why, number)) => {
                 let index = self.index_of(number).to_vec();
                 Err(undefined::<R::Out>(why, index))
@@ -114,47 +120,55 @@ impl Direct {
         }
     }
 
+    /// Results that are many, or of more than one leaf each.
+    #[inline(never)]
+    fn fold_many<T: Copy, R: Reducer<T>>(
+        &self,
+        elements: &[T],
+        [height, width]: [usize; 2],
+        reducer: &R,
+    ) -> Result<Vec<R::Out>, Failure> {
+        let (group, count) = (height * width, elements.len() / height);
+        if self.across {
+            let mut results = try_with_capacity(count)?;
+            for (number, elements) in elements.chunks_exact(group).enumerate() {
+                let mut columns = Columns::new(reducer);
+                for (leaf, elements) in elements.chunks(LEAF * width).enumerate() {
+                    let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
+                    columns.take(&rows, leaf * LEAF)?;
+                }
+                let mut states = columns.into_states();
+                append_results(reducer, &mut states, number * width, &mut results)?;
+            }
+            return Ok(results);
+        }
+        let leaves = Leaves::new(&self.shape[self.gone.clone()]);
+        let (line, leaf) = (leaves.line(), leaves.leaf());
+        let mut folded = Runs::new(reducer, leaves.count(), 0..count)?;
+        if leaves.count() == 1 {
+            for elements in elements.chunks(height * MANY) {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
+                folded.take(&runs, &[])?;
+            }
+            return folded.into_results();
+        }
+        for elements in elements.chunks_exact(height) {
+            let mut position = 0;
+            for elements in elements.chunks_exact(line).flat_map(|line| line.chunks(leaf * MANY)) {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaf).collect();
+                let positions = (position..).step_by(leaf).take(runs.len());
+                let positions: SmallVec<[usize; 8]> = positions.filter(|_| R::POSITIONS).collect();
+                folded.take(&runs, &positions)?;
+                position += elements.len();
+            }
+        }
+        folded.into_results()
+    }
+
     /// The index of the result of this number.
     fn index_of(&self, number: usize) -> Index {
         let Self { shape, gone, .. } = self;
         let kept: Shape = shape[..gone.start].iter().chain(&shape[gone.end..]).copied().collect();
         kept.unravel(number)
     }
-}
-
-/// The states of all columns of rows of more than one leaf.
-fn columns<T: Copy, R: Reducer<T>>(
-    elements: &[T],
-    width: usize,
-    reducer: &R,
-) -> Result<Vec<R::State>> {
-    let mut columns = Columns::new(reducer);
-    for (leaf, elements) in elements.chunks(LEAF * width).enumerate() {
-        let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
-        columns.take(&rows, leaf * LEAF)?;
-    }
-    Ok(columns.into_states())
-}
-
-/// The results of reduced axes of these extents, which come last and have more than one leaf.
-fn rows<T: Copy, R: Reducer<T>>(
-    elements: &[T],
-    gone: &[usize],
-    count: usize,
-    reducer: &R,
-) -> Result<Vec<R::Out>, Failure> {
-    let leaves = Leaves::new(gone);
-    let (line, leaf) = (leaves.line(), leaves.leaf());
-    let mut folded = Runs::new(reducer, leaves.count(), 0..count)?;
-    for elements in elements.chunks_exact(elements.len() / count) {
-        let mut position = 0;
-        for elements in elements.chunks_exact(line).flat_map(|line| line.chunks(leaf * TOGETHER)) {
-            let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaf).collect();
-            let positions = (position..).step_by(leaf).take(runs.len());
-            let positions: SmallVec<[usize; 8]> = positions.filter(|_| R::POSITIONS).collect();
-            folded.take(&runs, &positions)?;
-            position += elements.len();
-        }
-    }
-    folded.into_results()
 }

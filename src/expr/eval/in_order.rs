@@ -1,0 +1,53 @@
+//! Evaluations by one thread whose operands lie in the order of the output: no plan, no tiles.
+
+use crate::error::Result;
+use crate::expr::locate;
+use crate::expr::node::Node;
+use crate::kernel::inner::{self, slots};
+use crate::kernel::{self, Fill, PARALLEL, Stop};
+use crate::map::AddressMap;
+use crate::storage::Writer;
+
+/// Calls `work` with what evaluates all elements of `e`, at the shape of `map`, where `len` slots are all that it says;
+/// tells whether that can be.
+#[inline(always)]
+pub(in crate::expr) fn in_order<T>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    len: usize,
+    work: &mut dyn FnMut(&dyn Fill<T>),
+) -> bool {
+    let whole = (1..PARALLEL).contains(&len) && map.count() == len;
+    whole && map.is_contiguous() && map.top().offset() == 0 && e.in_order(len, work)
+}
+
+/// All elements.
+#[inline(always)]
+pub(super) fn elements_in_order<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+) -> Option<Result<Vec<T>, Stop>> {
+    let (len, mut data) = (map.count(), None);
+    in_order(e, map, len, &mut |cursor| {
+        data = Some(inner::collect(len, |out| kernel::fill_tile(cursor, 0, [1, len], out)));
+    });
+    data
+}
+
+/// All elements to a destination that has just so many.
+#[inline(always)]
+pub(super) fn assign_in_order<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+) -> Option<Result<()>> {
+    let (out, shape) = (storage.as_mut_slice()?, map.shape());
+    let (len, mut done) = (out.len(), None);
+    if e.is_shaped(&shape) {
+        in_order(e, map, len, &mut |cursor| {
+            done = Some(kernel::fill_tile(cursor, 0, [1, len], slots(out)));
+        });
+    }
+    let failed = |stop| locate::explain_stop(e, &shape, map, stop, None);
+    done.map(|done| done.map(drop).map_err(failed))
+}
