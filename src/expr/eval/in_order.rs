@@ -41,13 +41,13 @@ pub(super) fn assign_in_order<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Option<Result<()>> {
-    let (out, shape) = (storage.as_mut_slice()?, map.shape());
+    let out = storage.as_mut_slice()?;
     let (len, mut done) = (out.len(), None);
-    if e.is_shaped(&shape) {
-        in_order(e, map, len, &mut |cursor| {
+    in_order(e, map, len, &mut |cursor| {
+        if e.is_shaped(&map.shape()) {
             done = Some(kernel::fill_tile(cursor, 0, [1, len], slots(out)));
-        });
-    }
-    let failed = |stop| locate::explain_stop(e, &shape, map, stop, None);
+        }
+    });
+    let failed = |stop| locate::explain_stop(e, &map.shape(), map, stop, None);
     done.map(|done| done.map(drop).map_err(failed))
 }
