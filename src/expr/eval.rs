@@ -2,7 +2,7 @@
 
 mod in_order;
 
-pub(super) use in_order::in_order;
+pub(super) use in_order::{in_order, is_whole};
 
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
@@ -22,7 +22,7 @@ use in_order::{assign_in_order, elements_in_order};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-/// Evaluations up to this size need no plan where everything is strided.
+/// Evaluations up to this size need no plan where everything is strided; in order, larger ones do without.
 pub(crate) const SMALL: usize = 4096;
 
 /// All elements in row-major order in a new tensor.
@@ -67,20 +67,38 @@ pub(super) fn fill<T: Copy + Send + Sync>(
     filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
-/// All elements of a small expression of operands in memory, if they are had without a plan and `wanted` says so of the
-/// shape: where they lie if they lie in order, and are at most so many. `None` also where an element does not exist, which an evaluation reports.
+/// The elements of an expression without a plan, if `wanted` says so of its shape: where they lie, if they lie in order
+/// in memory and are at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an
+/// element does not exist, which an evaluation reports.
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
-    most: usize,
+    in_place: usize,
     wanted: &mut dyn FnMut(Shape) -> bool,
 ) -> Option<Cow<'e, [E::Elem]>> {
     match e.in_memory().filter(|(_, map)| map.is_contiguous()) {
         Some((elements, map)) => {
-            let few = map.count() <= most && wanted(map.shape());
+            let few = map.count() <= in_place && wanted(map.shape());
             elements.get(map.span()).filter(|_| few).map(Cow::Borrowed)
         }
         None => small_tile_of(e, wanted).map(Cow::Owned),
     }
+}
+
+/// How [`small_elements`] would have the elements of an expression of this shape, in words, if it has some.
+pub(crate) fn small_in_words<E: Expr>(
+    e: &E,
+    in_place: usize,
+    shape: &Shape,
+) -> Option<&'static str> {
+    if shape.contains(&0) {
+        return None;
+    }
+    if let Some((_, map)) = e.in_memory().filter(|(_, map)| map.is_contiguous()) {
+        return (map.count() <= in_place).then_some("read where it lies, without a plan");
+    }
+    let map = AddressMap::row_major(shape).ok().filter(|_| is_small(e, shape))?;
+    let one = in_order(e, &map, map.count(), &mut |_| {}) || one_tile(e, shape, &map, &mut |_| {});
+    one.then_some("small, computed without a plan")
 }
 
 /// Bytes of the elements of a small expression that are computed before they are used.
@@ -92,15 +110,6 @@ pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) ->
     let mut near = shape.count().is_ok_and(|count| count <= most);
     e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
     near
-}
-
-/// Whether [`small_elements`] are had of an expression of this shape, if they exist.
-pub(crate) fn are_small<E: Expr>(e: &E, shape: &Shape, most: usize) -> bool {
-    if let Some((_, map)) = e.in_memory().filter(|(_, map)| map.is_contiguous()) {
-        return map.count() <= most;
-    }
-    let map = AddressMap::row_major(shape);
-    is_small(e, shape) && map.is_ok_and(|map| one_tile(e, shape, &map, &mut |_| {}))
 }
 
 /// The elements of [`small_elements`], computed.
@@ -214,7 +223,7 @@ pub(super) fn blocking(e: &dyn Tree, map: &AddressMap) -> Blocking {
     match e.depth() {
         _ if copies_rows(e, map) => Blocking::ROWS,
         0 => Blocking::DIRECT,
-        // Boxes have memory for a tile.
+        // Boxes are evaluated to scratch memory, a tile at a time: tiles stay short.
         _ => Blocking::SCRATCH,
     }
 }
@@ -234,8 +243,8 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
             .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
 }
 
-/// The short way for small evaluations: one tile, straight from the strides. Calls `fill` with it, if it can be had, and
-/// tells whether.
+/// The short way for small evaluations: one tile, straight from the strides; one row, if boxes, results of deferred
+/// operations or storage that is not memory lie in order. Calls `fill` with it, if it can be had, and tells whether.
 pub(super) fn one_tile(
     e: &dyn Tree,
     shape: &Shape,

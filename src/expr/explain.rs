@@ -103,9 +103,6 @@ impl<E: Expr> fmt::Display for Lazy<E> {
     }
 }
 
-/// How an operand is read whose elements are few.
-pub(crate) const SMALL_WORDS: &str = "small, computed without a plan";
-
 /// Said of what prints without its elements.
 pub(crate) const NOT_COMPUTED: &str = "not computed yet: `.eval()?` computes it";
 

@@ -45,9 +45,9 @@ pub use deferred::Prepare;
 pub(crate) use deferred::{Missing, prepare, prepare_all};
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
-pub(crate) use eval::{SMALL, are_small, for_each_block, is_small, small_elements};
+pub(crate) use eval::{SMALL, for_each_block, is_small, small_elements, small_in_words};
 pub use explain::Explanation;
-pub(crate) use explain::{NOT_COMPUTED, SMALL_WORDS, bytes_read, densely};
+pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub use lazy::Lazy;
 pub(crate) use locate::explain_rows;
 pub use operands::{IntoOperands, Operands, align, zip_with};
@@ -154,8 +154,8 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'_>;
 
-    /// The same, bound to all elements in row-major order, as rows so long and at their end one of what is left, if every
-    /// leaf is memory that has just `count` of them in order.
+    /// The same, bound to all elements in row-major order, as rows of `columns` and at their end one of what is left, if
+    /// every leaf is memory that has just `count` of them in order.
     #[doc(hidden)]
     #[inline(always)]
     fn cursor_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursor<'_>> {

@@ -1,7 +1,7 @@
 //! Updates in place: the old elements of the destination are the first operand.
 
 use super::apply::{ApplyRow, Op};
-use super::eval::{destination, one_tile, run};
+use super::eval::{destination, is_whole, one_tile, run};
 use super::leaf::LeafRow;
 use super::node::fill_bound;
 use super::operands::Function;
@@ -13,8 +13,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::inner::{Scratch, slots};
 use crate::kernel::{
-    self, Blocking, Cursor, Dest, Fault, Local, Output, PARALLEL, Source, Stop, TILE, Tile,
-    TileSource,
+    self, Blocking, Cursor, Dest, Fault, Local, Output, Source, Stop, TILE, Tile, TileSource,
 };
 use crate::map::AddressMap;
 use crate::memory::{list, refill};
@@ -136,7 +135,7 @@ where
         slice: &mut [T],
     ) -> Option<Result<(), Stop>> {
         let len = slice.len();
-        if len >= PARALLEL || !map.is_contiguous() || map.count() != len {
+        if !is_whole(map, len) {
             return None;
         }
         if let Some(operand) = self.operand.cursor_in_order(len, TILE) {

@@ -78,7 +78,7 @@ impl<W: Writer> Ragged<W> {
             return Err(refused());
         }
         let form = self.form()?;
-        let source = e.joint(Stretch::Rows)?;
+        let source = e.joint(stretch)?;
         check(&form, &source.form, stretches)?;
         self.check_rows()?;
         let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };

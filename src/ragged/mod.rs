@@ -103,6 +103,10 @@ mod sealed {
     /// Kinds of operations are closed.
     #[allow(unnameable_types, reason = "this is what seals the trait")]
     pub trait Operation {}
+
+    /// Kinds of destinations are closed.
+    #[allow(unnameable_types, reason = "this is what seals the trait")]
+    pub trait Destination {}
 }
 
 /// Which lengths of 1 are stretched.

@@ -17,8 +17,14 @@ pub(in crate::expr) fn in_order<T>(
     len: usize,
     work: &mut dyn FnMut(&dyn Fill<T>),
 ) -> bool {
-    let whole = (1..PARALLEL).contains(&len) && map.count() == len;
-    whole && map.is_contiguous() && map.top().offset() == 0 && e.in_order(len, work)
+    is_whole(map, len) && e.in_order(len, work)
+}
+
+/// Whether a map is all of so many slots in order, and one thread writes them.
+#[inline(always)]
+pub(in crate::expr) fn is_whole(map: &AddressMap, len: usize) -> bool {
+    let all = (1..PARALLEL).contains(&len) && map.count() == len;
+    all && map.is_contiguous() && map.top().offset() == 0
 }
 
 /// All elements.
@@ -41,9 +47,12 @@ pub(super) fn assign_in_order<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Option<Result<()>> {
-    let out = storage.as_mut_slice()?;
-    let (len, mut done) = (out.len(), None);
-    in_order(e, map, len, &mut |cursor| {
+    let (len, mut done) = (map.count(), None);
+    if !is_whole(map, len) {
+        return None;
+    }
+    let out = storage.as_mut_slice().filter(|out| out.len() == len)?;
+    e.in_order(len, &mut |cursor| {
         if e.is_shaped(&map.shape()) {
             done = Some(kernel::fill_tile(cursor, 0, [1, len], slots(out)));
         }

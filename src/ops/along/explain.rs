@@ -3,7 +3,7 @@
 use super::rows::Read;
 use super::{Along, Sweep, below};
 use crate::error::Result;
-use crate::expr::{Explanation, Expr, SMALL, SMALL_WORDS, are_small, bytes_read};
+use crate::expr::{Explanation, Expr, SMALL, bytes_read, small_in_words};
 use crate::kernel::{PARALLEL, threads};
 
 impl<E: Expr> Along<'_, E> {
@@ -13,12 +13,13 @@ impl<E: Expr> Along<'_, E> {
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         let lanes = others.fold(1, |count: usize, (_, &extent)| count.saturating_mul(extent));
-        let (width, operand) = if are_small(self.e, &self.shape, SMALL) && !self.shape.contains(&0)
-        {
-            (below(&self.shape, self.axis), SMALL_WORDS)
-        } else {
-            let read = Read::new(self.e, &self.shape, self.axis)?;
-            (if read.lanes { 1 } else { read.width }, read.rows.explain())
+        let small = small_in_words(self.e, SMALL, &self.shape).filter(|_| self.read.is_none());
+        let (width, operand) = match small {
+            Some(operand) => (below(&self.shape, self.axis), operand),
+            None => {
+                let read = Read::new(self.e, &self.shape, self.axis)?;
+                (if read.lanes { 1 } else { read.width }, read.rows.explain())
+            }
         };
         let together = match width {
             1 => "one by one".to_string(),

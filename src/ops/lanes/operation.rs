@@ -7,8 +7,8 @@ use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, SMALL, SMALL_WORDS, are_small, bytes_read, selectors,
-    selectors_around,
+    Boxes, Explanation, Expr, Lazy, Prepare, SMALL, bytes_read, selectors, selectors_around,
+    small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
@@ -277,20 +277,19 @@ where
             "" => String::new(),
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
         };
-        let (how, threads) = match operands {
-            Some(_)
-                if O::BESIDE.is_empty() && are_small(&self.a.0, &a, SMALL) && !a.contains(&0) =>
-            {
+        let small = small_in_words(&self.a.0, SMALL, &a).filter(|_| O::BESIDE.is_empty());
+        let (how, threads) = match (operands, small) {
+            (Some(_), Some(operand)) => {
                 let lanes = a.count()? / extent;
                 let lines = [
                     format!("lanes: {lanes} of {extent} elements, all at once"),
-                    format!("operand: {SMALL_WORDS}"),
+                    format!("operand: {operand}"),
                     format!("each lane: {each}"),
                 ];
                 (list(lines.into_iter())?, 1)
             }
-            Some((a, b)) => explain_lanes((&a, &b), self.axis, &shape, each)?,
-            None => (vec!["there is nothing to compute".into()], 1),
+            (Some((a, b)), None) => explain_lanes((&a, &b), self.axis, &shape, each)?,
+            (None, _) => (vec!["there is nothing to compute".into()], 1),
         };
         let (of, to, results) =
             (type_name::<A::Elem>(), type_name::<O::Elem>(), Compute::shape(self)?);

@@ -70,7 +70,8 @@ impl Direct {
         }
     }
 
-    #[cold]
+    /// The same, of more than one leaf: apart, as small operands gain by it.
+    #[inline(never)]
     fn only_of_several<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
@@ -94,21 +95,7 @@ impl Direct {
         let done = if height > leaf || count > MANY {
             self.fold_many(elements, [height, width], reducer)
         } else {
-            let mut states = Vec::new();
-            let mut results = try_with_capacity(count)?;
-            let done = if *across {
-                let mut groups = elements.chunks_exact(height * width).enumerate();
-                groups.try_for_each(|(group, elements)| {
-                    let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
-                    fold_columns(reducer, &rows, 0, &mut states)?;
-                    append_results(reducer, &mut states, group * width, &mut results)
-                })
-            } else {
-                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-                let folded = fold_runs(reducer, &runs, &[], &mut states).map_err(Failure::from);
-                folded.and_then(|()| append_results(reducer, &mut states, 0, &mut results))
-            };
-            done.map(|()| results)
+            self.fold_few(elements, [height, width], reducer)
         };
         match done {
             Ok(results) => Ok(Some(results)),
@@ -118,6 +105,30 @@ impl Direct {
             }
             Err(Failure::Stop(_)) => Ok(None),
         }
+    }
+
+    /// Few results, of one leaf each: what [`Self::fold_many`] does, without its states of leaves.
+    #[inline(always)]
+    fn fold_few<T: Copy, R: Reducer<T>>(
+        &self,
+        elements: &[T],
+        [height, width]: [usize; 2],
+        reducer: &R,
+    ) -> Result<Vec<R::Out>, Failure> {
+        let mut results = try_with_capacity(elements.len() / height.max(1))?;
+        let mut states = Vec::new();
+        if self.across {
+            for (group, elements) in elements.chunks_exact(height * width).enumerate() {
+                let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
+                fold_columns(reducer, &rows, 0, &mut states)?;
+                append_results(reducer, &mut states, group * width, &mut results)?;
+            }
+        } else {
+            let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
+            fold_runs(reducer, &runs, &[], &mut states)?;
+            append_results(reducer, &mut states, 0, &mut results)?;
+        }
+        Ok(results)
     }
 
     /// Results that are many, or of more than one leaf each.

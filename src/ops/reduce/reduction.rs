@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, SMALL_WORDS, are_small,
-    bytes_read, densely, erased, prepare_all, selectors, small_elements,
+    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, densely,
+    erased, prepare_all, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -57,7 +57,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
         Self { e, axes, reducer, keepdims: false }
     }
 
-    /// What `fold` makes of the elements, if the operand is small and in memory, so that results are had without a plan.
+    /// What `fold` makes of the elements, if they lie in order in memory, or are few and computed first: without a plan.
     #[inline(never)]
     fn direct<A>(
         &self,
@@ -254,11 +254,11 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             return Ok(Explanation::report(what, how, 1, [read, written]));
         }
         let mut lines = fold::explain::<_, R>(&e, &shape, &reduced)?;
-        if are_small(&self.e, &shape, PARALLEL - 1)
+        if let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
             && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
         {
             lines.truncate(1);
-            lines.push(format!("operand: {SMALL_WORDS}"));
+            lines.push(format!("operand: {operand}"));
         }
         let threads = if count < PARALLEL { 1 } else { threads() };
         Ok(Explanation::report(

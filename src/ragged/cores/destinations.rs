@@ -3,14 +3,14 @@
 use super::arguments::{Places, RaggedResults};
 use crate::error::Result;
 use crate::gufunc::Outputs;
-use crate::ragged::Ragged;
 use crate::ragged::apply::zip_ragged;
 use crate::ragged::expr::IntoRagged;
+use crate::ragged::{Ragged, sealed};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 
 /// A tensor or view of any storage with a writer, of just the rows of a result. Sealed.
-pub trait RaggedDestination {
+pub trait RaggedDestination: sealed::Destination {
     /// Type of its elements.
     type Elem: Copy + Send + Sync;
 
@@ -25,6 +25,10 @@ pub trait RaggedDestination {
 
 /// Which elements of a result are those of calls that were made.
 type Made = Ragged<Vec<bool>>;
+
+impl<W> sealed::Destination for Ragged<W> {}
+
+impl<W> sealed::Destination for Tensor<W> {}
 
 impl<W: Writer> RaggedDestination for Ragged<W> {
     type Elem = W::Elem;
@@ -67,7 +71,7 @@ pub trait RaggedDestinations<O: Outputs<Tensors: RaggedResults>> {
     fn write_all(
         self,
         results: <O::Tensors as RaggedResults>::Ragged,
-        made: &dyn Fn(usize) -> Result<Option<Made>>,
+        made: Vec<Option<Made>>,
     ) -> Result<()>;
 }
 
@@ -81,9 +85,9 @@ macro_rules! one {
             fn write_all(
                 self,
                 $pattern: <<$O as Outputs>::Tensors as RaggedResults>::Ragged,
-                made: &dyn Fn(usize) -> Result<Option<Made>>,
+                made: Vec<Option<Made>>,
             ) -> Result<()> {
-                self.write($result, made(0)?)
+                self.write($result, made.into_iter().next().flatten())
             }
         }
     };
@@ -99,13 +103,9 @@ where
         self.iter_mut().enumerate().try_for_each(|(k, out)| out.accepts(&places.blank(k)?))
     }
 
-    fn write_all(
-        self,
-        results: [Ragged<Vec<D::Elem>>; N],
-        made: &dyn Fn(usize) -> Result<Option<Made>>,
-    ) -> Result<()> {
-        let mut each = self.into_iter().zip(results).enumerate();
-        each.try_for_each(|(k, (out, result))| out.write(result, made(k)?))
+    fn write_all(self, results: [Ragged<Vec<D::Elem>>; N], made: Vec<Option<Made>>) -> Result<()> {
+        let mut each = self.into_iter().zip(results).zip(made);
+        each.try_for_each(|((out, result), made)| out.write(result, made))
     }
 }
 
@@ -120,9 +120,10 @@ macro_rules! destinations {
             fn write_all(
                 self,
                 ($($name,)*): ($(Ragged<Vec<$D::Elem>>,)*),
-                made: &dyn Fn(usize) -> Result<Option<Made>>,
+                made: Vec<Option<Made>>,
             ) -> Result<()> {
-                $(self.$k.write($name, made($k)?)?;)*
+                let mut made = made.into_iter();
+                $(self.$k.write($name, made.next().flatten())?;)*
                 Ok(())
             }
         }
@@ -139,9 +140,10 @@ macro_rules! destinations {
             fn write_all(
                 self,
                 [$($name),*]: [Ragged<Vec<T>>; $count],
-                made: &dyn Fn(usize) -> Result<Option<Made>>,
+                made: Vec<Option<Made>>,
             ) -> Result<()> {
-                $(self.$k.write($name, made($k)?)?;)*
+                let mut made = made.into_iter();
+                $(self.$k.write($name, made.next().flatten())?;)*
                 Ok(())
             }
         }

@@ -186,14 +186,14 @@ where
 
     /// Computes all results into existing tensors or views of any storage with a writer, ragged or dense, of just the
     /// rows of the results: a tuple or an array of them, or one alone. What a mask leaves out stays as it is there,
-    /// without values by [`Self::or`].
+    /// without values by [`Self::or`]: it is read, and written again.
     ///
     /// # Errors
     ///
     /// Before anything is written: what [`Self::eval`] reports, but for [`Error::MaskedOutput`];
     /// [`Error::Destination`] and [`Error::RowLength`] for a destination of other rows than the result,
     /// [`Error::OverlappingRows`] and [`Error::NotInjective`] if an item would be written twice. Then
-    /// [`Error::Storage`] if the storage of a destination fails; some are partly written.
+    /// [`Error::Storage`] if the storage of a destination fails, and [`Error::OutOfMemory`]; some are partly written.
     ///
     /// # Panics
     ///
@@ -225,14 +225,15 @@ where
         outs.accept(&places)?;
         let results = Self::placed(self.run(&held, &plan)?, &places)?;
         let kept = plan.made.as_ref().filter(|_| self.0.or.is_none());
-        outs.write_all(results, &|output| {
+        let made = (0..plan.ends.len()).map(|output| {
             let Some(made) = kept else { return Ok(None) };
             let lengths = plan.ends[output].windows(2).map(|ends| ends[1] - ends[0]);
             let all = made.iter().zip(lengths).flat_map(|(&made, len)| repeat_n(made, len));
             let mut elements = try_with_capacity(places.count(output)?)?;
             elements.extend(all);
             places.place(output, elements).map(Some)
-        })
+        });
+        outs.write_all(results, made.collect::<Result<_>>()?)
     }
 
     fn placed(

@@ -52,14 +52,14 @@ fn selections_say_ranks() {
     insta::assert_snapshot!(shown(t.top_k(1, 5, Descending).explain().unwrap()), @r#"
     descending top elements of f64 [10, 100] along axis 1 to f64 [10, 5]
     lanes: 10 of 100 elements, all at once
-    operand: small, computed without a plan
+    operand: read where it lies, without a plan
     each lane: 5 of 8-byte keys with positions selected, then sorted
     bytes: 8000 read, 400 written
     "#);
     insta::assert_snapshot!(shown(t.partition(1, 7, Ascending).explain().unwrap()), @r#"
     ascending partition of f64 [10, 100] along axis 1 to f64 [10, 100]
     lanes: 10 of 100 elements, all at once
-    operand: small, computed without a plan
+    operand: read where it lies, without a plan
     each lane: rank 7 of 8-byte keys with positions selected, the others as they come on its sides
     bytes: 8000 read, 8000 written
     "#);
@@ -67,7 +67,7 @@ fn selections_say_ranks() {
     insta::assert_snapshot!(shown(quantiles.unwrap()), @r#"
     quantiles but for NaN of f64 [10, 100] along axis 1 to f64 [10, 2]
     lanes: 10 of 100 elements, all at once
-    operand: small, computed without a plan
+    operand: read where it lies, without a plan
     each lane: ranks [24, 25, 49, 50] of 8-byte keys selected, or such of those that are not NaN
     bytes: 8000 read, 160 written
     "#);
@@ -120,7 +120,7 @@ fn picks_name_both_operands() {
     insta::assert_snapshot!(shown(t.histogram_along(0, &bins).explain().unwrap()), @r#"
     histogram of f64 [10, 100] along axis 0 to u64 [4, 100]
     lanes: 100 of 10 elements, all at once
-    operand: small, computed without a plan
+    operand: read where it lies, without a plan
     each lane: counted in the bins
     bytes: 8000 read, 3200 written
     "#);

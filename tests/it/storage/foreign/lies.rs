@@ -186,6 +186,14 @@ fn memory_that_is_too_short_is_named() {
     assert!(matches!(error, lensor::Error::OutOfSpan { len: 1666, .. }), "{error:?}");
     let error = t.get(&[49, 99]).unwrap_err();
     assert_eq!(error, lensor::Error::OutOfSpan { span: 4999..5000, len: 1666 });
+
+    // As long as the view, but from elsewhere on.
+    let mut t = Tensor::new([12], Liar::new(Lie::Short, 12, 0)).unwrap();
+    let mut part = t.view_mut().slice(0, 8..12).unwrap();
+    let short = lensor::Error::OutOfSpan { span: 8..12, len: 4 };
+    assert_eq!(part.assign(&Tensor::full([4], 0).unwrap()).unwrap_err(), short);
+    assert_eq!(part.try_add_assign(&Tensor::full([4], 1).unwrap()).unwrap_err(), short);
+    assert_eq!(t.storage().data, (1..=12).collect::<Vec<i32>>());
 }
 
 /// A writer that gives no memory the second time is written as one that has none.
