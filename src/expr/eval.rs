@@ -2,7 +2,7 @@
 
 mod in_order;
 
-pub(super) use in_order::{in_order, is_whole};
+pub(super) use in_order::is_whole;
 
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
@@ -18,7 +18,7 @@ use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
-use in_order::{assign_in_order, elements_in_order};
+use in_order::{assign_in_order, elements_in_order, in_order};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
@@ -31,8 +31,7 @@ pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
     if let Some(data) = elements_in_order(e, &map) {
-        let data = data.map_err(|stop| locate::explain_stop(e, &shape, &map, stop, None))?;
-        return Ok(Tensor::from_parts(map, data));
+        return Ok(Tensor::from_parts(map, data?));
     }
     let _results = prepare(e)?;
     if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
@@ -49,10 +48,8 @@ pub(super) fn elements<T: Copy + Send + Sync>(
     shape: &Shape,
     map: &AddressMap,
 ) -> Result<Vec<T>> {
-    match elements_in_order(e, map) {
-        Some(data) => data.map_err(|stop| locate::explain_stop(e, shape, map, stop, None)),
-        None => inner::collect(map.count(), |out| fill(e, shape, map, out)),
-    }
+    let planned = || inner::collect(map.count(), |out| fill(e, shape, map, out));
+    elements_in_order(e, map).unwrap_or_else(planned)
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given, to where there is space for just as many.
@@ -97,8 +94,20 @@ pub(crate) fn small_in_words<E: Expr>(
         return (map.count() <= in_place).then_some("read where it lies, without a plan");
     }
     let map = AddressMap::row_major(shape).ok().filter(|_| is_small(e, shape))?;
-    let one = in_order(e, &map, map.count(), &mut |_| {}) || one_tile(e, shape, &map, &mut |_| {});
-    one.then_some("small, computed without a plan")
+    sides_without_plan(e, shape, &map).map(|_| "small, computed without a plan")
+}
+
+/// Rows and columns of the only tile of an evaluation that needs no plan.
+pub(super) fn sides_without_plan<T>(
+    e: &dyn Node<T>,
+    shape: &Shape,
+    map: &AddressMap,
+) -> Option<[usize; 2]> {
+    let mut sides = in_order(e, map, &mut |_| {}).then(|| [1, map.count()]);
+    if sides.is_none() {
+        one_tile(e, shape, map, &mut |tile| sides = Some(tile.sides()));
+    }
+    sides
 }
 
 /// Bytes of the elements of a small expression that are computed before they are used.

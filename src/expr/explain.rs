@@ -2,7 +2,7 @@
 
 mod blocks;
 
-use super::eval::{blocking, in_order, one_tile};
+use super::eval::{blocking, sides_without_plan};
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sparse;
@@ -129,9 +129,8 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let by_entries = sparse::worthwhile(e, count);
     lines.extend(entries(e, by_entries));
     if !by_entries {
-        let mut one = in_order(e, &out, count, &mut |_| {}).then_some([1, count]);
-        one_tile(e, &shape, &out, &mut |tile| one = Some([tile.rows, tile.columns]));
-        lines.push(one.map_or_else(|| loops(&plan), tile_in_words));
+        let tile = sides_without_plan(e, &shape, &out);
+        lines.push(tile.map_or_else(|| loops(&plan), tile_in_words));
     }
     for (k, (elem_bytes, access)) in leaves.iter().enumerate() {
         let how = match access {

@@ -8,15 +8,14 @@ use crate::kernel::{self, Fill, PARALLEL, Stop};
 use crate::map::AddressMap;
 use crate::storage::Writer;
 
-/// Calls `work` with what evaluates all elements of `e`, at the shape of `map`, where `len` slots are all that it says;
-/// tells whether that can be.
+/// Calls `work` with what evaluates all elements of `e` at the shape of `map`, in order; tells whether that can be.
 #[inline(always)]
-pub(in crate::expr) fn in_order<T>(
+pub(super) fn in_order<T>(
     e: &dyn Node<T>,
     map: &AddressMap,
-    len: usize,
     work: &mut dyn FnMut(&dyn Fill<T>),
 ) -> bool {
+    let len = map.count();
     is_whole(map, len) && e.in_order(len, work)
 }
 
@@ -32,12 +31,12 @@ pub(in crate::expr) fn is_whole(map: &AddressMap, len: usize) -> bool {
 pub(super) fn elements_in_order<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     map: &AddressMap,
-) -> Option<Result<Vec<T>, Stop>> {
+) -> Option<Result<Vec<T>>> {
     let (len, mut data) = (map.count(), None);
-    in_order(e, map, len, &mut |cursor| {
+    in_order(e, map, &mut |cursor| {
         data = Some(inner::collect(len, |out| kernel::fill_tile(cursor, 0, [1, len], out)));
     });
-    data
+    data.map(|data| located(e, map, data))
 }
 
 /// All elements to a destination that has just so many.
@@ -54,9 +53,17 @@ pub(super) fn assign_in_order<T: Copy + Send + Sync>(
     let out = storage.as_mut_slice().filter(|out| out.len() == len)?;
     e.in_order(len, &mut |cursor| {
         if e.is_shaped(&map.shape()) {
-            done = Some(kernel::fill_tile(cursor, 0, [1, len], slots(out)));
+            done = Some(kernel::fill_tile(cursor, 0, [1, len], slots(out)).map(drop));
         }
     });
-    let failed = |stop| locate::explain_stop(e, &map.shape(), map, stop, None);
-    done.map(|done| done.map(drop).map_err(failed))
+    done.map(|done| located(e, map, done))
+}
+
+/// The error of a stop.
+fn located<T: Copy + Send + Sync, U>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    done: Result<U, Stop>,
+) -> Result<U> {
+    done.map_err(|stop| locate::explain_stop(e, &map.shape(), map, stop, None))
 }

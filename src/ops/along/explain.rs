@@ -17,7 +17,14 @@ impl<E: Expr> Along<'_, E> {
         let (width, operand) = match small {
             Some(operand) => (below(&self.shape, self.axis), operand),
             None => {
-                let read = Read::new(self.e, &self.shape, self.axis)?;
+                let planned;
+                let read = match &self.read {
+                    Some(read) => read,
+                    None => {
+                        planned = Read::new(self.e, &self.shape, self.axis)?;
+                        &planned
+                    }
+                };
                 (if read.lanes { 1 } else { read.width }, read.rows.explain())
             }
         };
