@@ -105,7 +105,7 @@ pub(super) fn sides_without_plan<T>(
 ) -> Option<[usize; 2]> {
     let mut sides = in_order(e, map, &mut |_| {}).then(|| [1, map.count()]);
     if sides.is_none() {
-        one_tile(e, shape, map, &mut |tile| sides = Some(tile.sides()));
+        one_tile(e, shape, map, &mut |tile| sides = Some([tile.rows, tile.columns]));
     }
     sides
 }

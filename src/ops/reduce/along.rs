@@ -27,26 +27,20 @@ pub(super) struct Along<'e, T> {
     rows: Rows<'e, T>,
     needs: Needs,
     results: usize,
-    /// Elements of a line: what the leaves of one share lie in without a gap.
-    line: usize,
-    lines_per_result: usize,
-    /// Elements of a leaf; the last of a line may have fewer.
-    leaf: usize,
-    leaves_per_line: usize,
+    leaves: Leaves,
 }
 
 /// How reduced axes are cut into leaves: a leaf is a number of whole steps of one axis, with all axes within it, so that
 /// it is a block of every operand.
 pub(super) struct Leaves {
-    /// The axis that is cut, and its extent.
+    /// The axis that is cut.
     outer: usize,
-    cut: usize,
-    /// Elements of a step.
-    inner: usize,
-    /// Steps of a leaf.
-    steps: usize,
-    /// Lines of a result.
+    /// Elements of a line: what the leaves of one share lie in without a gap.
+    pub(super) line: usize,
     lines: usize,
+    /// Elements of a leaf; the last of a line may have fewer.
+    pub(super) leaf: usize,
+    per_line: usize,
 }
 
 impl Leaves {
@@ -58,32 +52,19 @@ impl Leaves {
             outer -= 1;
         }
         let cut = gone.get(outer).copied().unwrap_or(1);
+        let steps = (LEAF / inner).max(1);
         Self {
             outer,
-            cut,
-            inner,
-            steps: (LEAF / inner).max(1),
+            line: cut * inner,
             lines: gone[..outer].iter().product(),
+            leaf: steps.min(cut) * inner,
+            per_line: cut.div_ceil(steps),
         }
-    }
-
-    /// Elements of a line: what the leaves of one share lie in without a gap.
-    pub(super) fn line(&self) -> usize {
-        self.cut * self.inner
-    }
-
-    /// Elements of a leaf; the last of a line may have fewer.
-    pub(super) fn leaf(&self) -> usize {
-        self.steps.min(self.cut) * self.inner
-    }
-
-    fn per_line(&self) -> usize {
-        self.cut.div_ceil(self.steps)
     }
 
     /// Leaves of a result.
     pub(super) fn count(&self) -> usize {
-        self.per_line() * self.lines
+        self.per_line * self.lines
     }
 }
 
@@ -102,17 +83,14 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             rows: Rows::ordered(e, &order, gone.len() - leaves.outer)?,
             needs,
             results: axes(false).map(|axis| shape[axis]).product(),
-            line: leaves.line(),
-            lines_per_result: leaves.lines,
-            leaf: leaves.leaf(),
-            leaves_per_line: leaves.per_line(),
+            leaves,
         })
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
-        let leaves = self.leaves_per_result();
+        let leaves = self.leaves.count();
         if let Some(task) = self.results_of_task() {
-            let every = self.lines_of_blocks() / self.lines_per_result.max(1);
+            let every = self.lines_of_blocks() / self.leaves.lines.max(1);
             let parts = Parts { every, ..Parts::of(task) }.for_threads(self.results);
             return in_tasks(0..self.results, parts, &|results| {
                 let all = results.start * leaves..results.end * leaves;
@@ -139,7 +117,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
 
     /// Most results of one task; `None` if tasks share results.
     fn results_of_task(&self) -> Option<usize> {
-        let elements = self.line * self.lines_per_result;
+        let elements = self.leaves.line * self.leaves.lines;
         let (total, threads) = (elements.saturating_mul(self.results), threads());
         if total < PARALLEL || threads < 2 {
             return Some(usize::MAX);
@@ -150,12 +128,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
 
     /// How the leaves of this result are shared out: in whole lines if they are long, and in whole rows of blocks.
     fn parts(&self, number: usize) -> Parts {
-        let leaves = self.leaves_per_result();
-        let grain = (leaves / (4 * threads())).max(GRAIN / self.leaf);
+        let leaves = self.leaves.count();
+        let grain = (leaves / (4 * threads())).max(GRAIN / self.leaves.leaf);
         let lines = self.lines_of_blocks();
         // Lines of the results before lie in the first row of blocks.
-        let first = lines - number * self.lines_per_result % lines;
-        let [first, every] = [first, lines].map(|lines| lines.saturating_mul(self.leaves_per_line));
+        let first = lines - number * self.leaves.lines % lines;
+        let [first, every] = [first, lines].map(|lines| lines.saturating_mul(self.leaves.per_line));
         let every = if lines == 1 && every > grain { 1 } else { every };
         Parts { first, every, grain }.for_threads(leaves)
     }
@@ -165,18 +143,14 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         if self.is_flat() { self.rows.sides_of_blocks()[0] } else { 1 }
     }
 
-    fn leaves_per_result(&self) -> usize {
-        self.leaves_per_line * self.lines_per_result
-    }
-
     /// What is folded, and how it is read, in words.
     pub(super) fn explain(&self) -> [String; 2] {
         let plural = if self.results == 1 { "" } else { "s" };
         let folds = format!(
             "along rows: {} result{plural} of {} elements, in leaves of {}",
             self.results,
-            self.line * self.lines_per_result,
-            self.leaf
+            self.leaves.line * self.leaves.lines,
+            self.leaves.leaf
         );
         [folds, format!("operand: {}", self.rows.explain())]
     }
@@ -186,42 +160,43 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let mut reader = self.rows.open();
         let mut next = leaves.start;
         while next < leaves.end {
-            let within = next % self.leaves_per_line;
-            let lines = (leaves.end - next) / self.leaves_per_line;
+            let within = next % self.leaves.per_line;
+            let lines = (leaves.end - next) / self.leaves.per_line;
             let in_order = self.is_flat() && self.needs.associative;
             let high = self.rows.block_height().filter(|_| in_order);
-            let short = self.is_flat() && self.leaves_per_line == 1;
+            let short = self.is_flat() && self.leaves.per_line == 1;
             if let (Some(window), 0, 1..) = (self.rows.window(), within, lines)
                 && high.is_none()
                 && !short
-                && (in_order || self.line <= window)
+                && (in_order || self.leaves.line <= window)
             {
                 next = self.feed_window(&mut reader, next, lines, window, to)?;
                 continue;
             }
             let deep = match high {
                 // To where blocks end.
-                Some(high) => high - next / self.leaves_per_line % high,
-                None => reader.block_size() / self.leaf.max(1),
+                Some(high) => high - next / self.leaves.per_line % high,
+                None => reader.block_size() / self.leaves.leaf.max(1),
             };
             let kept = if high.is_some() { KEPT_FAR } else { KEPT };
             // Where a leaf lies in several blocks, so many lines of it are copied.
-            let together = lines.min(deep).min(kept / self.leaves_per_line).min(KEPT);
-            let apart = self.leaves_per_line == 1 || (!reader.direct && self.needs.associative);
+            let together = lines.min(deep).min(kept / self.leaves.per_line).min(KEPT);
+            let apart = self.leaves.per_line == 1 || (!reader.direct && self.needs.associative);
             if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.
-                let first = next / self.leaves_per_line;
+                let first = next / self.leaves.per_line;
                 let lines = first..first + together;
-                if self.leaves_per_line == 1 {
-                    reader.for_each_rows(lines, 0..self.line, &mut |row, runs| {
+                if self.leaves.per_line == 1 {
+                    reader.for_each_rows(lines, 0..self.leaves.line, &mut |row, runs| {
                         Ok(to.take(runs, &self.positions(next + row, 1, runs.len())?)?)
                     })?;
                     next += together;
                     continue;
                 }
-                let step = self.leaves_per_line;
+                let step = self.leaves.per_line;
                 for k in 0..step {
-                    let columns = k * self.leaf..((k + 1) * self.leaf).min(self.line);
+                    let columns =
+                        k * self.leaves.leaf..((k + 1) * self.leaves.leaf).min(self.leaves.line);
                     reader.for_each_rows(lines.clone(), columns, &mut |row, runs| {
                         let leaf = row * step + k;
                         let positions = self.positions(next + leaf, step, runs.len())?;
@@ -229,10 +204,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                     })?;
                 }
                 to.take_kept()?;
-                next += together * self.leaves_per_line;
+                next += together * self.leaves.per_line;
                 continue;
             }
-            let count = (self.leaves_per_line - within).min(leaves.end - next).min(deep.max(1));
+            let count = (self.leaves.per_line - within).min(leaves.end - next).min(deep.max(1));
             self.feed_line(&mut reader, next..next + count, to)?;
             next += count;
         }
@@ -248,41 +223,42 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         window: usize,
         to: &mut dyn Folding<T>,
     ) -> Result<usize, Stop> {
-        let per_line = self.leaves_per_line;
+        let per_line = self.leaves.per_line;
         let line = first / per_line;
         let wanted = if self.rows.is_across() { WIDE.min(lines) } else { 1 };
-        if self.line * wanted <= window || !self.is_flat() || !self.needs.associative {
-            let lines = (window / self.line).clamp(1, lines);
-            let rows_per_line = self.line / self.columns();
+        if self.leaves.line * wanted <= window || !self.is_flat() || !self.needs.associative {
+            let lines = (window / self.leaves.line).clamp(1, lines);
+            let rows_per_line = self.leaves.line / self.columns();
             let rows = line * rows_per_line..(line + lines) * rows_per_line;
             let block = reader.read(rows, 0..self.columns())?;
             let mut run = Vec::new();
             for number in 0..lines {
                 let line = match block.flat() {
-                    Some(all) => &all[number * self.line..][..self.line],
+                    Some(all) => &all[number * self.leaves.line..][..self.leaves.line],
                     None if rows_per_line == 1 => block.row(number),
                     None => {
                         run.clear();
-                        try_reserve_exact(&mut run, self.line)?;
+                        try_reserve_exact(&mut run, self.leaves.line)?;
                         let rows = number * rows_per_line..(number + 1) * rows_per_line;
                         rows.for_each(|row| run.extend_from_slice(block.row(row)));
                         &run
                     }
                 };
                 let positions = self.positions(first + number * per_line, 1, per_line)?;
-                to.take(&list(line.chunks(self.leaf))?, &positions)?;
+                to.take(&list(line.chunks(self.leaves.leaf))?, &positions)?;
             }
             return Ok(first + lines * per_line);
         }
         // Some leaves of each of several lines, whose states wait for those of the others.
-        let lines = lines.min(window / self.leaf).min(KEPT_FAR / per_line).max(1);
-        let step = (window / lines / self.leaf).max(1);
+        let lines = lines.min(window / self.leaves.leaf).min(KEPT_FAR / per_line).max(1);
+        let step = (window / lines / self.leaves.leaf).max(1);
         for k in (0..per_line).step_by(step) {
-            let columns = k * self.leaf..((k + step) * self.leaf).min(self.line);
+            let columns =
+                k * self.leaves.leaf..((k + step) * self.leaves.leaf).min(self.leaves.line);
             let block = reader.read(line..line + lines, columns)?;
             for row in 0..lines {
                 let leaf = row * per_line + k;
-                let runs = list(block.row(row).chunks(self.leaf))?;
+                let runs = list(block.row(row).chunks(self.leaves.leaf))?;
                 let positions = self.positions(first + leaf, 1, runs.len())?;
                 to.keep(leaf, 1, &runs, &positions)?;
             }
@@ -299,16 +275,16 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         to: &mut dyn Folding<T>,
     ) -> Result<(), Stop> {
         let (line, within) =
-            (leaves.start / self.leaves_per_line, leaves.start % self.leaves_per_line);
-        let start = within * self.leaf;
-        let end = (start + leaves.len() * self.leaf).min(self.line);
+            (leaves.start / self.leaves.per_line, leaves.start % self.leaves.per_line);
+        let start = within * self.leaves.leaf;
+        let end = (start + leaves.len() * self.leaves.leaf).min(self.leaves.line);
         let positions = self.positions(leaves.start, 1, leaves.len())?;
-        let mut all = |run: &[T]| to.take(&list(run.chunks(self.leaf))?, &positions);
+        let mut all = |run: &[T]| to.take(&list(run.chunks(self.leaves.leaf))?, &positions);
         if self.is_flat() {
             return Ok(all(reader.read(line..line + 1, start..end)?.row(0))?);
         }
         let columns = self.columns();
-        let rows_per_line = self.line / columns;
+        let rows_per_line = self.leaves.line / columns;
         let first = line * rows_per_line + start / columns;
         let rows = (end - start) / columns;
         let block = reader.read(first..first + rows, 0..columns)?;
@@ -330,8 +306,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         }
         list((0..count).map(|k| {
             let leaf = first + k * step;
-            let (line, within) = (leaf / self.leaves_per_line, leaf % self.leaves_per_line);
-            line % self.lines_per_result * self.line + within * self.leaf
+            let (line, within) = (leaf / self.leaves.per_line, leaf % self.leaves.per_line);
+            line % self.leaves.lines * self.leaves.line + within * self.leaves.leaf
         }))
     }
 
@@ -341,6 +317,6 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
 
     /// Whether every line is one row.
     fn is_flat(&self) -> bool {
-        self.columns() == self.line
+        self.columns() == self.leaves.line
     }
 }

@@ -90,12 +90,11 @@ impl Direct {
         let Self { shape, gone, across } = self;
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
-        let count = elements.len() / usize::max(height, 1);
         let leaf = if *across { LEAF } else { along::LEAF };
-        let done = if height > leaf || count > MANY {
-            self.fold_many(elements, [height, width], reducer)
+        let done = if height > leaf {
+            self.several_leaves(elements, [height, width], reducer)
         } else {
-            self.fold_few(elements, [height, width], reducer)
+            self.one_leaf(elements, [height, width], reducer)
         };
         match done {
             Ok(results) => Ok(Some(results)),
@@ -107,9 +106,9 @@ impl Direct {
         }
     }
 
-    /// Few results, of one leaf each: what [`Self::fold_many`] does, without its states of leaves.
+    /// Results of one leaf each.
     #[inline(always)]
-    fn fold_few<T: Copy, R: Reducer<T>>(
+    fn one_leaf<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
         [height, width]: [usize; 2],
@@ -124,50 +123,45 @@ impl Direct {
                 append_results(reducer, &mut states, group * width, &mut results)?;
             }
         } else {
-            let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-            fold_runs(reducer, &runs, &[], &mut states)?;
-            append_results(reducer, &mut states, 0, &mut results)?;
+            for (group, elements) in elements.chunks(height * MANY).enumerate() {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
+                fold_runs(reducer, &runs, &[], &mut states)?;
+                append_results(reducer, &mut states, group * MANY, &mut results)?;
+            }
         }
         Ok(results)
     }
 
-    /// Results that are many, or of more than one leaf each.
+    /// Results of more than one leaf each, whose states are joined.
     #[inline(never)]
-    fn fold_many<T: Copy, R: Reducer<T>>(
+    fn several_leaves<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
         [height, width]: [usize; 2],
         reducer: &R,
     ) -> Result<Vec<R::Out>, Failure> {
-        let (group, count) = (height * width, elements.len() / height);
+        let count = elements.len() / height;
         if self.across {
             let mut results = try_with_capacity(count)?;
-            for (number, elements) in elements.chunks_exact(group).enumerate() {
+            for (group, elements) in elements.chunks_exact(height * width).enumerate() {
                 let mut columns = Columns::new(reducer);
                 for (leaf, elements) in elements.chunks(LEAF * width).enumerate() {
                     let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
                     columns.take(&rows, leaf * LEAF)?;
                 }
                 let mut states = columns.into_states();
-                append_results(reducer, &mut states, number * width, &mut results)?;
+                append_results(reducer, &mut states, group * width, &mut results)?;
             }
             return Ok(results);
         }
         let leaves = Leaves::new(&self.shape[self.gone.clone()]);
-        let (line, leaf) = (leaves.line(), leaves.leaf());
         let mut folded = Runs::new(reducer, leaves.count(), 0..count)?;
-        if leaves.count() == 1 {
-            for elements in elements.chunks(height * MANY) {
-                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-                folded.take(&runs, &[])?;
-            }
-            return folded.into_results();
-        }
         for elements in elements.chunks_exact(height) {
+            let lines = elements.chunks_exact(leaves.line);
             let mut position = 0;
-            for elements in elements.chunks_exact(line).flat_map(|line| line.chunks(leaf * MANY)) {
-                let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaf).collect();
-                let positions = (position..).step_by(leaf).take(runs.len());
+            for elements in lines.flat_map(|line| line.chunks(leaves.leaf * MANY)) {
+                let runs: SmallVec<[&[T]; 8]> = elements.chunks(leaves.leaf).collect();
+                let positions = (position..).step_by(leaves.leaf).take(runs.len());
                 let positions: SmallVec<[usize; 8]> = positions.filter(|_| R::POSITIONS).collect();
                 folded.take(&runs, &positions)?;
                 position += elements.len();
