@@ -58,7 +58,7 @@ impl<W: Writer> RaggedDestination for Tensor<W> {
     }
 }
 
-/// Destinations of all outputs of a call with ragged operands: a tuple or an array of them, or one alone. Sealed.
+/// Destinations of all outputs of a call with ragged operands: a tuple or an array of them, or one alone.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no destinations of ragged outputs of `{O}`",
     note = "give a `&mut Ragged` or a `&mut Tensor` for each output, in a tuple"
@@ -110,8 +110,8 @@ where
 }
 
 macro_rules! destinations {
-    ($count:literal: $($D:ident $name:ident $k:tt),*) => {
-        impl<$($D: RaggedDestination<Elem: Default + 'static>),*> RaggedDestinations<($($D::Elem,)*)> for ($(&mut $D,)*) {
+    ([$($of:tt)*] $O:ty, $results:pat => $($D:ident $name:ident $k:tt),*) => {
+        impl<$($of)*> RaggedDestinations<$O> for ($(&mut $D,)*) {
             fn accept(&mut self, places: &Places) -> Result<()> {
                 $(self.$k.accepts(&places.blank($k)?)?;)*
                 Ok(())
@@ -119,27 +119,7 @@ macro_rules! destinations {
 
             fn write_all(
                 self,
-                ($($name,)*): ($(Ragged<Vec<$D::Elem>>,)*),
-                made: Vec<Option<Made>>,
-            ) -> Result<()> {
-                let mut made = made.into_iter();
-                $(self.$k.write($name, made.next().flatten())?;)*
-                Ok(())
-            }
-        }
-
-        impl<T, $($D: RaggedDestination<Elem = T>),*> RaggedDestinations<[T; $count]> for ($(&mut $D,)*)
-        where
-            T: Copy + Default + Send + Sync + 'static,
-        {
-            fn accept(&mut self, places: &Places) -> Result<()> {
-                $(self.$k.accepts(&places.blank($k)?)?;)*
-                Ok(())
-            }
-
-            fn write_all(
-                self,
-                [$($name),*]: [Ragged<Vec<T>>; $count],
+                $results: <<$O as Outputs>::Tensors as RaggedResults>::Ragged,
                 made: Vec<Option<Made>>,
             ) -> Result<()> {
                 let mut made = made.into_iter();
@@ -149,7 +129,20 @@ macro_rules! destinations {
         }
     };
 }
-destinations!(1: A a 0);
-destinations!(2: A a 0, B b 1);
-destinations!(3: A a 0, B b 1, C c 2);
-destinations!(4: A a 0, B b 1, C c 2, D d 3);
+
+macro_rules! tuples {
+    ($count:literal: $($D:ident $name:ident $k:tt),*) => {
+        destinations! {
+            [$($D: RaggedDestination<Elem: Default + 'static>),*]
+            ($($D::Elem,)*), ($($name,)*) => $($D $name $k),*
+        }
+        destinations! {
+            [T: Copy + Default + Send + Sync + 'static, $($D: RaggedDestination<Elem = T>),*]
+            [T; $count], [$($name),*] => $($D $name $k),*
+        }
+    };
+}
+tuples!(1: A a 0);
+tuples!(2: A a 0, B b 1);
+tuples!(3: A a 0, B b 1, C c 2);
+tuples!(4: A a 0, B b 1, C c 2, D d 3);
