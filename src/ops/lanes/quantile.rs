@@ -132,8 +132,9 @@ impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
     }
 
     fn words(&self, extent: usize) -> Result<[String; 2]> {
-        let mut ranks = Vec::new();
-        self::ranks(&mut ranks, self.quantiles()?, self.interpolation, extent)?;
+        let mut selection = Selection::<T>::default();
+        selection.aim(extent, self.quantiles()?, self.interpolation)?;
+        let ranks = selection.ranks;
         let (what, rest) = match self.nan {
             Nan::Wins => ("quantiles", "unless it has NaN"),
             Nan::Skipped => ("quantiles but for NaN", "or such of those that are not NaN"),
@@ -143,38 +144,43 @@ impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
     }
 }
 
-/// The ranks, ascending, of the elements that quantiles of a lane lie at or between.
-fn ranks(
-    ranks: &mut Vec<usize>,
-    quantiles: &[f64],
-    interpolation: Interpolation,
-    len: usize,
-) -> Result<()> {
-    let points = quantiles.iter().map(|&quantile| Point::new(quantile, interpolation, len));
-    ranks.clear();
-    try_reserve_exact(ranks, quantiles.len().saturating_mul(2))?;
-    ranks.extend(points.flat_map(|point| [point.low, point.high]));
-    ranks.sort_unstable();
-    ranks.dedup();
-    Ok(())
-}
-
-/// Memory to select from a lane with.
+/// Memory to select from lanes with.
 #[derive(Debug)]
 struct Selection<T: Sortable> {
     /// The elements that are not NaN.
     numbers: Vec<T>,
     keys: Vec<T::Key>,
+    /// Elements of the lanes that the points and ranks are of.
+    len: usize,
+    points: Vec<Point>,
+    /// The ranks of all points, ascending.
     ranks: Vec<usize>,
 }
 
 impl<T: Sortable> Default for Selection<T> {
     fn default() -> Self {
-        Self { numbers: Vec::new(), keys: Vec::new(), ranks: Vec::new() }
+        let (keys, points, ranks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { numbers: Vec::new(), keys, len: 0, points, ranks }
     }
 }
 
 impl<T: Real + Sortable> Selection<T> {
+    /// Finds the points of the quantiles of lanes of a length. Most lanes are as long as the one before.
+    fn aim(&mut self, len: usize, quantiles: &[f64], interpolation: Interpolation) -> Result<()> {
+        if self.len == len && !self.points.is_empty() {
+            return Ok(());
+        }
+        let points = quantiles.iter().map(|&quantile| Point::new(quantile, interpolation, len));
+        refill(&mut self.points, points)?;
+        self.ranks.clear();
+        try_reserve_exact(&mut self.ranks, quantiles.len().saturating_mul(2))?;
+        self.ranks.extend(self.points.iter().flat_map(|point| [point.low, point.high]));
+        self.ranks.sort_unstable();
+        self.ranks.dedup();
+        self.len = len;
+        Ok(())
+    }
+
     /// Quantiles of a lane without NaN that is not empty.
     fn quantiles(
         &mut self,
@@ -183,16 +189,15 @@ impl<T: Real + Sortable> Selection<T> {
         quantiles: &[f64],
         interpolation: Interpolation,
     ) -> Result<()> {
-        let Self { keys, ranks, .. } = self;
-        self::ranks(ranks, quantiles, interpolation, lane.len())?;
+        self.aim(lane.len(), quantiles, interpolation)?;
+        let Self { keys, ranks, points, .. } = self;
         refill(keys, lane.iter().map(|x| x.key(false)))?;
         let mut start = 0;
         for &rank in ranks.iter() {
             keys[start..].select_nth_unstable(rank - start);
             start = rank + 1;
         }
-        for (slot, &quantile) in out.iter_mut().zip(quantiles) {
-            let point = Point::new(quantile, interpolation, lane.len());
+        for (slot, point) in out.iter_mut().zip(points) {
             let low = ranked(lane, keys, point.low);
             *slot = if point.high == point.low {
                 low

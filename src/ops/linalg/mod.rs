@@ -37,7 +37,6 @@ use crate::memory::list;
 use crate::ops::contraction::{Pairing, check};
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
-use stack::Product;
 pub(crate) use stack::multiply;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -188,7 +187,7 @@ where
 
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;
-        Product::new(&a, &b)?.fill(out)
+        stack::fill(&a, &b, out)
     }
 
     /// Matrices of a stack, each whole.
@@ -213,7 +212,7 @@ where
         };
         let (a, b) = (a.select(part(left.rank(), &left))?, b.select(part(right.rank(), &right))?);
         let shape = box_shape(&shape, ranges);
-        let data = inner::collect(shape.count()?, |out| Product::new(&a, &b)?.fill(out))?;
+        let data = inner::collect(shape.count()?, |out| stack::fill(&a, &b, out))?;
         Tensor::new(shape, data)
     }
 

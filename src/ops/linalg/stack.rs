@@ -159,6 +159,40 @@ fn matrices<'a, E: Expr>(
     })
 }
 
+/// An operand as one matrix, if it is one in memory that the method takes.
+fn alone<E: Expr>(operand: &Lazy<E>, method: Method) -> Option<Matrix<'_, E::Elem>> {
+    let (memory, map) = operand.in_memory()?;
+    let Some([rows, columns]) = map.top().as_linear().filter(|_| map.rest().is_empty()) else {
+        return None;
+    };
+    let strides = [rows, columns].map(|axis| if axis.extent == 1 { 0 } else { axis.stride });
+    if !method.takes(columns.extent, strides) {
+        return None;
+    }
+    let base = map.top().offset() as isize;
+    Matrix::new(memory, base, [rows.extent, columns.extent], strides).ok()
+}
+
+/// Fills `out` with the products of two operands of rank 2 or more whose matrices can be multiplied.
+pub(super) fn fill<A, B>(
+    a: &Lazy<A>,
+    b: &Lazy<B>,
+    out: &mut [MaybeUninit<A::Elem>],
+) -> Result<Filled>
+where
+    A: Expr<Elem: Arithmetic + 'static>,
+    B: Expr<Elem = A::Elem>,
+{
+    let method = Method::Small;
+    if let (Some(a), Some(b)) = (alone(a, method), alone(b, method))
+        && let ([m, k], [_, n]) = (a.sides(), b.sides())
+        && (1..=SMALL).contains(&m.saturating_mul(k).saturating_mul(n))
+    {
+        return method.multiply(&a, &b, out, &mut Scratch::new());
+    }
+    Product::new(a, b)?.fill(out)
+}
+
 fn last_two(strides: &[isize]) -> [isize; 2] {
     match strides {
         [.., rows, columns] => [*rows, *columns],
@@ -209,7 +243,7 @@ fn place<E: Expr>(operand: &Lazy<E>, source: &Source) -> String {
 }
 
 /// The products of two stacks of matrices.
-pub(super) struct Product<'a, T: Clone> {
+struct Product<'a, T: Clone> {
     operands: [Operand<'a, T>; 2],
     sizes: Sizes,
     method: Method,
@@ -217,7 +251,7 @@ pub(super) struct Product<'a, T: Clone> {
 
 impl<'a, T: Arithmetic + 'static> Product<'a, T> {
     /// Of operands of rank 2 or more whose matrices can be multiplied.
-    pub(super) fn new<A, B>(a: &'a Lazy<A>, b: &'a Lazy<B>) -> Result<Self>
+    fn new<A, B>(a: &'a Lazy<A>, b: &'a Lazy<B>) -> Result<Self>
     where
         A: Expr<Elem = T>,
         B: Expr<Elem = T>,
@@ -229,7 +263,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
     }
 
     /// All of them, in row-major order.
-    pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+    fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         let ([m, k, n], count) = (self.sizes.sides, self.sizes.front.count()?);
         let (task, results) = (self.sizes.task(count), [m * n]);
         if let [Some(a), Some(b)] = self.operands.each_ref().map(Operand::first)

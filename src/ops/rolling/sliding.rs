@@ -271,8 +271,17 @@ impl<R> Sliding<'_, R> {
             let range = self.range(number).start..self.range(number + count - 1).end;
             let run = self.run(lane, range, elements)?;
             let length = run.len() + 1 - count;
-            let rows = list((0..length).map(|k| &run[k..k + count]))?;
-            loops::fold_columns(self.reducer, &rows, 0, states)?;
+            let (mut few, many);
+            let windows = (0..length).map(|k| &run[k..k + count]);
+            let rows = if length <= SHORT {
+                few = [&run[..0]; SHORT];
+                few.iter_mut().zip(windows).for_each(|(row, window)| *row = window);
+                &few[..length]
+            } else {
+                many = list(windows)?;
+                &many
+            };
+            loops::fold_columns(self.reducer, rows, 0, states)?;
             if let Some((k, reason)) = self.reducer.emit(states.iter().cloned(), results) {
                 job.undefined(number + k, 0, reason);
             }

@@ -3,7 +3,7 @@
 mod plan;
 mod subscripts;
 
-use super::stack::Product;
+use super::stack;
 use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
@@ -266,7 +266,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
                 }
                 (a, Some(b)) => {
                     let map = AddressMap::row_major(&plan.shape(&labels)?)?;
-                    let data = collect(map.count(), |out| Product::new(&a, &b)?.fill(out))?;
+                    let data = collect(map.count(), |out| stack::fill(&a, &b, out))?;
                     Tensor::from_parts(map, data).lazy().boxed()
                 }
             };
@@ -276,7 +276,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
             terms[place..].rotate_right(1);
         }
         match (last, terms.pop()) {
-            (Some((a, b)), _) => Product::new(&a, &b)?.fill(out),
+            (Some((a, b)), _) => stack::fill(&a, &b, out),
             (None, Some((term, labels))) => {
                 let term = term.transpose(&axes(&labels, plan.result.iter()))?;
                 fill_all(&term.0, out)
