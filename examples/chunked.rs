@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let storage = Lz4(Mutex::new((tempfile::tempfile()?, Default::default())));
     let mut t = Tensor::new(EXTENTS, Chunked::new(storage)?.with_blocks(4))?;
     t.assign(&Tensor::from_index(EXTENTS, |i| (i[0] / 10 * (i[1] / 100)) as f64)?)?;
-    println!("{}", t.view().transpose(&[1, 0])?.explain()?);
-    assert_eq!(t.view().transpose(&[1, 0])?.mean(1).eval()?.to_vec()?, t.mean(0).eval()?.to_vec()?);
+    println!("{}", t.view().transpose([1, 0])?.explain()?);
+    assert_eq!(t.view().transpose([1, 0])?.mean(1).eval()?.to_vec()?, t.mean(0).eval()?.to_vec()?);
     Ok(())
 }

@@ -79,7 +79,7 @@ fn map_of(panels: &[BoxExpr<'_, f64>]) -> Result<Tensor<Vec<u8>>, Error> {
     let mut map = Tensor::full([panels.len() * (height + CELL[0]) - CELL[0], width, 3], 40_u8)?;
     let channel = Tensor::from(vec![-1.0, 0.0, 1.0]);
     for (k, panel) in panels.iter().enumerate() {
-        let heat = (panel / 3.0).clamp(-1.0, 1.0).transpose(&[1, 0])?.insert_axis(2)?;
+        let heat = (panel / 3.0).clamp(-1.0, 1.0).transpose([1, 0])?.insert_axis(2)?;
         let colour = zip_with((heat, &channel), |(heat, channel): (f64, f64)| {
             let faded = if channel == 0.0 { heat.abs() } else { (heat * channel).max(0.0) };
             255.0 * (1.0 - faded)

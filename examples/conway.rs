@@ -10,7 +10,7 @@ type Board = Tensor<Vec<u8>>;
 
 /// Computes the generation after `board` into `next`.
 fn advance(board: &Board, next: &mut Board) -> Result<(), Error> {
-    let moved = |down, right| board.view().rotate(&[down, right]);
+    let moved = |down, right| board.view().rotate([down, right]);
     let neighbours = (moved(-1, -1)? + moved(-1, 0)? + moved(-1, 1)?)
         + (moved(0, -1)? + moved(0, 1)?)
         + (moved(1, -1)? + moved(1, 0)? + moved(1, 1)?);

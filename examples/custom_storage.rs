@@ -139,8 +139,8 @@ fn main() -> Result<(), Error> {
     // One expression of three views, over any storage of the mask.
     let edges = |storage: &dyn Reader<Elem = u8>| {
         let mask = Tensor::new([SIDE, SIDE], storage)?;
-        let moved = mask.clone().rotate(&[0, -1])?;
-        let turned = mask.clone().flip(1)?.transpose(&[1, 0])?;
+        let moved = mask.clone().rotate([0, -1])?;
+        let turned = mask.clone().flip(1)?.transpose([1, 0])?;
         choose(mask.not_equal(moved), 10_u8, turned).eval()
     };
     assert_eq!(edges(&encoded)?, edges(plain.storage())?);
@@ -155,7 +155,7 @@ fn main() -> Result<(), Error> {
     // As sparse storage, sums over any view cost its entries.
     let labels = Tensor::new([SIDE, SIDE], Labels::new(fast))?;
     assert!(labels.view().lazy().is_sparse());
-    let sums = labels.view().transpose(&[1, 0])?.sum(0).eval()?;
+    let sums = labels.view().transpose([1, 0])?.sum(0).eval()?;
     assert_eq!(sums, plain.sum(1).eval()?);
     Ok(())
 }

@@ -30,8 +30,8 @@ fn write_window(path: &Path) -> Result<(), Error> {
 fn read_window(path: &Path) -> Result<Tensor<Vec<f32>>, Error> {
     // SAFETY: as above, and nobody writes to it now.
     let matrix = unsafe { npy::map::<f32>(path) }?;
-    let turned = matrix.view().transpose(&[1, 0])?.select((20_010..20_013, 4250..4258))?;
-    turned.to_tensor()
+    let turned = matrix.view().transpose([1, 0])?.select((20_010..20_013, 4250..4258))?;
+    turned.eval()
 }
 
 /// One element as anybody else would read it, 128 bytes of header before the data.

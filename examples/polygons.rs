@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     println!("{} corners, form {}", polygons.content().len() / 2, polygons.form()?);
     println!("the first one: {:.1}", polygons.view().select((..1,))?);
 
-    let after = polygons.view().rotate(&[0, -1, 0])?;
+    let after = polygons.view().rotate([0, -1, 0])?;
     let [x, y] = [polygons.view().select((.., .., 0))?, polygons.view().select((.., .., 1))?];
     let [u, v] = [after.view().select((.., .., 0))?, after.view().select((.., .., 1))?];
     let cross = (&x * &v - &u * &y).eval()?;

@@ -10,7 +10,7 @@ const GENERATIONS: usize = 999;
 
 /// The generation after `board`, of any storage.
 fn next<S: Reader<Elem = u8>>(board: &Tensor<S>) -> Result<Lazy<impl Expr<Elem = u8>>, Error> {
-    let moved = |down, right| board.view().rotate(&[down, right]);
+    let moved = |down, right| board.view().rotate([down, right]);
     let neighbours = (moved(-1, -1)? + moved(-1, 0)? + moved(-1, 1)?)
         + (moved(0, -1)? + moved(0, 1)?)
         + (moved(1, -1)? + moved(1, 0)? + moved(1, 1)?);

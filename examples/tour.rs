@@ -10,7 +10,7 @@ fn main() -> Result<(), Error> {
     assert_eq!(sales.get(&[1, 3]), Ok(6));
 
     // A view changes the map and leaves the storage alone. `view` borrows, so `sales` stays usable.
-    let by_quarter = sales.view().transpose(&[1, 0])?;
+    let by_quarter = sales.view().transpose([1, 0])?;
     assert_eq!(by_quarter.to_vec()?, [3, 5, 5, 1, 9, 3, 4, 2, 5, 1, 6, 8]);
     assert!(std::ptr::eq(*by_quarter.storage(), sales.storage()));
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Error> {
     assert_eq!(sales.view().select((1, ..2))?.to_vec()?, [5, 9]);
     assert_eq!(sales.view().select((.., [3, 0]))?.to_vec()?, [1, 3, 6, 5, 8, 5]);
     assert_eq!(sales.view().select((0, Select::every(-2)))?.to_vec()?, [1, 1]);
-    assert_eq!(sales.view().flip(0)?.rotate(&[0, 1])?.select((0,))?.to_vec()?, [8, 5, 3, 5]);
+    assert_eq!(sales.view().flip(0)?.rotate([0, 1])?.select((0,))?.to_vec()?, [8, 5, 3, 5]);
     assert_eq!(by_quarter.reshape([2, 6])?.select((1,))?.to_vec()?, [4, 2, 5, 1, 6, 8]);
 
     // Maps go both ways: every index of a view that shows a given address.
@@ -59,7 +59,7 @@ fn main() -> Result<(), Error> {
     // Storage may be a function: 2^40 elements that take no memory, in views like any other.
     let side = 1 << 20;
     let products = Tensor::from_fn([side, side], |k| (k >> 20) * (k & 0xf_ffff))?;
-    assert_eq!(products.transpose(&[1, 0])?.flip(0)?.get(&[0, 7]), Ok(7 * (side - 1)));
+    assert_eq!(products.transpose([1, 0])?.flip(0)?.get(&[0, 7]), Ok(7 * (side - 1)));
 
     // What data can cause is an error with its numbers. An expression carries it until `eval`.
     let wrong = (&sales + &Tensor::from_vec([3], vec![1, 2, 3])?).eval();

@@ -144,8 +144,8 @@ fn icosahedron() -> Result<Mesh, Error> {
     let golden = (1.0 + 5_f64.sqrt()) / 2.0;
     let ends = |z: f64| [[0.0, 1.0, z], [0.0, -1.0, z]];
     let rectangle = Tensor::from_nested([ends(golden), ends(-golden)])?.reshape([4, 3])?;
-    let turned = |k| rectangle.view().rotate(&[0, k]);
-    let points = concat(0, [turned(0)?, turned(1)?, turned(2)?])?.to_tensor()?;
+    let turned = |k| rectangle.view().rotate([0, k]);
+    let points = concat(0, [turned(0)?, turned(1)?, turned(2)?])?.eval()?;
 
     // A face is of three neighbours: points at distance 2. Each is found once, its numbers ascending.
     let [distances] = cdist().call([&points, &points]).eval()?;
@@ -168,27 +168,27 @@ fn icosahedron() -> Result<Mesh, Error> {
 fn halved(mesh: &Mesh) -> Result<Mesh, Error> {
     let count = mesh.points.shape()[0];
     // Edge k of a face leads from corner k to the next. What both of its faces make of it is the same number.
-    let (from, to) = (&mesh.faces, mesh.faces.view().rotate(&[0, -1])?);
+    let (from, to) = (&mesh.faces, mesh.faces.view().rotate([0, -1])?);
     let edges = (from.minimum(&to) * count + from.maximum(&to)).unique()?;
     assert!(edges.counts.equal(2).all(..).item()?);
 
     let ends = (edges.values.insert_axis(1)? / Tensor::from(vec![count, 1]) % count).eval()?;
     let [middles] = normalize().call([gather(&mesh.points, &ends)?.sum(1)]).eval()?;
-    let points = concat(0, [&mesh.points, &middles])?.to_tensor()?;
+    let points = concat(0, [&mesh.points, &middles])?.eval()?;
 
     // One face at each corner: itself, the middle behind it, the middle before it; and one of the middles.
     let after = (edges.inverse + count).eval()?;
-    let before = after.view().rotate(&[0, 1])?;
-    let at_corners = stack(2, [mesh.faces.view(), after.view(), before])?.to_tensor()?;
+    let before = after.view().rotate([0, 1])?;
+    let at_corners = stack(2, [mesh.faces.view(), after.view(), before])?.eval()?;
     let of_middles = after.insert_axis(1)?;
     let faces = concat(1, [&at_corners, &of_middles])?;
-    let faces = faces.reshape([4 * mesh.faces.shape()[0], 3])?.to_tensor()?;
+    let faces = faces.reshape([4 * mesh.faces.shape()[0], 3])?.eval()?;
     Ok(Mesh { points, faces })
 }
 
 /// Points of the trefoil, and the first and second derivatives there: [steps, 3] each.
 fn curve(steps: usize) -> Result<[Points; 3], Error> {
-    let t = linspace_open(0.0, TAU, steps)?.to_tensor()?;
+    let t = linspace_open(0.0, TAU, steps)?.eval()?;
     let row =
         |of: fn(f64) -> [f64; 3]| Tensor::from_index([steps, 3], |i| of(t.storage()[i[0]])[i[1]]);
     Ok([
@@ -218,10 +218,10 @@ fn knot(along: usize, around: usize) -> Result<Mesh, Error> {
     let points = (ring * TUBE + centres?).eval()?.reshape([along * around, 3])?;
 
     let number = Tensor::<Vec<usize>>::from_index([along, around], |i| i[0] * around + i[1])?;
-    let next = |steps: [isize; 2]| number.view().rotate(&steps);
+    let next = |steps: [isize; 2]| number.view().rotate(steps);
     let squares = stack(2, [number.view(), next([0, -1])?, next([-1, 0])?, next([-1, -1])?])?;
     let faces = squares.select((.., .., [0, 1, 2, 2, 1, 3]))?;
-    let faces = faces.reshape([2 * along * around, 3])?.to_tensor()?;
+    let faces = faces.reshape([2 * along * around, 3])?.eval()?;
     Ok(Mesh { points, faces })
 }
 
@@ -234,7 +234,7 @@ fn repair(mesh: &Mesh) -> Result<(), Error> {
     // One has a corner twice, the other the middle of its side for the third.
     let [a, b] = [0, 1].map(|k| mesh.points.view().slice(0, k..k + 1));
     let middle = ((a? + b?) * 0.5).eval()?;
-    let points = concat(0, [&mesh.points, &middle])?.to_tensor()?;
+    let points = concat(0, [&mesh.points, &middle])?.eval()?;
     let lines = [
         Tensor::from_nested([[5_usize, 6, 6]])?,
         Tensor::from_nested([[0, points.shape()[0] - 1, 1]])?,
@@ -248,7 +248,7 @@ fn repair(mesh: &Mesh) -> Result<(), Error> {
         lines[1].view(),
         between(second - 1, mesh.faces.shape()[0])?,
     ];
-    let broken = Mesh { points, faces: concat(0, parts)?.to_tensor()? };
+    let broken = Mesh { points, faces: concat(0, parts)?.eval()? };
 
     let corners = corners(&broken)?;
     let mut sound = Tensor::full([corners.shape()[0]], true)?;
@@ -266,7 +266,7 @@ fn repair(mesh: &Mesh) -> Result<(), Error> {
     assert_eq!(found, PLANTED);
     assert!(areas.sum(..).eval()?.all_close(clean, 1e-13, 0.0)?);
     assert_eq!(normals.select((first,))?.to_vec()?, [0.0; 3]);
-    assert_eq!(broken.faces.compress(0, &sound)?.to_tensor()?, mesh.faces);
+    assert_eq!(broken.faces.compress(0, &sound)?.eval()?, mesh.faces);
     Ok(())
 }
 

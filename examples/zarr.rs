@@ -50,8 +50,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Each operand keeps a few chunks of its own.
     let (a, b) = (open(&input)?, open(&input)?);
-    let turned = a.view().transpose(&[1, 0])?;
-    let rotated = b.view().rotate(&[0, 1500])?;
+    let turned = a.view().transpose([1, 0])?;
+    let rotated = b.view().rotate([0, 1500])?;
     let e = turned * 0.5 + rotated;
     println!("{}", e.explain()?);
     zarr::write(&output, &e, &shown("computing the output"))?;

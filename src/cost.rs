@@ -192,8 +192,8 @@ pub fn cost_of_writing<W: Writer>(
 ) -> Result<CostTable> {
     let counted = Counted::new(storage, model);
     let mut t = Tensor::new(shape, counted)?;
-    let (old, order): (_, Vec<usize>) = (t.to_tensor()?, (0..shape.len()).rev().collect());
-    let turned = old.view().transpose(&order)?.to_tensor()?;
+    let (old, order): (_, Vec<usize>) = (t.eval()?, (0..shape.len()).rev().collect());
+    let turned = old.view().transpose(&order)?.eval()?;
     let mut rows = Vec::new();
     type Job<'j, W> = (&'static str, &'j dyn Fn(&mut Tensor<Counted<W>>) -> Result<()>);
     let jobs: [Job<'_, &mut W>; 4] = [

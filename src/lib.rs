@@ -13,7 +13,7 @@
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
 //!
-//! let turned = t.view().transpose(&[1, 0])?.flip(0)?;
+//! let turned = t.view().transpose([1, 0])?.flip(0)?;
 //! assert_eq!(turned.shape(), [3, 2]);
 //! assert_eq!(turned.to_vec()?, [2, 5, 1, 4, 0, 3]);
 //!
@@ -22,7 +22,7 @@
 //! assert_eq!(t.view().select((.., [2, 0, 2]))?.shape(), [2, 3]);
 //!
 //! // Rotations, repeats and reshapes are views as well, in any order and number.
-//! let tiled = t.view().rotate(&[0, 1])?.broadcast([4, 6])?.reshape([3, 8])?;
+//! let tiled = t.view().rotate([0, 1])?.broadcast([4, 6])?.reshape([3, 8])?;
 //! assert_eq!(tiled.select((1,))?.to_vec()?, [4, 5, 3, 4, 2, 0, 1, 2]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -93,7 +93,7 @@
 //! assert_eq!(table.to_vec()?, [11, 10, 10, 0, 2, 0, 0, 0, 3]);
 //!
 //! // Source and destination in one storage: as if the old elements had been copied first.
-//! table.update(|old| Ok(old.transpose(&[1, 0])?.boxed()))?;
+//! table.update(|old| Ok(old.transpose([1, 0])?.boxed()))?;
 //! assert_eq!(table.select((.., 0))?.to_vec()?, [11, 10, 10]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -165,7 +165,7 @@
 //! let values = vec![1.5, 2.5];
 //! let t = Tensor::from_coordinates([1 << 20, 1 << 20], 0.0, &indexes, values, Duplicates::Refuse)?;
 //!
-//! let symmetric = (&t + t.view().transpose(&[1, 0])?).eval_sparse()?;
+//! let symmetric = (&t + t.view().transpose([1, 0])?).eval_sparse()?;
 //! assert_eq!(symmetric.storage().stored_len(), 4);
 //! assert_eq!(symmetric.get(&[2, 9])?, 2.5);
 //! # Ok::<(), Error>(())

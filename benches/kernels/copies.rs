@@ -64,13 +64,13 @@ pub(crate) fn run(bench: &mut Bench) {
     let case = |name, reach, bytes, view, ndarray| Copied { name, reach, bytes, view, ndarray };
 
     copy(bench, case("copy/f64", 1.0, both, t.view(), Some(nd.view())), &data, |k| k);
-    let view = t.view().transpose(&[1, 0]).expect("a view");
+    let view = t.view().transpose([1, 0]).expect("a view");
     copy(bench, case("transpose/f64", 1.8, both, view, Some(nd.t())), &data, |k| k % n * n + k / n);
 
     let single: Vec<f32> = (0..n * n).map(|i| (i % 65521) as f32).collect();
     let t32 = Tensor::from_vec([n, n], single.clone()).expect("an input");
     let nd32 = ArrayD::from_shape_vec(IxDyn(&[n, n]), single.clone()).expect("an input");
-    let view = t32.view().transpose(&[1, 0]).expect("a view");
+    let view = t32.view().transpose([1, 0]).expect("a view");
     copy(bench, case32("transpose/f32", 2.2, 8 * n * n, view, Some(nd32.t())), &single, |k| {
         k % n * n + k / n
     });
@@ -79,7 +79,7 @@ pub(crate) fn run(bench: &mut Bench) {
     permute(bench, "permute/531420/f32/16^5x8", 2.6, &[16, 16, 16, 16, 16, 8], &[5, 3, 1, 4, 2, 0]);
 
     let (a, b) = (1000 % n, 333 % n);
-    let view = t.view().rotate(&[a as isize, b as isize]).expect("a view");
+    let view = t.view().rotate([a as isize, b as isize]).expect("a view");
     let rolled = |k: usize| (k / n + n - a) % n * n + (k % n + n - b) % n;
     copy(bench, case("rotate/1000,333/f64", 1.1, both, view, None), &data, rolled);
 
@@ -117,7 +117,7 @@ pub(crate) fn run(bench: &mut Bench) {
         k / columns * 2 * n + k % columns * 3
     });
 
-    let view = t.view().transpose(&[1, 0]).and_then(|t| t.reshape([n * n])).expect("a view");
+    let view = t.view().transpose([1, 0]).and_then(|t| t.reshape([n * n])).expect("a view");
     copy(bench, case("reshape-of-transpose/f64", 2.2, both, view, None), &data, |k| {
         k % n * n + k / n
     });
@@ -125,7 +125,7 @@ pub(crate) fn run(bench: &mut Bench) {
     let c = 128;
     let cached = Tensor::from_vec([c, c], data[..c * c].to_vec()).expect("an input");
     let ndc = ArrayD::from_shape_vec(IxDyn(&[c, c]), data[..c * c].to_vec()).expect("an input");
-    let view = cached.view().transpose(&[1, 0]).expect("a view");
+    let view = cached.view().transpose([1, 0]).expect("a view");
     copy(
         bench,
         case("transpose/f64/128 cached", 3.0, 16 * c * c, view, Some(ndc.t())),

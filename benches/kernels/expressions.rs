@@ -132,7 +132,7 @@ fn transposed(bench: &mut Bench, n: usize) {
     let (a, b, c, d) = (data(count, 1), data(count, 2), data(count, 3), data(count, 4));
     let tensor = |data: &Vec<f64>| Tensor::from_vec([n, n], data.clone()).expect("an input");
     let (ta, tb, tc, td) = (tensor(&a), tensor(&b), tensor(&c), tensor(&d));
-    let turned = tb.view().transpose(&[1, 0]).expect("a view");
+    let turned = tb.view().transpose([1, 0]).expect("a view");
     let mut ours = Tensor::full([n, n], 0.0).expect("an output");
     let mut naive = vec![0.0; count];
     let loops = |out: &mut [f64]| {
@@ -177,7 +177,7 @@ fn normalise(bench: &mut Bench) {
     let pixels: Vec<u8> = (0..h * w * 3).map(|i| (i * 31 % 251) as u8).collect();
     let (mean, std) = ([0.485_f32, 0.456, 0.406], [0.229_f32, 0.224, 0.225]);
     let image = Tensor::from_vec([h, w, 3], pixels.clone()).expect("an image");
-    let planes = image.view().transpose(&[2, 0, 1]).expect("a view");
+    let planes = image.view().transpose([2, 0, 1]).expect("a view");
     let tm = Tensor::from_vec([3, 1, 1], mean.to_vec()).expect("means");
     let ts = Tensor::from_vec([3, 1, 1], std.to_vec()).expect("deviations");
     let mut ours = Tensor::full([3, h, w], 0.0_f32).expect("an output");

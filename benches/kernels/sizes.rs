@@ -113,7 +113,7 @@ fn added(bench: &mut Bench, name: &str, count: usize, turned: bool) {
     let (mut theirs, mut plain) = (Array2::zeros((side, side)), vec![0.0; side * side]);
     let mut out = Tensor::full([side, side], 0.0).expect("an output");
     let order = if turned { [1, 0] } else { [0, 1] };
-    let left = t.view().transpose(&order).expect("a view");
+    let left = t.view().transpose(order).expect("a view");
     let e = &left + &u;
     let their_left = a.view().permuted_axes(order);
     e.assign_to(&mut out).expect("a sum");

@@ -114,7 +114,7 @@ fn sums(bench: &mut Bench, n: usize, data: &[f64]) {
         &all,
         None,
     );
-    let turned = t.view().transpose(&[1, 0]).expect("a view");
+    let turned = t.view().transpose([1, 0]).expect("a view");
     row(
         bench,
         "sum over axis 0, transposed",
@@ -136,7 +136,7 @@ fn fused(bench: &mut Bench, n: usize, data: &[f64]) {
     let b = Tensor::new([n, n], &other).expect("an input");
     let mean = a.mean(..).eval().expect("a mean").item().expect("one");
     let fused = || {
-        let e = (&a - mean) * b.view().transpose(&[1, 0]).expect("a view");
+        let e = (&a - mean) * b.view().transpose([1, 0]).expect("a view");
         evaluated(&e.sum(..))
     };
     let naive = || {

@@ -38,7 +38,7 @@ pub(crate) fn run(bench: &mut Bench) {
     let t = Tensor::from_index([8, 8], |i| ((i[0] * 11 + i[1] * 7) % 13) as f64).expect("an input");
     let flat = t.view().reshape([64]).expect("a view");
     let offsets: Vec<usize> = (0..=4).map(|k| 16 * k).collect();
-    let four = t.view().select((0..4, 0..4)).and_then(|t| t.to_tensor()).expect("an input");
+    let four = t.view().select((0..4, 0..4)).and_then(|t| t.eval()).expect("an input");
     let rows: [(&str, &mut dyn FnMut()); 10] = [
         ("variance over axis 0", &mut || drop(black_box(black_box(&t).var(0).eval()))),
         ("argmax over axis 1", &mut || drop(black_box(black_box(&t).argmax(1).eval()))),

@@ -192,7 +192,7 @@ pub(crate) fn run(bench: &mut Bench) {
         case(
             "transposed",
             reach(0.89, 0.58),
-            &mut || a.view().transpose(&[1, 0]).expect("a view").lazy().sparse(),
+            &mut || a.view().transpose([1, 0]).expect("a view").lazy().sparse(),
             &mut || x.to_csc().transpose_into(),
             &mut || {
                 let turned: Vec<usize> =

@@ -152,7 +152,7 @@ fn product(bench: &mut Bench) {
         return;
     }
     let (a, b) = (noise(&[n, n]), noise(&[n, n]));
-    let turned = b.view().transpose(&[1, 0]).expect("two axes");
+    let turned = b.view().transpose([1, 0]).expect("two axes");
     let mut out = Tensor::full([n, n], 0.0).expect("memory");
     let view = |t| ArrayView2::from_shape((n, n), t).expect("a square");
     let expected = view(a.storage()).dot(&view(b.storage()).t());

@@ -61,14 +61,14 @@ fn rows<W: Writer<Elem = f64> + Clone>(
     }
     let b = Tensor::full([n, n], 1.0).expect("a tensor");
     reading! {
-        "copy" streaming: |t| t.to_tensor();
-        "transpose" transposed: |t| t.view().transpose(&[1, 0])?.to_tensor();
-        "rotate" streaming: |t| t.view().rotate(&[100, 33])?.to_tensor();
+        "copy" streaming: |t| t.eval();
+        "transpose" transposed: |t| t.view().transpose([1, 0])?.eval();
+        "rotate" streaming: |t| t.view().rotate([100, 33])?.eval();
         "a*2+b" streaming: |t| (t * 2.0 + &b).eval();
-        "a+aT" transposed: |t| (t + t.view().transpose(&[1, 0])?).eval();
+        "a+aT" transposed: |t| (t + t.view().transpose([1, 0])?).eval();
         "sum 0" streaming: |t| t.sum(0).eval();
         "sum 1" streaming: |t| t.sum(1).eval();
-        "sum of transposed" transposed: |t| t.view().transpose(&[1, 0])?.sum(0).eval();
+        "sum of transposed" transposed: |t| t.view().transpose([1, 0])?.sum(0).eval();
         "cumsum" streaming: |t| t.cumsum(0).eval();
         "sort" sorted: |t| t.sort(0, SortOrder::Ascending).eval();
     }
@@ -89,7 +89,7 @@ fn rows<W: Writer<Elem = f64> + Clone>(
     }
     writing! {
         "assign" update: |t| t.assign(&b);
-        "transposed assign" update: |t| t.view_mut().transpose(&[1, 0]).and_then(|mut t| t.assign(&b));
+        "transposed assign" update: |t| t.view_mut().transpose([1, 0]).and_then(|mut t| t.assign(&b));
         "+=" update: |t| t.try_add_assign(1.0);
     }
 }

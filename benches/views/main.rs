@@ -29,7 +29,7 @@ fn main() {
 
 /// Views of a square, whose elements are those of the square or some of them.
 fn views(t: &Tensor<Vec<f64>>, n: usize) -> Result<Vec<(&'static str, View<'_>)>, Error> {
-    let turned = || t.view().transpose(&[1, 0]);
+    let turned = || t.view().transpose([1, 0]);
     let shape = [2 * n, n / 2];
     let list: Vec<usize> = (0..n).map(|k| k * 379 % n).collect();
     let cube = || t.view().reshape([n / 16, n / 8, 128]);
@@ -38,23 +38,23 @@ fn views(t: &Tensor<Vec<f64>>, n: usize) -> Result<Vec<(&'static str, View<'_>)>
         ("plain", t.view()),
         ("transposed", turned()?),
         ("flipped", t.view().flip(1)?),
-        ("rotated", t.view().rotate(&[100, 33])?),
+        ("rotated", t.view().rotate([100, 33])?),
         ("steps of 2", t.view().select((.., (0..n).step_by(2).collect::<Vec<_>>()))?),
         ("rows by list", t.view().select((list, ..))?),
         ("transposed, reshaped", turned()?.reshape(shape)?),
         (
             "rotated, transposed, reshaped",
-            t.view().rotate(&[100, 33])?.transpose(&[1, 0])?.reshape(shape)?,
+            t.view().rotate([100, 33])?.transpose([1, 0])?.reshape(shape)?,
         ),
         (
             "windows of 9",
             t.view().select((0..n / 4, ..))?.windows(1, 9)?.reshape([n / 4 * (n - 8), 9])?,
         ),
-        ("turned cube", cube()?.transpose(&[2, 0, 1])?),
-        ("mirrored cube", cube()?.transpose(&[2, 1, 0])?.flip(0)?),
+        ("turned cube", cube()?.transpose([2, 0, 1])?),
+        ("mirrored cube", cube()?.transpose([2, 1, 0])?.flip(0)?),
         ("thin", t.view().reshape([n * n / 2, 2])?),
         ("short axes", few()?),
-        ("short axes, rotated", few()?.rotate(&[5, 1, 1])?),
+        ("short axes, rotated", few()?.rotate([5, 1, 1])?),
     ])
 }
 
@@ -79,7 +79,7 @@ fn row(bench: &mut Bench, name: &str, view: &View<'_>, run: Operation) {
     if !bench.wants(name) {
         return;
     }
-    let copied = || run(&view.to_tensor()?.view());
+    let copied = || run(&view.eval()?.view());
     check(name, &run(view).expect("results"), &copied().expect("results"));
     bench.run_match(Match {
         name,

@@ -58,23 +58,23 @@ fn rows<S: Reader<Elem = f64>>(
         &mut || keep(t.sum(..).item()),
         &mut || keep(decoded(path, side).sum(..).item()),
     );
-    let turned = open(path).transpose(&[1, 0]).expect("a view").to_tensor().expect("a copy");
+    let turned = open(path).transpose([1, 0]).expect("a view").eval().expect("a copy");
     assert_eq!(turned.get(&[3, 5]), t.get(&[5, 3]), "{what}");
     bench_row(
         bench,
         &format!("transposed: {what}"),
         reach,
         &mut || {
-            let view = open(path).transpose(&[1, 0]).expect("a view");
-            black_box(view.to_tensor().expect("a copy"));
+            let view = open(path).transpose([1, 0]).expect("a view");
+            black_box(view.eval().expect("a copy"));
         },
         &mut || {
-            let view = t.view().transpose(&[1, 0]).expect("a view");
-            black_box(view.to_tensor().expect("a copy"));
+            let view = t.view().transpose([1, 0]).expect("a view");
+            black_box(view.eval().expect("a copy"));
         },
         &mut || {
-            let view = decoded(path, side).transpose(&[1, 0]).expect("a view");
-            black_box(view.to_tensor().expect("a copy"));
+            let view = decoded(path, side).transpose([1, 0]).expect("a view");
+            black_box(view.eval().expect("a copy"));
         },
     );
 }

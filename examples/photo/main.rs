@@ -58,7 +58,7 @@ fn run(out: &mut impl Write) -> Result<(), Box<dyn AnyError>> {
     // Views. No pixel is read here.
     let (height, width) = (shape[0], shape[1]);
     let mirrored = photo.clone().flip(1)?;
-    let rotated = photo.clone().rotate(&[height as isize / 4, width as isize / 3, 0])?;
+    let rotated = photo.clone().rotate([height as isize / 4, width as isize / 3, 0])?;
     let swapped = photo.clone().select((.., .., [2, 1, 0]))?;
     let downsampled = every(&photo, COARSE)?;
     let small = every(&photo, TILES)?;
@@ -161,13 +161,13 @@ fn normalise<S>(photo: &Tensor<S>) -> Result<Lazy<impl Expr<Elem = f32> + use<S>
 where
     S: Reader<Elem = u8> + Clone,
 {
-    let planes = photo.clone().transpose(&[2, 0, 1])?.lazy().cast::<f32>();
+    let planes = photo.clone().transpose([2, 0, 1])?.lazy().cast::<f32>();
     let (mean, deviation) = (Tensor::new([3, 1, 1], MEAN)?, Tensor::new([3, 1, 1], DEVIATION)?);
     Ok((planes / 255.0 - mean) / deviation)
 }
 
 /// Normalised intensities as 8-bit pixels, [height, width, 3]. They lie between -2.2 and 2.7.
 fn displayable(normalised: &Tensor<Vec<f32>>) -> Result<Lazy<impl Expr<Elem = u8>>, Error> {
-    let pixels = normalised.view().transpose(&[1, 2, 0])?;
+    let pixels = normalised.view().transpose([1, 2, 0])?;
     Ok(((pixels + 2.2) * (255.0 / 4.9)).round().cast::<u8>())
 }

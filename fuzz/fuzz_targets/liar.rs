@@ -246,7 +246,7 @@ fn written<W: Writer<Elem = i32>>(how: u8, mut t: Tensor<W>) -> lensor::Result<(
     let [rows, columns] = [t.shape()[0], t.shape()[1]];
     let source = Tensor::full([rows, columns], 3)?;
     let map = t.address_map().clone();
-    let turned = |t: Tensor<W>| t.reshape([columns, rows])?.transpose(&[1, 0]);
+    let turned = |t: Tensor<W>| t.reshape([columns, rows])?.transpose([1, 0]);
     match how {
         0 => t.assign(&source),
         1 => t.fill(4),

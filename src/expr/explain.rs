@@ -20,7 +20,7 @@ use std::fmt;
 /// ```
 /// use lensor::prelude::*;
 /// let a = Tensor::from_vec([64, 64], vec![0.0; 4096])?;
-/// let text = (&a + &a.view().transpose(&[1, 0])?).explain()?.to_string();
+/// let text = (&a + &a.view().transpose([1, 0])?).explain()?.to_string();
 /// assert!(text.contains("operand 2: direct") || text.contains("operand 2: packed"));
 /// # Ok::<(), lensor::Error>(())
 /// ```

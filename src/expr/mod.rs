@@ -6,7 +6,7 @@
 //! use lensor::prelude::*;
 //! let a = Tensor::from_vec([2, 2], vec![1.0, 2.0, 3.0, 4.0])?;
 //! let b = Tensor::from_vec([2], vec![10.0, 20.0])?;
-//! let e = (&a * 2.0 + &b).transpose(&[1, 0])?;
+//! let e = (&a * 2.0 + &b).transpose([1, 0])?;
 //! assert_eq!(e.eval()?.to_vec()?, [12.0, 16.0, 24.0, 28.0]);
 //! # Ok::<(), lensor::Error>(())
 //! ```
@@ -118,6 +118,24 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn stored_only(&self) -> Option<StoredOnly<'_, Self::Elem>> {
         None
+    }
+
+    /// The expression with operators, views and methods that compute it.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// fn halved(t: &Tensor<Vec<f64>>) -> impl Expr<Elem = f64> {
+    ///     t * 0.5
+    /// }
+    /// let t = Tensor::from(vec![1.0, 2.0]);
+    /// assert_eq!((halved(&t).lazy() + 1.0).eval()?.to_vec()?, [1.5, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn lazy(self) -> Lazy<Self>
+    where
+        Self: Sized,
+    {
+        Lazy(self)
     }
 
     /// Borrows every leaf.

@@ -211,7 +211,7 @@ impl<I: Inputs, O: Outputs> fmt::Debug for Args<'_, I, O> {
 ///
 /// let weighted = Gufunc::of("(i),(i)->()", Weighted)?;
 /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
-/// let [sums] = weighted.call([t.view().transpose(&[1, 0])?, t.view()]).eval()?;
+/// let [sums] = weighted.call([t.view().transpose([1, 0])?, t.view()]).eval()?;
 /// assert_eq!(sums.to_vec()?, [7.0, 22.0]);
 /// # Ok::<(), Error>(())
 /// ```

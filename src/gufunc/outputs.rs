@@ -78,6 +78,41 @@ where
     pub fn lazy(self) -> Lazy<Pending<Self>> {
         self.deferred().lazy()
     }
+
+    /// Computes the result, in row-major order, into a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    pub fn to_vec(&self) -> Result<Vec<O::Elem>> {
+        let elements = Deferred::new(self).to_vec()?;
+        Ok(elements)
+    }
+
+    /// Computes the only element of the result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::Reshape`](crate::Error::Reshape) if there are more or none.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    ///
+    /// ```
+    /// use lensor::gufunc::det;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[2.0_f64, 1.0], [1.0, 3.0]])?;
+    /// assert_eq!(det().call([&t]).item()?, 5.0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn item(&self) -> Result<O::Elem> {
+        Deferred::new(self).item()
+    }
 }
 
 /// A call of several outputs, which is computed once for all of them.

@@ -92,7 +92,7 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
     /// let scale = Gufunc::<[f64; 2], [f64; 1], _>::each("(n),()->(n)", |[x, by], [mut out]| {
     ///     out.iter_mut().zip(x.iter()).for_each(|(slot, x)| *slot = x * by[0]);
     /// })?;
-    /// scale.update(&mut t.view_mut().transpose(&[1, 0])?, [Tensor::from(vec![10.0, 1.0]).view()])?;
+    /// scale.update(&mut t.view_mut().transpose([1, 0])?, [Tensor::from(vec![10.0, 1.0]).view()])?;
     /// assert_eq!(t.to_vec()?, [10.0, 3.0, 20.0, 5.0]);
     /// # Ok::<(), Error>(())
     /// ```

@@ -13,7 +13,7 @@
 //! let m = mat![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
 //! let t = from_mat(m.as_ref())?;
 //! assert_eq!(t.sum(0).eval()?.to_vec()?, [5.0, 7.0, 9.0]);
-//! assert_eq!(to_mat(t.view().transpose(&[1, 0])? * 2.0)?, mat![[2.0, 8.0], [4.0, 10.0], [6.0, 12.0]]);
+//! assert_eq!(to_mat(t.view().transpose([1, 0])? * 2.0)?, mat![[2.0, 8.0], [4.0, 10.0], [6.0, 12.0]]);
 //! # Ok::<(), lensor::Error>(())
 //! ```
 
@@ -50,7 +50,7 @@ where
         1 | -1 if matrix.row_stride().unsigned_abs() != 1 => {
             Tensor::new([matrix.nrows(), matrix.ncols()], Lines(matrix.transpose()))
         }
-        _ => Tensor::new([matrix.ncols(), matrix.nrows()], Lines(matrix))?.transpose(&[1, 0]),
+        _ => Tensor::new([matrix.ncols(), matrix.nrows()], Lines(matrix))?.transpose([1, 0]),
     }
 }
 
@@ -120,7 +120,7 @@ impl<T: Copy + Send + Sync> Reader for Lines<'_, T> {
 /// ```
 /// use lensor::{Tensor, interop::faer::{faer::mat, view}};
 /// let t = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?;
-/// assert_eq!(view(&t.view().transpose(&[1, 0])?.flip(0)?)?, mat![[3, 6], [2, 5], [1, 4]]);
+/// assert_eq!(view(&t.view().transpose([1, 0])?.flip(0)?)?, mat![[3, 6], [2, 5], [1, 4]]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn view<S: Reader>(t: &Tensor<S>) -> Result<MatRef<'_, S::Elem>> {
@@ -167,7 +167,7 @@ pub fn view_mut<S: Writer>(t: &mut Tensor<S>) -> Result<MatMut<'_, S::Elem>> {
 ///
 /// ```
 /// use lensor::{Tensor, interop::faer::{faer::mat, to_mat}};
-/// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?.rotate(&[0, 1])?;
+/// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?.rotate([0, 1])?;
 /// assert_eq!(to_mat(&t)?, mat![[2, 1], [4, 3]]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -177,7 +177,7 @@ pub fn to_mat<X: IntoExpr>(x: X) -> Result<Mat<X::Elem>> {
     let &[rows, columns] = shape.extents() else {
         return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
     };
-    let data = e.transpose(&[1, 0])?.eval()?.into_storage();
+    let data = e.transpose([1, 0])?.eval()?.into_storage();
     Ok(Mat::from_fn(rows, columns, |row, column| data[column * rows + row]))
 }
 

@@ -56,7 +56,7 @@ where
 {
     let shape = [matrix.ncols(), matrix.nrows()];
     let data: Vec<T> = matrix.data.into();
-    Tensor::new(shape, data)?.transpose(&[1, 0])
+    Tensor::new(shape, data)?.transpose([1, 0])
 }
 
 /// A matrix whose elements are one slice, of any size that is known or not. Nothing is copied.
@@ -78,7 +78,7 @@ where
     C: Dim,
     S: RawStorage<T, R, C> + IsContiguous,
 {
-    Tensor::new([matrix.ncols(), matrix.nrows()], matrix.as_slice())?.transpose(&[1, 0])
+    Tensor::new([matrix.ncols(), matrix.nrows()], matrix.as_slice())?.transpose([1, 0])
 }
 
 /// A view of memory with two axes as a view of nalgebra. Nothing is copied.
@@ -150,7 +150,7 @@ where
 ///
 /// ```
 /// use lensor::{Tensor, interop::nalgebra::into_matrix};
-/// let t = Tensor::from_vec([3, 2], vec![1, 2, 3, 4, 5, 6])?.transpose(&[1, 0])?;
+/// let t = Tensor::from_vec([3, 2], vec![1, 2, 3, 4, 5, 6])?.transpose([1, 0])?;
 /// assert_eq!(into_matrix(t)?[(1, 2)], 6);
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -159,7 +159,7 @@ where
     T: Copy + Send + Sync + Scalar,
 {
     let (rows, columns) = sides(t.address_map())?;
-    let by_columns = t.transpose(&[1, 0])?;
+    let by_columns = t.transpose([1, 0])?;
     let (map, data) = by_columns.into_parts();
     if !map.is_contiguous() || map.count() != data.len() {
         return Err(refused(
@@ -178,7 +178,7 @@ where
 ///
 /// ```
 /// use lensor::{Tensor, interop::nalgebra::{nalgebra::DMatrix, to_matrix}};
-/// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?.rotate(&[0, 1])?;
+/// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?.rotate([0, 1])?;
 /// assert_eq!(to_matrix(&t)?, DMatrix::from_row_slice(2, 2, &[2, 1, 4, 3]));
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -188,7 +188,7 @@ pub fn to_matrix<X: IntoExpr<Elem: Scalar>>(x: X) -> Result<DMatrix<X::Elem>> {
     let &[rows, columns] = shape.extents() else {
         return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
     };
-    let data = e.transpose(&[1, 0])?.eval()?.into_storage();
+    let data = e.transpose([1, 0])?.eval()?.into_storage();
     Ok(DMatrix::from_vec(rows, columns, data))
 }
 

@@ -13,7 +13,7 @@
 //!
 //! let weights = pattern([2, 3], &set, 0.0, 0.5)?;
 //! assert_eq!(weights.to_vec()?, [0.0, 0.5, 0.0, 0.0, 0.0, 0.5]);
-//! let turned = weights.transpose(&[1, 0])?; // [[0, 0], [0.5, 0], [0, 0.5]]
+//! let turned = weights.transpose([1, 0])?; // [[0, 0], [0.5, 0], [0, 0.5]]
 //! assert_eq!(stored_positions(&turned)?.unwrap().iter().collect::<Vec<_>>(), [2, 5]);
 //! # Ok::<(), Error>(())
 //! ```

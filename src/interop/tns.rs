@@ -133,7 +133,7 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>>
 /// use lensor::{Tensor, storage::Sparse};
 /// let t = Tensor::new([2, 1, 3], Sparse::from_sorted(6, 0.0, vec![1, 3], vec![0.5, 2.0])?)?;
 /// let mut file = Vec::new();
-/// tns::write(&mut file, &t.view().transpose(&[2, 1, 0])?)?;
+/// tns::write(&mut file, &t.view().transpose([2, 1, 0])?)?;
 /// assert_eq!(String::from_utf8_lossy(&file), "1 1 2 2.0\n2 1 1 0.5\n");
 /// # Ok::<(), lensor::Error>(())
 /// ```

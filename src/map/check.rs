@@ -22,7 +22,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::{AddressMap, Shape};
-    /// AddressMap::row_major(&Shape::from([4, 3]))?.rotate(&[1, 2])?.check_invertible()?;
+    /// AddressMap::row_major(&Shape::from([4, 3]))?.rotate([1, 2])?.check_invertible()?;
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn check_invertible(&self) -> Result<()> {
@@ -93,11 +93,11 @@ mod tests {
         for map in [
             row_major(&[])?,
             row_major(&[0, 3])?,
-            row_major(&[5, 7])?.transpose(&[1, 0])?.flip(0)?,
+            row_major(&[5, 7])?.transpose([1, 0])?.flip(0)?,
             row_major(&[5, 1])?.broadcast([3, 10, 20])?,
-            row_major(&[6, 4])?.rotate(&[2, -1])?.windows(0, 3)?,
-            row_major(&[4, 6])?.transpose(&[1, 0])?.reshape([3, 8])?,
-            row_major(&[1 << 15, 1 << 15])?.rotate(&[3, 5])?,
+            row_major(&[6, 4])?.rotate([2, -1])?.windows(0, 3)?,
+            row_major(&[4, 6])?.transpose([1, 0])?.reshape([3, 8])?,
+            row_major(&[1 << 15, 1 << 15])?.rotate([3, 5])?,
             row_major(&[1])?.broadcast([isize::MAX as usize])?,
             Layout::new(0, [AxisMap::linear(4, 2), AxisMap::linear(3, 3)])?.into(),
         ] {

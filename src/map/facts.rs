@@ -60,7 +60,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::{AddressMap, Error};
-    /// let map = AddressMap::row_major(&[2, 3].into())?.rotate(&[0, 1])?;
+    /// let map = AddressMap::row_major(&[2, 3].into())?.rotate([0, 1])?;
     /// let error = map.check_strided().unwrap_err();
     /// assert_eq!(error.to_string(), "no strides describe this view: axis 1 is rotated or repeated");
     /// # Ok::<(), Error>(())

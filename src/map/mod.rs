@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use lensor::{AddressMap, Shape};
-//! let map = AddressMap::row_major(&Shape::from([2, 3]))?.transpose(&[1, 0])?;
+//! let map = AddressMap::row_major(&Shape::from([2, 3]))?.transpose([1, 0])?;
 //! assert_eq!(map.to_local(&[2, 1])?, 5);
 //! assert_eq!(map.to_global(5).next().unwrap().as_slice(), [2, 1]);
 //! # Ok::<(), lensor::Error>(())
@@ -119,7 +119,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?.transpose(&[1, 0])?.reshape([6])?;
+    /// let map = AddressMap::row_major(&[2, 3].into())?.transpose([1, 0])?.reshape([6])?;
     /// let stages: Vec<_> = map.stages().cloned().collect();
     /// assert_eq!(AddressMap::from_stages(stages)?, map);
     /// # Ok::<(), lensor::Error>(())

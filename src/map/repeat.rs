@@ -86,7 +86,11 @@ impl AddressMap {
     ///
     /// [`Error::Rank`] if there is not one shift an axis, [`Error::OutOfMemory`] if a table of
     /// positions cannot be kept.
-    pub fn rotate(mut self, shifts: &[isize]) -> Result<Self> {
+    pub fn rotate(self, shifts: impl AsRef<[isize]>) -> Result<Self> {
+        self.rotated(shifts.as_ref())
+    }
+
+    fn rotated(mut self, shifts: &[isize]) -> Result<Self> {
         if shifts.len() != self.rank() {
             return Err(Error::Rank { what: "shifts", expected: self.rank(), found: shifts.len() });
         }

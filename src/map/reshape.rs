@@ -32,7 +32,8 @@ impl AddressMap {
     ///
     /// As [`Self::reshape`], and [`Error::Infer`] if more than one extent is missing or the others do
     /// not determine it (they contain a 0, or do not divide the count).
-    pub fn reshape_infer(self, to: &[Option<usize>]) -> Result<Self> {
+    pub fn reshape_infer(self, to: impl AsRef<[Option<usize>]>) -> Result<Self> {
+        let to = to.as_ref();
         let missing = to.iter().filter(|extent| extent.is_none()).count();
         let known: Shape = to.iter().copied().flatten().collect();
         if missing == 0 {
@@ -68,7 +69,8 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] if the extents do not multiply to its own.
-    pub fn split_axis(self, axis: usize, extents: &[usize]) -> Result<Self> {
+    pub fn split_axis(self, axis: usize, extents: impl AsRef<[usize]>) -> Result<Self> {
+        let extents = extents.as_ref();
         self.check_axis(axis)?;
         let shape = self.shape();
         let to: Shape =

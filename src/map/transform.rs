@@ -15,7 +15,12 @@ impl AddressMap {
     ///
     /// [`Error::Permutation`] if `order` misses or repeats an axis.
     #[inline]
-    pub fn transpose(mut self, order: &[usize]) -> Result<Self> {
+    pub fn transpose(self, order: impl AsRef<[usize]>) -> Result<Self> {
+        self.transposed(order.as_ref())
+    }
+
+    #[inline]
+    pub(crate) fn transposed(mut self, order: &[usize]) -> Result<Self> {
         let rank = self.rank();
         let invalid = || Error::Permutation { order: order.to_vec(), rank };
         if order.len() != rank {

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy};
 use crate::map::AddressMap;
-use crate::storage::{Reader, Writer};
+use crate::storage::{Reader, Sparse, Writer};
 use crate::tensor::Tensor;
 use itertools::Either;
 
@@ -17,12 +17,42 @@ impl<S: Reader> Tensor<S> {
     /// ```
     /// use lensor::Tensor;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// let turned = t.view().transpose(&[1, 0])?.to_tensor()?;
+    /// let turned = t.view().transpose([1, 0])?.eval()?;
     /// assert_eq!(turned.storage(), &[1, 3, 2, 4]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn to_tensor(&self) -> Result<Tensor<Vec<S::Elem>>> {
+    #[doc(alias = "copy")]
+    #[doc(alias = "to_owned")]
+    pub fn eval(&self) -> Result<Tensor<Vec<S::Elem>>> {
         self.view().lazy().eval()
+    }
+
+    /// What [`Self::eval`] was called.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    #[deprecated(note = "tensors are copied by `eval`, as expressions are computed")]
+    pub fn to_tensor(&self) -> Result<Tensor<Vec<S::Elem>>> {
+        self.eval()
+    }
+
+    /// A new sparse tensor of the entries of this view, whose storage is sparse. Nothing else is visited.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lazy::eval_sparse`].
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::storage::Duplicates;
+    /// let t = Tensor::from_coordinates([1 << 20, 9], 0, &[[5, 7]], vec![1], Duplicates::Refuse)?;
+    /// let turned = t.view().transpose([1, 0])?.eval_sparse()?;
+    /// assert_eq!((turned.get(&[7, 5])?, turned.storage().stored_len()), (1, 1));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn eval_sparse(&self) -> Result<Tensor<Sparse<S::Elem>>> {
+        self.view().lazy().eval_sparse()
     }
 
     /// Copies of the elements of this view, in row-major order.
@@ -38,7 +68,7 @@ impl<S: Reader> Tensor<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn to_vec(&self) -> Result<Vec<S::Elem>> {
-        Ok(self.to_tensor()?.into_storage())
+        Ok(self.eval()?.into_storage())
     }
 
     /// Copies the elements of this view into a view of any storage with a writer.
@@ -69,13 +99,13 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// ```
     /// use lensor::Tensor;
-    /// let turned = Tensor::from_nested([[1, 2], [3, 4]])?.transpose(&[1, 0])?;
+    /// let turned = Tensor::from_nested([[1, 2], [3, 4]])?.transpose([1, 0])?;
     /// assert_eq!(turned.into_contiguous()?.storage(), &[1, 3, 2, 4]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn into_contiguous(self) -> Result<Self> {
         let whole = self.address_map().is_contiguous() && self.len() == self.storage().len();
-        if whole { Ok(self) } else { self.to_tensor() }
+        if whole { Ok(self) } else { self.eval() }
     }
 }
 
@@ -111,7 +141,7 @@ impl<W: Writer> Tensor<W> {
     /// use lensor::Tensor;
     /// let mut t = Tensor::full([2, 2], 0)?;
     /// let row = Tensor::from_vec([2], vec![1, 2])?;
-    /// t.view_mut().transpose(&[1, 0])?.assign(&row)?;
+    /// t.view_mut().transpose([1, 0])?.assign(&row)?;
     /// assert_eq!(t.to_vec()?, [1, 1, 2, 2]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -129,7 +159,7 @@ impl<W: Writer> Tensor<W> {
     /// ```
     /// use lensor::prelude::*;
     /// let mut t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// t.update(|old| Ok((old.clone().transpose(&[1, 0])? + old).boxed()))?;
+    /// t.update(|old| Ok((old.clone().transpose([1, 0])? + old).boxed()))?;
     /// assert_eq!(t.to_vec()?, [2, 5, 5, 8]);
     ///
     /// let mask = t.view().greater(4).eval()?;
@@ -206,6 +236,22 @@ impl<W: Writer> Tensor<W> {
 }
 
 impl<E: Expr> Lazy<E> {
+    /// The only element.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lazy::eval`], and [`Error::Reshape`] if there are more or none.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from(vec![20]);
+    /// assert_eq!((&t + 1).item()?, 21);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn item(&self) -> Result<E::Elem> {
+        self.eval()?.item()
+    }
+
     /// Copies of all elements, in row-major order.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// ```
     /// use lensor::Tensor;
-    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose(&[1, 0])?;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose([1, 0])?;
     /// assert_eq!(t.try_iter().collect::<Result<Vec<_>, _>>()?, [1, 3, 2, 4]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -78,7 +78,7 @@ impl<S: Reader> Elements<'_, S> {
                 (self.read, box_shape(&self.shape, &ranges).iter().product::<usize>());
             self.read += len;
             let part = self.tensor.view().select(selectors(&ranges));
-            match part.and_then(|part| part.to_tensor()) {
+            match part.and_then(|part| part.eval()) {
                 Ok(block) => {
                     (self.block, self.taken) = (block.into_storage(), done);
                     if let Some(&element) = self.block.get(done) {

@@ -52,7 +52,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// ```
     /// use lensor::Tensor;
     /// let t = Tensor::from_vec([2, 3], vec![0.0, 7.0, -0.0, 0.0, 0.0, 9.0])?;
-    /// let turned = t.view().transpose(&[1, 0])?.to_sparse(0.0)?;
+    /// let turned = t.view().transpose([1, 0])?.to_sparse(0.0)?;
     /// assert_eq!(turned.storage().addresses(), [2, 4, 5]); // 7.0, -0.0 and 9.0
     /// # Ok::<(), lensor::Error>(())
     /// ```

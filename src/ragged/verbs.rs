@@ -85,13 +85,13 @@ macro_rules! ragged_views {
             /// # Errors
             ///
             /// [`Error::Rank`](crate::Error::Rank) unless there is one shift an axis.
-            rotate(shifts: &[isize]) => rotated;
+            rotate(shifts: impl AsRef<[isize]>) => rotated_by;
             /// Reorders axes: axis `k` of the result is axis `order[k]`. Nothing crosses a var axis.
             ///
             /// # Errors
             ///
             /// [`Error::Permutation`](crate::Error::Permutation), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
-            transpose(order: &[usize]) => transposed;
+            transpose(order: impl AsRef<[usize]>) => reordered;
             /// Moves axis `from` so that it becomes axis `to`.
             ///
             /// # Errors
@@ -161,6 +161,14 @@ impl<S> Ragged<S> {
 
     pub(super) fn kept_of(self, axis: usize, mask: impl IntoRagged<Elem = bool>) -> Result<Self> {
         self.kept(axis, &evaluate(&mask.into_ragged_expr(), Stretch::Rows)?)
+    }
+
+    pub(super) fn rotated_by(self, shifts: impl AsRef<[isize]>) -> Result<Self> {
+        self.rotated(shifts.as_ref())
+    }
+
+    pub(super) fn reordered(self, order: impl AsRef<[usize]>) -> Result<Self> {
+        self.transposed(order.as_ref())
     }
 
     ragged_views!(Self, tensor);

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 /// }
 /// let samples = Arc::new(vec![1.0, 2.0, 3.0, 4.0]);
 /// let t = Tensor::new([2, 2], Held::new(Samples(samples.clone())))?;
-/// assert_eq!(t.view().transpose(&[1, 0])?.to_vec()?, [1.0, 3.0, 2.0, 4.0]);
+/// assert_eq!(t.view().transpose([1, 0])?.to_vec()?, [1.0, 3.0, 2.0, 4.0]);
 /// assert_eq!(t.storage().as_slice().unwrap().as_ptr(), samples.as_ptr());
 /// # Ok::<(), lensor::Error>(())
 /// ```

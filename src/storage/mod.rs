@@ -74,7 +74,7 @@ use crate::memory::try_with_capacity;
 ///     }
 /// }
 /// let t = Tensor::new([2, 3], Squares(6))?;
-/// assert_eq!(t.view().transpose(&[1, 0])?.to_vec()?, [0, 9, 1, 16, 4, 25]);
+/// assert_eq!(t.view().transpose([1, 0])?.to_vec()?, [0, 9, 1, 16, 4, 25]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(

@@ -49,7 +49,7 @@ use super::Reader;
 ///     }
 /// }
 /// let t = Tensor::new([1 << 20, 1 << 20], Marks { len: 1 << 40, at: vec![5, 1 << 30] })?;
-/// assert_eq!(t.view().transpose(&[1, 0])?.sum(..).item()?, 2);
+/// assert_eq!(t.view().transpose([1, 0])?.sum(..).item()?, 2);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait Stored: Send + Sync {

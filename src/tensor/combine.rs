@@ -11,7 +11,7 @@ use crate::storage::{Concat, Reader, SubBuffer, translate};
 ///
 /// ```
 /// use lensor::{Reader, Tensor};
-/// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose(&[1, 0])?;
+/// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose([1, 0])?;
 /// assert_eq!(t.flat().read(1), 3);
 /// # Ok::<(), lensor::Error>(())
 /// ```

@@ -29,7 +29,7 @@ use crate::storage::{BoxReader, Reader, Writer};
 /// ```
 /// use lensor::Tensor;
 /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
-/// let v = t.view().transpose(&[1, 0])?.flip(0)?;
+/// let v = t.view().transpose([1, 0])?.flip(0)?;
 /// assert_eq!(v.shape(), [3, 2]);
 /// assert_eq!(v.to_vec()?, [2, 5, 1, 4, 0, 3]);
 /// # Ok::<(), lensor::Error>(())
@@ -251,7 +251,7 @@ impl<S: Writer> Tensor<S> {
     /// ```
     /// use lensor::Tensor;
     /// let mut t = Tensor::full([2, 2], 0)?;
-    /// t.view_mut().transpose(&[1, 0])?.set(&[1, 0], 5)?;
+    /// t.view_mut().transpose([1, 0])?.set(&[1, 0], 5)?;
     /// assert_eq!(t.to_vec()?, [0, 5, 0, 0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```

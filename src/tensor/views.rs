@@ -21,14 +21,14 @@ macro_rules! view_operations {
         /// ```
         /// # use lensor::Tensor;
         /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
-        /// assert_eq!(t.transpose(&[1, 0])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
+        /// assert_eq!(t.transpose([1, 0])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[doc(alias = "permute")]
         #[doc(alias = "permuted_axes")]
         #[inline]
-        pub fn transpose(self, order: &[usize]) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.transpose(order))
+        pub fn transpose(self, order: impl AsRef<[usize]>) -> $crate::Result<$View> {
+            self.rewrite(&mut |map| map.transpose(order.as_ref()))
         }
 
         /// Exchanges two axes. Copies nothing.
@@ -219,12 +219,12 @@ macro_rules! view_operations {
         /// ```
         /// # use lensor::Tensor;
         /// let t = Tensor::from_vec([4], vec![1, 2, 3, 4])?;
-        /// assert_eq!(t.rotate(&[1])?.to_vec()?, [4, 1, 2, 3]);
+        /// assert_eq!(t.rotate([1])?.to_vec()?, [4, 1, 2, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[doc(alias = "roll")]
-        pub fn rotate(self, shifts: &[isize]) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.rotate(shifts))
+        pub fn rotate(self, shifts: impl AsRef<[isize]>) -> $crate::Result<$View> {
+            self.rewrite(&mut |map| map.rotate(shifts.as_ref()))
         }
 
         /// Another shape with the same elements in the same row-major order. Always a view: where
@@ -236,7 +236,7 @@ macro_rules! view_operations {
         ///
         /// ```
         /// # use lensor::Tensor;
-        /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?.transpose(&[1, 0])?;
+        /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?.transpose([1, 0])?;
         /// assert_eq!(t.reshape([6])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
@@ -255,11 +255,11 @@ macro_rules! view_operations {
         /// ```
         /// # use lensor::Tensor;
         /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
-        /// assert_eq!(t.reshape_infer(&[Some(3), None])?.shape(), [3, 2]);
+        /// assert_eq!(t.reshape_infer([Some(3), None])?.shape(), [3, 2]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn reshape_infer(self, to: &[Option<usize>]) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.reshape_infer(to))
+        pub fn reshape_infer(self, to: impl AsRef<[Option<usize>]>) -> $crate::Result<$View> {
+            self.rewrite(&mut |map| map.reshape_infer(to.as_ref()))
         }
 
         /// Reshapes where strides alone can express the result, and refuses otherwise.
@@ -273,7 +273,7 @@ macro_rules! view_operations {
         /// # use lensor::Tensor;
         /// let t = Tensor::from_nested([[0, 1, 2], [3, 4, 5]])?;
         /// assert_eq!(t.view().reshape_strided([6])?.shape(), [6]);
-        /// assert!(t.transpose(&[1, 0])?.reshape_strided([6]).is_err());
+        /// assert!(t.transpose([1, 0])?.reshape_strided([6]).is_err());
         /// # Ok::<(), lensor::Error>(())
         /// ```
         pub fn reshape_strided(self, to: impl Into<$crate::Shape>) -> $crate::Result<$View> {
@@ -291,11 +291,15 @@ macro_rules! view_operations {
         /// ```
         /// # use lensor::Tensor;
         /// let t = Tensor::full([2, 6], 0)?;
-        /// assert_eq!(t.split_axis(1, &[3, 2])?.shape(), [2, 3, 2]);
+        /// assert_eq!(t.split_axis(1, [3, 2])?.shape(), [2, 3, 2]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        pub fn split_axis(self, axis: usize, extents: &[usize]) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.split_axis(axis, extents))
+        pub fn split_axis(
+            self,
+            axis: usize,
+            extents: impl AsRef<[usize]>,
+        ) -> $crate::Result<$View> {
+            self.rewrite(&mut |map| map.split_axis(axis, extents.as_ref()))
         }
 
         /// Merges neighbouring axes into one. Copies nothing.
@@ -447,11 +451,16 @@ impl<S> super::Tensor<S> {
     /// ```
     /// # use lensor::Tensor;
     /// let t = Tensor::from_vec([5], vec![1, 2, 3, 4, 5])?;
-    /// let parts: Vec<_> = t.split(0, &[1, 3])?.iter().map(Tensor::to_vec).collect::<Result<_, _>>()?;
+    /// let parts: Vec<_> = t.split(0, [1, 3])?.iter().map(Tensor::to_vec).collect::<Result<_, _>>()?;
     /// assert_eq!(parts, [vec![1], vec![2, 3], vec![4, 5]]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn split(&self, axis: usize, at: &[usize]) -> crate::Result<Vec<super::Tensor<&S>>> {
+    pub fn split(
+        &self,
+        axis: usize,
+        at: impl AsRef<[usize]>,
+    ) -> crate::Result<Vec<super::Tensor<&S>>> {
+        let at = at.as_ref();
         let shape = self.shape();
         let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
         let mut start = 0;

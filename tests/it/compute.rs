@@ -65,9 +65,9 @@ fn an_operand_has_the_values_it_has_by_itself() {
     assert_eq!((-t.rolling(1, 2).max()).to_vec().unwrap(), [-2.0, -6.0, -5.0, -5.0]);
     assert_eq!((2.0 - t.sum(1)).sqrt().abs().shape().unwrap(), [2]);
     // A view of it is a view of its result.
-    let view = t.cumsum(1).transpose(&[1, 0]).unwrap().flip(0).unwrap();
+    let view = t.cumsum(1).transpose([1, 0]).unwrap().flip(0).unwrap();
     assert_eq!(view.to_vec().unwrap(), [9.0, 12.0, 3.0, 8.0, 1.0, 3.0]);
-    let linked = t.cumsum(1).transpose(&[1, 0]).unwrap().reshape([2, 3]).unwrap() + 1.0;
+    let linked = t.cumsum(1).transpose([1, 0]).unwrap().reshape([2, 3]).unwrap() + 1.0;
     assert_eq!(linked.to_vec().unwrap(), [2.0, 4.0, 4.0, 9.0, 10.0, 13.0]);
 }
 
@@ -200,7 +200,7 @@ trait Now {
 
 impl<S: lensor::Reader<Elem = i64>> Now for Tensor<S> {
     fn eval_now(self) -> Tensor<Vec<i64>> {
-        self.to_tensor().unwrap()
+        self.eval().unwrap()
     }
 }
 
@@ -246,7 +246,7 @@ fn results_go_to_views_box_by_box() {
     agree(t.laplacian(&spacing));
     agree(t.convolve(Tensor::full([2, 3, 1], 0.5).unwrap().lazy(), Mode::Same(Border::Reflect)));
     agree((&t + 1.0).correlate(Tensor::full([2, 3, 1], 0.5).unwrap().lazy(), Mode::Valid));
-    agree(t.matmul(t.view().transpose(&[0, 2, 1]).unwrap()));
+    agree(t.matmul(t.view().transpose([0, 2, 1]).unwrap()));
     agree(t.matmul(Tensor::full([130, 140], 0.5).unwrap().lazy()));
     agree(flat.tensordot(Tensor::full([130, 90], 0.5).unwrap().lazy(), &[(1, 0)]));
 }
@@ -258,7 +258,7 @@ fn the_first_error_of_all_boxes_is_reported() {
         Tensor::from_index([300, 400], |i| i64::from(i != [250, 0] && i != [200, 350])).unwrap();
     let quotients = &t / &t;
     let mut out = Tensor::full([400, 300], 0_i64).unwrap();
-    let mut out = out.view_mut().transpose(&[1, 0]).unwrap();
+    let mut out = out.view_mut().transpose([1, 0]).unwrap();
     let error = Error::Arithmetic { index: vec![200, 350] };
     for axis in 0..2 {
         let sorted = (&quotients).sort(axis, Ascending);

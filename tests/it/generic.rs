@@ -134,7 +134,7 @@ fn one_bound_for_numbers() -> Result<()> {
         number::<i32>()?;
     }
     let columns = [1.0, 3.0, 2.0, 4.0];
-    numbers(&Tensor::new([2, 2], &columns)?.transpose(&[1, 0])?.erase())
+    numbers(&Tensor::new([2, 2], &columns)?.transpose([1, 0])?.erase())
 }
 
 #[test]

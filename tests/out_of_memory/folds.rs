@@ -16,15 +16,15 @@ pub(crate) fn reducing() {
     let wide = Tensor::from_index([2, 9000], |i| (i[0] * 9000 + i[1]) as u64).unwrap();
     let deep = Tensor::from_index([SIDE / 10, 10, SIDE], |i| (i[0] + i[1] + i[2]) as u64).unwrap();
     every_shortage("sum across", 1, || (&wide).fold(0, WrappingSum).eval());
-    every_shortage("sum along", 1, || wide.view().transpose(&[1, 0])?.fold(1, WrappingSum).eval());
+    every_shortage("sum along", 1, || wide.view().transpose([1, 0])?.fold(1, WrappingSum).eval());
     for axes in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
         every_shortage("sum of three axes", 0, || deep.sum(axes).eval());
         every_shortage("std of three axes", 0, || (&deep).cast::<f64>().std(axes).ddof(1).eval());
         every_shortage("argmax of three axes", 0, || deep.argmax(axes).eval());
-        every_shortage("moved", 0, || deep.view().transpose(&[2, 0, 1])?.lazy().min(axes).eval());
+        every_shortage("moved", 0, || deep.view().transpose([2, 0, 1])?.lazy().min(axes).eval());
     }
     every_shortage("sum of an expression", 0, || {
-        (&t % 7 + t.view().transpose(&[1, 0])?).sum(0).eval()
+        (&t % 7 + t.view().transpose([1, 0])?).sum(0).eval()
     });
     every_shortage("filtered", 0, || t.max(0).filter((&t).greater(0)).eval());
     every_shortage("variance of rows", 0, || floats.var(1).eval());

@@ -14,12 +14,12 @@ pub(crate) fn lists() {
     every_shortage("take_at of an expression", 1, || (&t + 1).take_at(&at + 0).to_vec());
     let rows = Tensor::from_vec([SIDE], (0..SIDE).rev().collect()).unwrap();
     every_shortage("put_at", 1, || {
-        let mut out = t.to_tensor()?;
+        let mut out = t.eval()?;
         out.put_at((&rows.view().reshape([SIDE, 1])?, &rows), 7)?;
         Ok(out.into_storage())
     });
     every_shortage("fold_at", 1, || {
-        let mut out = t.to_tensor()?;
+        let mut out = t.eval()?;
         out.fold_at(&at, 7, Max)?;
         Ok(out.into_storage())
     });

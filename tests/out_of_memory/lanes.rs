@@ -54,7 +54,7 @@ pub(crate) fn sorting() {
     });
     let in_place = |what, f: Change<'_>| {
         each_axis(what, 1, |t, axis| {
-            let mut t = t.to_tensor()?;
+            let mut t = t.eval()?;
             f(&mut t, axis)?;
             Ok(t.into_storage())
         });

@@ -184,16 +184,16 @@ fn building() {
 fn copying() {
     let t = square();
     every_shortage("to_vec", 1, || t.to_vec());
-    every_shortage("to_tensor", 1, || t.view().transpose(&[1, 0])?.to_tensor());
-    every_shortage("rotated", 1, || t.view().rotate(&[7, 9])?.to_vec());
+    every_shortage("to_tensor", 1, || t.view().transpose([1, 0])?.eval());
+    every_shortage("rotated", 1, || t.view().rotate([7, 9])?.to_vec());
     every_shortage("tiled", 1, || t.view().broadcast([2, SIDE, 2 * SIDE])?.to_vec());
-    let linked = || t.view().transpose(&[1, 0])?.reshape([COUNT])?.rotate(&[5]);
+    let linked = || t.view().transpose([1, 0])?.reshape([COUNT])?.rotate([5]);
     every_shortage("linked", 1, || linked()?.to_vec());
-    every_shortage("into_contiguous", 2, || t.to_tensor()?.flip(0)?.into_contiguous());
+    every_shortage("into_contiguous", 2, || t.eval()?.flip(0)?.into_contiguous());
     every_shortage("iterated", 0, || t.try_iter().try_fold(0, |sum, x| Ok(sum ^ x?)));
     every_shortage("erased", 1, || t.view().erase().to_vec());
     let slots = Tensor::new([SIDE, SIDE], Slots(elements())).unwrap();
-    every_shortage("slots", 1, || slots.view().transpose(&[1, 0])?.to_vec());
+    every_shortage("slots", 1, || slots.view().transpose([1, 0])?.to_vec());
     every_shortage("concat", 1, || concat(1, [t.view(), t.view().flip(0)?])?.to_vec());
     every_shortage("stack", 1, || stack(2, [t.view(), t.view().flip(0)?])?.to_vec());
     every_shortage("pad", 1, || pad(t.view(), &[(1, 2), (3, 4)], 0)?.to_vec());
@@ -203,7 +203,7 @@ fn copying() {
 fn computing() {
     let t = square();
     every_shortage("eval", 1, || (&t * 3 + &t).eval());
-    every_shortage("crossed", 1, || (&t + t.view().transpose(&[1, 0])?).eval());
+    every_shortage("crossed", 1, || (&t + t.view().transpose([1, 0])?).eval());
     every_shortage("boxed", 1, || ((&t + 1).boxed() * &t).boxed().eval());
     every_shortage("map", 1, || t.map(|x| x as f32).eval());
     every_shortage("cast", 1, || t.cast::<i128>().eval());
@@ -222,7 +222,7 @@ fn writing() {
     let fresh = || Tensor::full([SIDE, SIDE], 0_u64);
     every_shortage("assign", 1, || {
         let mut out = fresh()?;
-        out.view_mut().transpose(&[1, 0])?.assign(&t)?;
+        out.view_mut().transpose([1, 0])?.assign(&t)?;
         Ok(out)
     });
     every_shortage("add_assign", 1, || {
@@ -294,7 +294,7 @@ fn views() {
     let selectors = [Select::List(list.clone())];
     every_shortage("list", 1, || Ok(flat()?.select(&selectors)?.address_map().clone()));
     every_shortage("list of a list", 2, || {
-        flat()?.select(&selectors)?.select(&selectors)?.flip(0)?.rotate(&[3])?.get(&[COUNT / 2])
+        flat()?.select(&selectors)?.select(&selectors)?.flip(0)?.rotate([3])?.get(&[COUNT / 2])
     });
     every_shortage("listed", 2, || flat()?.select(&selectors)?.to_vec());
     every_shortage("explained list", 1, || {
@@ -303,7 +303,7 @@ fn views() {
     every_shortage("fused list", 2, || (flat()?.select(&selectors)? + 1).eval());
     let listed = || flat()?.select(&selectors);
     every_shortage("list and link", 2, || {
-        listed()?.reshape([SIDE, SIDE])?.transpose(&[1, 0])?.to_vec()
+        listed()?.reshape([SIDE, SIDE])?.transpose([1, 0])?.to_vec()
     });
     every_shortage("list and window", 2, || listed()?.windows(0, 2)?.to_vec());
     every_shortage("list and tile", 2, || listed()?.broadcast([2, COUNT])?.to_vec());
@@ -339,7 +339,7 @@ fn views() {
         every_shortage("part of a table", 2, || listed()?.slice(0, 5..COUNT - 1)?.to_vec());
         every_shortage("table of a table", 2, || listed()?.select(&selectors)?.to_vec());
         every_shortage("table and link", 1, || {
-            listed()?.reshape([SIDE, SIDE])?.transpose(&[1, 0])?.to_vec()
+            listed()?.reshape([SIDE, SIDE])?.transpose([1, 0])?.to_vec()
         });
         every_shortage("digits of a table", 1, || {
             let map = listed()?.address_map().clone();
@@ -354,7 +354,7 @@ fn views() {
         // Without memory it is not known to be.
         Ok(listed()?.address_map().is_injective() || LEFT.load(Relaxed) < 0)
     });
-    let linked = |map: AddressMap| map.transpose(&[1, 0])?.reshape([COUNT / 8, 8])?.rotate(&[3, 1]);
+    let linked = |map: AddressMap| map.transpose([1, 0])?.reshape([COUNT / 8, 8])?.rotate([3, 1]);
     let map = linked(t.address_map().clone()).unwrap();
     every_shortage("links", 0, || {
         let found = map.to_global(1234).map(|index| index.to_vec()).collect::<Vec<_>>();
@@ -366,7 +366,7 @@ fn files() {
     let t = square();
     let mut file = Vec::new();
     npy::write(&mut file, &t).unwrap();
-    every_shortage("npy write", 0, || npy::write(std::io::sink(), &t.view().transpose(&[1, 0])?));
+    every_shortage("npy write", 0, || npy::write(std::io::sink(), &t.view().transpose([1, 0])?));
     every_shortage("npy read", 2, || npy::read::<u64>(&file[..]));
     every_shortage("npy from_bytes", 1, || npy::from_bytes::<u64, _>(&file[..])?.to_vec());
     let dir = tempfile::tempdir().unwrap();

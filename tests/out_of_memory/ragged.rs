@@ -43,7 +43,7 @@ pub(crate) fn tables() {
     };
     view("flip", |r| r.flip(1));
     view("clip", |r| r.clip(1, ..3));
-    view("rotate", |r| r.rotate(&[1, 2]));
+    view("rotate", |r| r.rotate([1, 2]));
     view("keep", |r| {
         let mask = (&r).greater(500.0).eval()?;
         r.keep(1, mask)

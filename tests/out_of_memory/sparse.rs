@@ -79,15 +79,15 @@ pub(crate) fn entries() {
     viewed! {
         "whole" t.view();
         "flipped" t.view().flip(0)?.flip(1)?;
-        "transposed" t.view().transpose(&[1, 0])?;
+        "transposed" t.view().transpose([1, 0])?;
         "sliced" t.view().slice(1, 10..side - 7)?;
         "stepped" t.view().select((Select::every(2), Select::every(-3)))?;
-        "rotated" t.view().rotate(&[5, 7])?;
+        "rotated" t.view().rotate([5, 7])?;
         "repeated" t.view().broadcast([2, side, side])?;
         "tiled" t.view().broadcast([2 * side, side])?;
         "listed" t.view().select((.., (0..side).map(|k| k * k % side).collect::<Vec<_>>()))?;
         "looked up" t.view().reshape([side * side])?.select(&list)?;
-        "reshaped" t.view().transpose(&[1, 0])?.reshape([side * side])?;
+        "reshaped" t.view().transpose([1, 0])?.reshape([side * side])?;
         "diagonal" t.view().diagonal(0, 1)?.broadcast([side, side])?;
         "windows" t.view().windows(1, 3)?;
     }
@@ -95,13 +95,12 @@ pub(crate) fn entries() {
 
 pub(crate) fn computing() {
     let (a, b, c) = (every(COUNT, 3), every(COUNT, 2), every(COUNT, 5));
-    let dense =
-        square_of(SIDE).view().broadcast([SIDE * 4, SIDE * 4]).unwrap().to_tensor().unwrap();
+    let dense = square_of(SIDE).view().broadcast([SIDE * 4, SIDE * 4]).unwrap().eval().unwrap();
     every_shortage("sparse map", 2, || (&a * 3).eval_sparse().map(parts));
     every_shortage("sparse leaf", 2, || a.view().lazy().eval_sparse().map(parts));
     every_shortage("sparse sum", 2, || (&a + &b).eval_sparse().map(parts));
     every_shortage("three", 2, || (&a + &b * &c).eval_sparse().map(parts));
-    every_shortage("crossed", 2, || (&a + b.view().transpose(&[1, 0])?).eval_sparse().map(parts));
+    every_shortage("crossed", 2, || (&a + b.view().transpose([1, 0])?).eval_sparse().map(parts));
     every_shortage("boxed", 2, || ((&a * 2).boxed() + &b).boxed().eval_sparse().map(parts));
     every_shortage("zip_stored", 2, || {
         zip_stored((&a, &b), 0, |(x, y)| x.wrapping_mul(y)).eval_sparse().map(parts)
@@ -135,7 +134,7 @@ pub(crate) fn computing() {
         every_shortage("sparse maxima", 0, || a.fold(axes, Max).eval_sparse().map(parts));
         every_shortage("dense sums", 0, || (&a + &b).fold(axes, WrappingSum).eval());
         every_shortage("crossed sums", 0, || {
-            a.view().transpose(&[1, 0])?.lazy().fold(axes, WrappingSum).eval_sparse().map(parts)
+            a.view().transpose([1, 0])?.lazy().fold(axes, WrappingSum).eval_sparse().map(parts)
         });
         every_shortage("argmax", 0, || {
             a.argmax(axes).eval_sparse().map(|t| t.into_storage().into_parts())
@@ -159,7 +158,7 @@ pub(crate) fn writing() {
     };
     change("assign", 4, &|out| out.assign(&b));
     change("assign sum", 4, &|out| out.assign(&b + 0));
-    change("assign crossed", 4, &|out| out.view_mut().transpose(&[1, 0])?.assign(&b));
+    change("assign crossed", 4, &|out| out.view_mut().transpose([1, 0])?.assign(&b));
     change("assign part", 4, &|out| {
         out.view_mut().slice(0, 3..side)?.assign(b.view().slice(0, 0..side - 3)?)
     });
@@ -191,7 +190,7 @@ pub(crate) fn products() {
     let (a, b) = (banded(COUNT, 1), banded(COUNT, 7));
     every_shortage("times_sparse", 4, || a.times_sparse(&b, PlusTimes).map(parts));
     every_shortage("times_sparse crossed", 4, || {
-        a.view().transpose(&[1, 0])?.times_sparse(&b, PlusTimes).map(parts)
+        a.view().transpose([1, 0])?.times_sparse(&b, PlusTimes).map(parts)
     });
     every_shortage("contract", 4, || a.contract(&b, &[(0, 0)], PlusTimes).map(parts));
     let wide = b.view().reshape([COUNT / 100, 100 * COUNT]).unwrap();
@@ -210,7 +209,7 @@ pub(crate) fn products() {
     every_shortage("times_dense vector", 1, || a.times_dense(&x, PlusTimes).eval());
     every_shortage("times_dense", 1, || a.times_dense(&table, PlusTimes).eval());
     every_shortage("times_dense crossed", 1, || {
-        a.view().transpose(&[1, 0])?.times_dense(&table.view().flip(0)?, PlusTimes).eval()
+        a.view().transpose([1, 0])?.times_dense(&table.view().flip(0)?, PlusTimes).eval()
     });
     #[cfg(all(feature = "sprs", feature = "roaring"))]
     {

@@ -26,16 +26,16 @@ pub(crate) fn reading() {
     let elements = square();
     let t = held(&elements).unwrap();
     every_shortage("copy of blocks", 1, || t.to_vec());
-    every_shortage("transposed blocks", 1, || t.view().transpose(&[1, 0])?.to_vec());
+    every_shortage("transposed blocks", 1, || t.view().transpose([1, 0])?.to_vec());
     every_shortage("sum of blocks", 0, || t.fold(0, WrappingSum).to_vec());
     every_shortage("sum along blocks", 0, || t.fold(1, WrappingSum).to_vec());
     every_shortage("scan of blocks", 1, || t.scan(0, WrappingSum).to_vec());
     every_shortage("sort of blocks", 1, || t.sort(0, Ascending).to_vec());
     every_shortage("equal blocks", 0, || t.try_equal(&elements));
     let slots = Tensor::new([SIDE, SIDE], Slots(super::elements())).unwrap();
-    every_shortage("transposed slots", 1, || slots.view().transpose(&[1, 0])?.to_vec());
+    every_shortage("transposed slots", 1, || slots.view().transpose([1, 0])?.to_vec());
     every_shortage("sum of transposed slots", 1, || {
-        slots.view().transpose(&[1, 0])?.fold(0, WrappingSum).to_vec()
+        slots.view().transpose([1, 0])?.fold(0, WrappingSum).to_vec()
     });
 }
 

@@ -13,19 +13,19 @@ pub(crate) fn files() {
     let sparse = Tensor::new([COUNT / 100, 200], storage).unwrap();
     every_shortage("mtx write", 1, || mtx::write(std::io::sink(), &sparse));
     every_shortage("mtx write crossed", 1, || {
-        mtx::write(std::io::sink(), &sparse.view().transpose(&[1, 0])?)
+        mtx::write(std::io::sink(), &sparse.view().transpose([1, 0])?)
     });
     every_shortage("mtx write_array", 1, || mtx::write_array(std::io::sink(), &t * 2));
     every_shortage("tns write", 1, || tns::write(std::io::sink(), &sparse));
     every_shortage("tns write crossed", 1, || {
-        tns::write(std::io::sink(), &sparse.view().transpose(&[1, 0])?)
+        tns::write(std::io::sink(), &sparse.view().transpose([1, 0])?)
     });
     let parts = |t: Tensor<Sparse<u64>>| t.into_storage().into_parts();
     let mut file = Vec::new();
     mtx::write(&mut file, &sparse).unwrap();
     every_shortage("mtx read", 2, || mtx::read::<u64>(&file[..]).map(parts));
     file.clear();
-    mtx::write(&mut file, &sparse.view().transpose(&[1, 0]).unwrap()).unwrap();
+    mtx::write(&mut file, &sparse.view().transpose([1, 0]).unwrap()).unwrap();
     every_shortage("mtx read crossed", 2, || mtx::read::<u64>(&file[..]).map(parts));
     file.clear();
     mtx::write_array(&mut file, &t).unwrap();

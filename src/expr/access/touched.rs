@@ -26,7 +26,7 @@ impl<S: Reader> Tensor<S> {
     /// use lensor::storage::{BlockMemory, Chunked};
     /// let blocks = BlockMemory::new([100, 100], [10, 25], 0_u8)?;
     /// let t = Tensor::new([100, 100], Chunked::new(blocks)?)?;
-    /// let part = t.view().transpose(&[1, 0])?.slice(0, 20..30)?.slice(1, 95..100)?;
+    /// let part = t.view().transpose([1, 0])?.slice(0, 20..30)?.slice(1, 95..100)?;
     /// let touched = part.touched_blocks()?.unwrap();
     /// assert_eq!(touched.iter().map(|block| [block[0], block[1]]).collect::<Vec<_>>(), [[9, 0], [9, 1]]);
     /// # Ok::<(), lensor::Error>(())

@@ -60,7 +60,7 @@ impl<E: Expr> Lazy<E> {
     /// };
     /// let a = sparse(&[[0, 5], [7, 0]], vec![10, 20])?;
     /// let b = sparse(&[[5, 0], [9, 9]], vec![3, 4])?;
-    /// let sum = (&a + b.transpose(&[1, 0])? * 2).eval_sparse()?;
+    /// let sum = (&a + b.transpose([1, 0])? * 2).eval_sparse()?;
     /// assert_eq!(sum.storage().fill(), 3); // 1 + 1 * 2
     /// let row = sum.view().select((0, 4..7))?;
     /// assert_eq!(row.to_vec()?, [3, 16, 3]); // 10 + 3 * 2

@@ -255,7 +255,7 @@ pub fn from_fixed_shape_tensor<P: ArrowPrimitiveType>(
         None => Ok(t),
         Some(order) => {
             let order = std::iter::once(0).chain(order.iter().map(|axis| axis.saturating_add(1)));
-            t.transpose(&order.collect::<Shape>())
+            t.transpose(order.collect::<Shape>())
         }
     }
 }

@@ -59,7 +59,7 @@ where
 /// ```
 /// use lensor::Tensor;
 /// use lensor::interop::dlpack::{dlpark::DlpackFlags, export_owned};
-/// let t = Tensor::from_vec([2, 2], vec![1_i32, 2, 3, 4])?.transpose(&[1, 0])?;
+/// let t = Tensor::from_vec([2, 2], vec![1_i32, 2, 3, 4])?.transpose([1, 0])?;
 /// assert!(!export_owned(t)?.flags().contains(DlpackFlags::READ_ONLY));
 /// # Ok::<(), lensor::Error>(())
 /// ```

@@ -18,7 +18,7 @@
 //! use lensor::prelude::*;
 //!
 //! let t = Tensor::from_vec([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
-//! let exported = dlpack::export(t.transpose(&[1, 0])?.flip(0)?)?;
+//! let exported = dlpack::export(t.transpose([1, 0])?.flip(0)?)?;
 //! // SAFETY: it was exported a line before, and nobody writes it.
 //! let back = unsafe { dlpack::import::<f64, _>(exported) }?;
 //! assert_eq!(back.to_vec()?, [3.0, 6.0, 2.0, 5.0, 1.0, 4.0]);

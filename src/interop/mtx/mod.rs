@@ -122,7 +122,7 @@ pub fn read_array<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
             }
         }
     }
-    Tensor::from_vec([columns, rows], data)?.transpose(&[1, 0])
+    Tensor::from_vec([columns, rows], data)?.transpose([1, 0])
 }
 
 /// Reads the matrix of a file.

@@ -32,7 +32,7 @@ const PIECE: usize = 1 << 16;
 /// use lensor::{Tensor, storage::Sparse};
 /// let matrix = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![1, 3], vec![0.5, 2.0])?)?;
 /// let mut file = Vec::new();
-/// mtx::write(&mut file, &matrix.view().transpose(&[1, 0])?)?;
+/// mtx::write(&mut file, &matrix.view().transpose([1, 0])?)?;
 /// assert_eq!(
 ///     String::from_utf8_lossy(&file),
 ///     "%%MatrixMarket matrix coordinate real general\n3 2 2\n1 2 2.0\n2 1 0.5\n"
@@ -191,7 +191,7 @@ where
     let mut text = TextWriter::new(sink)?;
     text.push(banner(Format::Array, field, Symmetry::General));
     text.push(format_args!("{rows} {columns}\n"));
-    for_each_piece(&matrix.transpose(&[1, 0])?, PIECE, |piece| {
+    for_each_piece(&matrix.transpose([1, 0])?, PIECE, |piece| {
         for &value in piece {
             text.push_value(value);
             text.end_line()?;

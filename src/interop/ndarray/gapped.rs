@@ -19,7 +19,7 @@ use std::fmt::{self, Debug, Formatter};
 /// use ndarray::{array, s};
 /// let a = array![[1, 2, 3], [4, 5, 6]];
 /// let t = gapped(a.slice(s![.., ..;2]))?;
-/// assert_eq!(t.transpose(&[1, 0])?.to_vec()?, [1, 4, 3, 6]);
+/// assert_eq!(t.transpose([1, 0])?.to_vec()?, [1, 4, 3, 6]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn gapped<S, D>(array: ArrayBase<S, D>) -> Result<Tensor<Gapped<S>>>

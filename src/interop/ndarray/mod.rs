@@ -16,7 +16,7 @@
 //!
 //! let a = array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
 //! let t = from_view(a.view())?; // borrows the elements
-//! let turned = t.view().transpose(&[1, 0])?.flip(0)?;
+//! let turned = t.view().transpose([1, 0])?.flip(0)?;
 //! assert_eq!(view(&turned)?, array![[3.0, 6.0], [2.0, 5.0], [1.0, 4.0]].into_dyn());
 //! assert_eq!(to_array(&turned * 10.0)?[[0, 1]], 60.0);
 //! # Ok::<(), lensor::Error>(())
@@ -181,7 +181,7 @@ impl<T, D: Dimension> AsRef<[T]> for Shared<T, D> {
 /// let t = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?;
 /// let part = t.view().select((.., 1..))?;
 /// assert_eq!(view(&part)?, ndarray::array![[2, 3], [5, 6]].into_dyn());
-/// let error = view(&t.view().rotate(&[0, 1])?).unwrap_err();
+/// let error = view(&t.view().rotate([0, 1])?).unwrap_err();
 /// assert_eq!(error.to_string(), "no strides describe this view: axis 1 is rotated or repeated");
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -203,7 +203,7 @@ pub fn view<S: Reader>(t: &Tensor<S>) -> Result<ArrayViewD<'_, S::Elem>> {
 /// ```
 /// use lensor::{Tensor, interop::ndarray::view_mut};
 /// let mut t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
-/// view_mut(&mut t.view_mut().transpose(&[1, 0])?)?[[0, 1]] = 30;
+/// view_mut(&mut t.view_mut().transpose([1, 0])?)?[[0, 1]] = 30;
 /// assert_eq!(t.to_vec()?, [1, 2, 30, 4]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -226,7 +226,7 @@ pub fn view_mut<S: Writer>(t: &mut Tensor<S>) -> Result<ArrayViewMutD<'_, S::Ele
 ///
 /// ```
 /// use lensor::{Tensor, interop::ndarray::into_array};
-/// let t = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?.transpose(&[1, 0])?;
+/// let t = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6])?.transpose([1, 0])?;
 /// assert_eq!(into_array(t)?, ndarray::array![[1, 4], [2, 5], [3, 6]].into_dyn());
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -253,7 +253,7 @@ pub fn into_array<T: Copy + Send + Sync>(t: Tensor<Vec<T>>) -> Result<ArrayD<T>>
 /// ```
 /// use lensor::prelude::*;
 /// use lensor::interop::ndarray::to_array;
-/// let t = Tensor::from_vec([3], vec![1, 2, 3])?.rotate(&[1])?;
+/// let t = Tensor::from_vec([3], vec![1, 2, 3])?.rotate([1])?;
 /// assert_eq!(to_array(t * 2)?, ndarray::array![6, 2, 4].into_dyn());
 /// # Ok::<(), Error>(())
 /// ```

@@ -17,7 +17,7 @@
 //!
 //! let t = Tensor::from_vec([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 //! let mut file = Vec::new();
-//! npy::write(&mut file, &t.view().transpose(&[1, 0])?)?;
+//! npy::write(&mut file, &t.view().transpose([1, 0])?)?;
 //!
 //! let back = npy::read::<f64>(&file[..])?;
 //! assert_eq!(back.shape(), [3, 2]);

@@ -20,7 +20,7 @@
 //! let path = dir.path().join("model.npz");
 //! let weights = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
 //! npz::save(&path, |archive| {
-//!     archive.add("weights", weights.view().transpose(&[1, 0])?)?;
+//!     archive.add("weights", weights.view().transpose([1, 0])?)?;
 //!     archive.add("doubled", &weights * 2.0)
 //! })?;
 //!

@@ -18,7 +18,7 @@
 //! let path = dir.path().join("model.safetensors");
 //! let weights = Tensor::from_nested([[1.0_f32, 2.0], [3.0, 4.0]])?;
 //! let mut writer = Writer::new();
-//! writer.add("turned", weights.view().transpose(&[1, 0])?)?;
+//! writer.add("turned", weights.view().transpose([1, 0])?)?;
 //! writer.add("doubled", &weights * 2.0)?;
 //! writer.save(&path)?;
 //!

@@ -75,7 +75,7 @@ pub fn tensor<M: Matrix>(matrix: M) -> Result<Tensor<Compressed<M>>> {
     let shape = Shape::from([view.outer_dims(), view.inner_dims()]);
     let (len, is_csc) = (shape.count()?, view.is_csc());
     let by_lines = Tensor::new(shape, Compressed { matrix, len })?;
-    if is_csc { by_lines.transpose(&[1, 0]) } else { Ok(by_lines) }
+    if is_csc { by_lines.transpose([1, 0]) } else { Ok(by_lines) }
 }
 
 /// A compressed matrix of sprs as storage: elements row by row for CSR, column by column for CSC; zero

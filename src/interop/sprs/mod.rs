@@ -15,7 +15,7 @@
 //! let matrix = CsMat::new((2, 3), vec![0, 1, 3], vec![2, 0, 1], vec![5.0, 6.0, 7.0]);
 //! let t = tensor(matrix.view())?; // borrows indices and values
 //! assert_eq!(t.to_vec()?, [0.0, 0.0, 5.0, 6.0, 7.0, 0.0]);
-//! assert_eq!(to_csr(&t.transpose(&[1, 0])?)?, matrix.transpose_view().to_csr());
+//! assert_eq!(to_csr(&t.transpose([1, 0])?)?, matrix.transpose_view().to_csr());
 //! # Ok::<(), lensor::Error>(())
 //! ```
 

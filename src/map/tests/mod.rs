@@ -44,8 +44,8 @@ fn maps() -> Vec<AddressMap> {
     }
     let mut maps: Vec<AddressMap> = layouts.into_iter().flatten().map(AddressMap::from).collect();
     let wide = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
-    let turned = wide.clone().transpose(&[1, 0]).unwrap().reshape([8, 3]).unwrap();
-    maps.push(turned.clone().rotate(&[1, 1]).unwrap().reshape([2, 12]).unwrap());
+    let turned = wide.clone().transpose([1, 0]).unwrap().reshape([8, 3]).unwrap();
+    maps.push(turned.clone().rotate([1, 1]).unwrap().reshape([2, 12]).unwrap());
     maps.extend([wide, turned.clone().slice(0, 2..5).unwrap(), turned]);
     maps
 }
@@ -265,7 +265,7 @@ fn ways_are_counted_without_repeats() {
 fn maps_print_their_links() {
     let one = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
     assert_eq!(format!("{one:?}"), "Layout { offset: 0, axes: [4*6, 6*1] }");
-    let mut several = one.transpose(&[1, 0]).unwrap().reshape([8, 3]).unwrap();
+    let mut several = one.transpose([1, 0]).unwrap().reshape([8, 3]).unwrap();
     assert_eq!(
         format!("{several:?}"),
         "AddressMap { stages: [Layout { offset: 0, axes: [8*3, 3*1] }, \
@@ -273,7 +273,7 @@ fn maps_print_their_links() {
     );
     for k in 0..20 {
         let to = if k % 2 == 0 { [3, 8] } else { [8, 3] };
-        several = several.rotate(&[1, 1]).unwrap().reshape(to).unwrap();
+        several = several.rotate([1, 1]).unwrap().reshape(to).unwrap();
     }
     assert!(several.stages().len() > 8);
     assert_eq!(format!("{several:?}").matches("Layout").count(), 8);

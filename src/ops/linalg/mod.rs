@@ -6,7 +6,7 @@
 //! let a = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
 //! let x = Tensor::from(vec![10.0, 1.0]);
 //! assert_eq!(a.matmul(&x).to_vec()?, [12.0, 34.0]);
-//! let turned = a.view().transpose(&[1, 0])?;
+//! let turned = a.view().transpose([1, 0])?;
 //! assert_eq!(a.matmul(turned).to_vec()?, [5.0, 11.0, 11.0, 25.0]);
 //! # Ok::<(), Error>(())
 //! ```

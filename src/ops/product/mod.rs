@@ -5,7 +5,7 @@
 //! | sparse, dense | dense, [deferred](Deferred) | [`Tensor::times_dense`] |
 //! | sparse, sparse | sparse | [`Tensor::times_sparse`], [`Tensor::contract`] |
 //!
-//! An operand is a tensor under any view: a transposed matrix is `a.view().transpose(&[1, 0])?`. Its stored
+//! An operand is a tensor under any view: a transposed matrix is `a.view().transpose([1, 0])?`. Its stored
 //! entries are found through the view, never by scanning it. The last argument says what to add and
 //! multiply by: [`PlusTimes`], [`MinPlus`], [`OrAnd`] or a [`Semiring`] of your own.
 //!
@@ -31,7 +31,7 @@
 //! let matrix = Tensor::new([2, 3], Sparse::from_dense(&[0, 2, 0, 3, 0, 4], 0)?)?;
 //! let x = Tensor::from(vec![1, 10, 100]);
 //! assert_eq!(matrix.times_dense(&x, PlusTimes).to_vec()?, [20, 403]);
-//! let turned = matrix.view().transpose(&[1, 0])?;
+//! let turned = matrix.view().transpose([1, 0])?;
 //! assert_eq!(turned.times_sparse(&matrix, PlusTimes)?.to_vec()?, [9, 0, 12, 0, 4, 0, 12, 0, 16]);
 //! # Ok::<(), Error>(())
 //! ```

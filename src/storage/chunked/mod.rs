@@ -46,7 +46,7 @@ const BUDGET_BYTES: usize = 64 << 20;
 /// let blocks = BlockMemory::new([100, 100], [32, 32], 0.0_f64)?;
 /// let mut t = Tensor::new([100, 100], Chunked::new(blocks)?)?;
 /// t.assign(&Tensor::full([100, 100], 1.0)?)?;
-/// assert_eq!(t.view().transpose(&[1, 0])?.slice(0, 0..10)?.sum(..).item()?, 1000.0);
+/// assert_eq!(t.view().transpose([1, 0])?.slice(0, 0..10)?.sum(..).item()?, 1000.0);
 /// assert_eq!(t.storage().stats().stores, 16);
 /// # Ok::<(), Error>(())
 /// ```

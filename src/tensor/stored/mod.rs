@@ -44,7 +44,7 @@ impl<S: Reader> Tensor<S> {
     /// use lensor::{Tensor, storage::Duplicates};
     /// let indexes = [[0, 2], [1, 0]];
     /// let t = Tensor::from_coordinates([2, 3], 0, &indexes, vec![5, 6], Duplicates::Refuse)?;
-    /// let flipped = t.view().transpose(&[1, 0])?.flip(0)?;
+    /// let flipped = t.view().transpose([1, 0])?.flip(0)?;
     /// let entries = flipped.stored_entries()?.unwrap();
     /// assert!(entries.iter().eq([(0, 5), (5, 6)])); // [0, 0] and [2, 1] of 3 x 2
     ///

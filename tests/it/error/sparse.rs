@@ -127,7 +127,7 @@ fn nothing_turns_dense_silently() {
     let ones = vector(3, 1, &[0], &[4]);
     let error = t.view_mut().slice(0, 1..4).unwrap().assign(&ones).unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 1, dense: 3 });
-    t.view_mut().slice(0, 1..4).unwrap().assign(ones.to_tensor().unwrap()).unwrap();
+    t.view_mut().slice(0, 1..4).unwrap().assign(ones.eval().unwrap()).unwrap();
     assert!(t.storage().iter().eq([(0, 7), (1, 4), (2, 1), (3, 1), (5, 9)]));
     // All of it does.
     t.assign(&(&a + 1)).unwrap();
@@ -152,13 +152,13 @@ fn virtual_tensors_take_the_memory_of_their_entries() {
         .unwrap();
     let other = Tensor::from_coordinates([side, 1], 0, &[[7, 0]], vec![5], Duplicates::Refuse);
     let other = other.unwrap();
-    let sum = (&t * 2 - t.view().transpose(&[1, 0]).unwrap()).eval_sparse().unwrap();
+    let sum = (&t * 2 - t.view().transpose([1, 0]).unwrap()).eval_sparse().unwrap();
     let expected = [(5, 2), (7, -2), (5 * side, -1), (7 * side, 4)];
     assert!(sum.storage().iter().eq(expected));
     // A column beside a matrix repeats its entry along the row.
     let row = (&t + &other).select((7, ..3)).unwrap().eval_sparse().unwrap();
     assert_eq!(row.to_vec().unwrap(), [7, 5, 5]);
-    t.view_mut().transpose(&[1, 0]).unwrap().select((0,)).unwrap().fill(0).unwrap();
+    t.view_mut().transpose([1, 0]).unwrap().select((0,)).unwrap().fill(0).unwrap();
     assert!(t.storage().iter().eq([(5, 1)]));
     t.update(|old| Ok((old.clone().flip(0)? + old).boxed())).unwrap();
     assert!(t.storage().iter().eq([(5, 1), ((side - 1) * side + 5, 1)]));
@@ -279,11 +279,11 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
             let other = Tensor::sparse([10, 10], 2).unwrap();
             for view in [
                 t.view(),
-                t.view().transpose(&[1, 0]).unwrap(),
-                t.view().flip(1).unwrap().rotate(&[3, 4]).unwrap(),
+                t.view().transpose([1, 0]).unwrap(),
+                t.view().flip(1).unwrap().rotate([3, 4]).unwrap(),
                 t.view().select(([1, 1, 5],)).unwrap().select((.., ..10)).unwrap(),
                 t.view().slice(0, 3..6).unwrap().broadcast([12, 10]).unwrap(),
-                t.view().reshape([4, 25]).unwrap().transpose(&[1, 0]).unwrap(),
+                t.view().reshape([4, 25]).unwrap().transpose([1, 0]).unwrap(),
                 t.view().windows(0, 4).unwrap(),
             ] {
                 let _ = view.stored_entries();
@@ -294,7 +294,7 @@ fn lies_give_wrong_numbers_and_nothing_worse() {
                 let _ = zip_stored((&view, &view.view()), 0, |(a, b)| a + b).eval_sparse();
                 let mut target = Tensor::sparse(view.shape(), 0).unwrap();
                 let _ = target.assign(&view);
-                let _ = view.to_tensor().and_then(|dense| target.assign(&dense));
+                let _ = view.eval().and_then(|dense| target.assign(&dense));
             }
             let _ = (&t + &other).eval_sparse();
             let _ = zip_stored((&t, &row), 0, |(a, b)| a * b).eval_sparse();

@@ -54,7 +54,7 @@ fn an_expression_carries_its_error() {
     assert_eq!(((&a + &b) * 2).abs().to_vec(), Err(error.clone()));
     assert_eq!((&a + &b).boxed().eval().map(drop), Err(error.clone()));
     assert_eq!((&a + &b).boxed().flip(0).map(drop), Err(error.clone()));
-    assert_eq!((&a + &b).transpose(&[0]).map(drop), Err(error.clone()));
+    assert_eq!((&a + &b).transpose([0]).map(drop), Err(error.clone()));
     assert_eq!((&a + &b).explain().map(drop), Err(error.clone()));
     let mut out = full([3], 0);
     assert_eq!((&a + &b).assign_to(&mut out), Err(error.clone()));
@@ -263,8 +263,7 @@ fn a_failing_part_is_named_by_its_place_in_the_whole() {
     assert_eq!(of(all.to_vec().unwrap_err()), (3, vec![3]));
     let listed = Indexed::new(Broken::new(9, 0..9), vec![8, 5]).unwrap();
     assert_eq!(of(Tensor::new([2], listed).unwrap().to_vec().unwrap_err()), (0, vec![0]));
-    let flat =
-        Tensor::new([2, 3], Broken::new(6, 0..6)).unwrap().transpose(&[1, 0]).unwrap().flat();
+    let flat = Tensor::new([2, 3], Broken::new(6, 0..6)).unwrap().transpose([1, 0]).unwrap().flat();
     assert_eq!(
         of(Tensor::new([6], flat).unwrap().slice(0, 3..6).unwrap().to_vec().unwrap_err()),
         (3, vec![0])

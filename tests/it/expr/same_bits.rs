@@ -68,7 +68,7 @@ fn floats_keep_every_bit() {
 fn transposed_operands() {
     let (rows, columns) = (640, 1024);
     let t = iota([columns, rows]);
-    let turned = t.view().transpose(&[1, 0]).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
     let at = |k: usize| element(k % columns * rows + k / columns);
     same((0..rows * columns).map(at).collect(), || turned.to_vec());
     let u = iota([rows, columns]);
@@ -90,7 +90,7 @@ fn broadcast_operands() {
 fn rotated_tiled_and_listed_operands() {
     let (rows, columns) = (512, 1024);
     let t = iota([rows, columns]);
-    let rotated = t.view().rotate(&[5, -7]).unwrap();
+    let rotated = t.view().rotate([5, -7]).unwrap();
     let at = |i: usize, j: usize| element(i * columns + j);
     let turn = |k: usize| at((k / columns + rows - 5) % rows, (k % columns + 7) % columns);
     same((0..rows * columns).map(turn).collect(), || rotated.to_vec());
@@ -111,10 +111,10 @@ fn rotated_tiled_and_listed_operands() {
 #[test]
 fn operands_through_links() {
     let t = iota([1024, 640]);
-    let linked = t.view().transpose(&[1, 0]).unwrap().reshape([800, 819, 1]);
+    let linked = t.view().transpose([1, 0]).unwrap().reshape([800, 819, 1]);
     assert!(linked.is_err());
-    let linked = t.view().transpose(&[1, 0]).unwrap().reshape([512, 1280]).unwrap();
-    let linked = linked.rotate(&[1, 3]).unwrap();
+    let linked = t.view().transpose([1, 0]).unwrap().reshape([512, 1280]).unwrap();
+    let linked = linked.rotate([1, 3]).unwrap();
     assert!(linked.address_map().stages().len() > 1);
     let at = |k: usize| {
         let (i, j) = ((k / 1280 + 511) % 512, (k % 1280 + 1277) % 1280);
@@ -148,7 +148,7 @@ fn small_and_large_elements() {
     let bytes = Tensor::from_index([LARGE], |index| index[0] as u8).unwrap();
     same((0..LARGE).map(|k| !(k as u8)).collect(), || (!&bytes).to_vec());
     let wide = Tensor::from_index([LARGE / 2, 2], |index| [index[0], index[1], 7]).unwrap();
-    let turned = wide.view().transpose(&[1, 0]).unwrap();
+    let turned = wide.view().transpose([1, 0]).unwrap();
     let at = |k: usize| [k % (LARGE / 2), k / (LARGE / 2), 7];
     same((0..LARGE).map(at).collect(), || turned.to_vec());
     let nothing = Tensor::from_vec([LARGE], vec![(); LARGE]).unwrap();
@@ -176,20 +176,20 @@ fn assignments_through_views() {
         }
         expected
     };
-    same(scattered(&|i, j| j * rows + i), assign(|out| out.transpose(&[1, 0])));
+    same(scattered(&|i, j| j * rows + i), assign(|out| out.transpose([1, 0])));
     same(
         scattered(&|i, j| (columns - 1 - j) * rows + i),
-        assign(|out| out.flip(0)?.transpose(&[1, 0])),
+        assign(|out| out.flip(0)?.transpose([1, 0])),
     );
     same(
         scattered(&|i, j| (j + columns - 9) % columns * rows + i),
-        assign(|out| out.rotate(&[9, 0])?.transpose(&[1, 0])),
+        assign(|out| out.rotate([9, 0])?.transpose([1, 0])),
     );
     same(
         scattered(&|i, j| j * rows + (i * 3 + 1) % rows),
         assign(|out| {
             let order: Vec<usize> = (0..640).map(|i| (i * 3 + 1) % 640).collect();
-            out.select((.., order))?.transpose(&[1, 0])
+            out.select((.., order))?.transpose([1, 0])
         }),
     );
 }
@@ -238,7 +238,7 @@ fn the_first_fault_is_the_same() {
         i32::from(!(index[1] >= 13 && (index[0] + 7 * index[1]) % 1001 == 500))
     })
     .unwrap();
-    let turned = t.view().transpose(&[1, 0]).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
     let first = (13..rows)
         .find_map(|i| (0..columns).find(|j| (j + 7 * i) % 1001 == 500).map(|j| vec![i, j]));
     let division = Error::Arithmetic { index: first.clone().unwrap() };

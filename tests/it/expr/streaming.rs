@@ -24,15 +24,15 @@ fn copies_of_views_hold_their_elements() {
     let list: Vec<usize> = (0..N).map(|k| k * 911 % N).collect();
     let v = || t.view();
     check(&v(), |k| k);
-    check(&v().transpose(&[1, 0]).unwrap(), |k| k % N * N + k / N);
+    check(&v().transpose([1, 0]).unwrap(), |k| k % N * N + k / N);
     check(&v().flip(1).unwrap(), |k| k / N * N + N - 1 - k % N);
-    check(&v().rotate(&[100, 33]).unwrap(), |k| (k / N + N - 100) % N * N + (k % N + N - 33) % N);
+    check(&v().rotate([100, 33]).unwrap(), |k| (k / N + N - 100) % N * N + (k % N + N - 33) % N);
     check(&v().select((list.clone(),)).unwrap(), |k| list[k / N] * N + k % N);
     check(&v().select((.., list.clone())).unwrap(), |k| k / N * N + list[k % N]);
     check(&v().broadcast([3, N, N]).unwrap().select((.., .., Select::every(3))).unwrap(), |k| {
         k / columns % N * N + k % columns * 3
     });
-    check(&v().transpose(&[1, 0]).unwrap().reshape([N * N]).unwrap(), |k| k % N * N + k / N);
+    check(&v().transpose([1, 0]).unwrap().reshape([N * N]).unwrap(), |k| k % N * N + k / N);
 }
 
 #[test]
@@ -41,16 +41,16 @@ fn permuted_small_axes_hold_their_elements() {
     let count: usize = shape.iter().product();
     let t = Tensor::from_vec(shape, (0..count as u32).collect()).unwrap();
     let order = [5, 3, 1, 4, 2, 0];
-    let copy = t.view().transpose(&order).unwrap().to_tensor().unwrap();
+    let copy = t.view().transpose(order).unwrap().eval().unwrap();
     let mut inverse = [0; 6];
     order.iter().enumerate().for_each(|(k, &axis)| inverse[axis] = k);
-    assert_eq!(copy.transpose(&inverse).unwrap().to_vec().unwrap(), *t.storage());
+    assert_eq!(copy.transpose(inverse).unwrap().to_vec().unwrap(), *t.storage());
 }
 
 #[test]
 fn expressions_hold_their_elements() {
     let t = square();
-    let turned = t.view().transpose(&[1, 0]).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
     let (column, row) = (t.view().select((.., [7])).unwrap(), t.view().select((5,)).unwrap());
     let sum = (&t * 3 + &turned - &column + &row).to_vec().unwrap();
     for (k, &element) in sum.iter().enumerate() {
@@ -70,7 +70,7 @@ fn a_window_of_an_output_is_written_and_nothing_else() {
     for offset in [0, 1, 3, 6] {
         let mut out = Tensor::full([N + 2, N + 7], 9_u64).unwrap();
         let window = (1..N + 1, offset..N + offset);
-        let turned = t.view().transpose(&[1, 0]).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap();
         out.view_mut().select(window.clone()).unwrap().assign(turned.view()).unwrap();
         assert_eq!(out.view().select(window.clone()).unwrap(), turned, "offset {offset}");
         let mut inside = out.view_mut().select(window).unwrap();
@@ -98,7 +98,7 @@ fn turn_wide<T: Copy + Send + Sync + PartialEq>(columns: usize, element: impl Fn
         let t = Tensor::from_vec([rows, columns], (0..rows * columns).map(&element).collect());
         let t = t.unwrap();
         let part = t.view().select((.., 1..columns - 2)).unwrap();
-        let turned = part.transpose(&[1, 0]).unwrap().to_vec().unwrap();
+        let turned = part.transpose([1, 0]).unwrap().to_vec().unwrap();
         for (k, x) in turned.into_iter().enumerate() {
             assert!(x == element(k % rows * columns + k / rows + 1), "element {k} of {rows} rows");
         }

@@ -70,12 +70,12 @@ impl Case {
         let extents = [self.loops[0], self.loops[1], self.core];
         let data: Vec<i64> = (0..self.calls() * self.core).map(|k| (k % 1000) as i64).collect();
         let t = Tensor::from_vec(extents, data).unwrap();
-        let packed = t.view().transpose(&self.order).unwrap().to_vec().unwrap();
+        let packed = t.view().transpose(self.order).unwrap().to_vec().unwrap();
         let shape: Vec<usize> = self.order.iter().map(|axis| extents[*axis]).collect();
         let mut back = [0; 3];
         self.order.iter().enumerate().for_each(|(k, axis)| back[*axis] = k);
         let storage = if self.far { BoxReader::new(Plain(packed)) } else { BoxReader::new(packed) };
-        Tensor::new(shape, storage).unwrap().transpose(&back).unwrap()
+        Tensor::new(shape, storage).unwrap().transpose(back).unwrap()
     }
 
     fn sum(&self, k: usize) -> i64 {
@@ -117,7 +117,7 @@ fn threads_change_nothing() {
             index: vec![k / loops[1], k % loops[1]],
             source: Cause::new(format!("sum {}", case.sum(k) + added[k])),
         });
-        let mut turned = Tensor::full([loops[1], loops[0]], 0).unwrap().transpose(&[1, 0]).unwrap();
+        let mut turned = Tensor::full([loops[1], loops[0]], 0).unwrap().transpose([1, 0]).unwrap();
         // Only calls that do not fail.
         let mask = b.greater(-1).eval().unwrap();
         let whole = expected.clone();
@@ -157,7 +157,7 @@ fn faults_far_behind_come_first() {
     for threads in 1..=2 {
         pool(threads).install(|| {
             assert_eq!(never.call([&broken]).eval().unwrap_err(), error);
-            let mut out = Tensor::full([72, 61], 0).unwrap().transpose(&[1, 0]).unwrap();
+            let mut out = Tensor::full([72, 61], 0).unwrap().transpose([1, 0]).unwrap();
             assert_eq!(never.call([&broken]).assign_to(&mut out).unwrap_err(), error);
         });
     }
@@ -277,8 +277,8 @@ fn storage_that_lies_never_panics() {
             let run = |what: usize| {
                 let Ok(a) = Tensor::new([rows, columns], liar()) else { return };
                 let Ok(b) = Tensor::new([1, rows], liar()) else { return };
-                let turned = a.view().transpose(&[1, 0]).unwrap();
-                let mut out = Tensor::new([columns, rows], liar()).map(|t| t.transpose(&[1, 0]));
+                let turned = a.view().transpose([1, 0]).unwrap();
+                let mut out = Tensor::new([columns, rows], liar()).map(|t| t.transpose([1, 0]));
                 match what {
                     0 => drop(each.call((&a, &b)).eval()),
                     1 => drop(strided.call((&turned, 1_i64)).eval()),
@@ -325,7 +325,7 @@ fn functions_that_lie_never_panic() {
     }
     let t = Tensor::full([2, 3, 4], 1_i64).unwrap();
     // Rows of two calls each.
-    let turned = t.view().transpose(&[1, 0, 2]).unwrap();
+    let turned = t.view().transpose([1, 0, 2]).unwrap();
     for k in [0, 1, 2, 5, 1000, usize::MAX] {
         let wrong = Gufunc::of("(n)->()", Wrong(k, AtomicUsize::new(0))).unwrap();
         let error = wrong.call([&turned]).eval().unwrap_err();

@@ -104,7 +104,7 @@ fn products_have_the_bits_of_dot_and_matmul() {
         let a = Tensor::from_vec([3, n], data[..3 * n].to_vec()).unwrap();
         let b = Tensor::from_vec([3, n], data[3 * n..].to_vec()).unwrap();
         let columns = Tensor::from_vec([n, 3], data[..3 * n].to_vec()).unwrap();
-        let turned = columns.view().transpose(&[1, 0]).unwrap();
+        let turned = columns.view().transpose([1, 0]).unwrap();
         for (k, left) in [a.boxed(), turned.boxed(), (&a * 1.0).boxed()].iter().enumerate() {
             let [found] = inner1d().call([left.clone(), b.boxed()]).eval().unwrap();
             let expected = left.dot(&b, 1).eval().unwrap();
@@ -177,7 +177,7 @@ fn loops_in_the_manner_of_c() {
     assert_eq!(run(a.view(), b.view()), [(vec![4, 2, 3], vec![6, 2, 1, 3, 1, 1])]);
     // Transposed, flipped, every other one; an operand that stretches steps 0.
     let turned = Tensor::full([3, 2, 4], 1.0).unwrap();
-    let turned = turned.view().transpose(&[2, 1, 0]).unwrap();
+    let turned = turned.view().transpose([2, 1, 0]).unwrap();
     let flipped = b.view().flip(1).unwrap();
     assert_eq!(run(turned, flipped.clone()), [(vec![4, 2, 3], vec![1, 2, 1, 4, 8, -1])]);
     let one = b.view().slice(0, 2..3).unwrap();
@@ -213,7 +213,7 @@ fn cores_are_cleared_before_each_call() {
         gufunc.call([&t]).assign_to([&mut c, &mut d]).unwrap();
         assert!(a.to_vec() == c.to_vec() && b.to_vec() == d.to_vec());
     }
-    let mut e = Tensor::full([7, count], -1).unwrap().transpose(&[1, 0]).unwrap();
+    let mut e = Tensor::full([7, count], -1).unwrap().transpose([1, 0]).unwrap();
     let mut f = Tensor::new([count], crate::views::Slots::new(&vec![-1; count])).unwrap();
     gufunc
         .call((Tensor::new([count, 7], Plain(t.to_vec().unwrap())).unwrap(),))

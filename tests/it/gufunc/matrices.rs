@@ -170,8 +170,7 @@ fn several_are_the_bits_of_one() {
                 }
                 let singly: Vec<T> = only.iter().map(|a| det_of(n, a)).collect();
                 let whole = tensor(&[count, step], &a);
-                let stack =
-                    whole.view().slice(1, 0..n * n).unwrap().split_axis(1, &[n, n]).unwrap();
+                let stack = whole.view().slice(1, 0..n * n).unwrap().split_axis(1, [n, n]).unwrap();
                 let [together] = det().call([&stack]).eval().unwrap();
                 assert_eq!(bits(&together.to_vec().unwrap()), bits(&singly), "{n} {count} {gap}");
                 let [backwards] = det().call([&stack.flip(0).unwrap()]).eval().unwrap();

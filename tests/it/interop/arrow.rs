@@ -185,7 +185,7 @@ fn what_cannot_be_shared_says_why() {
     let flipped = Ragged::from_nested(vec![vec![1_i64, 2], vec![3]]).unwrap().flip(1).unwrap();
     let error = into_list::<Int64Type>(flipped).unwrap_err();
     assert!(matches!(error, Error::NotStrided { stages: 1, .. }), "{error}");
-    let turned = Tensor::from_vec([2, 3], vec![1_i64; 6]).unwrap().transpose(&[1, 0]).unwrap();
+    let turned = Tensor::from_vec([2, 3], vec![1_i64; 6]).unwrap().transpose([1, 0]).unwrap();
     assert!(matches!(into_primitive::<Int64Type>(turned), Err(Error::NotStrided { .. })));
     let scalar = Tensor::from_vec([0; 0], vec![1_i64]).unwrap();
     assert!(matches!(into_primitive::<Int64Type>(scalar), Err(Error::ExpectedRank { .. })));

@@ -19,7 +19,7 @@ fn read(m: MatRef<'_, i32>) {
         let t: Tensor<Lines<'_, i32>> = from_mat(m).unwrap();
         assert_eq!(t.shape(), [m.nrows(), m.ncols()]);
         assert_eq!(t.to_vec().unwrap(), by_rows(m));
-        let turned = t.view().transpose(&[1, 0]).unwrap().to_vec().unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap().to_vec().unwrap();
         assert_eq!(turned, by_rows(m.transpose()));
         conformance::check_reader(t.storage()).unwrap();
     }

@@ -135,7 +135,7 @@ fn memory_is_shared() {
     let first = a.as_ptr();
     let t = from_array(a).unwrap();
     assert_eq!(t.storage().as_ptr(), first);
-    let a = into_array(t.transpose(&[1, 0]).unwrap()).unwrap();
+    let a = into_array(t.transpose([1, 0]).unwrap()).unwrap();
     assert_eq!((a.as_ptr(), a.shape()), (first, &[70, 300][..]));
     let c = ArcArray::from(a);
     let t = from_shared(c.clone()).unwrap();
@@ -167,9 +167,9 @@ fn what_cannot_be_shared_says_why() {
         );
     };
     let ok = |t: &Tensor<&Vec<i32>>| view(t).map(drop);
-    says(ok(&t.view().rotate(&[0, 1]).unwrap()), "axis 1 is rotated or repeated");
+    says(ok(&t.view().rotate([0, 1]).unwrap()), "axis 1 is rotated or repeated");
     says(ok(&t.view().select((.., vec![0, 0, 2])).unwrap()), "axis 1 is a list of positions");
-    let stages = t.view().transpose(&[1, 0]).unwrap().reshape([6]).unwrap();
+    let stages = t.view().transpose([1, 0]).unwrap().reshape([6]).unwrap();
     says(ok(&stages), "its map has several stages");
     let computed = Tensor::constant([2, 2], 1).unwrap();
     says(view(&computed).map(drop), "its storage is not memory");

@@ -163,7 +163,7 @@ fn sparse_matrices_come_back() {
         let values: Vec<i64> = addresses.iter().map(|_| random.below(100) as i64 - 50).collect();
         let storage = Sparse::from_sorted(rows * columns, 0, addresses, values).unwrap();
         let matrix = Tensor::new([rows, columns], storage).unwrap();
-        let turned = matrix.view().transpose(&[1, 0]).unwrap();
+        let turned = matrix.view().transpose([1, 0]).unwrap();
         let mut writer = Writer::new(Cursor::new(Vec::new()));
         writer.add_sparse(&turned).unwrap();
         let mut archive = Archive::new(writer.finish().unwrap()).unwrap();

@@ -77,11 +77,11 @@ fn views_are_written() {
         type Output = bool;
         fn visit<T: FileElement>(self) -> bool {
             let t = self.0.tensor::<T>();
-            let view = t.view().transpose(&[1, 0]).unwrap().flip(usize::from(self.1)).unwrap();
+            let view = t.view().transpose([1, 0]).unwrap().flip(usize::from(self.1)).unwrap();
             let mut file = Vec::new();
             mtx::write(&mut file, &view).unwrap();
             let back = mtx::read::<T>(&file[..]).unwrap();
-            let again = back.flip(usize::from(self.1)).unwrap().transpose(&[1, 0]).unwrap();
+            let again = back.flip(usize::from(self.1)).unwrap().transpose([1, 0]).unwrap();
             let mut file = Vec::new();
             mtx::write(&mut file, &again).unwrap();
             same(mtx::read::<T>(&file[..]).unwrap().storage(), t.storage())

@@ -23,7 +23,7 @@ fn files_for_others() {
     let b = tensor(&[2, 3, 2], |k| k as i16 - 5);
     let c = tensor(&[7], |k| k % 3 == 0);
     let none = tensor(&[0, 3], |k| k as u8);
-    let turned = a.view().transpose(&[1, 0]).unwrap();
+    let turned = a.view().transpose([1, 0]).unwrap();
     npy::save(twin("a"), &turned).unwrap();
     npy::save(twin("b"), &b).unwrap();
     npy::save(twin("c"), &c).unwrap();

@@ -193,7 +193,7 @@ quickcheck! {
 fn a_view_of_a_part_leaves_the_rest() {
     let mut memory = [0; 12];
     let map = AddressMap::row_major(&Shape::from([12])).unwrap();
-    let map = map.slice(0, 2..10).unwrap().reshape([2, 4]).unwrap().transpose(&[1, 0]).unwrap();
+    let map = map.slice(0, 2..10).unwrap().reshape([2, 4]).unwrap().transpose([1, 0]).unwrap();
     let mut out = Tensor::with_map(map, &mut memory[..]).unwrap();
     out.assign(Tensor::from_vec([4, 2], (1..9).collect()).unwrap()).unwrap();
     assert_eq!(memory, [0, 0, 1, 3, 5, 7, 2, 4, 6, 8, 0, 0]);
@@ -205,7 +205,7 @@ fn a_boxed_writer_is_written() {
     let boxed: Box<dyn Writer<Elem = i32>> = Box::new(Slots::new(&[0; 6]));
     let mut t = Tensor::new([2, 3], boxed).unwrap();
     t.view_mut()
-        .transpose(&[1, 0])
+        .transpose([1, 0])
         .unwrap()
         .assign(Tensor::from_vec([3, 2], (0..6).collect()).unwrap())
         .unwrap();

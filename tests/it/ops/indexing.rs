@@ -52,8 +52,8 @@ fn a_mask_takes_what_the_list_of_its_indexes_takes() {
         all.push(Select::mask(&mask));
         let bits = Tensor::from(mask.clone());
         TestResult::from_bool(
-            same(t.view().compress(axis, &mask).unwrap().to_tensor().unwrap())
-                && same(t.view().select(&all).unwrap().to_tensor().unwrap())
+            same(t.view().compress(axis, &mask).unwrap().eval().unwrap())
+                && same(t.view().select(&all).unwrap().eval().unwrap())
                 && same((&t + 0).compress(axis, mask.as_slice()).unwrap().eval().unwrap())
                 && same((&t + 0).compress(axis, !!&bits).unwrap().eval().unwrap())
                 && t.view().compress(axis, &bits).unwrap().address_map()
@@ -252,7 +252,7 @@ fn long_lists_are_taken_part_by_part() {
     let list = random_list(&mut Random(1), &[3, 50_000], &[300, 7]);
     let expected: Vec<i64> = rows(&list).iter().map(|at| (at[0] * 7 + at[1]) as i64).collect();
     assert_eq!(t.take_at(&list).to_vec().unwrap(), expected);
-    let turned = (t.view().transpose(&[1, 0]).unwrap() + 1) - 1;
+    let turned = (t.view().transpose([1, 0]).unwrap() + 1) - 1;
     let swapped = list.view().flip(2).unwrap();
     assert_eq!(turned.take_at(swapped).to_vec().unwrap(), expected);
     let same = t.cumsum(0) - t.cumsum(0) + &t;
@@ -289,7 +289,7 @@ fn put_writes_what_take_reads() {
             .filter(|_| random.below(3) == 0)
             .collect();
         let list = Tensor::from_vec([all.len(), shape.rank()], all.concat()).unwrap();
-        let list = list.flip(0).unwrap().to_tensor().unwrap();
+        let list = list.flip(0).unwrap().eval().unwrap();
         let values: Vec<i32> = (0..all.len()).map(|_| random.below(5) as i32 - 1).collect();
         let values = Tensor::from(values);
         let mut expected = Model::new(&shape, dense.to_vec().unwrap());

@@ -62,7 +62,7 @@ quickcheck! {
         let n = usize::from(n % 40);
         let sides = if turn { [n, k] } else { [k, n] };
         let b = Tensor::from_index(sides, |i| (i[0] * 7 + i[1] * 3) as i32 - 20).unwrap();
-        let b = if turn { b.transpose(&[1, 0]).unwrap() } else { b };
+        let b = if turn { b.transpose([1, 0]).unwrap() } else { b };
         let b = if flip { b.flip(0).unwrap() } else { b };
         let expected = multiplied(&viewed.model(), &(b.shape(), b.to_vec().unwrap())).unwrap();
         let lazy = (&t + 1) - 1;
@@ -71,7 +71,7 @@ quickcheck! {
         let mut out = Tensor::full(turned, 0).unwrap();
         let order: Vec<usize> = (0..out.rank()).rev().collect();
         lazy.matmul(&b).assign_to(&mut out.view_mut().transpose(&order).unwrap()).unwrap();
-        let out = out.transpose(&order).unwrap().to_tensor().unwrap();
+        let out = out.transpose(&order).unwrap().eval().unwrap();
         TestResult::from_bool(
             holds(t.matmul(&b).eval().unwrap(), &expected) && holds(out, &expected)
         )
@@ -167,10 +167,10 @@ fn the_same_bits_from_any_memory_and_any_threads() {
         let expected: Vec<u64> = bits(&a.matmul(&b).eval().unwrap());
         let turned = |t: &Tensor<Vec<f64>>| {
             let order = [1, 0];
-            t.view().transpose(&order).unwrap().to_tensor().unwrap().transpose(&order).unwrap()
+            t.view().transpose(order).unwrap().eval().unwrap().transpose(order).unwrap()
         };
         let flipped = |t: &Tensor<Vec<f64>>, axis: usize| {
-            t.view().flip(axis).unwrap().to_tensor().unwrap().flip(axis).unwrap()
+            t.view().flip(axis).unwrap().eval().unwrap().flip(axis).unwrap()
         };
         assert_eq!(bits(&turned(&a).matmul(&turned(&b)).eval().unwrap()), expected);
         assert_eq!(bits(&flipped(&a, 1).matmul(&flipped(&b, 0)).eval().unwrap()), expected);
@@ -256,7 +256,7 @@ fn operands_that_do_not_chain_are_refused() {
 #[test]
 fn a_linked_column_times_a_long_row() {
     let t = Tensor::from_vec([3, 2], vec![1, 2, 3, 4, 5, 6]).unwrap();
-    let linked = t.rotate(&[1, 0]).unwrap().transpose(&[1, 0]).unwrap().reshape([6]).unwrap();
+    let linked = t.rotate([1, 0]).unwrap().transpose([1, 0]).unwrap().reshape([6]).unwrap();
     assert_eq!(linked.address_map().stages().len(), 2);
     let ones = Tensor::full([100], 1).unwrap();
     let expected: Vec<i32> = [5, 1, 3, 6, 2, 4].iter().flat_map(|&x| [x; 100]).collect();

@@ -334,7 +334,7 @@ fn several_reducers_share_the_windows() {
 fn results_go_to_views_of_any_storage() {
     let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]]).unwrap();
     let mut out = Tensor::full([2, 2], 0_i64).unwrap();
-    t.rolling(0, 2).sum().assign_to(&mut out.view_mut().transpose(&[1, 0]).unwrap()).unwrap();
+    t.rolling(0, 2).sum().assign_to(&mut out.view_mut().transpose([1, 0]).unwrap()).unwrap();
     assert_eq!(out.to_vec().unwrap(), [4, 8, 6, 10]);
 }
 

@@ -26,7 +26,7 @@ fn long_lanes_of_expressions_scan_as_their_elements() {
         let t = Tensor::from_vec(sides, numbers(rows * extent)).unwrap();
         let other: Vec<f64> = numbers(extent);
         let other = Tensor::from(other);
-        let turned = if places.0 { t.view().transpose(&[1, 0]).unwrap() } else { t.view() };
+        let turned = if places.0 { t.view().transpose([1, 0]).unwrap() } else { t.view() };
         let view = if places.1 { turned.flip(1).unwrap() } else { turned };
         let e = &view * 0.3 + &other;
         let whole = e.eval().unwrap();

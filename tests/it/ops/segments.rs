@@ -76,8 +76,8 @@ fn every_group_folds_as_its_elements() {
             let kept = lensor::Select::List(unique.clone());
             let mut selectors = vec![lensor::Select::All; axis];
             selectors.push(kept);
-            let same = found.view().select(selectors).unwrap().to_tensor().unwrap()
-                == some.eval().unwrap();
+            let same =
+                found.view().select(selectors).unwrap().eval().unwrap() == some.eval().unwrap();
             found.storage() == &expected && found.shape() == shape && same
         })
     }
@@ -126,8 +126,8 @@ fn sums_of_floats_have_the_same_bits() {
             Ok(sums.storage().iter().map(|x| x.to_bits()).collect())
         };
         let found = in_pools(|| sums(&t));
-        let turned = t.view().transpose(&[1, 0]).unwrap().to_tensor().unwrap();
-        let back = turned.view().transpose(&[1, 0]).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap().eval().unwrap();
+        let back = turned.view().transpose([1, 0]).unwrap();
         let seen = back.fold_segments(axis, &offsets, Total).eval().unwrap();
         assert!(seen.storage().iter().map(|x| x.to_bits()).eq(found));
     }

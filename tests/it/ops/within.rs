@@ -73,7 +73,7 @@ quickcheck! {
             let turned = if turns { old.view().transpose(&order)? } else { old.view() };
             (turned.rotate(&shifts)? * 2 - &old).to_vec()
         };
-        let expected = change(t.to_tensor().unwrap()).unwrap();
+        let expected = change(t.eval().unwrap()).unwrap();
         let mut updated = viewed.tensor();
         let result = updated.update(|old| {
             let turned = if turns { old.clone().transpose(&order)? } else { old.clone() };
@@ -136,7 +136,7 @@ fn every_pair_of_blocks_copies_as_if_first() {
                 for axis in (0..2).filter(|axis| flips >> axis & 1 == 1) {
                     view = view.flip(axis).unwrap();
                 }
-                views.push(if turned { view.transpose(&[1, 0]).unwrap() } else { view });
+                views.push(if turned { view.transpose([1, 0]).unwrap() } else { view });
             }
         }
     }
@@ -156,8 +156,8 @@ fn every_pair_of_blocks_copies_as_if_first() {
 fn a_matrix_plus_its_transpose_is_symmetric() {
     let n = 100;
     let mut t = Tensor::from_index([n, n], |index| (index[0] * n + index[1]) as i64).unwrap();
-    t.update(|old| Ok((old.clone().transpose(&[1, 0])? + old).boxed())).unwrap();
-    let turned = t.view().transpose(&[1, 0]).unwrap();
+    t.update(|old| Ok((old.clone().transpose([1, 0])? + old).boxed())).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
     assert_eq!(t, turned);
     assert_eq!(t.get(&[3, 5]), Ok((3 * n + 5 + 5 * n + 3) as i64));
 }

@@ -263,7 +263,7 @@ fn axes_that_cannot_cross() {
             "axis {axis} cannot cross axis {crossed}, whose rows differ in length: pad it first"
         )
     };
-    fails(rows().transpose(&[1, 0]), crosses(0, 1), &text(0, 1));
+    fails(rows().transpose([1, 0]), crosses(0, 1), &text(0, 1));
     fails(rows().as_tensor().map(|_| ()), crosses(1, 1), &text(1, 1));
     fails((&rows() + 1).eval_dense(), crosses(1, 1), &text(1, 1));
     assert!(matches!(deep().sum(1).eval(), Err(Error::RaggedAxes { crossed: 1, .. })));

@@ -103,7 +103,7 @@ fn expressions_say_what_they_are_and_how_to_compute_them() {
         t.sum(0).to_string(),
         format!("reduction of i32 [2, 3] over axes [0] to i64 [3], {ends}")
     );
-    let product = t.matmul(t.view().transpose(&[1, 0]).unwrap()).to_string();
+    let product = t.matmul(t.view().transpose([1, 0]).unwrap()).to_string();
     assert_eq!(product, format!("product of i32 [2, 3] and [3, 2] to [2, 2], {ends}"));
     let sum = einsum("ij->j", [&t]).to_string();
     assert_eq!(sum, format!("sum of products of i32 [[2, 3]] to [3], {ends}"));

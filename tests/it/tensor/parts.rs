@@ -107,7 +107,7 @@ quickcheck! {
     fn a_split_joins_to_the_whole(viewed: Viewed<i32>, axis: usize, cuts: Vec<usize>) -> TestResult {
         let (t, model) = (viewed.tensor(), dense(&viewed));
         if t.rank() == 0 {
-            return TestResult::from_bool(t.split(0, &[]).map(drop) == Err(Error::Axis { axis: 0, rank: 0 }));
+            return TestResult::from_bool(t.split(0, []).map(drop) == Err(Error::Axis { axis: 0, rank: 0 }));
         }
         let axis = axis % t.rank();
         let extent = model.shape[axis];
@@ -120,8 +120,8 @@ quickcheck! {
         let falling = Err(wrong_offset(1, 0, extent, axis, extent));
         TestResult::from_bool(
             whole
-                && t.split(axis, &[extent + 1]).map(drop) == beyond
-                && (extent == 0 || t.split(axis, &[extent, 0]).map(drop) == falling),
+                && t.split(axis, [extent + 1]).map(drop) == beyond
+                && (extent == 0 || t.split(axis, [extent, 0]).map(drop) == falling),
         )
     }
 

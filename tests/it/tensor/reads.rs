@@ -133,7 +133,7 @@ fn copying_under_an_empty_selection_is_empty() {
 fn copies_keep_bits() {
     let data = vec![f64::NAN, -0.0, 0.0, f64::INFINITY, f64::MIN_POSITIVE / 2.0, -f64::NAN];
     let t = Tensor::from_vec([2, 3], data.clone()).unwrap();
-    let turned = t.view().transpose(&[1, 0]).unwrap().to_vec().unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap().to_vec().unwrap();
     let expected = [0, 3, 1, 4, 2, 5].map(|k: usize| data[k].to_bits());
     assert_eq!(turned.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), expected);
     assert_eq!(bits(-f64::NAN), bits(f64::NAN));

@@ -59,10 +59,10 @@ fn virtual_views_take_no_more_than_their_entries() {
     let entries = |t: Tensor<&Sparse<i32>>| -> Vec<(usize, i32)> {
         t.stored_entries().unwrap().unwrap().iter().collect()
     };
-    let transposed = t.view().transpose(&[1, 0]).unwrap();
+    let transposed = t.view().transpose([1, 0]).unwrap();
     let last = side * side - 1;
     assert_eq!(entries(transposed.clone()), [(7, 2), (5 * side, 1), (last, 3)]);
-    let turned = t.view().rotate(&[1, -1]).unwrap().reshape([side * side]).unwrap();
+    let turned = t.view().rotate([1, -1]).unwrap().reshape([side * side]).unwrap();
     let expected = [(side - 2, 3), (side + 4, 1), (8 * side + side - 1, 2)];
     assert_eq!(entries(turned), expected);
     let block = transposed.reshape([1 << 35, 32]).unwrap().flip(0).unwrap();
@@ -89,7 +89,7 @@ fn picks_far_apart_take_no_repeats_between() {
         let t = Tensor::new([rows, columns], storage).unwrap();
         let shape = [rows << 25, columns << 25];
         let cut = [columns << 20, rows << 10, 1 << 20];
-        let turned = t.view().broadcast(shape).unwrap().rotate(&[turns.0, turns.1]).unwrap();
+        let turned = t.view().broadcast(shape).unwrap().rotate([turns.0, turns.1]).unwrap();
         let picks = picks.into_iter().take(5).map(|(i, j, k)| [i % cut[0], j % cut[1], k % cut[2]]);
         let [i, j, k] = picks.fold([vec![], vec![], vec![]], |mut lists: [Vec<usize>; 3], pick| {
             lists.iter_mut().zip(pick).for_each(|(list, digit)| list.push(digit));
@@ -125,7 +125,7 @@ fn picks_among_lists_and_windows_take_no_repeats_between() {
     let (side, entry) = (1 << 18, |k: usize| Sparse::from_sorted(1 << 40, 0, vec![k], vec![7]));
     let t = Tensor::new([1 << 20, 1 << 20], entry((5 << 20) + 9).unwrap()).unwrap();
     let listed = t.view().select((vec![5_usize; side], vec![9_usize; side])).unwrap();
-    let cut = listed.reshape([side / 4, 4 * side]).unwrap().rotate(&[0, 3]).unwrap();
+    let cut = listed.reshape([side / 4, 4 * side]).unwrap().rotate([0, 3]).unwrap();
     let picked = cut.select((vec![0_usize, side / 4 - 1], vec![0_usize, 8, 4 * side - 1])).unwrap();
     let entries = picked.stored_entries().unwrap().unwrap();
     assert_eq!(entries.addresses(), [0, 1, 2, 3, 4, 5]);
@@ -149,17 +149,17 @@ fn many_entries_are_ordered_like_few() {
     let t = Tensor::new([rows, columns], s.unwrap()).unwrap();
     let odd: Vec<usize> = (0..columns).rev().map(|k| k * 3 % columns).collect();
     for view in [
-        t.view().transpose(&[1, 0]).unwrap(),
+        t.view().transpose([1, 0]).unwrap(),
         t.view().flip(0).unwrap(),
         t.view().flip(1).unwrap(),
         t.view().flip(0).unwrap().flip(1).unwrap(),
-        t.view().rotate(&[0, 77]).unwrap(),
-        t.view().rotate(&[77, 0]).unwrap(),
-        t.view().rotate(&[3, 77]).unwrap().transpose(&[1, 0]).unwrap(),
+        t.view().rotate([0, 77]).unwrap(),
+        t.view().rotate([77, 0]).unwrap(),
+        t.view().rotate([3, 77]).unwrap().transpose([1, 0]).unwrap(),
         t.view().select((.., odd.clone())).unwrap(),
         t.view().select((Select::every(3_usize), Select::every(-2))).unwrap(),
-        t.view().reshape([30, 10, 50, 10]).unwrap().transpose(&[2, 0, 3, 1]).unwrap(),
-        t.view().reshape([30, 10, 500]).unwrap().transpose(&[1, 0, 2]).unwrap(),
+        t.view().reshape([30, 10, 50, 10]).unwrap().transpose([2, 0, 3, 1]).unwrap(),
+        t.view().reshape([30, 10, 500]).unwrap().transpose([1, 0, 2]).unwrap(),
     ] {
         let shape = view.shape();
         let mut expected: Vec<(usize, usize)> = Vec::new();
@@ -192,13 +192,13 @@ fn transposes_of_many_entries_are_sorted() {
         let mut expected: Vec<(usize, u32)> =
             addresses.iter().map(|&k| (k % columns * rows + k / columns, k as u32)).collect();
         expected.sort_unstable();
-        let turned = t.view().transpose(&[1, 0]).unwrap().stored_entries().unwrap().unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap().stored_entries().unwrap().unwrap();
         assert!(turned.iter().eq(expected.iter().copied()));
         // Of three axes the last one comes first.
-        let cube = t.view().reshape([7, 100, columns]).unwrap().transpose(&[2, 0, 1]).unwrap();
+        let cube = t.view().reshape([7, 100, columns]).unwrap().transpose([2, 0, 1]).unwrap();
         let turned = cube.stored_entries().unwrap().unwrap();
         assert!(turned.iter().eq(expected.iter().copied()));
-        let middle = t.view().reshape([7, 100, columns]).unwrap().transpose(&[1, 0, 2]).unwrap();
+        let middle = t.view().reshape([7, 100, columns]).unwrap().transpose([1, 0, 2]).unwrap();
         let moved = |k: usize| (k / columns % 100 * 7 + k / columns / 100) * columns + k % columns;
         let mut expected: Vec<(usize, u32)> =
             addresses.iter().map(|&k| (moved(k), k as u32)).collect();

@@ -173,7 +173,7 @@ fn grouped<'a, T: Arithmetic + 'a>(
     groups: [&Labels; 2],
 ) -> Result<BoxExpr<'a, T>> {
     let order = front.iter().chain(groups[0]).chain(groups[1]);
-    let term = term.transpose(&axes(&labels, order))?;
+    let term = term.transpose(axes(&labels, order))?;
     let mut shape = plan.shape(front)?.to_vec();
     shape.extend(groups.map(|group| plan.count(group)));
     term.reshape(shape)
@@ -212,11 +212,11 @@ fn step<'a, T: Arithmetic + 'static>(
                 let b = grouped(plan, b, batch, [summed, right])?;
                 return Ok((a, Some(b)));
             }
-            let mut stretched = a.0.transpose(&axes(&a.1, batch.iter().chain(left)))?;
+            let mut stretched = a.0.transpose(axes(&a.1, batch.iter().chain(left)))?;
             for axis in 0..right.len() {
                 stretched = stretched.insert_axis(batch.len() + left.len() + axis)?;
             }
-            let mut other = b.0.transpose(&axes(&b.1, batch.iter().chain(right)))?;
+            let mut other = b.0.transpose(axes(&b.1, batch.iter().chain(right)))?;
             for _ in left {
                 other = other.insert_axis(batch.len())?;
             }
@@ -243,7 +243,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
             Some(last) => {
                 let labels = last.result();
                 let map = AddressMap::row_major(&plan.shape(&labels)?)?;
-                map.transpose(&axes(&labels, plan.result.iter()))
+                map.transpose(axes(&labels, plan.result.iter()))
             }
         }
     }
@@ -278,7 +278,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
         match (last, terms.pop()) {
             (Some((a, b)), _) => stack::fill(&a, &b, out),
             (None, Some((term, labels))) => {
-                let term = term.transpose(&axes(&labels, plan.result.iter()))?;
+                let term = term.transpose(axes(&labels, plan.result.iter()))?;
                 fill_all(&term.0, out)
             }
             (None, None) => Err(Error::OutOfSpan { span: 0..0, len: out.len() }),

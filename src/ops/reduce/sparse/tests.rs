@@ -173,7 +173,7 @@ fn cells_without_entries_are_not_visited() {
     assert!(rows.storage().iter().eq([(5, empty + 26), (side - 1, empty + 28)]));
     let columns = reduced(&t, &[true, false], &Sum).unwrap();
     assert!(columns.storage().iter().eq([(7, empty + 36), (9, empty + 18)]));
-    let chained = reduced(t.view().transpose(&[1, 0]).unwrap(), &[true, false], &Chain::<true>);
+    let chained = reduced(t.view().transpose([1, 0]).unwrap(), &[true, false], &Chain::<true>);
     assert_eq!(chained.unwrap().storage().addresses(), [5, side - 1]);
     let all = reduced(&t, &[true, true], &Sum).unwrap();
     assert_eq!(all.item().unwrap(), (empty as i128 * side as i128 + 54) as i64);

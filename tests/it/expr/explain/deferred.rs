@@ -138,7 +138,7 @@ fn products_say_who_multiplies() {
     bytes: 240000 read, 40000 written
     "#);
     let narrow = numbers([2, 100]);
-    let turned = b.view().transpose(&[1, 0]).unwrap();
+    let turned = b.view().transpose([1, 0]).unwrap();
     insta::assert_snapshot!(shown(narrow.matmul(&a).explain().unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
@@ -176,7 +176,7 @@ fn products_say_who_multiplies() {
 fn sparse_products_count_their_terms() {
     let a =
         Tensor::new([3, 3], Sparse::from_dense(&[0, 1, 0, 2, 0, 3, 0, 0, 4], 0).unwrap()).unwrap();
-    let turned = a.view().transpose(&[1, 0]).unwrap();
+    let turned = a.view().transpose([1, 0]).unwrap();
     let dense = Tensor::full([3, 2], 1).unwrap();
     insta::assert_snapshot!(shown(turned.times_dense(&dense, PlusTimes).explain().unwrap()), @r#"
     product of 4 stored i32 of [3, 3] and [3, 2] to [3, 2]

@@ -20,7 +20,7 @@ fn contiguous_operands_are_direct() {
 #[test]
 fn small_operands_are_one_tile() {
     let (a, b) = (numbers([6, 8]), numbers([8, 6]));
-    let sum = &a + b.view().transpose(&[1, 0]).unwrap();
+    let sum = &a + b.view().transpose([1, 0]).unwrap();
     insta::assert_snapshot!(explained(&sum), @r#"
     f64 [6, 8], 2 operands of 48 elements
     loops: 6 x 8, one tile without a plan
@@ -35,7 +35,7 @@ fn small_operands_are_one_tile() {
     let lines = explained(&(&long * 2.0).boxed());
     insta::assert_snapshot!(lines.lines().nth(1).unwrap(), @"loops: 131071");
     let cube = Tensor::full([2, 3, 4], 0.0).unwrap();
-    let turned = cube.view().transpose(&[2, 1, 0]).unwrap();
+    let turned = cube.view().transpose([2, 1, 0]).unwrap();
     insta::assert_snapshot!(explained(&turned.clone().sqrt()).lines().nth(1).unwrap(), @"loops: 12 x 2, in blocks of 12 x 2");
 
     insta::assert_snapshot!(folded(&sum.clone().sum(0)), @r#"
@@ -57,7 +57,7 @@ fn small_operands_are_one_tile() {
 #[test]
 fn a_transposed_operand_is_packed_in_blocks() {
     let (a, b) = (numbers([512, 512]), numbers([512, 512]));
-    insta::assert_snapshot!(explained(&(&a + b.view().transpose(&[1, 0]).unwrap())), @r#"
+    insta::assert_snapshot!(explained(&(&a + b.view().transpose([1, 0]).unwrap())), @r#"
     f64 [512, 512], 2 operands of 262144 elements
     loops: 512 x 512, in blocks of 64 x 64
     operand 1: direct, in memory, 8 bytes an element
@@ -69,7 +69,7 @@ fn a_transposed_operand_is_packed_in_blocks() {
 #[test]
 fn a_rotated_view_is_several_nests() {
     let a = numbers([100, 200]);
-    insta::assert_snapshot!(explained(&a.view().rotate(&[30, 50]).unwrap().lazy()), @r#"
+    insta::assert_snapshot!(explained(&a.view().rotate([30, 50]).unwrap().lazy()), @r#"
     f64 [100, 200], 1 operand of 20000 elements
     loops: 4 nests, the first 30 x 50, 30 rows of 50 at a time
     operand 1: direct, in memory, 8 bytes an element
@@ -80,7 +80,7 @@ fn a_rotated_view_is_several_nests() {
 #[test]
 fn a_reshape_of_a_transposed_view_is_cancelled() {
     let a = numbers([100, 200]);
-    let view = a.view().transpose(&[1, 0]).unwrap().reshape([20_000]).unwrap();
+    let view = a.view().transpose([1, 0]).unwrap().reshape([20_000]).unwrap();
     insta::assert_snapshot!(explained(&view.lazy()), @r#"
     f64 [20000], 1 operand of 20000 elements
     evaluated as [200, 100]: a reshape is cancelled
@@ -135,14 +135,14 @@ fn reductions_go_across_or_along_rows() {
     operand: read where it lies
     bytes: 4800000 read, 8000 written
     "#);
-    let turned = t.view().transpose(&[1, 0]).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
     insta::assert_snapshot!(folded(&(&turned * 2.0).sum(..)), @r#"
     reduction of f64 [600, 1000] over axes [0, 1] to f64 []
     along rows: 1 result of 600000 elements, in leaves of 512
     operand: packed and evaluated many rows at a time
     bytes: 4800000 read, 8 written
     "#);
-    let rotated = t.view().rotate(&[3, 0]).unwrap();
+    let rotated = t.view().rotate([3, 0]).unwrap();
     insta::assert_snapshot!(folded(&rotated.max(..)), @r#"
     reduction of f64 [1000, 600] over axes [0, 1] to f64 []
     along rows: 1 result of 600000 elements, in leaves of 512

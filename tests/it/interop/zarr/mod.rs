@@ -58,10 +58,10 @@ fn chunks_are_loaded_once() {
     let t = zarr::open::<u16>(data("sharded")).unwrap();
     t.view().select((1..3, 2..7)).unwrap().to_vec().unwrap();
     assert_eq!(t.storage().stats().loads, 2);
-    t.view().transpose(&[1, 0]).unwrap().to_vec().unwrap();
+    t.view().transpose([1, 0]).unwrap().to_vec().unwrap();
     assert_eq!(t.storage().stats().loads, 16);
     let t = zarr::open::<i32>(data("gzip")).unwrap();
-    t.view().transpose(&[1, 0]).unwrap().sum(0).eval().unwrap();
+    t.view().transpose([1, 0]).unwrap().sum(0).eval().unwrap();
     assert_eq!(t.storage().stats().loads, 9);
 }
 
@@ -154,11 +154,11 @@ fn from_disk_to_disk() {
     zarr::write(&a, &t, &Options::new([8, 9]).zstd(3).on_progress(tell)).unwrap();
     assert_eq!((done.load(Ordering::Relaxed), most.load(Ordering::Relaxed)), (35, 35));
     let x = zarr::open::<f64>(&a).unwrap();
-    let e = x.view().transpose(&[1, 0]).unwrap() * 2.0
-        + x.view().transpose(&[1, 0]).unwrap().rotate(&[3, 7]).unwrap();
+    let e = x.view().transpose([1, 0]).unwrap() * 2.0
+        + x.view().transpose([1, 0]).unwrap().rotate([3, 7]).unwrap();
     zarr::write(&b, &e, &Options::new([16, 16]).shards([32, 32]).gzip(1)).unwrap();
-    let turned = t.view().transpose(&[1, 0]).unwrap();
-    let expected = &turned * 2.0 + turned.view().rotate(&[3, 7]).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
+    let expected = &turned * 2.0 + turned.view().rotate([3, 7]).unwrap();
     assert_eq!(
         zarr::open::<f64>(&b).unwrap().to_vec().unwrap(),
         expected.eval().unwrap().to_vec().unwrap()

@@ -27,19 +27,19 @@ fn raw_chunks_are_shared() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         zarr::write(dir.path(), &t, &options).unwrap();
-        assert_eq!(zarr::open::<f64>(dir.path()).unwrap().to_tensor().unwrap(), t);
+        assert_eq!(zarr::open::<f64>(dir.path()).unwrap().eval().unwrap(), t);
         #[allow(unsafe_code, reason = "maps files of the test")]
         // SAFETY: nobody else knows the directory.
         let mapped = unsafe { zarr::map::<f64>(dir.path()) }.unwrap();
-        assert_eq!(mapped.to_tensor().unwrap(), t);
-        assert_eq!(mapped.view().transpose(&[1, 0]).unwrap().sum(..).item(), t.sum(..).item());
+        assert_eq!(mapped.eval().unwrap(), t);
+        assert_eq!(mapped.view().transpose([1, 0]).unwrap().sum(..).item(), t.sum(..).item());
 
         let store = Arc::new(MemoryStore::new());
         let mut out = zarr::create_in::<f64, _>(store.clone(), "/", shape, &options).unwrap();
         out.assign(&t).unwrap();
         drop(out);
         let in_memory = zarr::open_in::<f64, _>(store.clone(), "/").unwrap();
-        assert_eq!(in_memory.to_tensor().unwrap(), t);
+        assert_eq!(in_memory.eval().unwrap(), t);
         let block = in_memory.storage().storage().load(&[0, 0]).unwrap();
         let Block::Shared(elements) = block else { panic!("{block:?}") };
         let stored = store.get(&StoreKey::new("c/0/0").unwrap()).unwrap().unwrap();
@@ -81,7 +81,7 @@ fn answers_are_checked() {
     out.assign(&t).unwrap();
     drop(out);
     let open = || zarr::open_in::<bool, _>(store.clone(), "/").unwrap();
-    assert_eq!(open().to_tensor().unwrap(), t);
+    assert_eq!(open().eval().unwrap(), t);
     store.set(&StoreKey::new("c/0").unwrap(), vec![0, 1, 2, 0].into()).unwrap();
     assert!(open().to_vec().unwrap_err().to_string().contains("chunk [0]"));
 }

@@ -53,7 +53,7 @@ fn short_lanes_are_sorted_as_if_alone() {
             // The same lanes with something between them, and side by side.
             let mut apart = Tensor::full([count, length + 3], 5.0).unwrap();
             apart.view_mut().select((.., 2..length + 2)).unwrap().assign(&t).unwrap();
-            let aside = t.view().transpose(&[1, 0]).unwrap().to_tensor().unwrap();
+            let aside = t.view().transpose([1, 0]).unwrap().eval().unwrap();
             let shape = [count, length];
             for descending in [false, true] {
                 let order = order_of(descending);
@@ -63,7 +63,7 @@ fn short_lanes_are_sorted_as_if_alone() {
                 assert_eq!(bits(t.sort(1, order).eval().unwrap().storage()), expected);
                 let view = apart.view().select((.., 2..length + 2)).unwrap();
                 assert_eq!(bits((&view).sort(1, order).eval().unwrap().storage()), expected);
-                let turned = aside.sort(0, order).eval().unwrap().transpose(&[1, 0]).unwrap();
+                let turned = aside.sort(0, order).eval().unwrap().transpose([1, 0]).unwrap();
                 assert_eq!(bits(&turned.to_vec().unwrap()), expected);
                 let mut changed = apart.clone();
                 let mut inner = changed.view_mut().select((.., 2..length + 2)).unwrap();
@@ -110,8 +110,8 @@ fn groups_make_up_the_whole() {
     let mut next = noise(3);
     let data: Vec<u16> = (0..130 * 90 * 110).map(|_| (next() % 1000) as u16).collect();
     let t = Tensor::from_vec(shape, data.clone()).unwrap();
-    let turned = t.view().transpose(&[2, 0, 1]).unwrap().to_tensor().unwrap();
-    let turned = turned.view().transpose(&[1, 2, 0]).unwrap();
+    let turned = t.view().transpose([2, 0, 1]).unwrap().eval().unwrap();
+    let turned = turned.view().transpose([1, 2, 0]).unwrap();
     for axis in 0..3 {
         let (_, expected) = map_lanes(&shape, axis, &data, shape[axis], |lane| {
             let mut lane = lane.to_vec();
@@ -121,7 +121,7 @@ fn groups_make_up_the_whole() {
         assert!(t.sort(axis, Ascending).eval().unwrap().storage() == &expected);
         assert!((&turned).sort(axis, Ascending).eval().unwrap().storage() == &expected);
         assert!((&t + 0).sort(axis, Ascending).eval().unwrap().storage() == &expected);
-        let mut in_place = turned.to_tensor().unwrap();
+        let mut in_place = turned.eval().unwrap();
         in_place.view_mut().flip(axis).unwrap().sort_in_place(axis, Ascending).unwrap();
         assert!(in_place.flip(axis).unwrap().to_vec().unwrap() == expected);
     }
@@ -155,5 +155,5 @@ fn large_histograms_count_everything() {
     };
     let expected = [count(0, 10), count(10, 100)];
     assert_eq!(t.histogram(&edges).to_vec().unwrap(), expected);
-    assert_eq!(t.to_tensor().unwrap().histogram(&edges).to_vec().unwrap(), expected);
+    assert_eq!(t.eval().unwrap().histogram(&edges).to_vec().unwrap(), expected);
 }

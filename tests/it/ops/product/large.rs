@@ -33,9 +33,9 @@ fn large_extents_change_positions_only() {
     let product = a.times_sparse(&b, PlusTimes).unwrap();
     let wide = a.times_sparse(&spread(&b, 60, 1 << 30), PlusTimes).unwrap();
     assert_eq!(wide.storage(), spread(&product, 60, 1 << 30).storage());
-    let turned = b.view().transpose(&[1, 0]).unwrap().stored_entries().unwrap().unwrap();
+    let turned = b.view().transpose([1, 0]).unwrap().stored_entries().unwrap().unwrap();
     let tall = spread(&Tensor::new([60, 40], turned).unwrap(), 40, 1 << 30);
-    let tall = tall.transpose(&[1, 0]).unwrap();
+    let tall = tall.transpose([1, 0]).unwrap();
     let deep = (spread(&a, 40, 1 << 30)).times_sparse(&tall, PlusTimes).unwrap();
     assert_eq!(deep.storage(), product.storage());
 }
@@ -52,7 +52,7 @@ fn virtual_matrices_take_no_more_than_their_entries() {
     assert_eq!(square.shape(), [side, side]);
     let entries: Vec<_> = square.storage().iter().collect();
     assert_eq!(entries, [(3 * side + 7, 6), (7 * side + 900_000, 10), (900_000 * side + 3, 15)]);
-    let rotated = t.view().rotate(&[1, 0]).unwrap();
+    let rotated = t.view().rotate([1, 0]).unwrap();
     let rotated = rotated.times_sparse(&t, PlusTimes).unwrap();
     assert_eq!(rotated.get(&[4, 7]), Ok(6));
     let outer = t.contract(&t, &[], PlusTimes).unwrap_err();
@@ -66,8 +66,8 @@ fn products_do_not_depend_on_threads() {
     let mut a = scattered([400, 3000], 60_000, 3);
     a.view_mut().select((7,)).unwrap().fill(0.1).unwrap();
     let b = scattered([3000, 500], 30_000, 4);
-    let x = Tensor::from_fn([3000, 40], |k| (k as f64 * 0.7).sin()).unwrap().to_tensor().unwrap();
-    let column = x.view().select((.., 0)).unwrap().to_tensor().unwrap();
+    let x = Tensor::from_fn([3000, 40], |k| (k as f64 * 0.7).sin()).unwrap().eval().unwrap();
+    let column = x.view().select((.., 0)).unwrap().eval().unwrap();
     let run = |threads| {
         let pool = crate::support::pool(threads);
         pool.install(|| {

@@ -171,7 +171,7 @@ fn sparse_times_dense_is_a_sum_over_entries() {
         let x = if turned {
             let across = |k: usize| data[k % depth.max(1) * width + k / depth.max(1)];
             let across = (0..depth * width).map(across).collect();
-            Tensor::from_vec([width, depth], across).unwrap().transpose(&[1, 0]).unwrap()
+            Tensor::from_vec([width, depth], across).unwrap().transpose([1, 0]).unwrap()
         } else {
             Tensor::from_vec([depth, width], data.clone()).unwrap()
         };
@@ -232,7 +232,7 @@ fn explicit_zeros_meet_nan() {
     let explicit = Tensor::new([1, 2], Sparse::from_sorted(2, 0.0, vec![0], vec![0.0]).unwrap());
     let explicit = explicit.unwrap();
     assert!(explicit.times_dense(&dense, PlusTimes).to_vec().unwrap()[0].is_nan());
-    let turned = explicit.view().transpose(&[1, 0]).unwrap();
+    let turned = explicit.view().transpose([1, 0]).unwrap();
     let square = turned.times_sparse(&explicit, PlusTimes).unwrap();
     assert!(square.storage().iter().eq([(0, 0.0)]));
 }

@@ -37,7 +37,7 @@ fn what_cannot_be_multiplied() {
         Error::FillNotZero { what, argument: 2 },
         "a product of entries needs a fill value of zero, argument 2 has another",
     );
-    let error = a.times_sparse(&a.view().transpose(&[1, 0]).unwrap(), MinPlus).unwrap_err();
+    let error = a.times_sparse(&a.view().transpose([1, 0]).unwrap(), MinPlus).unwrap_err();
     assert_eq!(error, Error::FillNotZero { what, argument: 1 });
     let negative = Tensor::new([1], Sparse::new(1, -0.0)).unwrap();
     assert!(negative.times_sparse(&negative, PlusTimes).is_err());

@@ -84,7 +84,7 @@ fn threads_leave_the_bits_alone() {
         let data = floats(shape.iter().product(), 5);
         let plain = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
         let turned: Vec<usize> = (0..shape.len()).rev().collect();
-        let t = plain.view().transpose(&turned).unwrap().to_tensor().unwrap();
+        let t = plain.view().transpose(&turned).unwrap().eval().unwrap();
         let t = t.transpose(&turned).unwrap();
         for axes in axis_sets(shape.len()).skip(1) {
             let run = |threads: usize| {

@@ -53,7 +53,7 @@ fn disguises(shape: &[usize], data: &[f64]) -> Vec<(&'static str, Tensor<Vec<f64
     let plain = || Tensor::from_vec(shape, data.to_vec()).unwrap();
     let rank = shape.len();
     let turned: Vec<usize> = (0..rank).rev().collect();
-    let copy = |t: Tensor<Vec<f64>>| t.to_tensor().unwrap();
+    let copy = |t: Tensor<Vec<f64>>| t.eval().unwrap();
     let shifts: Vec<isize> = (0..rank as isize).map(|axis| 3 * axis + 1).collect();
     let back: Vec<isize> = shifts.iter().map(|shift| -shift).collect();
     let mut all = vec![

@@ -239,7 +239,7 @@ fn more_elements_than_can_be_counted_are_refused() {
     let many = Tensor::<lensor::storage::Progression<i64>>::iota([1_usize << 40, 2]).unwrap();
     assert!(matches!(many.sum(1).eval(), Err(Error::OutOfMemory { .. })));
     assert!(matches!(
-        many.view().transpose(&[1, 0]).unwrap().sum(0).eval(),
+        many.view().transpose([1, 0]).unwrap().sum(0).eval(),
         Err(Error::OutOfMemory { .. })
     ));
 }

@@ -27,7 +27,7 @@ where
 #[test]
 fn one_block_is_enough_for_most() {
     let t = chunked(1);
-    let turned = || t.view().transpose(&[1, 0]).unwrap();
+    let turned = || t.view().transpose([1, 0]).unwrap();
     assert_eq!(loads(&t, || t.to_vec().unwrap()), 64);
     assert_eq!(loads(&t, || turned().to_vec().unwrap()), 64);
     assert_eq!(loads(&t, || (turned() * 2.0 + 1.0).eval().unwrap()), 64);
@@ -63,12 +63,12 @@ fn threads_do_not_load_the_same_blocks() {
         ("sum", &|t| t.sum(..).eval().unwrap()),
         ("sum over rows", &|t| t.sum(0).eval().unwrap()),
         ("sum along rows", &|t| t.sum(1).eval().unwrap()),
-        ("transposed sum", &|t| t.view().transpose(&[1, 0]).unwrap().sum(..).eval().unwrap()),
+        ("transposed sum", &|t| t.view().transpose([1, 0]).unwrap().sum(..).eval().unwrap()),
         ("expression", &|t| (t * 2.0 + 1.0).eval().unwrap()),
         ("its sum", &|t| (t * 2.0 + 1.0).sum(..).eval().unwrap()),
         ("its sum over rows", &|t| (t * 2.0 + 1.0).sum(0).eval().unwrap()),
         ("its sum along rows", &|t| (t * 2.0 + 1.0).sum(1).eval().unwrap()),
-        ("transposed copy", &|t| t.view().transpose(&[1, 0]).unwrap().to_tensor().unwrap()),
+        ("transposed copy", &|t| t.view().transpose([1, 0]).unwrap().eval().unwrap()),
         ("running sum over rows", &|t| t.cumsum(0).eval().unwrap()),
         ("running sum along rows", &|t| t.cumsum(1).eval().unwrap()),
         ("columns sorted", &|t| t.sort(0, SortOrder::Ascending).eval().unwrap()),
@@ -94,8 +94,8 @@ fn threads_do_not_load_the_same_blocks() {
 #[test]
 fn a_comparison_loads_each_block_once() {
     let t = chunked(1);
-    let turned = || t.view().transpose(&[1, 0]).unwrap();
-    let other = turned().to_tensor().unwrap();
+    let turned = || t.view().transpose([1, 0]).unwrap();
+    let other = turned().eval().unwrap();
     assert_eq!(loads(&t, || assert!(turned().try_equal(&other).unwrap())), 64);
 }
 
@@ -103,7 +103,7 @@ fn a_comparison_loads_each_block_once() {
 #[test]
 fn operands_share_what_is_held() {
     let sum = |t: &Tensor<Chunked<BlockMemory<f64>>>| {
-        let turned = t.view().transpose(&[1, 0]).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap();
         (t + turned).eval().unwrap()
     };
     let (few, all) = (chunked(2), chunked(64));
@@ -135,7 +135,7 @@ fn blocks_are_stored_once() {
         let stats = t.storage().stats();
         [stats.loads, stats.stores]
     };
-    t.view_mut().transpose(&[1, 0]).unwrap().assign(&new).unwrap();
+    t.view_mut().transpose([1, 0]).unwrap().assign(&new).unwrap();
     assert_eq!(of(&t), [0, 64]);
     t.view_mut().slice(0, 10..128).unwrap().assign(&new.view().slice(0, 10..128).unwrap()).unwrap();
     assert_eq!(of(&t), [8, 64 + 16]);

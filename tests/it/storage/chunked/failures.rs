@@ -86,8 +86,8 @@ fn a_failing_load_is_the_first_index_in_its_block() {
         let t = tensor(Chunked::new(Failing::new(Some(&block), None)).unwrap());
         let views = [
             t.clone(),
-            t.clone().transpose(&[1, 0]).unwrap(),
-            t.clone().rotate(&[40, -30]).unwrap(),
+            t.clone().transpose([1, 0]).unwrap(),
+            t.clone().rotate([40, -30]).unwrap(),
             t.clone().flip(0).unwrap().slice(1, 3..120).unwrap(),
         ];
         for view in views {
@@ -195,7 +195,7 @@ fn blocks_that_lie_give_errors() {
     for short in [0, 1, 64 * 64] {
         let liar = Liar { short, extents: AtomicUsize::new(0) };
         let t = tensor(Chunked::new(liar).unwrap());
-        let turned = t.clone().transpose(&[1, 0]).unwrap();
+        let turned = t.clone().transpose([1, 0]).unwrap();
         if short == 0 {
             assert_eq!(turned.sum(..).item().unwrap(), 36 * 100);
             continue;
@@ -233,7 +233,7 @@ fn blocks_that_lie_give_errors() {
             Err(StorageError::new(0, "never asked"))
         }
     }
-    let t = Tensor::new([3, 4], Own).unwrap().transpose(&[1, 0]).unwrap();
+    let t = Tensor::new([3, 4], Own).unwrap().transpose([1, 0]).unwrap();
     assert_eq!(t.to_vec().unwrap(), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
 }
 
@@ -299,7 +299,7 @@ fn failures_of_endless_storage_are_found() {
     };
     let long = Tensor::new([1 << 30, 1_000_000_007], Bad(1_000_000_007 << 30)).unwrap();
     assert_eq!(at(long.max(..).item()), [0, 7]);
-    let turned = long.transpose(&[1, 0]).unwrap();
+    let turned = long.transpose([1, 0]).unwrap();
     assert_eq!(at(turned.max(..).item()), [0, 1]);
     let row = Tensor::new([1000], Bad(1000)).unwrap().broadcast([1 << 40, 1000]).unwrap();
     assert_eq!(at(row.max(..).item()), [0, 7]);

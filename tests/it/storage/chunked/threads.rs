@@ -79,12 +79,12 @@ fn four_threads_share_a_cache() {
     let chunked = tensor(
         Chunked::new(blocks_of(&[300, 400], &[64, 64], memory.storage())).unwrap().with_blocks(3),
     );
-    let expected = memory.view().transpose(&[1, 0]).unwrap().sum(0).to_vec().unwrap();
+    let expected = memory.view().transpose([1, 0]).unwrap().sum(0).to_vec().unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    let turned = chunked.view().transpose(&[1, 0]).unwrap();
+                    let turned = chunked.view().transpose([1, 0]).unwrap();
                     assert_eq!(turned.sum(0).to_vec().unwrap(), expected);
                 }
             });
@@ -150,7 +150,7 @@ fn blocks_are_loaded_ahead() {
     watched(|| {
         let chunked = Chunked::new(Slow::new(2)).unwrap().with_ahead(8).unwrap();
         let t = tensor(chunked.clone());
-        let turned = t.view().transpose(&[1, 0]).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap();
         assert_eq!(turned.to_vec().unwrap().iter().sum::<u32>(), SUM);
         assert_eq!(chunked.stats().loads, 16);
         assert!(chunked.stats().hits + chunked.stats().waits > 0);

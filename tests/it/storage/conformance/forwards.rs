@@ -70,7 +70,7 @@ fn composed_storage_forwards_blocks() {
     let square = Tensor::new([3, 3], &own).unwrap();
     arrive(&square.clone().flat(), &["read_run"], &["read_at"]);
     arrive(&square.clone().slice(0, 1..3).unwrap().flat(), &["read_run"], &["read_at"]);
-    let turned: Flat<_> = square.transpose(&[1, 0]).unwrap().flat();
+    let turned: Flat<_> = square.transpose([1, 0]).unwrap().flat();
     arrive(&turned, &["read_at"], &["read_at"]);
 }
 

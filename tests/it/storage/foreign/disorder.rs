@@ -17,13 +17,13 @@ type Operation = (&'static str, fn(&Disordered) -> Result<()>);
 /// What depends on the order of entries, apart from reading.
 const OPERATIONS: &[Operation] = &[
     ("entries", |t| t.stored_entries().map(drop)),
-    ("turned", |t| t.view().transpose(&[1, 0])?.stored_entries().map(drop)),
-    ("shifted", |t| t.view().rotate(&[3, 1])?.flip(1)?.stored_entries().map(drop)),
+    ("turned", |t| t.view().transpose([1, 0])?.stored_entries().map(drop)),
+    ("shifted", |t| t.view().rotate([3, 1])?.flip(1)?.stored_entries().map(drop)),
     ("listed", |t| t.view().select(([1, 0, 1], [0, 1, 1]))?.stored_entries().map(drop)),
     ("repeated", |t| {
         t.view().broadcast([2 * t.shape()[0], 2 * t.shape()[1]])?.stored_entries().map(drop)
     }),
-    ("flat", |t| t.view().transpose(&[1, 0])?.reshape_infer(&[None])?.stored_entries().map(drop)),
+    ("flat", |t| t.view().transpose([1, 0])?.reshape_infer([None])?.stored_entries().map(drop)),
     ("windows", |t| t.view().windows(1, 2)?.stored_entries().map(drop)),
     ("unary", |t| (t * 3).eval_sparse().map(drop)),
     ("union", |t| (t + t.view().flip(0)?).eval_sparse().map(drop)),
@@ -37,8 +37,8 @@ const OPERATIONS: &[Operation] = &[
     ("dense sums", |t| t.sum(0).eval().and(t.sum(1).eval()).map(drop)),
     ("positions", |t| t.argmax(0).eval().and(t.argmin(1).eval()).map(drop)),
     ("several", |t| t.fold(1, (Min, Max, CountNonzero)).eval_sparse().map(drop)),
-    ("product", |t| t.times_sparse(&t.view().transpose(&[1, 0])?, PlusTimes).map(drop)),
-    ("turned product", |t| t.view().transpose(&[1, 0])?.times_sparse(t, PlusTimes).map(drop)),
+    ("product", |t| t.times_sparse(&t.view().transpose([1, 0])?, PlusTimes).map(drop)),
+    ("turned product", |t| t.view().transpose([1, 0])?.times_sparse(t, PlusTimes).map(drop)),
     ("times dense", |t| {
         t.times_dense(&Tensor::full([t.shape()[1], 3], 1)?, PlusTimes).eval().map(drop)
     }),

@@ -88,11 +88,11 @@ fn a_failure_at_any_read_is_an_error() {
 fn a_failure_names_address_and_index() {
     let views: [fn(AddressMap) -> Result<AddressMap>; 7] = [
         |map| Ok(map),
-        |map| map.transpose(&[1, 0]),
-        |map| map.flip(1)?.rotate(&[1, 2]),
+        |map| map.transpose([1, 0]),
+        |map| map.flip(1)?.rotate([1, 2]),
         |map| map.select(([2, 0], [5, 5, 1])),
         |map| map.broadcast([8, 12]),
-        |map| map.transpose(&[1, 0])?.reshape([3, 8])?.rotate(&[0, 1]),
+        |map| map.transpose([1, 0])?.reshape([3, 8])?.rotate([0, 1]),
         |map| map.windows(1, 3),
     ];
     for view in views {
@@ -117,7 +117,7 @@ fn a_failure_names_address_and_index() {
 /// The text says what failed, at which address and which index.
 #[test]
 fn the_text_of_a_failure_holds_both() {
-    let t = Tensor::new([2, 3], Failing::new(6, 0)).unwrap().transpose(&[1, 0]).unwrap();
+    let t = Tensor::new([2, 3], Failing::new(6, 0)).unwrap().transpose([1, 0]).unwrap();
     let error = t.slice(0, 2..3).unwrap().to_vec().unwrap_err();
     assert_eq!(error.to_string(), "storage failed at address 2: the disk is gone, index [0, 0]");
 }
@@ -128,11 +128,11 @@ fn a_failing_operand_is_located_by_its_own_map() {
     let memory = Tensor::full([4, 6], 1).unwrap();
     for k in 0..24 {
         let t = Tensor::new([6, 4], Failing::new(24, k)).unwrap();
-        let turned = t.view().transpose(&[1, 0]).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap();
         let error = (&memory + &turned).to_vec().unwrap_err();
         assert!(located(&error, turned.address_map()), "{error:?}");
         let again = Tensor::new([6, 4], Failing::new(24, k)).unwrap();
-        let boxed = (again.view().transpose(&[1, 0]).unwrap() + &memory).boxed();
+        let boxed = (again.view().transpose([1, 0]).unwrap() + &memory).boxed();
         let error = (&memory * boxed).boxed().to_vec().unwrap_err();
         assert!(located(&error, turned.address_map()), "{error:?}");
     }
@@ -146,7 +146,7 @@ fn a_failure_in_a_parallel_evaluation_is_an_error() {
         let pool = crate::support::pool(threads);
         for k in [0, 1, 100, len / 3, len - 1] {
             let t = Tensor::new([len / 64, 64], Failing::new(len, k)).unwrap();
-            let turned = t.view().transpose(&[1, 0]).unwrap();
+            let turned = t.view().transpose([1, 0]).unwrap();
             let error = pool.install(|| (&turned + 1).to_vec()).unwrap_err();
             assert!(located(&error, turned.address_map()), "{threads} {k} {error:?}");
         }
@@ -161,7 +161,7 @@ fn a_failure_at_any_write_is_an_error() {
     let source = Tensor::from_vec([4, 6], (100..124).collect()).unwrap();
     for k in 0..=24 {
         let t = Tensor::new([6, 4], Failing::new(24, k)).unwrap();
-        let mut out = t.transpose(&[1, 0]).unwrap();
+        let mut out = t.transpose([1, 0]).unwrap();
         let result = out.assign(&source);
         let map = out.address_map().clone();
         let storage = out.storage();

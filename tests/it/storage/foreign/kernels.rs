@@ -15,10 +15,10 @@ pub(crate) struct Kernel<S> {
 pub(crate) fn kernels<S: Reader<Elem = i32>>() -> Vec<Kernel<S>> {
     vec![
         Kernel { name: "copy", run: |t| t.to_vec() },
-        Kernel { name: "transpose", run: |t| t.view().transpose(&[1, 0])?.to_vec() },
+        Kernel { name: "transpose", run: |t| t.view().transpose([1, 0])?.to_vec() },
         Kernel { name: "flip", run: |t| t.view().flip(0)?.flip(1)?.to_vec() },
         Kernel { name: "step", run: |t| t.view().select((.., Select::every(2)))?.to_vec() },
-        Kernel { name: "rotate", run: |t| t.view().rotate(&[1, 3])?.to_vec() },
+        Kernel { name: "rotate", run: |t| t.view().rotate([1, 3])?.to_vec() },
         Kernel { name: "list", run: |t| t.view().select(([1, 0, 1], [0, 1, 0, 1, 1]))?.to_vec() },
         Kernel {
             name: "tile",
@@ -29,7 +29,7 @@ pub(crate) fn kernels<S: Reader<Elem = i32>>() -> Vec<Kernel<S>> {
         },
         Kernel {
             name: "link",
-            run: |t| t.view().transpose(&[1, 0])?.reshape_infer(&[None])?.rotate(&[5])?.to_vec(),
+            run: |t| t.view().transpose([1, 0])?.reshape_infer([None])?.rotate([5])?.to_vec(),
         },
         Kernel { name: "window", run: |t| t.view().windows(1, 2)?.to_vec() },
         Kernel { name: "unary", run: |t| (-t).to_vec() },
@@ -49,7 +49,7 @@ pub(crate) fn kernels<S: Reader<Elem = i32>>() -> Vec<Kernel<S>> {
             name: "assign",
             run: |t| {
                 let mut out = Tensor::full([t.shape()[1], t.shape()[0]], 0)?;
-                out.view_mut().transpose(&[1, 0])?.assign(t)?;
+                out.view_mut().transpose([1, 0])?.assign(t)?;
                 Ok(out.into_storage())
             },
         },
@@ -73,5 +73,5 @@ pub(crate) fn kernels<S: Reader<Elem = i32>>() -> Vec<Kernel<S>> {
 fn turn<S: Reader>(t: &Tensor<S>) -> Result<Tensor<&S>> {
     let shape = t.shape();
     let turned = t.view().reshape([shape[1], shape[0]])?;
-    turned.transpose(&[1, 0])
+    turned.transpose([1, 0])
 }

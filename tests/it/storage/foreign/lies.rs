@@ -169,7 +169,7 @@ fn a_lying_writer_never_panics_an_assignment() {
         let (top, bottom) = (map.clone().slice(0, 0..2), map.clone().slice(0, 2..4));
         let _ = t.copy_within(&top.unwrap(), &bottom.unwrap());
         let _ = t.copy_within(&map.clone().flip(0).unwrap(), &map);
-        let mut turned = t.view_mut().reshape([columns, rows]).unwrap().transpose(&[1, 0]).unwrap();
+        let mut turned = t.view_mut().reshape([columns, rows]).unwrap().transpose([1, 0]).unwrap();
         let _ = turned.assign(&source);
         let _ = turned.try_mul_assign(2);
         let mut listed = turned.select(([1, 0],)).unwrap();
@@ -242,10 +242,10 @@ fn buffers_to_read_into_hold_elements() {
     let t = Tensor::new([256, 256], Peeks).unwrap();
     let same = |found: Vec<Tag>| assert!(found.iter().all(|tag| tag.0 == 0xA5));
     same(t.to_vec().unwrap());
-    same(t.view().transpose(&[1, 0]).unwrap().to_vec().unwrap());
-    same(t.view().rotate(&[1, 5]).unwrap().select(([3, 1], ..)).unwrap().to_vec().unwrap());
-    let linked = t.view().transpose(&[1, 0]).unwrap().reshape([1 << 16]).unwrap();
-    same(linked.rotate(&[7]).unwrap().to_vec().unwrap());
+    same(t.view().transpose([1, 0]).unwrap().to_vec().unwrap());
+    same(t.view().rotate([1, 5]).unwrap().select(([3, 1], ..)).unwrap().to_vec().unwrap());
+    let linked = t.view().transpose([1, 0]).unwrap().reshape([1 << 16]).unwrap();
+    same(linked.rotate([7]).unwrap().to_vec().unwrap());
     same(t.view().flat().read_at_all());
 
     trait ReadAll {

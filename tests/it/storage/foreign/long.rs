@@ -16,8 +16,8 @@ fn a_million_views_of_a_tensor_read_like_a_few() {
         let data: Vec<i32> = (0..60).collect();
         let mut t = Tensor::from_vec([3, 4, 5], data.clone()).unwrap();
         for _ in 0..MILLION / 4 {
-            t = t.transpose(&[1, 2, 0]).unwrap().rotate(&[1, 2, 3]).unwrap();
-            t = t.rotate(&[-1, -2, -3]).unwrap().transpose(&[2, 0, 1]).unwrap();
+            t = t.transpose([1, 2, 0]).unwrap().rotate([1, 2, 3]).unwrap();
+            t = t.rotate([-1, -2, -3]).unwrap().transpose([2, 0, 1]).unwrap();
         }
         assert_eq!(t.to_vec().unwrap(), data);
     });
@@ -30,9 +30,9 @@ fn a_million_views_of_an_expression_read_like_a_few() {
         let mut e = &t + 1;
         let mut boxed = (&t + 1).boxed();
         for _ in 0..MILLION / 20 {
-            e = e.transpose(&[1, 0]).unwrap().flip(0).unwrap().flip(0).unwrap();
-            e = e.transpose(&[1, 0]).unwrap();
-            boxed = boxed.rotate(&[1, 1]).unwrap().rotate(&[-1, -1]).unwrap();
+            e = e.transpose([1, 0]).unwrap().flip(0).unwrap().flip(0).unwrap();
+            e = e.transpose([1, 0]).unwrap();
+            boxed = boxed.rotate([1, 1]).unwrap().rotate([-1, -1]).unwrap();
         }
         assert_eq!(e.to_vec().unwrap(), (1..13).collect::<Vec<i32>>());
         assert_eq!(boxed.to_vec().unwrap(), (1..13).collect::<Vec<i32>>());

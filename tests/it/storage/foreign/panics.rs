@@ -62,7 +62,7 @@ fn an_output_survives_a_panic() {
         for k in [0, 5000, LARGE - 1] {
             let mut out = Tensor::full([64, LARGE / 64], -7).unwrap();
             let f = panics_at(k);
-            let found = panic_of(threads, || out.view_mut().transpose(&[1, 0])?.assign(t.map(&f)));
+            let found = panic_of(threads, || out.view_mut().transpose([1, 0])?.assign(t.map(&f)));
             assert_eq!(found, Err("enough".into()));
             assert!(out.storage().iter().all(|&x| x == -7 || x == 2));
             out.fill(3).unwrap();
