@@ -162,6 +162,22 @@ impl<C: RaggedCompute> DeferredRagged<C> {
         self.operation.compute(stretch)
     }
 
+    /// Computes the results, in row-major order, into a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    ///
+    /// ```
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0], vec![], vec![3.0]])?;
+    /// assert_eq!(r.sum(1).to_vec()?, [3.0, 0.0, 3.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
+        self.eval()?.to_vec()
+    }
+
     /// Computes the results into a tensor, if no axis of it is var.
     ///
     /// # Errors

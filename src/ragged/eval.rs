@@ -7,6 +7,7 @@ use super::levels::levels_of;
 use super::{Ragged, Stretch};
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Lazy};
+use crate::storage::Reader;
 use crate::tensor::Tensor;
 
 /// Computes the items of an expression at its joint form.
@@ -45,6 +46,39 @@ pub(super) fn at_path(mut error: Error, joint: &Joint<'_>) -> Error {
         *index = path;
     }
     error
+}
+
+impl<S: Reader> Ragged<S> {
+    /// Copies of all elements, packed: without gaps, in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4, 5]])?;
+    /// let packed = r.view().select((.., 1..))?.eval()?;
+    /// assert_eq!(packed.content().to_vec()?, [2, 3, 5]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn eval(&self) -> Result<Ragged<Vec<S::Elem>>> {
+        evaluate(&self.view(), Stretch::Rows)
+    }
+
+    /// This tensor as an expression.
+    pub fn lazy(self) -> LazyRagged<Self> {
+        LazyRagged(self)
+    }
+
+    /// Says in a few lines how a copy would be made.
+    ///
+    /// # Errors
+    ///
+    /// None so far.
+    pub fn explain(&self) -> Result<Explanation> {
+        super::explain::explain(&self.view())
+    }
 }
 
 impl<E: RaggedExpr> LazyRagged<E> {
@@ -103,6 +137,15 @@ impl<E: RaggedExpr> LazyRagged<E> {
     /// ```
     pub fn eval_with(&self, stretch: Stretch) -> Result<Ragged<Vec<E::Elem>>> {
         evaluate(&self.0, stretch)
+    }
+
+    /// Computes all elements, in row-major order, into a vector.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
+        self.eval()?.to_vec()
     }
 
     /// Computes all elements into a tensor, if no axis is var.
