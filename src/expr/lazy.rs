@@ -33,6 +33,20 @@ impl<E: Expr> Lazy<E> {
         Self(operand.into_expr())
     }
 
+    /// The same expression over borrowed storage, to be viewed and folded more than once.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_u8, 3], [5, 7]])?;
+    /// let halves = t.cast::<f64>() / 2.0;
+    /// let mean = halves.view().mean(0).to_vec()?;
+    /// assert_eq!((mean, halves.transpose([1, 0])?.to_vec()?), (vec![1.5, 2.5], vec![0.5, 2.5, 1.5, 3.5]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn view(&self) -> Lazy<E::Ref<'_>> {
+        Lazy(self.0.by_ref())
+    }
+
     /// Joint shape of the operands.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 /// What can stand as an operand: an expression, a reference to a tensor or expression, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
-    note = "operands are tensors, expressions, deferred operations, references to these, and scalars"
+    note = "operands are tensors, expressions, deferred operations, references to these, and scalars; ragged ones meet in operators, `zip_ragged` and `call_ragged`"
 )]
 pub trait IntoExpr {
     /// Type of the elements.

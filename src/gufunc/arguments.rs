@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 /// A tuple of operands, or an array of operands of one type, for inputs of types `I`. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are no operands of a gufunc of `{I}`",
-    note = "give as many tensors, expressions or scalars as it has inputs, with exactly its element types: a tuple, or an array if they are of one type",
-    note = "other elements are cast first: `t.cast::<f64>()`"
+    note = "give as many tensors, expressions or scalars as it has inputs, with exactly its element types: a tuple, or an array if they are of one type, `[&t]` of one alone",
+    note = "other elements are cast first: `t.cast::<f64>()`; ragged operands go to `call_ragged`"
 )]
 pub trait Arguments<I: Inputs> {
     /// The operands as expressions.

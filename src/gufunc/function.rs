@@ -119,11 +119,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
             let signature = signature.to_string();
             return Err(Error::SignatureArguments { signature, counts, inputs, outputs });
         }
-        Ok(Self::new(Ok(signature), function))
+        Ok(Self::of_signature(Ok(signature), function))
     }
 
     /// One whose signature has the right numbers of arguments.
-    pub(super) fn new(signature: Result<Signature>, function: F) -> Self {
+    pub(super) fn of_signature(signature: Result<Signature>, function: F) -> Self {
         Self::with_rules(Rules { signature, extents: None, empty: false }, function)
     }
 

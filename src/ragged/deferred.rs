@@ -175,7 +175,8 @@ impl<C: RaggedCompute> DeferredRagged<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
-        self.eval()?.to_vec()
+        let elements = self.eval()?.to_vec()?;
+        Ok(elements)
     }
 
     /// Computes the results into a tensor, if no axis of it is var.

@@ -145,7 +145,8 @@ impl<E: RaggedExpr> LazyRagged<E> {
     ///
     /// As [`Self::eval`].
     pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
-        self.eval()?.to_vec()
+        let elements = self.eval()?.to_vec()?;
+        Ok(elements)
     }
 
     /// Computes all elements into a tensor, if no axis is var.

@@ -6,9 +6,10 @@ use super::{Ragged, Stretch};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy};
+use crate::expr::{Expr, Lazy, NOT_COMPUTED};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use std::fmt;
 
 /// An expression with ragged operands: what [`Expr`] is for dense ones. Sealed.
 ///
@@ -96,6 +97,24 @@ pub trait PairsRagged<R>: Copy + Send + Sync {
 pub struct LazyRagged<E>(pub(super) E);
 
 impl<E> Sealed for LazyRagged<E> {}
+
+/// What it is, and how to compute it; computes nothing.
+///
+/// ```
+/// use lensor::ragged::Ragged;
+/// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+/// assert_eq!((&r + 1).to_string(), "ragged expression of i32, not computed yet: `.eval()?` computes it");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+impl<E: RaggedExpr> fmt::Display for LazyRagged<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let element = std::any::type_name::<E::Elem>();
+        match self.0.extents() {
+            Ok(_) => write!(f, "ragged expression of {element}, {NOT_COMPUTED}"),
+            Err(error) => write!(f, "ragged expression of {element} without a result: {error}"),
+        }
+    }
+}
 
 impl<E: RaggedExpr> RaggedExpr for LazyRagged<E> {
     type Elem = E::Elem;

@@ -139,7 +139,8 @@ where
 }
 
 impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Tensor<FromFn<F>> {
-    /// A function of the row-major position, computed whenever it is read; takes no memory.
+    /// A function of the row-major position, computed whenever it is read; takes no memory. One of the index is
+    /// [`Tensor::from_index`].
     ///
     /// # Errors
     ///

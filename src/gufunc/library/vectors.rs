@@ -191,7 +191,7 @@ where
     T: Copy + Send + Sync,
     R: Reducer<T, Out: Default + 'static>,
 {
-    Gufunc::new(Signature::parse("(n)->(n)"), Cumulative(reducer))
+    Gufunc::of_signature(Signature::parse("(n)->(n)"), Cumulative(reducer))
 }
 
 /// See [`cumulative`].
