@@ -427,6 +427,39 @@ pub trait Reduce: IntoExpr + Sized {
         self.fold(axes, StandardDeviation::default())
     }
 
+    /// As [`Self::var`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [2.0, 6.0, f64::NAN]])?;
+    /// assert_eq!(t.nan_var(1).to_vec()?, [1.0, 4.0]);
+    /// assert_eq!(t.nan_var(1).ddof(1).to_vec()?, [2.0, 8.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias = "nanvar")]
+    fn nan_var(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Variance>>
+    where
+        SkipNan<Variance>: Reducer<Self::Elem>,
+    {
+        self.fold(axes, SkipNan(Variance::default()))
+    }
+
+    /// The square root of [`Self::nan_var`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [2.0, 6.0, f64::NAN]])?;
+    /// assert_eq!(t.nan_std(1).to_vec()?, [1.0, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias = "nanstd")]
+    fn nan_std(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<StandardDeviation>>
+    where
+        SkipNan<StandardDeviation>: Reducer<Self::Elem>,
+    {
+        self.fold(axes, SkipNan(StandardDeviation::default()))
+    }
+
     /// The sum of products with another operand of the same element type, stretched as operators do.
     ///
     /// ```

@@ -1,6 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::{Reducer, VisitReducer};
+use super::SkipNan;
 use super::lanes::{Apart, LANES, apart, few, in_columns, in_halves, in_lanes, in_registers};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
@@ -55,6 +56,14 @@ macro_rules! freedom {
     )* };
 }
 freedom! { Variance StandardDeviation Covariance }
+
+impl<R: Freedom> Sealed for SkipNan<R> {}
+
+impl<R: Freedom> Freedom for SkipNan<R> {
+    fn with_ddof(self, ddof: usize) -> Self {
+        Self(self.0.with_ddof(ddof))
+    }
+}
 
 /// A sum and how many were added.
 #[derive(Debug, Clone, Copy)]

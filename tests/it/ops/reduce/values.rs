@@ -146,6 +146,10 @@ fn there_is_no_position_among_nothing_but_nan() {
     // Values say themselves that there are none.
     assert!(t.nan_min(1).eval().unwrap().storage()[1].is_nan());
     assert!(t.nan_mean(1).eval().unwrap().storage()[1].is_nan());
+    assert!(t.nan_var(1).eval().unwrap().storage()[1].is_nan());
+    assert!(t.nan_std(1).ddof(1).eval().unwrap().storage()[1].is_nan());
+    let (skipped, kept) = (t.nan_std(..).ddof(1), t.std(..).ddof(1).filter(!t.is_nan()));
+    assert_eq!(skipped.item(), kept.item());
     assert_eq!(t.nan_sum(1).eval().unwrap().into_storage(), [4.0, 0.0, 2.0]);
     assert_eq!(t.nan_prod(1).eval().unwrap().into_storage(), [3.0, 1.0, 2.0]);
 
