@@ -88,7 +88,7 @@ macro_rules! binary_ops {
 
 /// Elementwise functions. Each is lazy: it returns an expression to evaluate, view or combine further.
 ///
-/// Called on a tensor by value they take it; call them on `&tensor` or [`Tensor::view`] to keep it.
+/// Tensors are borrowed; views, expressions and deferred operations are taken by value or by reference.
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -98,12 +98,10 @@ macro_rules! binary_ops {
 /// # Ok::<(), lensor::Error>(())
 /// ```
 ///
-/// Tensors and expressions have these methods. Plain numbers do not, though they can stand as operands.
-///
-/// [`Tensor::view`]: crate::Tensor::view
+/// Plain numbers have none of these methods, though they can stand as operands.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no elementwise functions",
-    note = "tensors, `&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
 )]
 pub trait Elementwise: IntoExpr + Sized {
     elementwise_table!(unary_methods binary_methods);

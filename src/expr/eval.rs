@@ -294,7 +294,7 @@ pub(super) fn one_tile(
         places[0] = place(0, columns as isize, 1);
         let mut linear = true;
         e.leaves(&mut |leaf| {
-            let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
+            let axes = leaf.map.linear_axes();
             linear &= axes.is_some();
             let [across, along] = match axes.unwrap_or_default() {
                 [] => [0, 0],

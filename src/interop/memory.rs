@@ -23,7 +23,7 @@ impl Window {
     ///
     /// [`Error::NotStrided`].
     pub(super) fn of(map: &AddressMap) -> Result<Self> {
-        let Some(axes) = map.top().as_linear().filter(|_| map.rest().is_empty()) else {
+        let Some(axes) = map.linear_axes() else {
             return Err(map.check_strided().err().unwrap_or_else(|| no_memory(map)));
         };
         let strides = axes.iter().map(|axis| axis.stride).collect();

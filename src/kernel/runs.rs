@@ -35,12 +35,12 @@ impl<'l> Run<'l> {
 
 /// Merges runs, and keeps their union.
 #[derive(Debug, Clone)]
-pub(crate) struct Runs {
+pub(crate) struct MergeNetwork {
     short: Keys<u32>,
     long: Keys<u64>,
     /// The numbers of the union, of which the last call of [`Self::merge`] gave the count.
     pub(crate) numbers: [usize; KEYS],
-    /// For each number of each run its place in the union; run `k` begins at `k` times [`room`].
+    /// For each number of each run its place in the union; run `k` begins at `k` times [`longest_run`].
     pub(crate) places: [u16; KEYS],
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn longest_run(count: usize) -> usize {
     KEYS / count.next_power_of_two().max(2)
 }
 
-impl Runs {
+impl MergeNetwork {
     pub(crate) fn new() -> Self {
         Self {
             short: Keys([0; KEYS]),
@@ -278,7 +278,7 @@ fn unpack<K: Key>(
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, Key, RUNS, Run, Runs, longest_run, merge_runs};
+    use super::{KEYS, Key, MergeNetwork, RUNS, Run, longest_run, merge_runs};
     use quickcheck::{Arbitrary, Gen, QuickCheck};
     use std::collections::BTreeSet;
 
@@ -319,9 +319,9 @@ mod tests {
     fn is_union(Lists(lists): Lists) -> bool {
         let all: BTreeSet<usize> = lists.iter().flatten().copied().collect();
         let (Some(low), Some(high)) = (all.first(), all.last()) else {
-            return Runs::new().merge(&runs(&lists)).is_none();
+            return MergeNetwork::new().merge(&runs(&lists)).is_none();
         };
-        let mut merged = Runs::new();
+        let mut merged = MergeNetwork::new();
         let Some(count) = merged.merge(&runs(&lists)) else {
             return (high - low) as u64 >= 1 << 55;
         };
@@ -372,12 +372,12 @@ mod tests {
             (0..256).map(|k| (k * 7919 % 257) << (k % (usize::BITS as usize - 9))).collect();
         for lists in [[&falling, &equal], [&mixed, &falling], [&equal, &mixed], [&equal, &equal]] {
             let runs = lists.map(|list| Run { rest: list, count: list.len() });
-            assert!(Runs::new().merge(&runs).is_none_or(|count| count <= KEYS));
+            assert!(MergeNetwork::new().merge(&runs).is_none_or(|count| count <= KEYS));
         }
         let many = vec![Run { rest: &equal, count: 1 }; RUNS + 1];
-        assert!(Runs::new().merge(&many).is_none(), "too many");
+        assert!(MergeNetwork::new().merge(&many).is_none(), "too many");
         let long = [Run { rest: &falling, count: 200 }; 3];
-        assert!(Runs::new().merge(&long).is_none(), "too long");
-        assert!(Runs::new().merge(&[]).is_none());
+        assert!(MergeNetwork::new().merge(&long).is_none(), "too long");
+        assert!(MergeNetwork::new().merge(&[]).is_none());
     }
 }

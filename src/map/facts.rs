@@ -2,7 +2,7 @@
 
 use super::AddressMap;
 use super::axis::{AxisMap, Pattern};
-use super::layout::Layout;
+use super::layout::{Axis, Layout};
 use crate::error::{Error, Result};
 use crate::memory::list;
 use std::ops::Range;
@@ -40,12 +40,18 @@ impl AddressMap {
         self.rest.is_none() && self.top.is_contiguous()
     }
 
+    /// The axes, if an offset and strides are all the map is.
+    #[inline]
+    pub(crate) fn linear_axes(&self) -> Option<&[Axis]> {
+        self.top.as_linear().filter(|_| self.rest.is_none())
+    }
+
     /// Offset and strides, if the map is nothing else.
     ///
     /// They always give the addresses of the map. A map of several stages has none, even where some
     /// would do.
     pub fn as_strided(&self) -> Option<Strided> {
-        let axes = self.top.as_linear().filter(|_| self.rest.is_none())?;
+        let axes = self.linear_axes()?;
         Some(Strided {
             offset: self.top.offset(),
             strides: axes.iter().map(|axis| axis.stride).collect(),

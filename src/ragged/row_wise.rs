@@ -8,7 +8,7 @@ use super::levels::levels_of;
 use super::offsets::Offsets;
 use super::{Ragged, Stretch, sealed};
 use crate::error::{Error, Result};
-use crate::expr::{Explanation, Expr, Lazy};
+use crate::expr::{self, Explanation, Lazy};
 use crate::kernel::{self, Filled, GRAIN, PARALLEL, fill_halves, inner};
 use crate::ops::lanes::Run;
 use crate::shape::Shape;
@@ -102,17 +102,7 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         let count = form.count()?;
         let content = content.move_axis(from, rank - 1)?;
         let place = |error| placed(error, form, from);
-        let held;
-        let data = match content.0.in_memory() {
-            Some((data, map)) if map.is_contiguous() => {
-                let first = map.span().start;
-                data.get(first..first + count).unwrap_or(&[])
-            }
-            _ => {
-                held = content.to_vec().map_err(&place)?;
-                &held[..]
-            }
-        };
+        let data = &expr::elements(&content).map_err(&place)?[..];
         let rows = lanes.rows(count);
         let results = lanes.output(rows);
         let work = Work { operation: &self.operation, lanes: &lanes, data };

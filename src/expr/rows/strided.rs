@@ -43,7 +43,7 @@ pub(super) type Leaves = SmallVec<[Strided; 1]>;
 pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Leaves> {
     let mut leaves = Some(Leaves::new());
     e.leaves(&mut |leaf: Leaf<'_>| {
-        let axes = leaf.map.top().as_linear().filter(|_| leaf.map.rest().is_empty());
+        let axes = leaf.map.linear_axes();
         match (axes, &mut leaves) {
             (Some(axes), Some(leaves)) => leaves.push(Strided {
                 base: leaf.map.top().offset() as isize,

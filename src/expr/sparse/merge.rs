@@ -1,7 +1,7 @@
 //! The union of ascending lists, block by block.
 
 use super::cursor::{BLOCK, Block, Positions, Share};
-use crate::kernel::runs::{KEYS, RUNS, Run, Runs, longest_run};
+use crate::kernel::runs::{KEYS, MergeNetwork, RUNS, Run, longest_run};
 use std::ops::Range;
 
 /// Stands for the end of a list: no element has this position.
@@ -14,7 +14,7 @@ pub(crate) struct Union<'l> {
     lists: Vec<List<'l>>,
     shares: Vec<Share>,
     /// Where blocks are merged, if there is more than one list.
-    runs: Option<Box<Runs>>,
+    runs: Option<Box<MergeNetwork>>,
     /// Positions and slots of a block that is merged position by position; none before there is one.
     positions: Vec<usize>,
     slots: Vec<u16>,
@@ -51,7 +51,7 @@ impl<'l> Union<'l> {
             List { positions, taken: 0, leaf, first: part.start }
         });
         let lists: Vec<_> = lists.filter(|list| !list.positions.is_empty()).collect();
-        let runs = (lists.len() > 1).then(|| Box::new(Runs::new()));
+        let runs = (lists.len() > 1).then(|| Box::new(MergeNetwork::new()));
         Self { lists, shares, runs, positions: Vec::new(), slots: Vec::new() }
     }
 

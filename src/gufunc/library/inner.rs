@@ -104,11 +104,11 @@ struct Columns<'c, T> {
     len: usize,
 }
 
-/// Elements of vectors, each on a page of its own, that are asked for before they are read.
+/// Elements of vectors, each on a page of its own, that are prefetched before they are read.
 const AHEAD: usize = 12;
 
 impl<T: Arithmetic + Default> Columns<'_, T> {
-    /// Asks for what is read [`AHEAD`] elements after element `k`, of the next calls at the end.
+    /// Prefetches what is read [`AHEAD`] elements after element `k`, of the next calls at the end.
     #[inline(always)]
     fn prefetch(&self, k: usize) {
         let (later, calls) = match k + AHEAD {

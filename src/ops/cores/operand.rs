@@ -174,7 +174,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             return Ok(Self { source, memory: Cow::Borrowed(&[]), views: None });
         }
         if let Some((memory, map)) = e.in_memory()
-            && let Some(axes) = map.top().as_linear().filter(|_| map.rest().is_empty())
+            && let Some(axes) = map.linear_axes()
         {
             let stride = |axis: usize| if axes[axis].extent == 1 { 0 } else { axes[axis].stride };
             for k in 0..arrangement.loops {

@@ -129,8 +129,8 @@ fn sorts_in_registers<R: Radix>() -> bool {
     !matches!(R::words(&mut []), Words::Other) && *SORTS_WORDS
 }
 
-/// Deals items to 256 heaps by one byte after another, from the lowest to the highest, in the order in which
-/// they come. All bytes are counted in one pass, and one that all items share costs nothing more.
+/// LSD radix sort: items go to 256 buckets by one byte after another, from the lowest to the highest, in the
+/// order in which they come. All bytes are counted in one pass, and one that all items share costs nothing more.
 #[inline(always)]
 fn sort_by_bytes<R: Radix>(
     items: &mut Vec<R>,

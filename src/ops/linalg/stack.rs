@@ -162,9 +162,7 @@ fn matrices<'a, E: Expr>(
 /// An operand as one matrix, if it is one in memory that the method takes.
 fn alone<E: Expr>(operand: &Lazy<E>, method: Method) -> Option<Matrix<'_, E::Elem>> {
     let (memory, map) = operand.in_memory()?;
-    let Some([rows, columns]) = map.top().as_linear().filter(|_| map.rest().is_empty()) else {
-        return None;
-    };
+    let [rows, columns] = map.linear_axes()? else { return None };
     let strides = [rows, columns].map(|axis| if axis.extent == 1 { 0 } else { axis.stride });
     if !method.takes(columns.extent, strides) {
         return None;

@@ -68,7 +68,7 @@ impl<R> Sliding<'_, R> {
 
 /// Takes the next row of a block.
 #[inline(always)]
-fn begin_row<T: Copy, R: Reducer<T>>(reducer: &R, row: &[T], states: &mut Vec<R::State>) {
+fn first_prefixes<T: Copy, R: Reducer<T>>(reducer: &R, row: &[T], states: &mut Vec<R::State>) {
     if states.is_empty() {
         states.extend(row.iter().map(|&x| reducer.first(x)));
     } else {
@@ -211,7 +211,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for BlockRows<'_, '_, '_, '_, T, R> {
                 }
             }
             if k < count {
-                begin_row(reducer, rows.row(of.start + k), prefixes);
+                first_prefixes(reducer, rows.row(of.start + k), prefixes);
             }
             if base + k >= places.start {
                 let end = suffixes.get((k + 1) * width..(k + 2) * width).unwrap_or_default();
@@ -269,7 +269,7 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
 }
 
 impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
-    /// Writes the results of one lane, given the beginning that ends in the first row, and moves that on to
+    /// Writes the results of one lane, given the prefix that ends in the first row, and moves that on to
     /// the last.
     #[inline(always)]
     fn take(
@@ -278,15 +278,15 @@ impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
         suffixes: [&[R::State]; GROUP],
         start: usize,
         k: usize,
-        beginning: &mut R::State,
+        prefix: &mut R::State,
         results: &mut [&mut [R::Out]; GROUP],
     ) {
         let reducer = self.reducer;
         for row in 0..GROUP {
             if row > 0 {
-                reducer.step(beginning, rows[row][k]);
+                reducer.step(prefix, rows[row][k]);
             }
-            let state = reducer.joined(&suffixes[row][k], beginning);
+            let state = reducer.joined(&suffixes[row][k], prefix);
             if let Some(reason) = reducer.undefined(&state) {
                 self.job.undefined(self.number + row, start + k, reason);
             }

@@ -1,4 +1,4 @@
-//! Windows as the end of one block and the beginning of the next.
+//! Windows as a suffix of one block and a prefix of the next.
 
 use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
@@ -34,7 +34,7 @@ impl<R> Sliding<'_, R> {
         try_reserve_exact(prefixes, longest.saturating_sub(prefixes.len()))?;
         if number > 0 {
             let run = self.run(lane, block(number - 1), elements)?;
-            kernel::dispatch(Ends { reducer: self.reducer, run, suffixes });
+            kernel::dispatch(Suffixes { reducer: self.reducer, run, suffixes });
         }
         let together = (lane.best() / window).max(1);
         while number <= last_block {
@@ -67,7 +67,7 @@ impl<R> Sliding<'_, R> {
 }
 
 /// Finding the states of all suffixes of a block, the longest first.
-struct Ends<'a, T, R: Reducer<T>>
+struct Suffixes<'a, T, R: Reducer<T>>
 where
     T: Copy,
 {
@@ -76,7 +76,7 @@ where
     suffixes: &'a mut Vec<R::State>,
 }
 
-impl<T: Copy, R: Reducer<T>> Kernel for Ends<'_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for Suffixes<'_, T, R> {
     type Out = ();
 
     #[inline(always)]
@@ -131,7 +131,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Blocks<'_, '_, T, R> {
     #[inline(always)]
     fn run(self) -> Gap {
         let Self { reducer, block, after, places, prefixes, suffixes, results, out } = self;
-        begin(reducer, block, prefixes);
+        first_prefix(reducer, block, prefixes);
         let (begun, ended) = (prefixes.len(), suffixes.len().saturating_sub(1));
         let mut gap: Gap = None;
         let mut place = places.start;
@@ -161,14 +161,14 @@ impl<T: Copy, R: Reducer<T>> Kernel for Blocks<'_, '_, T, R> {
             out.drain(results);
             place = end;
         }
-        Ends { reducer, run: block, suffixes }.run();
+        Suffixes { reducer, run: block, suffixes }.run();
         gap
     }
 }
 
 /// The states of all prefixes of a block.
 #[inline(always)]
-fn begin<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec<R::State>) {
+fn first_prefix<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec<R::State>) {
     states.truncate(run.len());
     let Some(&seed) = run.first() else { return };
     states.resize(run.len(), reducer.first(seed));

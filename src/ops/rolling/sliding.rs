@@ -1,6 +1,6 @@
 //! Folds of windows in time proportional to the axis.
 //!
-//! The axis is cut into blocks as long as a window. A window then is the end of one block and the beginning
+//! The axis is cut into blocks as long as a window. A window then is a suffix of one block and a prefix
 //! of the next, so that the states of all suffixes and prefixes, found in one pass each, give every window by
 //! one join. Nothing is subtracted, so the reducer needs no inverse and errors do not pile up. (M. van Herk,
 //! "A fast algorithm for local minimum and maximum filters", 1992.)

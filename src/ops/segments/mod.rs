@@ -19,7 +19,7 @@ use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, for_each_piece, selectors_around,
+    Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, first_error, selectors_around,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
@@ -32,9 +32,6 @@ use cuts::Cuts;
 pub(crate) use cuts::SegmentOffsets;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// Elements of a piece that is evaluated to find out which element failed.
-const PIECE: usize = 1 << 16;
 
 /// Folds of segments as methods of tensors and expressions.
 ///
@@ -240,13 +237,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
             return Err(Error::EmptySegment { segment, axis });
         }
         let found = run(&Along::new(&e, axis)?, &Cuts { reducer: &self.reducer, offsets });
-        found.map_err(|error| match (parts, error) {
-            // These name elements in another order than that of the operand.
-            (
-                Parts::Keys { .. },
-                error @ (Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. }),
-            ) => for_each_piece(&self.e, PIECE, |_| Ok(())).err().unwrap_or(error),
-            (_, error) => error,
+        found.map_err(|error| match parts {
+            // Elements are read in another order than that of the operand.
+            Parts::Keys { .. } => first_error(&self.e, error),
+            Parts::Offsets(_) => error,
         })
     }
 }

@@ -36,7 +36,7 @@ use derivative::Kind;
 /// away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
-    note = "`&Tensor`, `Lazy` expressions and `&Lazy` have them"
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
 )]
 pub trait Stencil: IntoExpr + Sized {
     /// The derivative along one axis, with the shape of the operand.
