@@ -477,7 +477,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 75] = [
+const ALLOCATES: [(&str, &str, &str); 74] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -499,7 +499,6 @@ const ALLOCATES: [(&str, &str, &str); 75] = [
     ("ragged/levels.rs", "form.blocks", "levels"),
     ("ragged/mod.rs", "shown()?.to_vec()", "reports what it cannot have"),
     ("ragged/reduce.rs", "kept.collect()", "axes"),
-    ("ragged/row_wise.rs", "content.to_vec()", "reports what it cannot have"),
     ("ragged/viewed.rs", "flat.to_vec()", "reports what it cannot have"),
     ("error/files.rs", "found.iter()", "at most 8 names"),
     ("interop/named.rs", "names.take(TOLD)", "at most 8 names"),

@@ -187,14 +187,15 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
             resize(&mut self.block, grid.block_len(), seed)?;
         } else {
             let block = load(self.blocks, grid, index).map_err(failed)?;
-            let copy = |from: &[T], to: &mut Vec<T>| refill(to, from.iter().copied());
             match &block {
                 Block::Fill(value) => {
                     self.block.clear();
                     resize(&mut self.block, grid.block_len(), *value)?;
                 }
-                Block::Borrowed(from) => copy(from, &mut self.block)?,
-                Block::Shared(from) => copy((**from).as_ref(), &mut self.block)?,
+                block => {
+                    let from = block.as_slice().unwrap_or_default();
+                    refill(&mut self.block, from.iter().copied())?;
+                }
             }
         }
         let block = &mut self.block;

@@ -134,17 +134,30 @@ impl<T: Send + Sync + 'static> From<Vec<T>> for Block<'_, T> {
 }
 
 impl<T> Block<'_, T> {
-    /// All elements, where they lie in memory.
+    /// All elements where they lie. `None` of [`Block::Fill`], whose elements lie nowhere.
+    ///
+    /// ```
+    /// use lensor::storage::Block;
+    /// let block: Block<'_, i32> = vec![1, 2].into();
+    /// assert_eq!(block.as_slice(), Some(&[1, 2][..]));
+    /// assert_eq!(Block::Fill(7).as_slice(), None);
+    /// ```
+    #[inline]
+    pub fn as_slice(&self) -> Option<&[T]> {
+        match self {
+            Self::Fill(_) => None,
+            Self::Borrowed(elements) => Some(elements),
+            Self::Shared(elements) => Some((**elements).as_ref()),
+        }
+    }
+
+    /// Holds the number of elements against that of a block.
     ///
     /// # Errors
     ///
     /// An error at `address` if they are not `len`.
     pub(crate) fn check(&self, len: usize, address: usize) -> Result<(), StorageError> {
-        let found = match self {
-            Self::Fill(_) => return Ok(()),
-            Self::Borrowed(elements) => elements.len(),
-            Self::Shared(elements) => (**elements).as_ref().len(),
-        };
+        let found = self.as_slice().map_or(len, <[T]>::len);
         if found == len {
             return Ok(());
         }

@@ -58,20 +58,15 @@ pub(in crate::expr) fn copy_area<T: Copy + Send + Sync>(
     let count = sides.iter().product();
     area.for_each_block(grid, &mut |index| {
         let block = load(blocks, grid, index).map_err(NotCopied::Storage)?;
+        let from = block.as_slice();
         let value = match &block {
             Block::Fill(value) => Some(*value),
-            Block::Borrowed(elements) => elements.first().copied(),
-            Block::Shared(elements) => (**elements).as_ref().first().copied(),
+            _ => from.and_then(|from| from.first().copied()),
         };
         let Some(seed) = value else { return Ok(()) };
         if copy.len() < count {
             resize(copy, count, seed).map_err(NotCopied::Error)?;
         }
-        let from = match &block {
-            Block::Fill(_) => None,
-            Block::Borrowed(elements) => Some(*elements),
-            Block::Shared(elements) => Some((**elements).as_ref()),
-        };
         for_each_line(area, grid, index, &mut |in_copy, in_block| {
             let to = copy.get_mut(in_copy.clone()).unwrap_or_default();
             match from {

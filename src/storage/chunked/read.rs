@@ -7,12 +7,7 @@ use std::ops::Range;
 
 /// Elements of a block from one place on.
 pub(super) fn part<'b, T>(block: &'b Block<'_, T>, places: Range<usize>) -> &'b [T] {
-    let elements = match block {
-        Block::Fill(_) => &[],
-        Block::Borrowed(elements) => *elements,
-        Block::Shared(elements) => (**elements).as_ref(),
-    };
-    elements.get(places).unwrap_or_default()
+    block.as_slice().and_then(|elements| elements.get(places)).unwrap_or_default()
 }
 
 impl<S: Blocks> Reader for Chunked<S>

@@ -40,11 +40,7 @@ fn check_all<R: Reader + ?Sized>(
         let Some(Ok(loaded)) = report.guard("load", start, || blocks.load(&index)) else {
             continue;
         };
-        let found = match &loaded {
-            Block::Fill(_) => each,
-            Block::Borrowed(elements) => elements.len(),
-            Block::Shared(elements) => (**elements).as_ref().len(),
-        };
+        let found = loaded.as_slice().map_or(each, <[_]>::len);
         if found != each {
             report.add(Violation::BlockLen { index, found, len: each });
             continue;
@@ -61,8 +57,7 @@ fn check_all<R: Reader + ?Sized>(
             let address = at.iter().zip(&extents).fold(0, |a, (digit, extent)| a * extent + digit);
             let element = match &loaded {
                 Block::Fill(value) => *value,
-                Block::Borrowed(elements) => elements[place],
-                Block::Shared(elements) => (**elements).as_ref()[place],
+                block => block.as_slice().unwrap_or_default()[place],
             };
             let read = report.guard("try_read", address, || storage.try_read(address));
             if !matches!(&read, Some(Ok(read)) if same(read, &element)) {
