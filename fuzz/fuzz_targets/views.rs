@@ -206,7 +206,7 @@ fn write(
     data: &mut Vec<i32>,
 ) -> arbitrary::Result<()> {
     let how = u.int_in_range(0..=3)?;
-    let source = from.of(&data[..]).to_tensor().expect("a view of memory can be read");
+    let source = from.of(&data[..]).eval().expect("a view of memory can be read");
     let (mut memory, mut slots) = (data.clone(), Slots(data.clone()));
     let results = match how {
         0 => [to.of(&mut memory).assign(&source), to.of(&mut slots).assign(&source)],

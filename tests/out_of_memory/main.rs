@@ -184,7 +184,7 @@ fn building() {
 fn copying() {
     let t = square();
     every_shortage("to_vec", 1, || t.to_vec());
-    every_shortage("to_tensor", 1, || t.view().transpose([1, 0])?.eval());
+    every_shortage("copy", 1, || t.view().transpose([1, 0])?.eval());
     every_shortage("rotated", 1, || t.view().rotate([7, 9])?.to_vec());
     every_shortage("tiled", 1, || t.view().broadcast([2, SIDE, 2 * SIDE])?.to_vec());
     let linked = || t.view().transpose([1, 0])?.reshape([COUNT])?.rotate([5]);
