@@ -282,20 +282,8 @@ impl From<Index> for Shape {
 }
 
 impl FromIterator<usize> for Shape {
-    /// Without a check for space at each step where there are few.
     fn from_iter<I: IntoIterator<Item = usize>>(extents: I) -> Self {
-        let (mut few, mut count, mut many) = ([0; 4], 0, Vec::new());
-        extents.into_iter().for_each(|extent| {
-            if let Some(slot) = few.get_mut(count) {
-                *slot = extent;
-            } else {
-                many.push(extent);
-            }
-            count += 1;
-        });
-        let mut all = Index::from_buf_and_len(few, count.min(4));
-        all.extend_from_slice(&many);
-        Self(all)
+        Self(extents.into_iter().collect())
     }
 }
 

@@ -89,8 +89,7 @@ where
     ///
     /// Panics if the function does.
     pub fn to_vec(&self) -> Result<Vec<O::Elem>> {
-        let elements = Deferred::new(self).to_vec()?;
-        Ok(elements)
+        Deferred::new(self).to_vec()
     }
 
     /// Computes the only element of the result.

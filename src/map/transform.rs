@@ -20,7 +20,7 @@ impl AddressMap {
     }
 
     #[inline]
-    pub(crate) fn transposed(mut self, order: &[usize]) -> Result<Self> {
+    fn transposed(mut self, order: &[usize]) -> Result<Self> {
         let rank = self.rank();
         let invalid = || Error::Permutation { order: order.to_vec(), rank };
         if order.len() != rank {

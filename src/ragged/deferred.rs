@@ -175,8 +175,7 @@ impl<C: RaggedCompute> DeferredRagged<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
-        let elements = self.eval()?.to_vec()?;
-        Ok(elements)
+        self.eval()?.to_vec()
     }
 
     /// Computes the results into a tensor, if no axis of it is var.

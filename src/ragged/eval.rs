@@ -145,8 +145,7 @@ impl<E: RaggedExpr> LazyRagged<E> {
     ///
     /// As [`Self::eval`].
     pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
-        let elements = self.eval()?.to_vec()?;
-        Ok(elements)
+        Ok(self.eval()?.into_content().into_storage())
     }
 
     /// Computes all elements into a tensor, if no axis is var.

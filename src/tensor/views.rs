@@ -28,7 +28,8 @@ macro_rules! view_operations {
         #[doc(alias = "permuted_axes")]
         #[inline]
         pub fn transpose(self, order: impl AsRef<[usize]>) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.transpose(order.as_ref()))
+            let order = order.as_ref();
+            self.rewrite(&mut |map| map.transpose(order))
         }
 
         /// Exchanges two axes. Copies nothing.
@@ -224,7 +225,8 @@ macro_rules! view_operations {
         /// ```
         #[doc(alias = "roll")]
         pub fn rotate(self, shifts: impl AsRef<[isize]>) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.rotate(shifts.as_ref()))
+            let shifts = shifts.as_ref();
+            self.rewrite(&mut |map| map.rotate(shifts))
         }
 
         /// Another shape with the same elements in the same row-major order. Always a view: where
@@ -259,7 +261,8 @@ macro_rules! view_operations {
         /// # Ok::<(), lensor::Error>(())
         /// ```
         pub fn reshape_infer(self, to: impl AsRef<[Option<usize>]>) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.reshape_infer(to.as_ref()))
+            let to = to.as_ref();
+            self.rewrite(&mut |map| map.reshape_infer(to))
         }
 
         /// Reshapes where strides alone can express the result, and refuses otherwise.
@@ -299,7 +302,8 @@ macro_rules! view_operations {
             axis: usize,
             extents: impl AsRef<[usize]>,
         ) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.split_axis(axis, extents.as_ref()))
+            let extents = extents.as_ref();
+            self.rewrite(&mut |map| map.split_axis(axis, extents))
         }
 
         /// Merges neighbouring axes into one. Copies nothing.
