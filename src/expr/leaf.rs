@@ -199,10 +199,11 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         let place = &tile.places[leaf];
         let (rows, columns) = (tile.rows, tile.columns);
         let pad = PAD_BYTES / size_of::<T>().max(1);
-        let aliased = rows > 4 && !tile.dense && (columns * size_of::<T>()).is_multiple_of(512);
-        let stride = if aliased { columns + pad } else { columns };
-        self.bound = Bound::Scratch { stride };
         let memory = self.memory.clone();
+        let aliased = rows > 4 && !tile.dense && (columns * size_of::<T>()).is_multiple_of(512);
+        let padded = aliased && (memory.slice().is_some() || !follow(place, rows, columns));
+        let stride = if padded { columns + pad } else { columns };
+        self.bound = Bound::Scratch { stride };
         if let (Some(slice), None) = (memory.slice(), place.relocate) {
             let first = place.at(0, 0);
             let seed = usize::try_from(first).ok().and_then(|first| slice.get(first));
@@ -243,6 +244,11 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         };
         resize(&mut self.scratch, rows * stride, seed)?;
         let plain = place.relocate.is_none() && place.columns.table.is_none();
+        // Rows that follow one another are one run.
+        let (rows, columns) = match plain && stride == columns && follow(place, rows, columns) {
+            true => (1, rows * columns),
+            false => (rows, columns),
+        };
         for row in 0..rows {
             let base = place.base.wrapping_add(place.rows.at(row));
             let out = &mut self.scratch[row * stride..][..columns];
@@ -267,6 +273,11 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         }
         Ok(())
     }
+}
+
+/// Whether each row of a tile begins where the one before ends.
+fn follow(place: &Place<'_>, rows: usize, columns: usize) -> bool {
+    rows == 1 || (place.columns.is(1) && place.rows.is(columns as isize))
 }
 
 fn gather<T: Copy>(slice: &[T], addresses: &[usize], out: &mut [T]) -> Result<(), Error> {

@@ -14,7 +14,7 @@ mod windows;
 
 use super::boxed::Boxed;
 use super::node::Worker;
-use super::{Expr, sparse};
+use super::{Access, Expr, sparse};
 use crate::error::Result;
 use crate::kernel::inner;
 use crate::kernel::{PART, Place, Steps, Stop, TILE, Tile};
@@ -51,6 +51,8 @@ pub(crate) struct Rows<'e, T> {
     windows: Option<Windows>,
     /// How rows lie in blocks, if this is one tensor that has them.
     in_blocks: Option<Box<InBlocks>>,
+    /// Whether some operand is storage that is not memory and is read in its order: long runs are best.
+    runs: bool,
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
@@ -61,7 +63,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         if let Some((shape, strided)) = strided::in_memory(e, &joint, order, merged) {
             let strided = Some(strided);
             let e = e.clone();
-            return Ok(Self { e, shape, stages: 0, strided, windows: None, in_blocks: None });
+            let (windows, in_blocks) = (None, None);
+            return Ok(Self { e, shape, stages: 0, strided, windows, in_blocks, runs: false });
         }
         let plain = Self::viewed(e, &joint, &mut |map| {
             let map = map.transpose(order)?;
@@ -96,7 +99,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let strided = strided(&e);
         let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
         let (strided, in_blocks) = (strided.filter(|_| windows.is_none()), in_blocks.map(Box::new));
-        Ok(Self { e, shape, stages, strided, windows, in_blocks })
+        let mut runs = false;
+        e.leaves(&mut |leaf| runs |= windows.is_none() && leaf.access != Access::Slice);
+        Ok(Self { e, shape, stages, strided, windows, in_blocks, runs })
     }
 
     pub(crate) fn shape(&self) -> &Shape {
@@ -123,6 +128,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// Whether windows of many rows are best, as storage lies across them.
     pub(crate) fn is_across(&self) -> bool {
         self.windows.is_some_and(|windows| windows.across)
+    }
+
+    /// Whether storage that is not memory is read in its order, so that long runs are best.
+    pub(crate) fn in_runs(&self) -> bool {
+        self.runs
     }
 
     /// Elements of a window, if the operand is read in windows.
@@ -179,7 +189,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     /// How many elements a block should have.
     pub(crate) fn block_size(&self) -> usize {
         match &self.rows.strided {
-            _ if self.direct => 8 * TILE,
+            _ if self.direct || self.rows.runs => 8 * TILE,
             _ if self.rows.windows.is_some() => self.rows.window().unwrap_or_default(),
             Some(_) if !self.crosses() => 2 * TILE,
             _ => 16 * TILE,

@@ -47,10 +47,11 @@ pub struct Local<'p> {
 
 impl<'p> Local<'p> {
     pub(crate) fn new(
-        nest: Nest,
+        mut nest: Nest,
         tables: &'p [Cow<'_, [usize]>],
         operands: &'p [Operand<'_>],
     ) -> Self {
+        nest.straighten(tables);
         Self {
             nest,
             tables: tables.iter().map(|table| Cow::Borrowed(&table[..])).collect(),

@@ -39,7 +39,7 @@ impl InBlocks {
     }
 
     /// Elements of rows that are copied from their blocks at once, to be in a near cache when they are used.
-    pub(super) const COPIED: usize = 1 << 14;
+    pub(super) const COPIED: usize = 1 << 15;
 
     /// How many rows of so many columns are had at once: few where they are copied from blocks that are held.
     pub(super) fn rows_at_once(&self, columns: usize) -> usize {

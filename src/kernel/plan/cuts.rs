@@ -131,6 +131,7 @@ impl Cuts {
             let end = self.starts[l].get(part + 1).copied().unwrap_or(nest.loops[l].extent);
             nest.cut(l, start, end);
         }
+        nest.fit_block();
         nest
     }
 

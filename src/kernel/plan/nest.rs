@@ -156,8 +156,9 @@ impl Nest {
 
     /// Whether rows of all operands lie in memory as they are needed, or are one element.
     fn is_direct(&self, operands: &[Operand<'_>]) -> bool {
-        let in_memory =
-            |operand: &Operand<'_>| operand.supply == Supply::Memory && operand.relocate.is_none();
+        let in_memory = |operand: &Operand<'_>| {
+            matches!(operand.supply, Supply::Memory | Supply::Runs) && operand.relocate.is_none()
+        };
         let plain = |step: &Step| step.table.is_none() && matches!(step.stride, 0 | 1);
         operands.iter().all(in_memory)
             && self.loops.last().is_some_and(|columns| columns.steps.iter().all(plain))
@@ -176,6 +177,33 @@ impl Nest {
             let c = columns.min(if direct { blocking.direct } else { blocking.columns });
             [if c < columns { 1 } else { rows.min((blocking.elements / c).max(1)) }, c]
         };
+    }
+
+    /// Blocks of as many elements as before where a cut made rows shorter: of more rows.
+    pub(super) fn fit_block(&mut self) {
+        let [.., rows, columns] = &self.loops[..] else { return };
+        let [block_rows, block_columns] = self.block;
+        if !self.transposed && columns.extent < block_columns {
+            let fitting = block_rows.saturating_mul(block_columns) / columns.extent.max(1);
+            self.block = [rows.extent.min(fitting), columns.extent];
+        }
+    }
+
+    /// Strides instead of lists whose positions are equally far apart, as parts of rotated axes are.
+    pub(crate) fn straighten(&mut self, tables: &[Cow<'_, [usize]>]) {
+        for l in &mut self.loops {
+            for (step, base) in l.steps.iter_mut().zip(&mut self.bases) {
+                let Some(table) = step.table else { continue };
+                let list = &tables[table.index][table.start..table.start + l.extent];
+                let distance = |pair: &[usize]| pair[1].wrapping_sub(pair[0]) as isize;
+                let each = list.get(..2).map_or(0, distance);
+                if list.windows(2).all(|pair| distance(pair) == each) {
+                    let first = list.first().map_or(0, |&first| first as isize);
+                    *base = base.wrapping_add(step.stride.wrapping_mul(first));
+                    *step = Step { stride: step.stride.wrapping_mul(each), table: None };
+                }
+            }
+        }
     }
 
     /// Loops as they are.

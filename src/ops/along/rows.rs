@@ -101,7 +101,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
             return tasks;
         }
         // Lanes that are cut are read twice, which storage that is not memory makes dear.
-        let each = if self.rows.is_far() { 1 } else { 4 };
+        let each = if self.rows.is_far() || self.rows.in_runs() { 1 } else { 4 };
         let wanted = if parallel { (each * threads()).div_ceil(items) } else { 1 };
         let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
         let columns = narrow.next_multiple_of(wide).min(sweep.width());

@@ -125,8 +125,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             Some(window) if self.rows.is_across() => (window / self.height).max(LEAF),
             _ => fitting,
         };
-        let columns =
-            width.div_ceil(tasks.div_ceil(self.groups)).max(NARROW).min(fitting).min(width);
+        // Storage in runs is shared out by rows, as parts of rows are short runs.
+        let by_rows = self.rows.in_runs() && self.needs.associative;
+        let apart = if by_rows { 1 } else { tasks.div_ceil(self.groups) };
+        let columns = width.div_ceil(apart).max(NARROW).min(fitting).min(width);
         let [_, wide] = self.rows.sides_of_blocks();
         let columns = match self.rows.block_width() {
             Some(block) => block.min(width),

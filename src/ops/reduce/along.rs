@@ -165,10 +165,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let in_order = self.is_flat() && self.needs.associative;
             let high = self.rows.block_height().filter(|_| in_order);
             let short = self.is_flat() && self.leaves.per_line == 1;
-            if let (Some(window), 0, 1..) = (self.rows.window(), within, lines)
+            let in_runs = self.rows.in_runs();
+            let window = self.rows.window().or(in_runs.then(|| reader.block_size()));
+            if let (Some(window), 0, 1..) = (window, within, lines)
                 && high.is_none()
                 && !short
-                && (in_order || self.leaves.line <= window)
+                && ((in_order && !in_runs) || self.leaves.line <= window)
             {
                 next = self.feed_window(&mut reader, next, lines, window, to)?;
                 continue;
@@ -181,7 +183,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let kept = if high.is_some() { KEPT_FAR } else { KEPT };
             // Where a leaf lies in several blocks, so many lines of it are copied.
             let together = lines.min(deep).min(kept / self.leaves.per_line).min(KEPT);
-            let apart = self.leaves.per_line == 1 || (!reader.direct && self.needs.associative);
+            let evaluated = !reader.direct && !in_runs;
+            let apart = self.leaves.per_line == 1 || (evaluated && self.needs.associative);
             if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.
                 let first = next / self.leaves.per_line;

@@ -69,6 +69,11 @@ fn every_block_is_decoded_about_once() {
     );
     let transposed = table.rows.iter().find(|row| row.name == "transposed").unwrap();
     assert!(transposed.mean() >= 100_000, "{table}");
+    // What is read in its order is read in long runs.
+    for name in ["copy", "with dense", "sum", "cumsum"] {
+        let row = table.rows.iter().find(|row| row.name == name).unwrap();
+        assert!(row.mean() >= 4096, "{name}: {table}");
+    }
     let more = Model { cached: 128, ..model };
     let table = pool(1).install(|| cost(&storage, &[N, N], more)).unwrap();
     within(&table, &[("with its transposed", 4.0)]);

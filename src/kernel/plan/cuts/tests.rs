@@ -121,3 +121,30 @@ fn what_follows_no_axis_is_read_in_runs() {
     assert_eq!(Grid::new(&[5, 5], &[2, 2], 0, 24), None);
     assert_eq!(Grid::new(&[usize::MAX, 2], &[1, 1], 0, 0), None);
 }
+
+#[test]
+fn boxes_of_rotated_axes_are_strided_tiles_of_many_rows() {
+    let grid = Grid::new(&[64, 2048], &[64, 256], 8, 64 * 2048).unwrap();
+    let mut operand = far(&[2048, 1], Supply::Blocks(&grid));
+    let rotated = crate::kernel::Pattern::Cyclic { period: 2048, shift: 33, step: 1 };
+    operand.axes[1].pattern = rotated;
+    let operands = [linear(0, &[2048, 1]), operand];
+    let mut plan = plan(&[64, 2048], &operands, Blocking::SCRATCH).unwrap();
+    assert_eq!(plan.nests[0].block, [1, 2048]);
+    let nest = plan.nests.remove(0);
+    let cuts = Cuts::new(&nest, &operands, &mut plan.tables, None).unwrap().unwrap();
+    assert_eq!(cuts.count(), 8);
+    for number in 0..8 {
+        let mut nest = cuts.nest(number);
+        assert_eq!(nest.block, [8, 256]);
+        nest.straighten(&plan.tables);
+        // The first block holds the elements at both ends of a row.
+        let listed = nest.loops[1].steps.iter().filter(|step| step.table.is_some()).count();
+        assert_eq!(listed, usize::from(number == 0), "{number}: {nest:?}");
+        let first = 256 * number as isize;
+        if number > 0 {
+            assert_eq!(nest.bases[..], [first - 33, first]);
+            assert!(nest.loops[1].steps.iter().all(|step| step.stride == 1));
+        }
+    }
+}
