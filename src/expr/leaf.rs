@@ -385,10 +385,6 @@ pub(crate) struct Stages<'a>(pub(crate) &'a [Layout]);
 
 impl crate::kernel::Relocate for Stages<'_> {
     fn relocate(&self, positions: &mut [usize]) {
-        for stage in self.0.iter().rev() {
-            for position in &mut *positions {
-                *position = stage.address_at(*position);
-            }
-        }
+        self.0.iter().rev().for_each(|stage| stage.relocate(positions));
     }
 }

@@ -78,7 +78,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         extents.push(last);
         let view = &mut |map: AddressMap| map.transpose(order)?.reshape(extents.as_slice());
         let flat = Self::viewed(e, &joint, view)?;
-        Ok(if flat.stages <= plain.stages { flat } else { plain })
+        Ok(if flat.stages == 0 || flat.stages < plain.stages { flat } else { plain })
     }
 
     /// The rows of `e` after `view`, which gives every leaf the same shape.

@@ -21,6 +21,7 @@ mod layout;
 mod mask;
 mod nested;
 mod numbers;
+mod positions;
 mod repeat;
 mod reshape;
 mod select;
@@ -255,54 +256,6 @@ impl AddressMap {
             _ => return None,
         };
         Some(Plane { offset: top.offset, across, along, divider: Divider::new(columns, count) })
-    }
-
-    /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
-    pub(crate) fn addresses_at(&self, positions: &[usize], addresses: &mut Vec<usize>) {
-        if positions.is_empty() {
-            return;
-        }
-        let first = addresses.len();
-        let top = &self.top;
-        match &top.axes[..] {
-            _ if top.patterns.is_some() => {
-                addresses.extend(positions.iter().map(|&position| top.address_at(position)));
-            }
-            [] => addresses.extend(positions.iter().map(|_| top.offset())),
-            [axis] => addresses.extend(
-                positions.iter().map(|&k| (top.offset + axis.stride * k as isize) as usize),
-            ),
-            [.., rows, columns] => {
-                let plane = rows.extent * columns.extent;
-                let (mut start, mut base) = (0, top.offset);
-                let (mut row, mut across) = (0, 0);
-                // Where rows have several positions it pays to see whether the next one is in the same.
-                let (low, high) = (positions.first(), positions.last());
-                let reach = high.zip(low).map_or(0, |(high, low)| high.saturating_sub(*low));
-                let dense = reach / columns.extent < positions.len() / 2;
-                let divider = Divider::new(columns.extent, plane);
-                addresses.extend(positions.iter().map(|&position| {
-                    if position.wrapping_sub(start) >= plane {
-                        start = position - position % plane;
-                        base = top.address_at(start) as isize;
-                        (row, across) = (0, 0);
-                    }
-                    let away = position.wrapping_sub(start);
-                    let mut column = away.wrapping_sub(row);
-                    if !dense || column >= columns.extent {
-                        let (which, rest) = divider.divide(away);
-                        column = rest;
-                        (row, across) = (away - rest, rows.stride * which as isize);
-                    }
-                    (base + across + columns.stride * column as isize) as usize
-                }));
-            }
-        }
-        if self.rest.is_some() {
-            for address in &mut addresses[first..] {
-                *address = self.descend(*address);
-            }
-        }
     }
 
     /// Every index of the view that reads `address`, ascending: none if the view skips it, several

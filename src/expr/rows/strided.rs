@@ -86,7 +86,25 @@ pub(super) fn in_memory<T: Copy + Send + Sync>(
             leaf.strides.truncate(first + 1);
         }
     }
-    Some((extents.iter().copied().collect(), leaves))
+    (!is_turned(&leaves, &extents)).then(|| (extents.iter().copied().collect(), leaves))
+}
+
+/// Whether neighbours in memory are neighbours neither in a row nor in adjacent rows. Then each element of a row lies on
+/// a line of the caches of its own, which is gone when the rows are read that lie on it too.
+pub(super) fn is_turned(leaves: &[Strided], extents: &[usize]) -> bool {
+    /// Elements of a line.
+    const LINE: usize = 8;
+    /// Elements that are held however they are read.
+    const HELD: usize = 1 << 17;
+    let count = extents.iter().fold(1, |product: usize, n| product.saturating_mul(*n));
+    let turned = |leaf: &Strided| {
+        let moving = leaf.strides.iter().zip(extents).filter(|(step, n)| **step != 0 && **n > 1);
+        let strides: SmallVec<[usize; 8]> = moving.map(|(step, _)| step.unsigned_abs()).collect();
+        strides.split_last_chunk::<2>().is_some_and(|(outer, rows)| {
+            outer.iter().any(|step| *step < LINE) && rows.iter().all(|step| *step >= LINE)
+        })
+    };
+    count > HELD && leaves.iter().any(turned)
 }
 
 /// How rows lie in storage that is not memory.

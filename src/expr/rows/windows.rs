@@ -1,7 +1,7 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
 use super::blocks::{InBlocks, largest_block, tile};
-use super::strided::{Order, Strided, far};
+use super::strided::{Order, Strided, far, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::Expr;
 use crate::expr::boxed::Boxed;
@@ -19,6 +19,8 @@ const ACROSS: usize = 1 << 21;
 /// The same where storage lies along the rows.
 const ALONG: usize = 1 << 17;
 
+/// The same of memory whose neighbours lie in rows that are far from one another.
+const TURNED: usize = 1 << 18;
 /// The same of memory that is evaluated by maps of several stages.
 const NEAR: usize = 1 << 15;
 /// Elements of a row that are worth a box of their own.
@@ -65,6 +67,7 @@ impl Windows {
             _ if tile.is_some() => tile.map_or(ACROSS, |[rows, columns]| {
                 rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
             }),
+            (None, _) if strided.is_some_and(|leaves| is_turned(leaves, shape)) => TURNED,
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
