@@ -55,7 +55,7 @@ pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub use pieces::Pieces;
 pub(crate) use pieces::*;
-pub(crate) use rows::{RowReader, Rows};
+pub(crate) use rows::{RowReader, Rows, TURNED, lies_turned};
 pub use scalar::Scalar;
 pub(crate) use sparse::for_each_stored;
 pub use sparse::{Densely, ZipStored, zip_stored};

@@ -28,6 +28,7 @@ use runs::Runs;
 use smallvec::SmallVec;
 use std::ops::Range;
 use strided::{Leaves, strided};
+pub(crate) use strided::{TURNED, lies_turned};
 use windows::Windows;
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
@@ -116,6 +117,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
             Some(_) => "evaluated a few thousand elements at a time",
             None if self.is_far() => "evaluated in order of storage, window by window",
+            None if self.windows.is_some_and(|windows| windows.turned) => {
+                "evaluated in order of memory, window by window"
+            }
             None => "evaluated piece by piece, as a map is more than strides",
         }
     }

@@ -18,25 +18,27 @@ impl Layout {
             }),
             [.., rows, columns] => {
                 let plane = rows.extent * columns.extent;
-                let (mut start, mut base) = (0, self.offset);
-                let (mut row, mut across) = (0, 0);
+                // The plane and the row of the position before: where they begin, and the addresses there.
+                let (mut plane_start, mut plane_base) = (0, self.offset);
+                let (mut row_start, mut row_base, mut width) = (0, 0, 0);
                 // Where rows have several positions it pays to see whether the next one is in the same.
                 let dense = reach / columns.extent < positions.len() / 2;
                 let divider = Divider::new(columns.extent, plane);
                 for position in positions {
-                    if position.wrapping_sub(start) >= plane {
-                        start = *position - *position % plane;
-                        base = self.address_at(start) as isize;
-                        (row, across) = (0, 0);
+                    let mut column = position.wrapping_sub(row_start);
+                    if !dense || column >= width {
+                        if position.wrapping_sub(plane_start) >= plane {
+                            plane_start = *position - *position % plane;
+                            plane_base = self.address_at(plane_start) as isize;
+                        }
+                        let row;
+                        (row, column) = divider.divide(position.wrapping_sub(plane_start));
+                        row_start = position.wrapping_sub(column);
+                        row_base = plane_base.wrapping_add(rows.stride.wrapping_mul(row as isize));
+                        width = columns.extent;
                     }
-                    let away = position.wrapping_sub(start);
-                    let mut column = away.wrapping_sub(row);
-                    if !dense || column >= columns.extent {
-                        let (which, rest) = divider.divide(away);
-                        column = rest;
-                        (row, across) = (away - rest, rows.stride * which as isize);
-                    }
-                    *position = (base + across + columns.stride * column as isize) as usize;
+                    let along = columns.stride.wrapping_mul(column as isize);
+                    *position = row_base.wrapping_add(along) as usize;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Iteration over elements, a block at a time.
 
 use crate::error::Result;
-use crate::expr::{Boxes, box_shape, selectors};
+use crate::expr::{Boxes, TURNED, box_shape, lies_turned, selectors};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -21,7 +21,8 @@ impl<S: Reader> Tensor<S> {
     /// ```
     pub fn try_iter(&self) -> Elements<'_, S> {
         let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
-        let boxes = Boxes::new(shape.clone(), BLOCK);
+        let block = if lies_turned(self) { TURNED } else { BLOCK };
+        let boxes = Boxes::new(shape.clone(), block);
         let singles = 0..FEW.min(count);
         Elements {
             tensor: self,

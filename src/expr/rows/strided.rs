@@ -89,22 +89,44 @@ pub(super) fn in_memory<T: Copy + Send + Sync>(
     (!is_turned(&leaves, &extents)).then(|| (extents.iter().copied().collect(), leaves))
 }
 
+/// Elements that are evaluated at once of what [`is_turned`].
+pub(crate) const TURNED: usize = 1 << 18;
+
 /// Whether neighbours in memory are neighbours neither in a row nor in adjacent rows. Then each element of a row lies on
 /// a line of the caches of its own, which is gone when the rows are read that lie on it too.
 pub(super) fn is_turned(leaves: &[Strided], extents: &[usize]) -> bool {
+    let axes = |leaf: &Strided| -> SmallVec<[_; 8]> {
+        leaf.strides.iter().copied().zip(extents.iter().copied()).collect()
+    };
+    leaves.iter().any(|leaf| are_turned(&axes(leaf)))
+}
+
+/// [`is_turned`] of an expression in the order of its own axes.
+pub(crate) fn lies_turned<E: Expr>(e: &E) -> bool {
+    let mut turned = false;
+    e.leaves(&mut |leaf| {
+        if let (Access::Slice, Some(axes)) = (leaf.access, leaf.map.linear_axes()) {
+            let axes: SmallVec<[_; 8]> =
+                axes.iter().map(|axis| (axis.stride, axis.extent)).collect();
+            turned |= are_turned(&axes);
+        }
+    });
+    turned
+}
+
+/// Of the strides and extents of a leaf.
+fn are_turned(axes: &[(isize, usize)]) -> bool {
     /// Elements of a line.
     const LINE: usize = 8;
     /// Elements that are held however they are read.
     const HELD: usize = 1 << 17;
-    let count = extents.iter().fold(1, |product: usize, n| product.saturating_mul(*n));
-    let turned = |leaf: &Strided| {
-        let moving = leaf.strides.iter().zip(extents).filter(|(step, n)| **step != 0 && **n > 1);
-        let strides: SmallVec<[usize; 8]> = moving.map(|(step, _)| step.unsigned_abs()).collect();
-        strides.split_last_chunk::<2>().is_some_and(|(outer, rows)| {
-            outer.iter().any(|step| *step < LINE) && rows.iter().all(|step| *step >= LINE)
-        })
-    };
-    count > HELD && leaves.iter().any(turned)
+    let moving = || axes.iter().filter(|(stride, extent)| *stride != 0 && *extent > 1);
+    let strides: SmallVec<[usize; 8]> = moving().map(|(stride, _)| stride.unsigned_abs()).collect();
+    let count = moving().fold(1, |count: usize, (_, extent)| count.saturating_mul(*extent));
+    let turned = strides.split_last_chunk::<2>().is_some_and(|(outer, rows)| {
+        outer.iter().any(|step| *step < LINE) && rows.iter().all(|step| *step >= LINE)
+    });
+    turned && count > HELD
 }
 
 /// How rows lie in storage that is not memory.

@@ -1,7 +1,7 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
 use super::blocks::{InBlocks, largest_block, tile};
-use super::strided::{Order, Strided, far, is_turned};
+use super::strided::{Order, Strided, TURNED, far, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::Expr;
 use crate::expr::boxed::Boxed;
@@ -19,8 +19,6 @@ const ACROSS: usize = 1 << 21;
 /// The same where storage lies along the rows.
 const ALONG: usize = 1 << 17;
 
-/// The same of memory whose neighbours lie in rows that are far from one another.
-const TURNED: usize = 1 << 18;
 /// The same of memory that is evaluated by maps of several stages.
 const NEAR: usize = 1 << 15;
 /// Elements of a row that are worth a box of their own.
@@ -31,6 +29,8 @@ const LEAF: usize = 512;
 pub(super) struct Windows {
     /// Whether storage is not memory; otherwise maps are more than strides.
     pub(super) far: bool,
+    /// Whether it is memory that strides describe, but not in an order to be read in.
+    pub(super) turned: bool,
     /// Most elements of a window.
     pub(super) elements: usize,
     /// Whether storage lies across the rows, so that windows of many rows are best.
@@ -78,7 +78,8 @@ impl Windows {
             (_, None) => ALONG,
         };
         let (across, grain) = (order == Some(Order::Across), grain(e, columns, elements));
-        (Some(Self { far: order.is_some(), elements, across, tile, sides, grain }), in_blocks)
+        let (far, turned) = (order.is_some(), order.is_none() && strided.is_some());
+        (Some(Self { far, turned, elements, across, tile, sides, grain }), in_blocks)
     }
 }
 

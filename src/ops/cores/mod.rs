@@ -88,11 +88,8 @@ impl Calls<'_> {
         let mut block = BLOCK / each;
         let packed = sources.iter().filter(|source| !source.direct);
         if let Some(longest) = packed.clone().map(|source| source.elements).max() {
-            let few = FEW.min(MUCH / longest);
-            block = (PACKED / longest).max(few);
-            if packed.clone().any(|source| source.far) {
-                block = MUCH / longest;
-            }
+            let at_once = packed.map(|source| source.at_once).max().unwrap_or(PACKED);
+            block = (at_once / longest).max(FEW.min(MUCH / longest));
         }
         let total = self.loops.iter().fold(each, |product, n| product.saturating_mul(*n));
         let task = kernel::task_size(total, self.parallel, self.grain);

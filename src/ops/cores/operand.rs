@@ -1,7 +1,10 @@
 //! Operands that are read core by core.
 
+use super::{MUCH, PACKED};
 use crate::error::Result;
-use crate::expr::{Access, Boxed, Expr, Lazy, erased, first_error, for_each_piece, selectors};
+use crate::expr::{
+    Access, Boxed, Expr, Lazy, TURNED, erased, first_error, for_each_piece, lies_turned, selectors,
+};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
@@ -72,8 +75,8 @@ pub struct Source {
     pub(crate) strides: SmallVec<[isize; 4]>,
     /// Whether cores are read where they lie.
     pub(crate) direct: bool,
-    /// Whether they are computed from storage that is not memory.
-    pub(super) far: bool,
+    /// Elements that are evaluated at once, if they are not, where a core has fewer.
+    pub(super) at_once: usize,
     /// Whether cores are row-major.
     pub(crate) packed: bool,
     /// Whether it was evaluated before all others, as its cores are needed again and again.
@@ -165,7 +168,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             steps: SmallVec::from_elem(0, loops.rank()),
             strides: SmallVec::from_elem(0, arrangement.core.len()),
             direct: true,
-            far: false,
+            at_once: PACKED,
             packed: true,
             held: false,
         };
@@ -200,15 +203,20 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         }
         (source.direct, source.packed) = (false, true);
         source.strides = Source::packed(&source.core);
-        let mut sparse = false;
+        let (mut far, mut sparse) = (false, false);
         e.leaves(&mut |leaf| {
-            source.far |= leaf.access != Access::Slice;
+            far |= leaf.access != Access::Slice;
             sparse |= matches!(leaf.access, Access::Stored { .. });
         });
         let whole = erased(e);
         let view = whole.clone().rewrite(&mut |map| {
             arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
         })?;
+        source.at_once = match far {
+            true => MUCH,
+            false if lies_turned(&view) => TURNED,
+            false => PACKED,
+        };
         let views = [Lazy(whole), Lazy(view)];
         let stretched = source.loops.iter().zip(loops.iter()).any(|(own, joint)| own != joint);
         let calls = source.loops.iter().product::<usize>();

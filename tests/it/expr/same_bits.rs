@@ -76,6 +76,37 @@ fn transposed_operands() {
     same(sums, || (&turned + &u).to_vec());
 }
 
+/// Whatever is done along an axis of a cube whose neighbours in memory lie in rows far from one another is what is done
+/// to a copy of it, bit by bit.
+#[test]
+fn turned_cubes() {
+    let cube = Tensor::from_index([63, 65, 66], |index| {
+        ((index[0] * 31 + index[1] * 7 + index[2] * 11) % 101) as f64 / 7.0
+    });
+    let cube = cube.unwrap();
+    let turned = cube.view().transpose([2, 0, 1]).unwrap();
+    let copy = turned.eval().unwrap();
+    let explained = (&turned).sum(1).explain().unwrap().to_string();
+    assert!(explained.contains("operand: evaluated in order of memory, window by window"));
+    type Run = fn(&Tensor<&Vec<f64>>) -> Result<Vec<f64>>;
+    let runs: [Run; 10] = [
+        |t| t.sum(0).to_vec(),
+        |t| t.sum(1).to_vec(),
+        |t| t.sum(2).to_vec(),
+        |t| t.var([0, 2]).to_vec(),
+        |t| (t * 2.0 - t.mean(1).insert_axis(1)?).sum(1).to_vec(),
+        |t| t.cumsum(1).to_vec(),
+        |t| t.cumsum(2).to_vec(),
+        |t| t.rolling(1, 9).mean().to_vec(),
+        |t| t.sort(1, SortOrder::Descending).to_vec(),
+        |t| t.try_iter().collect(),
+    ];
+    let copied = copy.view();
+    for run in runs {
+        same(bits(run(&copied)).unwrap(), || bits(run(&turned)));
+    }
+}
+
 #[test]
 fn broadcast_operands() {
     let (rows, columns) = (700, 1000);
