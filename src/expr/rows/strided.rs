@@ -86,7 +86,7 @@ pub(super) fn in_memory<T: Copy + Send + Sync>(
             leaf.strides.truncate(first + 1);
         }
     }
-    (!is_turned(&leaves, &extents)).then(|| (extents.iter().copied().collect(), leaves))
+    (!is_turned::<T>(&leaves, &extents)).then(|| (extents.iter().copied().collect(), leaves))
 }
 
 /// Elements that are evaluated at once of what [`is_turned`].
@@ -94,11 +94,11 @@ pub(crate) const TURNED: usize = 1 << 18;
 
 /// Whether neighbours in memory are neighbours neither in a row nor in adjacent rows. Then each element of a row lies on
 /// a line of the caches of its own, which is gone when the rows are read that lie on it too.
-pub(super) fn is_turned(leaves: &[Strided], extents: &[usize]) -> bool {
+pub(super) fn is_turned<T>(leaves: &[Strided], extents: &[usize]) -> bool {
     let axes = |leaf: &Strided| -> SmallVec<[_; 8]> {
         leaf.strides.iter().copied().zip(extents.iter().copied()).collect()
     };
-    leaves.iter().any(|leaf| are_turned(&axes(leaf)))
+    extents.len() > 2 && leaves.iter().any(|leaf| are_turned(&axes(leaf), size_of::<T>()))
 }
 
 /// [`is_turned`] of an expression in the order of its own axes.
@@ -108,25 +108,27 @@ pub(crate) fn lies_turned<E: Expr>(e: &E) -> bool {
         if let (Access::Slice, Some(axes)) = (leaf.access, leaf.map.linear_axes()) {
             let axes: SmallVec<[_; 8]> =
                 axes.iter().map(|axis| (axis.stride, axis.extent)).collect();
-            turned |= are_turned(&axes);
+            turned |= are_turned(&axes, leaf.elem_bytes);
         }
     });
     turned
 }
 
-/// Of the strides and extents of a leaf.
-fn are_turned(axes: &[(isize, usize)]) -> bool {
-    /// Elements of a line.
-    const LINE: usize = 8;
-    /// Elements that are held however they are read.
-    const HELD: usize = 1 << 17;
+/// Of the strides and extents of a leaf, outermost first.
+fn are_turned(axes: &[(isize, usize)], elem_bytes: usize) -> bool {
+    const LINE_BYTES: usize = 64;
+    /// What a core holds however it is read.
+    const HELD_BYTES: usize = 1 << 20;
+    // Large elements have lines of their own in any order.
+    let line = LINE_BYTES / elem_bytes.max(1);
     let moving = || axes.iter().filter(|(stride, extent)| *stride != 0 && *extent > 1);
     let strides: SmallVec<[usize; 8]> = moving().map(|(stride, _)| stride.unsigned_abs()).collect();
-    let count = moving().fold(1, |count: usize, (_, extent)| count.saturating_mul(*extent));
     let turned = strides.split_last_chunk::<2>().is_some_and(|(outer, rows)| {
-        outer.iter().any(|step| *step < LINE) && rows.iter().all(|step| *step >= LINE)
+        outer.iter().any(|step| *step < line) && rows.iter().all(|step| *step >= line)
     });
-    turned && count > HELD
+    turned
+        && moving().fold(elem_bytes, |bytes, (_, extent)| bytes.saturating_mul(*extent))
+            > HELD_BYTES
 }
 
 /// How rows lie in storage that is not memory.

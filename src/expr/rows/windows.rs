@@ -27,9 +27,9 @@ const LEAF: usize = 512;
 /// How storage is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Windows {
-    /// Whether storage is not memory; otherwise maps are more than strides.
+    /// Whether storage is not memory.
     pub(super) far: bool,
-    /// Whether it is memory that strides describe, but not in an order to be read in.
+    /// Whether it is memory of which strides tell that it is read in another order; otherwise maps are more than strides.
     pub(super) turned: bool,
     /// Most elements of a window.
     pub(super) elements: usize,
@@ -67,7 +67,7 @@ impl Windows {
             _ if tile.is_some() => tile.map_or(ACROSS, |[rows, columns]| {
                 rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
             }),
-            (None, _) if strided.is_some_and(|leaves| is_turned(leaves, shape)) => TURNED,
+            (None, _) if strided.is_some_and(|leaves| is_turned::<T>(leaves, shape)) => TURNED,
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
