@@ -11,7 +11,7 @@ use super::{Access, Expr, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, Blocking, Filled, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
+    self, Blocking, Filled, LARGE, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
 };
 use crate::map::{self, AddressMap};
 use crate::memory::list;
@@ -231,10 +231,17 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
 pub(super) fn blocking(e: &dyn Tree, map: &AddressMap) -> Blocking {
     match e.depth() {
         _ if copies_rows(e, map) => Blocking::ROWS,
-        0 => Blocking::DIRECT,
-        // Boxes are evaluated to scratch memory, a tile at a time: tiles stay short.
+        0 if !copies_large(e) => Blocking::DIRECT,
+        // Boxes, and large elements of storage, go through scratch memory a tile at a time: tiles stay short.
         _ => Blocking::SCRATCH,
     }
+}
+
+/// Whether large elements are copied from storage.
+fn copies_large(e: &dyn Tree) -> bool {
+    let mut large = false;
+    e.leaves(&mut |leaf| large |= leaf.access != Access::Slice && leaf.elem_bytes > LARGE);
+    large
 }
 
 /// Whether `e` is a tensor in memory whose rows go to rows of the output without a detour: only then may

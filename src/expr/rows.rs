@@ -17,7 +17,7 @@ use super::node::Worker;
 use super::{Access, Expr, sparse};
 use crate::error::Result;
 use crate::kernel::inner;
-use crate::kernel::{PART, Place, Steps, Stop, TILE, Tile};
+use crate::kernel::{LARGE, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
@@ -52,7 +52,7 @@ pub(crate) struct Rows<'e, T> {
     windows: Option<Windows>,
     /// How rows lie in blocks, if this is one tensor that has them.
     in_blocks: Option<Box<InBlocks>>,
-    /// Whether some operand is storage that is not memory and is read in its order: long runs are best.
+    /// Whether storage that is not memory is read in its order, in long runs unless elements are large.
     runs: bool,
 }
 
@@ -62,8 +62,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     pub(crate) fn ordered(e: &Boxed<'e, T>, order: &[usize], merged: usize) -> Result<Self> {
         let joint = e.shape()?;
         if let Some((shape, strided)) = strided::in_memory(e, &joint, order, merged) {
-            let strided = Some(strided);
-            let e = e.clone();
+            let (e, strided) = (e.clone(), Some(strided));
             let (windows, in_blocks) = (None, None);
             return Ok(Self { e, shape, stages: 0, strided, windows, in_blocks, runs: false });
         }
@@ -100,8 +99,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let strided = strided(&e);
         let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
         let (strided, in_blocks) = (strided.filter(|_| windows.is_none()), in_blocks.map(Box::new));
-        let mut runs = false;
-        e.leaves(&mut |leaf| runs |= windows.is_none() && leaf.access != Access::Slice);
+        let mut far = false;
+        e.leaves(&mut |leaf| far |= leaf.access != Access::Slice && leaf.elem_bytes <= LARGE);
+        let runs = far && windows.is_none();
         Ok(Self { e, shape, stages, strided, windows, in_blocks, runs })
     }
 
@@ -115,9 +115,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         match &self.strided {
             _ if reader.direct => "read where it lies",
             Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
+            Some(_) if self.runs => "evaluated in order of storage, in long runs",
             Some(_) => "evaluated a few thousand elements at a time",
             None if self.is_far() => "evaluated in order of storage, window by window",
-            None if self.windows.is_some_and(|windows| windows.turned) => {
+            None if self.windows.is_some_and(|own| own.turned) => {
                 "evaluated in order of memory, window by window"
             }
             None => "evaluated piece by piece, as a map is more than strides",
@@ -134,7 +135,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         self.windows.is_some_and(|windows| windows.across)
     }
 
-    /// Whether storage that is not memory is read in its order, so that long runs are best.
+    /// Whether storage is read in long runs.
     pub(crate) fn in_runs(&self) -> bool {
         self.runs
     }

@@ -53,9 +53,9 @@ use crate::memory::try_with_capacity;
 /// Evaluations ask `as_slice`, `stored` and `blocks` once or a few times each, and then, of storage that has none of
 /// them, for runs: from the lowest address to the highest within boxes of 2^17 elements (2^16 where they are updated),
 /// whatever the view. A run of step 1 is as long as neighbours are wanted, up to 2^18 elements, and may hold up to
-/// as many elements between them that are not; where reading those fails, it is asked again without them. Rows of 512
-/// elements and more that a view reads in order are asked for one by one, at most 2048 elements at a time. The step
-/// is not 0, and negative where rows of a flipped view are read in order; `out` may be empty. [`Self::read_at`] gets
+/// as many elements between them that are not; where reading those fails, it is asked again without them. What a view
+/// reads in order is asked for 2^14 elements at a time or more, large elements fewer, or a row if rows do not follow one
+/// another. The step is not 0, and negative where rows of a flipped view are read in order; `out` may be empty. [`Self::read_at`] gets
 /// ascending addresses, but for lists of a caller's. Single elements are read by [`Self::try_read`]. All threads of
 /// an evaluation ask at once, each for boxes of its own. After a failure the elements of a box may be read one by one to
 /// find the first that fails. [`conformance::cost`](crate::conformance) counts all this for a storage and a view.

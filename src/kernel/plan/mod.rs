@@ -129,7 +129,7 @@ pub(crate) struct Blocking {
     pub(crate) elements: usize,
     /// Longest row, where rows need not be short enough for a cache.
     pub(crate) columns: usize,
-    /// The same, where all operands are read and written where they lie.
+    /// The same, where all operands are read and written as they lie.
     pub(crate) direct: usize,
 }
 

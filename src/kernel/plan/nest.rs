@@ -154,13 +154,13 @@ impl Nest {
         along > across
     }
 
-    /// Whether rows of all operands lie in memory as they are needed, or are one element.
+    /// Whether rows of all operands lie in memory as they are needed, are one run of storage, or are one element.
     fn is_direct(&self, operands: &[Operand<'_>]) -> bool {
-        let in_memory = |operand: &Operand<'_>| {
+        let as_it_lies = |operand: &Operand<'_>| {
             matches!(operand.supply, Supply::Memory | Supply::Runs) && operand.relocate.is_none()
         };
         let plain = |step: &Step| step.table.is_none() && matches!(step.stride, 0 | 1);
-        operands.iter().all(in_memory)
+        operands.iter().all(as_it_lies)
             && self.loops.last().is_some_and(|columns| columns.steps.iter().all(plain))
     }
 

@@ -126,7 +126,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             _ => fitting,
         };
         // Storage in runs is shared out by rows, as parts of rows are short runs.
-        let by_rows = self.rows.in_runs() && self.needs.associative;
+        let enough = self.height.div_ceil(LEAF) >= tasks && self.needs.associative;
+        let by_rows = self.rows.in_runs() && enough;
         let apart = if by_rows { 1 } else { tasks.div_ceil(self.groups) };
         let columns = width.div_ceil(apart).max(NARROW).min(fitting).min(width);
         let [_, wide] = self.rows.sides_of_blocks();
