@@ -5,7 +5,7 @@ mod borrowed;
 use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
 use super::node::{Node, StoredOnly, Worker};
-use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
+use super::sparse::cursor::{Block, Maps, Positions, StoredCursor, StoredLeaf};
 use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Cursor, Fault, Local, Row, Stop, Tile};
@@ -273,7 +273,7 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
 }
 
 impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+    fn open(&mut self, maps: &Maps, lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         self.worker()?.take_up(maps, lists)
     }
 

@@ -57,8 +57,8 @@ pub use pieces::Pieces;
 pub(crate) use pieces::*;
 pub(crate) use rows::{RowReader, Rows, TURNED, lies_turned};
 pub use scalar::Scalar;
-pub(crate) use sparse::for_each_stored;
 pub use sparse::{Densely, ZipStored, zip_stored};
+pub(crate) use sparse::{for_each_fiber, for_each_stored};
 pub(crate) use {tables::*, update::update_with};
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
@@ -71,7 +71,7 @@ pub mod machinery {
     pub use super::node::{StoredOnly, Worker};
     pub use super::operands::Function;
     pub use super::pieces::Boxes;
-    pub use super::sparse::{Block, Share, StoredCursor, StoredLeaf};
+    pub use super::sparse::{Block, Maps, Share, StoredCursor, StoredLeaf};
     pub use crate::kernel::{Cursor, Dest, Fault, Filled, Local, Place, Row, Steps, Stop, Tile};
 }
 

@@ -1,12 +1,11 @@
 //! Expressions whose type is erased, as evaluations see them: so that of an expression only its loops are
 //! compiled, and everything around them once an element type, or once.
 
-use super::sparse::cursor::{Block, Positions, StoredCursor, StoredLeaf};
+use super::sparse::cursor::{Block, Maps, Positions, StoredCursor, StoredLeaf};
 use super::{Expr, Leaf, Prepare};
 use crate::error::{Result, StorageError};
 use crate::kernel::inner::{RowsMut, Scratch};
 use crate::kernel::{self, Dest, Fault, Fill, Filled, Local, Stop, Tile, TileSource};
-use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -308,7 +307,7 @@ impl<'a, T: Copy> Worker<'a, T> {
     /// [`StoredLeaf::open`] of all leaves.
     pub(super) fn take_up(
         &mut self,
-        maps: &[AddressMap],
+        maps: &Maps,
         lists: &mut Vec<Positions<'a>>,
     ) -> Result<(), Stop> {
         self.each_leaf(&mut |leaf| leaf.open(maps, lists))

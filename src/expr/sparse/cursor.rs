@@ -6,6 +6,7 @@ use crate::expr::{Op, Stop};
 use crate::kernel::{Cursor, Local};
 use crate::map::AddressMap;
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -32,13 +33,29 @@ pub trait StoredCursor<'a>: Cursor + Send + Sized {
     fn fork(&self) -> Self;
 }
 
+/// Where all leaves of a sparse evaluation find their elements.
+pub struct Maps {
+    /// Of positions, for each leaf.
+    pub(super) maps: Vec<AddressMap>,
+    /// Elements of the fiber that stands at each position: one, unless fibers along the last axis are evaluated together.
+    pub(super) fiber: usize,
+    /// For each leaf the distance of neighbours in a fiber.
+    pub(super) steps: Vec<isize>,
+}
+
+impl fmt::Debug for Maps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maps").field("fiber", &self.fiber).finish_non_exhaustive()
+    }
+}
+
 /// A leaf of a sparse evaluation, or several in a box.
 pub trait StoredLeaf<'a> {
     /// Takes up the stored entries and adds their positions to `lists`: leaf `lists.len()` is the next one,
     /// and has the map of that number. A leaf that is not sparse has no entries and is read where others
     /// have them.
     #[doc(hidden)]
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
+    fn open(&mut self, maps: &Maps, lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
 
     /// Brings the elements of a box to memory, where they are not, for the tiles that are bound next.
     #[doc(hidden)]
@@ -112,10 +129,11 @@ impl Block<'_> {
 /// What a leaf is in a sparse evaluation.
 #[derive(Clone)]
 pub(in crate::expr) enum Opened<'a, T: Copy> {
-    /// Stored values, and one value for everything else.
-    Stored { values: Arc<Cow<'a, [T]>>, fill: T },
-    /// Elements of any other storage, by the map that finds them.
-    Dense(Arc<AddressMap>),
+    /// Stored values, each the same all along its fiber, and one value for everything else.
+    Stored { values: Arc<Cow<'a, [T]>>, fill: T, fiber: usize },
+    /// Elements of any other storage, by the map that finds the first one of a fiber; elements of a fiber, and how far
+    /// they are apart.
+    Dense { map: Arc<AddressMap>, fiber: usize, step: isize },
 }
 
 impl<'a, F: Op<C::Elem>, C: StoredCursor<'a>> StoredCursor<'a> for ApplyCursor<'_, F, C> {

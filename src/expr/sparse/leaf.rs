@@ -1,11 +1,11 @@
 //! Leaves of sparse evaluations.
 
-use super::cursor::{Block, Opened, Positions, Share, StoredCursor, StoredLeaf};
+use super::cursor::{Block, Maps, Opened, Positions, Share, StoredCursor, StoredLeaf};
 use crate::error::{Error, Result, SparseFlaw, StorageError};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::{Kernel, Local, dispatch, prefetch_span};
-use crate::map::{AddressMap, Plane};
+use crate::map::Plane;
 use crate::memory::{owned, refill, resize, try_reserve_exact};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
@@ -39,15 +39,19 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
 
 impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     #[inline(never)]
-    fn open(&mut self, maps: &[AddressMap], lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        let map = &maps[lists.len()];
+    fn open(&mut self, maps: &Maps, lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        let (map, step) = (&maps.maps[lists.len()], maps.steps[lists.len()]);
+        let fiber = maps.fiber;
         let (positions, opened) = match self.storage.stored() {
-            Some(stored) if self.memory.slice().is_none() => {
+            Some(stored) if self.memory.slice().is_none() && (fiber == 1 || step == 0) => {
                 let entries = entries_of(map, stored)?;
                 let values = Arc::new(entries.values);
-                (entries.positions, Opened::Stored { values, fill: stored.fill() })
+                (entries.positions, Opened::Stored { values, fill: stored.fill(), fiber })
             }
-            _ => (Cow::Borrowed(&[][..]), Opened::Dense(Arc::new(map.coalesced()))),
+            _ => {
+                let map = Arc::new(map.coalesced());
+                (Cow::Borrowed(&[][..]), Opened::Dense { map, fiber, step })
+            }
         };
         lists.push(positions);
         self.opened = Some(opened);
@@ -85,34 +89,48 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
         let leaf = *next;
         *next += 1;
-        let (share, count) = (&block.shares[leaf], block.positions.len());
+        let (share, mut count) = (&block.shares[leaf], block.positions.len());
         match (&self.opened, share) {
-            (Some(Opened::Stored { values, .. }), Share::Whole(ordinals)) => {
+            (Some(Opened::Stored { values, fiber, .. }), Share::Whole(ordinals)) => {
                 let missing = || Stop::Error(invalid(values.len(), ordinals.end));
-                values.get(ordinals.clone()).ok_or_else(missing)?;
-                self.bound = Bound::Values { start: ordinals.start };
-                return Ok(());
+                let own = values.get(ordinals.clone()).ok_or_else(missing)?;
+                if *fiber == 1 {
+                    self.bound = Bound::Values { start: ordinals.start };
+                    return Ok(());
+                }
+                count *= fiber;
+                repeat(own, *fiber, &mut self.scratch)?;
             }
-            (Some(Opened::Stored { values, fill }), Share::Picked { list }) => {
+            (Some(Opened::Stored { values, fill, .. }), Share::Picked { list }) => {
                 let picked = block.picked.get(*list).map_or(&[][..], |picked| picked);
                 let value = |&ordinal: &usize| values.get(ordinal).copied().unwrap_or(*fill);
                 refill(&mut self.scratch, picked.iter().map(value))?;
             }
-            (Some(Opened::Stored { values, fill }), Share::Placed { ordinals, slot }) => {
+            (Some(Opened::Stored { values, fill, fiber }), Share::Placed { ordinals, slot }) => {
                 let slots = block.placed(*slot, ordinals.len());
                 let values = values.get(ordinals.start..).unwrap_or_default();
+                // Among fibers there are no slots, only fill values.
+                count *= fiber;
                 resize(&mut self.scratch, count, *fill)?;
                 dispatch(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
-            (Some(Opened::Dense(map)), _) => {
-                if let Some((slice, plane)) = self.memory.slice().zip(map.plane()) {
+            (Some(Opened::Dense { map, fiber, step }), _) => {
+                let plane = self.memory.slice().zip(map.plane());
+                if let Some((slice, plane)) = plane.filter(|_| *fiber == 1) {
                     gather(slice, plane, block.positions, &mut self.scratch)?;
                     self.bound = Bound::Scratch { stride: count };
                     return Ok(());
                 }
+                count *= fiber;
                 self.addresses.clear();
                 try_reserve_exact(&mut self.addresses, count)?;
                 map.addresses_at(block.positions, &mut self.addresses);
+                if let Some(slice) = self.memory.slice().filter(|_| *fiber > 1 && *step == 1) {
+                    fibers(slice, &self.addresses, *fiber, &mut self.scratch)?;
+                    self.bound = Bound::Scratch { stride: count };
+                    return Ok(());
+                }
+                spread(&mut self.addresses, *fiber, *step);
                 let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
                     return Ok(());
                 };
@@ -137,6 +155,81 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         }
         self.bound = Bound::Scratch { stride: count };
         Ok(())
+    }
+}
+
+/// Each value `fiber` times.
+fn repeat<T: Copy>(values: &[T], fiber: usize, out: &mut Vec<T>) -> Result<()> {
+    let Some(&first) = values.first() else { return Ok(()) };
+    resize(out, values.len() * fiber, first)?;
+    for (out, &value) in out.chunks_exact_mut(fiber).zip(values) {
+        out.fill(value);
+    }
+    Ok(())
+}
+
+/// The elements of fibers that begin at `addresses`, whose elements are neighbours.
+fn fibers<T: Copy>(
+    slice: &[T],
+    addresses: &[usize],
+    fiber: usize,
+    out: &mut Vec<T>,
+) -> Result<(), Stop> {
+    let highest = addresses.iter().fold(0, |high, &address| high.max(address));
+    let highest = highest.saturating_add(fiber - 1);
+    let seed = slice.first().filter(|_| highest < slice.len());
+    resize(out, addresses.len() * fiber, *seed.ok_or_else(|| beyond(highest, slice.len()))?)?;
+    dispatch(Fibers { slice, addresses, fiber, out });
+    Ok(())
+}
+
+/// Copies fibers, some neighbours of all of them at a time: of one fiber after another each would be a call of the C
+/// library.
+struct Fibers<'f, T> {
+    slice: &'f [T],
+    addresses: &'f [usize],
+    fiber: usize,
+    out: &'f mut [T],
+}
+
+impl<T: Copy> Kernel for Fibers<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        /// Neighbours.
+        const SOME: usize = 8;
+        for first in (0..self.fiber / SOME).map(|k| k * SOME) {
+            self.copy::<SOME>(first);
+        }
+        let rest = self.fiber % SOME;
+        for first in self.fiber - rest..self.fiber {
+            self.copy::<1>(first);
+        }
+    }
+}
+
+impl<T: Copy> Fibers<'_, T> {
+    #[inline(always)]
+    fn copy<const N: usize>(&mut self, first: usize) {
+        for (out, &address) in self.out.chunks_exact_mut(self.fiber).zip(self.addresses) {
+            let own = self.slice.get(address + first..).and_then(|rest| rest.first_chunk::<N>());
+            if let Some((out, own)) = out[first..].first_chunk_mut().zip(own) {
+                *out = *own;
+            }
+        }
+    }
+}
+
+/// Addresses of the first elements of fibers become those of all, for which there is room.
+fn spread(addresses: &mut Vec<usize>, fiber: usize, step: isize) {
+    let count = addresses.len();
+    addresses.resize(count * fiber, 0);
+    for k in (0..count).rev() {
+        let first = addresses[k];
+        for (j, address) in addresses[k * fiber..][..fiber].iter_mut().enumerate() {
+            *address = first.wrapping_add_signed(step.wrapping_mul(j as isize));
+        }
     }
 }
 

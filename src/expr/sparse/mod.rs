@@ -4,6 +4,7 @@ mod assign;
 pub(in crate::expr) mod cursor;
 mod dense;
 mod densely;
+mod fibers;
 mod leaf;
 mod merge;
 mod shared;
@@ -12,10 +13,11 @@ mod zip;
 
 pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
-pub use cursor::{Block, Share, StoredCursor, StoredLeaf};
+pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
 pub(super) use densely::check;
+pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 
 use super::node::{Node, Tree, Worker};
@@ -150,8 +152,13 @@ struct Evaluation<'e, T> {
 impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     fn open(e: &'e dyn Node<T>, shape: &Shape) -> Result<Self, Stop> {
         let maps = stretched(e, shape)?;
-        let (mut worker, mut lists) = (e.open(), Vec::with_capacity(maps.len()));
-        worker.take_up(&maps, &mut lists)?;
+        let steps = vec![0; maps.len()];
+        Self::open_at(e, &Maps { maps, fiber: 1, steps })
+    }
+
+    fn open_at(e: &'e dyn Node<T>, maps: &Maps) -> Result<Self, Stop> {
+        let (mut worker, mut lists) = (e.open(), Vec::with_capacity(maps.maps.len()));
+        worker.take_up(maps, &mut lists)?;
         Ok(Self { worker, lists, is_leaf: e.is_leaf() })
     }
 

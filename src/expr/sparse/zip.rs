@@ -56,7 +56,8 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), Error>(())
 /// ```
 ///
-/// A matricised tensor times a Khatri-Rao product, the heart of CP decompositions, one component after another:
+/// A matricised tensor times a Khatri-Rao product, the heart of CP decompositions. All components of an entry are
+/// computed together, as the sparse operand is broadcast along the last axis and that is not folded:
 ///
 /// ```
 /// # use lensor::prelude::*;
@@ -65,12 +66,9 @@ use std::sync::{Arc, OnceLock};
 /// # let indexes = [[0, 1, 2], [1, 0, 0], [1, 1, 1]];
 /// # let x = Tensor::from_coordinates([2, 2, 3], 0.0, &indexes, vec![1.0, 2.0, 3.0], Duplicates::Refuse)?;
 /// # let (b, c) = (Tensor::full([2, 4], 2.0)?, Tensor::full([3, 4], 0.5)?);
-/// let mut m = Tensor::full([2, 4], 0.0)?;
-/// for r in 0..4 {
-///     let (b, c) = (b.view().select((.., r))?.insert_axis(1)?, c.view().select((.., r))?);
-///     let terms = zip_stored((&x, b, c), 0.0, |(x, b, c)| x * b * c);
-///     terms.sum([1, 2]).assign_to(&mut m.view_mut().select((.., r))?)?;
-/// }
+/// let (x, b) = (x.view().insert_axis(3)?, b.view().insert_axis(1)?); // (i, j, k, 1) and (j, 1, r), beside (k, r)
+/// let terms = zip_stored((x, b, &c), 0.0, |(x, b, c)| x * b * c);
+/// let m = terms.sum([1, 2]).eval()?;
 /// assert_eq!(m.to_vec()?, [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0]);
 /// # Ok::<(), Error>(())
 /// ```
@@ -236,13 +234,18 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
         Ok(self.fill)
     }
 
-    fn operands(&self, dense: usize) -> Result<Vec<Option<usize>>> {
+    pub(super) fn operands(&self, dense: usize) -> Result<Vec<Option<usize>>> {
         sparse_operands(self.e, self.counts).ok_or(Error::WouldDensify { stored: 0, dense })
     }
 
     /// The error for a stopped evaluation.
     #[cold]
-    fn explain(&self, map: &AddressMap, operands: &[Option<usize>], stop: Stop) -> Error {
+    pub(super) fn explain(
+        &self,
+        map: &AddressMap,
+        operands: &[Option<usize>],
+        stop: Stop,
+    ) -> Error {
         let (shape, mut positions) = (map.shape(), Vec::new());
         if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(self.e, &shape)) {
             match evaluation.positions(Where::All(operands)) {

@@ -4,6 +4,8 @@
 //! compiled for every reducer takes entries whose cells are known ([`states`]).
 
 mod cells;
+mod fibers;
+mod fills;
 mod gaps;
 mod states;
 
@@ -11,7 +13,7 @@ use super::fold::empty_axis;
 use super::folding::Needs;
 use super::reducer::Reducer;
 use crate::error::{Error, Result};
-use crate::expr::{Boxed, Expr, for_each_stored};
+use crate::expr::{Boxed, Expr, for_each_fiber, for_each_stored};
 use crate::memory::{list, push, try_reserve};
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
@@ -238,6 +240,9 @@ fn by_table<T: Copy + Send + Sync>(
     states: &mut dyn Cellwise<T>,
 ) -> Result<(T, bool)> {
     states.reset();
+    if let Some(fill) = fibers_to_table(e, shape, cells, states)? {
+        return Ok((fill, false));
+    }
     let (mut gaps, mut counted) = (Gaps::default(), None);
     let fill = for_each_stored(e, shape, &mut |fill, positions, values| {
         if counted.is_none() {
@@ -266,6 +271,34 @@ fn by_table<T: Copy + Send + Sync>(
     })?;
     let doubtful = counted == Some(false) && cells.runs_along() && gaps.may_miss(cells.size);
     Ok((fill, doubtful))
+}
+
+/// [`by_table`] of entries that come in fibers along the last axis, if they do and it is kept. Returns the fill value.
+fn fibers_to_table<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    shape: &Shape,
+    cells: &Cells,
+    states: &mut dyn Cellwise<T>,
+) -> Result<Option<T>> {
+    let len = shape.last().copied().unwrap_or(0);
+    let Some(fibers) = cells.fibers(len) else { return Ok(None) };
+    let mut begun = false;
+    let fill = for_each_fiber(e, shape, &mut |fill, positions, values| {
+        if !begun {
+            states.begin_fibers(fibers.count, len, fill)?;
+            begun = true;
+        }
+        let mut own = [0; PART];
+        for (positions, values) in positions.chunks(PART).zip(values.chunks(PART * len)) {
+            fibers.find(positions, &mut own);
+            states.take_fibers(&own[..positions.len()], values);
+        }
+        Ok(())
+    })?;
+    if begun {
+        states.end_fibers()?;
+    }
+    Ok(fill)
 }
 
 /// Takes runs of entries that lie in one cell each; `state` gives the number of the state of a cell.

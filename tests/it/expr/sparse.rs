@@ -318,3 +318,41 @@ fn long_operands_share_what_sets_share() {
         }
     }
 }
+
+/// What a fold of entries of a tensor that is broadcast along the last axis gives, fiber by fiber, is what a fold of the
+/// evaluated entries gives, bit for bit.
+#[test]
+fn fibers_of_entries_are_folded_like_entries() {
+    fn law(viewed: Viewed<Special>, fill: Fill, len: usize, mask: usize, by: usize) -> bool {
+        let x = sparse(&viewed, fill.0);
+        let (rank, len) = (x.shape().rank(), len % 20);
+        let table = Tensor::from_fn([3, len.max(1)], |a| (a * 7 % 11) as f64 - 3.0).unwrap();
+        let held = table.eval().unwrap();
+        // A row that is reversed, one that is computed, one in memory.
+        let row = |k: usize| held.view().select((k as isize,)).unwrap();
+        let (reversed, in_memory) = (row(0).flip(0).unwrap(), row(2));
+        let computed = table.view().select((1,)).unwrap();
+        let f = |(x, a, b, c): (f64, f64, f64, f64)| x * a - b + c;
+        let spread = x.view().insert_axis(rank).unwrap();
+        let terms = zip_stored((&spread, &reversed, &computed, &in_memory), 0.5, f);
+        let axes: Vec<usize> = (0..rank).filter(|axis| mask >> axis & 1 == 1).collect();
+        let evaluated = terms.eval_sparse().unwrap();
+        macro_rules! agree {
+            ($fold:ident) => {
+                match (terms.$fold(&axes[..]).eval(), evaluated.$fold(&axes[..]).eval()) {
+                    (Ok(a), Ok(b)) => {
+                        a.shape() == b.shape() && same(&a.to_vec().unwrap(), &b.to_vec().unwrap())
+                    }
+                    (a, b) => a.err() == b.err(),
+                }
+            };
+        }
+        match by % 4 {
+            0 => agree!(sum),
+            1 => agree!(mean),
+            2 => agree!(max),
+            _ => agree!(std),
+        }
+    }
+    check(law as fn(Viewed<Special>, Fill, usize, usize, usize) -> bool);
+}

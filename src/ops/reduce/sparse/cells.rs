@@ -67,6 +67,26 @@ impl Cells {
         Ok(Self { count: own.count()?, shape: own, groups, dividers, size })
     }
 
+    /// The cells of fibers along the last axis, if they are kept in the result and have `len` elements: the fibers of a
+    /// cell are reduced element by element.
+    pub(super) fn fibers(&self, len: usize) -> Option<Self> {
+        let ([.., (last, false)], Some(&extent)) = (&self.groups[..], self.shape.last()) else {
+            return None;
+        };
+        if extent != len || len < 2 || last % len != 0 {
+            return None;
+        }
+        let shape: Shape = self.shape[..self.shape.rank() - 1].iter().copied().collect();
+        let mut groups = self.groups.clone();
+        if let Some(last) = groups.last_mut() {
+            last.0 /= len;
+        }
+        groups.retain(|group| group.0 != 1);
+        let (count, size) = (self.count / len, self.size);
+        let dividers = groups.iter().map(|group| Divider::new(group.0, count * size)).collect();
+        Some(Self { shape, groups, dividers, count, size })
+    }
+
     /// How so many entries come to cells, which are `ordered` if the order of elements matters.
     pub(super) fn method(&self, entries: usize, ordered: bool) -> Method {
         let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);

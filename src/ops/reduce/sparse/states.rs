@@ -8,6 +8,8 @@ use super::super::folding::Needs;
 use super::super::loops::fold_runs;
 use super::super::reducer::Reducer;
 use super::cells::Cells;
+use super::fibers::Fibers;
+use super::fills::{Fills, Folded};
 use crate::error::Result;
 use crate::kernel::prefetch_span;
 use crate::map::Multiplier;
@@ -16,8 +18,6 @@ use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use std::ops::Range;
 
-/// Numbers of fill values whose states are remembered.
-const KNOWN: usize = 256;
 /// Entries between those that are taken and the ones whose memory is asked for.
 const AHEAD: usize = 256;
 /// Entries that are taken between two requests for memory: a processor waits for no more than a few lines at once.
@@ -52,6 +52,15 @@ pub(super) trait Cellwise<T> {
         values: &[T],
     ) -> bool;
 
+    /// Makes so many fibers of states of no entries, of `len` states each.
+    fn begin_fibers(&mut self, fibers: usize, len: usize, seed: T) -> Result<()>;
+
+    /// Takes fibers of entries, each to the fiber of states of this number. Beyond all is what storage made up.
+    fn take_fibers(&mut self, fibers: &[usize], values: &[T]);
+
+    /// Makes of fibers of states those that [`Self::begin`] makes, counted.
+    fn end_fibers(&mut self) -> Result<()>;
+
     /// Takes at most [`RUNS`] runs. The first one of a number that is one more than there are begins a state.
     fn take_runs(&mut self, runs: &[Run], values: &[T]) -> Result<()>;
 
@@ -65,19 +74,13 @@ pub(super) trait Cellwise<T> {
     fn begin_cell(&mut self, fill: T, size: usize, entries: &[(usize, T)]) -> Result<()>;
 }
 
-/// What is known of the entries of a cell; if there are none, the neutral state or any other.
-#[derive(Clone)]
-struct Folded<S> {
-    count: usize,
-    state: S,
-}
-
 /// States of cells of one reducer.
 pub(super) struct States<'r, R, S> {
     reducer: &'r R,
     counted: Vec<Folded<S>>,
     /// Of cells that are thought to have a fill value each.
     uncounted: Vec<S>,
+    fibers: Fibers<S>,
     /// Whether states begin neutral.
     neutral: bool,
     /// Of runs.
@@ -93,6 +96,7 @@ impl<'r, R, S: Clone> States<'r, R, S> {
             reducer,
             counted: Vec::new(),
             uncounted: Vec::new(),
+            fibers: Fibers::default(),
             neutral: reducer.neutral().is_some(),
             scratch: Vec::new(),
         }
@@ -239,6 +243,20 @@ impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, R, R::State> {
         true
     }
 
+    fn begin_fibers(&mut self, fibers: usize, len: usize, seed: T) -> Result<()> {
+        self.fibers = Fibers::new(self.reducer, fibers, len, seed)?;
+        Ok(())
+    }
+
+    fn take_fibers(&mut self, fibers: &[usize], values: &[T]) {
+        self.fibers.take(self.reducer, self.neutral, fibers, values);
+    }
+
+    fn end_fibers(&mut self) -> Result<()> {
+        self.counted = std::mem::take(&mut self.fibers).into_states()?;
+        Ok(())
+    }
+
     fn take_runs(&mut self, runs: &[Run], values: &[T]) -> Result<()> {
         let mut elements = [&values[..0]; RUNS];
         for (slot, (_, run)) in elements.iter_mut().zip(runs) {
@@ -357,41 +375,4 @@ fn folded<T: Copy, R: Reducer<T>>(
         fills(&mut state, next, gap);
     }
     state
-}
-
-/// States of fill values, by their number.
-struct Fills<'r, T, R, S> {
-    reducer: &'r R,
-    fill: T,
-    /// Elements of a cell.
-    size: usize,
-    /// Cells often lack equally many elements.
-    known: Vec<Option<(usize, S)>>,
-}
-
-impl<'r, T: Copy, R: Reducer<T>> Fills<'r, T, R, R::State> {
-    fn new(cells: &Cells, reducer: &'r R, fill: T) -> Result<Self> {
-        let known = list(std::iter::repeat_n(None, KNOWN))?;
-        Ok(Self { reducer, fill, size: cells.size, known })
-    }
-
-    /// The state of so many fill values, one at least.
-    #[inline(always)]
-    fn of(&mut self, count: usize) -> R::State {
-        let known = &mut self.known[count % KNOWN];
-        match known {
-            Some((other, state)) if *other == count => state.clone(),
-            _ => known.insert((count, self.reducer.repeat(self.fill, 0, count))).1.clone(),
-        }
-    }
-
-    /// The state of a cell: its entries, and all fill values that it has besides.
-    #[inline(always)]
-    fn join(&mut self, Folded { count, mut state }: Folded<R::State>) -> R::State {
-        let missing = self.size.saturating_sub(count);
-        if missing > 0 {
-            self.reducer.combine(&mut state, self.of(missing));
-        }
-        state
-    }
 }
