@@ -125,6 +125,8 @@ pub(crate) fn copy_line<T: Copy>(from: &[T], to: &mut [T]) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 fn copy_avx<T: Copy>(from: &[T], to: &mut [T]) {
+    /// Bytes between what is copied and what is asked for: the lines of a block that are copied next follow this one.
+    const AHEAD: usize = 4096;
     let bytes = size_of_val(from);
     if from.len() != to.len() || bytes < LINE {
         return to.copy_from_slice(from);
@@ -132,6 +134,7 @@ fn copy_avx<T: Copy>(from: &[T], to: &mut [T]) {
     let (source, dest) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
     // The last line may overlap the one before.
     for at in (0..bytes - LINE).step_by(LINE).chain([bytes - LINE]) {
+        prefetch_byte::<true>(source.wrapping_add(at + AHEAD));
         // SAFETY: both sides hold `bytes` bytes, which are a line at least, `at + LINE <= bytes`, and they do not
         // overlap (one is borrowed mutably). Bytes are copied as such. The registers used are declared.
         unsafe {
