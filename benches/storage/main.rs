@@ -3,14 +3,19 @@
 //! `cargo bench --bench storage [-- --quick] [-- --json] [-- FILTER]`. Rows are named by the storage and the operation:
 //! `reader` has the two required methods, `file` reads and writes runs of a file by position, `chunked` has blocks in
 //! memory behind a cache that holds a tenth of them, `lz4` the same blocks compressed. The peer is the same operation on
-//! memory (`dense`), and for `lz4` after all blocks were decoded once (`decoded`). Results are checked.
+//! memory (`dense`), and for `lz4` after all blocks were decoded once, or before all are compressed once, or both
+//! (`decoded`). `slow` sleeps 5 ms for each of 64 blocks, eight of which are loaded at a time: the peer sleeps 40 ms. A
+//! file of 128 MiB is its own peer: transposed against copied, updated against assigned. Results are checked.
+//! `storage.py` times copies, transposes and sums of such blocks in zarr-python and blosc2.
 
 mod storages;
 
 use lensor::prelude::*;
 use lensor::storage::Chunked;
 use report::{Bench, Match, check};
-use storages::{FileStorage, Lz4, Plain, SIDE, blocks_of};
+use std::sync::Arc;
+use std::time::Duration;
+use storages::{FileStorage, Lz4, Plain, SIDE, Slow, blocks_of};
 
 /// Time over that of the peer that is to be reached, by operation.
 struct Reach {
@@ -27,15 +32,80 @@ fn main() {
     let tenth = (n / SIDE).pow(2).div_ceil(10);
     let any = Reach { streaming: 4.0, transposed: 4.0, sorted: 2.0, update: 6.0 };
     let near = Reach { streaming: 1.3, transposed: 1.3, sorted: 1.3, update: 3.0 };
-    let packed = Reach { streaming: 1.5, transposed: 1.5, sorted: 1.5, update: 3.0 };
+    let packed = Reach { streaming: 1.5, transposed: 1.5, sorted: 1.5, update: 1.5 };
     rows(&mut bench, "reader", n, &data, &any, Plain(data.clone()), None);
     rows(&mut bench, "file", n, &data, &any, FileStorage::new(&data), None);
     let chunked = Chunked::new(blocks_of(n, &data)).expect("blocks").with_blocks(tenth);
     rows(&mut bench, "chunked", n, &data, &near, chunked, None);
     let lz4 = Lz4::new(n, &data);
-    let decode = || lz4.decode_all();
     let lz4_storage = Chunked::new(lz4.clone()).expect("blocks").with_blocks(tenth);
-    rows(&mut bench, "lz4", n, &data, &packed, lz4_storage, Some(&decode));
+    rows(&mut bench, "lz4", n, &data, &packed, lz4_storage, Some(&lz4));
+    ahead(&mut bench);
+    large_file(&mut bench);
+}
+
+/// Storage with a delay.
+fn ahead(bench: &mut Bench) {
+    const NAME: &str = "slow, 8 ahead/sum";
+    if !bench.wants(NAME) {
+        return;
+    }
+    let n = 8 * SIDE;
+    let data: Vec<f64> = (0..n * n).map(|i| ((i * 7919) % 4093) as f64).collect();
+    let dense = Tensor::from_vec([n, n], data.clone()).expect("a tensor");
+    let total = dense.sum(..).item().expect("a sum");
+    let slow = Arc::new(Slow(blocks_of(n, &data), Duration::from_millis(5)));
+    let mut far = || {
+        let storage = Chunked::new(slow.clone()).expect("blocks").with_ahead(8).expect("threads");
+        let found = Tensor::new([n, n], storage).and_then(|t| t.sum(..).item());
+        assert_eq!(found, Ok(total), "{NAME}");
+    };
+    let mut near = || {
+        std::thread::sleep(Duration::from_millis(40));
+        assert_eq!(dense.sum(..).item(), Ok(total), "{NAME}");
+    };
+    let (ours, peer): (&mut (dyn FnMut() + Send), &mut (dyn FnMut() + Send)) =
+        (&mut far, &mut near);
+    bench.run_match(Match {
+        name: NAME,
+        reach: 1.3,
+        ours,
+        peer: ("40 ms + dense", peer),
+        naive: None,
+    });
+}
+
+/// A file against itself: what the order of elements costs, and reading what is written.
+fn large_file(bench: &mut Bench) {
+    let [transpose, update] = ["file 128 MiB/transpose", "file 128 MiB/+="];
+    if !bench.wants(transpose) && !bench.wants(update) {
+        return;
+    }
+    let n = bench.side();
+    let data: Vec<f64> = (0..n * n).map(|i| ((i * 7919) % 4093) as f64).collect();
+    let mut file = Tensor::new([n, n], FileStorage::new(&data)).expect("a tensor");
+    let ones = Tensor::full([n, n], 1.0).expect("a tensor");
+    if bench.wants(transpose) {
+        let turned = || file.view().transpose([1, 0])?.eval();
+        assert_eq!(turned().and_then(|t| t.get(&[3, 5])), file.get(&[5, 3]), "{transpose}");
+        bench.run_match(Match {
+            name: transpose,
+            reach: 3.0,
+            ours: &mut || drop(turned().expect("a copy")),
+            peer: ("its copy", &mut || drop(file.eval().expect("a copy"))),
+            naive: None,
+        });
+    }
+    if bench.wants(update) {
+        let mut other = file.clone();
+        bench.run_match(Match {
+            name: update,
+            reach: 2.5,
+            ours: &mut || file.try_add_assign(1.0).expect("it is written"),
+            peer: ("assign", &mut || other.assign(&ones).expect("it is written")),
+            naive: None,
+        });
+    }
 }
 
 /// Something that is timed against the same on memory.
@@ -48,7 +118,7 @@ fn rows<W: Writer<Elem = f64> + Clone>(
     data: &[f64],
     reach: &Reach,
     held: W,
-    decode: Option<&(dyn Fn() + Sync)>,
+    packed: Option<&Lz4>,
 ) {
     let far = Tensor::new([n, n], held).expect("a tensor");
     let dense = Tensor::from_vec([n, n], data.to_vec()).expect("a tensor");
@@ -56,7 +126,7 @@ fn rows<W: Writer<Elem = f64> + Clone>(
         ($($name:literal $reach:ident: |$t:ident| $run:expr;)*) => { $(
             let (ours, theirs): (Run<'_, W>, Run<'_, Vec<f64>>) = (&|$t| $run, &|$t| $run);
             let name = format!("{storage}/{}", $name);
-            read(bench, &name, reach.$reach, (&far, ours), (&dense, theirs), decode);
+            read(bench, &name, reach.$reach, (&far, ours), (&dense, theirs), packed);
         )* };
     }
     let b = Tensor::full([n, n], 1.0).expect("a tensor");
@@ -74,23 +144,29 @@ fn rows<W: Writer<Elem = f64> + Clone>(
     }
     let (mut far, mut dense) = (far, dense);
     macro_rules! writing {
-        ($($name:literal $reach:ident: |$t:ident| $run:expr;)*) => { $(
+        ($($name:literal $reads:literal: |$t:ident| $run:expr;)*) => { $(
             let name = format!("{storage}/{}", $name);
             if bench.wants(&name) {
+                let peer = if packed.is_some() { "decoded" } else { "dense" };
                 bench.run_match(Match {
                     name: &name,
-                    reach: reach.$reach,
+                    reach: reach.update,
                     ours: &mut || { let $t = &mut far; $run.expect("it is written"); },
-                    peer: ("dense", &mut || { let $t = &mut dense; $run.expect("it is written"); }),
+                    peer: (peer, &mut || {
+                        packed.filter(|_| $reads).iter().for_each(|packed| packed.decode_all());
+                        packed.iter().for_each(|packed| packed.encode_all(data));
+                        let $t = &mut dense;
+                        $run.expect("it is written");
+                    }),
                     naive: None,
                 });
             }
         )* };
     }
     writing! {
-        "assign" update: |t| t.assign(&b);
-        "transposed assign" update: |t| t.view_mut().transpose([1, 0]).and_then(|mut t| t.assign(&b));
-        "+=" update: |t| t.try_add_assign(1.0);
+        "assign" false: |t| t.assign(&b);
+        "transposed assign" false: |t| t.view_mut().transpose([1, 0]).and_then(|mut t| t.assign(&b));
+        "+=" true: |t| t.try_add_assign(1.0);
     }
 }
 
@@ -100,22 +176,20 @@ fn read<R: Reader<Elem = f64>>(
     reach: f64,
     (far, ours): (&Tensor<R>, Run<'_, R>),
     (dense, theirs): (&Tensor<Vec<f64>>, Run<'_, Vec<f64>>),
-    decode: Option<&(dyn Fn() + Sync)>,
+    packed: Option<&Lz4>,
 ) {
     if !bench.wants(name) {
         return;
     }
     let found = ours(far).expect("results");
     check(name, found.storage(), theirs(dense).expect("results").storage());
-    let peer = if decode.is_some() { "decoded" } else { "dense" };
+    let peer = if packed.is_some() { "decoded" } else { "dense" };
     bench.run_match(Match {
         name,
         reach,
         ours: &mut || drop(ours(far)),
         peer: (peer, &mut || {
-            if let Some(decode) = decode {
-                decode();
-            }
+            packed.iter().for_each(|packed| packed.decode_all());
             drop(theirs(dense));
         }),
         naive: None,

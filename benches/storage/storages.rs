@@ -6,6 +6,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Side of a block.
 pub(crate) const SIDE: usize = 256;
@@ -148,6 +149,13 @@ impl Lz4 {
         }
     }
 
+    /// Compresses so many elements, block by block.
+    pub(crate) fn encode_all(&self, data: &[f64]) {
+        for block in data.chunks(SIDE * SIDE) {
+            black_box(pack(block));
+        }
+    }
+
     fn at(&self, index: &[usize]) -> &Mutex<Vec<u8>> {
         &self.packed[index[0] * (self.extents[1] / SIDE) + index[1]]
     }
@@ -182,5 +190,25 @@ impl BlocksMut for Lz4 {
     fn store(&self, index: &[usize], from: &[f64]) -> Result<(), StorageError> {
         *self.at(index).lock().expect("a block") = pack(from);
         Ok(())
+    }
+}
+
+/// Blocks that take a while to load.
+pub(crate) struct Slow(pub(crate) Arc<BlockMemory<f64>>, pub(crate) Duration);
+
+impl Blocks for Slow {
+    type Elem = f64;
+
+    fn extents(&self) -> &[usize] {
+        self.0.extents()
+    }
+
+    fn block(&self) -> &[usize] {
+        self.0.block()
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
+        std::thread::sleep(self.1);
+        self.0.load(index)
     }
 }

@@ -1,7 +1,7 @@
 //! Zarr arrays in the page cache against the same operation on memory, and against `zarrs`, which decodes all chunks first.
 //!
 //! `cargo bench --features zarr --bench zarr [-- --quick] [-- --json] [-- FILTER]`. Every result is checked before it is
-//! timed; arrays are opened anew each time. `zarr.py` times the same rows in zarr-python.
+//! timed; arrays are opened anew each time. `zarr_python.py` times the same rows in zarr-python.
 #![allow(unsafe_code, reason = "maps files of a directory of its own")]
 
 use lensor::interop::zarr::zarrs::array::Array;

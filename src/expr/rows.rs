@@ -5,6 +5,7 @@
 //! by evaluating tiles straight from strides, or, where maps are more than strides or storage is not memory, from a
 //! window of rows that has a plan of its own.
 
+mod ahead;
 mod block;
 mod blocks;
 mod pieces;
@@ -21,7 +22,8 @@ use crate::kernel::{LARGE, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
-use block::{Block, Data};
+use ahead::Path;
+use block::{Block, Data, visit_few};
 use blocks::InBlocks;
 use pieces::Pieces;
 use runs::Runs;
@@ -36,9 +38,6 @@ const FAR_BYTES: usize = 4 << 20;
 
 /// Elements that are evaluated before they are visited.
 const TOGETHER: usize = 512;
-
-/// Most rows that are visited at once, where they lie in memory.
-const FEW: usize = 64;
 
 /// An expression of elements `T` seen as rows.
 pub(crate) struct Rows<'e, T> {
@@ -167,6 +166,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             pieces: None,
             held: None,
             end: 0,
+            path: None,
         }
     }
 }
@@ -188,6 +188,8 @@ pub(crate) struct RowReader<'r, T> {
     held: Option<[Range<usize>; 2]>,
     /// One past the last row that is read.
     end: usize,
+    /// What is read, if storage is told ahead.
+    path: Option<Box<Path>>,
 }
 
 impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
@@ -382,19 +384,4 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         self.block = block;
         Ok(())
     }
-}
-
-/// Calls `visit` with rows in memory, a few at a time.
-fn visit_few<'b, T: 'b>(
-    count: usize,
-    row: impl Fn(usize) -> &'b [T],
-    visit: VisitRows<'_, T>,
-) -> Result<(), Stop> {
-    let mut few: SmallVec<[&[T]; FEW]> = SmallVec::new();
-    for first in (0..count).step_by(FEW) {
-        few.clear();
-        few.extend((first..count.min(first + FEW)).map(&row));
-        visit(first, &few)?;
-    }
-    Ok(())
 }

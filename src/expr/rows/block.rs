@@ -1,6 +1,11 @@
 //! Rows that were read.
 
-use crate::kernel::Fill;
+use super::VisitRows;
+use crate::kernel::{Fill, Stop};
+use smallvec::SmallVec;
+
+/// Most rows that are visited at once, where they lie in memory.
+const FEW: usize = 64;
 
 /// Rows of equal length.
 pub(crate) struct Block<'b, T> {
@@ -34,4 +39,19 @@ impl<'b, T: Copy> Block<'b, T> {
             _ => None,
         }
     }
+}
+
+/// Calls `visit` with rows in memory, a few at a time.
+pub(super) fn visit_few<'b, T: 'b>(
+    count: usize,
+    row: impl Fn(usize) -> &'b [T],
+    visit: VisitRows<'_, T>,
+) -> Result<(), Stop> {
+    let mut few: SmallVec<[&[T]; FEW]> = SmallVec::new();
+    for first in (0..count).step_by(FEW) {
+        few.clear();
+        few.extend((first..count.min(first + FEW)).map(&row));
+        visit(first, &few)?;
+    }
+    Ok(())
 }

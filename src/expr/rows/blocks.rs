@@ -52,8 +52,22 @@ impl InBlocks {
     /// Fewest columns of a block that are worth a run of their own.
     const NARROW: usize = 32;
 
+    /// Strides of the tensor.
+    pub(super) fn leaf(&self) -> &Strided {
+        &self.leaf
+    }
+
+    pub(super) fn grid(&self) -> &Arc<Grid> {
+        &self.grid
+    }
+
+    /// Rows of a block.
+    pub(super) fn height(&self) -> usize {
+        self.height.max(1)
+    }
+
     /// Columns up to the end of the block that holds this one.
-    fn left(&self, column: usize) -> usize {
+    pub(super) fn left(&self, column: usize) -> usize {
         self.width - (self.before + column) % self.width
     }
 
@@ -144,6 +158,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         if columns.len() > own.left(columns.start) {
             return Ok(false);
         }
+        self.tell(rows.start, columns.start);
         let mut runs = Runs::new(&self.rows.shape, rows.clone());
         let Some((_, index)) = runs.next().filter(|(run, _)| *run == rows.len()) else {
             return Ok(false);

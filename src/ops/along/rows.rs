@@ -150,6 +150,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
                     if sweep.in_order() {
                         reader.up_to(first + extent);
                     }
+                    if !sweep.backward() {
+                        reader.follow(first..first + extent, columns.clone(), false);
+                    }
                     let mut table = ReadTable { reader, first, columns };
                     sweep.table(&mut memory, &mut table, &job(item), out)?;
                 }

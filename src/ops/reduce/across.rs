@@ -176,6 +176,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     ) -> Result<(), Stop> {
         let last = (leaves.end * LEAF).min(self.height);
         reader.up_to(end.max(item.group * self.height + last));
+        let width = self.rows.shape().last().copied().unwrap_or(1);
+        let (first, last) =
+            (self.leaf(item, leaves.start).0.start, item.group * self.height + last);
+        reader.follow(first..last, item.columns.start..width, true);
         for leaf in leaves {
             let (rows, position) = self.leaf(item, leaf);
             let count = rows.len();

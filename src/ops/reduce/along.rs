@@ -158,6 +158,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     /// Hands over some leaves, in order.
     fn feed(&self, leaves: Range<usize>, to: &mut dyn Folding<T>) -> Result<(), Stop> {
         let mut reader = self.rows.open();
+        if self.is_flat() {
+            let per_line = self.leaves.per_line;
+            let lines = leaves.start / per_line..leaves.end.div_ceil(per_line);
+            reader.follow(lines, 0..self.leaves.line, false);
+        }
         let mut next = leaves.start;
         while next < leaves.end {
             let within = next % self.leaves.per_line;

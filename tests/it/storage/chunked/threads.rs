@@ -160,6 +160,60 @@ fn blocks_are_loaded_ahead() {
     });
 }
 
+/// Whatever is done to storage with a delay, many of its blocks are loaded ahead, and each once.
+#[test]
+fn all_operations_load_ahead() {
+    /// Counts its loads, and those that threads of others made.
+    struct Far([AtomicUsize; 2]);
+    impl Blocks for Far {
+        type Elem = f64;
+        fn extents(&self) -> &[usize] {
+            &[4, 128, 512]
+        }
+        fn block(&self) -> &[usize] {
+            &[2, 64, 64]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
+            std::thread::sleep(Duration::from_millis(2));
+            let ahead = std::thread::current().name() == Some("lensor-ahead");
+            self.0[usize::from(ahead)].fetch_add(1, Ordering::Relaxed);
+            let first = index[0] * 16 + index[1] * 8 + index[2];
+            let element = |k: usize| ((first + k * 7) % 101) as f64;
+            Ok((0..2 * 64 * 64).map(element).collect::<Vec<_>>().into())
+        }
+    }
+    type Operation = fn(&Tensor<Chunked<Arc<Far>>>) -> lensor::Result<Vec<f64>>;
+    let operations: [(&str, Operation); 12] = [
+        ("copy", |t| t.to_vec()),
+        ("transposed copy", |t| t.view().transpose([2, 0, 1])?.to_vec()),
+        ("sum", |t| Ok(vec![t.sum(..).item()?])),
+        ("sum 0", |t| t.sum(0).to_vec()),
+        ("sum 1", |t| t.sum(1).to_vec()),
+        ("sum 2", |t| t.sum(2).to_vec()),
+        ("sum of a window", |t| t.view().select((.., 3..100, 5..500))?.sum(1).to_vec()),
+        ("sum of an expression", |t| (t * 2.0).sum([0, 1]).to_vec()),
+        ("cumsum 1", |t| t.cumsum(1).to_vec()),
+        ("cumsum 2", |t| t.cumsum(2).to_vec()),
+        ("rolling", |t| t.rolling(1, 5).sum().to_vec()),
+        ("sort", |t| t.sort(1, SortOrder::Ascending).to_vec()),
+    ];
+    watched(move || {
+        for (name, operation) in operations {
+            let far = Arc::new(Far(Default::default()));
+            let near = Tensor::new([4, 128, 512], Chunked::new(far.clone()).unwrap()).unwrap();
+            let far_ahead = Arc::new(Far(Default::default()));
+            let chunked = Chunked::new(far_ahead.clone()).unwrap().with_ahead(4).unwrap();
+            let t = Tensor::new([4, 128, 512], chunked).unwrap();
+            let [found, expected] = [operation(&t), operation(&near)];
+            assert_eq!(found, expected, "{name}");
+            let [own, ahead] = far_ahead.0.each_ref().map(|count| count.load(Ordering::Relaxed));
+            assert_eq!(own + ahead, 32, "{name}");
+            assert!(ahead >= 8, "{name}: {ahead} of 32");
+            assert_eq!(far.0[1].load(Ordering::Relaxed), 0);
+        }
+    });
+}
+
 /// A check that refuses ends an evaluation, and what is loaded ahead.
 #[test]
 fn work_can_be_cancelled() {

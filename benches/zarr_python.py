@@ -1,4 +1,4 @@
-"""The rows of the bench `zarr` in zarr-python and NumPy: `python3 benches/zarr.py [--quick]`.
+"""The rows of the bench `zarr` in zarr-python and NumPy: `python3 benches/zarr_python.py [--quick]`.
 
 Times are medians; an array is opened anew each time, and is in the page cache. zarr-python decodes chunks in threads of its
 own.
