@@ -43,8 +43,10 @@ def main():
             array[:] = data
             assert zarr.open(path, mode="r")[:].sum() == data.sum()
             row(f"sum: {name}", lambda: zarr.open(path, mode="r")[:].sum())
+            row(f"copy: {name}", lambda: np.array(zarr.open(path, mode="r")[:]))
             row(f"transposed: {name}", lambda: np.ascontiguousarray(zarr.open(path, mode="r")[:].T))
     row("sum: memory", data.sum)
+    row("copy: memory", data.copy)
     row("transposed: memory", lambda: np.ascontiguousarray(data.T))
 
 

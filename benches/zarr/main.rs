@@ -35,7 +35,7 @@ fn main() {
     rows(&mut bench, "zstd, opened", 1.3, &t, &zstd, &open);
 }
 
-/// A sum and a transposed copy.
+/// A sum, a copy and a transposed copy.
 fn rows<S: Reader<Elem = f64>>(
     bench: &mut Bench,
     what: &str,
@@ -57,6 +57,16 @@ fn rows<S: Reader<Elem = f64>>(
         &mut || keep(open(path).sum(..).item()),
         &mut || keep(t.sum(..).item()),
         &mut || keep(decoded(path, side).sum(..).item()),
+    );
+    let copied = open(path).eval().expect("a copy");
+    assert!(copied.storage() == t.storage(), "{what}");
+    bench_row(
+        bench,
+        &format!("copy: {what}"),
+        reach,
+        &mut || drop(black_box(open(path).eval().expect("a copy"))),
+        &mut || drop(black_box(t.eval().expect("a copy"))),
+        &mut || drop(black_box(decoded(path, side))),
     );
     let turned = open(path).transpose([1, 0]).expect("a view").eval().expect("a copy");
     assert_eq!(turned.get(&[3, 5]), t.get(&[5, 3]), "{what}");
