@@ -167,6 +167,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             held: None,
             end: 0,
             path: None,
+            blocks: Vec::new(),
         }
     }
 }
@@ -190,6 +191,8 @@ pub(crate) struct RowReader<'r, T> {
     end: usize,
     /// What is read, if storage is told ahead.
     path: Option<Box<Path>>,
+    /// Blocks side by side whose rows are visited together, and where rows start in them.
+    blocks: Vec<(Worker<'r, T>, Vec<usize>)>,
 }
 
 impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
@@ -278,6 +281,9 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         let Some((run, index)) =
             first.filter(|_| self.rows.strided.is_some() && !self.direct && width >= PART)
         else {
+            if self.visit_side_by_side(rows.clone(), columns.clone(), visit)? {
+                return Ok(());
+            }
             let own = self.rows.in_blocks.as_ref();
             let most = own.map_or(usize::MAX, |own| own.rows_at_once(width)).min(rows.len().max(1));
             for start in rows.clone().step_by(most) {

@@ -134,7 +134,7 @@ fn copy_avx<T: Copy>(from: &[T], to: &mut [T]) {
     let (source, dest) = (from.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
     // The last line may overlap the one before.
     for at in (0..bytes - LINE).step_by(LINE).chain([bytes - LINE]) {
-        prefetch_byte::<true>(source.wrapping_add(at + AHEAD));
+        prefetch_byte::<false>(source.wrapping_add(at + AHEAD));
         // SAFETY: both sides hold `bytes` bytes, which are a line at least, `at + LINE <= bytes`, and they do not
         // overlap (one is borrowed mutably). Bytes are copied as such. The registers used are declared.
         unsafe {

@@ -2,11 +2,12 @@
 
 use super::runs::Runs;
 use super::strided::Strided;
-use super::{Block, Data, RowReader, Rows};
+use super::{Block, Data, RowReader, Rows, VisitRows};
 use crate::expr::boxed::Boxed;
+use crate::expr::node::Worker;
 use crate::expr::{Access, Expr};
 use crate::kernel::{Grid, Local, Stop, Supply, copy_line};
-use crate::memory::try_reserve_exact;
+use crate::memory::{resize, try_reserve_exact};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -51,6 +52,48 @@ impl InBlocks {
 
     /// Fewest columns of a block that are worth a run of their own.
     const NARROW: usize = 32;
+
+    /// Binds a worker to the block that holds rows and columns and finds where each row starts. `false` if it is not one.
+    #[inline(never)]
+    fn find<T: Copy>(
+        &self,
+        shape: &Shape,
+        worker: &mut Worker<'_, T>,
+        starts: &mut Vec<usize>,
+        [rows, columns]: [Range<usize>; 2],
+    ) -> Result<bool, Stop> {
+        let mut runs = Runs::new(shape, rows.clone());
+        let Some((_, index)) = runs.next().filter(|(run, _)| *run == rows.len()) else {
+            return Ok(false);
+        };
+        let (base, step) = self.leaf.place(&index, columns.start);
+        let sides = [(rows.len(), step), (columns.len(), 1)];
+        let mut local = Local::of_leaf(base, &sides, Supply::Blocks(&self.grid));
+        if !local.is_in_one_block(1) {
+            return Ok(false);
+        }
+        worker.load_leaves(&mut local, &mut 1)?;
+        let (first, step) = (local.nest.bases[1], local.nest.loops[0].steps[1].stride);
+        starts.clear();
+        try_reserve_exact(starts, rows.len())?;
+        let start = |row: usize| first.wrapping_add(step.wrapping_mul(row as isize)) as usize;
+        starts.extend((0..rows.len()).map(start));
+        // A block of equal elements has no columns.
+        let last = starts.iter().max().map_or(0, |start| start + columns.len());
+        let unit = local.nest.loops[1].steps[1].stride == 1 || columns.len() == 1;
+        Ok(unit && worker.slice().is_some_and(|slice| slice.len() >= last))
+    }
+
+    /// Columns cut where blocks end.
+    fn parts(&self, columns: Range<usize>) -> SmallVec<[Range<usize>; 4]> {
+        let (mut parts, mut at) = (SmallVec::new(), columns.start);
+        while at < columns.end {
+            let end = (at + self.left(at)).min(columns.end);
+            parts.push(at..end);
+            at = end;
+        }
+        parts
+    }
 
     /// Strides of the tensor.
     pub(super) fn leaf(&self) -> &Strided {
@@ -152,33 +195,13 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
     }
 
     /// Finds where rows and columns lie in the block that holds them: fills `starts`. `false` if it is not one.
-    #[inline(never)]
     fn find(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<bool, Stop> {
         let Some(own) = &self.rows.in_blocks else { return Ok(false) };
         if columns.len() > own.left(columns.start) {
             return Ok(false);
         }
         self.tell(rows.start, columns.start);
-        let mut runs = Runs::new(&self.rows.shape, rows.clone());
-        let Some((_, index)) = runs.next().filter(|(run, _)| *run == rows.len()) else {
-            return Ok(false);
-        };
-        let (base, step) = own.leaf.place(&index, columns.start);
-        let sides = [(rows.len(), step), (columns.len(), 1)];
-        let mut local = Local::of_leaf(base, &sides, Supply::Blocks(&own.grid));
-        if !local.is_in_one_block(1) {
-            return Ok(false);
-        }
-        self.worker.load_leaves(&mut local, &mut 1)?;
-        let (first, step) = (local.nest.bases[1], local.nest.loops[0].steps[1].stride);
-        self.starts.clear();
-        try_reserve_exact(&mut self.starts, rows.len())?;
-        let start = |row: usize| first.wrapping_add(step.wrapping_mul(row as isize)) as usize;
-        self.starts.extend((0..rows.len()).map(start));
-        // A block of equal elements has no columns.
-        let last = self.starts.iter().max().map_or(0, |start| start + columns.len());
-        let unit = local.nest.loops[1].steps[1].stride == 1 || columns.len() == 1;
-        Ok(unit && self.worker.slice().is_some_and(|slice| slice.len() >= last))
+        own.find(&self.rows.shape, &mut self.worker, &mut self.starts, [rows, columns])
     }
 
     /// Rows and columns where they lie, if one block holds them.
@@ -228,6 +251,59 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
                 (Some(to), Some(from)) => copy_line(from, to),
                 _ => return Ok(false),
             }
+        }
+        Ok(true)
+    }
+
+    /// Calls `visit` with rows whose columns lie in a few blocks side by side: a few rows at a time, copied just before.
+    /// `false` if that cannot be.
+    #[inline(never)]
+    pub(super) fn visit_side_by_side(
+        &mut self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        visit: VisitRows<'_, T>,
+    ) -> Result<bool, Stop> {
+        /// Most blocks, which are held together.
+        const SIDE_BY_SIDE: usize = 4;
+        /// Elements that are copied at once, to the nearest cache.
+        const NEAR: usize = 1024;
+        let Some(own) = &self.rows.in_blocks else { return Ok(false) };
+        let (width, parts) = (columns.len(), own.parts(columns));
+        if !(2..=SIDE_BY_SIDE).contains(&parts.len()) {
+            return Ok(false);
+        }
+        parts.iter().for_each(|part| self.tell(rows.start, part.start));
+        while self.blocks.len() < parts.len() {
+            self.blocks.push((self.worker.fork(), Vec::new()));
+        }
+        for (part, (worker, starts)) in parts.iter().zip(&mut self.blocks) {
+            let sides = [rows.clone(), part.clone()];
+            if !own.find(&self.rows.shape, worker, starts, sides)? {
+                return Ok(false);
+            }
+        }
+        let lines = self.blocks.iter().zip(&parts).map(|((worker, starts), part)| {
+            (worker.slice().unwrap_or_default(), &starts[..], part.len())
+        });
+        let lines: SmallVec<[_; SIDE_BY_SIDE]> = lines.collect();
+        let seed = lines.first().and_then(|(slice, starts, _)| slice.get(*starts.first()?));
+        let (Some(&seed), together) = (seed, (NEAR / width).clamp(1, rows.len().max(1))) else {
+            return Ok(false);
+        };
+        self.held = None;
+        resize(&mut self.block, together * width, seed)?;
+        for first in (0..rows.len()).step_by(together) {
+            let count = together.min(rows.len() - first);
+            for (row, mut out) in self.block.chunks_exact_mut(width).take(count).enumerate() {
+                for (slice, starts, columns) in &lines {
+                    let (now, later) = out.split_at_mut(*columns);
+                    copy_line(&slice[starts[first + row]..][..*columns], now);
+                    out = later;
+                }
+            }
+            let few: SmallVec<[&[T]; 16]> = self.block.chunks_exact(width).take(count).collect();
+            visit(first, &few)?;
         }
         Ok(true)
     }
