@@ -83,6 +83,39 @@ static PAIRS: [Pairs; LONGEST + 1] = {
     all
 };
 
+/// Sorts eight items, by pairs that are known to the compiler, so that they stay in registers.
+#[inline(always)]
+pub(super) fn sort_eight<R: Radix>(items: &mut [R; 8]) {
+    const PAIRS: [(usize, usize); 19] = [
+        (0, 1),
+        (2, 3),
+        (4, 5),
+        (6, 7),
+        (0, 2),
+        (1, 3),
+        (4, 6),
+        (5, 7),
+        (1, 2),
+        (5, 6),
+        (0, 4),
+        (1, 5),
+        (2, 6),
+        (3, 7),
+        (2, 4),
+        (3, 5),
+        (1, 2),
+        (3, 4),
+        (5, 6),
+    ];
+    let mut k = 0;
+    while k < PAIRS.len() {
+        let (first, second) = PAIRS[k];
+        let (a, b) = (items[first], items[second]);
+        (items[first], items[second]) = (a.min(b), a.max(b));
+        k += 1;
+    }
+}
+
 struct Sort<'a, R> {
     items: &'a mut [R],
     rows: &'a mut [[R; LANES]],
@@ -117,7 +150,17 @@ impl<R: Radix> Kernel for Sort<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LANES, LONGEST, Network, PAIRS};
+    use super::{LANES, LONGEST, Network, PAIRS, sort_eight};
+
+    #[test]
+    fn eight_zeros_and_ones_are_sorted() {
+        for bits in 0..256_u32 {
+            let mut items: [u8; 8] = std::array::from_fn(|k| (bits >> k & 1) as u8);
+            sort_eight(&mut items);
+            assert!(items.is_sorted());
+            assert_eq!(items.iter().map(|&item| u32::from(item)).sum::<u32>(), bits.count_ones());
+        }
+    }
 
     /// A network sorts everything if it sorts zeros and ones: all of them that are short, and many others.
     #[test]

@@ -4,7 +4,7 @@
 //! element or on the length of such a run, which are unpredictable.
 
 use super::SortOrder;
-use super::network::{LANES, LONGEST, Network};
+use super::network::{LANES, LONGEST, Network, sort_eight};
 use super::operand::LaneSlices;
 use super::select::{Elements, Picked, Positions};
 use super::sort::{Keys, Pairs, argsort_lanes, restore, sort_lanes};
@@ -14,6 +14,8 @@ use crate::kernel::inner::map_all;
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::resize;
 use bytemuck::Zeroable;
+use std::array;
+use std::marker::PhantomData;
 
 /// The first elements of a slice.
 #[derive(Debug, Clone, Copy)]
@@ -209,9 +211,17 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
         runs: &[Run<'_, T>],
         out: &'o mut [P::Elem],
     ) -> Result<&'o mut [P::Elem]> {
-        match runs.iter().map(|run| run.len).max().unwrap_or(0) {
+        let longest = runs.iter().map(|run| run.len).max().unwrap_or(0);
+        if (1..=EIGHT).contains(&longest) && self.limit >= EIGHT {
+            let descending = self.order.is_descending();
+            let eight = Eight::<_, P> { runs, out: &mut *out, descending, by: PhantomData };
+            if let Some(written) = dispatch(eight) {
+                return Ok(&mut out[written..]);
+            }
+        }
+        match longest {
             0 => Ok(out),
-            1..=8 => self.padded::<8>(runs, out),
+            1..=EIGHT => self.padded::<EIGHT>(runs, out),
             9..=16 => self.padded::<16>(runs, out),
             _ => self.padded::<LONGEST>(runs, out),
         }
@@ -255,6 +265,60 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
             out = later;
         }
         Ok(out)
+    }
+}
+
+/// Elements of the runs that are sorted in registers.
+const EIGHT: usize = 8;
+
+/// Sorts up to [`LANES`] runs of at most [`EIGHT`] elements, if there are so many slots and elements behind each and every
+/// item gives its element back; returns how many results there are.
+struct Eight<'s, 'd, T, P: Picked<T>> {
+    runs: &'s [Run<'d, T>],
+    out: &'s mut [P::Elem],
+    descending: bool,
+    by: PhantomData<P>,
+}
+
+impl<T: Sortable, P: SortedRows<T>> Kernel for Eight<'_, '_, T, P> {
+    type Out = Option<usize>;
+
+    #[inline(always)]
+    fn run(self) -> Option<usize> {
+        let Self { runs, out, descending, .. } = self;
+        // Arrays of one size, so that every loop over all of them becomes vector instructions.
+        let mut elements = [[T::zeroed(); EIGHT]; LANES];
+        for (elements, run) in elements.iter_mut().zip(runs) {
+            *elements = *run.from.first_chunk()?;
+        }
+        let (mut rows, mut own) = ([[P::Item::default(); EIGHT]; LANES], true);
+        for (row, elements) in rows.iter_mut().zip(&elements) {
+            for (k, (item, &x)) in row.iter_mut().zip(elements).enumerate() {
+                *item = P::item(x.key(descending), k);
+                own &= P::is_own(x);
+            }
+        }
+        if !own {
+            return None;
+        }
+        // A window that begins so far before the last items as a run is long.
+        let mut least = [P::Item::default(); 2 * EIGHT];
+        least[EIGHT..].fill(P::item(T::Key::LAST, EIGHT));
+        for (row, run) in rows.iter_mut().zip(runs) {
+            let least = least[EIGHT - run.len.min(EIGHT)..].first_chunk::<EIGHT>()?;
+            *row = array::from_fn(|k| row[k].max(least[k]));
+        }
+        rows.iter_mut().for_each(sort_eight);
+        let mut results = [[P::Elem::zeroed(); EIGHT]; LANES];
+        for (result, &item) in results.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
+            *result = P::result(item, descending);
+        }
+        let mut written = 0;
+        for (results, run) in results.iter().zip(runs) {
+            *out.get_mut(written..)?.first_chunk_mut()? = *results;
+            written += run.len;
+        }
+        Some(written)
     }
 }
 
