@@ -338,14 +338,25 @@ fn fibers_of_entries_are_folded_like_entries() {
         let axes: Vec<usize> = (0..rank).filter(|axis| mask >> axis & 1 == 1).collect();
         let evaluated = terms.eval_sparse().unwrap();
         macro_rules! agree {
-            ($fold:ident) => {
-                match (terms.$fold(&axes[..]).eval(), evaluated.$fold(&axes[..]).eval()) {
+            ($fold:ident) => {{
+                let (own, entries) = (terms.$fold(&axes[..]), evaluated.$fold(&axes[..]));
+                let all = match (own.eval(), entries.eval()) {
                     (Ok(a), Ok(b)) => {
                         a.shape() == b.shape() && same(&a.to_vec().unwrap(), &b.to_vec().unwrap())
                     }
                     (a, b) => a.err() == b.err(),
-                }
-            };
+                };
+                let stored = match (own.eval_sparse(), entries.eval_sparse()) {
+                    (Ok(a), Ok(b)) => {
+                        let (a, b) = (a.storage(), b.storage());
+                        a.fill().same_bits(b.fill())
+                            && a.addresses() == b.addresses()
+                            && same(a.values(), b.values())
+                    }
+                    (a, b) => a.err() == b.err(),
+                };
+                all && stored
+            }};
         }
         match by % 4 {
             0 => agree!(sum),
