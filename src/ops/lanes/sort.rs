@@ -228,7 +228,7 @@ pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
     })
 }
 
-/// Makes a vector `count` and [`SPARE`] long, whatever it then holds.
+/// Makes a vector at least `count` and [`SPARE`] long, whatever it then holds: lanes whose lengths vary are not cleared for.
 fn resize<T: Copy + Default>(vec: &mut Vec<T>, count: usize) -> Result<()> {
-    memory::resize(vec, count.saturating_add(SPARE), T::default())
+    memory::resize(vec, count.saturating_add(SPARE).max(vec.len()), T::default())
 }
