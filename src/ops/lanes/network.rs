@@ -116,6 +116,43 @@ pub(super) fn sort_eight<R: Radix>(items: &mut [R; 8]) {
     }
 }
 
+/// Sorts each of some arrays of at most [`LONGEST`] items.
+#[inline(always)]
+pub(super) fn sort_arrays<R: Radix, const N: usize>(arrays: &mut [[R; N]; LANES]) {
+    if N == 8 {
+        for array in arrays {
+            if let Some(eight) = array.first_chunk_mut() {
+                sort_eight(eight);
+            }
+        }
+    } else {
+        let mut rows = [[R::default(); LANES]; N];
+        sort_together(arrays.as_flattened_mut(), &mut rows, PAIRS[N].as_slice());
+    }
+}
+
+/// Sorts the first lanes by pairs of rows, with memory for as many rows as lanes are long.
+#[inline(always)]
+fn sort_together<R: Radix>(items: &mut [R], rows: &mut [[R; LANES]], pairs: &[(u8, u8)]) {
+    let len = rows.len();
+    for (lane, items) in items.chunks_exact(len).enumerate() {
+        for (item, row) in items.iter().zip(&mut *rows) {
+            row[lane % LANES] = *item;
+        }
+    }
+    for &(first, second) in pairs {
+        let (first, second) = (usize::from(first), usize::from(second));
+        let (a, b) = (rows[first], rows[second]);
+        rows[first] = std::array::from_fn(|lane| a[lane].min(b[lane]));
+        rows[second] = std::array::from_fn(|lane| a[lane].max(b[lane]));
+    }
+    for (lane, items) in items.chunks_exact_mut(len).enumerate() {
+        for (item, row) in items.iter_mut().zip(&*rows) {
+            *item = row[lane % LANES];
+        }
+    }
+}
+
 struct Sort<'a, R> {
     items: &'a mut [R],
     rows: &'a mut [[R; LANES]],
@@ -127,24 +164,7 @@ impl<R: Radix> Kernel for Sort<'_, R> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { items, rows, pairs } = self;
-        let len = rows.len();
-        for (lane, items) in items.chunks_exact(len).enumerate() {
-            for (item, row) in items.iter().zip(&mut *rows) {
-                row[lane % LANES] = *item;
-            }
-        }
-        for &(first, second) in pairs {
-            let (first, second) = (usize::from(first), usize::from(second));
-            let (a, b) = (rows[first], rows[second]);
-            rows[first] = std::array::from_fn(|lane| a[lane].min(b[lane]));
-            rows[second] = std::array::from_fn(|lane| a[lane].max(b[lane]));
-        }
-        for (lane, items) in items.chunks_exact_mut(len).enumerate() {
-            for (item, row) in items.iter_mut().zip(&*rows) {
-                *item = row[lane % LANES];
-            }
-        }
+        sort_together(self.items, self.rows, self.pairs);
     }
 }
 

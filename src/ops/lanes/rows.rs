@@ -4,17 +4,15 @@
 //! element or on the length of such a run, which are unpredictable.
 
 use super::SortOrder;
-use super::network::{LANES, LONGEST, Network, sort_eight};
+use super::network::{LANES, LONGEST, sort_arrays};
 use super::operand::LaneSlices;
 use super::select::{Elements, Picked, Positions};
 use super::sort::{Keys, Pairs, argsort_lanes, restore, sort_lanes};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
-use crate::kernel::inner::map_all;
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::resize;
 use bytemuck::Zeroable;
-use std::array;
 use std::marker::PhantomData;
 
 /// The first elements of a slice.
@@ -149,20 +147,11 @@ pub(crate) fn sort_rows<'d, T: Sortable, P: SortedRows<T>>(
     order: SortOrder,
     limit: usize,
 ) -> Result<()> {
-    let mut sorter = Sorter::<T, P> {
-        order,
-        limit,
-        elements: Vec::new(),
-        items: Vec::new(),
-        results: Vec::new(),
-        network: Network::default(),
-        memory: <_>::default(),
-        all: Vec::new(),
-    };
+    let mut sorter = Sorter::<T, P> { order, limit, memory: <_>::default(), all: Vec::new() };
     let (mut out, mut batch, mut count) = (out, [Run::new(&[], 0); LANES], 0);
     for run in rows {
         if run.len > LONGEST {
-            out = sorter.together(&batch[..count], out)?;
+            out = sorter.together(&batch[..count], out);
             out = sorter.alone(run, out)?;
             count = 0;
             continue;
@@ -170,22 +159,17 @@ pub(crate) fn sort_rows<'d, T: Sortable, P: SortedRows<T>>(
         batch[count] = run;
         count += 1;
         if count == LANES {
-            out = sorter.together(&batch, out)?;
+            out = sorter.together(&batch, out);
             count = 0;
         }
     }
-    sorter.together(&batch[..count], out)?;
+    sorter.together(&batch[..count], out);
     Ok(())
 }
 
 struct Sorter<T: Sortable, P: SortedRows<T>> {
     order: SortOrder,
     limit: usize,
-    /// Short runs side by side, each of as many elements, items and results as the longest can have.
-    elements: Vec<T>,
-    items: Vec<P::Item>,
-    results: Vec<P::Elem>,
-    network: Network<P::Item>,
     /// For long runs, and for all results where not all are wanted.
     memory: P::Memory,
     all: Vec<P::Elem>,
@@ -206,22 +190,10 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
     }
 
     /// Writes the results of up to [`LANES`] short runs, returns the slots behind.
-    fn together<'o>(
-        &mut self,
-        runs: &[Run<'_, T>],
-        out: &'o mut [P::Elem],
-    ) -> Result<&'o mut [P::Elem]> {
-        let longest = runs.iter().map(|run| run.len).max().unwrap_or(0);
-        if (1..=EIGHT).contains(&longest) && self.limit >= EIGHT {
-            let descending = self.order.is_descending();
-            let eight = Eight::<_, P> { runs, out: &mut *out, descending, by: PhantomData };
-            if let Some(written) = dispatch(eight) {
-                return Ok(&mut out[written..]);
-            }
-        }
-        match longest {
-            0 => Ok(out),
-            1..=EIGHT => self.padded::<EIGHT>(runs, out),
+    fn together<'o>(&self, runs: &[Run<'_, T>], out: &'o mut [P::Elem]) -> &'o mut [P::Elem] {
+        match runs.iter().map(|run| run.len).max().unwrap_or(0) {
+            0 => out,
+            1..=8 => self.padded::<8>(runs, out),
             9..=16 => self.padded::<16>(runs, out),
             _ => self.padded::<LONGEST>(runs, out),
         }
@@ -229,121 +201,81 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
 
     /// [`Self::together`] of runs of at most `N` elements.
     fn padded<'o, const N: usize>(
-        &mut self,
+        &self,
         runs: &[Run<'_, T>],
         out: &'o mut [P::Elem],
-    ) -> Result<&'o mut [P::Elem]> {
-        let Self { elements, items, results, network, .. } = self;
-        let descending = self.order.is_descending();
-        resize(elements, N * LANES, T::zeroed())?;
-        resize(items, N * LANES, P::Item::default())?;
-        resize(results, N * LANES, P::Elem::zeroed())?;
-        for (run, elements) in runs.iter().zip(elements.as_chunks_mut::<N>().0) {
-            match run.from.first_chunk() {
-                Some(few) => *elements = *few,
-                None => elements[..run.len].copy_from_slice(run.elements()),
-            }
-        }
-        let own = map_all(&elements[..N * runs.len()], items, |at, x: T| {
-            (P::item(x.key(descending), at % N), P::is_own(x))
-        });
-        dispatch(Pad { runs, items: items.as_chunks_mut::<N>().0, last: P::item(T::Key::LAST, N) });
-        network.sort(items, N)?;
-        map_all(items, results, |_, item| (P::result(item, descending), true));
-        let (mut out, sorted) =
-            (out, items.as_chunks::<N>().0.iter().zip(results.as_chunks::<N>().0));
-        for (run, (items, results)) in runs.iter().zip(sorted) {
-            let count = run.len.min(self.limit).min(out.len());
-            match out.first_chunk_mut() {
-                Some(slots) => *slots = *results,
-                None => out[..count].copy_from_slice(&results[..count]),
-            }
-            let (now, later) = out.split_at_mut(count);
-            if !own {
-                P::restore(run.elements(), &items[..run.len], now, descending);
-            }
-            out = later;
-        }
-        Ok(out)
+    ) -> &'o mut [P::Elem] {
+        let (limit, descending) = (self.limit, self.order.is_descending());
+        let by = PhantomData;
+        let written = dispatch(Padded::<N, _, P> { runs, out, limit, descending, by });
+        &mut out[written..]
     }
 }
 
-/// Elements of the runs that are sorted in registers.
-const EIGHT: usize = 8;
-
-/// Sorts up to [`LANES`] runs of at most [`EIGHT`] elements, if there are so many slots and elements behind each and every
-/// item gives its element back; returns how many results there are.
-struct Eight<'s, 'd, T, P: Picked<T>> {
+/// Sorts up to [`LANES`] runs of at most `N` elements, padded with items that come last; returns how many results there are.
+struct Padded<'s, 'd, const N: usize, T, P: Picked<T>> {
     runs: &'s [Run<'d, T>],
     out: &'s mut [P::Elem],
+    limit: usize,
     descending: bool,
     by: PhantomData<P>,
 }
 
-impl<T: Sortable, P: SortedRows<T>> Kernel for Eight<'_, '_, T, P> {
-    type Out = Option<usize>;
+impl<const N: usize, T: Sortable, P: SortedRows<T>> Kernel for Padded<'_, '_, N, T, P> {
+    type Out = usize;
 
     #[inline(always)]
-    fn run(self) -> Option<usize> {
-        let Self { runs, out, descending, .. } = self;
+    fn run(self) -> usize {
+        let Self { runs, out, limit, descending, .. } = self;
         // Arrays of one size, so that every loop over all of them becomes vector instructions.
-        let mut elements = [[T::zeroed(); EIGHT]; LANES];
+        let mut elements = [[T::zeroed(); N]; LANES];
         for (elements, run) in elements.iter_mut().zip(runs) {
-            *elements = *run.from.first_chunk()?;
+            match run.from.first_chunk() {
+                Some(few) => *elements = *few,
+                None => copy(run.elements(), &mut elements[..run.len]),
+            }
         }
-        let (mut rows, mut own) = ([[P::Item::default(); EIGHT]; LANES], true);
+        let (mut rows, mut own) = ([[P::Item::default(); N]; LANES], true);
         for (row, elements) in rows.iter_mut().zip(&elements) {
             for (k, (item, &x)) in row.iter_mut().zip(elements).enumerate() {
                 *item = P::item(x.key(descending), k);
                 own &= P::is_own(x);
             }
         }
-        if !own {
-            return None;
-        }
-        // A window that begins so far before the last items as a run is long.
-        let mut least = [P::Item::default(); 2 * EIGHT];
-        least[EIGHT..].fill(P::item(T::Key::LAST, EIGHT));
+        // A window that begins so far before the last items as a run is long: nothing comes before the first ones.
+        let mut least = [P::Item::default(); 2 * LONGEST];
+        least[N..].fill(P::item(T::Key::LAST, N));
         for (row, run) in rows.iter_mut().zip(runs) {
-            let least = least[EIGHT - run.len.min(EIGHT)..].first_chunk::<EIGHT>()?;
-            *row = array::from_fn(|k| row[k].max(least[k]));
+            let least = &least[N - run.len.min(N)..][..N];
+            row.iter_mut().zip(least).for_each(|(item, &least)| *item = (*item).max(least));
         }
-        rows.iter_mut().for_each(sort_eight);
-        let mut results = [[P::Elem::zeroed(); EIGHT]; LANES];
+        sort_arrays(&mut rows);
+        let mut results = [[P::Elem::zeroed(); N]; LANES];
         for (result, &item) in results.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
             *result = P::result(item, descending);
         }
         let mut written = 0;
-        for (results, run) in results.iter().zip(runs) {
-            *out.get_mut(written..)?.first_chunk_mut()? = *results;
-            written += run.len;
-        }
-        Some(written)
-    }
-}
-
-/// Replaces what lies behind runs by an item that comes last.
-struct Pad<'s, 'd, const N: usize, T, I> {
-    runs: &'s [Run<'d, T>],
-    items: &'s mut [[I; N]],
-    last: I,
-}
-
-impl<const N: usize, T, I: Radix> Kernel for Pad<'_, '_, N, T, I> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run(self) {
-        // A window that begins so far before the last items as a run is long: nothing comes before the first ones.
-        let mut least = [I::default(); 2 * LONGEST];
-        least[N..].fill(self.last);
-        for (run, items) in self.runs.iter().zip(self.items) {
-            let least = &least[N - run.len.min(N)..][..N];
-            for (item, &least) in items.iter_mut().zip(least) {
-                *item = (*item).max(least);
+        for (run, (items, results)) in runs.iter().zip(rows.iter().zip(&results)) {
+            let slots = &mut out[written..];
+            let count = run.len.min(limit).min(slots.len());
+            match slots.first_chunk_mut() {
+                Some(slots) => *slots = *results,
+                None => copy(&results[..count], &mut slots[..count]),
             }
+            if !own {
+                P::restore(run.elements(), &items[..run.len], &mut slots[..count], descending);
+            }
+            written += count;
         }
+        written
     }
+}
+
+/// Apart, as the compiler would make one copy of unknown length of this and the one of a whole array.
+#[cold]
+#[inline(never)]
+fn copy<T: Copy>(from: &[T], to: &mut [T]) {
+    to.copy_from_slice(from);
 }
 
 #[cfg(test)]
