@@ -251,7 +251,7 @@ impl<T: Send> Running<'_, '_, T> {
 }
 
 /// Boxes that storage is told of before they are read.
-const AHEAD: usize = 64;
+pub(crate) const AHEAD: usize = 64;
 
 /// Whether an output of so many bytes is written past the caches, if each slot is written once.
 pub(super) fn is_streamed<T>(bytes: usize) -> bool {

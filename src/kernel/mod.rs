@@ -23,7 +23,7 @@ mod walk;
 
 pub(crate) use common::Intersection;
 pub use evaluate::Local;
-pub(crate) use evaluate::{Source, TileSource, evaluate, evaluate_blocks, fill_tile};
+pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, evaluate_blocks, fill_tile};
 pub(crate) use fill::{Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
 pub use filled::Filled;
 pub use inner::Dest;

@@ -104,9 +104,11 @@ impl InBlocks {
         &self.grid
     }
 
-    /// Rows of a block.
-    pub(super) fn height(&self) -> usize {
-        self.height.max(1)
+    /// The first row behind the block that holds this one.
+    pub(super) fn next_row(&self, shape: &Shape, row: usize) -> usize {
+        let rows = shape.iter().rev().nth(1).copied().unwrap_or(1).max(1);
+        let (within, height) = (row % rows, self.height.max(1));
+        row - within + rows.min((within / height + 1).saturating_mul(height))
     }
 
     /// Columns up to the end of the block that holds this one.
