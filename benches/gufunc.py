@@ -3,36 +3,13 @@
 Times are medians on one thread; ratios are to copying as many bytes in the same round, as in the bench.
 """
 
-import os
 import statistics
-import sys
-import time
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[threads] = "1"
-try:
-    import numpy as np
-except ImportError:
-    print("NumPy is not installed: nothing is timed")
-    sys.exit(0)
-try:
-    from scipy.spatial.distance import cdist
-except ImportError:
-    cdist = None
+from peers import QUICK, needed, optional, part, seconds
 
-QUICK = "--quick" in sys.argv
+np, distance = needed("numpy"), optional("scipy.spatial.distance")
+
 ROUNDS = 3 if QUICK else 15
-
-
-def part(count):
-    return count // 100 if QUICK else count
-
-
-def seconds(run, repeats=1):
-    start = time.perf_counter()
-    for _ in range(repeats):
-        run()
-    return (time.perf_counter() - start) / repeats
 
 
 def row(name, size, run):
@@ -86,11 +63,11 @@ def main():
     each("matmul of 20000 8 x 8, each", count, lambda: np.matmul(m, n, out=out))
     points = 50 if QUICK else 2000
     p, q = (quarters(3 * points, seed).reshape(points, 3) for seed in (1, 500))
-    if cdist is None:
+    if distance is None:
         print("SciPy is not installed: no cdist")
     else:
         out = np.empty((points, points))
-        each("cdist of 2000 x 2000, d = 3, a result", points * points, lambda: cdist(p, q, out=out))
+        each("cdist of 2000 x 2000, d = 3, a result", points * points, lambda: distance.cdist(p, q, out=out))
     a, b, out = np.arange(1.0, 7.0).reshape(2, 3), np.array([1.0, 10.0, 100.0]), np.empty(2)
     inner = getattr(np, "vecdot", None) or np.inner
     repeats = 10 if QUICK else 20_000

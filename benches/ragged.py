@@ -4,39 +4,13 @@ Times are medians on one thread; ratios are to copying as many bytes in the same
 columns and results once each. Without awkward-array or numba, their rows are left out.
 """
 
-import os
 import statistics
-import sys
-import time
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[threads] = "1"
-try:
-    import numpy as np
-except ImportError:
-    print("NumPy is not installed: nothing is timed")
-    sys.exit(0)
-try:
-    import awkward as ak
-except ImportError:
-    ak = None
-try:
-    import numba
-except ImportError:
-    numba = None
+from peers import QUICK, needed, optional, part, seconds
 
-QUICK = "--quick" in sys.argv
+np, ak, numba = needed("numpy"), optional("awkward"), optional("numba")
+
 ROUNDS = 3 if QUICK else 11
-
-
-def part(count):
-    return count // 100 if QUICK else count
-
-
-def seconds(run):
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
 
 
 def row(name, size, runs):

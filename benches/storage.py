@@ -4,36 +4,14 @@
 the library lets itself be told; ratios are to NumPy on memory, interleaved.
 """
 
-import os
 import statistics
-import sys
-import time
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLOSC_NTHREADS"):
-    os.environ[threads] = "1"
-try:
-    import numpy as np
-except ImportError:
-    print("NumPy is not installed: nothing is timed")
-    sys.exit(0)
-try:
-    import zarr
-except ImportError:
-    zarr = None
-try:
-    import blosc2
-except ImportError:
-    blosc2 = None
+from peers import QUICK, needed, optional, seconds
 
-QUICK = "--quick" in sys.argv
+np, zarr, blosc2 = needed("numpy"), optional("zarr"), optional("blosc2")
+
 ROUNDS = 3 if QUICK else 11
 SIDE, BLOCK = (512 if QUICK else 2048), 256
-
-
-def seconds(run):
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
 
 
 def rows(name, array, data):

@@ -5,30 +5,20 @@ own.
 """
 
 import statistics
-import sys
 import tempfile
-import time
 
-try:
-    import numpy as np
-    import zarr
-except ImportError:
-    print("zarr-python is not installed: nothing is timed")
-    sys.exit(0)
+from peers import QUICK, needed, seconds
 
-QUICK = "--quick" in sys.argv
+np, zarr = needed("numpy"), needed("zarr")
+
 ROUNDS = 3 if QUICK else 9
 SIDE, CHUNK = (1024 if QUICK else 4096), 512
 
 
 def row(name, run):
     run()
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    print(f"{name:<32} {statistics.median(times) * 1e3:9.3f} ms")
+    median = statistics.median(seconds(run) for _ in range(ROUNDS))
+    print(f"{name:<32} {median * 1e3:9.3f} ms")
 
 
 def main():
