@@ -284,16 +284,9 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
             if self.visit_side_by_side(rows.clone(), columns.clone(), visit)? {
                 return Ok(());
             }
-            let own = self.rows.in_blocks.as_ref();
-            let most = own.map_or(usize::MAX, |own| own.rows_at_once(width)).min(rows.len().max(1));
-            for start in rows.clone().step_by(most) {
-                let (first, part) = (start - rows.start, start..rows.end.min(start + most));
-                let block = self.read(part.clone(), columns.clone())?;
-                visit_few(part.len(), |row| block.row(row), &mut |row, few| {
-                    visit(first + row, few)
-                })?;
-            }
-            return Ok(());
+            let count = rows.len();
+            let block = self.read(rows, columns)?;
+            return visit_few(count, |row| block.row(row), visit);
         };
         self.bind(run, &index, columns)?;
         if self.worker.bound().row_in_memory(0, width).is_some() {

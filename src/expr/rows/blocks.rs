@@ -42,14 +42,6 @@ impl InBlocks {
     /// Elements of rows that are copied from their blocks at once, to be in a near cache when they are used.
     pub(super) const COPIED: usize = 1 << 15;
 
-    /// How many rows of so many columns are had at once: few where they are copied from blocks that are held.
-    pub(super) fn rows_at_once(&self, columns: usize) -> usize {
-        if self.grid.held_by_each() <= columns.div_ceil(self.width) {
-            return usize::MAX;
-        }
-        (Self::COPIED / columns.max(1)).max(1)
-    }
-
     /// Fewest columns of a block that are worth a run of their own.
     const NARROW: usize = 32;
 
@@ -257,8 +249,8 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         Ok(true)
     }
 
-    /// Calls `visit` with rows whose columns lie in a few blocks side by side: a few rows at a time, copied just before.
-    /// `false` if that cannot be.
+    /// Calls `visit` with rows whose columns lie in several blocks side by side: a few rows at a time, copied just before.
+    /// `false` if that cannot be, as a thread does not hold so many blocks.
     #[inline(never)]
     pub(super) fn visit_side_by_side(
         &mut self,
@@ -266,13 +258,11 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         columns: Range<usize>,
         visit: VisitRows<'_, T>,
     ) -> Result<bool, Stop> {
-        /// Most blocks, which are held together.
-        const SIDE_BY_SIDE: usize = 4;
         /// Elements that are copied at once, to the nearest cache.
         const NEAR: usize = 1024;
         let Some(own) = &self.rows.in_blocks else { return Ok(false) };
         let (width, parts) = (columns.len(), own.parts(columns));
-        if !(2..=SIDE_BY_SIDE).contains(&parts.len()) {
+        if !(2..=own.grid.held_by_each()).contains(&parts.len()) {
             return Ok(false);
         }
         parts.iter().for_each(|part| self.tell(rows.start, part.start));
@@ -288,7 +278,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         let lines = self.blocks.iter().zip(&parts).map(|((worker, starts), part)| {
             (worker.slice().unwrap_or_default(), &starts[..], part.len())
         });
-        let lines: SmallVec<[_; SIDE_BY_SIDE]> = lines.collect();
+        let lines: SmallVec<[_; 4]> = lines.collect();
         let seed = lines.first().and_then(|(slice, starts, _)| slice.get(*starts.first()?));
         let (Some(&seed), together) = (seed, (NEAR / width).clamp(1, rows.len().max(1))) else {
             return Ok(false);
