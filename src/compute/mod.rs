@@ -30,8 +30,8 @@ use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pairs, Pieces, Prepare,
-    moved, prepare_all, selectors,
+    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare, moved,
+    prepare_all, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
@@ -353,32 +353,6 @@ impl<'a, C: Compute> IntoExpr for &'a Deferred<C> {
 
     fn into_expr(self) -> Pending<&'a C> {
         Pending::new(&self.operation, self.shared())
-    }
-}
-
-impl<T: Copy + Send + Sync, C: Compute<Elem = T>> Pairs<Deferred<C>> for T {
-    type Expr = Pending<C>;
-    type Divisor = Pending<C>;
-
-    fn pair(right: Deferred<C>) -> Pending<C> {
-        right.into_expr()
-    }
-
-    fn divisor(right: Deferred<C>) -> Pending<C> {
-        right.into_expr()
-    }
-}
-
-impl<'a, T: Copy + Send + Sync, C: Compute<Elem = T>> Pairs<&'a Deferred<C>> for T {
-    type Expr = Pending<&'a C>;
-    type Divisor = Pending<&'a C>;
-
-    fn pair(right: &'a Deferred<C>) -> Pending<&'a C> {
-        right.into_expr()
-    }
-
-    fn divisor(right: &'a Deferred<C>) -> Pending<&'a C> {
-        right.into_expr()
     }
 }
 

@@ -1,24 +1,11 @@
 //! Elementwise functions as methods of tensors and expressions.
 
-use super::{Apply, IntoExpr, Lazy, Op, Pairs, elementwise_table};
+use super::{Apply, IntoExpr, Lazy, Op, Pairs};
+use super::{binary_methods, elementwise_methods, elementwise_table, unary_methods};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
 use std::fmt;
 use std::marker::PhantomData;
-
-type Unary<Op, X> = Lazy<Apply<Op, (<X as IntoExpr>::Expr,)>>;
-type Binary<Op, X, R> =
-    Lazy<Apply<Op, (<X as IntoExpr>::Expr, <<X as IntoExpr>::Elem as Pairs<R>>::Expr)>>;
-type Ternary<Op, X, A, B> = Lazy<
-    Apply<
-        Op,
-        (
-            <X as IntoExpr>::Expr,
-            <<X as IntoExpr>::Elem as Pairs<A>>::Expr,
-            <<X as IntoExpr>::Elem as Pairs<B>>::Expr,
-        ),
-    >,
->;
 
 type Chosen<C, A, B> = Lazy<
     Apply<
@@ -26,19 +13,6 @@ type Chosen<C, A, B> = Lazy<
         (<C as IntoExpr>::Expr, <A as IntoExpr>::Expr, <<A as IntoExpr>::Elem as Pairs<B>>::Expr),
     >,
 >;
-
-macro_rules! unary_methods {
-    ($($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*) => { $(
-        $(#[$doc])*
-        #[allow(clippy::wrong_self_convention, reason = "an expression takes its operands")]
-        fn $method(self) -> Unary<$Op, Self>
-        where
-            Self::Elem: $Bound,
-        {
-            Lazy(Apply::new($Op, (self.into_expr(),)))
-        }
-    )* };
-}
 
 macro_rules! unary_ops {
     ($($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*) => { $(
@@ -53,18 +27,6 @@ macro_rules! unary_ops {
             fn call(&self, (x,): (T,)) -> $Out {
                 $Bound::$element(x)
             }
-        }
-    )* };
-}
-
-macro_rules! binary_methods {
-    ($($(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty;)*) => { $(
-        $(#[$doc])*
-        fn $method<R>(self, other: R) -> Binary<$Op, Self, R>
-        where
-            Self::Elem: $($Bound)+ + Pairs<R>,
-        {
-            Lazy(Apply::new($Op, (self.into_expr(), <Self::Elem as Pairs<R>>::pair(other))))
         }
     )* };
 }
@@ -95,6 +57,10 @@ macro_rules! binary_ops {
 /// let t = Tensor::from_vec([3], vec![1.0, 4.0, 9.0])?;
 /// assert_eq!(t.sqrt().eval()?.to_vec()?, [1.0, 2.0, 3.0]);
 /// assert_eq!(t.less(5.0).eval()?.to_vec()?, [true, true, false]);
+/// assert_eq!(t.map(|x| x * 10.0).eval()?.to_vec()?, [10.0, 40.0, 90.0]);
+/// let error = (&t * 100.0).cast::<u8>().eval().unwrap_err();
+/// assert_eq!(error.to_string(), "cannot convert 400.0 at index [1] to u8");
+/// assert_eq!((&t * 100.0).cast_unchecked::<u8>().eval()?.to_vec()?, [100, 255, 255]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 ///
@@ -104,87 +70,7 @@ macro_rules! binary_ops {
     note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
 )]
 pub trait Elementwise: IntoExpr + Sized {
-    elementwise_table!(unary_methods binary_methods);
-
-    /// Any function of one operand. A panic in the closure reaches the caller of the evaluation.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1, 2])?;
-    /// assert_eq!(t.map(|x| x * 10).eval()?.to_vec()?, [10, 20]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[doc(alias = "mapv")]
-    #[doc(alias = "vectorize")]
-    fn map<U, F>(self, f: F) -> Lazy<Apply<MapOp<F>, (Self::Expr,)>>
-    where
-        U: Copy + Send + Sync,
-        F: Fn(Self::Elem) -> U + Send + Sync,
-    {
-        Lazy(Apply::new(MapOp(f), (self.into_expr(),)))
-    }
-
-    /// Elements held between two bounds, NaN if any of the three is.
-    #[doc(alias = "clip")]
-    fn clamp<A, B>(self, low: A, high: B) -> Ternary<ClampOp, Self, A, B>
-    where
-        Self::Elem: Order + Pairs<A> + Pairs<B>,
-    {
-        let bounds = (<Self::Elem as Pairs<A>>::pair(low), <Self::Elem as Pairs<B>>::pair(high));
-        Lazy(Apply::new(ClampOp, (self.into_expr(), bounds.0, bounds.1)))
-    }
-
-    /// `self * factor + summand`, rounded once.
-    #[doc(alias = "fma")]
-    fn mul_add<A, B>(self, factor: A, summand: B) -> Ternary<MulAddOp, Self, A, B>
-    where
-        Self::Elem: Real + Pairs<A> + Pairs<B>,
-    {
-        let others =
-            (<Self::Elem as Pairs<A>>::pair(factor), <Self::Elem as Pairs<B>>::pair(summand));
-        Lazy(Apply::new(MulAddOp, (self.into_expr(), others.0, others.1)))
-    }
-
-    /// A whole power, by repeated squaring; integers wrap, and negative powers are `1 / x^n`.
-    ///
-    /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
-    #[doc(alias = "power")]
-    #[doc(alias = "pow")]
-    fn powi(self, exponent: i32) -> Unary<PowiOp, Self>
-    where
-        Self::Elem: Arithmetic,
-    {
-        Lazy(Apply::new(PowiOp(exponent), (self.into_expr(),)))
-    }
-
-    /// Conversion of the elements, checked: an element that `U` cannot hold is
-    /// [`Error::Cast`](crate::Error::Cast), which names it and its index.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1.9, 300.0])?;
-    /// let error = t.cast::<u8>().eval().unwrap_err();
-    /// assert_eq!(error.to_string(), "cannot convert 300.0 at index [1] to u8");
-    /// assert_eq!(t.cast_unchecked::<u8>().eval()?.to_vec()?, [1, 255]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[doc(alias = "astype")]
-    fn cast<U>(self) -> Unary<CastOp<U>, Self>
-    where
-        Self::Elem: Cast<U>,
-        U: Copy + Send + Sync,
-    {
-        Lazy(Apply::new(CastOp(PhantomData), (self.into_expr(),)))
-    }
-
-    /// Conversion of the elements as Rust's `as` does it, NaN to 0.
-    fn cast_unchecked<U>(self) -> Unary<CastUncheckedOp<U>, Self>
-    where
-        Self::Elem: Cast<U>,
-        U: Copy + Send + Sync,
-    {
-        Lazy(Apply::new(CastUncheckedOp(PhantomData), (self.into_expr(),)))
-    }
+    elementwise_methods!([Lazy Apply IntoExpr into_expr Pairs]);
 
     /// Boxed, see [`Lazy::boxed`].
     fn boxed<'a>(self) -> super::BoxExpr<'a, Self::Elem>
@@ -280,7 +166,7 @@ impl<T: Real> Op<(T, T, T)> for MulAddOp {
 
 /// [`Elementwise::powi`].
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PowiOp(i32);
+pub struct PowiOp(pub(crate) i32);
 
 impl<T: Arithmetic> Op<(T,)> for PowiOp {
     type Out = T;
@@ -337,7 +223,7 @@ impl<T: Cast<U>, U: Copy + Send + Sync> Op<(T,)> for CastOp<U> {
 
 /// [`Elementwise::cast_unchecked`].
 #[derive(Debug, Clone, Copy)]
-pub struct CastUncheckedOp<U>(PhantomData<fn() -> U>);
+pub struct CastUncheckedOp<U>(pub(crate) PhantomData<fn() -> U>);
 
 impl<T: Cast<U>, U: Copy + Send + Sync> Op<(T,)> for CastUncheckedOp<U> {
     type Out = U;

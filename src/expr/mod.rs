@@ -20,6 +20,7 @@ mod elements;
 mod elementwise;
 mod eval;
 mod explain;
+mod implement;
 mod lazy;
 mod leaf;
 mod locate;
@@ -59,7 +60,7 @@ pub(crate) use rows::{RowReader, Rows, TURNED, lies_turned};
 pub use scalar::Scalar;
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{for_each_fiber, for_each_stored};
-pub(crate) use {tables::*, update::update_with};
+pub(crate) use {implement::*, tables::*, update::update_with};
 
 /// What evaluates expressions, named so that their types can be written down. Not for use.
 #[doc(hidden)]

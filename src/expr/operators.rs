@@ -1,9 +1,9 @@
 //! Operators: `+ - * / %`, `& | ^ !`, negation, and the compound assignments.
 
 use super::update::update_with;
-use super::{
-    Apply, Expr, Lazy, Op, Pairs, Scalar, for_assignments, for_binary, for_scalars, for_unary,
-};
+use super::{Apply, Expr, Lazy, Op, Pairs, Scalar};
+use super::{binary_operators, operators, scalar_operators, unary_operators};
+use super::{for_assignments, for_binary, for_scalars, for_unary};
 use crate::dtype::{Arithmetic, Bits, DivideBy, Signed};
 use crate::error::Result;
 use crate::kernel::Fault;
@@ -88,102 +88,6 @@ impl<T: Arithmetic> Op<(T, T)> for RemOp {
     }
 }
 
-macro_rules! binary {
-    ($($Op:ident: $Trait:ident $method:ident, $Bound:ident, $Right:ident $pair:ident;)*) => { $(
-        impl<S: Reader, R> ops::$Trait<R> for Tensor<S>
-        where
-            S::Elem: $Bound + Pairs<R>,
-        {
-            type Output = Lazy<Apply<$Op, (Tensor<S>, <S::Elem as Pairs<R>>::$Right)>>;
-
-            #[inline]
-            fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self, S::Elem::$pair(right))))
-            }
-        }
-
-        impl<'a, S: Reader, R> ops::$Trait<R> for &'a Tensor<S>
-        where
-            S::Elem: $Bound + Pairs<R>,
-        {
-            type Output = Lazy<Apply<$Op, (Tensor<&'a S>, <S::Elem as Pairs<R>>::$Right)>>;
-
-            #[inline]
-            fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self.view(), S::Elem::$pair(right))))
-            }
-        }
-
-        impl<E: Expr, R> ops::$Trait<R> for Lazy<E>
-        where
-            E::Elem: $Bound + Pairs<R>,
-        {
-            type Output = Lazy<Apply<$Op, (E, <E::Elem as Pairs<R>>::$Right)>>;
-
-            #[inline]
-            fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self.0, E::Elem::$pair(right))))
-            }
-        }
-
-        impl<'a, E: Expr, R> ops::$Trait<R> for &'a Lazy<E>
-        where
-            E::Elem: $Bound + Pairs<R>,
-        {
-            type Output = Lazy<Apply<$Op, (E::Ref<'a>, <E::Elem as Pairs<R>>::$Right)>>;
-
-            #[inline]
-            fn $method(self, right: R) -> Self::Output {
-                Lazy(Apply::new($Op, (self.0.by_ref(), E::Elem::$pair(right))))
-            }
-        }
-
-        for_scalars!($Bound on_the_left $Op $Trait $method);
-    )* };
-}
-
-macro_rules! on_the_left {
-    ($Op:ident $Trait:ident $method:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
-        $(#[$cfg])?
-        impl<S: Reader<Elem = $type>> ops::$Trait<Tensor<S>> for $type {
-            type Output = Lazy<Apply<$Op, (Scalar<$type>, Tensor<S>)>>;
-
-            fn $method(self, right: Tensor<S>) -> Self::Output {
-                Lazy(Apply::new($Op, (Scalar(self), right)))
-            }
-        }
-
-        $(#[$cfg])?
-        impl<'a, S: Reader<Elem = $type>> ops::$Trait<&'a Tensor<S>> for $type {
-            type Output = Lazy<Apply<$Op, (Scalar<$type>, Tensor<&'a S>)>>;
-
-            fn $method(self, right: &'a Tensor<S>) -> Self::Output {
-                Lazy(Apply::new($Op, (Scalar(self), right.view())))
-            }
-        }
-
-        $(#[$cfg])?
-        impl<E: Expr<Elem = $type>> ops::$Trait<Lazy<E>> for $type {
-            type Output = Lazy<Apply<$Op, (Scalar<$type>, E)>>;
-
-            fn $method(self, right: Lazy<E>) -> Self::Output {
-                Lazy(Apply::new($Op, (Scalar(self), right.0)))
-            }
-        }
-
-        $(#[$cfg])?
-        impl<'a, E: Expr<Elem = $type>> ops::$Trait<&'a Lazy<E>> for $type {
-            type Output = Lazy<Apply<$Op, (Scalar<$type>, E::Ref<'a>)>>;
-
-            fn $method(self, right: &'a Lazy<E>) -> Self::Output {
-                Lazy(Apply::new($Op, (Scalar(self), right.0.by_ref())))
-            }
-        }
-    )* };
-}
-
-for_binary!(binary);
-
 macro_rules! unary {
     ($($(#[$doc:meta])* $Op:ident: $Trait:ident $method:ident, $Bound:ident $element:ident;)*) => { $(
         $(#[$doc])*
@@ -198,53 +102,17 @@ macro_rules! unary {
                 a.$element()
             }
         }
-
-        impl<S: Reader> ops::$Trait for Tensor<S>
-        where
-            S::Elem: $Bound,
-        {
-            type Output = Lazy<Apply<$Op, (Tensor<S>,)>>;
-
-            fn $method(self) -> Self::Output {
-                Lazy(Apply::new($Op, (self,)))
-            }
-        }
-
-        impl<'a, S: Reader> ops::$Trait for &'a Tensor<S>
-        where
-            S::Elem: $Bound,
-        {
-            type Output = Lazy<Apply<$Op, (Tensor<&'a S>,)>>;
-
-            fn $method(self) -> Self::Output {
-                Lazy(Apply::new($Op, (self.view(),)))
-            }
-        }
-
-        impl<E: Expr> ops::$Trait for Lazy<E>
-        where
-            E::Elem: $Bound,
-        {
-            type Output = Lazy<Apply<$Op, (E,)>>;
-
-            fn $method(self) -> Self::Output {
-                Lazy(Apply::new($Op, (self.0,)))
-            }
-        }
-
-        impl<'a, E: Expr> ops::$Trait for &'a Lazy<E>
-        where
-            E::Elem: $Bound,
-        {
-            type Output = Lazy<Apply<$Op, (E::Ref<'a>,)>>;
-
-            fn $method(self) -> Self::Output {
-                Lazy(Apply::new($Op, (self.0.by_ref(),)))
-            }
-        }
     )* };
 }
 for_unary!(unary);
+
+operators! {
+    [Lazy Apply Expr Pairs]
+    [S: Reader] Tensor<S> => Tensor<S>, |x| x;
+    ['a, S: Reader] &'a Tensor<S> => Tensor<&'a S>, |x| x.view();
+    [E: Expr] Lazy<E> => E, |x| x.0;
+    ['a, E: Expr] &'a Lazy<E> => E::Ref<'a>, |x| x.0.by_ref();
+}
 
 macro_rules! assignments {
     ($($Op:ident: $Trait:ident $method:ident $try_method:ident, $Bound:ident $sign:literal;)*) => { $(

@@ -1,6 +1,6 @@
 //! What can stand as an operand, and beside which elements.
 
-use super::{Expr, Lazy};
+use super::{Expr, Lazy, pairs};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 
@@ -76,44 +76,9 @@ pub trait Pairs<R>: Copy + Send + Sync {
     fn divisor(right: R) -> Self::Divisor;
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<E> for T {
-    type Expr = E;
-    type Divisor = E;
-
-    fn pair(right: E) -> E {
-        right
-    }
-
-    fn divisor(right: E) -> E {
-        right
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Copy + Send + Sync, S: Reader<Elem = T>> Pairs<&'a Tensor<S>> for T {
-    type Expr = Tensor<&'a S>;
-    type Divisor = Tensor<&'a S>;
-
-    fn pair(right: &'a Tensor<S>) -> Tensor<&'a S> {
-        right.view()
-    }
-
-    fn divisor(right: &'a Tensor<S>) -> Tensor<&'a S> {
-        right.view()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: Copy + Send + Sync, E: Expr<Elem = T>> Pairs<&'a Lazy<E>> for T {
-    type Expr = E::Ref<'a>;
-    type Divisor = E::Ref<'a>;
-
-    fn pair(right: &'a Lazy<E>) -> E::Ref<'a> {
-        right.0.by_ref()
-    }
-
-    fn divisor(right: &'a Lazy<E>) -> E::Ref<'a> {
-        right.0.by_ref()
-    }
+pairs! {
+    [Pairs IntoExpr into_expr]
+    [] [E: Expr<Elem = T>] E;
+    ['a] [S: Reader<Elem = T>] &'a Tensor<S>;
+    ['a] [E: Expr<Elem = T>] &'a Lazy<E>;
 }

@@ -28,8 +28,9 @@ macro_rules! for_scalars {
 
 /// Operators of two operands: the operation, trait and method, the bound on elements, what the right side becomes.
 macro_rules! for_binary {
-    ($callback:ident) => {
+    ($callback:ident $($prefix:tt)*) => {
         $callback! {
+            $($prefix)*
             AddOp: Add add, Arithmetic, Expr pair;
             SubOp: Sub sub, Arithmetic, Expr pair;
             MulOp: Mul mul, Arithmetic, Expr pair;
@@ -44,8 +45,9 @@ macro_rules! for_binary {
 
 /// Operators of one operand: the operation, trait and method, the bound on elements, and what it does to one.
 macro_rules! for_unary {
-    ($callback:ident) => {
+    ($callback:ident $($prefix:tt)*) => {
         $callback! {
+            $($prefix)*
             /// `-a`; integers wrap.
             NegOp: Neg neg, Signed negated;
             /// `!a`, bitwise or logical.
@@ -72,8 +74,9 @@ macro_rules! for_assignments {
 
 /// The functions of one and of two operands.
 macro_rules! elementwise_table {
-    ($unary:ident $binary:ident) => {
+    ($unary:ident $binary:ident $($prefix:tt)*) => {
         $unary! {
+            $($prefix)*
             /// Absolute value; the smallest integer wraps to itself.
             #[doc(alias = "absolute")]
             abs AbsOp Signed::magnitude -> T;
@@ -126,6 +129,7 @@ macro_rules! elementwise_table {
             is_finite IsFiniteOp Real::is_finite -> bool;
         }
         $binary! {
+            $($prefix)*
             /// The smaller of two elements, NaN if either is.
             #[doc(alias = "min")]
             minimum MinOp [Order] |a, b| a.minimum(b) => T;
@@ -164,39 +168,6 @@ macro_rules! elementwise_table {
     };
 }
 
-/// Numbers beside elements of their own type, for operands of one kind.
-macro_rules! scalar_operands {
-    ([$Pairs:ident $Into:ident $into:ident] $divisor:ident $($(#[$cfg:meta])? $type:ty)*) => { $(
-        $(#[$cfg])?
-        #[diagnostic::do_not_recommend]
-        impl $Pairs<$type> for $type {
-            type Expr = Scalar<$type>;
-            type Divisor = scalar_operands!(@$divisor $type);
-
-            fn pair(right: $type) -> Scalar<$type> {
-                Scalar(right)
-            }
-
-            fn divisor(right: $type) -> Self::Divisor {
-                Scalar(right.into())
-            }
-        }
-
-        $(#[$cfg])?
-        impl $Into for $type {
-            type Elem = $type;
-            type Expr = Scalar<$type>;
-
-            fn $into(self) -> Scalar<$type> {
-                Scalar(self)
-            }
-        }
-    )* };
-    (@numbers $type:ty) => { Scalar<$crate::dtype::Divisor<$type>> };
-    (@others $type:ty) => { Scalar<$type> };
-}
-
 pub(crate) use {
     elementwise_table, for_assignments, for_binary, for_numbers, for_scalars, for_unary,
-    scalar_operands,
 };

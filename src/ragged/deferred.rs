@@ -1,7 +1,7 @@
 //! Operations with one ragged result that are not computed yet.
 
 use super::eval::dense_only;
-use super::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr, pairs};
+use super::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
 use super::leaves::Computed;
@@ -9,7 +9,7 @@ use super::{Ragged, Stretch};
 use crate::compute::share;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, NOT_COMPUTED};
+use crate::expr::{Explanation, NOT_COMPUTED, pairs};
 use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -298,6 +298,7 @@ impl<'a, C: RaggedCompute> IntoRagged for &'a DeferredRagged<C> {
 }
 
 pairs! {
+    [PairsRagged IntoRagged into_ragged_expr]
     [] [C: RaggedCompute<Elem = T>] DeferredRagged<C>;
     ['a] [C: RaggedCompute<Elem = T>] &'a DeferredRagged<C>;
 }

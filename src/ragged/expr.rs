@@ -6,7 +6,7 @@ use super::{Ragged, Stretch};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy, NOT_COMPUTED};
+use crate::expr::{Expr, Lazy, NOT_COMPUTED, pairs};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use std::fmt;
@@ -170,31 +170,8 @@ impl<'a, E: RaggedExpr> IntoRagged for &'a LazyRagged<E> {
     }
 }
 
-/// What pairs with elements of one type: by its own expression.
-macro_rules! pairs {
-    ($([$($lifetime:lifetime)?] [$($generics:tt)*] $type:ty;)*) => { $(
-        #[diagnostic::do_not_recommend]
-        impl<$($lifetime,)? T: Copy + Send + Sync, $($generics)*> PairsRagged<$type> for T
-        where
-            $type: IntoRagged<Elem = T>,
-        {
-            type Expr = <$type as IntoRagged>::Expr;
-            type Divisor = <$type as IntoRagged>::Expr;
-
-            fn pair(right: $type) -> Self::Expr {
-                right.into_ragged_expr()
-            }
-
-            fn divisor(right: $type) -> Self::Divisor {
-                right.into_ragged_expr()
-            }
-        }
-    )* };
-}
-
-pub(super) use pairs;
-
 pairs! {
+    [PairsRagged IntoRagged into_ragged_expr]
     [] [S: Reader<Elem = T>] Ragged<S>;
     ['a] [S: Reader<Elem = T>] &'a Ragged<S>;
     [] [S: Reader<Elem = T>] Tensor<S>;

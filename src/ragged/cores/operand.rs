@@ -2,16 +2,15 @@
 
 use super::RaggedCall;
 use super::arguments::{RaggedArguments, RaggedMask};
-use crate::dtype::Arithmetic;
+use crate::dtype::{Arithmetic, Bits, Signed};
 use crate::error::Result;
-use crate::expr::{AddOp, DivOp, Explanation, MulOp, RemOp, SubOp};
+use crate::expr::*;
 use crate::gufunc::{Elementary, Inputs, Outputs, Single};
 use crate::ragged::deferred::{DeferredRagged, PendingRagged, RaggedCompute};
-use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged, pairs};
+use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use crate::ragged::form::Extent;
 use crate::ragged::{ApplyRagged, ElementwiseRagged, LanesRagged, ReduceRagged};
 use crate::ragged::{Ragged, Stretch, sealed};
-use std::ops;
 
 impl<I, O: Single, F, X, M> sealed::Operation for RaggedCall<I, O, F, X, M> {}
 
@@ -79,6 +78,7 @@ where
 }
 
 pairs! {
+    [PairsRagged IntoRagged into_ragged_expr]
     [] [I, O: Outputs, F, X, M] RaggedCall<I, O, F, X, M>;
     ['a] [I, O: Outputs, F, X, M] &'a RaggedCall<I, O, F, X, M>;
 }
@@ -91,28 +91,10 @@ macro_rules! for_calls {
 }
 for_calls!(ElementwiseRagged LanesRagged ReduceRagged);
 
-/// Operators with a call on the left.
-macro_rules! binary {
-    ($($Op:ident: $Trait:ident $method:ident $Right:ident;)*) => { $(
-        impl<I, O: Outputs, F, X, M, R> ops::$Trait<R> for RaggedCall<I, O, F, X, M>
-        where
-            Self: RaggedCompute<Elem: Arithmetic + PairsRagged<R>>,
-        {
-            type Output = LazyRagged<ApplyRagged<$Op, (
-                LazyRagged<PendingRagged<Self>>,
-                <<Self as RaggedCompute>::Elem as PairsRagged<R>>::$Right,
-            )>>;
-
-            fn $method(self, right: R) -> Self::Output {
-                self.lazy().$method(right)
-            }
-        }
-    )* };
-}
-binary! {
-    AddOp: Add add Expr;
-    SubOp: Sub sub Expr;
-    MulOp: Mul mul Expr;
-    DivOp: Div div Divisor;
-    RemOp: Rem rem Expr;
+operators! {
+    [LazyRagged ApplyRagged RaggedExpr PairsRagged]
+    [I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask]
+        RaggedCall<I, O, F, X, M> => PendingRagged<RaggedCall<I, O, F, X, M>>, |x| x.into_ragged_expr();
+    ['a, I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask]
+        &'a RaggedCall<I, O, F, X, M> => PendingRagged<&'a RaggedCall<I, O, F, X, M>>, |x| x.into_ragged_expr();
 }

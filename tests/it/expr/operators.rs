@@ -1,0 +1,91 @@
+//! Operators take operands of every kind, on either side, dense and ragged.
+
+use lensor::gufunc::{Elementary, Gufunc};
+use lensor::prelude::*;
+use lensor::ragged::{ElementwiseRagged, LanesRagged, Ragged};
+
+const ELEMENTS: [i64; 5] = [1, 2, 5, 6, 7];
+
+fn of(f: impl Fn(i64) -> i64) -> Vec<i64> {
+    ELEMENTS.map(f).to_vec()
+}
+
+/// Every operator between an operand, of one or another kind, and a number.
+macro_rules! operators {
+    ($($x:expr),* $(,)?) => { $(
+        assert_eq!(($x + 3).to_vec().unwrap(), of(|x| x + 3));
+        assert_eq!((3 + $x).to_vec().unwrap(), of(|x| 3 + x));
+        assert_eq!(($x - 3).to_vec().unwrap(), of(|x| x - 3));
+        assert_eq!((3 - $x).to_vec().unwrap(), of(|x| 3 - x));
+        assert_eq!(($x * 3).to_vec().unwrap(), of(|x| x * 3));
+        assert_eq!((3 * $x).to_vec().unwrap(), of(|x| 3 * x));
+        assert_eq!(($x / 3).to_vec().unwrap(), of(|x| x / 3));
+        assert_eq!((30 / $x).to_vec().unwrap(), of(|x| 30 / x));
+        assert_eq!(($x % 3).to_vec().unwrap(), of(|x| x % 3));
+        assert_eq!((30 % $x).to_vec().unwrap(), of(|x| 30 % x));
+        assert_eq!(($x & 3).to_vec().unwrap(), of(|x| x & 3));
+        assert_eq!((3 & $x).to_vec().unwrap(), of(|x| 3 & x));
+        assert_eq!(($x | 3).to_vec().unwrap(), of(|x| x | 3));
+        assert_eq!((3 | $x).to_vec().unwrap(), of(|x| 3 | x));
+        assert_eq!(($x ^ 3).to_vec().unwrap(), of(|x| x ^ 3));
+        assert_eq!((3 ^ $x).to_vec().unwrap(), of(|x| 3 ^ x));
+        assert_eq!((-$x).to_vec().unwrap(), of(|x| -x));
+        assert_eq!((!$x).to_vec().unwrap(), of(|x| !x));
+    )* };
+}
+
+/// The difference and quotient of operands of all kinds, two at a time.
+macro_rules! pairs {
+    ($($x:expr),+; $others:tt) => { $( pairs!(@ $x; $others); )+ };
+    (@ $x:expr; [$($y:expr),+ $(,)?]) => { $(
+        assert_eq!(($x - 2 * $y).to_vec().unwrap(), of(|x| -x));
+        assert_eq!(($x / $y).to_vec().unwrap(), of(|_| 1));
+    )+ };
+}
+
+fn ones() -> Gufunc<[i64; 1], [i64; 1], impl Elementary<[i64; 1], [i64; 1]>> {
+    Gufunc::<[i64; 1], [i64; 1], _>::each("()->()", |[x], [mut y]| y[0] = x[0]).unwrap()
+}
+
+#[test]
+fn of_dense_operands() {
+    let t = Tensor::from(ELEMENTS.to_vec());
+    let (same, lazy, deferred) = (ones(), &t + 0, t.sort(0, SortOrder::Ascending));
+    let call = same.call([&t]);
+    operators!(
+        &t,
+        t.clone(),
+        t.view(),
+        &lazy,
+        lazy.clone(),
+        &deferred,
+        t.sort(0, SortOrder::Ascending),
+        &call,
+        same.call([&t]),
+    );
+    pairs!(&t, &lazy, &deferred, &call; [&t, t.view(), lazy.clone(), &deferred, &call, same.call([&t])]);
+}
+
+#[test]
+fn of_ragged_operands() {
+    let r = Ragged::from_nested(vec![ELEMENTS[..2].to_vec(), vec![], ELEMENTS[2..].to_vec()]);
+    let r = r.unwrap();
+    let (same, lazy, deferred) = (ones(), &r + 0, r.sort(1, SortOrder::Ascending));
+    let call = same.call_ragged([&r]);
+    operators!(
+        &r,
+        r.clone(),
+        r.view(),
+        &lazy,
+        lazy.clone(),
+        &deferred,
+        r.sort(1, SortOrder::Ascending),
+        &call,
+        same.call_ragged([&r]),
+    );
+    pairs!(&r, &lazy, &deferred, &call; [&r, r.view(), lazy.clone(), &deferred, &call, same.call_ragged([&r])]);
+    assert_eq!(r.powi(2).to_vec().unwrap(), of(|x| x * x));
+    assert_eq!((&r + 255).cast_unchecked::<u8>().to_vec().unwrap(), [0, 1, 4, 5, 6]);
+    let real = r.cast::<f64>().mul_add(2.0, 0.5).to_vec().unwrap();
+    assert_eq!(real, [2.5, 4.5, 10.5, 12.5, 14.5]);
+}
