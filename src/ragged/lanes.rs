@@ -1,11 +1,15 @@
 //! Scans and sorts of rows.
 
-use super::deferred::DeferredRagged;
+use super::deferred::{DeferredRagged, RaggedCompute};
 use super::expr::IntoRagged;
+#[cfg(doc)]
+use super::expr::LazyRagged;
 use super::reduce::for_ragged;
 use super::row_wise::{RowOperation, RowWise, Runs};
 use super::sealed;
 use crate::dtype::Sortable;
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::Filled;
 use crate::kernel::inner::overwrite;
@@ -19,7 +23,10 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Scans and sorts of ragged tensors and expressions as methods, along the last var axis or a fixed axis behind it: row
-/// by row. Each is lazy.
+/// by row. What they give is [`DeferredRagged`]: computed when it is asked for, and an operand itself.
+///
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::RaggedAxes`] if rows lie
+/// within it, [`Error::OutOfMemory`], and what the evaluation of the operand reports, see [`LazyRagged::eval`].
 ///
 /// ```
 /// use lensor::lanes::SortOrder;
@@ -34,11 +41,7 @@ use std::mem::MaybeUninit;
 pub trait LanesRagged: IntoRagged + Sized {
     /// What a fold by a reducer gives after each item of a row.
     fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyRows<Self, ScanRows<R>> {
-        DeferredRagged::new(RowWise {
-            e: self.into_ragged_expr(),
-            axis,
-            operation: ScanRows(reducer),
-        })
+        rows(self, axis, ScanRows(reducer))
     }
 
     /// Running sums of each row.
@@ -78,8 +81,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: usize::MAX, picked: PhantomData };
-        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+        rows(self, axis, SortRows { order, limit: usize::MAX, picked: PhantomData })
     }
 
     /// The first `k` elements of each row in order, or all if it has fewer.
@@ -87,8 +89,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: k, picked: PhantomData };
-        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+        rows(self, axis, SortRows { order, limit: k, picked: PhantomData })
     }
 
     /// Where in its row each element of the sorted row stands; equal elements keep their order.
@@ -96,8 +97,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: usize::MAX, picked: PhantomData };
-        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+        rows(self, axis, SortRows { order, limit: usize::MAX, picked: PhantomData })
     }
 
     /// Where in its row each of the first `k` elements in order stands.
@@ -110,8 +110,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = SortRows { order, limit: k, picked: PhantomData };
-        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+        rows(self, axis, SortRows { order, limit: k, picked: PhantomData })
     }
 
     /// Each row around its element of rank `k`: what comes before it in order, that element, what comes after it, both
@@ -133,8 +132,7 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = PartitionRows { k, order, picked: Elements };
-        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+        rows(self, axis, PartitionRows { k, order, picked: Elements })
     }
 
     /// Where in its row each element of the partitioned row stands, see [`Self::partition`].
@@ -147,12 +145,18 @@ pub trait LanesRagged: IntoRagged + Sized {
     where
         Self::Elem: Sortable,
     {
-        let operation = PartitionRows { k, order, picked: Positions };
-        DeferredRagged::new(RowWise { e: self.into_ragged_expr(), axis, operation })
+        rows(self, axis, PartitionRows { k, order, picked: Positions })
     }
 }
 
 for_ragged!(LanesRagged);
+
+fn rows<X: IntoRagged, P>(e: X, axis: usize, operation: P) -> LazyRows<X, P>
+where
+    RowWise<X::Expr, P>: RaggedCompute,
+{
+    DeferredRagged::new(RowWise { e: e.into_ragged_expr(), axis, operation })
+}
 
 /// An operation on rows that is not computed yet.
 pub type LazyRows<X, P> = DeferredRagged<RowWise<<X as IntoRagged>::Expr, P>>;

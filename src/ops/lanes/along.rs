@@ -2,7 +2,7 @@
 
 use super::extents::with_extent;
 use super::operand::Both;
-use super::operation::{Blank, LaneOperation, Together, first, for_each_lane};
+use super::operation::{Before, First, LaneOperation, Together, first, for_each_lane};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, zip_with};
@@ -78,12 +78,15 @@ pub(super) fn values<T: Pairs<R>, R>(
 
 /// The elements of every lane at indexes, see [`Lanes::take_along`](super::Lanes::take_along).
 #[derive(Debug, Clone, Copy)]
-pub struct TakeAlong;
+pub struct TakeAlong {
+    pub(super) axis: usize,
+}
 
 impl Sealed for TakeAlong {}
 
 impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
     type Elem = T;
+    type Before = FirstTaken;
 
     const BESIDE: &'static str = "at";
 
@@ -96,27 +99,36 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
         together(a, b, axis)
     }
 
-    fn blank<A, B>(&self, a: &Lazy<A>, b: &Lazy<B>, axis: usize) -> Result<Blank<T>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = usize>,
-    {
-        check_inside(a.shape()?[axis], b, axis)?;
-        Blank::first(a)
-    }
-
     fn compute(
         &self,
-        axis: usize,
         lanes: Both<'_, '_, T, usize>,
         numbers: Range<usize>,
         out: &mut [T],
     ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, indices, out| take(lane, indices, out, axis))
+        for_each_lane(lanes, numbers, out, |lane, indices, out| take(lane, indices, out, self.axis))
     }
 
     fn words(&self, _extent: usize) -> Result<[String; 2]> {
         Ok(["taking".into(), "copied from, index by index".into()])
+    }
+}
+
+/// The first element of the lanes, which must have some.
+#[derive(Debug, Clone, Copy)]
+pub struct FirstTaken;
+
+impl<T: Copy> Before<T, usize, T> for FirstTaken {
+    fn one<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
+        a: &Lazy<A>,
+        b: &Lazy<B>,
+        axis: usize,
+    ) -> Result<T> {
+        check_inside(a.shape()?[axis], b, axis)?;
+        first(a)
+    }
+
+    fn many(one: T, count: usize) -> Result<Vec<T>> {
+        <First as Before<T, usize, T>>::many(one, count)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counting elements in bins.
 
 use super::operand::Both;
-use super::operation::{Blank, LaneOperation, for_each_lane};
+use super::operation::{LaneOperation, Zeros, for_each_lane};
 use super::search::{self, Side};
 use crate::compute::Compute;
 use crate::dtype::{Cast, Sortable};
@@ -162,22 +162,14 @@ impl<C> Sealed for Counts<'_, C> {}
 
 impl<T: Copy + Send + Sync, C: Bins<T>> LaneOperation<T> for Counts<'_, C> {
     type Elem = u64;
+    type Before = Zeros;
 
     fn results(&self, _shape: &Shape, _axis: usize) -> Result<usize> {
         Ok(self.0.count())
     }
 
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<u64>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
-
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [u64],

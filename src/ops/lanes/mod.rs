@@ -54,9 +54,9 @@ pub(crate) use sorts::{argsort_runs, sort_runs};
 /// What types of operations are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
+    pub use super::along::FirstTaken;
     pub use super::operand::LaneSlices;
-    pub use super::operation::Together;
-    pub use super::operation::{Alone, Blank};
+    pub use super::operation::{Alone, Before, First, Together, Zeros};
     pub use super::rows::Run;
     pub use super::select::Picked;
 }
@@ -509,7 +509,12 @@ pub trait Lanes: IntoExpr + Sized {
     where
         I: IntoExpr<Elem = usize>,
     {
-        Deferred::new(Lanewise::beside(TakeAlong, axis, self.into_expr(), indices.into_expr()))
+        Deferred::new(Lanewise::beside(
+            TakeAlong { axis },
+            axis,
+            self.into_expr(),
+            indices.into_expr(),
+        ))
     }
 
     quantiles! {

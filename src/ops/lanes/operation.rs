@@ -34,6 +34,9 @@ pub type Alone = Tensor<Vec<()>>;
 pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
     /// Type of the results.
     type Elem: Copy + Send + Sync;
+    /// What their memory holds before they are computed.
+    #[doc(hidden)]
+    type Before: Before<T, U, Self::Elem>;
 
     /// Stands between the two operands where the operation is explained.
     #[doc(hidden)]
@@ -66,18 +69,10 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         Ok(shape[axis])
     }
 
-    /// What results are written over, of which there are some.
-    #[doc(hidden)]
-    fn blank<A, B>(&self, a: &Lazy<A>, b: &Lazy<B>, axis: usize) -> Result<Blank<Self::Elem>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = U>;
-
     /// Computes the results of the lanes of these numbers.
     #[doc(hidden)]
     fn compute(
         &self,
-        axis: usize,
         lanes: Both<'_, '_, T, U>,
         numbers: Range<usize>,
         out: &mut [Self::Elem],
@@ -88,25 +83,46 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
     fn words(&self, extent: usize) -> Result<[String; 2]>;
 }
 
-/// Memory for results before they are computed.
-#[derive(Debug, Clone, Copy)]
-pub struct Blank<T> {
-    value: T,
-    many: fn(T, usize) -> Result<Vec<T>>,
+/// What memory of results `R` holds before they are computed from lanes of elements `T` and `U`.
+pub trait Before<T, U, R> {
+    /// One element, where there are results.
+    #[doc(hidden)]
+    fn one<A: Expr<Elem = T>, B: Expr<Elem = U>>(
+        a: &Lazy<A>,
+        b: &Lazy<B>,
+        axis: usize,
+    ) -> Result<R>;
+
+    /// So many.
+    #[doc(hidden)]
+    fn many(one: R, count: usize) -> Result<Vec<R>>;
 }
 
-impl<T: Copy> Blank<T> {
-    /// Zeros, in memory that is touched when it is written.
-    pub(super) fn zeros() -> Result<Self>
-    where
-        T: Zeroable,
-    {
-        Ok(Self { value: T::zeroed(), many: |_, count| zeros(count) })
+/// Zeros, in memory that is touched when it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Zeros;
+
+impl<T, U, R: Zeroable> Before<T, U, R> for Zeros {
+    fn one<A, B>(_a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<R> {
+        Ok(R::zeroed())
     }
 
-    /// The first element of an operand.
-    pub(super) fn first<E: Expr<Elem = T>>(e: &Lazy<E>) -> Result<Self> {
-        Ok(Self { value: first(e)?, many: |value, count| list(repeat_n(value, count)) })
+    fn many(_one: R, count: usize) -> Result<Vec<R>> {
+        zeros(count)
+    }
+}
+
+/// The first element of the operand.
+#[derive(Debug, Clone, Copy)]
+pub struct First;
+
+impl<T: Copy, U> Before<T, U, T> for First {
+    fn one<A: Expr<Elem = T>, B>(a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<T> {
+        first(a)
+    }
+
+    fn many(one: T, count: usize) -> Result<Vec<T>> {
+        list(repeat_n(one, count))
     }
 }
 
@@ -176,13 +192,21 @@ where
             return Ok(None);
         }
         let Some(few) = FewLanes::of(&self.a.0, self.axis)? else { return Ok(None) };
-        let blank = self.operation.blank(&self.a, &self.b, self.axis)?;
-        let mut out = (blank.many)(blank.value, count)?;
+        let mut out = self.before((&self.a, &self.b), count)?;
         let lanes = LaneSlices::new(few.elements(), few.extent());
         let (none, numbers) = (LaneSlices::new(&[], 0), 0..few.count());
-        self.operation.compute(self.axis, (&lanes, &none), numbers, &mut out)?;
+        self.operation.compute((&lanes, &none), numbers, &mut out)?;
         let each = count / few.count();
         if few.in_order(each) { Ok(Some(out)) } else { few.row_major(&out, each).map(Some) }
+    }
+
+    /// Memory for so many results of operands.
+    fn before<X, Y>(&self, (a, b): (&Lazy<X>, &Lazy<Y>), count: usize) -> Result<Vec<O::Elem>>
+    where
+        X: Expr<Elem = A::Elem>,
+        Y: Expr<Elem = B::Elem>,
+    {
+        O::Before::many(O::Before::one(a, b, self.axis)?, count)
     }
 
     fn joint(&self) -> Result<Joint<'_, A, B>> {
@@ -196,7 +220,7 @@ where
         out: &mut Tensor<&mut [O::Elem]>,
     ) -> Result<()> {
         zip_blocks((a, b), self.axis, out, Old::Lost, |lanes, numbers, out| {
-            self.operation.compute(self.axis, lanes, numbers, out)
+            self.operation.compute(lanes, numbers, out)
         })
     }
 }
@@ -227,8 +251,8 @@ where
         let Some((a, b)) = operands.filter(|_| !out.is_empty()) else {
             return inner::overwrite(out, None, |_| Ok(()));
         };
-        let blank = self.operation.blank(&a, &b, self.axis)?;
-        inner::overwrite(out, Some(blank.value), |out| {
+        let before = O::Before::one(&a, &b, self.axis)?;
+        inner::overwrite(out, Some(before), |out| {
             self.write((&a, &b), &mut Tensor::new(shape, out)?)
         })
     }
@@ -239,8 +263,7 @@ where
         }
         let (shape, operands) = self.joint()?;
         let Some((a, b)) = operands.filter(|_| count > 0) else { return Ok(Vec::new()) };
-        let blank = self.operation.blank(&a, &b, self.axis)?;
-        let mut out = (blank.many)(blank.value, count)?;
+        let mut out = self.before((&a, &b), count)?;
         self.write((&a, &b), &mut Tensor::new(shape, &mut out[..])?)?;
         Ok(out)
     }
@@ -261,8 +284,7 @@ where
         let Some((a, b)) = operands else { return Tensor::new(shape, Vec::new()) };
         let (a, b) = (a.select(&part[..])?, b.select(&part[..])?);
         let results = AddressMap::row_major(&shape)?.select(&part[..])?.shape();
-        let blank = self.operation.blank(&a, &b, self.axis)?;
-        let mut out = (blank.many)(blank.value, results.count()?)?;
+        let mut out = self.before((&a, &b), results.count()?)?;
         self.write((&a, &b), &mut Tensor::new(&results, &mut out[..])?)?;
         let out = Tensor::new(results, out)?;
         if self.operation.keeps_axis() { Ok(out) } else { out.remove_axis(self.axis) }

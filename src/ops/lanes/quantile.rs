@@ -1,11 +1,10 @@
 //! Quantiles by selection.
 
 use super::operand::Both;
-use super::operation::{Blank, LaneOperation, for_each_lane};
+use super::operation::{LaneOperation, Zeros, for_each_lane};
 use crate::dtype::{Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy};
 use crate::memory::{refill, try_reserve_exact};
 use crate::shape::Shape;
 use std::ops::Range;
@@ -82,6 +81,7 @@ impl Sealed for Quantiles {}
 
 impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
     type Elem = T;
+    type Before = Zeros;
 
     fn keeps_axis(&self) -> bool {
         !self.single
@@ -98,17 +98,8 @@ impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
         Ok(quantiles.len())
     }
 
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
-
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],

@@ -3,7 +3,7 @@
 use super::SortOrder;
 use super::along::together;
 use super::operand::{Both, LaneSlices};
-use super::operation::{Blank, LaneOperation, Together, for_each_lane};
+use super::operation::{LaneOperation, Together, Zeros, for_each_lane};
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::Compute;
 use crate::dtype::Sortable;
@@ -48,6 +48,7 @@ impl Sealed for SearchSorted {}
 
 impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
     type Elem = usize;
+    type Before = Zeros;
 
     const BESIDE: &'static str = "for";
 
@@ -60,17 +61,8 @@ impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
         together(a, b, axis)
     }
 
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<usize>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = T>,
-    {
-        Blank::zeros()
-    }
-
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, T>,
         numbers: Range<usize>,
         out: &mut [usize],
@@ -213,6 +205,7 @@ impl Sealed for Mode {}
 
 impl<T: Sortable> LaneOperation<T> for Mode {
     type Elem = T;
+    type Before = Zeros;
 
     fn keeps_axis(&self) -> bool {
         false
@@ -225,17 +218,8 @@ impl<T: Sortable> LaneOperation<T> for Mode {
         }
     }
 
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
-
     fn compute(
         &self,
-        _axis: usize,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],

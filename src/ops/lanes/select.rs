@@ -2,11 +2,10 @@
 
 use super::SortOrder;
 use super::operand::Both;
-use super::operation::{Blank, LaneOperation, for_each_lane};
+use super::operation::{LaneOperation, Zeros, for_each_lane};
 use crate::dtype::{Radix, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy};
 use crate::memory::refill;
 use crate::shape::Shape;
 use bytemuck::Zeroable;
@@ -149,23 +148,15 @@ impl<P> Sealed for Partition<P> {}
 
 impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
     type Elem = P::Elem;
+    type Before = Zeros;
 
     fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
         check_rank(axis, self.k, shape)?;
         Ok(shape[axis])
     }
 
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<P::Elem>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
-
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [P::Elem],
@@ -197,6 +188,7 @@ impl<P> Sealed for Top<P> {}
 
 impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
     type Elem = P::Elem;
+    type Before = Zeros;
 
     fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
         let extent = shape[axis];
@@ -206,17 +198,8 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
         Ok(self.k)
     }
 
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<P::Elem>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
-
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [P::Elem],

@@ -2,12 +2,11 @@
 
 use super::SortOrder;
 use super::operand::{Both, LaneSlices};
-use super::operation::{Blank, LaneOperation, for_each_lane};
+use super::operation::{First, LaneOperation, Zeros, for_each_lane};
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy};
 use crate::memory::sort_by;
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -20,18 +19,10 @@ impl Sealed for Sort {}
 
 impl<T: Sortable> LaneOperation<T> for Sort {
     type Elem = T;
-
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
+    type Before = Zeros;
 
     fn compute(
         &self,
-        _axis: usize,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
@@ -87,18 +78,10 @@ impl Sealed for ArgSort {}
 
 impl<T: Sortable> LaneOperation<T> for ArgSort {
     type Elem = usize;
-
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<usize>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
+    type Before = Zeros;
 
     fn compute(
         &self,
-        _axis: usize,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [usize],
@@ -127,18 +110,10 @@ where
     F: Fn(T) -> K + Send + Sync,
 {
     type Elem = T;
-
-    fn blank<A, B>(&self, a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::first(a)
-    }
+    type Before = First;
 
     fn compute(
         &self,
-        _axis: usize,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
@@ -164,18 +139,10 @@ where
     F: Fn(&T, &T) -> Ordering + Send + Sync,
 {
     type Elem = T;
-
-    fn blank<A, B>(&self, a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<T>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::first(a)
-    }
+    type Before = First;
 
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
@@ -205,18 +172,10 @@ where
     F: Fn(&T, &T) -> Ordering + Send + Sync,
 {
     type Elem = usize;
-
-    fn blank<A, B>(&self, _a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<Blank<usize>>
-    where
-        A: Expr<Elem = T>,
-        B: Expr<Elem = ()>,
-    {
-        Blank::zeros()
-    }
+    type Before = Zeros;
 
     fn compute(
         &self,
-        _axis: usize,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [usize],
