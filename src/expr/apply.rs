@@ -61,22 +61,27 @@ impl<X, F: Op<X>> Op<X> for &F {
 pub struct Apply<F, A> {
     function: F,
     operands: A,
-    /// Shape errors cannot be returned by operators, so they wait here for `shape` and `eval`.
-    shape: Result<Shape>,
+    /// None if the operands have no joint shape: operators cannot return why, so `shape` and `eval` find it again.
+    shape: Option<Shape>,
 }
 
 impl<F, A: Operands> Apply<F, A> {
     #[inline]
     pub(crate) fn new(function: F, operands: A) -> Self {
-        let leaves = operands.leaf_count();
-        let shape =
-            if leaves <= LEAF_LIMIT { operands.shape() } else { Err(too_many_leaves(leaves)) };
+        let shape = joint(&operands).ok();
         Self { function, operands, shape }
     }
 
     pub(super) fn operands(&self) -> &A {
         &self.operands
     }
+}
+
+/// The shape of an expression of these operands.
+#[inline]
+fn joint(operands: &impl Operands) -> Result<Shape> {
+    let leaves = operands.leaf_count();
+    if leaves <= LEAF_LIMIT { operands.shape() } else { Err(too_many_leaves(leaves)) }
 }
 
 impl<F, A: fmt::Debug> fmt::Debug for Apply<F, A> {
@@ -115,12 +120,12 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
 
     #[inline]
     fn shape(&self) -> Result<Shape> {
-        self.shape.clone()
+        self.shape.clone().map_or_else(|| joint(&self.operands), Ok)
     }
 
     #[inline]
     fn is_shaped(&self, shape: &Shape) -> bool {
-        matches!(&self.shape, Ok(own) if own == shape)
+        self.shape.as_ref() == Some(shape)
     }
 
     #[inline]
@@ -129,7 +134,7 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     }
 
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        self.shape?;
+        self.shape()?;
         Ok(Self::new(self.function, self.operands.rewrite(change)?))
     }
 
