@@ -12,7 +12,7 @@ mod memory;
 const INFLATED: usize = 1100;
 
 fuzz_target!(|bytes: &[u8]| {
-    let opened = memory::bounded(4 * bytes.len(), || Archive::new(Cursor::new(bytes)));
+    let opened = memory::bounded(2 * bytes.len(), || Archive::new(Cursor::new(bytes)));
     let Ok(mut archive) = opened else { return };
     let names: Vec<String> = archive.entries().iter().map(|entry| entry.name().into()).collect();
     for name in &names {

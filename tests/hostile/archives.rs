@@ -85,8 +85,8 @@ fn claims_of_an_archive_end_at_its_length() {
     let error = read_npz(&bytes).unwrap_err().to_string();
     assert!(error.ends_with("it claims more entries than there is room for"), "{error}");
     // In 64 bits: a record, where it lies, and the end.
-    let mut bytes = b"PK\x06\x06".to_vec();
-    bytes.extend([0; 20]);
+    let mut bytes = b"PK\x06\x06\x2c".to_vec();
+    bytes.extend([0; 19]);
     bytes.extend([0xff; 16]);
     bytes.extend([0; 16]);
     bytes.extend(*b"PK\x06\x07");
@@ -105,7 +105,7 @@ fn any_change_is_an_error_or_an_array() {
 
 /// An entry of an archive, as its two headers describe it.
 struct Entry {
-    name: &'static str,
+    name: String,
     data: Vec<u8>,
     method: u16,
     flags: u16,
@@ -113,12 +113,14 @@ struct Entry {
     sizes: [u32; 2],
     /// Where its header is said to be, if not where it is.
     at: Option<u32>,
+    /// Bytes of extra fields and of a comment in the directory.
+    more: [u16; 2],
 }
 
 impl Entry {
-    fn of(name: &'static str, data: Vec<u8>) -> Self {
-        let size = data.len() as u32;
-        Self { name, data, method: 0, flags: 0, sizes: [size, size], at: None }
+    fn of(name: &str, data: Vec<u8>) -> Self {
+        let (name, size) = (name.to_string(), data.len() as u32);
+        Self { name, data, method: 0, flags: 0, sizes: [size, size], at: None, more: [0, 0] }
     }
 }
 
@@ -133,7 +135,7 @@ fn zip(entries: &[Entry], count: u16) -> Vec<u8> {
     for entry in entries {
         let at = entry.at.unwrap_or(file.len() as u32);
         let name = entry.name.as_bytes();
-        let common = |to: &mut Vec<u8>| {
+        let common = |to: &mut Vec<u8>, extra: u16| {
             for half in [20, entry.flags, entry.method, 0, 0x21] {
                 to.extend(u16::to_le_bytes(half));
             }
@@ -141,17 +143,20 @@ fn zip(entries: &[Entry], count: u16) -> Vec<u8> {
                 to.extend(word.to_le_bytes());
             }
             to.extend((name.len() as u16).to_le_bytes());
-            to.extend([0, 0]);
+            to.extend(extra.to_le_bytes());
         };
         file.extend(b"PK\x03\x04");
-        common(&mut file);
+        common(&mut file, 0);
         file.write_all(name).unwrap();
         file.extend(&entry.data);
         directory.extend(b"PK\x01\x02\x14\x00");
-        common(&mut directory);
-        directory.extend([0; 10]);
+        let [extra, comment] = entry.more;
+        common(&mut directory, extra);
+        directory.extend(comment.to_le_bytes());
+        directory.extend([0; 8]);
         directory.extend(at.to_le_bytes());
         directory.extend(name);
+        directory.resize(directory.len() + usize::from(extra) + usize::from(comment), 0);
     }
     let start = file.len() as u32;
     file.extend(&directory);
@@ -178,7 +183,7 @@ fn directories_that_lie() {
     let good = zip(&[Entry::of("a.npy", npy(2)), Entry::of("b.npy", npy(3))], 2);
     assert_eq!(read_npz(&good), Ok(2));
     let twice = zip(&[Entry::of("a.npy", npy(2)), Entry::of("a.npy", npy(3))], 2);
-    assert_eq!(refused(&twice), "this npz archive: a name comes twice");
+    assert_eq!(refused(&twice), "array `a` of this npz archive: its name comes twice");
     let twice = zip(&[Entry::of("a.npy", npy(2)), Entry::of("a", npy(3))], 2);
     assert_eq!(refused(&twice), "array `a` of this npz archive: its name comes twice");
     let shared = Entry { at: Some(0), ..Entry::of("b.npy", npy(2)) };
@@ -211,6 +216,13 @@ fn directories_that_lie() {
         matches!(&cipher, Error::Malformed { name: Some(name), .. } if name == "a"),
         "{cipher}"
     );
+    let file = zip(&[Entry::of("a.npy", Vec::new())], 1);
+    let empty = npz::Archive::new(Cursor::new(&file[..])).unwrap().entries()[0].header().map(drop);
+    assert_eq!(empty, lensor::interop::npy::Header::parse(&[]).map(drop));
+    let mut unnamed = zip(&[Entry::of("a.npy", npy(100))], 1);
+    let at = unnamed.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    unnamed[at + 46] = 0xff;
+    assert_eq!(refused(&unnamed), "this npz archive: a name is not UTF-8");
     let method = open(Entry { method: 99, ..Entry::of("a.npy", npy(100)) }).unwrap_err();
     assert!(matches!(method, Error::Malformed { .. }), "{method}");
     let mut wrong = zip(&[Entry::of("a.npy", npy(100))], 1);
@@ -236,4 +248,33 @@ fn bombs_end_where_the_array_does() {
         archive.read::<f64>("zeros").unwrap_err();
         archive.tensor::<u8>("zeros").unwrap_err();
     });
+}
+
+/// Listing an archive takes at most twice its bytes, whatever its directory and its headers hold.
+#[test]
+fn lists_end_at_the_length_of_archives() {
+    let listed = |file: Vec<u8>| {
+        let opened = bounded(file.len(), || npz::Archive::new(Cursor::new(&file[..])));
+        opened.map(|archive| archive.entries().len()).map_err(|error| error.to_string())
+    };
+    let zipped = |count: usize, entry: &dyn Fn(usize) -> Entry| {
+        listed(zip(&(0..count).map(entry).collect::<Vec<_>>(), count as u16))
+    };
+    let name = |k: usize, bytes: usize| format!("{k:0bytes$x}");
+    let refused = Err("this npz archive: its headers take more memory than twice its bytes".into());
+    // Files of nothing, and of what is no header.
+    assert_eq!(zipped(60_000, &|k| Entry::of(&name(k, 1), Vec::new())), Ok(60_000));
+    assert_eq!(zipped(60_000, &|k| Entry::of(&name(k, 1), vec![0])), refused);
+    let long = |k| Entry::of(&name(k, 60 << 10), npy(1));
+    assert_eq!(zipped(40, &long), Ok(40));
+    assert_eq!(zipped(40, &|k| Entry { flags: 1, ..long(k) }), Ok(40));
+    for more in [[60 << 10, 0], [0, 60 << 10], [u16::MAX, u16::MAX]] {
+        assert_eq!(zipped(40, &|k| Entry { more, ..Entry::of(&name(k, 1), npy(1)) }), Ok(40));
+    }
+    // Headers of many axes, in fewer bytes than they take.
+    let mut writer = Writer::new(Cursor::new(Vec::new())).deflated();
+    for k in 0..2000 {
+        writer.add(&name(k, 1), Tensor::from_vec([1; 64], vec![0_u8]).unwrap()).unwrap();
+    }
+    assert_eq!(listed(writer.finish().unwrap().into_inner()), refused);
 }

@@ -11,7 +11,7 @@
 //!
 //! An archive may come from a stranger. Whatever it holds, these functions return an error rather than panic or abort:
 //! entries that overlap, names that come twice, sizes that are not those of the array, ciphers. Memory for an array
-//! follows what arrives, and ends at what its header says; the list takes some hundred bytes an entry.
+//! follows what arrives, and ends at what its header says; the list takes at most twice the bytes of the archive.
 //!
 //! ```
 //! use lensor::Tensor;
@@ -31,13 +31,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod claims;
+mod directory;
 #[cfg(feature = "mmap")]
 mod map;
+mod packed;
 mod sparse;
 mod write;
 
-pub use ::zip;
 #[cfg(feature = "mmap")]
 pub use map::map;
 pub use write::{Writer, save};
@@ -45,32 +45,29 @@ pub use write::{Writer, save};
 use super::{file, named, npy};
 use crate::dtype::{FileElement, MapElement};
 use crate::error::{Error, Result};
-use crate::memory::{list, push, try_with_capacity};
 use crate::storage::Encoded;
 use crate::tensor::Tensor;
-use ::zip::result::ZipError;
-use ::zip::{CompressionMethod, ZipArchive};
+use packed::{Packed, Unpacked};
+use rawzip::CompressionMethod;
 use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// What errors call the format.
 const FORMAT: &str = "npz archive";
 /// What names of arrays end with inside.
 const ENDING: &str = ".npy";
+/// What reading the header of no bytes reports.
+const EMPTY: Error = Error::Truncated { expected: 10, found: 0 };
 
 /// An array of an archive: its name, type and shape. Its data was not read.
 #[derive(Debug, Clone)]
 pub struct Entry {
     name: String,
-    header: Result<npy::Header>,
-    /// Position in the archive.
-    number: usize,
-    /// Where its file begins, if it is stored as it is.
-    stored_at: Option<u64>,
-    /// Size of its file once inflated.
-    bytes: u64,
+    packed: Packed,
+    /// What was read of its file, unless that is empty. An archive may have many that are.
+    header: Option<Box<Result<npy::Header>>>,
 }
 
 impl Entry {
@@ -86,26 +83,35 @@ impl Entry {
     /// What [`npy::Header::parse`] reports; [`Error::Malformed`] for an entry that is in cipher or packed in an unknown
     /// way. Other entries can be read all the same.
     pub fn header(&self) -> Result<&npy::Header> {
-        self.header.as_ref().map_err(Clone::clone)
+        match self.header.as_deref() {
+            Some(read) => read.as_ref().map_err(Clone::clone),
+            None => Err(EMPTY),
+        }
     }
 
     /// Whether its data is stored as it is, and can be mapped.
     pub fn is_stored(&self) -> bool {
-        self.stored_at.is_some()
+        self.packed.method == Some(CompressionMethod::STORE)
     }
 
     /// Its header, if the file holds just what it says, of elements `T`.
     fn checked<T: FileElement>(&self) -> Result<&npy::Header> {
         let header = self.header()?;
         header.check_type::<T>()?;
-        header.check_end(self.bytes)?;
+        header.check_end(self.packed.bytes)?;
         Ok(header)
+    }
+
+    /// Its file, unpacked.
+    fn open<'a>(&self, source: &'a mut (impl Read + Seek)) -> Result<Unpacked<'a>> {
+        source.seek(SeekFrom::Start(self.packed.start))?;
+        self.packed.unpack(source).map_err(|reason| malformed(Some(&self.name), &reason))
     }
 }
 
 /// An archive of arrays.
 pub struct Archive<R> {
-    zip: ZipArchive<R>,
+    source: R,
     entries: Vec<Entry>,
 }
 
@@ -142,25 +148,10 @@ impl<R: Read + Seek> Archive<R> {
     /// [`Error::Malformed`] for what is no archive, for entries that share bytes, and for a name that comes twice;
     /// [`Error::OutOfMemory`], [`Error::Io`].
     pub fn new(mut source: R) -> Result<Self> {
-        claims::check(&mut source)?;
-        let mut zip = ZipArchive::new(source).map_err(|error| refused(None, error))?;
-        if zip.has_duplicate_names() {
-            return Err(malformed(None, "a name comes twice"));
-        }
-        if zip.has_overlapping_entries().map_err(|error| refused(None, error))? {
-            return Err(malformed(None, "entries share bytes"));
-        }
-        let mut entries: Vec<Entry> = try_with_capacity(zip.len())?;
-        for number in 0..zip.len() {
-            let entry = entry(&mut zip, number)?;
-            push(&mut entries, entry)?;
-        }
-        let mut names = list(entries.iter().map(|entry| &entry.name))?;
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(malformed(Some(pair[0]), "its name comes twice"));
-        }
-        Ok(Self { zip, entries })
+        let len = source.seek(SeekFrom::End(0))?;
+        let mut entries = directory::entries(&mut source, len)?;
+        directory::read_headers(&mut entries, &mut source, len)?;
+        Ok(Self { source, entries })
     }
 
     /// Reads an array into memory. Its checksum is verified.
@@ -172,9 +163,7 @@ impl<R: Read + Seek> Archive<R> {
     pub fn read<T: FileElement>(&mut self, name: &str) -> Result<Tensor<Vec<T>>> {
         let entry = find(&self.entries, name)?;
         entry.checked::<T>()?;
-        let source = self.zip.by_index(entry.number);
-        npy::read(source.map_err(|error| refused(Some(name), error))?)
-            .map_err(|error| of_stream(Some(name), error))
+        npy::read(entry.open(&mut self.source)?).map_err(|error| of_stream(Some(name), error))
     }
 }
 
@@ -204,10 +193,12 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     pub fn tensor<T: MapElement>(&self, name: &str) -> Result<Tensor<Encoded<T, B>>> {
         let entry = find(&self.entries, name)?;
         let header = entry.checked::<T>()?;
-        let deflated = || malformed(Some(name), "it is deflated: read it");
-        let start = usize::try_from(entry.stored_at.ok_or_else(deflated)?).unwrap_or(usize::MAX);
+        if !entry.is_stored() {
+            return Err(malformed(Some(name), "it is deflated: read it"));
+        }
+        let start = usize::try_from(entry.packed.start).unwrap_or(usize::MAX);
         let offset = start.saturating_add(header.data_offset());
-        let bytes = self.zip.clone().into_inner().into_inner();
+        let bytes = self.source.get_ref().clone();
         header.tensor(Encoded::new(bytes, offset, header.count(), header.byte_order())?)
     }
 }
@@ -219,38 +210,12 @@ impl<R> Archive<R> {
     }
 }
 
-fn entry<R: Read + Seek>(zip: &mut ZipArchive<R>, number: usize) -> Result<Entry> {
-    let (name, bytes, stored) = {
-        let found = zip.by_index_raw(number).map_err(|error| refused(None, error))?;
-        let name = found.name().map_err(|error| refused(None, error))?;
-        let name = name.strip_suffix(ENDING).unwrap_or(&name).to_string();
-        let stored = found.compression() == CompressionMethod::Stored && !found.encrypted();
-        if stored && found.compressed_size() != found.size() {
-            return Err(malformed(Some(&name), "it is stored in more or fewer bytes than it has"));
-        }
-        (name, found.size(), found.data_start().filter(|_| stored))
-    };
-    let header = match zip.by_index(number) {
-        Ok(source) => npy::Header::read(source).map_err(|error| of_stream(Some(&name), error)),
-        Err(error) => Err(refused(Some(&name), error)),
-    };
-    Ok(Entry { name, header, number, stored_at: stored, bytes })
-}
-
 fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {
     named::entry(FORMAT, entries, Entry::name, name)
 }
 
 fn malformed(name: Option<&str>, reason: &str) -> Error {
     named::malformed(FORMAT, name, reason)
-}
-
-/// An error of the archive.
-fn refused(name: Option<&str>, error: ZipError) -> Error {
-    match error {
-        ZipError::Io(error) => of_stream(name, error.into()),
-        other => malformed(name, &other.to_string()),
-    }
 }
 
 /// Streams report as errors of input what is wrong with the bytes.

@@ -83,9 +83,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// The name of the kind, as bytes or as NumPy's text of four bytes a letter.
     fn kind(&mut self) -> Result<String> {
-        let number = super::find(&self.entries, "format")?.number;
-        let source =
-            self.zip.by_index(number).map_err(|error| super::refused(Some("format"), error))?;
+        let source = super::find(&self.entries, "format")?.open(&mut self.source)?;
         let mut bytes = Vec::new();
         source
             .take(KIND_BYTES)

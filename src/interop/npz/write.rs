@@ -1,13 +1,13 @@
 //! Writing archives.
 
-use super::{ENDING, FORMAT, refused};
+use super::{ENDING, malformed};
 use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
 use crate::interop::{file, npy};
-use ::zip::CompressionMethod;
-use ::zip::ZipWriter;
+use ::zip::result::ZipError;
 use ::zip::write::SimpleFileOptions;
+use ::zip::{CompressionMethod, ZipWriter};
 use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -126,9 +126,14 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// [`Error::Io`] if the sink fails.
     pub fn finish(self) -> Result<W> {
-        self.zip.finish().map_err(|error| match error {
-            ::zip::result::ZipError::Io(error) => error.into(),
-            other => Error::Malformed { format: FORMAT, name: None, reason: other.to_string() },
-        })
+        self.zip.finish().map_err(|error| refused(None, error))
+    }
+}
+
+/// An error of the archive.
+fn refused(name: Option<&str>, error: ZipError) -> Error {
+    match error {
+        ZipError::Io(error) => error.into(),
+        other => malformed(name, &other.to_string()),
     }
 }
