@@ -27,8 +27,9 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
     }
 
     fn shape(&self) -> Result<Shape> {
-        let mut operands = self.iter().enumerate();
-        operands.try_fold(Shape::default(), |so_far, (k, operand)| join(Ok(so_far), operand, k + 1))
+        let (mut shape, mut operands) = (Shape::default(), self.iter().zip(1..));
+        operands.try_for_each(|(operand, argument)| join(&mut shape, operand, argument))?;
+        Ok(shape)
     }
 
     #[inline]

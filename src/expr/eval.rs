@@ -2,7 +2,7 @@
 
 mod in_order;
 
-pub(super) use in_order::is_whole;
+pub(super) use in_order::whole;
 
 use super::node::{Node, Tree};
 use super::prepared::Prepared;

@@ -94,18 +94,15 @@ pub trait IntoOperands {
     fn into_operands(self) -> Self::Operands;
 }
 
-/// The joint shape of the operands so far and of the next one, the first of which has number 1.
+/// Joins the shape of the operands so far with that of the next one, the first of which has number 1.
 #[inline]
-pub(super) fn join<E: Expr>(so_far: Result<Shape>, next: &E, argument: usize) -> Result<Shape> {
-    match so_far {
-        Ok(_) if argument == 1 => next.shape(),
-        Ok(shape) if next.is_shaped(&shape) => Ok(shape),
-        _ => joint(so_far, next.shape(), argument),
+pub(super) fn join<E: Expr>(so_far: &mut Shape, next: &E, argument: usize) -> Result<()> {
+    if argument == 1 {
+        *so_far = next.shape()?;
+    } else if !next.is_shaped(so_far) {
+        *so_far = so_far.join(&next.shape()?, Align::Right, argument)?;
     }
-}
-
-fn joint(so_far: Result<Shape>, next: Result<Shape>, argument: usize) -> Result<Shape> {
-    so_far?.join(&next?, Align::Right, argument)
+    Ok(())
 }
 
 macro_rules! operand_tuples {
@@ -123,9 +120,9 @@ macro_rules! operand_tuples {
 
             #[inline]
             fn shape(&self) -> Result<Shape> {
-                let shape = Ok(Shape::default());
-                $(let shape = join(shape, &self.$k, $k + 1);)*
-                shape
+                let mut shape = Shape::default();
+                $(join(&mut shape, &self.$k, $k + 1)?;)*
+                Ok(shape)
             }
 
             #[inline]

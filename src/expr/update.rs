@@ -1,7 +1,7 @@
 //! Updates in place: the old elements of the destination are the first operand.
 
 use super::apply::{ApplyRow, Op};
-use super::eval::{destination, is_whole, one_tile, run};
+use super::eval::{destination, one_tile, run, whole};
 use super::leaf::LeafRow;
 use super::node::fill_bound;
 use super::operands::Function;
@@ -135,7 +135,7 @@ where
         slice: &mut [T],
     ) -> Option<Result<(), Stop>> {
         let len = slice.len();
-        if !is_whole(map, len) {
+        if whole(map) != Some(len) {
             return None;
         }
         if let Some(operand) = self.operand.cursor_in_order(len, TILE) {

@@ -15,15 +15,14 @@ pub(super) fn in_order<T>(
     map: &AddressMap,
     work: &mut dyn FnMut(&dyn Fill<T>),
 ) -> bool {
-    let len = map.count();
-    is_whole(map, len) && e.in_order(len, work)
+    whole(map).is_some_and(|len| e.in_order(len, work))
 }
 
-/// Whether a map is all of so many slots in order, and one thread writes them.
+/// How many slots, the first ones in order, a map is, if one thread writes them.
 #[inline(always)]
-pub(in crate::expr) fn is_whole(map: &AddressMap, len: usize) -> bool {
-    let all = (1..PARALLEL).contains(&len) && map.count() == len;
-    all && map.is_contiguous() && map.top().offset() == 0
+pub(in crate::expr) fn whole(map: &AddressMap) -> Option<usize> {
+    let in_order = map.is_contiguous() && map.top().offset() == 0;
+    in_order.then(|| map.count()).filter(|len| (1..PARALLEL).contains(len))
 }
 
 /// All elements.
@@ -46,10 +45,7 @@ pub(super) fn assign_in_order<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Option<Result<()>> {
-    let (len, mut done) = (map.count(), None);
-    if !is_whole(map, len) {
-        return None;
-    }
+    let (len, mut done) = (whole(map)?, None);
     let out = storage.as_mut_slice().filter(|out| out.len() == len)?;
     e.in_order(len, &mut |cursor| {
         if e.is_shaped(&map.shape()) {
