@@ -11,6 +11,7 @@ use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use crate::ragged::form::Extent;
 use crate::ragged::{ApplyRagged, ElementwiseRagged, LanesRagged, ReduceRagged};
 use crate::ragged::{Ragged, Stretch, sealed};
+use crate::tensor::Tensor;
 
 impl<I, O: Single, F, X, M> sealed::Operation for RaggedCall<I, O, F, X, M> {}
 
@@ -50,6 +51,41 @@ where
     /// The result as an expression.
     pub fn lazy(self) -> LazyRagged<PendingRagged<Self>> {
         self.deferred().lazy()
+    }
+
+    /// Computes the items of the result, row after row.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`](RaggedCall::eval).
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    ///
+    /// ```
+    /// use lensor::gufunc::norm;
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![3.0, 4.0], vec![], vec![2.0]])?;
+    /// assert_eq!(norm().call_ragged([&r]).to_vec()?, [5.0, 0.0, 2.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn to_vec(&self) -> Result<Vec<<Self as RaggedCompute>::Elem>> {
+        DeferredRagged::new(self).to_vec()
+    }
+
+    /// Computes the result into a tensor, if no axis of it is var.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`](RaggedCall::eval), and [`Error::RaggedAxes`](crate::Error::RaggedAxes) if an axis is var, before
+    /// anything is computed.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    pub fn eval_dense(&self) -> Result<Tensor<Vec<<Self as RaggedCompute>::Elem>>> {
+        DeferredRagged::new(self).eval_dense()
     }
 }
 

@@ -98,10 +98,16 @@ quickcheck! {
         let one = each(&a, &[Some(1)], &|row| list([row.iter().sum()]));
         assert!(read(&kept.eval().unwrap()[0]) == one);
         assert_eq!(kinds(&kept.extents().unwrap()[0]), one.kinds);
+        assert_eq!(kept.to_vec(), kept.deferred().to_vec());
         let made = random.below(2) == 0;
         let masked = sums.call_ragged([&r]).filter(made).or([-7]);
         let left = each(&a, &[], &|row| Item::One(if made { row.iter().sum() } else { -7 }));
         assert!(read(&masked.eval().unwrap()[0]) == left);
+        let dense = sums.call_ragged([&r]).eval_dense().and_then(|sums| sums.to_vec());
+        match left.kinds.contains(&None) {
+            true => assert!(matches!(dense, Err(Error::RaggedAxes { .. }))),
+            false => assert_eq!(dense, sums.call_ragged([&r]).to_vec()),
+        }
         true
     }
 }
