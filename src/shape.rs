@@ -78,6 +78,24 @@ impl Shape {
         &self.0
     }
 
+    /// Extent of an axis.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis.
+    ///
+    /// ```
+    /// use lensor::Shape;
+    /// let shape = Shape::from([2, 3]);
+    /// assert_eq!(shape.extent(1)?, 3);
+    /// assert!(shape.extent(2).is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    #[inline]
+    pub fn extent(&self, axis: usize) -> Result<usize> {
+        self.get(axis).copied().ok_or(Error::Axis { axis, rank: self.rank() })
+    }
+
     /// Number of elements: the product of the extents, 1 for rank 0.
     ///
     /// # Errors

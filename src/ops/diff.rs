@@ -1,7 +1,9 @@
 //! Differences of neighbours along an axis.
 
 use crate::dtype::Arithmetic;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy, zip_with};
 use crate::tensor::Tensor;
 use std::sync::Arc;
@@ -38,7 +40,7 @@ pub trait Diff: IntoExpr + Sized {
     {
         let e = Lazy(self.into_expr());
         let shape = e.shape()?;
-        let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank: shape.rank() })?;
+        let extent = shape.extent(axis)?;
         let length = extent.saturating_sub(n);
         if length == 0 || shape.count()? == 0 {
             return Ok(e.slice(axis, 0..length)?.boxed());

@@ -138,8 +138,8 @@ pub fn repeat<X: IntoTensor>(
     counts: &[usize],
 ) -> Result<Tensor<Rows<X::Storage>>> {
     let content = t.into_tensor();
-    let (rank, shape) = (content.rank(), content.shape());
-    let Some(&extent) = shape.get(axis) else { return Err(Error::Axis { axis, rank }) };
+    let shape = content.shape();
+    let extent = shape.extent(axis)?;
     if counts.len() != extent {
         let (what, found) = ("counts", counts.len());
         return Err(Error::ListLength { what, axis, extent, found });

@@ -424,7 +424,7 @@ impl<S> super::Tensor<S> {
         at: usize,
     ) -> crate::Result<(super::Tensor<&S>, super::Tensor<&S>)> {
         let shape = self.shape();
-        let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
+        let extent = shape.extent(axis)?;
         if at > extent {
             let offset = at;
             return Err(crate::Error::InvalidOffsets {
@@ -466,7 +466,7 @@ impl<S> super::Tensor<S> {
     ) -> crate::Result<Vec<super::Tensor<&S>>> {
         let at = at.as_ref();
         let shape = self.shape();
-        let extent = *shape.get(axis).ok_or(crate::Error::Axis { axis, rank: shape.rank() })?;
+        let extent = shape.extent(axis)?;
         let mut start = 0;
         let mut parts = Vec::with_capacity(at.len() + 1);
         for (at, &end) in at.iter().chain([&extent]).enumerate() {

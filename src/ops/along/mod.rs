@@ -134,22 +134,13 @@ fn below(shape: &Shape, axis: usize) -> usize {
     shape[axis + 1..].iter().product()
 }
 
-/// Extent of an axis.
-///
-/// # Errors
-///
-/// [`Error::Axis`] if there is no such axis.
-pub(crate) fn check_axis(shape: &Shape, axis: usize) -> Result<usize> {
-    shape.get(axis).copied().ok_or(Error::Axis { axis, rank: shape.rank() })
-}
-
 impl<'e, E: Expr> Along<'e, E> {
     /// # Errors
     ///
     /// [`Error::Axis`] if there is no such axis, and the error that `e` carries.
     pub(crate) fn new(e: &'e E, axis: usize) -> Result<Self> {
         let shape = e.shape()?;
-        check_axis(&shape, axis)?;
+        shape.extent(axis)?;
         shape.count()?;
         let read = if is_small(e, &shape) { None } else { Some(Read::new(e, &shape, axis)?) };
         Ok(Self { e, shape, axis, read })

@@ -1,6 +1,8 @@
 //! Shapes with one axis changed.
 
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::shape::Shape;
 
 /// The extents of all axes but one.
@@ -9,9 +11,7 @@ use crate::shape::Shape;
 ///
 /// [`Error::Axis`] if there is no such axis.
 pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
-    if axis >= shape.rank() {
-        return Err(Error::Axis { axis, rank: shape.rank() });
-    }
+    shape.extent(axis)?;
     Ok(shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &extent)| extent).collect())
 }
 
@@ -21,8 +21,6 @@ pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
 ///
 /// [`Error::Axis`] if there is no such axis.
 pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<Shape> {
-    if axis >= shape.rank() {
-        return Err(Error::Axis { axis, rank: shape.rank() });
-    }
+    shape.extent(axis)?;
     Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())
 }

@@ -4,7 +4,7 @@ use super::driver::{Old, explain_lanes, zip_blocks};
 use super::extents::{with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::Compute;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, SMALL, bytes_read, selectors, selectors_around,
@@ -13,7 +13,7 @@ use crate::expr::{
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
 use crate::memory::{list, zeros};
-use crate::ops::along::{FewLanes, check_axis};
+use crate::ops::along::FewLanes;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
@@ -182,7 +182,7 @@ where
             return Ok(self.joint()?.0);
         }
         let shape = self.a.shape()?;
-        check_axis(&shape, self.axis)?;
+        shape.extent(self.axis)?;
         with_extent(&shape, self.axis, self.operation.results(&shape, self.axis)?)
     }
 
@@ -293,7 +293,7 @@ where
     fn explain(&self) -> Result<Explanation> {
         let (a, b) = (self.a.shape()?, self.b.shape()?);
         let (shape, operands) = self.joint()?;
-        let extent = *a.get(self.axis).ok_or(Error::Axis { axis: self.axis, rank: a.rank() })?;
+        let extent = a.extent(self.axis)?;
         let [what, each] = self.operation.words(extent)?;
         let beside = match O::BESIDE {
             "" => String::new(),

@@ -223,6 +223,6 @@ fn ranked<T: Sortable>() -> String {
 
 /// Checks that lanes along `axis` have an element of rank `k`.
 pub(super) fn check_rank(axis: usize, k: usize, shape: &Shape) -> Result<()> {
-    let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank: shape.rank() })?;
+    let extent = shape.extent(axis)?;
     if k < extent { Ok(()) } else { Err(Error::Index { axis, index: k as i128, extent }) }
 }

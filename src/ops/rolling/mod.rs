@@ -36,7 +36,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, selectors_around};
 use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
-use crate::ops::along::{Along, check_axis, shape_of};
+use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
     Freedom, Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer,
 };
@@ -303,7 +303,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     /// That of the operand, but for [`WindowEdge::Full`], where `n` elements of the axis have `n - window + 1` windows.
     fn shape(&self) -> Result<Shape> {
         let (shape, axis) = (self.e.shape()?, self.extent.axis);
-        let results = self.extent.results(check_axis(&shape, axis)?)?;
+        let results = self.extent.results(shape.extent(axis)?)?;
         Ok(shape_of(&shape, axis, results))
     }
 

@@ -25,7 +25,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list, try_reserve_exact};
-use crate::ops::along::{Along, FewLanes, check_axis};
+use crate::ops::along::{Along, FewLanes};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -188,7 +188,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     /// That of the operand.
     fn shape(&self) -> Result<Shape> {
         let shape = self.e.shape()?;
-        check_axis(&shape, self.axis)?;
+        shape.extent(self.axis)?;
         Ok(shape)
     }
 

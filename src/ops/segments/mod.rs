@@ -24,7 +24,7 @@ use crate::expr::{
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
 use crate::memory::{list, try_with_capacity, zeros};
-use crate::ops::along::{Along, check_axis, shape_of};
+use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::Reducer;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -176,7 +176,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
             Parts::Keys { groups, .. } => *groups,
         };
         let shape = self.e.shape()?;
-        check_axis(&shape, self.axis)?;
+        shape.extent(self.axis)?;
         Ok(shape_of(&shape, self.axis, count))
     }
 
@@ -213,7 +213,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         run: impl FnOnce(&Along<'_, Lazy<E::Ref<'_>>>, &Cuts<'_, R>) -> Result<A>,
     ) -> Result<A> {
         let (axis, shape) = (self.axis, self.e.shape()?);
-        let extent = check_axis(&shape, axis)?;
+        let extent = shape.extent(axis)?;
         let mut e = Lazy(self.e.0.by_ref()).select(selectors_around(ranges, axis))?;
         let gathered;
         let parts = self.parts.as_ref().map_err(Error::clone)?;

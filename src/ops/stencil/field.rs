@@ -50,7 +50,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         }
         let mut rules = Vec::with_capacity(components.len());
         for &(axis, order) in components {
-            let extent = *shape.get(axis).ok_or(Error::Axis { axis, rank })?;
+            let extent = shape.extent(axis)?;
             rules.push((axis, Rule::new(axis, extent, order, spacing[axis])?));
         }
         Ok(Self { operand, shape, rules })
