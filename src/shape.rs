@@ -41,7 +41,8 @@ impl Hash for Shape {
 impl Clone for Shape {
     #[inline]
     fn clone(&self) -> Self {
-        Self(Index::from_slice(&self.0))
+        let extents = self.extents();
+        Self(collect_inline(extents.len(), 0, |k| extents[k]))
     }
 }
 
