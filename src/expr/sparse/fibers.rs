@@ -9,8 +9,8 @@ use crate::kernel::Stop;
 use crate::map::{AddressMap, Select};
 use crate::shape::Shape;
 
-/// Elements that are evaluated together, in the caches.
-const ELEMENTS: usize = 1024;
+/// Bytes that are evaluated together: those of all leaves and the results stay in the nearest cache.
+const BYTES: usize = 4096;
 
 /// As [`for_each_stored`](super::for_each_stored), if all sparse operands of a function of stored entries are one leaf that is
 /// broadcast along the last axis: calls `visit` with the fill value, positions in the shape without that axis, and the
@@ -70,7 +70,7 @@ impl<T: Copy + Send + Sync> Evaluation<'_, T> {
             return Ok(false);
         }
         let mut shares = vec![Share::default(); lists.len()];
-        let most = (ELEMENTS / maps.fiber).max(1);
+        let most = (BYTES / size_of::<T>().max(1) / maps.fiber).max(1);
         for (k, positions) in lists[leaf].chunks(most).enumerate() {
             shares[leaf] = Share::Whole(k * most..k * most + positions.len());
             let block = Block { positions, shares: &shares, slots: &[], picked: &[] };

@@ -162,10 +162,28 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
 fn repeat<T: Copy>(values: &[T], fiber: usize, out: &mut Vec<T>) -> Result<()> {
     let Some(&first) = values.first() else { return Ok(()) };
     resize(out, values.len() * fiber, first)?;
-    for (out, &value) in out.chunks_exact_mut(fiber).zip(values) {
-        out.fill(value);
-    }
+    dispatch(Repeat { values, fiber, out });
     Ok(())
+}
+
+/// Fills fibers, each with its value, some neighbours at a time.
+struct Repeat<'r, T> {
+    values: &'r [T],
+    fiber: usize,
+    out: &'r mut [T],
+}
+
+impl<T: Copy> Kernel for Repeat<'_, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (out, &value) in self.out.chunks_exact_mut(self.fiber).zip(self.values) {
+            let (some, rest) = out.as_chunks_mut::<4>();
+            some.iter_mut().for_each(|some| *some = [value; 4]);
+            rest.iter_mut().for_each(|one| *one = value);
+        }
+    }
 }
 
 /// The elements of fibers that begin at `addresses`, whose elements are neighbours.
@@ -175,12 +193,10 @@ fn fibers<T: Copy>(
     fiber: usize,
     out: &mut Vec<T>,
 ) -> Result<(), Stop> {
-    let highest = addresses.iter().fold(0, |high, &address| high.max(address));
-    let highest = highest.saturating_add(fiber - 1);
-    let seed = slice.first().filter(|_| highest < slice.len());
-    resize(out, addresses.len() * fiber, *seed.ok_or_else(|| beyond(highest, slice.len()))?)?;
-    dispatch(Fibers { slice, addresses, fiber, out });
-    Ok(())
+    let &seed = slice.first().ok_or_else(|| beyond(0, 0))?;
+    resize(out, addresses.len() * fiber, seed)?;
+    let missing = dispatch(Fibers { slice, addresses, fiber, out });
+    missing.map_or(Ok(()), |address| Err(beyond(address, slice.len())))
 }
 
 /// Copies fibers, some neighbours of all of them at a time: of one fiber after another each would be a call of the C
@@ -193,31 +209,36 @@ struct Fibers<'f, T> {
 }
 
 impl<T: Copy> Kernel for Fibers<'_, T> {
-    type Out = ();
+    /// An address that lies outside the slice, if there is one.
+    type Out = Option<usize>;
 
     #[inline(always)]
-    fn run(mut self) {
-        /// Neighbours.
-        const SOME: usize = 8;
-        for first in (0..self.fiber / SOME).map(|k| k * SOME) {
-            self.copy::<SOME>(first);
-        }
-        let rest = self.fiber % SOME;
-        for first in self.fiber - rest..self.fiber {
-            self.copy::<1>(first);
-        }
+    fn run(mut self) -> Option<usize> {
+        let mut missing = None;
+        let next = self.copy::<16>(0, &mut missing);
+        let next = self.copy::<4>(next, &mut missing);
+        self.copy::<1>(next, &mut missing);
+        missing
     }
 }
 
 impl<T: Copy> Fibers<'_, T> {
+    /// Copies from a neighbour on, `N` at a time. Returns the first that is left.
     #[inline(always)]
-    fn copy<const N: usize>(&mut self, first: usize) {
-        for (out, &address) in self.out.chunks_exact_mut(self.fiber).zip(self.addresses) {
-            let own = self.slice.get(address + first..).and_then(|rest| rest.first_chunk::<N>());
-            if let Some((out, own)) = out[first..].first_chunk_mut().zip(own) {
-                *out = *own;
+    fn copy<const N: usize>(&mut self, first: usize, missing: &mut Option<usize>) -> usize {
+        let mut next = first;
+        while next + N <= self.fiber {
+            for (out, &address) in self.out.chunks_exact_mut(self.fiber).zip(self.addresses) {
+                let start = address.saturating_add(next);
+                let own = self.slice.get(start..).and_then(|rest| rest.first_chunk::<N>());
+                match (out[next..].first_chunk_mut(), own) {
+                    (Some(out), Some(own)) => *out = *own,
+                    _ => *missing = Some(start.saturating_add(N - 1)),
+                }
             }
+            next += N;
         }
+        next
     }
 }
 

@@ -14,6 +14,29 @@ pub(super) struct Fibers<S> {
     counts: Vec<usize>,
 }
 
+/// Takes some fibers to the fiber of states, from a column on and `N` columns at a time, whose states stay in registers.
+/// Returns the first column that is left.
+#[inline(always)]
+fn step_columns<T: Copy, R: Reducer<T>, const N: usize>(
+    reducer: &R,
+    states: &mut [R::State],
+    fibers: &[T],
+    first: usize,
+) -> usize {
+    let (len, mut column) = (states.len(), first);
+    while let Some(part) = states[column..].first_chunk_mut::<N>() {
+        let mut own = part.clone();
+        for fiber in fibers.chunks_exact(len) {
+            if let Some(values) = fiber[column..].first_chunk::<N>() {
+                own.iter_mut().zip(values).for_each(|(state, &value)| reducer.step(state, value));
+            }
+        }
+        *part = own;
+        column += N;
+    }
+    column
+}
+
 /// None.
 impl<S> Default for Fibers<S> {
     fn default() -> Self {
@@ -42,16 +65,21 @@ impl<S: Clone> Fibers<S> {
         fibers: &[usize],
         values: &[T],
     ) {
-        let Self { len, states, counts } = self;
-        for (&own, values) in fibers.iter().zip(values.chunks_exact(*len)) {
-            let Some(count) = counts.get_mut(own) else { continue };
-            let each = states[own * *len..][..*len].iter_mut().zip(values);
-            if neutral || *count > 0 {
-                each.for_each(|(state, &value)| reducer.step(state, value));
-            } else {
-                each.for_each(|(state, &value)| *state = reducer.first(value));
+        let (len, mut values) = (self.len, values);
+        for run in fibers.chunk_by(|a, b| a == b) {
+            let Some((mut own, later)) = values.split_at_checked(run.len() * len) else { return };
+            values = later;
+            let Some(count) = self.counts.get_mut(run[0]) else { continue };
+            let states = &mut self.states[run[0] * len..][..len];
+            if !neutral && *count == 0 {
+                let (first, rest) = own.split_at(len);
+                states.iter_mut().zip(first).for_each(|(state, &x)| *state = reducer.first(x));
+                own = rest;
             }
-            *count += 1;
+            *count += run.len();
+            let next = step_columns::<T, R, 16>(reducer, states, own, 0);
+            let next = step_columns::<T, R, 4>(reducer, states, own, next);
+            step_columns::<T, R, 1>(reducer, states, own, next);
         }
     }
 
