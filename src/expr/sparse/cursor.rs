@@ -91,6 +91,8 @@ pub struct Block<'b> {
     pub(crate) slots: &'b [u16],
     /// Ordinals of entries, see [`Share::Picked`].
     pub(crate) picked: &'b [Vec<usize>],
+    /// Those whose addresses are found with the first block of them, and where among them this one begins.
+    pub(crate) group: Option<(&'b [usize], usize)>,
 }
 
 /// The entries of one leaf in a block.
@@ -119,7 +121,12 @@ impl Default for Share {
     }
 }
 
-impl Block<'_> {
+impl<'b> Block<'b> {
+    /// Positions whose entries are told by the shares alone.
+    pub(crate) fn new(positions: &'b [usize], shares: &'b [Share]) -> Self {
+        Self { positions, shares, slots: &[], picked: &[], group: None }
+    }
+
     /// The places of the entries that [`Share::Placed`] tells of.
     pub(crate) fn placed(&self, slot: usize, count: usize) -> &[u16] {
         self.slots.get(slot..).and_then(|slots| slots.get(..count)).unwrap_or_default()

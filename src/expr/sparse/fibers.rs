@@ -1,6 +1,6 @@
 //! Entries of one sparse operand that is broadcast along the last axis: each stands for a fiber of elements along it.
 
-use super::cursor::{Block, Maps, Share};
+use super::cursor::{BLOCK, Block, Maps, Share};
 use super::{Evaluation, Visit, stretched};
 use crate::error::Result;
 use crate::expr::Access;
@@ -71,15 +71,20 @@ impl<T: Copy + Send + Sync> Evaluation<'_, T> {
         }
         let mut shares = vec![Share::default(); lists.len()];
         let most = (BYTES / size_of::<T>().max(1) / maps.fiber).max(1);
-        for (k, positions) in lists[leaf].chunks(most).enumerate() {
-            shares[leaf] = Share::Whole(k * most..k * most + positions.len());
-            let block = Block { positions, shares: &shares, slots: &[], picked: &[] };
-            worker.bind_stored(&block, &mut 0)?;
-            let (elements, fault) = worker.rows(0, [1, positions.len() * maps.fiber])?;
-            if fault {
-                return Err(Stop::Fault);
+        let mut next = 0;
+        for located in lists[leaf].chunks(BLOCK.next_multiple_of(most)) {
+            for (k, positions) in located.chunks(most).enumerate() {
+                shares[leaf] = Share::Whole(next..next + positions.len());
+                next += positions.len();
+                let group = Some((located, k * most));
+                let block = Block { group, ..Block::new(positions, &shares) };
+                worker.bind_stored(&block, &mut 0)?;
+                let (elements, fault) = worker.rows(0, [1, positions.len() * maps.fiber])?;
+                if fault {
+                    return Err(Stop::Fault);
+                }
+                visit(fill, positions, elements)?;
             }
-            visit(fill, positions, elements)?;
         }
         Ok(true)
     }

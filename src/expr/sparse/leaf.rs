@@ -121,15 +121,23 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     self.bound = Bound::Scratch { stride: count };
                     return Ok(());
                 }
+                let (group, first) = block.group.unwrap_or((block.positions, 0));
+                let in_fibers = self.memory.slice().filter(|_| *fiber > 1 && *step == 1);
+                if let Some(slice) = in_fibers {
+                    if first == 0 {
+                        self.addresses.clear();
+                        try_reserve_exact(&mut self.addresses, group.len())?;
+                        map.addresses_at(group, &mut self.addresses);
+                    }
+                    let own = self.addresses.get(first..).and_then(|own| own.get(..count));
+                    fibers(slice, own.unwrap_or_default(), *fiber, &mut self.scratch)?;
+                    self.bound = Bound::Scratch { stride: count * fiber };
+                    return Ok(());
+                }
                 count *= fiber;
                 self.addresses.clear();
                 try_reserve_exact(&mut self.addresses, count)?;
                 map.addresses_at(block.positions, &mut self.addresses);
-                if let Some(slice) = self.memory.slice().filter(|_| *fiber > 1 && *step == 1) {
-                    fibers(slice, &self.addresses, *fiber, &mut self.scratch)?;
-                    self.bound = Bound::Scratch { stride: count };
-                    return Ok(());
-                }
                 spread(&mut self.addresses, *fiber, *step);
                 let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
                     return Ok(());

@@ -61,14 +61,14 @@ impl<'l> Union<'l> {
             let rest = list.rest();
             let positions = &rest[..rest.len().min(BLOCK)];
             self.shares[list.leaf] = Share::Whole(list.take(positions.len()));
-            let block = Block { positions, shares: &self.shares, slots: &[], picked: &[] };
+            let block = Block::new(positions, &self.shares);
             return (!positions.is_empty()).then_some(block);
         }
         if let Some(positions) = self.same() {
             for list in &mut self.lists {
                 self.shares[list.leaf] = Share::Whole(list.take(positions.len()));
             }
-            return Some(Block { positions, shares: &self.shares, slots: &[], picked: &[] });
+            return Some(Block::new(positions, &self.shares));
         }
         let count = self.merge();
         if count.is_none() {
@@ -78,7 +78,7 @@ impl<'l> Union<'l> {
             Some((count, runs)) => (&runs.numbers[..count], &runs.places[..]),
             None => (&self.positions[..], &self.slots[..]),
         };
-        let block = Block { positions, shares: &self.shares, slots, picked: &[] };
+        let block = Block { slots, ..Block::new(positions, &self.shares) };
         (!positions.is_empty()).then_some(block)
     }
 

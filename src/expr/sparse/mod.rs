@@ -165,7 +165,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     /// The value of elements that no leaf stores, and whether it has a fault.
     fn fill(&mut self) -> Result<(T, bool), Stop> {
         let shares = vec![Share::default(); self.lists.len()];
-        let block = Block { positions: &[0], shares: &shares, slots: &[], picked: &[] };
+        let block = Block::new(&[0], &shares);
         self.worker.bind_stored(&block, &mut 0)?;
         let (elements, fault) = self.worker.rows(0, [1, 1])?;
         elements.first().map(|&fill| (fill, fault)).ok_or(Stop::Done)
@@ -204,7 +204,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
                 return Err(Stop::Fault);
             }
             let shares = [Share::Whole(0..positions.len())];
-            let block = Block { positions, shares: &shares, slots: &[], picked: &[] };
+            let block = Block::new(positions, &shares);
             self.worker.bind_stored(&block, &mut 0)?;
             collect(positions.len(), |out| {
                 fill_slots(out, |slots| slots.extend_from(self.worker.bound(), positions.len()))

@@ -85,7 +85,7 @@ impl<'l> Shared<'l> {
                 });
                 for_each_place(&block, share, |place| slots.push(places[place % BLOCK]));
             }
-            return Some(Block { positions, shares, slots, picked: &[] });
+            return Some(Block { slots, ..Block::new(positions, shares) });
         }
     }
 }
@@ -147,7 +147,7 @@ impl<'l> Pair<'l> {
                 picked[k].push(first[k] + pair[k]);
             }
         });
-        let block = Block { positions, shares, slots: &[], picked };
+        let block = Block { picked, ..Block::new(positions, shares) };
         (!positions.is_empty()).then_some(block)
     }
 }
