@@ -2,7 +2,7 @@
 
 use super::arguments::{Held, MaskOperand};
 use super::call::{Call, Single};
-use super::elementary::{Elementary, Inputs};
+use super::elementary::{Elementary, Inputs, Outputs};
 use crate::compute::{Deferred, Pending};
 use crate::dtype::{Arithmetic, Bits, Signed};
 use crate::expr::*;
@@ -49,15 +49,8 @@ where
 /// Implements traits for calls of one output.
 macro_rules! for_calls {
     ($($Trait:ident)*) => { $(
-        impl<I, O, F, X, M> $Trait for Call<I, O, F, X, M>
-        where
-            I: Inputs,
-            O: Single,
-            F: Elementary<I, O>,
-            X: Held<I>,
-            M: MaskOperand,
-        {
-        }
+        impl<I, O: Outputs, F, X, M> $Trait for Call<I, O, F, X, M> where Self: IntoExpr {}
+        impl<I, O: Outputs, F, X, M> $Trait for &Call<I, O, F, X, M> where Self: IntoExpr {}
     )* };
 }
 for_calls!(Elementwise Pieces Reduce Lanes Scan Rolling Segments Indexing Diff);

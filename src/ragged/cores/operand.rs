@@ -122,7 +122,8 @@ pairs! {
 /// Implements traits for calls of one output.
 macro_rules! for_calls {
     ($($Trait:ident)*) => { $(
-        impl<I, O: Outputs, F, X, M> $Trait for RaggedCall<I, O, F, X, M> where Self: RaggedCompute {}
+        impl<I, O: Outputs, F, X, M> $Trait for RaggedCall<I, O, F, X, M> where Self: IntoRagged {}
+        impl<I, O: Outputs, F, X, M> $Trait for &RaggedCall<I, O, F, X, M> where Self: IntoRagged {}
     )* };
 }
 for_calls!(ElementwiseRagged LanesRagged ReduceRagged);

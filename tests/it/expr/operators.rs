@@ -2,7 +2,7 @@
 
 use lensor::gufunc::{Elementary, Gufunc};
 use lensor::prelude::*;
-use lensor::ragged::{ElementwiseRagged, LanesRagged, Ragged};
+use lensor::ragged::{ElementwiseRagged, LanesRagged, Ragged, ReduceRagged};
 
 const ELEMENTS: [i64; 5] = [1, 2, 5, 6, 7];
 
@@ -63,6 +63,10 @@ fn of_dense_operands() {
         &call,
         same.call([&t]),
     );
+    assert_eq!(
+        [(&call).abs().to_vec(), (&call).sum(0).to_vec()],
+        [Ok(ELEMENTS.to_vec()), Ok(vec![21])]
+    );
     pairs!(&t, &lazy, &deferred, &call; [&t, t.view(), lazy.clone(), &deferred, &call, same.call([&t])]);
 }
 
@@ -84,6 +88,10 @@ fn of_ragged_operands() {
         same.call_ragged([&r]),
     );
     pairs!(&r, &lazy, &deferred, &call; [&r, r.view(), lazy.clone(), &deferred, &call, same.call_ragged([&r])]);
+    assert_eq!(
+        [(&call).abs().to_vec(), (&call).sum(1).to_vec()],
+        [Ok(ELEMENTS.to_vec()), Ok(vec![3, 0, 18])]
+    );
     assert_eq!(r.powi(2).to_vec().unwrap(), of(|x| x * x));
     assert_eq!((&r + 255).cast_unchecked::<u8>().to_vec().unwrap(), [0, 1, 4, 5, 6]);
     let real = r.cast::<f64>().mul_add(2.0, 0.5).to_vec().unwrap();
