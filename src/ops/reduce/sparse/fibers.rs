@@ -4,6 +4,7 @@ use super::super::reducer::Reducer;
 use super::fills::Folded;
 use crate::error::Result;
 use crate::memory::{list, zeros};
+use std::mem::needs_drop;
 
 /// Fibers of states, apart from how many entries they have: a loop along a fiber is one of vector instructions.
 pub(super) struct Fibers<S> {
@@ -24,6 +25,14 @@ fn step_columns<T: Copy, R: Reducer<T>, const N: usize>(
     first: usize,
 ) -> usize {
     let (len, mut column) = (states.len(), first);
+    // A copy of a state that owns memory is not for registers.
+    if needs_drop::<R::State>() {
+        for fiber in fibers.chunks_exact(len) {
+            let each = states[first..].iter_mut().zip(&fiber[first..]);
+            each.for_each(|(state, &value)| reducer.step(state, value));
+        }
+        return len;
+    }
     while let Some(part) = states[column..].first_chunk_mut::<N>() {
         let mut own = part.clone();
         for fiber in fibers.chunks_exact(len) {
