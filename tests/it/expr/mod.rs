@@ -7,6 +7,7 @@ mod explain;
 mod expressions;
 #[cfg(feature = "quickcheck")]
 mod faults;
+mod fibers;
 mod operators;
 mod same_bits;
 #[cfg(feature = "quickcheck")]
