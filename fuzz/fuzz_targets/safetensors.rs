@@ -8,7 +8,7 @@ use std::io::Cursor;
 mod memory;
 
 fuzz_target!(|bytes: &[u8]| {
-    let opened = memory::bounded(16 * bytes.len(), || Archive::new(Cursor::new(bytes)));
+    let opened = memory::bounded(2 * bytes.len(), || Archive::new(Cursor::new(bytes)));
     let Ok(mut archive) = opened else { return };
     let names: Vec<String> = archive.entries().iter().map(|entry| entry.name().into()).collect();
     let mut writer = Writer::new();

@@ -278,3 +278,42 @@ fn lists_end_at_the_length_of_archives() {
     }
     assert_eq!(listed(writer.finish().unwrap().into_inner()), refused);
 }
+
+/// Listing a file takes at most twice its bytes, whatever its header holds.
+#[test]
+fn lists_end_at_the_length_of_files() {
+    let listed = |header: String| {
+        let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat();
+        let opened = bounded(file.len(), || safetensors::Archive::new(Cursor::new(&file[..])));
+        opened.map(|archive| archive.entries().len()).map_err(|error| error.to_string())
+    };
+    let many = |count: usize, part: &dyn Fn(usize) -> String| {
+        (0..count).map(part).collect::<Vec<_>>().join(",")
+    };
+    let tensor =
+        |shape: &str| format!(r#"{{"dtype":"U8","shape":[{shape}],"data_offsets":[0,0]}}"#);
+    let refused =
+        Err("this safetensors file: its header takes more memory than twice its bytes".into());
+    let few = many(100, &|k| format!(r#""{k}":{}"#, tensor("0")));
+    assert_eq!(listed(format!("{{{few}}}")), Ok(100));
+    let tensors = many(50_000, &|k| format!(r#""{k:x}":{}"#, tensor("0")));
+    assert_eq!(listed(format!("{{{tensors}}}")), Ok(50_000));
+    let axes = vec!["0"; 64].join(",");
+    let tensors = many(5000, &|k| format!(r#""{k:x}":{}"#, tensor(&axes)));
+    assert_eq!(listed(format!("{{{tensors}}}")), refused);
+    let axes = many(1_000_000, &|_| "1".into());
+    let found = listed(format!(r#"{{"a":{}}}"#, tensor(&axes))).unwrap_err();
+    assert!(found.contains("1000000"), "{found}");
+    let notes = many(200_000, &|k| format!(r#""{k:x}":"""#));
+    assert_eq!(listed(format!(r#"{{"__metadata__":{{{notes}}}}}"#)), refused);
+    let note = "x".repeat(1 << 20);
+    assert_eq!(listed(format!(r#"{{"__metadata__":{{"a":"{note}"}}}}"#)), Ok(0));
+    let twice = format!(r#"{{"a":{},"a":{}}}"#, tensor("0"), tensor("0"));
+    assert_eq!(listed(twice), Err("this safetensors file: the name `a` comes twice".into()));
+    let field = r#"{"a":{"dtype":"U8","shape":[0],"shape":[0],"data_offsets":[0,0]}}"#;
+    assert!(listed(field.into()).unwrap_err().contains("duplicate field `shape`"));
+    let field = r#"{"a":{"dtype":"U8","shape":[0]}}"#;
+    assert!(listed(field.into()).unwrap_err().contains("missing field `data_offsets`"));
+    assert_eq!(listed(r#"{"__metadata__":null}"#.into()), Ok(0));
+    assert!(listed("{} {}".into()).unwrap_err().contains("trailing characters"));
+}

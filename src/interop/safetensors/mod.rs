@@ -9,7 +9,7 @@
 //! data is read. Headers end at 100 MB and files have no gaps, as the format asks.
 //!
 //! A file may come from a stranger. Whatever it holds, these functions return an error rather than panic or abort, and
-//! memory for a tensor is asked for once its bytes are known to be there.
+//! memory for a tensor is asked for once its bytes are known to be there. The list takes at most twice the bytes of the file.
 //!
 //! ```
 //! use lensor::Tensor;
@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod header;
 #[cfg(feature = "mmap")]
 mod map;
 mod write;
@@ -39,11 +40,12 @@ pub use write::Writer;
 use super::{file, named};
 use crate::dtype::{ByteOrder, DType, FileElement, MapElement};
 use crate::error::{Error, Result};
-use crate::memory::{push, try_with_capacity};
+use crate::memory::list;
 use crate::shape::Shape;
 use crate::storage::{Encoded, fill, read_elements};
 use crate::tensor::Tensor;
-use ::safetensors::tensor::{Dtype, Metadata};
+use ::safetensors::tensor::Dtype;
+use header::Listed;
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -55,8 +57,6 @@ const FORMAT: &str = "safetensors file";
 const PREFIX_BYTES: u64 = 8;
 /// Longest header, in bytes: that of the format.
 const LIMIT_BYTES: u64 = 100_000_000;
-/// Bytes of a header that are read at once.
-const STEP_BYTES: u64 = 1 << 20;
 
 /// A tensor of a file: its name, type and shape. Its data was not read.
 #[derive(Debug, Clone)]
@@ -151,29 +151,15 @@ impl<R: Read + Seek> Archive<R> {
         if start > found {
             return Err(Error::Truncated { expected: start, found });
         }
-        let metadata: Metadata = serde_json::from_slice(&header(&mut source, claimed)?)
-            .map_err(|error| malformed(None, &error.to_string()))?;
-        let end = start.saturating_add(metadata.data_len() as u64);
+        let Listed { mut entries, mut notes, .. } =
+            header::list(&mut source, [PREFIX_BYTES, claimed, found])?;
+        let end = start.saturating_add(places(&mut entries, start)?);
         match found.cmp(&end) {
             std::cmp::Ordering::Less => return Err(Error::Truncated { expected: end, found }),
             std::cmp::Ordering::Equal => {}
             std::cmp::Ordering::Greater => {
                 return Err(Error::TrailingData { expected: end, found });
             }
-        }
-        let names = metadata.offset_keys();
-        let mut entries = try_with_capacity(names.len())?;
-        for name in names {
-            let Some(info) = metadata.info(&name) else { continue };
-            let bytes = start + info.data_offsets.0 as u64..start + info.data_offsets.1 as u64;
-            Shape::check_rank(info.shape.len())?;
-            let shape = Shape::from(&info.shape[..]);
-            shape.count()?;
-            entries.push(Entry { name, stored: info.dtype, shape, bytes });
-        }
-        let mut notes = Vec::new();
-        for (key, value) in metadata.metadata().iter().flatten() {
-            push(&mut notes, (key.clone(), value.clone()))?;
         }
         notes.sort_unstable();
         Ok(Self { source, entries, notes })
@@ -252,17 +238,32 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     }
 }
 
-/// The text of a header, with memory that follows what arrives.
-fn header(source: &mut impl Read, claimed: u64) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
-    while (text.len() as u64) < claimed {
-        let (filled, step) = (text.len(), STEP_BYTES.min(claimed - text.len() as u64) as usize);
-        crate::memory::resize(&mut text, filled + step, 0)?;
-        if fill(&mut *source, &mut text[filled..])? < step {
-            return Err(Error::Truncated { expected: claimed, found: filled as u64 });
+/// Sorts tensors by where they lie, each after the one before and as large as its shape, counts their bytes from the start of
+/// the file, and returns how many there are.
+fn places(entries: &mut [Entry], start: u64) -> Result<u64> {
+    let refused = |entry: &Entry, what: &str| malformed(None, &format!("`{}` {what}", entry.name));
+    entries.sort_unstable_by_key(|entry| (entry.bytes.start, entry.bytes.end));
+    let mut next = 0;
+    for entry in &mut *entries {
+        let Range { start: first, end } = entry.bytes;
+        if first != next || end < first {
+            return Err(refused(entry, "does not begin where the tensor before it ends"));
         }
+        next = end;
+        let count = entry.shape.iter().try_fold(1_u64, |n, &extent| n.checked_mul(extent as u64));
+        let bits = count.and_then(|count| count.checked_mul(entry.stored.bitsize() as u64));
+        if bits.is_none_or(|bits| bits % 8 != 0 || bits / 8 != end - first) {
+            return Err(refused(entry, "has another number of bytes than its shape"));
+        }
+        entry.shape.count()?;
+        entry.bytes = start.saturating_add(first)..start.saturating_add(end);
     }
-    Ok(text)
+    let mut names = list(entries.iter().map(|entry| &entry.name))?;
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(malformed(None, &format!("the name `{}` comes twice", pair[0]))),
+        None => Ok(next),
+    }
 }
 
 fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {

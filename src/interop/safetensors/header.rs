@@ -1,0 +1,283 @@
+//! Headers: JSON that is read twice, to count tensors and to list them, and never held.
+
+use super::{Entry, malformed};
+use crate::error::{Error, Result};
+use crate::memory::{push, try_with_capacity};
+use crate::shape::{Index, Shape};
+use crate::storage::Checked;
+use ::safetensors::tensor::Dtype;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use std::fmt::{self, Formatter};
+use std::io::{BufReader, Read, Seek, SeekFrom};
+
+/// The key of notes.
+const NOTES: &str = "__metadata__";
+/// What a list may hold besides twice the bytes of its file.
+const SMALL_BYTES: u64 = 1 << 14;
+
+/// What a header lists.
+#[derive(Default)]
+pub(super) struct Listed {
+    /// In the order of the file, their bytes counted from its start.
+    pub(super) entries: Vec<Entry>,
+    pub(super) notes: Vec<(String, String)>,
+    /// Bytes that these hold, and may hold.
+    held: u64,
+    limit: u64,
+    /// Why the list could not be made, as errors of the parser are texts.
+    refused: Option<Error>,
+}
+
+/// Lists a header of `bytes` bytes from `start` on, of a file of `found` bytes.
+///
+/// # Errors
+///
+/// [`Error::Malformed`] for a header that is none, or takes more memory than twice the file; [`Error::RankLimit`],
+/// [`Error::OutOfMemory`], [`Error::Io`].
+pub(super) fn list(
+    source: &mut (impl Read + Seek),
+    [start, bytes, found]: [u64; 3],
+) -> Result<Listed> {
+    let limit = found.saturating_mul(2).saturating_add(SMALL_BYTES);
+    let mut listed = Listed { limit, ..Listed::default() };
+    let count = parse(source, start, bytes, Count).map_err(of_json)?;
+    // Names are compared in a list of their own.
+    listed.hold(count.saturating_mul(size_of::<Entry>() + size_of::<usize>()))?;
+    listed.entries = try_with_capacity(count)?;
+    match parse(source, start, bytes, &mut listed) {
+        Ok(()) => Ok(listed),
+        Err(error) => Err(listed.refused.take().unwrap_or_else(|| of_json(error))),
+    }
+}
+
+fn parse<V>(
+    source: &mut (impl Read + Seek),
+    start: u64,
+    bytes: u64,
+    seed: impl for<'de> DeserializeSeed<'de, Value = V>,
+) -> serde_json::Result<V> {
+    source.seek(SeekFrom::Start(start)).map_err(serde_json::Error::io)?;
+    let text = BufReader::new(Checked(source).take(bytes));
+    let mut parser = serde_json::Deserializer::from_reader(text);
+    let value = seed.deserialize(&mut parser)?;
+    parser.end()?;
+    Ok(value)
+}
+
+fn of_json(error: serde_json::Error) -> Error {
+    if error.is_io() {
+        return std::io::Error::from(error).into();
+    }
+    malformed(None, &error.to_string())
+}
+
+impl Listed {
+    /// Adds to the bytes that are held.
+    fn hold(&mut self, bytes: usize) -> Result<()> {
+        self.held = self.held.saturating_add(bytes as u64);
+        if self.held <= self.limit {
+            return Ok(());
+        }
+        Err(malformed(None, "its header takes more memory than twice its bytes"))
+    }
+
+    fn add(&mut self, name: String, info: Info) -> Result<()> {
+        Shape::check_rank(info.rank)?;
+        let spilled = if info.extents.spilled() { info.extents.capacity() } else { 0 };
+        self.hold(name.capacity() + spilled * size_of::<usize>())?;
+        let (shape, bytes) = (Shape::from(info.extents), info.bytes[0]..info.bytes[1]);
+        push(&mut self.entries, Entry { name, stored: info.stored, shape, bytes })
+    }
+
+    fn note(&mut self, key: String, text: String) -> Result<()> {
+        // A vector that grows is there twice for a moment.
+        self.hold(3 * size_of::<(String, String)>() + key.capacity() + text.capacity())?;
+        push(&mut self.notes, (key, text))
+    }
+
+    /// The result, which the parser takes for a text if it is an error.
+    fn told<E: serde::de::Error>(&mut self, done: Result<()>) -> Result<(), E> {
+        done.map_err(|error| {
+            let text = E::custom(&error);
+            self.refused = Some(error);
+            text
+        })
+    }
+}
+
+/// Counts tensors.
+struct Count;
+
+impl<'de> DeserializeSeed<'de> for Count {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<usize, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Count {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("tensors by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<usize, A::Error> {
+        let mut count = 0;
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Listed {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Listed {
+    type Value = ();
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("tensors by name")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<String>()? {
+            if name == NOTES {
+                map.next_value_seed(Notes(self))?;
+            } else {
+                let info = map.next_value_seed(Info::default())?;
+                let added = self.add(name, info);
+                self.told(added)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Texts by key, or null.
+struct Notes<'l>(&'l mut Listed);
+
+impl<'de> DeserializeSeed<'de> for Notes<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_option(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Notes<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("texts by key")
+    }
+
+    fn visit_none<E: serde::de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_map(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((key, text)) = map.next_entry()? {
+            let added = self.0.note(key, text);
+            self.0.told(added)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a header says of a tensor.
+struct Info {
+    stored: Dtype,
+    /// As many as a shape may have; `rank` counts them all.
+    extents: Index,
+    rank: usize,
+    /// Where its bytes begin and end.
+    bytes: [u64; 2],
+}
+
+impl Default for Info {
+    fn default() -> Self {
+        Self { stored: Dtype::U8, extents: Index::new(), rank: 0, bytes: [0; 2] }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Info {
+    type Value = Info;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Info, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Info {
+    type Value = Info;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("type, shape and place of a tensor")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Info, A::Error> {
+        const FIELDS: [&str; 3] = ["dtype", "shape", "data_offsets"];
+        let mut seen = [false; 3];
+        while let Some(key) = map.next_key::<String>()? {
+            let Some(field) = FIELDS.iter().position(|field| *field == key) else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if std::mem::replace(&mut seen[field], true) {
+                return Err(A::Error::duplicate_field(FIELDS[field]));
+            }
+            match field {
+                0 => self.stored = map.next_value()?,
+                1 => map.next_value_seed(Extents(&mut self))?,
+                _ => self.bytes = map.next_value()?,
+            }
+        }
+        match FIELDS.iter().zip(seen).find(|(_, seen)| !seen) {
+            Some((field, _)) => Err(A::Error::missing_field(field)),
+            None => Ok(self),
+        }
+    }
+}
+
+/// The shape of a tensor.
+struct Extents<'i>(&'i mut Info);
+
+impl<'de> DeserializeSeed<'de> for Extents<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Extents<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("the extents of a tensor")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut extents: A) -> Result<(), A::Error> {
+        while let Some(extent) = extents.next_element()? {
+            self.0.rank += 1;
+            if self.0.rank <= Shape::MAX_RANK {
+                self.0.extents.push(extent);
+            }
+        }
+        Ok(())
+    }
+}
