@@ -10,12 +10,14 @@ use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 use std::fmt::{self, Formatter};
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// The key of notes.
 const NOTES: &str = "__metadata__";
 /// What a list may hold besides twice the bytes of its file.
-const SMALL_BYTES: u64 = 1 << 14;
+const SMALL_BYTES: u64 = 1 << 16;
+/// What the parser holds of a text, in its bytes: a buffer that doubles, and the text of its own.
+const OF_TEXT: usize = 4;
 
 /// What a header lists.
 #[derive(Default)]
@@ -42,33 +44,57 @@ pub(super) fn list(
 ) -> Result<Listed> {
     let limit = found.saturating_mul(2).saturating_add(SMALL_BYTES);
     let mut listed = Listed { limit, ..Listed::default() };
-    let count = parse(source, start, bytes, Count).map_err(of_json)?;
+    source.seek(SeekFrom::Start(start))?;
+    let mut texts = Texts { source: Checked(&mut *source).take(bytes), longest: 0, now: None };
+    let count = parse(&mut texts, Count).map_err(of_json)?;
     // Names are compared in a list of their own.
     listed.hold(count.saturating_mul(size_of::<Entry>() + size_of::<usize>()))?;
+    listed.hold(texts.longest.saturating_mul(OF_TEXT))?;
     listed.entries = try_with_capacity(count)?;
-    match parse(source, start, bytes, &mut listed) {
+    source.seek(SeekFrom::Start(start))?;
+    match parse(Checked(source).take(bytes), &mut listed) {
         Ok(()) => Ok(listed),
         Err(error) => Err(listed.refused.take().unwrap_or_else(|| of_json(error))),
     }
 }
 
 fn parse<V>(
-    source: &mut (impl Read + Seek),
-    start: u64,
-    bytes: u64,
+    text: impl Read,
     seed: impl for<'de> DeserializeSeed<'de, Value = V>,
 ) -> serde_json::Result<V> {
-    source.seek(SeekFrom::Start(start)).map_err(serde_json::Error::io)?;
-    let text = BufReader::new(Checked(source).take(bytes));
-    let mut parser = serde_json::Deserializer::from_reader(text);
+    let mut parser = serde_json::Deserializer::from_reader(BufReader::new(text));
     let value = seed.deserialize(&mut parser)?;
     parser.end()?;
     Ok(value)
 }
 
+/// JSON whose texts are measured as it is read.
+struct Texts<R> {
+    source: R,
+    /// Bytes of the longest one so far.
+    longest: usize,
+    /// Bytes so far of the one that is read, and whether an escape is.
+    now: Option<(usize, bool)>,
+}
+
+impl<R: Read> Read for Texts<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let found = self.source.read(out)?;
+        for &byte in &out[..found] {
+            self.now = match (self.now, byte) {
+                (None, b'"') => Some((0, false)),
+                (None, _) | (Some((_, false)), b'"') => None,
+                (Some((len, escape)), _) => Some((len + 1, !escape && byte == b'\\')),
+            };
+            self.longest = self.longest.max(self.now.map_or(0, |(len, _)| len));
+        }
+        Ok(found)
+    }
+}
+
 fn of_json(error: serde_json::Error) -> Error {
     if error.is_io() {
-        return std::io::Error::from(error).into();
+        return io::Error::from(error).into();
     }
     malformed(None, &error.to_string())
 }
