@@ -1,6 +1,7 @@
 //! Files of several arrays, which have names.
 
 use crate::error::{Error, Result};
+use crate::memory::list;
 
 /// Names that an error tells.
 const TOLD: usize = 8;
@@ -27,4 +28,22 @@ pub(super) fn entry<'e, E>(
 /// What is not as the format says, of a file or of an array of it.
 pub(super) fn malformed(format: &'static str, name: Option<&str>, reason: &str) -> Error {
     Error::Malformed { format, name: name.map(Into::into), reason: reason.into() }
+}
+
+/// Refuses a name that comes twice.
+///
+/// # Errors
+///
+/// [`Error::Malformed`], [`Error::OutOfMemory`].
+pub(super) fn check_unique<E>(
+    format: &'static str,
+    entries: &[E],
+    name_of: fn(&E) -> &str,
+) -> Result<()> {
+    let mut names = list(entries.iter().map(name_of))?;
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(malformed(format, Some(pair[0]), "its name comes twice")),
+        None => Ok(()),
+    }
 }

@@ -314,7 +314,10 @@ fn lists_end_at_the_length_of_files() {
     let name = "x".repeat(1_300_000);
     assert_eq!(listed(format!(r#"{{"{name}":{}}}"#, tensor("0"))), refused);
     let twice = format!(r#"{{"a":{},"a":{}}}"#, tensor("0"), tensor("0"));
-    assert_eq!(listed(twice), Err("this safetensors file: the name `a` comes twice".into()));
+    assert_eq!(
+        listed(twice),
+        Err("array `a` of this safetensors file: its name comes twice".into())
+    );
     let field = r#"{"a":{"dtype":"U8","shape":[0],"shape":[0],"data_offsets":[0,0]}}"#;
     assert!(listed(field.into()).unwrap_err().contains("duplicate field `shape`"));
     let field = r#"{"a":{"dtype":"U8","shape":[0]}}"#;

@@ -1,10 +1,10 @@
 //! The directory of an archive, read record by record without a copy of it.
 
 use super::packed::Packed;
-use super::{ENDING, Entry, malformed, of_stream};
+use super::{ENDING, Entry, FORMAT, malformed, of_stream};
 use crate::error::{Error, Result};
-use crate::interop::npy;
-use crate::memory::{list, push, text, try_with_capacity, zeros};
+use crate::interop::{named, npy};
+use crate::memory::{push, text, try_with_capacity, zeros};
 use crate::storage::Checked;
 use rawzip::{ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipLocator};
 use std::cell::RefCell;
@@ -85,11 +85,7 @@ pub(super) fn entries(source: &mut (impl Read + Seek), len: u64) -> Result<Vec<E
     if taken.windows(2).any(|pair| pair[0].end > pair[1].start) {
         return Err(malformed(None, "entries share bytes"));
     }
-    let mut names = list(entries.iter().map(Entry::name))?;
-    names.sort_unstable();
-    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(malformed(Some(pair[0]), "its name comes twice"));
-    }
+    named::check_unique(FORMAT, &entries, Entry::name)?;
     Ok(entries)
 }
 

@@ -48,7 +48,7 @@ pub(super) fn list(
     let mut texts = Texts { source: Checked(&mut *source).take(bytes), longest: 0, now: None };
     let count = parse(&mut texts, Count).map_err(of_json)?;
     // Names are compared in a list of their own.
-    listed.hold(count.saturating_mul(size_of::<Entry>() + size_of::<usize>()))?;
+    listed.hold(count.saturating_mul(size_of::<Entry>() + size_of::<&str>()))?;
     listed.hold(texts.longest.saturating_mul(OF_TEXT))?;
     listed.entries = try_with_capacity(count)?;
     source.seek(SeekFrom::Start(start))?;

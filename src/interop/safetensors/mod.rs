@@ -40,7 +40,6 @@ pub use write::Writer;
 use super::{file, named};
 use crate::dtype::{ByteOrder, DType, FileElement, MapElement};
 use crate::error::{Error, Result};
-use crate::memory::list;
 use crate::shape::Shape;
 use crate::storage::{Encoded, fill, read_elements};
 use crate::tensor::Tensor;
@@ -241,29 +240,30 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
 /// Sorts tensors by where they lie, each after the one before and as large as its shape, counts their bytes from the start of
 /// the file, and returns how many there are.
 fn places(entries: &mut [Entry], start: u64) -> Result<u64> {
-    let refused = |entry: &Entry, what: &str| malformed(None, &format!("`{}` {what}", entry.name));
     entries.sort_unstable_by_key(|entry| (entry.bytes.start, entry.bytes.end));
     let mut next = 0;
     for entry in &mut *entries {
         let Range { start: first, end } = entry.bytes;
         if first != next || end < first {
-            return Err(refused(entry, "does not begin where the tensor before it ends"));
+            return Err(malformed(
+                Some(&entry.name),
+                "it does not begin where the one before it ends",
+            ));
         }
         next = end;
         let count = entry.shape.iter().try_fold(1_u64, |n, &extent| n.checked_mul(extent as u64));
         let bits = count.and_then(|count| count.checked_mul(entry.stored.bitsize() as u64));
         if bits.is_none_or(|bits| bits % 8 != 0 || bits / 8 != end - first) {
-            return Err(refused(entry, "has another number of bytes than its shape"));
+            return Err(malformed(
+                Some(&entry.name),
+                "it has another number of bytes than its shape",
+            ));
         }
         entry.shape.count()?;
         entry.bytes = start.saturating_add(first)..start.saturating_add(end);
     }
-    let mut names = list(entries.iter().map(|entry| &entry.name))?;
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(malformed(None, &format!("the name `{}` comes twice", pair[0]))),
-        None => Ok(next),
-    }
+    named::check_unique(FORMAT, entries, Entry::name)?;
+    Ok(next)
 }
 
 fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {

@@ -193,7 +193,7 @@ fn wrong_headers_are_refused() {
     ] {
         let error = file(header, bytes).unwrap_err();
         assert!(matches!(error, Error::Malformed { .. }), "{header}: {error}");
-        assert!(error.to_string().starts_with("this safetensors file: "), "{error}");
+        assert!(error.to_string().contains("this safetensors file: "), "{error}");
     }
     let side = (1_usize << 61) - 1;
     let parts: Vec<String> = (0..8)
