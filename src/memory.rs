@@ -7,8 +7,10 @@ use bytemuck::allocation::try_zeroed_vec;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
+mod aligned;
 mod sort;
 
+pub(crate) use aligned::{AlignedVec, LINE};
 pub(crate) use sort::sort_by;
 
 /// Bytes of a large page, and their alignment.

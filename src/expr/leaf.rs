@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::{AddressMap, Layout};
-use crate::memory::{refill, resize, try_reserve_exact};
+use crate::memory::{AlignedVec, refill};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -98,7 +98,7 @@ pub struct LeafCursor<'a, T: Copy> {
     /// What the storage said once; a safe trait may answer differently the second time.
     pub(super) memory: Memory<'a, T>,
     pub(super) bound: Bound,
-    pub(super) scratch: Vec<T>,
+    pub(super) scratch: AlignedVec<T>,
     pub(super) addresses: Vec<usize>,
     /// What this leaf is in a sparse evaluation, if it is part of one.
     pub(super) opened: Option<Opened<'a, T>>,
@@ -147,7 +147,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             storage,
             memory,
             bound: Bound::Scratch { stride: 0 },
-            scratch: Vec::new(),
+            scratch: AlignedVec::default(),
             addresses: Vec::new(),
             opened: None,
         }
@@ -174,8 +174,9 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     /// Repeats the one element of each row.
     #[inline(never)]
     fn repeat(&mut self, slice: &[T], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
-        self.scratch.clear();
-        try_reserve_exact(&mut self.scratch, rows * PART)?;
+        if let Some(&seed) = slice.first() {
+            self.scratch.resize(rows * PART, seed)?;
+        }
         for row in 0..rows {
             let mut address = [place.base.wrapping_add(place.rows.at(row)) as usize];
             if let Some(relocate) = place.relocate {
@@ -187,7 +188,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
                     inner::out_of_span(address as i128, address as i128, slice.len()).into()
                 );
             };
-            self.scratch.resize((row + 1) * PART, element);
+            self.scratch[row * PART..][..PART].fill(element);
         }
         self.bound = Bound::Uniform;
         Ok(())
@@ -210,7 +211,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             let Some(&seed) = seed else {
                 return Err(inner::out_of_span(first as i128, first as i128, slice.len()).into());
             };
-            resize(&mut self.scratch, rows * stride, seed)?;
+            self.scratch.resize(rows * stride, seed)?;
             let memory = slots(&mut self.scratch);
             if let Some(mut out) = RowsMut::new(memory, rows, columns, stride) {
                 inner::pack(slice, place, &mut out)?;
@@ -242,7 +243,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             })?,
             None => self.storage.try_read(first[0]).map_err(failed)?,
         };
-        resize(&mut self.scratch, rows * stride, seed)?;
+        self.scratch.resize(rows * stride, seed)?;
         let plain = place.relocate.is_none() && place.columns.table.is_none();
         // Rows that follow one another are one run.
         let (rows, columns) = match plain && stride == columns && follow(place, rows, columns) {

@@ -9,7 +9,7 @@ use super::{
     Dest, Filled, GRAIN, PARALLEL, Pattern, Place, STREAM_BYTES, Stop, Tile, join, simd, walk,
 };
 use crate::error::Error;
-use crate::memory::list;
+use crate::memory::{LINE, list};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -255,7 +255,7 @@ pub(crate) const AHEAD: usize = 64;
 
 /// Whether an output of so many bytes is written past the caches, if each slot is written once.
 pub(super) fn is_streamed<T>(bytes: usize) -> bool {
-    simd::streams() && size_of::<T>() <= simd::LINE && bytes >= STREAM_BYTES
+    simd::streams() && size_of::<T>() <= LINE && bytes >= STREAM_BYTES
 }
 
 /// Evaluates rows of the tile that a cursor is bound to, from `first` on, which follow one another in `out` and fill it.

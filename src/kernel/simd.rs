@@ -14,6 +14,7 @@ mod sort;
 #[cfg(target_arch = "x86_64")]
 mod transpose;
 
+use crate::memory::LINE;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use compensated::{compensate_f32, compensate_f64};
 #[cfg(target_arch = "x86_64")]
@@ -375,6 +376,3 @@ fn prefetch_byte<const NEAR: bool>(address: *const u8) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
-
-/// Bytes of a cache line.
-pub(crate) const LINE: usize = 64;

@@ -5,7 +5,7 @@ use super::filled::Filled;
 use super::inner::{RowsMut, as_slots};
 use super::{Cursor, Fault, Fill, LARGE, PART, Row, Stop, Tile, simd};
 use crate::error::{Error, Result};
-use crate::memory::resize;
+use crate::memory::{LINE, resize};
 use std::array::from_fn;
 use std::mem::MaybeUninit;
 
@@ -100,7 +100,7 @@ impl<'a, T: Copy> Slots<'a, T> {
             }
             let mut count = (results.len() - taken).min(self.current.len());
             if self.stream && count < self.current.len() {
-                let end = self.current.as_ptr().wrapping_add(count).addr() % simd::LINE;
+                let end = self.current.as_ptr().wrapping_add(count).addr() % LINE;
                 let over = end.div_ceil(size_of::<T>());
                 if over >= count {
                     break;
@@ -146,7 +146,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         }
         let Some(mut rows) = self.take_rows::<N>(width) else { return false };
         let mut results = [[seed; FEW_COLUMNS]; N];
-        let start = |row: &[MaybeUninit<T>]| row.as_ptr().align_offset(simd::LINE).min(row.len());
+        let start = |row: &[MaybeUninit<T>]| row.as_ptr().align_offset(LINE).min(row.len());
         let head = if self.stream { rows.first().map_or(0, |row| start(row)) } else { 0 };
         let mut done = 0;
         while done < width {
@@ -171,7 +171,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         let next = self.pieces.as_slice().first_chunk::<N>();
         let next = next.filter(|pieces| pieces.iter().all(|piece| piece.len() == width));
         if let (true, Some(pieces)) = (self.current.is_empty(), next) {
-            let phase = |piece: &&mut [MaybeUninit<T>]| piece.as_ptr().addr() % simd::LINE;
+            let phase = |piece: &&mut [MaybeUninit<T>]| piece.as_ptr().addr() % LINE;
             if self.stream && pieces.iter().any(|piece| phase(piece) != phase(&pieces[0])) {
                 return None;
             }
@@ -180,7 +180,7 @@ impl<'a, T: Copy> Slots<'a, T> {
                 self.current = self.pieces.next()?;
             }
             let bytes = width * size_of::<T>();
-            if self.current.len() < N * width || self.stream && !bytes.is_multiple_of(simd::LINE) {
+            if self.current.len() < N * width || self.stream && !bytes.is_multiple_of(LINE) {
                 return None;
             }
         }

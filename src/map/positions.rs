@@ -1,6 +1,7 @@
 //! Addresses of many positions at once.
 
 use super::divider::Divider;
+use super::layout::Axis;
 use super::{AddressMap, Layout};
 
 impl Layout {
@@ -18,29 +19,66 @@ impl Layout {
             }),
             [.., rows, columns] => {
                 let plane = rows.extent * columns.extent;
-                // The plane and the row of the position before: where they begin, and the addresses there.
-                let (mut plane_start, mut plane_base) = (0, self.offset);
-                let (mut row_start, mut row_base, mut width) = (0, 0, 0);
-                // Where rows have several positions it pays to see whether the next one is in the same.
-                let dense = reach / columns.extent < positions.len() / 2;
                 let divider = Divider::new(columns.extent, plane);
-                for position in positions {
-                    let mut column = position.wrapping_sub(row_start);
-                    if !dense || column >= width {
-                        if position.wrapping_sub(plane_start) >= plane {
-                            plane_start = *position - *position % plane;
-                            plane_base = self.address_at(plane_start) as isize;
-                        }
-                        let row;
-                        (row, column) = divider.divide(position.wrapping_sub(plane_start));
-                        row_start = position.wrapping_sub(column);
-                        row_base = plane_base.wrapping_add(rows.stride.wrapping_mul(row as isize));
-                        width = columns.extent;
-                    }
-                    let along = columns.stride.wrapping_mul(column as isize);
-                    *position = row_base.wrapping_add(along) as usize;
+                // Where rows have several positions it pays to see whether the next one is in the same.
+                if reach / columns.extent < positions.len() / 2 {
+                    self.relocate_rows(positions, [*rows, *columns], divider);
+                } else if let Some(multiplier) = divider.multiplier() {
+                    self.relocate_each(positions, [*rows, *columns], |at| multiplier.divide(at).0);
+                } else {
+                    self.relocate_each(positions, [*rows, *columns], |at| divider.divide(at).0);
                 }
             }
+        }
+    }
+
+    /// As [`Self::relocate`] for any rows and columns, a division for each position. `row` is that of a place in a plane.
+    #[inline(always)]
+    fn relocate_each(
+        &self,
+        positions: &mut [usize],
+        [rows, columns]: [Axis; 2],
+        row: impl Fn(usize) -> usize,
+    ) {
+        let plane = rows.extent * columns.extent;
+        // From the end of a row to the beginning of the next one.
+        let back = rows.stride.wrapping_sub(columns.stride.wrapping_mul(columns.extent as isize));
+        // Where the plane of the position before begins, and the address there.
+        let (mut start, mut base) = (0, self.offset);
+        for position in positions {
+            let mut at = position.wrapping_sub(start);
+            if at >= plane {
+                start = *position - *position % plane;
+                base = self.address_at(start) as isize;
+                at = position.wrapping_sub(start);
+            }
+            let along = columns.stride.wrapping_mul(at as isize);
+            let across = back.wrapping_mul(row(at) as isize);
+            *position = base.wrapping_add(along).wrapping_add(across) as usize;
+        }
+    }
+
+    /// As [`Self::relocate_each`], a division for each row that positions are in.
+    fn relocate_rows(&self, positions: &mut [usize], [rows, columns]: [Axis; 2], divider: Divider) {
+        let plane = rows.extent * columns.extent;
+        // The plane and the row of the position before: where they begin, and the addresses there.
+        let (mut plane_start, mut plane_base) = (0, self.offset);
+        let (mut row_start, mut row_base, mut width) = (0, 0, 0);
+        for position in positions {
+            let mut column = position.wrapping_sub(row_start);
+            if column >= width {
+                if position.wrapping_sub(plane_start) >= plane {
+                    plane_start = *position - *position % plane;
+                    plane_base = self.address_at(plane_start) as isize;
+                }
+                let row;
+                (row, column) = divider.divide(position.wrapping_sub(plane_start));
+                row_start = position.wrapping_sub(column);
+                row_base = plane_base.wrapping_add(rows.stride.wrapping_mul(row as isize));
+                width = columns.extent;
+            }
+            let along = columns.stride.wrapping_mul(column as isize);
+            *position = row_base.wrapping_add(along) as usize;
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::{Kernel, Local, dispatch, prefetch_span};
 use crate::map::Plane;
-use crate::memory::{owned, refill, resize, try_reserve_exact};
+use crate::memory::{AlignedVec, owned, try_reserve_exact};
 use crate::tensor::stored::entries_of;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         *next += 1;
         let (share, mut count) = (&block.shares[leaf], block.positions.len());
         match (&self.opened, share) {
-            (Some(Opened::Stored { values, fiber, .. }), Share::Whole(ordinals)) => {
+            (Some(Opened::Stored { values, fill, fiber }), Share::Whole(ordinals)) => {
                 let missing = || Stop::Error(invalid(values.len(), ordinals.end));
                 let own = values.get(ordinals.clone()).ok_or_else(missing)?;
                 if *fiber == 1 {
@@ -99,19 +99,20 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                     return Ok(());
                 }
                 count *= fiber;
-                repeat(own, *fiber, &mut self.scratch)?;
+                self.scratch.resize(count, *fill)?;
+                dispatch(Fibers { source: own, fiber: *fiber, out: &mut self.scratch });
             }
             (Some(Opened::Stored { values, fill, .. }), Share::Picked { list }) => {
                 let picked = block.picked.get(*list).map_or(&[][..], |picked| picked);
                 let value = |&ordinal: &usize| values.get(ordinal).copied().unwrap_or(*fill);
-                refill(&mut self.scratch, picked.iter().map(value))?;
+                self.scratch.refill(picked.iter().map(value))?;
             }
             (Some(Opened::Stored { values, fill, fiber }), Share::Placed { ordinals, slot }) => {
                 let slots = block.placed(*slot, ordinals.len());
                 let values = values.get(ordinals.start..).unwrap_or_default();
                 // Among fibers there are no slots, only fill values.
                 count *= fiber;
-                resize(&mut self.scratch, count, *fill)?;
+                self.scratch.resize(count, *fill)?;
                 dispatch(Place { values, slots, fill: *fill, out: &mut self.scratch });
             }
             (Some(Opened::Dense { map, fiber, step }), _) => {
@@ -130,8 +131,16 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                         map.addresses_at(group, &mut self.addresses);
                     }
                     let own = self.addresses.get(first..).and_then(|own| own.get(..count));
-                    fibers(slice, own.unwrap_or_default(), *fiber, &mut self.scratch)?;
-                    self.bound = Bound::Scratch { stride: count * fiber };
+                    let (own, &seed) =
+                        own.zip(slice.first()).ok_or_else(|| beyond(0, slice.len()))?;
+                    count *= fiber;
+                    self.scratch.resize(count, seed)?;
+                    let source = (slice, own);
+                    if !dispatch(Fibers { source, fiber: *fiber, out: &mut self.scratch }) {
+                        let highest = own.iter().fold(0, |high, &a| high.max(a));
+                        return Err(beyond(highest.saturating_add(fiber - 1), slice.len()));
+                    }
+                    self.bound = Bound::Scratch { stride: count };
                     return Ok(());
                 }
                 count *= fiber;
@@ -150,11 +159,11 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                             return Err(beyond(highest, slice.len()));
                         }
                         let elements = self.addresses.iter().map(|&address| slice[address]);
-                        refill(&mut self.scratch, elements)?;
+                        self.scratch.refill(elements)?;
                     }
                     None => {
                         let seed = storage.try_read(first).map_err(failed)?;
-                        resize(&mut self.scratch, count, seed)?;
+                        self.scratch.resize(count, seed)?;
                         storage.read_at(&self.addresses, &mut self.scratch).map_err(failed)?;
                     }
                 }
@@ -166,83 +175,81 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     }
 }
 
-/// Each value `fiber` times.
-fn repeat<T: Copy>(values: &[T], fiber: usize, out: &mut Vec<T>) -> Result<()> {
-    let Some(&first) = values.first() else { return Ok(()) };
-    resize(out, values.len() * fiber, first)?;
-    dispatch(Repeat { values, fiber, out });
-    Ok(())
+/// Where fibers have their elements.
+trait Source<'f, T>: Copy {
+    /// What tells where a fiber has them.
+    type Place: Copy + 'f;
+
+    /// Those of all fibers.
+    fn places(self) -> &'f [Self::Place];
+
+    /// Copies neighbours in a fiber, from this one on; tells whether they are there.
+    fn copy_to<const N: usize>(self, place: Self::Place, first: usize, out: &mut [T; N]) -> bool;
 }
 
-/// Fills fibers, each with its value, some neighbours at a time.
-struct Repeat<'r, T> {
-    values: &'r [T],
-    fiber: usize,
-    out: &'r mut [T],
-}
-
-impl<T: Copy> Kernel for Repeat<'_, T> {
-    type Out = ();
+/// Fibers of one value each.
+impl<'f, T: Copy> Source<'f, T> for &'f [T] {
+    type Place = T;
 
     #[inline(always)]
-    fn run(self) {
-        for (out, &value) in self.out.chunks_exact_mut(self.fiber).zip(self.values) {
-            let (some, rest) = out.as_chunks_mut::<4>();
-            some.iter_mut().for_each(|some| *some = [value; 4]);
-            rest.iter_mut().for_each(|one| *one = value);
-        }
+    fn places(self) -> &'f [T] {
+        self
+    }
+
+    #[inline(always)]
+    fn copy_to<const N: usize>(self, value: T, _: usize, out: &mut [T; N]) -> bool {
+        *out = [value; N];
+        true
     }
 }
 
-/// The elements of fibers that begin at `addresses`, whose elements are neighbours.
-fn fibers<T: Copy>(
-    slice: &[T],
-    addresses: &[usize],
-    fiber: usize,
-    out: &mut Vec<T>,
-) -> Result<(), Stop> {
-    let &seed = slice.first().ok_or_else(|| beyond(0, 0))?;
-    resize(out, addresses.len() * fiber, seed)?;
-    let missing = dispatch(Fibers { slice, addresses, fiber, out });
-    missing.map_or(Ok(()), |address| Err(beyond(address, slice.len())))
+/// Fibers that begin at these addresses of a slice and whose elements are neighbours.
+impl<'f, T: Copy> Source<'f, T> for (&[T], &'f [usize]) {
+    type Place = usize;
+
+    #[inline(always)]
+    fn places(self) -> &'f [usize] {
+        self.1
+    }
+
+    #[inline(always)]
+    fn copy_to<const N: usize>(self, address: usize, first: usize, out: &mut [T; N]) -> bool {
+        let rest = self.0.get(address.saturating_add(first)..);
+        rest.and_then(|rest| rest.first_chunk()).map(|own| *out = *own).is_some()
+    }
 }
 
-/// Copies fibers, some neighbours of all of them at a time: of one fiber after another each would be a call of the C
-/// library.
-struct Fibers<'f, T> {
-    slice: &'f [T],
-    addresses: &'f [usize],
+/// Fills fibers, some neighbours of all of them at a time: of one fiber after another each would be a call of the C library.
+struct Fibers<'f, T, S> {
+    source: S,
     fiber: usize,
     out: &'f mut [T],
 }
 
-impl<T: Copy> Kernel for Fibers<'_, T> {
-    /// An address that lies outside the slice, if there is one.
-    type Out = Option<usize>;
+impl<'f, T: Copy, S: Source<'f, T>> Kernel for Fibers<'f, T, S> {
+    /// Whether all elements were found.
+    type Out = bool;
 
     #[inline(always)]
-    fn run(mut self) -> Option<usize> {
-        let mut missing = None;
-        let next = self.copy::<16>(0, &mut missing);
-        let next = self.copy::<4>(next, &mut missing);
-        self.copy::<1>(next, &mut missing);
-        missing
+    fn run(mut self) -> bool {
+        let mut found = true;
+        let next = self.fill::<16>(0, &mut found);
+        let next = self.fill::<4>(next, &mut found);
+        self.fill::<1>(next, &mut found);
+        found
     }
 }
 
-impl<T: Copy> Fibers<'_, T> {
-    /// Copies from a neighbour on, `N` at a time. Returns the first that is left.
+impl<'f, T: Copy, S: Source<'f, T>> Fibers<'f, T, S> {
+    /// Fills from a neighbour on, `N` at a time. Returns the first that is left.
     #[inline(always)]
-    fn copy<const N: usize>(&mut self, first: usize, missing: &mut Option<usize>) -> usize {
+    fn fill<const N: usize>(&mut self, first: usize, found: &mut bool) -> usize {
         let mut next = first;
         while next + N <= self.fiber {
-            for (out, &address) in self.out.chunks_exact_mut(self.fiber).zip(self.addresses) {
-                let start = address.saturating_add(next);
-                let own = self.slice.get(start..).and_then(|rest| rest.first_chunk::<N>());
-                match (out[next..].first_chunk_mut(), own) {
-                    (Some(out), Some(own)) => *out = *own,
-                    _ => *missing = Some(start.saturating_add(N - 1)),
-                }
+            let places = self.source.places();
+            for (out, &place) in self.out.chunks_exact_mut(self.fiber).zip(places) {
+                let part = out[next..].first_chunk_mut::<N>();
+                *found &= part.is_some_and(|part| self.source.copy_to(place, next, part));
             }
             next += N;
         }
@@ -307,7 +314,7 @@ fn gather<T: Copy>(
     slice: &[T],
     plane: Plane,
     positions: &[usize],
-    out: &mut Vec<T>,
+    out: &mut AlignedVec<T>,
 ) -> Result<(), Stop> {
     match plane.only_row() {
         Some(by) => gather_at(slice, positions, |position| by.divide(position).1, out),
@@ -321,7 +328,7 @@ fn gather_at<T: Copy>(
     slice: &[T],
     positions: &[usize],
     address: impl Fn(usize) -> usize,
-    out: &mut Vec<T>,
+    out: &mut AlignedVec<T>,
 ) -> Result<(), Stop> {
     let mut missing = None;
     let Some(&first) = slice.first() else { return Err(beyond(0, 0)) };
@@ -334,7 +341,7 @@ fn gather_at<T: Copy>(
             first
         })
     });
-    refill(out, elements)?;
+    out.refill(elements)?;
     missing.map_or(Ok(()), |address| Err(beyond(address, slice.len())))
 }
 

@@ -5,6 +5,7 @@ use super::RowsMut;
 use crate::kernel::simd;
 use crate::kernel::simd::{Level, level};
 use crate::kernel::{Cursor, PART, Row};
+use crate::memory::LINE;
 use std::mem::MaybeUninit;
 
 /// A bound cursor of any type. What is above the loops calls them through this, once a block, so that only
@@ -111,7 +112,7 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
         let columns = out.columns;
         let lanes = cursor.row(row, columns);
         let out = &mut out.row(row)[..columns];
-        let head = out.as_ptr().align_offset(simd::LINE).min(columns).min(PART);
+        let head = out.as_ptr().align_offset(LINE).min(columns).min(PART);
         let (first, rest) = out.split_at_mut(head);
         if head > 0 {
             fault |= fill_edge(&lanes.part(0, head), first);

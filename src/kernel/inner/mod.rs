@@ -21,7 +21,7 @@ pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::Filled;
 use crate::error::{Error, Result};
-use crate::memory::{resize, try_with_capacity};
+use crate::memory::{AlignedVec, try_with_capacity};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -139,7 +139,7 @@ pub(crate) fn overwrite<T: Copy>(
 /// Scratch memory for a tile that does not go to its destination directly.
 #[derive(Debug)]
 pub(crate) struct Scratch<T> {
-    slots: Vec<MaybeUninit<T>>,
+    slots: AlignedVec<MaybeUninit<T>>,
     /// How many slots, from the first, hold elements.
     filled: usize,
     /// Whether memory that is read later is asked for.
@@ -155,7 +155,7 @@ impl<T> Default for Scratch<T> {
 impl<T> Scratch<T> {
     /// `ahead` as in [`Fill::fill`].
     pub(crate) fn new(ahead: bool) -> Self {
-        Self { slots: Vec::new(), filled: 0, ahead }
+        Self { slots: AlignedVec::default(), filled: 0, ahead }
     }
 }
 
@@ -174,7 +174,7 @@ impl<T: Copy> Scratch<T> {
     ) -> Result<(&[T], bool)> {
         let count = rows * columns;
         if self.slots.len() < count {
-            resize(&mut self.slots, count, MaybeUninit::uninit())?;
+            self.slots.resize(count, MaybeUninit::uninit())?;
         }
         self.filled = 0;
         let Some(mut out) = RowsMut::new(&mut self.slots[..count], rows, columns, columns) else {

@@ -5,6 +5,7 @@ use super::{Dest, RowsMut, as_slots, out_of_span};
 use crate::error::Result;
 use crate::kernel::simd::{self, Level, level};
 use crate::kernel::{PART, Place, Steps};
+use crate::memory::LINE;
 use std::mem::MaybeUninit;
 
 /// Copies the elements at `place` of `from` into rows.
@@ -249,7 +250,7 @@ unsafe fn pack_streaming_avx2<T: Copy>(from: &[T], place: &Place<'_>, mut out: R
             None => (base.wrapping_add(columns.at(column)), columns),
         };
         let out = out.row(row);
-        let head = out.as_ptr().align_offset(simd::LINE).min(out.len()).min(PART);
+        let head = out.as_ptr().align_offset(LINE).min(out.len()).min(PART);
         let pack_part = |column: usize, to: &mut [MaybeUninit<T>]| {
             if to.is_empty() {
                 return;

@@ -5,6 +5,7 @@ use crate::kernel::simd;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd::{Level, level};
 use crate::kernel::{LARGE, Place};
+use crate::memory::LINE;
 use std::mem::MaybeUninit;
 
 /// Bytes from which on columns are far apart: in pages of their own. Near ones are in the cache more often
@@ -77,7 +78,7 @@ unsafe fn squares<T: Copy, const N: usize>(
     square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
     let (rows, columns) = (out.rows / N * N, out.columns / N * N);
-    let line = (simd::LINE / size_of::<T>().max(1)).max(1).next_multiple_of(N);
+    let line = (LINE / size_of::<T>().max(1)).max(1).next_multiple_of(N);
     let band_columns = 64 / N;
     for band in (0..columns).step_by(band_columns) {
         let band = band..columns.min(band + band_columns);
