@@ -26,7 +26,7 @@ pub trait Arguments<I: Inputs> {
 /// Whether cores of inputs that are not row-major are read where they lie, see [`Elementary::fits`].
 ///
 /// [`Elementary::fits`]: super::Elementary
-pub(super) type Fits<'f> = &'f dyn Fn(&[isize], isize) -> bool;
+pub(super) type Fits<'f> = &'f dyn Fn(&[usize], &[isize], isize) -> bool;
 
 /// Operands of a call as expressions. Sealed.
 pub trait Held<I: Inputs>: Send + Sync {
@@ -259,7 +259,7 @@ impl<E: Expr<Elem = bool>> MaskOperand for Filter<E> {
         let rank = self.0.shape()?.rank();
         let arranged =
             Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
-        Operand::new(&self.0, &arranged, loops, |_, _| true).map(Some)
+        Operand::new(&self.0, &arranged, loops, |_, _, _| true).map(Some)
     }
 }
 

@@ -222,10 +222,10 @@ pub trait Elementary<I: Inputs, O: Outputs>: Send + Sync {
     /// Whether each call writes every element of its outputs, which then need not be cleared before.
     const FILLS: bool = false;
 
-    /// Whether an input is read where it lies though its cores are not row-major: with these strides of a core, and this
+    /// Whether an input is read where it lies though its cores are not row-major: cores of these extents and strides, with this
     /// step from one call to the next along the last axis of the loop.
     #[doc(hidden)]
-    fn fits(_strides: &[isize], _step: isize) -> bool
+    fn fits(_core: &[usize], _strides: &[isize], _step: isize) -> bool
     where
         Self: Sized,
     {
@@ -261,14 +261,14 @@ pub(super) fn one_by_one<I: Inputs, O: Outputs, F: Elementary<I, O> + ?Sized>(
 /// An elementary function without its type, so that what brings cores is compiled once for the types of the elements
 /// and not for each function.
 pub(super) trait Function<I: Inputs, O: Outputs>: Send + Sync {
-    fn fits(&self, strides: &[isize], step: isize) -> bool;
+    fn fits(&self, core: &[usize], strides: &[isize], step: isize) -> bool;
     fn fills(&self) -> bool;
     fn run_block(&self, args: &mut Args<'_, I, O>) -> Result<(), (usize, ElementaryError)>;
 }
 
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Function<I, O> for F {
-    fn fits(&self, strides: &[isize], step: isize) -> bool {
-        F::fits(strides, step)
+    fn fits(&self, core: &[usize], strides: &[isize], step: isize) -> bool {
+        F::fits(core, strides, step)
     }
 
     fn fills(&self) -> bool {

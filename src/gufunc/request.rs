@@ -78,7 +78,8 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     where
         'c: 'f,
     {
-        let fits = |strides: &[isize], step| self.function.fits(strides, step);
+        let fits =
+            |core: &[usize], strides: &[isize], step| self.function.fits(core, strides, step);
         Prepared::new((self.operands, self.mask), self.or, fit, &fits)
     }
 

@@ -11,6 +11,8 @@ use crate::kernel::{Kernel, dispatch, prefetch_span};
 /// [`Reduce::dot`](crate::Reduce::dot).
 const LANES: usize = 32;
 const PART: usize = 512;
+/// Lanes that are added to at once.
+const TOGETHER: usize = 8;
 
 /// The sum of products of two vectors, `(n),(n)->()`, by lanes that are joined in pairs. Integers wrap.
 ///
@@ -45,8 +47,9 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
         Ok(())
     }
 
-    fn fits(_strides: &[isize], step: isize) -> bool {
-        step == 1
+    /// Vectors of neighbouring calls are read where they lie, unless they lie on more pages than the processor knows.
+    fn fits(core: &[usize], _strides: &[isize], step: isize) -> bool {
+        step == 1 && core.iter().all(|extent| *extent < PART)
     }
 
     fn run(&self, args: &mut Args<'_, [T; 2], [T; 1]>) -> Result<(), (usize, ElementaryError)> {
@@ -124,28 +127,20 @@ impl<T: Arithmetic + Default> Columns<'_, T> {
         }
     }
 
-    /// The products of element `k` of the vectors.
+    /// Element `k` of the vectors of an operand: where it lies, or copied.
     #[inline(always)]
-    fn products(&self, k: usize) -> [T; CALLS] {
-        let load = |operand: usize| {
-            let (slice, along) = (self.slices[operand], self.along[operand]);
-            let start = self.starts[operand];
-            let start = start.wrapping_add_signed(self.down[operand].wrapping_mul(k as isize));
-            let mut row = [T::default(); CALLS];
-            if along == 1 {
-                row[..self.calls].copy_from_slice(&slice[start..start + self.calls]);
-            } else {
-                for (call, x) in row[..self.calls].iter_mut().enumerate() {
-                    *x = slice[start.wrapping_add_signed(along.wrapping_mul(call as isize))];
-                }
-            }
-            row
-        };
-        let (mut a, b) = (load(0), load(1));
-        for call in 0..CALLS {
-            a[call] = a[call].times(b[call]);
+    fn row<'r>(&'r self, operand: usize, k: usize, copy: &'r mut [T; CALLS]) -> &'r [T; CALLS] {
+        let (slice, along) = (self.slices[operand], self.along[operand]);
+        let moved = self.down[operand].wrapping_mul(k as isize);
+        let start = self.starts[operand].wrapping_add_signed(moved);
+        let whole = slice.get(start..).and_then(|rest| rest.first_chunk());
+        if let Some(row) = whole.filter(|_| along == 1) {
+            return row;
         }
-        a
+        for (call, x) in copy[..self.calls].iter_mut().enumerate() {
+            *x = slice[start.wrapping_add_signed(along.wrapping_mul(call as isize))];
+        }
+        copy
     }
 
     /// The sums of the products of `n` elements from number `first` on.
@@ -154,14 +149,19 @@ impl<T: Arithmetic + Default> Columns<'_, T> {
         let zero = [T::default(); CALLS];
         let lanes = if n < LANES { 1 } else { LANES };
         let mut sums = [zero; LANES];
+        let mut copies = [zero; 2];
         for k in 0..n {
             self.prefetch(first + k);
-            let (products, lane) = (self.products(first + k), &mut sums[k % lanes]);
+            let [x, y] = &mut copies;
+            let (x, y) = (self.row(0, first + k, x), self.row(1, first + k, y));
+            let lane = &mut sums[k % lanes];
             if k < lanes {
-                *lane = products;
+                for call in 0..CALLS {
+                    lane[call] = x[call].times(y[call]);
+                }
             } else {
                 for call in 0..CALLS {
-                    lane[call] = lane[call].plus(products[call]);
+                    lane[call] = lane[call].plus(x[call].times(y[call]));
                 }
             }
         }
@@ -203,15 +203,23 @@ fn products<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
         return terms.fold(first.times(b[0]), |sum, (x, y)| sum.plus(x.times(*y)));
     };
     let (other, later) = b.split_at(LANES);
-    let mut lanes = [T::default(); LANES];
-    for (lane, (x, y)) in lanes.iter_mut().zip(head.iter().zip(other)) {
-        *lane = x.times(*y);
-    }
     let ((chunks, tail), (others, ends)) = (rest.as_chunks::<LANES>(), later.as_chunks::<LANES>());
-    for (x, y) in chunks.iter().zip(others) {
-        for k in 0..LANES {
-            lanes[k] = lanes[k].plus(x[k].times(y[k]));
+    let mut lanes = [T::default(); LANES];
+    // Some lanes after the others, which stay in registers: all at once are more than there are.
+    for (group, own) in lanes.as_chunks_mut::<TOGETHER>().0.iter_mut().enumerate() {
+        let part = |of: &[T]| of[group * TOGETHER..].first_chunk().copied().unwrap_or(*own);
+        let (x, y) = (part(head), part(other));
+        let mut sums = *own;
+        for k in 0..TOGETHER {
+            sums[k] = x[k].times(y[k]);
         }
+        for (x, y) in chunks.iter().zip(others) {
+            let (x, y) = (part(x), part(y));
+            for k in 0..TOGETHER {
+                sums[k] = sums[k].plus(x[k].times(y[k]));
+            }
+        }
+        *own = sums;
     }
     for (lane, (x, y)) in lanes.iter_mut().zip(tail.iter().zip(ends)) {
         *lane = lane.plus(x.times(*y));

@@ -143,8 +143,8 @@ pub struct Operand<'e, T: Clone> {
 }
 
 impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
-    /// An operand of the calls of a loop. `fits` tells whether cores that are not row-major may have
-    /// these strides, and this step along the last axis of the loop.
+    /// An operand of the calls of a loop. `fits` tells whether cores of these extents and strides, with this step
+    /// along the last axis of the loop, need not be row-major.
     ///
     /// # Errors
     ///
@@ -154,7 +154,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         e: &'e E,
         arrangement: &Arrangement,
         loops: &Shape,
-        fits: impl Fn(&[isize], isize) -> bool,
+        fits: impl Fn(&[usize], &[isize], isize) -> bool,
     ) -> Result<Self> {
         let shape = e.shape()?;
         let missing = loops.rank() - arrangement.loops;
@@ -197,7 +197,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
                 source.strides = packed;
             }
             let step = source.steps.last().copied().unwrap_or(0);
-            if is_packed || fits(&source.strides, step) {
+            if is_packed || fits(&source.core, &source.strides, step) {
                 return Ok(Self { source, memory: Cow::Borrowed(memory), views: None });
             }
         }

@@ -97,7 +97,7 @@ fn operand<'e, E: Expr>(
     if own != *loops {
         return Err(Error::Destination { expected: loops.to_vec(), found: own.to_vec() });
     }
-    Operand::new(&e.0, &Arrangement::lanes(&shape, axis), loops, |_, _| false)
+    Operand::new(&e.0, &Arrangement::lanes(&shape, axis), loops, |_, _, _| false)
 }
 
 fn calls<'c>(loops: &'c Shape, results: &'c [usize]) -> Calls<'c> {

@@ -153,9 +153,8 @@ fn matrices<'a, E: Expr>(
         core: shape[loops..].iter().copied().collect(),
         lacks: SmallVec::from_slice(&[false; 2]),
     };
-    let columns = shape[loops + 1];
-    Operand::new(&operand.0, &arrangement, front, |strides, _| {
-        method.takes(columns, last_two(strides))
+    Operand::new(&operand.0, &arrangement, front, |core, strides, _| {
+        method.takes(core[1], last_two(strides))
     })
 }
 
