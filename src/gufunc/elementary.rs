@@ -2,7 +2,7 @@
 
 use super::sealed::Sealed;
 use crate::error::{ElementaryError, Error, Result};
-use crate::kernel::{Kernel, dispatch};
+use crate::kernel::{Kernel, dispatch, prefetch_at};
 use crate::map::AddressMap;
 use crate::ops::cores;
 use std::fmt;
@@ -79,6 +79,9 @@ pub struct Place<'c> {
     pub(super) shape: &'c [usize],
 }
 
+/// Bytes between a core and what is prefetched with it: the calls in between take longer than memory does.
+const AHEAD_BYTES: usize = 1024;
+
 impl Place<'_> {
     /// Where core `k` begins.
     #[inline(always)]
@@ -88,7 +91,11 @@ impl Place<'_> {
 
     #[inline(always)]
     pub(super) fn core<'c, T>(&self, slice: &'c [T], k: usize) -> Option<&'c [T]> {
-        slice.get(self.start(k)..)?.get(..self.len)
+        let start = self.start(k);
+        if self.len > 1 {
+            prefetch_at(slice.as_ptr().wrapping_add(start).wrapping_byte_add(AHEAD_BYTES));
+        }
+        slice.get(start..)?.get(..self.len)
     }
 
     #[inline(always)]
@@ -222,8 +229,8 @@ pub trait Elementary<I: Inputs, O: Outputs>: Send + Sync {
     /// Whether each call writes every element of its outputs, which then need not be cleared before.
     const FILLS: bool = false;
 
-    /// Whether an input is read where it lies though its cores are not row-major: cores of these extents and strides, with this
-    /// step from one call to the next along the last axis of the loop.
+    /// Whether an input is read where it lies though its cores are not row-major: cores of these extents and strides,
+    /// with this step from one call to the next along the last axis of the loop.
     #[doc(hidden)]
     fn fits(_core: &[usize], _strides: &[isize], _step: isize) -> bool
     where

@@ -34,8 +34,8 @@ pub(crate) use plan::{
     Run, Supply,
 };
 pub(crate) use simd::{
-    Kernel, SPARE, copy_line, dispatch, dispatch_widest, prefetch_row, prefetch_span, sort_u32,
-    sort_u64,
+    Kernel, SPARE, copy_line, dispatch, dispatch_widest, prefetch_at, prefetch_row, prefetch_span,
+    sort_u32, sort_u64,
 };
 pub(crate) use simd::{compensate_f32, compensate_f64};
 use simd::{merge_u32, merge_u64};

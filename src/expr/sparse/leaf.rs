@@ -219,7 +219,8 @@ impl<'f, T: Copy> Source<'f, T> for (&[T], &'f [usize]) {
     }
 }
 
-/// Fills fibers, some neighbours of all of them at a time: of one fiber after another each would be a call of the C library.
+/// Fills fibers, some neighbours of all of them at a time: of one fiber after another each would be a call of the C
+/// library.
 struct Fibers<'f, T, S> {
     source: S,
     fiber: usize,

@@ -7,6 +7,7 @@
 //! side may be less accurate.
 
 use crate::dtype::Real;
+use crate::kernel::prefetch_span;
 
 pub(super) use super::lu::{Singular, solve};
 use super::lu::{det_by_lu, inv_by_lu, least_normal};
@@ -215,6 +216,8 @@ fn det_of<T: Real, const N: usize>(a: &[T], scratch: &mut Vec<T>) -> T {
 
 /// How many matrices are computed side by side.
 const GROUP: usize = 16;
+/// Matrices between those and the ones that are prefetched, as no memory is read while a group is computed.
+const AHEAD: usize = 4 * GROUP;
 
 /// Determinants of N x N matrices, for N from 2 to 4, a group of them side by side.
 #[inline(always)]
@@ -230,6 +233,7 @@ fn det_side_by_side<T: Real, const N: usize>(
     let (mut dets, mut refused) = ([zero; GROUP], [zero; GROUP]);
     for (group, out) in out.chunks_mut(GROUP).enumerate() {
         let a = &a[group * GROUP * step..];
+        prefetch_span(a, AHEAD * step, GROUP * step);
         for l in 0..out.len() {
             let matrix = &a[l * step..][..N * N];
             for r in 0..N {

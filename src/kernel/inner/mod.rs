@@ -173,10 +173,10 @@ impl<T: Copy> Scratch<T> {
         [rows, columns]: [usize; 2],
     ) -> Result<(&[T], bool)> {
         let count = rows * columns;
+        self.filled = 0;
         if self.slots.len() < count {
             self.slots.resize(count, MaybeUninit::uninit())?;
         }
-        self.filled = 0;
         let Some(mut out) = RowsMut::new(&mut self.slots[..count], rows, columns, columns) else {
             return Ok((&[], false));
         };
