@@ -111,6 +111,21 @@ fn products_have_the_bits_of_dot_and_matmul() {
             assert!(same_bits(&found.to_vec().unwrap(), &expected.to_vec().unwrap()), "{n} {k}");
         }
     }
+    // Calls whose elements are neighbours: whole groups of them, and a part.
+    for (n, calls) in [1, 31, 33, 100, 511, 513].into_iter().flat_map(|n| [(n, 64), (n, 130)]) {
+        let mut turned = || {
+            let data = (0..n * calls).map(&mut number).collect();
+            let columns = Tensor::from_vec([n, calls], data).unwrap();
+            columns.transpose([1, 0]).unwrap()
+        };
+        let (a, b) = (turned(), turned());
+        let plain = b.eval().unwrap();
+        let expected = a.dot(&b, 1).eval().unwrap().to_vec().unwrap();
+        let [together] = inner1d().call([&a, &b]).eval().unwrap();
+        let [mixed] = inner1d().call((&a, &plain)).eval().unwrap();
+        assert!(same_bits(&together.to_vec().unwrap(), &expected), "{n} {calls}");
+        assert!(same_bits(&mixed.to_vec().unwrap(), &expected), "{n} {calls}");
+    }
     for [s, m, k, n] in
         [[2, 3, 4, 5], [1, 0, 3, 2], [3, 2, 0, 4], [2, 1, 1, 1], [4, 8, 8, 8], [1, 40, 33, 50]]
     {
