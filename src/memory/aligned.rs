@@ -7,7 +7,8 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Memory that is used again and again: no vector of its first row lies across two cache lines.
+/// Memory that is used again and again. It begins at a cache line, so that vector instructions do not read and write
+/// across two lines.
 #[derive(Debug)]
 pub(crate) struct AlignedVec<T> {
     room: Vec<T>,
@@ -23,7 +24,7 @@ impl<T> Default for AlignedVec<T> {
 }
 
 impl<T: Copy> AlignedVec<T> {
-    /// Makes it `len` elements long. Those that were there and copies of `value` have any order.
+    /// Makes it `len` elements long. What they are is unspecified: elements that were there, or copies of `value`.
     pub(crate) fn resize(&mut self, len: usize, value: T) -> Result<()> {
         if self.room.len() - self.first < len {
             let more = LINE / size_of::<T>().max(1);

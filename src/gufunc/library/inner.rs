@@ -47,7 +47,8 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
         Ok(())
     }
 
-    /// Vectors of neighbouring calls are read where they lie, unless they lie on more pages than the processor knows.
+    /// Vectors of neighbouring calls are read where they lie, unless they are long: each element may lie on a page of its
+    /// own, and those are more than the TLB holds.
     fn fits(core: &[usize], _strides: &[isize], step: isize) -> bool {
         step == 1 && core.iter().all(|extent| *extent < PART)
     }
