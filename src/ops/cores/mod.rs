@@ -31,7 +31,7 @@ const FEW: usize = 64;
 const MUCH: usize = 1 << 20;
 /// Elements of a block of calls that are evaluated where they lie.
 const BLOCK: usize = 1 << 15;
-/// Elements of results on their way to a destination.
+/// Elements of results on their way to a destination, of a thread.
 const RESULTS: usize = 1 << 20;
 
 /// What is done with cores.
@@ -76,8 +76,6 @@ pub(crate) struct Cut {
     pub(crate) block: usize,
     /// Elements that a call reads and writes.
     pub(crate) each: usize,
-    /// Elements of a task.
-    task: usize,
 }
 
 impl Calls<'_> {
@@ -91,15 +89,20 @@ impl Calls<'_> {
             let at_once = packed.map(|source| source.at_once).max().unwrap_or(PACKED);
             block = (at_once / longest).max(FEW.min(MUCH / longest));
         }
-        let total = self.loops.iter().fold(each, |product, n| product.saturating_mul(*n));
-        let task = kernel::task_size(total, self.parallel, self.grain);
-        Cut { block: block.max(1), each, task }
+        Cut { block: block.max(1), each }
+    }
+
+    /// Elements of a task of a box of the loop, of which a call reads and writes `each`.
+    fn task(&self, extents: &[usize], each: usize) -> usize {
+        let total = extents.iter().fold(each, |product, n| product.saturating_mul(*n));
+        kernel::task_size(total, self.parallel, self.grain)
     }
 
     /// Whether threads share the loop.
     pub(crate) fn threads(&self, cut: Cut) -> usize {
         let count = self.loops.iter().fold(1, |product: usize, n| product.saturating_mul(*n));
-        let shared = count > cut.block && count.saturating_mul(cut.each) > cut.task;
+        let shared = count > cut.block
+            && count.saturating_mul(cut.each) > self.task(self.loops, cut.each);
         if shared { kernel::threads() } else { 1 }
     }
 
@@ -138,7 +141,8 @@ impl Calls<'_> {
             return self.fill::<I, O>(operands, out, work);
         }
         let (mut vectors, cut) = (O::Vectors::default(), self.cut(&I::sources(operands)));
-        for ranges in Boxes::new(self.loops.clone(), (RESULTS / cut.each).max(cut.block)) {
+        let together = (RESULTS / cut.each).max(cut.block).saturating_mul(self.threads(cut));
+        for ranges in Boxes::new(self.loops.clone(), together) {
             let calls = size(self.loops, &ranges);
             let least = |k: usize| calls * self.results[k];
             let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
@@ -171,9 +175,11 @@ impl Calls<'_> {
             return group.block::<I, O>(&[], I::slices(operands, &buffers), out, work);
         }
         let extents = (0..self.loops.rank()).map(|axis| range(self.loops, group, axis).len());
-        let boxes = Boxes::new(extents.collect(), cut.block);
-        let task = (cut.task / cut.each / cut.block).max(1);
-        let group = Group { calls: self, sources: &sources, start: group, task };
+        let extents: Shape = extents.collect();
+        // Of this box: a share of the whole loop may be all of it, and leave nothing to other threads.
+        let task = self.task(&extents, cut.each) / cut.each / cut.block;
+        let boxes = Boxes::new(extents, cut.block);
+        let group = Group { calls: self, sources: &sources, start: group, task: task.max(1) };
         group.boxes::<I, O>(operands, boxes, out, work)
     }
 }
