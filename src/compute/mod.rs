@@ -33,7 +33,7 @@ use crate::expr::{
     Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare, moved,
     prepare_all, selectors,
 };
-use crate::kernel::{Filled, inner};
+use crate::kernel::{Filled, PARALLEL, inner, threads};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -43,8 +43,16 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-/// Results that are computed at once on their way to a destination elsewhere.
+/// Results that a thread computes at once on their way to a destination elsewhere.
 const BOX: usize = 1 << 16;
+
+/// Results that are computed at once, of so many: enough for all threads, and far fewer than all.
+fn box_of(count: usize) -> usize {
+    match count < PARALLEL || threads() == 1 {
+        true => BOX,
+        false => (count / 4).clamp(BOX, 4 * PARALLEL * threads()),
+    }
+}
 
 /// An operation with one dense result whose shape follows from shapes. Sealed.
 ///
@@ -294,7 +302,7 @@ impl<C: Compute> Deferred<C> {
         }
         out.address_map().check_injective()?;
         prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
-        for ranges in self.operation.boxes(BOX)? {
+        for ranges in self.operation.boxes(box_of(layout.count()))? {
             let results = self.operation.eval_box(&ranges);
             // Which error is the first does not depend on the order of boxes.
             let results = results

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::memory::{LINE, list};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -168,15 +169,20 @@ pub(super) fn evaluate_plan<T: Send>(
     let target = Target::new(out, plan)?;
     let all: usize = plan.nests.iter().map(Nest::count).sum();
     let stream = injective && is_streamed::<T>(all.saturating_mul(size_of::<T>()));
+    let task = |count| if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
+    let mut running = Running { source, operands, target: &target, stream, task: task(all) };
+    if operands.iter().all(|operand| operand.supply == Supply::Memory) {
+        let mut nests: SmallVec<[&Nest; 1]> = plan.nests.iter().collect();
+        if injective {
+            // Thin ones touch all of the memory that the large ones are to fill in order.
+            nests.sort_unstable_by_key(|nest| Reverse(nest.count()));
+        }
+        running.nests(&plan.tables, &nests)?;
+        return Ok(target.filled(all).filter(|_| injective));
+    }
     let mut tables = Cow::Borrowed(&plan.tables);
     for nest in &plan.nests {
-        let count = nest.count();
-        let task = if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
-        let running = Running { source, operands, target: &target, stream, task };
-        if operands.iter().all(|operand| operand.supply == Supply::Memory) {
-            running.tiles(&plan.tables, nest)?;
-            continue;
-        }
+        running.task = task(nest.count());
         match Cuts::new(nest, operands, tables.to_mut(), None)? {
             None => running.tiles(&plan.tables, nest)?,
             Some(cuts) => running.boxes(&tables, &cuts, 0..cuts.count())?,
@@ -186,6 +192,17 @@ pub(super) fn evaluate_plan<T: Send>(
 }
 
 impl<T: Send> Running<'_, '_, T> {
+    /// Evaluates nests, in halves as long as they are larger than a task.
+    fn nests(&self, tables: &[Cow<'_, [usize]>], nests: &[&Nest]) -> Result<(), Stop> {
+        let all: usize = nests.iter().map(|nest| nest.count()).sum();
+        if nests.len() < 2 || all <= self.task {
+            return nests.iter().try_for_each(|nest| self.tiles(tables, nest));
+        }
+        let (low, high) = nests.split_at(nests.len() / 2);
+        let (a, b) = join::join(|| self.nests(tables, low), || self.nests(tables, high));
+        a.and(b)
+    }
+
     /// Evaluates one nest, in halves as long as they are larger than a task.
     fn tiles(&self, tables: &[Cow<'_, [usize]>], nest: &Nest) -> Result<(), Stop> {
         let halves = if nest.count() > self.task { nest.split() } else { None };
@@ -241,8 +258,8 @@ impl<T: Send> Running<'_, '_, T> {
         let lead = if self.stream { self.target.lead(nest) } else { 0 };
         walk(nest, tables, relocates, lead, &mut |tile| {
             // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
-            // than one: `task` is finite only where the output was found injective, and neither the halves
-            // nor the boxes of a nest share an index. Within a task one destination is alive at a time.
+            // than one: `task` is finite only where the output was found injective, and neither nests nor
+            // the halves or boxes of one share an index. Within a task one destination is alive at a time.
             #[allow(unsafe_code, reason = "the one call that makes a destination")]
             let mut dest = unsafe { self.target.dest(tile, self.stream) };
             tiles.fill(tile, &mut dest)

@@ -89,20 +89,22 @@ impl Calls<'_> {
             let at_once = packed.map(|source| source.at_once).max().unwrap_or(PACKED);
             block = (at_once / longest).max(FEW.min(MUCH / longest));
         }
+        if self.task(self.loops, each).is_some() {
+            block = block.min(product(self.loops).div_ceil(kernel::threads()));
+        }
         Cut { block: block.max(1), each }
     }
 
-    /// Elements of a task of a box of the loop, of which a call reads and writes `each`.
-    fn task(&self, extents: &[usize], each: usize) -> usize {
-        let total = extents.iter().fold(each, |product, n| product.saturating_mul(*n));
-        kernel::task_size(total, self.parallel, self.grain)
+    /// Calls of a task of a box of the loop, each of which reads and writes `each` elements, if threads share it.
+    fn task(&self, extents: &[usize], each: usize) -> Option<usize> {
+        let total = product(extents).saturating_mul(each);
+        let task = kernel::task_size(total, self.parallel, self.grain);
+        (task < total).then_some(task / each)
     }
 
     /// Whether threads share the loop.
     pub(crate) fn threads(&self, cut: Cut) -> usize {
-        let count = self.loops.iter().fold(1, |product: usize, n| product.saturating_mul(*n));
-        let shared = count > cut.block
-            && count.saturating_mul(cut.each) > self.task(self.loops, cut.each);
+        let shared = product(self.loops) > cut.block && self.task(self.loops, cut.each).is_some();
         if shared { kernel::threads() } else { 1 }
     }
 
@@ -168,7 +170,7 @@ impl Calls<'_> {
         }
         let sources = I::sources(operands);
         let cut = self.cut(&sources);
-        if group.is_empty() && self.loops.iter().product::<usize>() <= cut.block {
+        if group.is_empty() && product(self.loops) <= cut.block {
             let group = Group { calls: self, sources: &sources, start: group, task: 1 };
             let mut buffers = I::Buffers::default();
             I::read(operands, &mut buffers, &[])?;
@@ -177,7 +179,7 @@ impl Calls<'_> {
         let extents = (0..self.loops.rank()).map(|axis| range(self.loops, group, axis).len());
         let extents: Shape = extents.collect();
         // Of this box: a share of the whole loop may be all of it, and leave nothing to other threads.
-        let task = self.task(&extents, cut.each) / cut.each / cut.block;
+        let task = self.task(&extents, cut.each).map_or(usize::MAX, |calls| calls / cut.block);
         let boxes = Boxes::new(extents, cut.block);
         let group = Group { calls: self, sources: &sources, start: group, task: task.max(1) };
         group.boxes::<I, O>(operands, boxes, out, work)
@@ -293,6 +295,10 @@ impl Group<'_> {
 /// The range of an axis of a box, which is whole along the last axes.
 fn range(loops: &Shape, ranges: &[Range<usize>], axis: usize) -> Range<usize> {
     ranges.get(axis).cloned().unwrap_or(0..loops[axis])
+}
+
+fn product(extents: &[usize]) -> usize {
+    extents.iter().fold(1, |product, n| product.saturating_mul(*n))
 }
 
 /// Calls of a box.

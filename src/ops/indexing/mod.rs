@@ -33,8 +33,8 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{IntoExpr, Lazy, for_each_piece, for_each_stored};
 use crate::map::AddressMap;
-use crate::memory::append;
-use crate::shape::Shape;
+use crate::memory::{resize, try_reserve};
+use crate::shape::{Index, Shape};
 use crate::tensor::Tensor;
 
 /// Elements that are looked at in one go.
@@ -72,20 +72,20 @@ pub trait Indexing: IntoExpr + Sized {
     {
         let e = Lazy(self.into_expr());
         let shape = e.shape()?;
-        let mut found = Found { shape: &shape, count: 0, digits: Vec::new() };
+        let mut found = Found::new(&shape);
         let is_done = e.is_sparse() && {
             let fill = for_each_stored(&e.0, &shape, &mut |fill, positions, values| match fill
                 .is_true()
             {
                 true => Ok(()),
-                false => Ok(found.add(positions.iter().copied().zip(values))?),
+                false => Ok(found.add(values, |k| positions[k])?),
             })?;
             !fill.is_true()
         };
         if !is_done {
             let mut start = 0;
             for_each_piece(&e, PIECE, |piece| {
-                found.add((start..).zip(piece))?;
+                found.add(piece, |k| start + k)?;
                 start += piece.len();
                 Ok(())
             })?;
@@ -127,17 +127,44 @@ struct Found<'a> {
     shape: &'a Shape,
     count: usize,
     digits: Vec<usize>,
+    /// The index that was found last, and the position at which its row along the last axis begins.
+    index: Index,
+    row: usize,
+    /// Scratch memory: which of some elements are true.
+    places: Vec<usize>,
 }
 
-impl Found<'_> {
-    /// Adds the indexes of elements that are true.
-    fn add<'t, T: Measure + 't>(
-        &mut self,
-        elements: impl Iterator<Item = (usize, &'t T)>,
-    ) -> Result<()> {
-        for (position, _) in elements.filter(|(_, element)| element.is_true()) {
-            self.count += 1;
-            append(&mut self.digits, &self.shape.unravel(position))?;
+impl<'a> Found<'a> {
+    fn new(shape: &'a Shape) -> Self {
+        let index = Index::from_elem(0, shape.rank());
+        Self { shape, count: 0, digits: Vec::new(), index, row: 0, places: Vec::new() }
+    }
+
+    /// Adds the indexes of elements that are true, whose row-major positions are given.
+    fn add<T: Measure>(&mut self, elements: &[T], position: impl Fn(usize) -> usize) -> Result<()> {
+        let Self { shape, places, digits, index, .. } = self;
+        if places.len() < elements.len() {
+            resize(places, elements.len(), 0)?;
+        }
+        // Whether an element is true would be an unpredictable branch.
+        let mut count = 0;
+        for (k, element) in elements.iter().enumerate() {
+            places[count] = k;
+            count += usize::from(element.is_true());
+        }
+        self.count += count;
+        let (rank, start) = (shape.rank(), digits.len());
+        let Some(&width) = shape.last() else { return Ok(()) };
+        try_reserve(digits, count.saturating_mul(rank))?;
+        digits.resize(start + count * rank, 0);
+        for (digits, &place) in digits[start..].chunks_exact_mut(rank).zip(&places[..count]) {
+            let position = position(place);
+            if position.wrapping_sub(self.row) >= width {
+                *index = shape.unravel(position);
+                self.row = position - index[rank - 1];
+            }
+            index[rank - 1] = position - self.row;
+            digits.iter_mut().zip(index.iter()).for_each(|(slot, &digit)| *slot = digit);
         }
         Ok(())
     }

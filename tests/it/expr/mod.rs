@@ -13,3 +13,4 @@ mod same_bits;
 #[cfg(feature = "quickcheck")]
 mod sparse;
 mod streaming;
+mod threads;
