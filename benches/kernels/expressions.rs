@@ -2,7 +2,7 @@
 
 use lensor::prelude::*;
 use ndarray::{Array1, Array2, Array3, Axis, Zip};
-use report::{Bench, Case, check};
+use report::{Bench, Case, Match, check};
 use std::hint::black_box;
 
 pub(crate) fn run(bench: &mut Bench) {
@@ -14,6 +14,7 @@ pub(crate) fn run(bench: &mut Bench) {
     transposed(bench, n);
     normalise(bench);
     boxed(bench, n * n);
+    called(bench, n * n);
     custom_storage(bench, n * n);
 }
 
@@ -256,6 +257,37 @@ impl lensor::Reader for Halves {
     fn read(&self, address: usize) -> f64 {
         address as f64 * 0.5
     }
+}
+
+/// A function that is called for each element, as those of libraries are: compiled for itself, for any processor.
+#[inline(never)]
+fn softsign(x: f64) -> f64 {
+    let rounds = (0..4).fold(x, |y, _| y / (1.0 + y.abs()));
+    rounds + x
+}
+
+fn called(bench: &mut Bench, count: usize) {
+    let name = "a function of each element/f64";
+    if !bench.wants(name) {
+        return;
+    }
+    let input = data(count, 1);
+    let a = Tensor::from_vec([count], input.clone()).expect("an input");
+    let x = Array1::from(input);
+    let mut ours = Tensor::full([count], 0.0).expect("an output");
+    let mut theirs = Array1::zeros(count);
+    a.map(softsign).assign_to(&mut ours).expect("results");
+    Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = softsign(*x));
+    check(name, ours.storage(), theirs.as_slice().expect("a contiguous output"));
+    bench.run_match(Match {
+        name,
+        reach: 1.05,
+        ours: &mut || a.map(softsign).assign_to(&mut ours).expect("results"),
+        peer: ("ndarray", &mut || {
+            Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = softsign(*x));
+        }),
+        naive: None,
+    });
 }
 
 fn custom_storage(bench: &mut Bench, count: usize) {

@@ -23,6 +23,8 @@ pub(crate) use merge::{merge_u32, merge_u64};
 pub(crate) use portable::*;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use sort::{SPARE, sort_u32, sort_u64};
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::_mm256_zeroupper;
 use std::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use transpose::{eights_4x4, eights_8x8, fours_8x8};
@@ -150,6 +152,7 @@ fn copy_avx<T: Copy>(from: &[T], to: &mut [T]) {
             );
         }
     }
+    _mm256_zeroupper(); // As in `stream_line`.
 }
 
 /// Whether there are stores past the caches.
@@ -256,6 +259,7 @@ fn stream_avx<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
         move_lines(PARTS * part, lines - PARTS * part);
         dest.add(tail).copy_from_nonoverlapping(source.add(tail), bytes - tail);
     }
+    _mm256_zeroupper();
 }
 
 /// [`stream`] for a few lines that were just computed: nothing to fetch ahead, nothing unaligned.
@@ -273,11 +277,14 @@ pub(crate) fn stream_lines<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUnin
         // checked above.
         unsafe { stream_line(source.add(at), dest.add(at)) };
     }
+    _mm256_zeroupper();
 }
 
 /// Moves one cache line past the caches.
 ///
-/// In assembly because elements may have bytes that are not initialised, which no vector type may hold.
+/// In assembly because elements may have bytes that are not initialised, which no vector type may hold. It leaves the
+/// upper halves of registers in use, of which the compiler knows nothing: callers clear them (`_mm256_zeroupper`), as each
+/// scalar instruction of a closure, or of any code that runs later, would wait for the one before.
 ///
 /// # Safety
 ///

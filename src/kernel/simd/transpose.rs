@@ -1,7 +1,9 @@
 //! Squares transposed in vector registers.
 //!
-//! In assembly because elements may have bytes that are not initialised, which no vector type may hold.
+//! In assembly because elements may have bytes that are not initialised, which no vector type may hold. The upper halves
+//! of registers are cleared at the end, as in [`stream_line`](super::stream_line).
 
+use std::arch::x86_64::_mm256_zeroupper;
 use std::mem::MaybeUninit;
 
 /// Transposes a square of 4 by 4 elements of 8 bytes: `target[stride * i + j] = source[i + along * j]`.
@@ -44,6 +46,7 @@ pub(crate) unsafe fn eights_4x4<T>(
             options(nostack, preserves_flags),
         );
     }
+    _mm256_zeroupper();
 }
 
 /// Transposes a square of 8 by 8 elements of 4 bytes: `target[stride * i + j] = source[i + along * j]`.
@@ -114,6 +117,7 @@ pub(crate) unsafe fn fours_8x8<T>(
             options(nostack, preserves_flags),
         );
     }
+    _mm256_zeroupper();
 }
 
 /// Transposes a square of 8 by 8 elements of 8 bytes: `target[stride * i + j] = source[i + along * j]`.
@@ -184,4 +188,5 @@ pub(crate) unsafe fn eights_8x8<T>(
             options(nostack, preserves_flags),
         );
     }
+    _mm256_zeroupper();
 }

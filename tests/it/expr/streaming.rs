@@ -115,3 +115,54 @@ fn rows_far_apart_turn_whatever_the_size_of_elements() {
     turn_wide(301, |k| [k; 5]);
     turn_wide(37, |k| [k; 40]);
 }
+
+/// Whether the upper halves of vector registers are in use, if the processor tells. Scalar instructions of closures
+/// and of whatever runs later wait for one another then.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "reads a register of the processor")]
+fn upper_halves_are_in_use() -> Option<bool> {
+    use std::arch::x86_64::{__cpuid_count, _xgetbv};
+    #[target_feature(enable = "xsave")]
+    fn in_use() -> u64 {
+        // SAFETY: the caller has found that the register is there.
+        unsafe { _xgetbv(1) }
+    }
+    let told = is_x86_feature_detected!("avx") && is_x86_feature_detected!("xsavec");
+    // SAFETY: `xsave` comes with `xsavec`, and the bit says that register 1 can be read.
+    (told && __cpuid_count(0xd, 1).eax & 4 != 0).then(|| unsafe { in_use() } & 4 != 0)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn registers_are_left_clean() {
+    #[track_caller]
+    fn clean<T>(done: Result<T, Error>) {
+        done.unwrap();
+        assert!(upper_halves_are_in_use() != Some(true));
+    }
+    let t = square();
+    let small = t.view().select((..300, ..40)).unwrap();
+    let mut out = Tensor::full([N, N], 0_u64).unwrap();
+    crate::support::pool(1).install(|| {
+        for part in [t.view(), small] {
+            let turned = part.view().transpose([1, 0]).unwrap();
+            let flat = (&part).cast_unchecked::<f32>().eval().unwrap();
+            clean(part.eval());
+            clean(turned.eval());
+            clean(turned.map(|x| x as u8).eval());
+            clean(flat.view().transpose([1, 0]).and_then(|view| view.eval()));
+            clean((&part * 3 + 1).eval());
+            clean(part.cumsum(1).eval());
+            clean(flat.sort(0, SortOrder::Ascending).eval());
+            clean(flat.sum(0).eval());
+            let few = flat.view().transpose([1, 0]).unwrap().select((.., ..8)).unwrap();
+            clean(flat.matmul(&few).eval());
+        }
+        let inside = |x: u64| {
+            let dirty = x.is_multiple_of(1009) && upper_halves_are_in_use() == Some(true);
+            x + u64::from(dirty)
+        };
+        t.map(inside).assign_to(&mut out).unwrap();
+        assert!(out.storage() == t.storage(), "a closure was called with upper halves in use");
+    });
+}
