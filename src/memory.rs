@@ -10,7 +10,7 @@ use std::borrow::Cow;
 mod aligned;
 mod sort;
 
-pub(crate) use aligned::{AlignedVec, LINE};
+pub(crate) use aligned::{Aligned, AlignedVec, LINE};
 pub(crate) use sort::sort_by;
 
 /// Bytes of a large page, and their alignment.

@@ -5,14 +5,17 @@
 //! memory behind a cache that holds a tenth of them, `lz4` the same blocks compressed. The peer is the same operation on
 //! memory (`dense`), and for `lz4` after all blocks were decoded once, or before all are compressed once, or both
 //! (`decoded`). `slow` sleeps 5 ms for each of 64 blocks, eight of which are loaded at a time: the peer sleeps 40 ms. A
-//! file of 128 MiB is its own peer: transposed against copied, updated against assigned. Results are checked.
+//! file of 128 MiB is its own peer: transposed against copied, updated against assigned. Results are checked. Rows `by
+//! hand` are loops in two halves against the same in one: what two threads gain on the machine, to hold the last column
+//! against.
 //! `storage.py` times copies, transposes and sums of such blocks in zarr-python and blosc2.
 
 mod storages;
 
 use lensor::prelude::*;
 use lensor::storage::Chunked;
-use report::{Bench, Match, check};
+use report::{Bench, Contestant, Match, check, join};
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 use storages::{FileStorage, Lz4, Plain, SIDE, Slow, blocks_of};
@@ -40,8 +43,40 @@ fn main() {
     let lz4 = Lz4::new(n, &data);
     let lz4_storage = Chunked::new(lz4.clone()).expect("blocks").with_blocks(tenth);
     rows(&mut bench, "lz4", n, &data, &packed, lz4_storage, Some(&lz4));
+    by_hand(&mut bench, &data, &lz4);
     ahead(&mut bench);
     large_file(&mut bench);
+}
+
+/// What two threads gain where nothing is in their way but the machine.
+fn by_hand(bench: &mut Bench, data: &[f64], lz4: &Lz4) {
+    let (low, high) = data.split_at(data.len() / 2);
+    let (mut halves, mut whole) = (data.to_vec(), data.to_vec());
+    let (to_low, to_high) = halves.split_at_mut(low.len());
+    let sum = |data: &[f64]| {
+        let mut sums = [0.0; 32];
+        for part in data.as_chunks::<32>().0 {
+            sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+        black_box(sums);
+    };
+    let mut row = |name, ours: Contestant<'_>, peer: Contestant<'_>| {
+        if bench.wants(name) {
+            bench.run_match(Match { name, reach: 1.05, ours, peer: ("in one", peer), naive: None });
+        }
+    };
+    row(
+        "by hand/copy",
+        &mut || drop(join(|| to_low.copy_from_slice(low), || to_high.copy_from_slice(high))),
+        &mut || whole.copy_from_slice(data),
+    );
+    row("by hand/sum", &mut || drop(join(|| sum(low), || sum(high))), &mut || sum(data));
+    let half = lz4.count() / 2;
+    row(
+        "by hand/decode",
+        &mut || drop(join(|| lz4.decode(0..half), || lz4.decode(half..lz4.count()))),
+        &mut || lz4.decode(0..lz4.count()),
+    );
 }
 
 /// Storage with a delay.
@@ -153,7 +188,7 @@ fn rows<W: Writer<Elem = f64> + Clone>(
                     reach: reach.update,
                     ours: &mut || { let $t = &mut far; $run.expect("it is written"); },
                     peer: (peer, &mut || {
-                        packed.filter(|_| $reads).iter().for_each(|packed| packed.decode_all());
+                        packed.filter(|_| $reads).iter().for_each(|packed| packed.decode(0..packed.count()));
                         packed.iter().for_each(|packed| packed.encode_all(data));
                         let $t = &mut dense;
                         $run.expect("it is written");
@@ -189,7 +224,7 @@ fn read<R: Reader<Elem = f64>>(
         reach,
         ours: &mut || drop(ours(far)),
         peer: (peer, &mut || {
-            packed.iter().for_each(|packed| packed.decode_all());
+            packed.iter().for_each(|packed| packed.decode(0..packed.count()));
             drop(theirs(dense));
         }),
         naive: None,

@@ -5,7 +5,7 @@ use super::filled::Filled;
 use super::inner::{RowsMut, as_slots};
 use super::{Cursor, Fault, Fill, LARGE, PART, Row, Stop, Tile, simd};
 use crate::error::{Error, Result};
-use crate::memory::{LINE, resize};
+use crate::memory::{Aligned, LINE, resize};
 use std::array::from_fn;
 use std::mem::MaybeUninit;
 
@@ -145,7 +145,7 @@ impl<'a, T: Copy> Slots<'a, T> {
             return false;
         }
         let Some(mut rows) = self.take_rows::<N>(width) else { return false };
-        let mut results = [[seed; FEW_COLUMNS]; N];
+        let Aligned(results) = &mut Aligned([[seed; FEW_COLUMNS]; N]);
         let start = |row: &[MaybeUninit<T>]| row.as_ptr().align_offset(LINE).min(row.len());
         let head = if self.stream { rows.first().map_or(0, |row| start(row)) } else { 0 };
         let mut done = 0;
@@ -157,7 +157,7 @@ impl<'a, T: Copy> Slots<'a, T> {
             } else {
                 columns.compute(done, results.each_mut().map(|row| &mut row[..count]));
             }
-            for (row, results) in rows.iter_mut().zip(&results) {
+            for (row, results) in rows.iter_mut().zip(&*results) {
                 self.write(&results[..count], &mut row[done..done + count]);
             }
             done += count;

@@ -7,6 +7,14 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
+/// Elements on the stack that begin at a cache line: an instruction that writes across two pages takes as long as a miss of
+/// all caches on some processors, and the compiler aligns arrays no further than their elements.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(crate) struct Aligned<A>(pub(crate) A);
+
+const _: () = assert!(align_of::<Aligned<u8>>() == LINE);
+
 /// Memory that is used again and again. It begins at a cache line, so that vector instructions do not read and write
 /// across two lines.
 #[derive(Debug)]

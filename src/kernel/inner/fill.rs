@@ -5,7 +5,7 @@ use super::RowsMut;
 use crate::kernel::simd;
 use crate::kernel::simd::{Level, level};
 use crate::kernel::{Cursor, PART, Row};
-use crate::memory::LINE;
+use crate::memory::{Aligned, LINE};
 use std::mem::MaybeUninit;
 
 /// A bound cursor of any type. What is above the loops calls them through this, once a block, so that only
@@ -120,12 +120,12 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
         let mut parts = rest.chunks_exact_mut(PART);
         let mut column = head;
         for to in &mut parts {
-            let mut part = [const { MaybeUninit::uninit() }; PART];
-            fault |= fill_part(&lanes.part(column, PART), &mut part);
+            let Aligned(part) = &mut Aligned([const { MaybeUninit::uninit() }; PART]);
+            fault |= fill_part(&lanes.part(column, PART), part);
             if columns >= 2 * AHEAD * PART {
                 lanes.prefetch(column + AHEAD * PART);
             }
-            simd::stream_lines(&part, to);
+            simd::stream_lines(part, to);
             column += PART;
         }
         let tail = parts.into_remainder();

@@ -5,7 +5,7 @@ use super::{Dest, RowsMut, as_slots, out_of_span};
 use crate::error::Result;
 use crate::kernel::simd::{self, Level, level};
 use crate::kernel::{PART, Place, Steps};
-use crate::memory::LINE;
+use crate::memory::{Aligned, LINE};
 use std::mem::MaybeUninit;
 
 /// Copies the elements at `place` of `from` into rows.
@@ -267,9 +267,9 @@ unsafe fn pack_streaming_avx2<T: Copy>(from: &[T], place: &Place<'_>, mut out: R
         let mut column = head;
         let mut parts = rest.chunks_exact_mut(PART);
         for to in &mut parts {
-            let mut part = [const { MaybeUninit::uninit() }; PART];
-            pack_part(column, &mut part);
-            simd::stream_lines(&part, to);
+            let Aligned(part) = &mut Aligned([const { MaybeUninit::uninit() }; PART]);
+            pack_part(column, part);
+            simd::stream_lines(part, to);
             column += PART;
         }
         pack_part(column, parts.into_remainder());
