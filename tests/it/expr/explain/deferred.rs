@@ -1,6 +1,7 @@
 //! Deferred operations, and the two that compute when they are called and have a twin that explains.
 
 use super::{explained, numbers, shown};
+use crate::support::pool;
 use lensor::diff::Diff;
 use lensor::expr::Explanation;
 use lensor::lanes::SortOrder::{Ascending, Descending};
@@ -27,7 +28,9 @@ fn lanes_are_in_memory_or_brought_there() {
     results: written where they belong
     bytes: 16777216 read, 16777216 written
     "#);
-    insta::assert_snapshot!(shown_but_lane(t.argsort(0, Descending).explain().unwrap()), @r#"
+    // No thread of more is left without lanes.
+    let across = pool(2).install(|| t.argsort(0, Descending).explain()).unwrap();
+    insta::assert_snapshot!(shown_but_lane(across), @r#"
     descending argsort of f64 [4096, 512] along axis 0 to usize [4096, 512]
     lanes: 512 of 4096 elements, 64 at a time
     operand: evaluated to scratch memory
