@@ -85,7 +85,7 @@ fn by_hand(bench: &mut Bench, data: &[f64], lz4: &Lz4) {
         &mut || {
             join(|| lz4.decode(0..half), || lz4.decode(half..lz4.count()));
         },
-        &mut || lz4.decode(0..lz4.count()),
+        &mut || lz4.decode_all(),
     );
 }
 
@@ -198,7 +198,7 @@ fn rows<W: Writer<Elem = f64> + Clone>(
                     reach: reach.update,
                     ours: &mut || { let $t = &mut far; $run.expect("it is written"); },
                     peer: (peer, &mut || {
-                        packed.filter(|_| $reads).iter().for_each(|packed| packed.decode(0..packed.count()));
+                        packed.filter(|_| $reads).iter().for_each(|packed| packed.decode_all());
                         packed.iter().for_each(|packed| packed.encode_all(data));
                         let $t = &mut dense;
                         $run.expect("it is written");
@@ -234,7 +234,7 @@ fn read<R: Reader<Elem = f64>>(
         reach,
         ours: &mut || drop(ours(far)),
         peer: (peer, &mut || {
-            packed.iter().for_each(|packed| packed.decode(0..packed.count()));
+            packed.iter().for_each(|packed| packed.decode_all());
             drop(theirs(dense));
         }),
         naive: None,

@@ -148,7 +148,12 @@ impl Lz4 {
         self.packed.len()
     }
 
-    /// Decodes blocks once.
+    /// Decodes every block once.
+    pub(crate) fn decode_all(&self) {
+        self.decode(0..self.count());
+    }
+
+    /// Decodes some blocks once.
     pub(crate) fn decode(&self, blocks: Range<usize>) {
         for block in &self.packed[blocks] {
             black_box(unpack(&block.lock().expect("a block")));

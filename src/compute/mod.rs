@@ -33,7 +33,7 @@ use crate::expr::{
     Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare, moved,
     prepare_all, selectors,
 };
-use crate::kernel::{Filled, PARALLEL, inner, threads};
+use crate::kernel::{Filled, PARALLEL, at_once, inner, threads};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -46,11 +46,11 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 /// Results that a thread computes at once on their way to a destination elsewhere.
 const BOX: usize = 1 << 16;
 
-/// Results that are computed at once, of so many: enough for all threads, and far fewer than all.
+/// Results that are computed at once, of so many.
 fn box_of(count: usize) -> usize {
     match count < PARALLEL || threads() == 1 {
         true => BOX,
-        false => (count / 4).clamp(BOX, 4 * PARALLEL * threads()),
+        false => at_once(count, BOX, 4 * PARALLEL),
     }
 }
 

@@ -45,6 +45,12 @@ pub(crate) fn task_size(count: usize, threshold: usize, grain: usize) -> usize {
     }
 }
 
+/// How many of `count` all threads work on at once where memory is taken for as many: `most` a thread, but no more
+/// than a quarter of all unless that is less than `least`.
+pub(crate) fn at_once(count: usize, least: usize, most: usize) -> usize {
+    (count / 4).min(most.saturating_mul(threads())).max(least)
+}
+
 /// Threads that share in an evaluation that is large enough.
 #[cfg(feature = "rayon")]
 pub(crate) fn threads() -> usize {

@@ -28,7 +28,7 @@ pub(crate) use fill::{Components, copy, fill_chunks, fill_halves, fill_parts, fi
 pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output};
-pub(crate) use join::{join, task_size, threads};
+pub(crate) use join::{at_once, join, task_size, threads};
 pub(crate) use plan::{
     Area, AxisPattern, Blocking, Cuts, Footprint, Grid, Operand, Pattern, PerOperand, Relocate,
     Run, Supply,

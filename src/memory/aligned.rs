@@ -7,8 +7,8 @@ use std::ops::{Deref, DerefMut};
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Elements on the stack that begin at a cache line: an instruction that writes across two pages takes as long as a miss of
-/// all caches on some processors, and the compiler aligns arrays no further than their elements.
+/// Elements on the stack that begin at a cache line. The compiler aligns arrays no further than their elements, and a
+/// vector that is stored across two pages waits, on some processors, for all stores past the caches before it.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Aligned<A>(pub(crate) A);

@@ -143,7 +143,14 @@ impl Calls<'_> {
             return self.fill::<I, O>(operands, out, work);
         }
         let (mut vectors, cut) = (O::Vectors::default(), self.cut(&I::sources(operands)));
-        let together = (RESULTS / cut.each).max(cut.block).saturating_mul(self.threads(cut));
+        let alone = (RESULTS / cut.each).max(cut.block);
+        let together = match self.threads(cut) {
+            1 => alone,
+            threads => {
+                let least = cut.block.saturating_mul(threads);
+                kernel::at_once(product(self.loops), least, alone)
+            }
+        };
         for ranges in Boxes::new(self.loops.clone(), together) {
             let calls = size(self.loops, &ranges);
             let least = |k: usize| calls * self.results[k];
@@ -297,6 +304,7 @@ fn range(loops: &Shape, ranges: &[Range<usize>], axis: usize) -> Range<usize> {
     ranges.get(axis).cloned().unwrap_or(0..loops[axis])
 }
 
+/// Calls of a loop.
 fn product(extents: &[usize]) -> usize {
     extents.iter().fold(1, |product, n| product.saturating_mul(*n))
 }

@@ -13,4 +13,5 @@ mod same_bits;
 #[cfg(feature = "quickcheck")]
 mod sparse;
 mod streaming;
+#[cfg(feature = "rayon")]
 mod threads;
