@@ -549,7 +549,7 @@ const ALLOCATES: [(&str, &str, &str); 76] = [
     ("shape.rs", "", "axes"),
     ("tensor/build.rs", "inner", "axes"),
     ("tensor/combine.rs", "tensors", "operands"),
-    ("tensor/combine.rs", "widths", "axes"),
+    ("tensor/pad.rs", "widths", "axes"),
     ("tensor/fmt.rs", "", "formatting"),
     ("gufunc/outputs.rs", "Deferred::new(self).to_vec()", "reports what it cannot have"),
     ("ragged/deferred.rs", "self.eval()?.to_vec()", "reports what it cannot have"),

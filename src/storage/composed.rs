@@ -3,7 +3,6 @@
 use super::{Reader, translate};
 use crate::error::{Error, StorageError};
 use crate::memory::try_with_capacity;
-use std::ops::Range;
 
 /// Several storages one after another.
 ///
@@ -17,8 +16,33 @@ use std::ops::Range;
 #[derive(Debug, Clone)]
 pub struct Concat<R> {
     parts: Vec<R>,
-    /// One past the last address of every part, as measured when this was made.
+    /// One past the last element of every part in a row, as measured when this was made.
     ends: Vec<usize>,
+    /// Rows of all parts: a row of each, then the next row of each.
+    rows: usize,
+}
+
+/// What one part gives to a row: addresses from `start` to `end`, the first of which is `first` in the part.
+struct Stretch<'a, R> {
+    part: &'a R,
+    start: usize,
+    end: usize,
+    first: usize,
+    /// Elements of the part in a row.
+    width: usize,
+}
+
+impl<R: Reader> Stretch<'_, R> {
+    /// An error of the part at an address of all parts, of which `row` elements are a row.
+    fn whole(&self, mut error: StorageError, row: usize) -> StorageError {
+        let own = error.address.wrapping_sub(self.first) as isize;
+        // A run goes through other rows too.
+        let width = self.width.max(1) as isize;
+        let down = own.div_euclid(width).wrapping_mul(row as isize);
+        let along = own.rem_euclid(width);
+        error.address = self.start.wrapping_add_signed(down.wrapping_add(along));
+        error
+    }
 }
 
 impl<R: Reader> Concat<R> {
@@ -28,16 +52,24 @@ impl<R: Reader> Concat<R> {
     ///
     /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`, [`Error::OutOfMemory`].
     pub fn new(parts: Vec<R>) -> Result<Self, Error> {
+        Self::of_rows(parts, 1)
+    }
+
+    /// The first of `rows` rows of each part, in this order, then the second of each, and so on.
+    pub(crate) fn of_rows(parts: Vec<R>, rows: usize) -> Result<Self, Error> {
+        let rows = rows.max(1);
         let mut ends = try_with_capacity(parts.len())?;
         let mut end = 0_usize;
         for part in &parts {
-            end =
-                end.checked_add(part.len()).filter(|&end| end <= isize::MAX as usize).ok_or_else(
-                    || Error::ShapeOverflow { shape: parts.iter().map(Reader::len).collect() },
-                )?;
+            end = end
+                .checked_add(part.len() / rows)
+                .filter(|&end| end.checked_mul(rows).is_some_and(|len| len <= isize::MAX as usize))
+                .ok_or_else(|| Error::ShapeOverflow {
+                    shape: parts.iter().map(Reader::len).collect(),
+                })?;
             ends.push(end);
         }
-        Ok(Self { parts, ends })
+        Ok(Self { parts, ends, rows })
     }
 
     /// The parts.
@@ -45,19 +77,28 @@ impl<R: Reader> Concat<R> {
         self.parts
     }
 
-    /// The part that holds `address`, and the addresses of its elements.
-    fn part(&self, address: usize) -> Result<(&R, Range<usize>), StorageError> {
-        let which = self.ends.partition_point(|&end| end <= address);
-        let start = if which == 0 { 0 } else { self.ends[which - 1] };
-        match (self.parts.get(which), self.ends.get(which)) {
-            (Some(part), Some(&end)) => Ok((part, start..end)),
-            _ => Err(StorageError::beyond(address, self.len())),
-        }
+    /// Elements of all parts in a row.
+    fn width(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
     }
 
-    fn shifted(mut error: StorageError, start: usize) -> StorageError {
-        error.address = error.address.wrapping_add(start);
-        error
+    /// The part that holds `address`, in the row that does.
+    fn stretch(&self, address: usize) -> Result<Stretch<'_, R>, StorageError> {
+        let beyond = || StorageError::beyond(address, self.len());
+        let width = self.width();
+        let row =
+            if address < width { 0 } else { address.checked_div(width).ok_or_else(beyond)? };
+        let before = row * width;
+        let which = self.ends.partition_point(|&end| end <= address - before);
+        let start = if which == 0 { 0 } else { self.ends[which - 1] };
+        match (self.parts.get(which), self.ends.get(which)) {
+            (Some(part), Some(&end)) if row < self.rows => {
+                let width = end - start;
+                let first = row * width;
+                Ok(Stretch { part, start: before + start, end: before + end, first, width })
+            }
+            _ => Err(beyond()),
+        }
     }
 }
 
@@ -65,22 +106,22 @@ impl<R: Reader> Reader for Concat<R> {
     type Elem = R::Elem;
 
     fn len(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+        self.width() * self.rows
     }
 
     /// # Panics
     ///
     /// Panics if `address >= self.len()`.
     fn read(&self, address: usize) -> R::Elem {
-        match self.part(address) {
-            Ok((part, own)) => part.read(address - own.start),
+        match self.stretch(address) {
+            Ok(s) => s.part.read(s.first + (address - s.start)),
             Err(_) => panic!("address {address} is beyond the {} elements", self.len()),
         }
     }
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
-        let (part, own) = self.part(address)?;
-        part.try_read(address - own.start).map_err(|e| Self::shifted(e, own.start))
+        let s = self.stretch(address)?;
+        s.part.try_read(s.first + (address - s.start)).map_err(|e| s.whole(e, self.width()))
     }
 
     fn as_slice(&self) -> Option<&[R::Elem]> {
@@ -90,20 +131,28 @@ impl<R: Reader> Reader for Concat<R> {
         }
     }
 
+    /// What lies in one part is one run there, down all rows as well.
     fn read_run(&self, start: usize, step: isize, out: &mut [R::Elem]) -> Result<(), StorageError> {
+        let width = self.width();
         let mut rest = out;
         let mut address = start;
         while !rest.is_empty() {
-            let (part, own) = self.part(address)?;
-            let within = address - own.start;
-            let steps_left = match step {
-                0 => usize::MAX,
-                1.. => (own.end - 1 - address) / step as usize,
-                _ => within / step.unsigned_abs(),
+            let s = self.stretch(address)?;
+            let down =
+                (step.unsigned_abs().checked_rem(width) == Some(0)).then(|| step / width as isize);
+            let (steps_left, own_step) = match (down, step) {
+                (Some(0), _) => (usize::MAX, 0),
+                (Some(down), 1..) => {
+                    ((self.len() - 1 - address) / step as usize, down * s.width as isize)
+                }
+                (Some(down), _) => (address / step.unsigned_abs(), down * s.width as isize),
+                (None, 1..) => ((s.end - 1 - address) / step as usize, step),
+                (None, _) => ((address - s.start) / step.unsigned_abs(), step),
             };
             let count = rest.len().min(steps_left.saturating_add(1));
             let (now, later) = rest.split_at_mut(count);
-            part.read_run(within, step, now).map_err(|e| Self::shifted(e, own.start))?;
+            let within = s.first + (address - s.start);
+            s.part.read_run(within, own_step, now).map_err(|e| s.whole(e, width))?;
             address = address.wrapping_add_signed(step.wrapping_mul(count as isize));
             rest = later;
         }
@@ -115,12 +164,13 @@ impl<R: Reader> Reader for Concat<R> {
         let mut within = translate(addresses.len().min(out.len()), |k| Ok(addresses[k]))?;
         let (mut addresses, mut rest) = (&mut within[..], out);
         while let Some(&mut first) = addresses.first_mut() {
-            let (part, own) = self.part(first)?;
+            let s = self.stretch(first)?;
+            let own = s.start..s.end;
             let count = addresses.iter().take_while(|address| own.contains(address)).count();
             let ((these, others), (now, later)) =
                 (addresses.split_at_mut(count), rest.split_at_mut(count));
-            these.iter_mut().for_each(|address| *address -= own.start);
-            part.read_at(these, now).map_err(|e| Self::shifted(e, own.start))?;
+            these.iter_mut().for_each(|address| *address = *address - s.start + s.first);
+            s.part.read_at(these, now).map_err(|e| s.whole(e, self.width()))?;
             (addresses, rest) = (others, later);
         }
         Ok(())

@@ -114,7 +114,8 @@ pub trait Reader: Send + Sync {
         None
     }
 
-    /// Reads `start, start + step, ..` into `out`.
+    /// Reads `start, start + step, ..` into `out`. The default copies them from [`Self::as_slice`] if they are
+    /// there.
     ///
     /// # Errors
     ///
@@ -126,6 +127,11 @@ pub trait Reader: Send + Sync {
         out: &mut [Self::Elem],
     ) -> Result<(), StorageError> {
         if step == 1 {
+            let end = start.checked_add(out.len());
+            if let Some(run) = self.as_slice().and_then(|all| all.get(start..end?)) {
+                out.copy_from_slice(run);
+                return Ok(());
+            }
             // A loop that compilers know to turn into vector instructions.
             for (k, slot) in out.iter_mut().enumerate() {
                 *slot = self.try_read(start.wrapping_add(k))?;
@@ -138,12 +144,22 @@ pub trait Reader: Send + Sync {
         Ok(())
     }
 
-    /// Reads `addresses` into `out`, one for one. The default joins neighbours to runs.
+    /// Reads `addresses` into `out`, one for one. The default joins neighbours to runs, where there is no
+    /// [`Self::as_slice`].
     ///
     /// # Errors
     ///
     /// What the storage reports; `out` is then partly written.
     fn read_at(&self, addresses: &[usize], out: &mut [Self::Elem]) -> Result<(), StorageError> {
+        if let Some(all) = self.as_slice() {
+            for (&address, slot) in addresses.iter().zip(out) {
+                *slot = match all.get(address) {
+                    Some(&element) => element,
+                    None => self.try_read(address)?,
+                };
+            }
+            return Ok(());
+        }
         let (mut addresses, mut out) = (addresses, out);
         while let (Some(&start), false) = (addresses.first(), out.is_empty()) {
             let (step, count) = neighbours(addresses);

@@ -1,111 +1,13 @@
-//! Several tensors as one: concatenation, stacking and padding, as views over combined storage.
+//! Several tensors as one: concatenation and stacking, as views over combined storage.
 
 use super::Tensor;
-use crate::error::{Error, Result, StorageError};
-use crate::map::AddressMap;
+use super::flat::Flat;
+use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use crate::storage::{Concat, Reader, SubBuffer, translate};
-
-/// The elements of a tensor in row-major order, as storage for another one.
-///
-/// ```
-/// use lensor::{Reader, Tensor};
-/// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose([1, 0])?;
-/// assert_eq!(t.flat().read(1), 3);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct Flat<S> {
-    map: AddressMap,
-    storage: S,
-}
-
-impl<S: Reader> Tensor<S> {
-    /// The elements of this view in row-major order, as storage.
-    pub fn flat(self) -> Flat<S> {
-        let (map, storage) = self.into_parts();
-        Flat { map, storage }
-    }
-}
-
-impl<S: Reader> Flat<S> {
-    /// An error of the inner storage at a position of this one.
-    fn at(position: usize) -> impl Fn(StorageError) -> StorageError {
-        move |error| StorageError { address: position, ..error }
-    }
-
-    /// The elements as a part of the storage, if they follow one another there.
-    fn part(&self) -> Option<SubBuffer<&S>> {
-        let contiguous = self.map.is_contiguous();
-        contiguous.then(|| SubBuffer::new(&self.storage, self.map.span()).ok())?
-    }
-
-    /// Reads a block: the element at `position(k)` to slot `k`.
-    fn gather(
-        &self,
-        position: impl Fn(usize) -> usize,
-        out: &mut [S::Elem],
-    ) -> Result<(), StorageError> {
-        let len = self.len();
-        let addresses = translate(out.len(), |k| {
-            check(position(k), len)?;
-            Ok(self.map.address_at(position(k)))
-        })?;
-        self.storage.read_at(&addresses, out).map_err(|error| {
-            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
-            Self::at(position(k))(error)
-        })
-    }
-}
-
-impl<S: Reader> Reader for Flat<S> {
-    type Elem = S::Elem;
-
-    fn len(&self) -> usize {
-        self.map.count()
-    }
-
-    /// # Panics
-    ///
-    /// May panic if `address >= self.len()`.
-    fn read(&self, address: usize) -> S::Elem {
-        self.storage.read(self.map.address_at(address))
-    }
-
-    fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        check(address, self.len())?;
-        self.storage.try_read(self.map.address_at(address)).map_err(Self::at(address))
-    }
-
-    fn as_slice(&self) -> Option<&[S::Elem]> {
-        if !self.map.is_contiguous() {
-            return None;
-        }
-        let span = self.map.span();
-        self.storage.as_slice()?.get(span)
-    }
-
-    fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        match self.part() {
-            Some(part) => part.read_run(start, step, out),
-            None => self.gather(|k| start.wrapping_add_signed(step.wrapping_mul(k as isize)), out),
-        }
-    }
-
-    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let count = addresses.len().min(out.len());
-        self.gather(|k| addresses[k], &mut out[..count])
-    }
-
-    fn box_depth(&self) -> usize {
-        self.storage.box_depth()
-    }
-}
-
-fn check(address: usize, len: usize) -> Result<(), StorageError> {
-    if address < len { Ok(()) } else { Err(StorageError::beyond(address, len)) }
-}
+use crate::storage::{Concat, Reader};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
 
 /// What can be joined to others: a tensor, or a reference to one.
 #[diagnostic::on_unimplemented(
@@ -221,118 +123,39 @@ fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> 
     Ok(())
 }
 
-/// Tensors whose shapes differ at `axis` alone, one after another: they are laid end to end with that
-/// axis in front, which then moves back.
+/// Elements of a part in a row, below which it is not worth to go from part to part.
+const RUN: usize = 16;
+
+/// Tensors whose shapes differ at `axis` alone, one after another.
+///
+/// What is combined holds a row of each, then the next row of each, in the order in which the largest stores its
+/// axes; where rows are short, all of each, with that axis in front.
 #[inline(never)]
 fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
-    let mut shape = Shape::default();
-    let mut parts = try_with_capacity(tensors.len())?;
-    let mut total = 0_usize;
-    for tensor in tensors {
-        let front = tensor.move_axis(axis, 0)?;
-        shape = front.shape();
-        // An extent beyond all numbers is too many elements as well.
-        total = total.saturating_add(shape[0]);
-        parts.push(front.flat());
-    }
-    let shape: Shape = std::iter::once(total).chain(shape.iter().skip(1).copied()).collect();
-    shape.count()?;
-    Tensor::new(shape, Concat::new(parts)?)?.move_axis(0, axis)
-}
-
-/// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
-/// Copies nothing.
-///
-/// Extent `n` becomes `before + n + after`. The border is computed as it is read, one element at a time. The
-/// result is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
-///
-/// # Errors
-///
-/// [`Error::Rank`] if there is not one pair an axis, [`Error::ShapeOverflow`] if there are too many
-/// elements.
-///
-/// ```
-/// use lensor::tensor::pad;
-/// use lensor::Tensor;
-/// let t = Tensor::from_vec([2], vec![1, 2])?;
-/// assert_eq!(pad(t, &[(1, 2)], 0)?.to_vec()?, [0, 1, 2, 0, 0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn pad<S: Reader>(
-    tensor: Tensor<S>,
-    widths: &[(usize, usize)],
-    value: S::Elem,
-) -> Result<Tensor<Padded<S>>> {
-    let inner = tensor.shape();
-    if widths.len() != inner.rank() {
-        return Err(Error::Rank {
-            what: "pairs of widths",
-            expected: inner.rank(),
-            found: widths.len(),
-        });
-    }
-    let padded = |(&n, &(before, after)): (&usize, &(usize, usize))| {
-        n.saturating_add(before).saturating_add(after)
-    };
     // An extent beyond all numbers is too many elements as well.
-    let shape: Shape = inner.iter().zip(widths).map(padded).collect();
-    let len = shape.count()?;
-    let before = widths.iter().map(|&(before, _)| before).collect();
-    let storage = Padded {
-        inner: tensor.flat(),
-        inner_shape: inner,
-        shape: shape.clone(),
-        before,
-        value,
-        len,
-    };
-    Tensor::new(shape, storage)
-}
-
-/// A tensor with a border, as storage in row-major order. See [`pad`].
-#[derive(Debug, Clone)]
-pub struct Padded<S: Reader> {
-    inner: Flat<S>,
-    inner_shape: Shape,
-    shape: Shape,
-    before: Vec<usize>,
-    value: S::Elem,
-    len: usize,
-}
-
-impl<S: Reader> Padded<S> {
-    /// Row-major position within the border, if `address` lies there.
-    fn inside(&self, address: usize) -> Option<usize> {
-        let mut index = self.shape.unravel(address);
-        for ((digit, before), &extent) in
-            index.iter_mut().zip(&self.before).zip(self.inner_shape.iter())
-        {
-            *digit = digit.checked_sub(*before).filter(|&digit| digit < extent)?;
-        }
-        Some(self.inner_shape.ravel(&index))
+    let total = tensors.iter().fold(0_usize, |sum, t| sum.saturating_add(t.shape()[axis]));
+    let largest =
+        tensors.iter().max_by_key(|t| t.shape()[axis]).ok_or(Error::Axis { axis, rank: 0 })?;
+    let extents = largest.shape();
+    let shape: Shape =
+        extents.iter().enumerate().map(|(k, &n)| if k == axis { total } else { n }).collect();
+    shape.count()?;
+    let mut order: SmallVec<[usize; 4]> = (0..shape.rank()).collect();
+    if let Some(strided) = largest.address_map().as_strided() {
+        order.sort_unstable_by_key(|&k| (Reverse(strided.strides[k].unsigned_abs()), k));
     }
-}
-
-impl<S: Reader> Reader for Padded<S> {
-    type Elem = S::Elem;
-
-    fn len(&self) -> usize {
-        self.len
+    let depth = order.iter().position(|&k| k == axis).unwrap_or(0);
+    let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
+    if row / tensors.len() < RUN {
+        order[..=depth].rotate_right(1);
     }
-
-    fn read(&self, address: usize) -> S::Elem {
-        self.inside(address).map_or(self.value, |position| self.inner.read(position))
+    let rows = order.iter().take_while(|&&k| k != axis).map(|&k| shape[k]).product();
+    let mut parts = try_with_capacity(tensors.len())?;
+    for tensor in tensors {
+        parts.push(tensor.transpose(&order)?.flat());
     }
-
-    fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        check(address, self.len)?;
-        match self.inside(address) {
-            Some(position) => self.inner.try_read(position).map_err(Flat::<S>::at(address)),
-            None => Ok(self.value),
-        }
-    }
-
-    fn box_depth(&self) -> usize {
-        self.inner.box_depth()
-    }
+    let stored: Shape = order.iter().map(|&k| shape[k]).collect();
+    let mut back = order.clone();
+    order.iter().enumerate().for_each(|(k, &axis)| back[axis] = k);
+    Tensor::new(stored, Concat::of_rows(parts, rows)?)?.transpose(back)
 }

@@ -2,15 +2,19 @@
 
 mod build;
 mod combine;
+mod flat;
 pub(crate) mod fmt;
 mod iter;
+mod pad;
 mod sparse;
 pub(crate) mod stored;
 pub(crate) mod views;
 
 pub use build::Nested;
-pub use combine::{Flat, IntoTensor, Padded, concat, pad, stack};
+pub use combine::{IntoTensor, concat, stack};
+pub use flat::Flat;
 pub use iter::AxisIter;
+pub use pad::{Padded, pad};
 
 use crate::error::{Error, Result};
 use crate::map::AddressMap;

@@ -2,9 +2,10 @@
 
 use crate::model::Model;
 use crate::views::{Plain, dense, reads_as};
+use itertools::Itertools;
 use lensor::arbitrary::Viewed;
 use lensor::tensor::{concat, pad, stack};
-use lensor::{Error, Reader, Select, Tensor};
+use lensor::{Error, Reader, Select, StorageError, Tensor};
 use quickcheck::{TestResult, quickcheck};
 
 /// The model at one index of one axis.
@@ -218,4 +219,97 @@ fn parts_of_different_shapes_do_not_join() {
     );
     let far = pad(t([1, 1]), &[(usize::MAX, 0), (0, 0)], 0).unwrap_err();
     assert_eq!(far, Error::ShapeOverflow { shape: vec![usize::MAX, 1] });
+}
+
+/// Numbers of which one cannot be read.
+#[derive(Clone, Copy)]
+struct Hole {
+    len: usize,
+    at: usize,
+}
+
+impl Reader for Hole {
+    type Elem = i32;
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn read(&self, address: usize) -> i32 {
+        self.try_read(address).unwrap()
+    }
+
+    fn try_read(&self, address: usize) -> Result<i32, StorageError> {
+        if address == self.at {
+            Err(StorageError::new(address, "gone"))
+        } else {
+            Ok(address as i32)
+        }
+    }
+}
+
+/// Runs and lists are what single reads give, and their errors name an address among them that cannot be read.
+fn reads_alike<S: Reader<Elem = i32>>(storage: &S) {
+    let len = storage.len();
+    let each: Vec<_> = (0..len).map(|k| storage.try_read(k)).collect();
+    let check = |addresses: &[usize], found: Result<(), StorageError>, out: &[i32]| match found {
+        Ok(()) => {
+            let same = addresses.iter().zip(out).all(|(&k, x)| each[k].as_ref() == Ok(x));
+            assert!(same, "{addresses:?} of {each:?}");
+        }
+        Err(error) => {
+            assert!(addresses.contains(&error.address), "{error:?} of {addresses:?}");
+            assert_eq!(each[error.address], Err(error));
+        }
+    };
+    for start in (0..len).step_by(1 + len / 11) {
+        for step in [1, 2, 3, 7, 19, 20, 57, 60, 114, 0, -1, -2, -19, -20, -60] {
+            let at = |k: isize| start.checked_add_signed(k * step).filter(|&address| address < len);
+            let addresses: Vec<usize> = (0..70).map_while(at).collect();
+            let mut out = vec![-1; addresses.len()];
+            check(&addresses, storage.read_run(start, step, &mut out), &out);
+            check(&addresses, storage.read_at(&addresses, &mut out), &out);
+        }
+    }
+}
+
+/// Joined and bordered tensors are read in runs, down their columns and by lists as they are read one by one, in
+/// whatever order their parts lie.
+#[test]
+fn storage_made_of_parts_reads_alike() {
+    for shape in [[3, 20, 2], [1, 19, 20], [19, 3, 1], [2, 3, 19]] {
+        let len: usize = shape.iter().product();
+        for (axis, order) in (0..3).cartesian_product([[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1]])
+        {
+            let part = |at: usize| {
+                let stored = order.map(|k| shape[k]);
+                let back = [0, 1, 2].map(|k| order.iter().position(|&o| o == k).unwrap());
+                Tensor::new(stored, Hole { len, at }).unwrap().transpose(back).unwrap()
+            };
+            for at in [0, len / 2, len - 1, len] {
+                let whole = part(at);
+                let some = part(len).slice(axis, 0..shape[axis].min(2)).unwrap();
+                let joined = concat(axis, [some.view(), whole.view(), some.view()]).unwrap();
+                let parts =
+                    joined.split(axis, [some.shape()[axis], some.shape()[axis] + shape[axis]]);
+                for (found, expected) in parts.unwrap().iter().zip([&some, &whole, &some]) {
+                    assert_eq!(found.shape(), expected.shape());
+                    let same = found
+                        .shape()
+                        .indexes()
+                        .unwrap()
+                        .all(|index| found.get(&index).ok() == expected.get(&index).ok());
+                    assert!(same, "{shape:?} {axis} {order:?} {at}");
+                }
+                reads_alike(joined.storage());
+                reads_alike(stack(axis, [whole.view(), part(len).view()]).unwrap().storage());
+                reads_alike(&whole.view().flat());
+                let mut widths = [(0, 0); 3];
+                widths[axis] = (2, 1);
+                reads_alike(pad(whole.view(), &widths, -7).unwrap().storage());
+                widths[0] = (1, 1);
+                reads_alike(pad(whole, &widths, -7).unwrap().storage());
+            }
+        }
+    }
 }

@@ -1,0 +1,141 @@
+//! The elements of a view as storage.
+
+use super::Tensor;
+use crate::error::StorageError;
+use crate::map::AddressMap;
+use crate::memory::try_with_capacity;
+use crate::storage::{Reader, translate};
+
+/// The elements of a tensor in row-major order, as storage for another one.
+///
+/// ```
+/// use lensor::{Reader, Tensor};
+/// let t = Tensor::from_nested([[1, 2], [3, 4]])?.transpose([1, 0])?;
+/// assert_eq!(t.flat().read(1), 3);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Flat<S> {
+    /// On as few axes as strides allow.
+    map: AddressMap,
+    storage: S,
+}
+
+/// Rows shorter than this are read by a list of addresses.
+const ROW: usize = 8;
+
+impl<S: Reader> Tensor<S> {
+    /// The elements of this view in row-major order, as storage.
+    pub fn flat(self) -> Flat<S> {
+        let (map, storage) = self.into_parts();
+        Flat { map: map.coalesced(), storage }
+    }
+}
+
+impl<S: Reader> Flat<S> {
+    /// An error of the inner storage at a position of this one.
+    pub(super) fn at(position: usize) -> impl Fn(StorageError) -> StorageError {
+        move |error| StorageError { address: position, ..error }
+    }
+
+    /// Reads `step` positions after one another from `start` on: a run of the storage for what lies in one row.
+    fn read_rows(
+        &self,
+        start: usize,
+        step: isize,
+        (extent, along): (usize, isize),
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        let (mut position, mut rest) = (start, out);
+        while !rest.is_empty() {
+            let left = if step == 1 { extent - position % extent } else { rest.len() };
+            let (now, later) = rest.split_at_mut(left.min(rest.len()));
+            let address = self.map.address_at(position);
+            let stride = along.wrapping_mul(step);
+            self.storage.read_run(address, stride, now).map_err(|error| {
+                let distance = error.address.wrapping_sub(address) as isize;
+                let steps = distance.checked_div(stride).unwrap_or(0);
+                Self::at(position.wrapping_add_signed(steps.wrapping_mul(step)))(error)
+            })?;
+            position += now.len();
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Reads a block: the element at `position(k)` to slot `k`.
+    fn gather(
+        &self,
+        position: impl Fn(usize) -> usize,
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        let len = self.len();
+        let positions = translate(out.len(), |k| check(position(k), len))?;
+        let mut addresses =
+            try_with_capacity(positions.len()).map_err(|error| StorageError::new(0, error))?;
+        self.map.addresses_at(&positions, &mut addresses);
+        self.storage.read_at(&addresses, out).map_err(|error| {
+            let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
+            Self::at(positions.get(k).copied().unwrap_or(0))(error)
+        })
+    }
+}
+
+impl<S: Reader> Reader for Flat<S> {
+    type Elem = S::Elem;
+
+    fn len(&self) -> usize {
+        self.map.count()
+    }
+
+    /// # Panics
+    ///
+    /// May panic if `address >= self.len()`.
+    fn read(&self, address: usize) -> S::Elem {
+        self.storage.read(self.map.address_at(address))
+    }
+
+    fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
+        check(address, self.len())?;
+        self.storage.try_read(self.map.address_at(address)).map_err(Self::at(address))
+    }
+
+    fn as_slice(&self) -> Option<&[S::Elem]> {
+        if !self.map.is_contiguous() {
+            return None;
+        }
+        let span = self.map.span();
+        self.storage.as_slice()?.get(span)
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
+        let row = match self.map.linear_axes() {
+            Some([row]) => Some((row.extent, row.stride)),
+            Some([.., row]) if step == 1 && row.extent >= ROW => Some((row.extent, row.stride)),
+            _ => None,
+        };
+        match row {
+            Some(row) if !out.is_empty() => {
+                check(start, self.len())?;
+                check(at(out.len() - 1), self.len())?;
+                self.read_rows(start, step, row, out)
+            }
+            _ => self.gather(at, out),
+        }
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let count = addresses.len().min(out.len());
+        self.gather(|k| addresses[k], &mut out[..count])
+    }
+
+    fn box_depth(&self) -> usize {
+        self.storage.box_depth()
+    }
+}
+
+/// `address`, if there are so many.
+pub(super) fn check(address: usize, len: usize) -> Result<usize, StorageError> {
+    if address < len { Ok(address) } else { Err(StorageError::beyond(address, len)) }
+}
