@@ -7,6 +7,7 @@ use std::fmt::Debug;
 mod arithmetic;
 mod byte_order;
 mod cast;
+mod exponential;
 mod measure;
 mod ranged;
 mod real;

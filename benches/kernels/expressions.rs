@@ -15,6 +15,7 @@ pub(crate) fn run(bench: &mut Bench) {
     normalise(bench);
     boxed(bench, n * n);
     called(bench, n * n);
+    exponential(bench, 32768);
     custom_storage(bench, n * n);
 }
 
@@ -285,6 +286,31 @@ fn called(bench: &mut Bench, count: usize) {
         ours: &mut || a.map(softsign).assign_to(&mut ours).expect("results"),
         peer: ("ndarray", &mut || {
             Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = softsign(*x));
+        }),
+        naive: None,
+    });
+}
+
+fn exponential(bench: &mut Bench, count: usize) {
+    let name = "exp/f64/32K cached";
+    if !bench.wants(name) {
+        return;
+    }
+    let input = data(count, 1);
+    let a = Tensor::from_vec([count], input.clone()).expect("an input");
+    let x = Array1::from(input);
+    let mut ours = Tensor::full([count], 0.0).expect("an output");
+    let mut theirs = Array1::zeros(count);
+    a.exp().assign_to(&mut ours).expect("results");
+    Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = x.exp());
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= b.abs() * 2.0 * f64::EPSILON;
+    assert!(ours.storage().iter().zip(&theirs).all(near), "{name}");
+    bench.run_match(Match {
+        name,
+        reach: 0.6,
+        ours: &mut || a.exp().assign_to(&mut ours).expect("results"),
+        peer: ("ndarray", &mut || {
+            Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = x.exp());
         }),
         naive: None,
     });

@@ -12,6 +12,7 @@ mod model;
 mod views;
 
 mod compute;
+mod dtype;
 mod error;
 mod expr;
 mod generic;

@@ -218,6 +218,7 @@ impl<T: Measure> Reducer<T> for LogSumExp {
         Exponentials { largest: x.to_f64(), sum: count as f64 }
     }
 
+    #[inline(always)]
     fn fold(&self, run: &[T], _position: usize) -> Exponentials {
         let largest = in_lanes(
             run,
@@ -227,7 +228,9 @@ impl<T: Measure> Reducer<T> for LogSumExp {
         );
         let term = |x: T| {
             let x = x.to_f64();
-            if x == largest { 1.0 } else { Real::exp(x - largest) }
+            // Without a branch. The difference of infinities is no number.
+            let term = Real::exp(x - largest);
+            if x == largest { 1.0 } else { term }
         };
         let sum = in_lanes(run, term, |sum, x| sum + term(x), |a, b| a + b);
         Exponentials { largest, sum }
