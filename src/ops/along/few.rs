@@ -3,7 +3,7 @@
 use super::{Gaps, Job, Sweep, below, lane};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, SMALL, Stop, small_elements};
-use crate::kernel::{self, Filled, Slots, fill_slots, inner};
+use crate::kernel::{self, Filled, Place, Slots, Steps, fill_slots, inner};
 use crate::memory::list;
 use crate::shape::Shape;
 use std::borrow::Cow;
@@ -18,13 +18,13 @@ pub(super) struct Few<'e, T: Copy> {
 }
 
 impl<'e, T: Copy + Send + Sync> Few<'e, T> {
-    /// Those of a small operand in memory that has elements and the axis. `None` also where an element does not exist,
-    /// which an evaluation reports.
-    pub(super) fn of<E: Expr<Elem = T>>(e: &'e E, axis: usize) -> Option<Self> {
+    /// Those of a small operand in memory that has elements and the axis, and at most so many lanes side by side. `None`
+    /// also where an element does not exist, which an evaluation reports.
+    pub(super) fn of<E: Expr<Elem = T>>(e: &'e E, axis: usize, most: usize) -> Option<Self> {
         let mut shape = Shape::default();
         let elements = small_elements(e, SMALL, &mut |own| {
             shape = own;
-            axis < shape.rank() && !shape.contains(&0)
+            axis < shape.rank() && !shape.contains(&0) && below(&shape, axis) <= most
         })?;
         let outer = shape[..axis].iter().product();
         Some(Self { elements, extent: shape[axis], outer, inner: below(&shape, axis) })
@@ -70,10 +70,14 @@ impl<'e, T: Copy + Send + Sync> Few<'e, T> {
 pub(crate) struct FewLanes<'e, T: Copy>(Few<'e, T>);
 
 impl<'e, T: Copy + Send + Sync> FewLanes<'e, T> {
-    /// Those of a small operand in memory that has elements and the axis. `None` also where an element does not exist,
-    /// which an evaluation reports.
-    pub(crate) fn of<E: Expr<Elem = T>>(e: &'e E, axis: usize) -> Result<Option<Self>> {
-        let Some(mut few) = Few::of(e, axis) else { return Ok(None) };
+    /// Those of a small operand in memory that has elements and the axis, and at most so many lanes side by side. `None`
+    /// also where an element does not exist, which an evaluation reports.
+    pub(crate) fn of<E: Expr<Elem = T>>(
+        e: &'e E,
+        axis: usize,
+        most: usize,
+    ) -> Result<Option<Self>> {
+        let Some(mut few) = Few::of(e, axis, most) else { return Ok(None) };
         if few.inner > 1 {
             few.elements = Cow::Owned(transposed(&few.elements, few.extent, few.inner)?);
         }
@@ -125,11 +129,23 @@ impl<'e, T: Copy + Send + Sync> FewLanes<'e, T> {
     }
 }
 
+/// Elements of a matrix from which on squares of it are transposed in registers.
+const SQUARES: usize = 256;
+
 /// Matrices of this shape, one after another, with their rows as columns.
 fn transposed<T: Copy>(from: &[T], rows: usize, columns: usize) -> Result<Vec<T>> {
     let mut to = list(from.iter().copied())?;
     let size = (rows * columns).max(1);
+    let steps = |stride| Steps { stride, table: None };
+    let across = steps(columns as isize);
+    let turned = Place { base: 0, rows: steps(1), columns: across, relocate: None };
     for (from, to) in from.chunks_exact(size).zip(to.chunks_exact_mut(size)) {
+        if size >= SQUARES
+            && let Some(mut to) = inner::RowsMut::new(inner::slots(to), columns, rows, rows)
+        {
+            inner::pack(from, &turned, &mut to)?;
+            continue;
+        }
         for (k, row) in from.chunks_exact(columns).enumerate() {
             to[k..].iter_mut().step_by(rows).zip(row).for_each(|(to, x)| *to = *x);
         }

@@ -208,7 +208,7 @@ impl<'e, E: Expr> Along<'e, E> {
         if let Some(read) = &self.read {
             return read.fill(sweep, gaps, out);
         }
-        match Few::of(self.e, self.axis) {
+        match Few::of(self.e, self.axis, usize::MAX) {
             Some(few) => few.fill(sweep, gaps, out),
             None => Read::new(self.e, &self.shape, self.axis)?.fill(sweep, gaps, out),
         }

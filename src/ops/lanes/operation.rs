@@ -191,7 +191,7 @@ where
         if !O::BESIDE.is_empty() || count == 0 {
             return Ok(None);
         }
-        let Some(few) = FewLanes::of(&self.a.0, self.axis)? else { return Ok(None) };
+        let Some(few) = FewLanes::of(&self.a.0, self.axis, usize::MAX)? else { return Ok(None) };
         let mut out = self.before((&self.a, &self.b), count)?;
         let lanes = LaneSlices::new(few.elements(), few.extent());
         let (none, numbers) = (LaneSlices::new(&[], 0), 0..few.count());

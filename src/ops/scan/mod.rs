@@ -35,6 +35,9 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use totals::Totals;
 
+/// Most lanes side by side that are scanned one by one where operands are small: more are scanned row by row.
+const NARROW: usize = 15;
+
 /// Scans as methods of tensors and expressions.
 ///
 /// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`]. A tensor is
@@ -199,7 +202,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         if !self.exclusive
             && !self.reverse
-            && let Some(few) = FewLanes::of(&self.e, self.axis)?
+            && let Some(few) = FewLanes::of(&self.e, self.axis, NARROW)?
         {
             let mut none = None;
             let filled = few.fill_with(few.extent(), out, |out| {
