@@ -17,6 +17,9 @@ pub(crate) type Scratch<T> = Vec<T>;
 
 /// Fewest rows of a tile, and columns of a panel.
 pub(crate) const NARROW: usize = 4;
+/// Rows of the second matrix that are added to a row of sums at once, and most sums of such a row.
+const TOGETHER: usize = 8;
+const COLUMNS: usize = 2048;
 /// Sums that a dot product keeps at once.
 const LANES: usize = 32;
 
@@ -49,7 +52,7 @@ fn is_packed(m: usize) -> bool {
 pub(crate) fn explain(m: usize, n: usize) -> &'static str {
     match (Tiling::of(m, n), is_packed(m)) {
         (Tiling::Dots, _) => "dot products, with the second packed by columns",
-        (Tiling::Rows, _) => "rows of 64 sums, with the second read as it is",
+        (Tiling::Rows, _) => "rows of sums, with the second read as it is",
         (Tiling::Tiles, false) => "tiles of 4 x 8 sums, with the second read as it is",
         (Tiling::Tiles, true) => "tiles of 4 x 8 sums, with the second packed by panels",
     }
@@ -136,7 +139,7 @@ where
         match Tiling::of(self.a.sides[0], self.b.sides[1]) {
             _ if size_of::<T>() > LARGE => self.panels::<1, 1>(out, scratch),
             Tiling::Dots => self.columns(out, scratch),
-            Tiling::Rows => self.panels::<1, 64>(out, scratch),
+            Tiling::Rows => self.rows(out, scratch),
             Tiling::Tiles => self.panels::<NARROW, 8>(out, scratch),
         }
     }
@@ -173,6 +176,44 @@ where
             *sum = step(*sum, x, y);
         }
         rest.into_iter().reduce(self.plus).unwrap_or(self.zero)
+    }
+
+    /// A few rows of sums, to which rows of the second matrix are added, [`TOGETHER`] at a time: so that is read in its
+    /// order.
+    #[inline(always)]
+    fn rows(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let ([m, k], n, step) = (self.a.sides, self.b.sides[1], self.step);
+        let most = COLUMNS.min(n);
+        self.reserve(scratch, m * most)?;
+        for first in (0..n).step_by(COLUMNS) {
+            let width = COLUMNS.min(n - first);
+            let line = |p: usize| &self.b.row(p)[first..][..width];
+            scratch[..m * most].fill(self.zero);
+            for start in (0..k).step_by(TOGETHER) {
+                for (row, sums) in scratch.chunks_exact_mut(most).take(m).enumerate() {
+                    let (sums, factors) = (&mut sums[..width], &self.a.row(row)[start..k]);
+                    let Some(&f) = factors.first_chunk::<TOGETHER>() else {
+                        for (p, &factor) in (start..).zip(factors) {
+                            sums.iter_mut()
+                                .zip(line(p))
+                                .for_each(|(s, &x)| *s = step(*s, factor, x));
+                        }
+                        continue;
+                    };
+                    let lines: [&[T]; TOGETHER] = std::array::from_fn(|q| line(start + q));
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        *sum = (0..TOGETHER).fold(*sum, |sum, q| step(sum, f[q], lines[q][k]));
+                    }
+                }
+            }
+            for (row, sums) in scratch.chunks_exact(most).take(m).enumerate() {
+                let out = &mut out[row * n + first..][..width];
+                out.iter_mut().zip(sums).for_each(|(slot, &sum)| {
+                    slot.write(sum);
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Panel after panel of `W` columns, tile after tile of `R` rows in each.

@@ -145,7 +145,7 @@ fn products_say_who_multiplies() {
     insta::assert_snapshot!(shown(narrow.matmul(&a).explain().unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
-    kernel: rows of 64 sums, with the second read as it is
+    kernel: rows of sums, with the second read as it is
     operand 1: direct, with strides [100, 1]
     operand 2: direct, with strides [200, 1]
     bytes: 161600 read, 3200 written
@@ -153,7 +153,7 @@ fn products_say_who_multiplies() {
     insta::assert_snapshot!(shown((&narrow * 2.0).matmul(&a).explain().unwrap()), @r#"
     product of f64 [2, 100] and [100, 200] to [2, 200]
     matrices: 1 of 2 x 100 times 100 x 200, by own loops because there are less than 4 rows or columns
-    kernel: rows of 64 sums, with the second read as it is
+    kernel: rows of sums, with the second read as it is
     operand 1: evaluated because it is not in memory
     operand 2: direct, with strides [200, 1]
     bytes: 161600 read, 3200 written
