@@ -142,7 +142,10 @@ impl AxisMap {
 
     /// The digits in `list`, all of which lie inside.
     pub(crate) fn list(&self, list: &[usize]) -> Result<Normal> {
-        let table = listed(list.iter().map(|&digit| self.position(digit)), list.len())?;
+        let table = match &self.pattern {
+            Pattern::Linear => listed(list.iter().copied(), list.len())?,
+            pattern => listed(list.iter().map(|&digit| pattern.position(digit)), list.len())?,
+        };
         Self { extent: list.len(), stride: self.stride, pattern: Pattern::Listed(table) }
             .into_normal()
     }
@@ -246,7 +249,13 @@ fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let extent = positions.len();
     let lowest = positions.iter().copied().min().unwrap_or(0);
     let highest = table.last();
-    let common = positions.iter().fold(0, |common, position| gcd(position - lowest, common));
+    let mut common = 0;
+    for position in positions {
+        common = gcd(position - lowest, common);
+        if common == 1 {
+            break;
+        }
+    }
     if common == 0 {
         return Ok((AxisMap::linear(extent, 0), stride * lowest as i128));
     }
@@ -257,15 +266,16 @@ fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let reduced = |position: usize| position.abs_diff(zero) / common;
 
     let first = reduced(positions[0]) as i128;
-    let steps = || positions.windows(2).map(|w| reduced(w[1]) as i128 - reduced(w[0]) as i128);
-    let (up, down) = steps().fold((i128::MIN, i128::MAX), |(up, down), d| (up.max(d), down.min(d)));
-    if up == down {
-        return Ok((AxisMap::linear(extent, (stride * up) as isize), constant + stride * first));
-    }
+    let mut steps = positions.windows(2).map(|w| reduced(w[1]) as i128 - reduced(w[0]) as i128);
+    let one = steps.next().unwrap_or(0);
+    let Some(other) = steps.find(|&step| step != one) else {
+        return Ok((AxisMap::linear(extent, (stride * one) as isize), constant + stride * first));
+    };
+    let (up, down) = (one.max(other), one.min(other));
     let period = up - down;
     let reach = (highest - lowest) / common;
-    let two_steps_only = || steps().all(|d| d == up || d == down);
-    if up > 0 && down < 0 && (reach as i128) < period && two_steps_only() {
+    let two_steps_only = steps.all(|step| step == one || step == other);
+    if up > 0 && down < 0 && (reach as i128) < period && two_steps_only {
         let (axis, extra) =
             normal_cycle(extent, stride, period as usize, first as usize, up as usize);
         return Ok((axis, constant + extra));

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use super::{AddressMap, Select};
 use crate::error::{Error, Result};
-use crate::memory::try_reserve;
+use crate::memory::{resize, try_reserve};
 
 /// Where a mask is true, for [`Select::mask`] and [`AddressMap::compress`].
 ///
@@ -27,9 +27,16 @@ impl Mask {
     ///
     /// [`Error::OutOfMemory`].
     pub(crate) fn append(&mut self, more: &[bool]) -> Result<()> {
-        try_reserve(&mut self.indexes, more.iter().filter(|is_taken| **is_taken).count())?;
-        let taken = more.iter().enumerate().filter(|(_, is_taken)| **is_taken);
-        self.indexes.extend(taken.map(|(k, _)| self.len + k));
+        let taken = more.iter().filter(|is_taken| **is_taken).count();
+        let mut at = self.indexes.len();
+        // One more, as what follows the last is written too: a branch on each would be unpredictable.
+        try_reserve(&mut self.indexes, taken + 1)?;
+        resize(&mut self.indexes, at + taken + 1, 0)?;
+        for (k, &is_taken) in more.iter().enumerate() {
+            self.indexes[at] = self.len + k;
+            at += usize::from(is_taken);
+        }
+        self.indexes.truncate(at);
         self.len += more.len();
         Ok(())
     }
