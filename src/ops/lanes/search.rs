@@ -158,18 +158,28 @@ where
     let (mut inverse, mut order) = (zeros(elements.len())?, zeros(elements.len())?);
     let lane = LaneSlices::new(&elements, elements.len());
     argsort_lanes(&mut Default::default(), &lane, 0..1, &mut order, SortOrder::Ascending.keys())?;
-    let starts_kind =
-        |k: usize| k == 0 || elements[order[k - 1]].key(false) != elements[order[k]].key(false);
-    let kinds: usize = (0..order.len()).filter(|&k| starts_kind(k)).count();
+    // Whether the next element in order is of another kind than the one before.
+    let differs = || {
+        let mut last = None;
+        move |x: E::Elem| {
+            let key = Some(x.key(false));
+            std::mem::replace(&mut last, key) != key
+        }
+    };
+    let mut starts_kind = differs();
+    let kinds: usize = order.iter().map(|&at| usize::from(starts_kind(elements[at]))).sum();
     let (mut counts, mut values, mut first) =
         (zeros(kinds)?, try_with_capacity(kinds)?, try_with_capacity(kinds)?);
-    for (k, &position) in order.iter().enumerate() {
-        if starts_kind(k) {
-            values.push(elements[position]);
+    let mut starts_kind = differs();
+    for &position in &order {
+        let element = elements[position];
+        if starts_kind(element) {
+            values.push(element);
             first.push(position);
         }
-        counts[values.len() - 1] += 1;
-        inverse[position] = values.len() - 1;
+        let kind = values.len() - 1;
+        counts[kind] += 1;
+        inverse[position] = kind;
     }
     let inverse = Tensor::new(e.shape()?, inverse)?;
     Ok(Unique { values: values.into(), first: first.into(), counts: counts.into(), inverse })
