@@ -192,3 +192,18 @@ pub(super) fn tanh(x: f64) -> f64 {
 pub(super) fn tanh_f32(x: f32) -> f32 {
     tanh(f64::from(x)) as f32
 }
+
+/// `x^y`, with the special cases of IEEE 754 (`pow`).
+#[inline(always)]
+pub(super) fn powf_f32(x: f32, y: f32) -> f32 {
+    let (x, y) = (f64::from(x), f64::from(y));
+    let power = wide_exp(clamp(y * ln(x.abs()), -104.0, 89.0));
+    let is_whole = y.trunc() == y;
+    let is_odd = is_whole && (0.5 * y).trunc() != 0.5 * y;
+    let signed = if is_odd { power.copysign(x) } else { power };
+    // Of negative numbers there are only whole powers, but of zero and infinity.
+    let exists = is_whole || x >= 0.0 || x == 0.0 || x == f64::NEG_INFINITY;
+    let power = if exists { signed } else { f64::NAN };
+    let is_one = x == 1.0 || y == 0.0 || x == -1.0 && y.abs() == f64::INFINITY;
+    (if is_one { 1.0 } else { power }) as f32
+}

@@ -199,6 +199,35 @@ fn narrow_floats_are_rounded_once() {
     );
 }
 
+/// Powers of `f32` against those of `f64`, and the special cases of IEEE 754.
+#[test]
+fn powers_of_narrow_floats_are_rounded_once() {
+    let numbers = || spread(-20.0, 20.0, 97).chain(spread(0.0, 3.0, 97)).map(|x| x as f32);
+    for x in numbers() {
+        for y in numbers().chain((-9..9).map(|y| y as f32)) {
+            let (found, exact) = (Real::powf(x, y), f64::from(x).powf(f64::from(y)));
+            let step = f64::from(found.abs().next_up() - found.abs());
+            let close = (f64::from(found) - exact).abs() < 0.51 * step;
+            let fits = exact.abs() <= f64::from(f32::MAX);
+            let same = found.is_nan() && exact.is_nan() || !fits && found == exact as f32;
+            assert!(close || same, "{x} {y} {found} {exact}");
+        }
+    }
+    let infinite = f32::INFINITY;
+    let special =
+        [0.0, 0.5, 1.0, 2.0, 3.0, 4.5, 1e30, infinite, f32::NAN].into_iter().flat_map(|x| [x, -x]);
+    for x in special.clone() {
+        for y in special.clone() {
+            // The standard library's are those of C, which has the same special cases.
+            let (found, expected) = (Real::powf(x, y), x.powf(y));
+            let same = found.is_nan() && expected.is_nan();
+            let near = (found - expected).abs() <= expected.abs() * f32::EPSILON;
+            let signs = found.is_sign_negative() == expected.is_sign_negative();
+            assert!(same || (found == expected || near) && signs, "{x} {y} {found} {expected}");
+        }
+    }
+}
+
 /// Vector instructions give the bits of single calls, at every length and under every view.
 #[test]
 fn loops_give_the_bits_of_calls() -> Result<(), Error> {
