@@ -3,8 +3,8 @@
 //! Products are rounded before they are added, never fused, so results are the same on every processor. Arguments are
 //! reduced as usual (Cody and Waite, *Software Manual for the Elementary Functions*, 1980): `e^x` is `2^k e^r` with `r`
 //! at most half of `ln 2`, and `ln x` is `k ln 2 + ln m` with `m` between the roots of 1/2 and of 2. Polynomials are
-//! interpolations at Chebyshev nodes and, for logarithms, minimax (Remez). For `f64`, errors are below 1 ulp (`exp`, `ln`)
-//! and 2.5 ulp (`tanh`); `f32` is computed in `f64` and rounded once.
+//! interpolations at Chebyshev nodes and, for logarithms, minimax (Remez). For `f64`, errors are below 1 ulp (`exp`,
+//! `ln`) and 2.5 ulp (`tanh`); `f32` is computed in `f64` and rounded once.
 
 /// Added to a number below 2^51 in magnitude, it leaves the nearest whole number in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
@@ -202,7 +202,7 @@ pub(super) fn powf_f32(x: f32, y: f32) -> f32 {
     let is_odd = is_whole && (0.5 * y).trunc() != 0.5 * y;
     let signed = if is_odd { power.copysign(x) } else { power };
     // Of negative numbers there are only whole powers, but of zero and infinity.
-    let exists = is_whole || x >= 0.0 || x == 0.0 || x == f64::NEG_INFINITY;
+    let exists = is_whole || x >= 0.0 || x == f64::NEG_INFINITY;
     let power = if exists { signed } else { f64::NAN };
     let is_one = x == 1.0 || y == 0.0 || x == -1.0 && y.abs() == f64::INFINITY;
     (if is_one { 1.0 } else { power }) as f32

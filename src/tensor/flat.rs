@@ -117,8 +117,9 @@ impl<S: Reader> Reader for Flat<S> {
         };
         match row {
             Some(row) if !out.is_empty() => {
+                let last = start as i128 + step as i128 * (out.len() as i128 - 1);
                 check(start, self.len())?;
-                check(at(out.len() - 1), self.len())?;
+                check(usize::try_from(last).unwrap_or(usize::MAX), self.len())?;
                 self.read_rows(start, step, row, out)
             }
             _ => self.gather(at, out),

@@ -12,7 +12,7 @@ use std::ops::Range;
 /// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
 /// Copies nothing.
 ///
-/// Extent `n` becomes `before + n + after`. The border is computed as it is read, one element at a time. The
+/// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. The
 /// result is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
@@ -125,7 +125,8 @@ impl<S: Reader> Reader for Padded<S> {
         while !rest.is_empty() {
             check(address, self.len)?;
             let (first, along) = (address - address % self.row, address % self.row);
-            let inside = self.inside(first + self.within.start).filter(|_| !self.within.is_empty());
+            let inner = || self.inside(first + self.within.start);
+            let inside = (!self.within.is_empty()).then(inner).flatten();
             let (end, inner) = match inside {
                 Some(_) if along < self.within.start => (self.within.start, None),
                 Some(inner) if along < self.within.end => {

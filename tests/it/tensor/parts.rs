@@ -313,3 +313,31 @@ fn storage_made_of_parts_reads_alike() {
         }
     }
 }
+
+/// Axes without elements beside long ones.
+#[test]
+fn nothing_is_joined_and_bordered() -> Result<(), Error> {
+    let far = 1_usize << 30;
+    for shape in [[far, 0, far], [0, far, far], [far, far, 0]] {
+        let t = Tensor::full(shape, 1)?;
+        let empty = shape.iter().position(|&extent| extent == 0).unwrap();
+        let mut stacked = shape.to_vec();
+        stacked.insert(1, 2);
+        assert_eq!(stack(1, [&t, &t])?.shape().to_vec(), stacked);
+        let joined = concat(empty, [&t, &t, &t])?;
+        assert_eq!((joined.shape(), joined.to_vec()?), (t.shape(), vec![]));
+        for axis in (0..3).filter(|&axis| axis != empty) {
+            let mut joined = shape;
+            joined[axis] *= 2;
+            assert_eq!(concat(axis, [&t, &t])?.shape(), joined);
+            let mut widths = [(0, 0); 3];
+            widths[axis] = (1, 2);
+            joined[axis] = far + 3;
+            assert_eq!(pad(t.view(), &widths, 0)?.shape(), joined);
+        }
+    }
+    let border = pad(Tensor::full([0, 2], 1)?, &[(1, 1), (0, 0)], 7)?;
+    assert_eq!(border.to_vec()?, [7; 4]);
+    assert_eq!(pad(Tensor::full([2, 0], 1)?, &[(0, 0), (3, 0)], 7)?.to_vec()?, [7; 6]);
+    Ok(())
+}
