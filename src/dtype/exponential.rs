@@ -4,12 +4,14 @@
 //! reduced as usual (Cody and Waite, *Software Manual for the Elementary Functions*, 1980): `e^x` is `2^k e^r` with `r`
 //! at most half of `ln 2`, and `ln x` is `k ln 2 + ln m` with `m` between the roots of 1/2 and of 2. Polynomials are
 //! interpolations at Chebyshev nodes and, for logarithms, minimax (Remez). For `f64`, errors are below 1 ulp (`exp`,
-//! `ln`) and 2.5 ulp (`tanh`); `f32` is computed in `f64` and rounded once.
+//! `ln`, `powf`) and 2.5 ulp (`tanh`); `f32` is computed in `f64` and rounded once.
 
 /// Added to a number below 2^51 in magnitude, it leaves the nearest whole number in the lowest bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// The leading 32 bits of `ln 2`, so that products with exponents are exact, and the rest.
 const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
+/// `2 / (3 ln 2)`: its leading 26 bits, and the rest.
+const LOG: [f64; 2] = [0.961_796_686_053_276_1, 7.872_699_542_894_897e-9];
 /// Bits of the significand.
 const BITS: u32 = f64::MANTISSA_DIGITS - 1;
 
@@ -41,8 +43,13 @@ fn clamp(x: f64, low: f64, high: f64) -> f64 {
 fn reduced(x: f64) -> [f64; 3] {
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
     let k = shifted - ROUND;
-    let (high, low) = (x - k * LN_2[0], k * LN_2[1]);
-    let r = high - low;
+    [shifted, k, exp_m1(x - k * LN_2[0], -(k * LN_2[1]))]
+}
+
+/// `e^(high + low) - 1` for a sum of at most half of `ln 2`.
+#[inline(always)]
+fn exp_m1(high: f64, low: f64) -> f64 {
+    let r = high + low;
     let rest = polynomial(
         r,
         [
@@ -61,17 +68,22 @@ fn reduced(x: f64) -> [f64; 3] {
             ],
         ],
     );
-    [shifted, k, (r * r * rest - low) + high]
+    (r * r * rest + low) + high
 }
 
 /// `e^x`.
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
     let [_, k, rest] = reduced(clamp(x, -746.0, 710.0));
-    // In two steps, as 2^k itself may be no normal number.
+    scaled(1.0 + rest, k)
+}
+
+/// `x` times 2 to a whole number, in two steps, as that power itself may be no normal number.
+#[inline(always)]
+fn scaled(x: f64, k: f64) -> f64 {
     let half = k * 0.5 + ROUND;
     let other = (k - (half - ROUND)) + ROUND;
-    (1.0 + rest) * power_of_2(half) * power_of_2(other)
+    x * power_of_2(half) * power_of_2(other)
 }
 
 /// `e^x`.
@@ -193,17 +205,83 @@ pub(super) fn tanh_f32(x: f32) -> f32 {
     tanh(f64::from(x)) as f32
 }
 
+/// The leading 26 bits: products of two of these are exact.
+#[inline(always)]
+fn leading(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0xffff_ffff_f800_0000)
+}
+
+/// The logarithm to base 2 of a positive number as a sum whose first part has 26 bits, to some 65 bits.
+///
+/// As in `fdlibm`, `ln m = 2/3 s (3 + s^2 + 3/5 s^4 + ..)`.
+#[inline(always)]
+fn log_2(x: f64) -> [f64; 2] {
+    let [k, f] = split(x);
+    let sum = 2.0 + f;
+    let quotient = f / sum;
+    let (s, d) = (leading(quotient), leading(sum));
+    let s_low = ((f - s * d) - s * ((sum - d) + (f - (sum - 2.0)))) / sum;
+    let square = quotient * quotient;
+    let series = polynomial(
+        square,
+        [
+            [0.6, 0.428_571_428_571_440_6, 0.333_333_333_324_769_8, 0.272_727_275_044_863_6],
+            [
+                0.230_768_923_081_337_23,
+                0.200_022_138_004_498_64,
+                0.175_591_874_786_468_76,
+                0.175_863_893_120_326_33,
+            ],
+        ],
+    );
+    let rest = square * square * series + s_low * (s + quotient);
+    let t = leading(3.0 + s * s + rest);
+    let t_low = rest - ((t - 3.0) - s * s);
+    let (product, product_low) = (s * t, s_low * t + t_low * quotient);
+    let p = leading(product + product_low);
+    let p_low = product_low - (p - product);
+    let (z, z_low) = (LOG[0] * p, LOG[1] * p + p_low * (LOG[0] + LOG[1]));
+    let high = leading((z + z_low) + k);
+    [high, z_low - ((high - k) - z)]
+}
+
+/// `x^y`, with the special cases of IEEE 754 (`pow`).
+#[inline(always)]
+pub(super) fn powf(x: f64, y: f64) -> f64 {
+    let [log, log_low] = log_2(x.abs());
+    // Beyond 2^65 every power but of 1 is 0 or infinite.
+    let factor = clamp(y, -36_893_488_147_419_103_232.0, 36_893_488_147_419_103_232.0);
+    let lead = leading(factor);
+    let high = clamp(lead * log, -1100.0, 1100.0);
+    let low = clamp((factor - lead) * log + factor * log_low, -0.25, 0.25);
+    let k = ((high + low) + ROUND) - ROUND;
+    let r = leading((high - k) + low);
+    let r_low = low - (r - (high - k));
+    let ln_2 = leading(LN_2[0]);
+    let ln_2_low = (LN_2[0] - ln_2) + LN_2[1];
+    let rest = exp_m1(r * ln_2, r * ln_2_low + r_low * std::f64::consts::LN_2);
+    power(x, y, scaled(1.0 + rest, k))
+}
+
 /// `x^y`, with the special cases of IEEE 754 (`pow`).
 #[inline(always)]
 pub(super) fn powf_f32(x: f32, y: f32) -> f32 {
     let (x, y) = (f64::from(x), f64::from(y));
-    let power = wide_exp(clamp(y * ln(x.abs()), -104.0, 89.0));
+    power(x, y, wide_exp(clamp(y * ln(x.abs()), -104.0, 89.0))) as f32
+}
+
+/// `x^y`, which is `|x|^y` but for its sign and for special cases.
+#[inline(always)]
+fn power(x: f64, y: f64, of_magnitude: f64) -> f64 {
+    // Of zero and infinity.
+    let limit = if (x == 0.0) == (y > 0.0) { 0.0 } else { f64::INFINITY };
+    let is_limit = x == 0.0 || x.abs() == f64::INFINITY;
+    let power = if is_limit { limit } else { of_magnitude };
     let is_whole = y.trunc() == y;
     let is_odd = is_whole && (0.5 * y).trunc() != 0.5 * y;
-    let signed = if is_odd { power.copysign(x) } else { power };
-    // Of negative numbers there are only whole powers, but of zero and infinity.
-    let exists = is_whole || x >= 0.0 || x == f64::NEG_INFINITY;
-    let power = if exists { signed } else { f64::NAN };
-    let is_one = x == 1.0 || y == 0.0 || x == -1.0 && y.abs() == f64::INFINITY;
-    (if is_one { 1.0 } else { power }) as f32
+    let power = if is_odd { power.copysign(x) } else { power };
+    // Of negative numbers there are only whole powers, but of infinity.
+    let exists = (is_whole || x >= 0.0 || x == f64::NEG_INFINITY) && !x.is_nan() && !y.is_nan();
+    let power = if exists { power } else { f64::NAN };
+    if x == 1.0 || y == 0.0 || x == -1.0 && y.abs() == f64::INFINITY { 1.0 } else { power }
 }

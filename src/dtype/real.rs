@@ -6,8 +6,8 @@ use super::{Measure, Order, Signed};
 /// Floating-point elements with elementary functions.
 ///
 /// Roots and roundings are exact. `exp` and `ln` are within 1 ulp and `tanh` within 3, in loops of vector instructions, as is
-/// `powf` of `f32`, within 1; the other transcendental functions are those of the `libm` crate. A result does not depend on
-/// the CPU or the C library. A literal in generic code is
+/// `powf`, within 1; the other transcendental functions are those of the `libm` crate. A result does not depend on the CPU
+/// or the C library. A literal in generic code is
 /// `T::of_f64(0.5)`, see [`Measure::of_f64`].
 #[allow(missing_docs, reason = "the names are those of the functions in std")]
 #[diagnostic::on_unimplemented(
@@ -68,7 +68,7 @@ macro_rules! reals {
         }
     };
 }
-reals! { f64: libm::atan2, libm::pow; [exp exponential::exp; ln exponential::ln; tanh exponential::tanh;]
+reals! { f64: libm::atan2, exponential::powf; [exp exponential::exp; ln exponential::ln; tanh exponential::tanh;]
     log2 libm::log2; log10 libm::log10; sin libm::sin; cos libm::cos;
     tan libm::tan; asin libm::asin; acos libm::acos; atan libm::atan; sinh libm::sinh;
     cosh libm::cosh;

@@ -58,7 +58,7 @@ use crate::memory::try_with_capacity;
 /// another. The step is not 0, and negative where rows of a flipped view are read in order; `out` may be empty. [`Self::read_at`] gets
 /// ascending addresses, but for lists of a caller's. Single elements are read by [`Self::try_read`]. All threads of
 /// an evaluation ask at once, each for boxes of its own. After a failure the elements of a box may be read one by one to
-/// find the first that fails. [`conformance::cost`](crate::conformance) counts all this for a storage and a view.
+/// find the first that fails. `conformance::cost` (feature `conformance`) counts all this for a storage and a view.
 ///
 /// ```
 /// use lensor::{Reader, Tensor};

@@ -43,8 +43,13 @@ fn exact_ln(x: f64) -> BigRational {
 
 /// `e^x` divided by a power of 2, and that power.
 fn exact_exp(x: f64) -> (BigRational, i32) {
+    exact_power(number(x), x)
+}
+
+/// The same of a number near `x`.
+fn exact_power(exact: BigRational, x: f64) -> (BigRational, i32) {
     let k = (x * std::f64::consts::LOG2_E).round() as i32;
-    let r = short(number(x) - &*LN_2 * number(k.into()));
+    let r = short(exact - &*LN_2 * number(k.into()));
     let (mut term, mut sum) = (number(1.0), number(0.0));
     for n in 1..36 {
         sum += &term;
@@ -197,6 +202,58 @@ fn narrow_floats_are_rounded_once() {
     assert!(
         Real::ln(-1.0_f32).is_nan() && Real::ln(f32::NAN).is_nan() && Real::exp(f32::NAN).is_nan()
     );
+}
+
+#[test]
+fn powers_are_within_a_step() {
+    let pairs = spread(0.5, 2.0, 60).zip(spread(-700.0, 700.0, 60));
+    let pairs = pairs.chain(spread(0.01, 9.0, 60).zip(spread(-5.0, 5.0, 60)));
+    let pairs = pairs.chain(spread(-900.0, 900.0, 60).map(f64::exp2).zip(spread(-1.1, 1.1, 60)));
+    let near_one = (1..30).map(|k| (1.0 + f64::from(k) * f64::EPSILON, 1e17 / f64::from(k)));
+    let pairs =
+        pairs.chain(near_one).chain([(3.0, 40.0), (0.1, 17.0), (1.4, 2000.0), (0.71, -2000.0)]);
+    for (x, y) in pairs {
+        let product = exact_ln(x) * number(y);
+        let (e, k) = exact_power(product, y * x.ln());
+        let exact = e * power_of_2(k);
+        let found = Real::powf(x, y);
+        if found.is_normal() {
+            let error = ulps(found, &exact).abs();
+            assert!(error < 1.0, "{x} {y} {error}");
+        } else {
+            assert!((found - x.powf(y)).abs() <= 5e-324 || found == x.powf(y), "{x} {y} {found}");
+        }
+    }
+    for (x, y) in [(2.0, 10.0), (-3.0, 3.0), (10.0, 22.0), (0.5, -4.0), (2.0, -1074.0), (1.5, 1.0)]
+    {
+        assert_eq!(Real::powf(x, y), f64::powf(x, y));
+    }
+    let infinite = f64::INFINITY;
+    let special = [
+        0.0,
+        5e-324,
+        0.5,
+        1.0,
+        2.0,
+        3.0,
+        4.5,
+        1e30,
+        9_007_199_254_740_993.0,
+        f64::MAX,
+        infinite,
+        f64::NAN,
+    ];
+    let special = special.into_iter().flat_map(|x| [x, -x]);
+    for x in special.clone() {
+        for y in special.clone() {
+            // The standard library's are those of C, which has the same special cases.
+            let (found, expected) = (Real::powf(x, y), x.powf(y));
+            let same = found.is_nan() && expected.is_nan();
+            let near = (found - expected).abs() <= expected.abs() * 2.0 * f64::EPSILON;
+            let signs = found.is_sign_negative() == expected.is_sign_negative();
+            assert!(same || (found == expected || near) && signs, "{x} {y} {found} {expected}");
+        }
+    }
 }
 
 /// Powers of `f32` against those of `f64`, and the special cases of IEEE 754.
