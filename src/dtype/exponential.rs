@@ -30,10 +30,9 @@ fn power_of_2(shifted: f64) -> f64 {
     f64::from_bits((shifted.to_bits() << BITS).wrapping_add(1_f64.to_bits()))
 }
 
-/// An argument of [`exp`], or the nearest one whose exponential is not 0 or infinite yet but for rounding.
+/// The nearest number from `low` to `high`; a NaN stays one.
 #[inline(always)]
 fn clamp(x: f64, low: f64, high: f64) -> f64 {
-    // Comparisons that a NaN passes.
     let x = if x > high { high } else { x };
     if x < low { low } else { x }
 }
@@ -74,6 +73,7 @@ fn exp_m1(high: f64, low: f64) -> f64 {
 /// `e^x`.
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
+    // Beyond these the result is 0 or infinite.
     let [_, k, rest] = reduced(clamp(x, -746.0, 710.0));
     scaled(1.0 + rest, k)
 }
@@ -93,7 +93,7 @@ pub(super) fn exp_f32(x: f32) -> f32 {
     wide_exp(clamp(f64::from(x), -104.0, 89.0)) as f32
 }
 
-/// `e^x` to some 40 bits, if it is a normal number.
+/// `e^x` to some 32 bits, if it is a normal number.
 #[inline(always)]
 fn wide_exp(x: f64) -> f64 {
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
