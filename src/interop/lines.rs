@@ -1,7 +1,7 @@
 //! Storage that is made of lines with gaps between them.
 
 use crate::error::StorageError;
-use crate::storage::Reader;
+use crate::storage::{Reader, read_each};
 
 /// Reads a run. `copy` fills a part of it from an address on, as far as the line of that address goes, and says how far.
 ///
@@ -16,10 +16,7 @@ pub(super) fn read_run<R: Reader>(
     copy: impl Fn(usize, &mut [R::Elem]) -> Result<usize, StorageError>,
 ) -> Result<(), StorageError> {
     if step != 1 {
-        for (k, slot) in out.iter_mut().enumerate() {
-            *slot = storage.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-        }
-        return Ok(());
+        return read_each(storage, start, step, out);
     }
     let mut done = 0;
     while done < out.len() {

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::map::AddressMap;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use crate::storage::{Blocks, Reader, Stored};
+use crate::storage::{Blocks, Reader, Stored, read_each};
 use crate::tensor::{IntoTensor, Tensor};
 use std::sync::Arc;
 
@@ -210,13 +210,7 @@ impl<S: Reader> Reader for Rows<S> {
         match &self.0 {
             Kind::Direct(storage) => storage.read_run(start, step, out),
             Kind::ByRow(rows) if step == 1 => rows.run(start, out),
-            Kind::ByRow(_) => {
-                for (k, slot) in out.iter_mut().enumerate() {
-                    *slot =
-                        self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-                }
-                Ok(())
-            }
+            Kind::ByRow(_) => read_each(self, start, step, out),
         }
     }
 

@@ -8,7 +8,7 @@ use super::rows::ByRow;
 use crate::error::{Error, Result, StorageError};
 use crate::memory::list;
 use crate::shape::Shape;
-use crate::storage::Reader;
+use crate::storage::{Reader, read_each};
 use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -171,10 +171,7 @@ impl<S: Reader> Reader for PaddedRows<S> {
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
         if step != 1 {
-            for (k, slot) in out.iter_mut().enumerate() {
-                *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-            }
-            return Ok(());
+            return read_each(self, start, step, out);
         }
         let extent = self.extent.max(1);
         let (head, first) = ((extent - start % extent) % extent, start.div_ceil(extent));

@@ -132,16 +132,8 @@ pub trait Reader: Send + Sync {
                 out.copy_from_slice(run);
                 return Ok(());
             }
-            // A loop that compilers know to turn into vector instructions.
-            for (k, slot) in out.iter_mut().enumerate() {
-                *slot = self.try_read(start.wrapping_add(k))?;
-            }
-            return Ok(());
         }
-        for (k, slot) in out.iter_mut().enumerate() {
-            *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-        }
-        Ok(())
+        read_each(self, start, step, out)
     }
 
     /// Reads `addresses` into `out`, one for one. The default joins neighbours to runs, where there is no
@@ -278,6 +270,27 @@ fn neighbours(addresses: &[usize]) -> (isize, usize) {
     };
     let follow = addresses.windows(2).take_while(|two| two[1] == two[0].wrapping_add_signed(step));
     (step, 1 + follow.count())
+}
+
+/// Reads a run element by element.
+#[inline]
+pub(crate) fn read_each<R: Reader + ?Sized>(
+    storage: &R,
+    start: usize,
+    step: isize,
+    out: &mut [R::Elem],
+) -> Result<(), StorageError> {
+    if step == 1 {
+        // A loop that compilers know to turn into vector instructions.
+        for (k, slot) in out.iter_mut().enumerate() {
+            *slot = storage.try_read(start.wrapping_add(k))?;
+        }
+        return Ok(());
+    }
+    for (k, slot) in out.iter_mut().enumerate() {
+        *slot = storage.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
+    }
+    Ok(())
 }
 
 /// Addresses in a storage below: of each of `count` positions of a block.

@@ -6,7 +6,7 @@ use super::concat;
 use super::flat::{Flat, check};
 use crate::error::{Error, Result, StorageError};
 use crate::shape::Shape;
-use crate::storage::Reader;
+use crate::storage::{Reader, read_each};
 use std::ops::Range;
 
 /// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
@@ -114,12 +114,8 @@ impl<S: Reader> Reader for Padded<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
         if step != 1 {
-            return out.iter_mut().enumerate().try_for_each(|(k, slot)| {
-                *slot = self.try_read(at(k))?;
-                Ok(())
-            });
+            return read_each(self, start, step, out);
         }
         let (mut address, mut rest) = (start, out);
         while !rest.is_empty() {
