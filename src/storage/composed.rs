@@ -23,7 +23,7 @@ pub struct Concat<R> {
 }
 
 /// What one part gives to a row: addresses from `start` to `end`, the first of which is `first` in the part.
-struct Stretch<'a, R> {
+struct Stripe<'a, R> {
     part: &'a R,
     start: usize,
     end: usize,
@@ -32,7 +32,7 @@ struct Stretch<'a, R> {
     width: usize,
 }
 
-impl<R: Reader> Stretch<'_, R> {
+impl<R: Reader> Stripe<'_, R> {
     /// An error of the part at an address of all parts, of which `row` elements are a row.
     fn whole(&self, mut error: StorageError, row: usize) -> StorageError {
         let own = error.address.wrapping_sub(self.first) as isize;
@@ -83,7 +83,7 @@ impl<R: Reader> Concat<R> {
     }
 
     /// The part that holds `address`, in the row that does.
-    fn stretch(&self, address: usize) -> Result<Stretch<'_, R>, StorageError> {
+    fn stripe(&self, address: usize) -> Result<Stripe<'_, R>, StorageError> {
         let beyond = || StorageError::beyond(address, self.len());
         let width = self.width();
         let row =
@@ -95,7 +95,7 @@ impl<R: Reader> Concat<R> {
             (Some(part), Some(&end)) if row < self.rows => {
                 let width = end - start;
                 let first = row * width;
-                Ok(Stretch { part, start: before + start, end: before + end, first, width })
+                Ok(Stripe { part, start: before + start, end: before + end, first, width })
             }
             _ => Err(beyond()),
         }
@@ -113,14 +113,14 @@ impl<R: Reader> Reader for Concat<R> {
     ///
     /// Panics if `address >= self.len()`.
     fn read(&self, address: usize) -> R::Elem {
-        match self.stretch(address) {
+        match self.stripe(address) {
             Ok(s) => s.part.read(s.first + (address - s.start)),
             Err(_) => panic!("address {address} is beyond the {} elements", self.len()),
         }
     }
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
-        let s = self.stretch(address)?;
+        let s = self.stripe(address)?;
         s.part.try_read(s.first + (address - s.start)).map_err(|e| s.whole(e, self.width()))
     }
 
@@ -137,7 +137,7 @@ impl<R: Reader> Reader for Concat<R> {
         let mut rest = out;
         let mut address = start;
         while !rest.is_empty() {
-            let s = self.stretch(address)?;
+            let s = self.stripe(address)?;
             let down =
                 (step.unsigned_abs().checked_rem(width) == Some(0)).then(|| step / width as isize);
             let (steps_left, own_step) = match (down, step) {
@@ -164,7 +164,7 @@ impl<R: Reader> Reader for Concat<R> {
         let mut within = translate(addresses.len().min(out.len()), |k| Ok(addresses[k]))?;
         let (mut addresses, mut rest) = (&mut within[..], out);
         while let Some(&mut first) = addresses.first_mut() {
-            let s = self.stretch(first)?;
+            let s = self.stripe(first)?;
             let own = s.start..s.end;
             let count = addresses.iter().take_while(|address| own.contains(address)).count();
             let ((these, others), (now, later)) =

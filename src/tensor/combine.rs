@@ -142,7 +142,15 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     shape.count()?;
     let mut order: SmallVec<[usize; 4]> = (0..shape.rank()).collect();
     if let Some(strided) = largest.address_map().as_strided() {
-        order.sort_unstable_by_key(|&k| (Reverse(strided.strides[k].unsigned_abs()), k));
+        let mut strides: SmallVec<[usize; 4]> =
+            strided.strides.iter().map(|stride| stride.unsigned_abs()).collect();
+        // Axes of one index, and repeated ones, have no place in storage: they stay before what follows.
+        let mut behind = 1;
+        for (stride, extent) in strides.iter_mut().zip(extents.iter()).rev() {
+            *stride = if *stride == 0 { behind } else { *stride };
+            behind = stride.saturating_mul(*extent);
+        }
+        order.sort_unstable_by_key(|&k| (Reverse(strides[k]), k));
     }
     let depth = order.iter().position(|&k| k == axis).unwrap_or(0);
     let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
