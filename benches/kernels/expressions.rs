@@ -14,8 +14,10 @@ pub(crate) fn run(bench: &mut Bench) {
     transposed(bench, n);
     normalise(bench);
     boxed(bench, n * n);
-    called(bench, n * n);
-    exponential(bench, 32768);
+    let called = ("a function of each element/f64", 1.05, n * n);
+    each(bench, called, softsign, |a, out| a.map(softsign).assign_to(out));
+    let exp = ("exp/f64/32K cached", 0.6, 32768);
+    each(bench, exp, f64::exp, |a, out| a.exp().assign_to(out));
     custom_storage(bench, n * n);
 }
 
@@ -267,8 +269,13 @@ fn softsign(x: f64) -> f64 {
     rounds + x
 }
 
-fn called(bench: &mut Bench, count: usize) {
-    let name = "a function of each element/f64";
+/// A function of each element, which `assign` computes for us.
+fn each(
+    bench: &mut Bench,
+    (name, reach, count): (&'static str, f64, usize),
+    f: impl Fn(f64) -> f64 + Sync,
+    assign: impl Fn(&Tensor<Vec<f64>>, &mut Tensor<Vec<f64>>) -> Result<(), Error> + Sync,
+) {
     if !bench.wants(name) {
         return;
     }
@@ -277,40 +284,16 @@ fn called(bench: &mut Bench, count: usize) {
     let x = Array1::from(input);
     let mut ours = Tensor::full([count], 0.0).expect("an output");
     let mut theirs = Array1::zeros(count);
-    a.map(softsign).assign_to(&mut ours).expect("results");
-    Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = softsign(*x));
-    check(name, ours.storage(), theirs.as_slice().expect("a contiguous output"));
-    bench.run_match(Match {
-        name,
-        reach: 1.05,
-        ours: &mut || a.map(softsign).assign_to(&mut ours).expect("results"),
-        peer: ("ndarray", &mut || {
-            Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = softsign(*x));
-        }),
-        naive: None,
-    });
-}
-
-fn exponential(bench: &mut Bench, count: usize) {
-    let name = "exp/f64/32K cached";
-    if !bench.wants(name) {
-        return;
-    }
-    let input = data(count, 1);
-    let a = Tensor::from_vec([count], input.clone()).expect("an input");
-    let x = Array1::from(input);
-    let mut ours = Tensor::full([count], 0.0).expect("an output");
-    let mut theirs = Array1::zeros(count);
-    a.exp().assign_to(&mut ours).expect("results");
-    Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = x.exp());
+    assign(&a, &mut ours).expect("results");
+    Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = f(*x));
     let near = |(a, b): (&f64, &f64)| (a - b).abs() <= b.abs() * 2.0 * f64::EPSILON;
     assert!(ours.storage().iter().zip(&theirs).all(near), "{name}");
     bench.run_match(Match {
         name,
-        reach: 0.6,
-        ours: &mut || a.exp().assign_to(&mut ours).expect("results"),
+        reach,
+        ours: &mut || assign(&a, &mut ours).expect("results"),
         peer: ("ndarray", &mut || {
-            Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = x.exp());
+            Zip::from(&mut theirs).and(&x).for_each(|slot, x| *slot = f(*x));
         }),
         naive: None,
     });

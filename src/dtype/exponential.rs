@@ -30,13 +30,6 @@ fn power_of_2(shifted: f64) -> f64 {
     f64::from_bits((shifted.to_bits() << BITS).wrapping_add(1_f64.to_bits()))
 }
 
-/// The nearest number from `low` to `high`; a NaN stays one.
-#[inline(always)]
-fn clamp(x: f64, low: f64, high: f64) -> f64 {
-    let x = if x > high { high } else { x };
-    if x < low { low } else { x }
-}
-
 /// `k` in the lowest bits, `k`, and `e^r - 1` for `x = k ln 2 + r`.
 #[inline(always)]
 fn reduced(x: f64) -> [f64; 3] {
@@ -74,7 +67,7 @@ fn exp_m1(high: f64, low: f64) -> f64 {
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
     // Beyond these the result is 0 or infinite.
-    let [_, k, rest] = reduced(clamp(x, -746.0, 710.0));
+    let [_, k, rest] = reduced(x.clamp(-746.0, 710.0));
     scaled(1.0 + rest, k)
 }
 
@@ -90,7 +83,7 @@ fn scaled(x: f64, k: f64) -> f64 {
 #[inline(always)]
 pub(super) fn exp_f32(x: f32) -> f32 {
     // Powers of 2 are normal numbers of `f64` here.
-    wide_exp(clamp(f64::from(x), -104.0, 89.0)) as f32
+    wide_exp(f64::from(x).clamp(-104.0, 89.0)) as f32
 }
 
 /// `e^x` to some 32 bits, if it is a normal number.
@@ -136,15 +129,21 @@ fn or_limit(x: f64, logarithm: f64) -> f64 {
     if x > 0.0 { finite } else { none }
 }
 
+/// `s = f / (2 + f)`, and `s^2` times the polynomial of it with these coefficients: `ln(1 + f)` is `2 atanh(s)`.
+#[inline(always)]
+fn atanh_series<const N: usize>(f: f64, coefficients: [[f64; 4]; N]) -> [f64; 2] {
+    let s = f / (2.0 + f);
+    let square = s * s;
+    [s, square * polynomial(square, coefficients)]
+}
+
 /// `ln x`.
 #[inline(always)]
 pub(super) fn ln(x: f64) -> f64 {
     // ln(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + 2/3 s^2 + 2/5 s^4 + ..).
     let [k, f] = split(x);
-    let s = f / (2.0 + f);
-    let square = s * s;
-    let series = polynomial(
-        square,
+    let [s, series] = atanh_series(
+        f,
         [
             [
                 0.666_666_666_666_666_6,
@@ -161,7 +160,7 @@ pub(super) fn ln(x: f64) -> f64 {
         ],
     );
     let half = 0.5 * f * f;
-    let rest = s * (half + square * series) + k * LN_2[1];
+    let rest = s * (half + series) + k * LN_2[1];
     or_limit(x, ((rest - half) + f) + k * LN_2[0])
 }
 
@@ -175,10 +174,8 @@ pub(super) fn ln_f32(x: f32) -> f32 {
 #[inline(always)]
 fn wide_ln(x: f64) -> f64 {
     let [k, f] = split(x);
-    let s = f / (2.0 + f);
-    let square = s * s;
-    let series = polynomial(
-        square,
+    let [s, series] = atanh_series(
+        f,
         [[
             0.666_666_656_450_396_6,
             0.400_003_352_938_200_55,
@@ -186,14 +183,14 @@ fn wide_ln(x: f64) -> f64 {
             0.235_822_932_458_122_55,
         ]],
     );
-    or_limit(x, s * (2.0 + square * series) + k * std::f64::consts::LN_2)
+    or_limit(x, s * (2.0 + series) + k * std::f64::consts::LN_2)
 }
 
 /// The hyperbolic tangent.
 #[inline(always)]
 pub(super) fn tanh(x: f64) -> f64 {
     // t / (t + 2) for t = e^2x - 1. From 22 on it is 1 but for rounding.
-    let [shifted, _, rest] = reduced(clamp(2.0 * x.abs(), 0.0, 44.0));
+    let [shifted, _, rest] = reduced((2.0 * x.abs()).clamp(0.0, 44.0));
     let power = power_of_2(shifted);
     let t = power * rest + (power - 1.0);
     (t / (t + 2.0)).copysign(x)
@@ -250,10 +247,10 @@ fn log_2(x: f64) -> [f64; 2] {
 pub(super) fn powf(x: f64, y: f64) -> f64 {
     let [log, log_low] = log_2(x.abs());
     // Beyond 2^65 every power but of 1 is 0 or infinite.
-    let factor = clamp(y, -36_893_488_147_419_103_232.0, 36_893_488_147_419_103_232.0);
+    let factor = y.clamp(-36_893_488_147_419_103_232.0, 36_893_488_147_419_103_232.0);
     let lead = leading(factor);
-    let high = clamp(lead * log, -1100.0, 1100.0);
-    let low = clamp((factor - lead) * log + factor * log_low, -0.25, 0.25);
+    let high = (lead * log).clamp(-1100.0, 1100.0);
+    let low = ((factor - lead) * log + factor * log_low).clamp(-0.25, 0.25);
     let k = ((high + low) + ROUND) - ROUND;
     let r = leading((high - k) + low);
     let r_low = low - (r - (high - k));
@@ -267,7 +264,7 @@ pub(super) fn powf(x: f64, y: f64) -> f64 {
 #[inline(always)]
 pub(super) fn powf_f32(x: f32, y: f32) -> f32 {
     let (x, y) = (f64::from(x), f64::from(y));
-    power(x, y, wide_exp(clamp(y * ln(x.abs()), -104.0, 89.0))) as f32
+    power(x, y, wide_exp((y * ln(x.abs())).clamp(-104.0, 89.0))) as f32
 }
 
 /// `x^y`, which is `|x|^y` but for its sign and for special cases.
