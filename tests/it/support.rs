@@ -25,7 +25,7 @@ pub(crate) fn test_name(module: &str, test: &str) -> String {
     format!("{module}::{test}")
 }
 
-/// Zeros, some of which cannot be read.
+/// Addresses as elements, some of which cannot be read.
 #[derive(Debug, Clone)]
 pub(crate) struct Broken {
     len: usize,
@@ -51,7 +51,11 @@ impl Reader for Broken {
     }
 
     fn try_read(&self, address: usize) -> Result<i32, StorageError> {
-        if self.bad.contains(&address) { Err(StorageError::new(address, "offline")) } else { Ok(0) }
+        if self.bad.contains(&address) {
+            Err(StorageError::new(address, "offline"))
+        } else {
+            Ok(address as i32)
+        }
     }
 }
 

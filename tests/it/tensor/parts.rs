@@ -1,6 +1,7 @@
 //! Parts of tensors, and tensors made of parts.
 
 use crate::model::Model;
+use crate::support::Broken;
 use crate::views::{Plain, dense, reads_as};
 use itertools::Itertools;
 use lensor::arbitrary::Viewed;
@@ -221,33 +222,6 @@ fn parts_of_different_shapes_do_not_join() {
     assert_eq!(far, Error::ShapeOverflow { shape: vec![usize::MAX, 1] });
 }
 
-/// Numbers of which one cannot be read.
-#[derive(Clone, Copy)]
-struct Hole {
-    len: usize,
-    at: usize,
-}
-
-impl Reader for Hole {
-    type Elem = i32;
-
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn read(&self, address: usize) -> i32 {
-        self.try_read(address).unwrap()
-    }
-
-    fn try_read(&self, address: usize) -> Result<i32, StorageError> {
-        if address == self.at {
-            Err(StorageError::new(address, "gone"))
-        } else {
-            Ok(address as i32)
-        }
-    }
-}
-
 /// Runs and lists are what single reads give, and their errors name an address among them that cannot be read.
 fn reads_alike<S: Reader<Elem = i32>>(storage: &S) {
     let len = storage.len();
@@ -284,7 +258,7 @@ fn storage_made_of_parts_reads_alike() {
             let part = |at: usize| {
                 let stored = order.map(|k| shape[k]);
                 let back = [0, 1, 2].map(|k| order.iter().position(|&o| o == k).unwrap());
-                Tensor::new(stored, Hole { len, at }).unwrap().transpose(back).unwrap()
+                Tensor::new(stored, Broken::new(len, at..at + 1)).unwrap().transpose(back).unwrap()
             };
             for at in [0, len / 2, len - 1, len] {
                 let whole = part(at);
