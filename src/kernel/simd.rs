@@ -335,7 +335,8 @@ pub(crate) fn prefetch_at<T>(address: *const T) {
 /// it takes now: `read`.
 ///
 /// Prefetchers follow a few streams at once and stop at the end of a page. On processors of AMD it is
-/// enough to be two pages ahead of them. Others gain most if lines are not asked for in the order in
+/// enough to be two pages ahead of them, and to ask for the second cache: lines that wait for the first one hold up what
+/// is read now. Others gain most if lines are not asked for in the order in
 /// which they are read, but dealt out to the pages of the next group of pages, a line of each in turn.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(read: &[T]) {
@@ -347,7 +348,7 @@ pub(crate) fn prefetch_row<T>(read: &[T]) {
     let lines = (size_of_val(read) / LINE).clamp(1, PAGES);
     if is_amd() {
         for line in 0..lines {
-            prefetch_byte::<true>(start.wrapping_add(2 * PAGE + line * LINE));
+            prefetch_byte::<false>(start.wrapping_add(2 * PAGE + line * LINE));
         }
         return;
     }

@@ -6,7 +6,7 @@ use super::tasks::{Failure, finish, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
-use crate::kernel::{GRAIN, PARALLEL, threads};
+use crate::kernel::{GRAIN, PARALLEL, TILE, threads};
 use crate::memory::{list, try_reserve_exact, try_with_capacity};
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -189,11 +189,26 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             // Where a leaf lies in several blocks, so many lines of it are copied.
             let together = lines.min(deep).min(kept / self.leaves.per_line).min(KEPT);
             let evaluated = !reader.direct && !in_runs;
-            let apart = self.leaves.per_line == 1 || (evaluated && self.needs.associative);
+            // What is evaluated in the order of memory is read in that order: lines that the nearest cache holds are
+            // evaluated whole, longer ones leaf by leaf.
+            let whole = self.in_pieces(&reader) && self.leaves.line < TILE;
+            let in_turn = evaluated && self.needs.associative && !self.in_pieces(&reader);
+            let apart = self.leaves.per_line == 1 || in_turn;
+            let first = next / self.leaves.per_line;
+            let lines = first..first + together;
+            if within == 0 && together > 1 && whole {
+                let step = self.leaves.per_line;
+                reader.for_each_rows(lines, 0..self.leaves.line, &mut |row, runs| {
+                    runs.iter().zip(row..).try_for_each(|(run, row)| {
+                        let positions = self.positions(next + row * step, 1, step)?;
+                        Ok(to.take(&list(run.chunks(self.leaves.leaf))?, &positions)?)
+                    })
+                })?;
+                next += together * step;
+                continue;
+            }
             if self.is_flat() && within == 0 && together > 1 && apart {
                 // Several whole lines at once, a leaf of each in turn.
-                let first = next / self.leaves.per_line;
-                let lines = first..first + together;
                 if self.leaves.per_line == 1 {
                     reader.for_each_rows(lines, 0..self.leaves.line, &mut |row, runs| {
                         Ok(to.take(runs, &self.positions(next + row, 1, runs.len())?)?)
@@ -287,6 +302,13 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let start = within * self.leaves.leaf;
         let end = (start + leaves.len() * self.leaves.leaf).min(self.leaves.line);
         let positions = self.positions(leaves.start, 1, leaves.len())?;
+        if self.in_pieces(reader) {
+            for (k, first) in (start..end).step_by(self.leaves.leaf).enumerate() {
+                let run = reader.part(line, first..end.min(first + self.leaves.leaf))?;
+                to.take(&[run], positions.get(k..=k).unwrap_or_default())?;
+            }
+            return Ok(());
+        }
         let mut all = |run: &[T]| to.take(&list(run.chunks(self.leaves.leaf))?, &positions);
         if self.is_flat() {
             return Ok(all(reader.read(line..line + 1, start..end)?.row(0))?);
@@ -321,6 +343,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
 
     fn columns(&self) -> usize {
         self.rows.shape().last().copied().unwrap_or(1)
+    }
+
+    /// Whether lines are evaluated from one end to the other.
+    fn in_pieces(&self, reader: &RowReader<'_, T>) -> bool {
+        self.is_flat() && reader.piece_size() == self.leaves.leaf
     }
 
     /// Whether every line is one row.
