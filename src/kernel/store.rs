@@ -42,20 +42,25 @@ pub(crate) fn evaluate_to<T: Copy + Send>(
 ) -> Result<(), Stop> {
     let mut plan = plan(extents, operands, Blocking::SCRATCH)?;
     let nests = std::mem::take(&mut plan.nests);
-    let mut parallel = false;
-    if let Supply::Blocks(grid) = operands[0].supply {
+    let grid = match operands[0].supply {
+        Supply::Blocks(grid) => Some(grid),
+        _ => None,
+    };
+    if let Some(grid) = grid {
         let follows = |nest| {
             operands[0].relocate.is_none() && Area::new(grid, nest, 0, &plan.tables).is_some()
         };
         if !nests.iter().all(follows) {
             return Err(Stop::Done);
         }
-        // Boxes of several blocks may share some of them.
-        parallel = grid.is_coarse();
     }
     // Elements that are updated are read and written: both while a cache may hold them.
     let most = if old { BOX / 2 } else { BOX };
     for part in nests.into_iter().flat_map(Nest::parts) {
+        // A block is written by one thread: no two boxes may share one.
+        let apart = grid.filter(|grid| grid.is_coarse()).is_some_and(|grid| {
+            Area::new(grid, &part, 0, &plan.tables).is_some_and(|area| area.has_own_axes())
+        });
         let Some(cuts) = Cuts::new(&part, operands, &mut plan.tables, Some(most))? else {
             continue;
         };
@@ -63,7 +68,7 @@ pub(crate) fn evaluate_to<T: Copy + Send>(
         let all = 0..cuts.count();
         match sinks {
             Sinks::One(sink) => storing.boxes(all, &mut **sink)?,
-            Sinks::Many(open) if parallel => storing.halves(all, *open)?,
+            Sinks::Many(open) if apart => storing.halves(all, *open)?,
             Sinks::Many(open) => storing.boxes(all, &mut *open())?,
         }
     }

@@ -153,6 +153,13 @@ impl Area {
         Some(Self { low, high, lanes })
     }
 
+    /// Whether no two loops run along one axis: then parts of loops that end where blocks do make boxes that share no
+    /// block. Where two do, a part of the inner one comes to other blocks at each position of the outer one.
+    pub(crate) fn has_own_axes(&self) -> bool {
+        let mut lanes = self.lanes.iter().flatten().enumerate();
+        lanes.all(|(k, lane)| self.lanes.iter().flatten().skip(k + 1).all(|l| l.axis != lane.axis))
+    }
+
     /// First and last block along every axis.
     pub(crate) fn blocks(&self, grid: &Grid) -> [Sides; 2] {
         [&self.low, &self.high].map(|corner| {

@@ -1,10 +1,10 @@
 //! A cache that several threads ask.
 
-use super::{blocks_of, tensor};
+use super::{all, blocks_of, tensor};
 use crate::support::pool;
 use lensor::StorageError;
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Duration;
@@ -211,6 +211,56 @@ fn all_operations_load_ahead() {
             assert!(ahead >= 8, "{name}: {ahead} of 32");
             assert_eq!(far.0[1].load(Ordering::Relaxed), 0);
         }
+    });
+}
+
+/// No two threads change one block at once, however the boxes that are written lie in it: a loop of the destination may
+/// be one of two along an axis of the blocks, as where a source repeats or an axis is split.
+#[test]
+fn a_block_is_written_by_one_thread() {
+    /// Takes a while between a load and the store that follows.
+    struct Lingering(BlockMemory<u8>);
+    impl Blocks for Lingering {
+        type Elem = u8;
+        fn extents(&self) -> &[usize] {
+            self.0.extents()
+        }
+        fn block(&self) -> &[usize] {
+            self.0.block()
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, u8>, StorageError> {
+            let block = self.0.load(index);
+            std::thread::sleep(Duration::from_millis(2));
+            block
+        }
+    }
+    impl BlocksMut for Lingering {
+        fn store(&self, index: &[usize], from: &[u8]) -> Result<(), StorageError> {
+            self.0.store(index, from)
+        }
+    }
+    let new = |extents: &[usize], block: &[usize]| {
+        let memory = BlockMemory::new(extents, block, 0).unwrap();
+        tensor(Chunked::new(Lingering(memory)).unwrap())
+    };
+    let ones = |shape: &[usize]| Tensor::full(shape, 1_u8).unwrap();
+    pool(3).install(|| {
+        let mut repeated = new(&[504_000], &[168_000]);
+        repeated.assign(&ones(&[252_000]).broadcast([504_000]).unwrap()).unwrap();
+        repeated += &ones(&[126_000]).broadcast([504_000]).unwrap();
+        assert!(all(repeated.storage()).iter().all(|x| *x == 2));
+
+        let mut split = new(&[308_700], &[102_900]);
+        let mut view = split.view_mut().reshape([14, 450, 49]).unwrap();
+        view.assign(&ones(&[14, 450, 49])).unwrap();
+        let turned = ones(&[49, 450, 14]).transpose([2, 1, 0]).unwrap();
+        split.view_mut().reshape([14, 450, 49]).unwrap().try_add_assign(&turned).unwrap();
+        assert!(all(split.storage()).iter().all(|x| *x == 2));
+
+        let mut flipped = new(&[150, 100, 28], &[75, 35, 8]);
+        let column = ones(&[75, 1, 1]).broadcast([150, 100, 28]).unwrap();
+        flipped.view_mut().flip(0).unwrap().assign(&column).unwrap();
+        assert!(all(flipped.storage()).iter().all(|x| *x == 1));
     });
 }
 
