@@ -7,7 +7,7 @@
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::stencil::{Border, EdgeOrder, Mode, Spacing, Stencil};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, s};
 use report::{Bench, Case, Match, check};
 
 fn main() {
@@ -17,6 +17,9 @@ fn main() {
     stacks(&mut bench, 8, 20_000);
     stacks(&mut bench, 16, 5_000);
     product(&mut bench);
+    for n in [64, 512, 2048] {
+        by_vector(&mut bench, n);
+    }
 }
 
 fn noise(shape: &[usize]) -> Tensor<Vec<f64>> {
@@ -169,4 +172,46 @@ fn product(bench: &mut Bench) {
         }),
         naive: None,
     });
+}
+
+/// A vector times a matrix, on either side of it, and turned.
+fn by_vector(bench: &mut Bench, n: usize) {
+    let n = if bench.quick { n / 8 } else { n };
+    let (a, x) = (noise(&[n, n]), noise(&[n]));
+    let turned = a.view().transpose([1, 0]).expect("two axes");
+    let mut out = Tensor::full([n], 0.0).expect("memory");
+    let matrix = ArrayView2::from_shape((n, n), a.storage()).expect("a square");
+    let vector = ArrayView1::from(x.storage());
+    let mut other = Array1::zeros(n);
+    let mut row = |name: &str,
+                   ours: &mut (dyn FnMut(&mut Tensor<Vec<f64>>) + Send),
+                   peer: ArrayView2<'_, f64>| {
+        let name = format!("{name}/{n}/f64");
+        if !bench.wants(&name) {
+            return;
+        }
+        ours(&mut out);
+        let expected = peer.dot(&vector);
+        assert!(out.storage().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10), "{name}");
+        bench.run_match(Match {
+            name: &name,
+            reach: 1.0,
+            ours: &mut || ours(&mut out),
+            peer: ("ndarray", &mut || {
+                ndarray::linalg::general_mat_vec_mul(1.0, &peer, &vector, 0.0, &mut other);
+            }),
+            naive: None,
+        });
+    };
+    row("matrix times vector", &mut |out| a.matmul(&x).assign_to(out).expect("a product"), matrix);
+    row(
+        "vector times matrix",
+        &mut |out| x.matmul(&a).assign_to(out).expect("a product"),
+        matrix.t(),
+    );
+    row(
+        "transposed matrix times vector",
+        &mut |out| turned.view().matmul(&x).assign_to(out).expect("a product"),
+        matrix.t(),
+    );
 }

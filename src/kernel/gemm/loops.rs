@@ -17,11 +17,6 @@ pub(crate) type Scratch<T> = Vec<T>;
 
 /// Fewest rows of a tile, and columns of a panel.
 pub(crate) const NARROW: usize = 4;
-/// Rows of the second matrix that are added to a row of sums at once, and most sums of such a row.
-const TOGETHER: usize = 8;
-const COLUMNS: usize = 2048;
-/// Sums that a dot product keeps at once.
-const LANES: usize = 32;
 
 /// What a product of `m` rows and `n` columns is made of.
 #[derive(Clone, Copy)]
@@ -42,19 +37,34 @@ impl Tiling {
     }
 }
 
+/// Whether [`multiply`] takes the first (0) or second (1) matrix of a product of `m x k` and `k x n` with these strides.
+/// Rows are contiguous; columns may be instead where the loops go along them.
+#[inline]
+pub(crate) fn takes<T>([m, k, n]: [usize; 3], argument: usize, strides: [isize; 2]) -> bool {
+    let columns = if argument == 0 { k } else { n };
+    let along = match Tiling::of(m, n) {
+        Tiling::Dots => argument == 0,
+        Tiling::Rows => argument == 1,
+        Tiling::Tiles => false,
+    };
+    columns <= 1 || strides[1] == 1 || (along && strides[0] == 1 && size_of::<T>() <= LARGE)
+}
+
 /// Whether it pays to bring panels of the second matrix together for so many rows of the first.
 #[inline(always)]
 fn is_packed(m: usize) -> bool {
     m >= PACKED_ROWS
 }
 
-/// How [`multiply`] would go about `m` rows and `n` columns, in words.
-pub(crate) fn explain(m: usize, n: usize) -> &'static str {
-    match (Tiling::of(m, n), is_packed(m)) {
-        (Tiling::Dots, _) => "dot products, with the second packed by columns",
-        (Tiling::Rows, _) => "rows of sums, with the second read as it is",
-        (Tiling::Tiles, false) => "tiles of 4 x 8 sums, with the second read as it is",
-        (Tiling::Tiles, true) => "tiles of 4 x 8 sums, with the second packed by panels",
+/// How [`multiply`] would go about `m` rows and `n` columns, in words; whether rows of each matrix are contiguous.
+pub(crate) fn explain(m: usize, n: usize, plain: [bool; 2]) -> &'static str {
+    match (Tiling::of(m, n), plain, is_packed(m)) {
+        (Tiling::Dots, [true, _], _) => "dot products, with the second packed by columns",
+        (Tiling::Dots, ..) => "dot products side by side, along columns of the first",
+        (Tiling::Rows, [_, true], _) => "rows of sums, with the second read as it is",
+        (Tiling::Rows, ..) => "rows of sums, with the second packed by squares",
+        (Tiling::Tiles, _, false) => "tiles of 4 x 8 sums, with the second read as it is",
+        (Tiling::Tiles, _, true) => "tiles of 4 x 8 sums, with the second packed by panels",
     }
 }
 
@@ -67,11 +77,12 @@ pub(crate) struct Ring<T, Step, Plus> {
     pub(crate) plus: Plus,
 }
 
-/// The product of two matrices whose rows are contiguous, row-major.
+/// The product of two matrices, row-major.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfSpan`] if the sides do not fit one another and `out`, [`Error::OutOfMemory`].
+/// [`Error::OutOfSpan`] if the sides do not fit one another and `out`, or [`takes`] would not have the strides,
+/// [`Error::OutOfMemory`].
 #[inline]
 pub(crate) fn multiply<T, Step, Plus>(
     a: &Matrix<'_, T>,
@@ -87,7 +98,8 @@ where
 {
     let ([m, k], [inner, n]) = (a.sides, b.sides);
     let fits = k == inner && m.checked_mul(n) == Some(out.len());
-    if !(fits && a.has_plain_rows() && b.has_plain_rows()) {
+    let sides = [m, k, n];
+    if !(fits && takes::<T>(sides, 0, a.strides) && takes::<T>(sides, 1, b.strides)) {
         return Err(Error::OutOfSpan { span: 0..m.saturating_mul(n), len: out.len() });
     }
     if out.is_empty() {
@@ -118,12 +130,13 @@ where
     }
 }
 
-struct Product<'a, T, Step, Plus> {
-    a: &'a Matrix<'a, T>,
-    b: &'a Matrix<'a, T>,
-    zero: T,
-    step: Step,
-    plus: Plus,
+/// Two matrices that are multiplied, and how.
+pub(super) struct Product<'a, T, Step, Plus> {
+    pub(super) a: &'a Matrix<'a, T>,
+    pub(super) b: &'a Matrix<'a, T>,
+    pub(super) zero: T,
+    pub(super) step: Step,
+    pub(super) plus: Plus,
 }
 
 impl<T, Step, Plus> Product<'_, T, Step, Plus>
@@ -138,82 +151,11 @@ where
     fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
         match Tiling::of(self.a.sides[0], self.b.sides[1]) {
             _ if size_of::<T>() > LARGE => self.panels::<1, 1>(out, scratch),
-            Tiling::Dots => self.columns(out, scratch),
+            Tiling::Dots if self.a.has_plain_rows() => self.dots(out, scratch),
+            Tiling::Dots => self.dots_along(out, scratch),
             Tiling::Rows => self.rows(out, scratch),
             Tiling::Tiles => self.panels::<NARROW, 8>(out, scratch),
         }
-    }
-
-    /// Row by row and column by column, in lanes that are joined at the end.
-    #[inline(always)]
-    fn columns(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
-        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
-        self.reserve(scratch, k.saturating_mul(n))?;
-        for p in 0..k {
-            for (column, &element) in self.b.row(p).iter().enumerate() {
-                scratch[column * k + p] = element;
-            }
-        }
-        for row in 0..m {
-            let factors = self.a.row(row);
-            for column in 0..n {
-                out[row * n + column].write(self.dot(factors, &scratch[column * k..][..k]));
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn dot(&self, x: &[T], y: &[T]) -> T {
-        let step = self.step;
-        let mut sums = [self.zero; LANES];
-        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
-        for (x, y) in x.iter().zip(y) {
-            sums = std::array::from_fn(|lane| step(sums[lane], x[lane], y[lane]));
-        }
-        let mut rest = sums;
-        for (sum, (&x, &y)) in rest.iter_mut().zip(x_rest.iter().zip(y_rest)) {
-            *sum = step(*sum, x, y);
-        }
-        rest.into_iter().reduce(self.plus).unwrap_or(self.zero)
-    }
-
-    /// A few rows of sums, to which rows of the second matrix are added, [`TOGETHER`] at a time: so that is read in its
-    /// order.
-    #[inline(always)]
-    fn rows(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
-        let ([m, k], n, step) = (self.a.sides, self.b.sides[1], self.step);
-        let most = COLUMNS.min(n);
-        self.reserve(scratch, m * most)?;
-        for first in (0..n).step_by(COLUMNS) {
-            let width = COLUMNS.min(n - first);
-            let line = |p: usize| &self.b.row(p)[first..][..width];
-            scratch[..m * most].fill(self.zero);
-            for start in (0..k).step_by(TOGETHER) {
-                for (row, sums) in scratch.chunks_exact_mut(most).take(m).enumerate() {
-                    let (sums, factors) = (&mut sums[..width], &self.a.row(row)[start..k]);
-                    let Some(&f) = factors.first_chunk::<TOGETHER>() else {
-                        for (p, &factor) in (start..).zip(factors) {
-                            sums.iter_mut()
-                                .zip(line(p))
-                                .for_each(|(s, &x)| *s = step(*s, factor, x));
-                        }
-                        continue;
-                    };
-                    let lines: [&[T]; TOGETHER] = std::array::from_fn(|q| line(start + q));
-                    for (k, sum) in sums.iter_mut().enumerate() {
-                        *sum = (0..TOGETHER).fold(*sum, |sum, q| step(sum, f[q], lines[q][k]));
-                    }
-                }
-            }
-            for (row, sums) in scratch.chunks_exact(most).take(m).enumerate() {
-                let out = &mut out[row * n + first..][..width];
-                out.iter_mut().zip(sums).for_each(|(slot, &sum)| {
-                    slot.write(sum);
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Panel after panel of `W` columns, tile after tile of `R` rows in each.
@@ -243,7 +185,8 @@ where
         Ok(())
     }
 
-    fn reserve(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
+    /// Makes room for so many elements.
+    pub(super) fn make_room(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
         if scratch.len() < count {
             try_reserve(scratch, count - scratch.len())?;
             scratch.resize(count, self.zero);
@@ -259,7 +202,7 @@ where
         first: usize,
         width: usize,
     ) -> Result<()> {
-        self.reserve(scratch, self.b.sides[0].saturating_mul(W))?;
+        self.make_room(scratch, self.b.sides[0].saturating_mul(W))?;
         for (row, line) in scratch.as_chunks_mut::<W>().0[..self.b.sides[0]].iter_mut().enumerate()
         {
             line[..width].copy_from_slice(&self.b.row(row)[first..][..width]);
@@ -323,7 +266,7 @@ where
 impl<'a, T> Matrix<'a, T> {
     /// One row, of contiguous elements.
     #[inline(always)]
-    fn row(&self, row: usize) -> &'a [T] {
+    pub(super) fn row(&self, row: usize) -> &'a [T] {
         let start = self.base.wrapping_add(self.strides[0].wrapping_mul(row as isize));
         &self.data[start as usize..][..self.sides[1]]
     }

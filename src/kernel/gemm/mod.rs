@@ -6,8 +6,9 @@
 )]
 
 mod loops;
+mod vectors;
 
-pub(crate) use loops::{NARROW, Ring, Scratch, explain, multiply};
+pub(crate) use loops::{NARROW, Ring, Scratch, explain, multiply, takes};
 
 use super::Filled;
 use super::inner::out_of_span;
@@ -44,6 +45,11 @@ impl<'a, T> Matrix<'a, T> {
     /// Rows and columns.
     pub(crate) fn sides(&self) -> [usize; 2] {
         self.sides
+    }
+
+    /// Steps to the next row and to the next column.
+    pub(crate) fn strides(&self) -> [isize; 2] {
+        self.strides
     }
 
     /// Holds the addresses of all elements against the slice.
@@ -83,6 +89,12 @@ impl<'a, T> Matrix<'a, T> {
     pub(crate) fn rows(self, first: usize, end: usize) -> Self {
         let base = self.base.wrapping_add(self.strides[0].wrapping_mul(first as isize));
         Self { base, sides: [end - first, self.sides[1]], ..self }
+    }
+
+    /// The columns from `first` to `end`, which are columns of this matrix.
+    pub(crate) fn columns(self, first: usize, end: usize) -> Self {
+        let base = self.base.wrapping_add(self.strides[1].wrapping_mul(first as isize));
+        Self { base, sides: [self.sides[0], end - first], ..self }
     }
 
     fn pointer(&self) -> *const T {

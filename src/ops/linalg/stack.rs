@@ -23,6 +23,8 @@ const SMALL: usize = 12 * 12 * 12;
 const GRAIN: usize = 1 << 18;
 /// Fewest rows of a matrix that are a task of their own: each task reads the whole second matrix.
 const GRAIN_ROWS: usize = 64;
+/// Fewest columns of the second matrix that are a task of their own: its rows are read in parts of so many.
+const GRAIN_COLUMNS: usize = 1024;
 
 /// What multiplies, and if it is loops of our own, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +69,9 @@ impl Method {
         gemm::multiply(a, b, out, scratch, ring)
     }
 
-    /// Whether it takes matrices of `columns` columns with such strides.
-    fn takes(self, columns: usize, strides: [isize; 2]) -> bool {
-        self == Self::Foreign || columns <= 1 || strides[1] == 1
+    /// Whether it takes the first or second matrix of a product with such strides.
+    fn takes<T>(self, sides: [usize; 3], argument: usize, strides: [isize; 2]) -> bool {
+        self == Self::Foreign || gemm::takes::<T>(sides, argument, strides)
     }
 }
 
@@ -130,6 +132,11 @@ impl Sizes {
         self.work(rows) > task && rows >= 2 * GRAIN_ROWS
     }
 
+    /// Whether a row times so many columns is more than one task.
+    fn cuts_columns(&self, columns: usize, task: usize) -> bool {
+        self.sides[1].saturating_mul(columns) > task && columns >= 2 * GRAIN_COLUMNS
+    }
+
     /// The loop over all matrices, whose tasks have so many multiplications.
     fn calls<'c>(&'c self, results: &'c [usize], task: usize) -> Calls<'c> {
         let [m, k, n] = self.sides;
@@ -142,7 +149,8 @@ impl Sizes {
 /// The matrices of an operand of rank 2 or more: where they lie if the method takes their strides.
 fn matrices<'a, E: Expr>(
     operand: &'a Lazy<E>,
-    front: &Shape,
+    argument: usize,
+    sizes: &Sizes,
     method: Method,
 ) -> Result<Operand<'a, E::Elem>> {
     let shape = operand.shape()?;
@@ -153,19 +161,16 @@ fn matrices<'a, E: Expr>(
         core: shape[loops..].iter().copied().collect(),
         lacks: SmallVec::from_slice(&[false; 2]),
     };
-    Operand::new(&operand.0, &arrangement, front, |core, strides, _| {
-        method.takes(core[1], last_two(strides))
+    Operand::new(&operand.0, &arrangement, &sizes.front, |_, strides, _| {
+        method.takes::<E::Elem>(sizes.sides, argument, last_two(strides))
     })
 }
 
-/// An operand as one matrix, if it is one in memory that the method takes.
-fn alone<E: Expr>(operand: &Lazy<E>, method: Method) -> Option<Matrix<'_, E::Elem>> {
+/// An operand as one matrix, if it is one in memory.
+fn alone<E: Expr>(operand: &Lazy<E>) -> Option<Matrix<'_, E::Elem>> {
     let (memory, map) = operand.in_memory()?;
     let [rows, columns] = map.linear_axes()? else { return None };
     let strides = [rows, columns].map(|axis| if axis.extent == 1 { 0 } else { axis.stride });
-    if !method.takes(columns.extent, strides) {
-        return None;
-    }
     let base = map.top().offset() as isize;
     Matrix::new(memory, base, [rows.extent, columns.extent], strides).ok()
 }
@@ -181,9 +186,11 @@ where
     B: Expr<Elem = A::Elem>,
 {
     let method = Method::Small;
-    if let (Some(a), Some(b)) = (alone(a, method), alone(b, method))
+    if let (Some(a), Some(b)) = (alone(a), alone(b))
         && let ([m, k], [_, n]) = (a.sides(), b.sides())
         && (1..=SMALL).contains(&m.saturating_mul(k).saturating_mul(n))
+        && method.takes::<A::Elem>([m, k, n], 0, a.strides())
+        && method.takes::<A::Elem>([m, k, n], 1, b.strides())
     {
         return method.multiply(&a, &b, out, &mut Scratch::new());
     }
@@ -206,11 +213,13 @@ where
     let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
     let (count, [m, k, n]) = (sizes.front.count()?, sizes.sides);
     let method = Method::of::<A::Elem>(sizes.sides);
+    let (first, second) = (matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?);
+    let plain = [(k, first.source()), (n, second.source())]
+        .map(|(columns, source)| columns <= 1 || last_two(&source.strides)[1] == 1);
     let kernel = match method {
         Method::Foreign => "packs both operands, whatever their strides",
-        _ => gemm::explain(m, n),
+        _ => gemm::explain(m, n, plain),
     };
-    let (first, second) = (matrices(a, &sizes.front, method)?, matrices(b, &sizes.front, method)?);
     let lines = vec![
         format!("matrices: {count} of {m} x {k} times {k} x {n}, {method}"),
         format!("kernel: {kernel}"),
@@ -221,6 +230,7 @@ where
     let calls = sizes.calls(&results, task);
     let shared = calls.threads(calls.cut(&[first.source(), second.source()])) > 1;
     let shared = shared || count > 0 && sizes.is_cut(m, task);
+    let shared = shared || (count, m) == (1, 1) && sizes.cuts_columns(n, task);
     Ok((lines, if shared { kernel::threads() } else { 1 }))
 }
 
@@ -255,7 +265,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
     {
         let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
         let method = Method::of::<T>(sizes.sides);
-        let operands = [matrices(a, &sizes.front, method)?, matrices(b, &sizes.front, method)?];
+        let operands = [matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?];
         Ok(Self { operands, sizes, method })
     }
 
@@ -268,7 +278,10 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
             && m * n > 0
         {
             let (a, b) = (self.matrix(0, a, [m, k])?, self.matrix(1, b, [k, n])?);
-            return self.rows([&a, &b], 0..m, task, out, &mut Scratch::new());
+            return match m {
+                1 => self.columns([&a, &b], 0..n, task, out),
+                _ => self.rows([&a, &b], 0..m, task, out, &mut Scratch::new()),
+            };
         }
         let work = Multiplying { product: self, task, proofs: Mutex::default() };
         if m * n > 0 {
@@ -290,6 +303,28 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
     ) -> Result<Matrix<'m, T>> {
         let strides = last_two(&self.operands[argument].source().strides);
         Matrix::new(data, base, sides, strides)
+    }
+
+    /// A row times some columns; in halves as long as they are more than one task.
+    fn columns(
+        &self,
+        [a, b]: [&Matrix<'_, T>; 2],
+        columns: Range<usize>,
+        task: usize,
+        out: &mut [MaybeUninit<T>],
+    ) -> Result<Filled> {
+        if !self.sizes.cuts_columns(columns.len(), task) {
+            let b = b.columns(columns.start, columns.end);
+            return self.method.multiply(a, &b, out, &mut Scratch::new());
+        }
+        let half = columns.len() / 2 / GRAIN_COLUMNS * GRAIN_COLUMNS;
+        let middle = columns.start + half;
+        kernel::fill_halves(
+            out,
+            half,
+            |out| self.columns([a, b], columns.start..middle, task, out),
+            |out| self.columns([a, b], middle..columns.end, task, out),
+        )
     }
 
     /// Some rows of one product; in halves as long as they are more than one task.

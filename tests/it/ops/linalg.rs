@@ -160,8 +160,12 @@ fn the_same_bits_from_any_memory_and_any_threads() {
     let noise = |sides: [usize; 2]| {
         Tensor::from_index(sides, |i| ((i[0] * 7919 + i[1] * 104729) as f64).sin()).unwrap()
     };
-    let sizes =
-        [[300, 70, 90], [5, 300, 40], [1, 500, 300], [260, 301, 1], [130, 1000, 3], [20, 20, 20]];
+    let mut sizes = vec![[300, 70, 90], [5, 300, 40], [20, 20, 20], [1, 70, 5000]];
+    // Matrices and a few vectors go along whatever is contiguous.
+    let edges = [4, 31, 32, 33, 63, 65, 301, 1030];
+    for (&k, &wide) in edges.iter().zip(edges.iter().rev()) {
+        sizes.extend([[1, k, wide], [3, wide, k], [wide, k, 1], [k, wide, 3]]);
+    }
     for [m, k, n] in sizes {
         let (a, b) = (noise([m, k]), noise([k, n]));
         let expected: Vec<u64> = bits(&a.matmul(&b).eval().unwrap());

@@ -1,0 +1,211 @@
+//! Products of a matrix and a few vectors, which take as long as the matrix is read: in the order in which it lies.
+
+use super::Matrix;
+use super::loops::{Product, Scratch};
+use crate::error::{Error, Result};
+use crate::kernel::inner::{RowsMut, pack, slots};
+use crate::kernel::{Place, Steps};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// Rows of the second matrix that are added to a row of sums at once, and most sums of such a row.
+const TOGETHER: usize = 8;
+const COLUMNS: usize = 2048;
+/// Sums that a dot product keeps at once.
+const LANES: usize = 32;
+/// Dot products that are summed up together along columns of the first matrix.
+const LONG: usize = 1024;
+/// Sides of the squares that are brought together where columns of the second matrix are contiguous.
+const SQUARE: usize = 64;
+
+impl<T, Step, Plus> Product<'_, T, Step, Plus>
+where
+    T: Copy,
+    Step: Fn(T, T, T) -> T + Copy,
+    Plus: Fn(T, T) -> T + Copy,
+{
+    /// Row by row and column by column, in lanes that are joined at the end.
+    #[inline(always)]
+    pub(super) fn dots(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+        self.make_room(scratch, k.saturating_mul(n))?;
+        for p in 0..k {
+            for (column, &element) in self.b.row(p).iter().enumerate() {
+                scratch[column * k + p] = element;
+            }
+        }
+        for row in 0..m {
+            let factors = self.a.row(row);
+            for column in 0..n {
+                out[row * n + column].write(self.dot(factors, &scratch[column * k..][..k]));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn dot(&self, x: &[T], y: &[T]) -> T {
+        let step = self.step;
+        let mut sums = [self.zero; LANES];
+        let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+        for (x, y) in x.iter().zip(y) {
+            sums = std::array::from_fn(|lane| step(sums[lane], x[lane], y[lane]));
+        }
+        let mut rest = sums;
+        for (sum, (&x, &y)) in rest.iter_mut().zip(x_rest.iter().zip(y_rest)) {
+            *sum = step(*sum, x, y);
+        }
+        rest.into_iter().reduce(self.plus).unwrap_or(self.zero)
+    }
+
+    /// The same sums, of neighbouring rows at once where columns are contiguous: lane by lane. Lanes without an element
+    /// are zeros, of which one is as good as many.
+    #[inline(always)]
+    pub(super) fn dots_along(
+        &self,
+        out: &mut [MaybeUninit<T>],
+        scratch: &mut Scratch<T>,
+    ) -> Result<()> {
+        let ([m, k], n, step) = (self.a.sides, self.b.sides[1], self.step);
+        let most = LONG.min(m);
+        self.make_room(scratch, 2 * n * most)?;
+        let (dots, sums) = scratch.split_at_mut(n * most);
+        for first in (0..m).step_by(LONG) {
+            let width = LONG.min(m - first);
+            for lane in 0..LANES.min(k + 1) {
+                let target = if lane == 0 { &mut *dots } else { &mut *sums };
+                target[..n * most].fill(self.zero);
+                let place = |q: usize| lane + q * LANES;
+                let count = k.saturating_sub(lane).div_ceil(LANES);
+                for (column, target) in target.chunks_exact_mut(most).take(n).enumerate() {
+                    add_rows(
+                        &mut target[..width],
+                        0..count,
+                        |q| self.b.row(place(q))[column],
+                        |q| &self.a.column(place(q))[first..][..width],
+                        |sum, y, x| step(sum, x, y),
+                    );
+                }
+                if lane > 0 {
+                    let pairs = dots.iter_mut().zip(&*sums);
+                    pairs.for_each(|(dot, &sum)| *dot = (self.plus)(*dot, sum));
+                }
+            }
+            for (column, dots) in dots.chunks_exact(most).take(n).enumerate() {
+                let out = out[first * n + column..].iter_mut().step_by(n);
+                out.zip(&dots[..width]).for_each(|(slot, &dot)| {
+                    slot.write(dot);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A few rows of sums, to which rows of the second matrix are added as they lie, or after they were brought together.
+    #[inline(always)]
+    pub(super) fn rows(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+        let plain = self.b.has_plain_rows();
+        let [most, deep] = if plain { [COLUMNS.min(n), k] } else { [n, k].map(|n| n.min(SQUARE)) };
+        let packed = if plain { 0 } else { most * deep };
+        self.make_room(scratch, m * most + packed)?;
+        let (sums, panel) = scratch.split_at_mut(m * most);
+        for first in (0..n).step_by(most) {
+            let width = most.min(n - first);
+            sums.fill(self.zero);
+            for start in (0..k).step_by(deep.max(1)) {
+                let rows = start..k.min(start + deep);
+                if plain {
+                    self.add(sums, most, rows, |p| &self.b.row(p)[first..][..width]);
+                } else {
+                    self.b.bring(rows.clone(), first..first + width, &mut panel[..packed], most)?;
+                    self.add(sums, most, rows, |p| &panel[(p - start) * most..][..width]);
+                }
+            }
+            for (row, sums) in sums.chunks_exact(most).enumerate() {
+                let out = &mut out[row * n + first..][..width];
+                out.iter_mut().zip(sums).for_each(|(slot, &sum)| {
+                    slot.write(sum);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds some rows of the second matrix to sums, `most` apart, of each row of the first: so that is read in its order.
+    #[inline(always)]
+    fn add<'p>(
+        &self,
+        sums: &mut [T],
+        most: usize,
+        rows: Range<usize>,
+        line: impl Fn(usize) -> &'p [T],
+    ) where
+        T: 'p,
+    {
+        for start in rows.clone().step_by(TOGETHER) {
+            let rows = start..rows.end.min(start + TOGETHER);
+            for (row, sums) in sums.chunks_exact_mut(most).enumerate() {
+                let factors = self.a.row(row);
+                let width = line(start).len();
+                add_rows(&mut sums[..width], rows.clone(), |p| factors[p], &line, self.step);
+            }
+        }
+    }
+}
+
+/// Adds lines of these numbers, each times its factor, to sums: in order, [`TOGETHER`] a pass.
+#[inline(always)]
+fn add_rows<'p, T: Copy + 'p>(
+    sums: &mut [T],
+    numbers: Range<usize>,
+    factor: impl Fn(usize) -> T,
+    line: impl Fn(usize) -> &'p [T],
+    step: impl Fn(T, T, T) -> T,
+) {
+    let mut start = numbers.start;
+    while numbers.end - start >= TOGETHER {
+        let factors: [T; TOGETHER] = std::array::from_fn(|q| factor(start + q));
+        let lines: [&[T]; TOGETHER] = std::array::from_fn(|q| &line(start + q)[..sums.len()]);
+        for (k, sum) in sums.iter_mut().enumerate() {
+            *sum = (0..TOGETHER).fold(*sum, |sum, q| step(sum, factors[q], lines[q][k]));
+        }
+        start += TOGETHER;
+    }
+    for number in start..numbers.end {
+        let factor = factor(number);
+        sums.iter_mut().zip(line(number)).for_each(|(sum, &x)| *sum = step(*sum, factor, x));
+    }
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// One column, of contiguous elements.
+    #[inline(always)]
+    fn column(&self, column: usize) -> &'a [T] {
+        let start = self.base.wrapping_add(self.strides[1].wrapping_mul(column as isize));
+        &self.data[start as usize..][..self.sides[0]]
+    }
+
+    /// Copies some rows of some columns to rows of `to`, `step` apart.
+    fn bring(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        to: &mut [T],
+        step: usize,
+    ) -> Result<()>
+    where
+        T: Copy,
+    {
+        let [across, along] = self.strides.map(|stride| Steps { stride, table: None });
+        let first = across.stride.wrapping_mul(rows.start as isize);
+        let first = first.wrapping_add(along.stride.wrapping_mul(columns.start as isize));
+        let base = self.base.wrapping_add(first);
+        let place = Place { base, rows: across, columns: along, relocate: None };
+        let len = to.len();
+        match RowsMut::new(slots(to), rows.len(), columns.len(), step) {
+            Some(mut to) => pack(self.data, &place, &mut to),
+            None => Err(Error::OutOfSpan { span: 0..rows.len() * step, len }),
+        }
+    }
+}
