@@ -1,6 +1,9 @@
 //! Extents, their product, and how shapes align.
 
+mod indexes;
+
 use crate::error::{Error, Result};
+pub use indexes::Indexes;
 use smallvec::SmallVec;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -188,11 +191,22 @@ impl Shape {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn indexes(&self) -> Result<Indexes> {
-        Ok(Indexes {
-            left: self.count()?,
-            next: self.0.iter().map(|_| 0).collect(),
-            shape: self.clone(),
-        })
+        Indexes::new(self)
+    }
+
+    /// The index at a row-major position, such as `argmax(..)` gives; `None` if there is no such position.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1, 4], [1, 5, 9]])?;
+    /// let position = t.argmax(..).item()?;
+    /// assert_eq!(t.shape().index_at(position).as_deref(), Some(&[1, 2][..]));
+    /// assert_eq!(t.shape().index_at(6), None);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias = "unravel_index")]
+    pub fn index_at(&self, position: usize) -> Option<Index> {
+        self.count().is_ok_and(|count| position < count).then(|| self.unravel(position))
     }
 
     /// The index at row-major position `position`; the digits of a number in mixed radix.
@@ -234,37 +248,6 @@ impl Align {
         axis.checked_sub(missing).and_then(|k| shape.0.get(k)).copied().unwrap_or(1)
     }
 }
-
-/// Iterator over the indexes of a shape, see [`Shape::indexes`].
-#[derive(Debug, Clone)]
-pub struct Indexes {
-    shape: Shape,
-    next: Index,
-    left: usize,
-}
-
-impl Iterator for Indexes {
-    type Item = Index;
-
-    fn next(&mut self) -> Option<Index> {
-        self.left = self.left.checked_sub(1)?;
-        let current = self.next.clone();
-        for (digit, &extent) in self.next.iter_mut().zip(self.shape.extents()).rev() {
-            *digit += 1;
-            if *digit < extent {
-                break;
-            }
-            *digit = 0;
-        }
-        Some(current)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl ExactSizeIterator for Indexes {}
 
 impl Deref for Shape {
     type Target = [usize];

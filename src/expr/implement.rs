@@ -207,7 +207,8 @@ macro_rules! elementwise_methods {
         }
 
         /// Conversion of the elements, checked: an element that `U` cannot hold is
-        /// [`Error::Cast`](crate::Error::Cast), which names it and its index.
+        /// [`Error::Cast`](crate::Error::Cast), which names it and its index. Floats round: what is too large for a
+        /// narrower one becomes infinite.
         #[doc(alias = "astype")]
         fn cast<U>(self) -> $Lazy<$Apply<CastOp<U>, (Self::Expr,)>>
         where

@@ -88,7 +88,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         view: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Self> {
         let shape = view(AddressMap::row_major(joint)?)?.shape();
-        sparse::check(e, shape.iter().product())?;
+        sparse::check_reads(e, shape.iter().product())?;
         let mut stages = 0;
         let e = e.clone().rewrite(&mut |map| {
             let map = view(map.stretch(joint, Align::Right)?)?;

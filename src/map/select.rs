@@ -295,17 +295,16 @@ impl From<Vec<usize>> for Select {
     }
 }
 
-impl From<&[usize]> for Select {
-    fn from(list: &[usize]) -> Self {
-        Self::List(list.to_vec())
-    }
+macro_rules! copied_list {
+    ($([$($generics:tt)*] $list:ty)*) => { $(
+        impl<$($generics)*> From<$list> for Select {
+            fn from(list: $list) -> Self {
+                Self::List(list.to_vec())
+            }
+        }
+    )* };
 }
-
-impl<const N: usize> From<[usize; N]> for Select {
-    fn from(list: [usize; N]) -> Self {
-        Self::List(list.to_vec())
-    }
-}
+copied_list! { [] &[usize] [] &Vec<usize> [const N: usize] [usize; N] }
 
 #[cfg(feature = "roaring")]
 impl From<roaring::RoaringBitmap> for Select {
@@ -325,7 +324,7 @@ impl From<roaring::RoaringTreemap> for Select {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not select from an axis",
     note = "integers and ranges of `usize`, `isize` or `i32` do, lists of `usize`, `..`, and what `Select` makes",
-    note = "a mask becomes a selector by `Select::mask(&mask)`"
+    note = "a mask becomes a selector by `Select::mask(&mask)`, and a tensor of indexes a list by `.to_vec()?`"
 )]
 pub trait IntoSelect {
     /// The selector.

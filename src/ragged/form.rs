@@ -2,6 +2,7 @@
 
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
+use crate::memory::list;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::fmt::{self, Display, Formatter};
@@ -120,6 +121,30 @@ impl Form {
     /// The offsets of the rows of a var axis, counted from 0 among these; they begin at 0.
     pub fn offsets(&self, var_axis: usize) -> Option<&Offsets> {
         self.blocks.get(var_axis).map(|block| &block.rows)
+    }
+
+    /// How many items every row of a var axis has, rows in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, [`Error::FixedAxis`] if it is fixed, [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let events = Ragged::from_nested(vec![vec![1.5, 2.0, 0.5], vec![], vec![4.0]])?;
+    /// assert_eq!(events.form()?.lengths(1)?, [3, 0, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn lengths(&self, axis: usize) -> Result<Vec<usize>> {
+        let kinds = self.kinds();
+        let before = |kinds: &[Extent]| kinds.iter().filter(|kind| **kind == Extent::Var).count();
+        match kinds.get(axis).map(|kind| (kind, self.blocks.get(before(&kinds[..axis])))) {
+            None => Err(Error::Axis { axis, rank: kinds.len() }),
+            Some((Extent::Var, Some(block))) => {
+                list((0..block.rows.rows()).map(|row| block.rows.length(row)))
+            }
+            Some(_) => Err(Error::FixedAxis { axis }),
+        }
     }
 
     /// One index for each of the first `depth` axes: of an item with this number, counted in row-major order.

@@ -21,7 +21,8 @@
 //!
 //! Axes meet from the right. Rows of two var axes have equal lengths, or one item, which stretches; where a var axis
 //! meets a fixed one of another extent than 1, its rows have that many items or 1, and the result is fixed. Extents of 1
-//! and missing axes meet rows of any length.
+//! and missing axes meet rows of any length. A dense operand stands on the right, `&r * &w`, or says on the left what it
+//! is: `w.as_ragged() * &r`.
 
 mod apply;
 mod assign;

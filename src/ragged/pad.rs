@@ -3,7 +3,6 @@
 use super::Ragged;
 use super::form::Extent;
 use super::levels::Bounds;
-use super::offsets::Offsets;
 use super::rows::ByRow;
 use crate::error::{Error, Result, StorageError};
 use crate::memory::list;
@@ -56,7 +55,7 @@ impl<S: Reader> Ragged<S> {
         extent: Option<usize>,
         fill: S::Elem,
     ) -> Result<Tensor<PaddedRows<S>>> {
-        let (lens, extent) = self.lengths(axis, extent)?;
+        let (lens, extent) = self.lengths_up_to(axis, extent)?;
         let kinds = self.kinds();
         let rows = self.by_rows(extent, lens.len())?;
         let shape: Shape = kinds
@@ -79,7 +78,7 @@ impl<S: Reader> Ragged<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn mask(&self, axis: usize) -> Result<Tensor<RowMask>> {
-        let (lens, extent) = self.lengths(axis, None)?;
+        let (lens, extent) = self.lengths_up_to(axis, None)?;
         let front = self.kinds().into_iter().take(axis);
         let front = front.map(|kind| if let Extent::Fixed(n) = kind { n } else { extent });
         let shape: Shape = front.chain([extent]).collect();
@@ -87,22 +86,14 @@ impl<S: Reader> Ragged<S> {
     }
 
     /// Lengths of the rows of the only var axis, and the extent that they are brought to.
-    fn lengths(&self, axis: usize, extent: Option<usize>) -> Result<(Vec<usize>, usize)> {
+    fn lengths_up_to(&self, axis: usize, extent: Option<usize>) -> Result<(Vec<usize>, usize)> {
+        let form = self.form()?;
+        let lens = form.lengths(axis)?;
         let kinds = self.kinds();
-        match kinds.get(axis) {
-            None => return Err(Error::Axis { axis, rank: kinds.len() }),
-            Some(Extent::Fixed(_)) => return Err(Error::FixedAxis { axis }),
-            Some(Extent::Var) => {}
-        }
         let other = (0..kinds.len()).find(|&k| k != axis && kinds[k] == Extent::Var);
         if let Some(crossed) = other {
             return Err(Error::RaggedAxes { axis, crossed });
         }
-        let form = self.form()?;
-        let rows = form.blocks.first().map(|block| &block.rows);
-        let lens = list(
-            (0..rows.map_or(0, Offsets::rows)).map(|row| rows.map_or(0, |rows| rows.length(row))),
-        )?;
         let longest = extent.unwrap_or_else(|| lens.iter().copied().max().unwrap_or(0));
         match lens.iter().position(|&items| items > longest) {
             Some(row) => Err(Error::RowLength {

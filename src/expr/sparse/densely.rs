@@ -11,7 +11,7 @@ use crate::shape::Shape;
 const MOST: usize = 1 << 33;
 
 /// Refuses to read very many elements of a sparse leaf one by one.
-pub(in crate::expr) fn check(e: &dyn Tree, count: usize) -> Result<()> {
+pub(crate) fn check_reads(e: &dyn Tree, count: usize) -> Result<()> {
     let mut stored = None;
     if count > MOST {
         e.leaves(&mut |leaf| {

@@ -2,9 +2,8 @@
 
 use super::{MUCH, PACKED};
 use crate::error::Result;
-use crate::expr::{
-    Access, Boxed, Expr, Lazy, TURNED, erased, first_error, for_each_piece, lies_turned, selectors,
-};
+use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_reads, erased, first_error};
+use crate::expr::{for_each_piece, lies_turned, selectors};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
@@ -203,12 +202,17 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         }
         (source.direct, source.packed) = (false, true);
         source.strides = Source::packed(&source.core);
-        let (mut far, mut sparse) = (false, false);
+        let (mut far, mut sparse, mut entries) = (false, false, false);
         e.leaves(&mut |leaf| {
             far |= leaf.access != Access::Slice;
             sparse |= matches!(leaf.access, Access::Stored { .. });
+            entries |= matches!(leaf.access, Access::Stored { count: 1.. });
         });
         let whole = erased(e);
+        // A single core is kept as a whole, which memory refuses.
+        if entries && source.elements < shape.count()? {
+            check_reads(&whole, shape.count()?)?;
+        }
         let view = whole.clone().rewrite(&mut |map| {
             arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
         })?;

@@ -7,7 +7,8 @@ use crate::compute::Compute;
 use crate::dtype::{Cast, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, for_each_piece, row_major};
+use crate::expr::{Explanation, Expr, Lazy, Prepare};
+use crate::expr::{bytes_read, for_each_piece, for_each_stored, row_major};
 use crate::kernel::{Filled, inner, join, threads};
 use crate::memory::{try_with_capacity, zeros};
 use crate::shape::Shape;
@@ -210,6 +211,7 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
     fn fill(&self, out: &mut [MaybeUninit<u64>]) -> Result<Filled> {
         inner::overwrite(out, Some(0), |counts| match row_major(&self.e) {
             Some(elements) => tally(counts, elements, self.bins),
+            None if self.e.is_sparse() => self.tally_stored(counts),
             None => for_each_piece(&self.e, PIECE, |elements| tally(counts, elements, self.bins)),
         })
     }
@@ -218,6 +220,9 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
         let (shape, bins) = (self.e.shape()?, self.bins.count());
         let (piece, how) = match row_major(&self.e) {
             Some(elements) => (elements.len(), "read where it lies".into()),
+            None if self.e.is_sparse() => {
+                (0, "its entries, and how many elements have none".into())
+            }
             None => (
                 shape.count()?.min(PIECE),
                 format!("evaluated piece by piece, up to {PIECE} elements at a time"),
@@ -229,6 +234,25 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
             if piece < shared(bins) { 1 } else { threads() },
             [bytes_read(&self.e.0), bins.saturating_mul(size_of::<u64>())],
         ))
+    }
+}
+
+impl<E: Expr, B: Bins<E::Elem>> Histogram<'_, E, B> {
+    /// Counts the entries of a sparse operand, and its other elements at once.
+    fn tally_stored(&self, counts: &mut [u64]) -> Result<()> {
+        let shape = self.e.shape()?;
+        let mut others = shape.count()?;
+        let fill = for_each_stored(&self.e.0, &shape, &mut |_, _, values| {
+            others -= values.len();
+            count_lane(counts, values, self.bins);
+            Ok(())
+        })?;
+        if others > 0
+            && let Some(count) = self.bins.bin(fill).and_then(|bin| counts.get_mut(bin))
+        {
+            *count += others as u64;
+        }
+        Ok(())
     }
 }
 

@@ -624,7 +624,7 @@ pub trait Lanes: IntoExpr + Sized {
     }
 
     /// How many elements fall into each of `bins`: [`Edges`], [`Uniform`] or bins of your own. Elements
-    /// outside all of them are left out, and so is NaN.
+    /// outside all of them are left out, and so is NaN. Of sparse operands only entries are visited.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, Uniform};

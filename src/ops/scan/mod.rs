@@ -166,7 +166,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
         Deferred::new(Scanned { exclusive: true, ..self.operation })
     }
 
-    /// Goes from the last element to the first.
+    /// Goes from the last element to the first: of equal elements, positions of extrema are those of the last one then.
     ///
     /// ```
     /// use lensor::prelude::*;

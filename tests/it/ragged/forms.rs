@@ -2,8 +2,8 @@
 
 use super::model::{Item, Model, random_kinds, read, table};
 use crate::support::Random;
-use lensor::Tensor;
 use lensor::ragged::{Offsets, Ragged};
+use lensor::{Error, Tensor};
 use quickcheck::quickcheck;
 
 fn text(item: &Item<i64>) -> String {
@@ -157,4 +157,18 @@ fn tables_of_all_types_are_equal() {
     }
     assert_ne!(Offsets::new(vec![0_u32, 2, 3]).unwrap(), Offsets::new(vec![0_u32, 1, 3]).unwrap());
     assert_ne!(Offsets::new(vec![0_u32, 2]).unwrap(), Offsets::new(vec![1_u32, 3]).unwrap());
+}
+
+/// Lengths of rows are those of nested lists, of views too.
+#[test]
+fn lengths_of_rows() {
+    let r = Ragged::from_nested(vec![vec![vec![1, 2], vec![]], vec![], vec![vec![3]]]).unwrap();
+    let form = r.form().unwrap();
+    assert_eq!(form.lengths(1).unwrap(), [2, 0, 1]);
+    assert_eq!(form.lengths(2).unwrap(), [2, 0, 1]);
+    let flipped = r.view().flip(0).unwrap().form().unwrap();
+    assert_eq!(flipped.lengths(1).unwrap(), [1, 0, 2]);
+    assert_eq!(flipped.lengths(2).unwrap(), [1, 2, 0]);
+    assert_eq!(form.lengths(0).unwrap_err(), Error::FixedAxis { axis: 0 });
+    assert_eq!(form.lengths(3).unwrap_err(), Error::Axis { axis: 3, rank: 3 });
 }

@@ -3,6 +3,7 @@
 use crate::support::{Broken, fails};
 use lensor::lanes::{Edges, Interpolation, Lanes, Side, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
+use lensor::storage::Duplicates;
 use lensor::{Reader, Result, StorageError, Writer};
 
 fn full<const N: usize>(shape: [usize; N]) -> Tensor<Vec<i32>> {
@@ -32,6 +33,24 @@ impl Writer for Stuck {
     fn try_write(&mut self, address: usize, _: i32) -> Result<(), StorageError> {
         self.0.try_read(address).map(drop)
     }
+}
+
+/// Lanes of very many elements of which few are stored are not read in silence; a histogram counts entries.
+#[test]
+fn few_entries_among_very_many_elements() {
+    let n = 1 << 20;
+    let at = [[0, 7]];
+    let t = Tensor::from_coordinates([n, n], 0.0, &at, vec![1.0], Duplicates::Refuse).unwrap();
+    let text = "1 stored entries would become 1099511627776 dense elements: keep to entries by `zip_stored`, or ask \
+                for that by `eval`, in a fold by `densely`";
+    fails(t.median(1).eval(), Error::WouldDensify { stored: 1, dense: n * n }, text);
+    let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(2, low, high).unwrap());
+    let counts = t.histogram(&bins[0]);
+    assert_eq!(counts.to_vec().unwrap(), [(n * n - 1) as u64, 1]);
+    let told = counts.explain().unwrap().to_string();
+    assert!(told.contains("its entries, and how many elements have none"), "{told}");
+    let ones = t.map(|x| x + 1.0).histogram(&bins[1]);
+    assert_eq!(ones.to_vec().unwrap(), [(n * n - 1) as u64, 1]);
 }
 
 #[test]

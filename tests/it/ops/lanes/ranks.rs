@@ -113,7 +113,9 @@ quickcheck! {
             (0..count).map(counts).collect::<Vec<u64>>()
         };
         let (t, (shape, data)) = (viewed.tensor(), viewed.model());
+        let sparse = t.view().to_sparse(edges[0]).unwrap();
         t.view().histogram(&bins).to_vec().unwrap() == tally(&data)
+            && sparse.histogram(&bins).to_vec().unwrap() == tally(&data)
             && t.histogram_along(axis, &bins).to_vec().unwrap()
                 == map_lanes(&shape, axis, &data, count, tally).1
     }

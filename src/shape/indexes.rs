@@ -1,0 +1,47 @@
+//! All indexes of a shape, in row-major order.
+
+use super::{Index, Shape};
+use crate::error::Result;
+
+/// Iterator over the indexes of a shape, see [`Shape::indexes`].
+#[derive(Debug, Clone)]
+pub struct Indexes {
+    shape: Shape,
+    next: Index,
+    left: usize,
+}
+
+impl Indexes {
+    /// Of all indexes of a shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if they cannot be counted.
+    pub(super) fn new(shape: &Shape) -> Result<Self> {
+        let next = shape.iter().map(|_| 0).collect();
+        Ok(Self { left: shape.count()?, next, shape: shape.clone() })
+    }
+}
+
+impl Iterator for Indexes {
+    type Item = Index;
+
+    fn next(&mut self) -> Option<Index> {
+        self.left = self.left.checked_sub(1)?;
+        let current = self.next.clone();
+        for (digit, &extent) in self.next.iter_mut().zip(self.shape.extents()).rev() {
+            *digit += 1;
+            if *digit < extent {
+                break;
+            }
+            *digit = 0;
+        }
+        Some(current)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Indexes {}
