@@ -166,35 +166,46 @@ impl<T: Real> Op<(T, T, T)> for MulAddOp {
 
 /// [`Elementwise::powi`].
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PowiOp(pub(crate) i32);
+pub struct PowiOp;
 
-impl<T: Arithmetic> Op<(T,)> for PowiOp {
+impl<T: Arithmetic> Op<(T, i32)> for PowiOp {
     type Out = T;
     const FAULTS: bool = T::FAULTS;
 
+    /// Constant exponents leave no loop, so that loops over elements become vector instructions.
     #[inline(always)]
-    fn call(&self, (x,): (T,)) -> T {
-        let (mut power, mut square, mut rest) = (T::one(), x, self.0.unsigned_abs());
-        while rest > 0 {
-            if rest & 1 == 1 {
-                power = power.times(square);
-            }
-            rest >>= 1;
-            if rest > 0 {
-                square = square.times(square);
-            }
+    fn call(&self, (x, exponent): (T, i32)) -> T {
+        match exponent {
+            2 => by_squaring(x, 2),
+            3 => by_squaring(x, 3),
+            _ => by_squaring(x, exponent),
         }
-        if self.0 < 0 { T::one().over(power) } else { power }
     }
 
     #[inline(always)]
-    fn is_fault(&self, (x,): &(T,)) -> bool {
-        self.0 < 0 && x.is_faulty_divisor()
+    fn is_fault(&self, (x, exponent): &(T, i32)) -> bool {
+        *exponent < 0 && x.is_faulty_divisor()
     }
 
-    fn fault(&self, x: (T,)) -> Option<Fault> {
-        self.is_fault(&x).then_some(Fault::Division)
+    fn fault(&self, operands: (T, i32)) -> Option<Fault> {
+        self.is_fault(&operands).then_some(Fault::Division)
     }
+}
+
+/// `x` to the power of `exponent`, by as many squarings as it has binary digits.
+#[inline(always)]
+fn by_squaring<T: Arithmetic>(x: T, exponent: i32) -> T {
+    let (mut power, mut square, mut rest) = (T::one(), x, exponent.unsigned_abs());
+    while rest > 0 {
+        if rest & 1 == 1 {
+            power = power.times(square);
+        }
+        rest >>= 1;
+        if rest > 0 {
+            square = square.times(square);
+        }
+    }
+    if exponent < 0 { T::one().over(power) } else { power }
 }
 
 /// [`Elementwise::cast`].

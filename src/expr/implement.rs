@@ -199,11 +199,11 @@ macro_rules! elementwise_methods {
         /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
         #[doc(alias = "power")]
         #[doc(alias = "pow")]
-        fn powi(self, exponent: i32) -> $Lazy<$Apply<PowiOp, (Self::Expr,)>>
+        fn powi(self, exponent: i32) -> $Lazy<$Apply<PowiOp, (Self::Expr, $crate::expr::Scalar<i32>)>>
         where
             Self::Elem: Arithmetic,
         {
-            $Lazy($Apply::new(PowiOp(exponent), (self.$into(),)))
+            $Lazy($Apply::new(PowiOp, (self.$into(), $crate::expr::Scalar(exponent))))
         }
 
         /// Conversion of the elements, checked: an element that `U` cannot hold is

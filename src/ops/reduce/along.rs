@@ -230,7 +230,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                 next += together * self.leaves.per_line;
                 continue;
             }
-            let count = (self.leaves.per_line - within).min(leaves.end - next).min(deep.max(1));
+            // A leaf is a line here, or lines are long.
+            let most =
+                if self.leaves.per_line == 1 { together } else { self.leaves.per_line - within };
+            let count = most.min(leaves.end - next).min(deep).max(1);
             self.feed_line(&mut reader, next..next + count, to)?;
             next += count;
         }
@@ -290,7 +293,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         Ok(first + lines * per_line)
     }
 
-    /// Hands over a few leaves of one line.
+    /// Hands over a few leaves of one line, or a few lines of one leaf each.
     fn feed_line(
         &self,
         reader: &mut RowReader<'_, T>,
@@ -300,7 +303,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let (line, within) =
             (leaves.start / self.leaves.per_line, leaves.start % self.leaves.per_line);
         let start = within * self.leaves.leaf;
-        let end = (start + leaves.len() * self.leaves.leaf).min(self.leaves.line);
+        let end = start + leaves.len() * self.leaves.leaf;
+        let end = if self.leaves.per_line == 1 { end } else { end.min(self.leaves.line) };
         let positions = self.positions(leaves.start, 1, leaves.len())?;
         if self.in_pieces(reader) {
             for (k, first) in (start..end).step_by(self.leaves.leaf).enumerate() {
