@@ -198,7 +198,7 @@ impl Select {
 /// An index that must lie inside an axis.
 fn inside(axis: usize, extent: usize, index: i128) -> Result<usize> {
     let own = usize::try_from(index).ok().filter(|&index| index < extent);
-    own.ok_or(Error::Index { axis, index, extent })
+    own.ok_or_else(|| Error::Index { axis, index, extent })
 }
 
 /// A range with a start.
