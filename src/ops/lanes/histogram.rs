@@ -243,7 +243,7 @@ impl<E: Expr, B: Bins<E::Elem>> Histogram<'_, E, B> {
         let shape = self.e.shape()?;
         let mut others = shape.count()?;
         let fill = for_each_stored(&self.e.0, &shape, &mut |_, _, values| {
-            others -= values.len();
+            others = others.saturating_sub(values.len());
             count_lane(counts, values, self.bins);
             Ok(())
         })?;
