@@ -3,7 +3,7 @@
 //! A tile of the product is summed up in registers, along rows of the second matrix: every element is the
 //! sum of its products in order. Where there are hardly any columns, it is a dot product in lanes.
 
-use super::Matrix;
+use super::{Matrix, is_plain};
 use crate::error::{Error, Result};
 use crate::kernel::{Filled, Kernel, LARGE, dispatch};
 use crate::memory::try_reserve;
@@ -41,13 +41,13 @@ impl Tiling {
 /// Rows are contiguous; columns may be instead where the loops go along them.
 #[inline]
 pub(crate) fn takes<T>([m, k, n]: [usize; 3], argument: usize, strides: [isize; 2]) -> bool {
-    let columns = if argument == 0 { k } else { n };
+    let own = if argument == 0 { [m, k] } else { [k, n] };
     let along = match Tiling::of(m, n) {
         Tiling::Dots => argument == 0,
         Tiling::Rows => argument == 1,
         Tiling::Tiles => false,
     };
-    columns <= 1 || strides[1] == 1 || (along && strides[0] == 1 && size_of::<T>() <= LARGE)
+    is_plain(own, strides) || (along && strides[0] == 1 && size_of::<T>() <= LARGE)
 }
 
 /// Whether it pays to bring panels of the second matrix together for so many rows of the first.
@@ -56,8 +56,9 @@ fn is_packed(m: usize) -> bool {
     m >= PACKED_ROWS
 }
 
-/// How [`multiply`] would go about `m` rows and `n` columns, in words; whether rows of each matrix are contiguous.
-pub(crate) fn explain(m: usize, n: usize, plain: [bool; 2]) -> &'static str {
+/// How [`multiply`] would go about matrices of these sides and strides, in words.
+pub(crate) fn explain([m, k, n]: [usize; 3], strides: [[isize; 2]; 2]) -> &'static str {
+    let plain = [is_plain([m, k], strides[0]), is_plain([k, n], strides[1])];
     match (Tiling::of(m, n), plain, is_packed(m)) {
         (Tiling::Dots, [true, _], _) => "dot products, with the second packed by columns",
         (Tiling::Dots, ..) => "dot products side by side, along columns of the first",

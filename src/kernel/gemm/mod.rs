@@ -25,6 +25,12 @@ pub(crate) struct Matrix<'a, T> {
     strides: [isize; 2],
 }
 
+/// Whether rows of a matrix of these sides and strides are contiguous, if there are any.
+#[inline]
+fn is_plain([rows, columns]: [usize; 2], strides: [isize; 2]) -> bool {
+    rows == 0 || columns <= 1 || strides[1] == 1
+}
+
 impl<'a, T> Matrix<'a, T> {
     /// The elements `base + row * strides[0] + column * strides[1]` of `data`.
     ///
@@ -82,7 +88,7 @@ impl<'a, T> Matrix<'a, T> {
 
     /// Whether rows are contiguous, if there are any.
     fn has_plain_rows(&self) -> bool {
-        self.sides[0] == 0 || self.sides[1] <= 1 || self.strides[1] == 1
+        is_plain(self.sides, self.strides)
     }
 
     /// The rows from `first` to `end`, which are rows of this matrix.

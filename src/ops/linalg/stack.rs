@@ -13,7 +13,6 @@ use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Products of at most as many multiplications are summed up by loops of our own, and all with few rows
@@ -111,39 +110,34 @@ impl Sizes {
         Ok(Self { front: front_a.join(&front_b, Align::Right, 2)?, sides: [m, k, n] })
     }
 
-    /// Multiplications of so many rows.
-    fn work(&self, rows: usize) -> usize {
-        let [_, k, n] = self.sides;
-        rows.saturating_mul(k.max(1)).saturating_mul(n)
-    }
-
     /// Most multiplications that one task should do of those of all matrices.
     fn task(&self, matrices: usize) -> usize {
         match kernel::threads() {
             0 | 1 => usize::MAX,
-            threads => {
-                (self.work(self.sides[0]).saturating_mul(matrices) / (4 * threads)).max(GRAIN)
-            }
+            threads => (work(self.sides).saturating_mul(matrices) / (4 * threads)).max(GRAIN),
         }
-    }
-
-    /// Whether a matrix of so many rows is more than one task, each of which reads the whole second matrix.
-    fn is_cut(&self, rows: usize, task: usize) -> bool {
-        self.work(rows) > task && rows >= 2 * GRAIN_ROWS
-    }
-
-    /// Whether a row times so many columns is more than one task.
-    fn cuts_columns(&self, columns: usize, task: usize) -> bool {
-        self.sides[1].saturating_mul(columns) > task && columns >= 2 * GRAIN_COLUMNS
     }
 
     /// The loop over all matrices, whose tasks have so many multiplications.
     fn calls<'c>(&'c self, results: &'c [usize], task: usize) -> Calls<'c> {
         let [m, k, n] = self.sides;
         let elements = (m * k).saturating_add(k * n).saturating_add(m * n).max(1);
-        let grain = (task / self.work(m).max(1)).max(1).saturating_mul(elements);
+        let grain = (task / work(self.sides).max(1)).max(1).saturating_mul(elements);
         Calls { loops: &self.front, results, parallel: grain.saturating_add(1), grain }
     }
+}
+
+/// Multiplications of a product of `m x k` and `k x n`.
+fn work([m, k, n]: [usize; 3]) -> usize {
+    m.saturating_mul(k.max(1)).saturating_mul(n)
+}
+
+/// Rows of the first half of a product that is more than one task, or columns of a single row. No half has so few that it
+/// is added up in another order than the whole.
+fn half([m, k, n]: [usize; 3], task: usize) -> Option<usize> {
+    let (long, grain) = if m == 1 { (n, GRAIN_COLUMNS) } else { (m, GRAIN_ROWS) };
+    let is_cut = work([m, k, n]) > task && long >= 2 * grain;
+    is_cut.then(|| long / 2 / grain * grain)
 }
 
 /// The matrices of an operand of rank 2 or more: where they lie if the method takes their strides.
@@ -214,11 +208,10 @@ where
     let (count, [m, k, n]) = (sizes.front.count()?, sizes.sides);
     let method = Method::of::<A::Elem>(sizes.sides);
     let (first, second) = (matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?);
-    let plain = [(k, first.source()), (n, second.source())]
-        .map(|(columns, source)| columns <= 1 || last_two(&source.strides)[1] == 1);
+    let strides = [&first, &second].map(|operand| last_two(&operand.source().strides));
     let kernel = match method {
         Method::Foreign => "packs both operands, whatever their strides",
-        _ => gemm::explain(m, n, plain),
+        _ => gemm::explain(sizes.sides, strides),
     };
     let lines = vec![
         format!("matrices: {count} of {m} x {k} times {k} x {n}, {method}"),
@@ -229,8 +222,7 @@ where
     let (task, results) = (sizes.task(count), [m * n]);
     let calls = sizes.calls(&results, task);
     let shared = calls.threads(calls.cut(&[first.source(), second.source()])) > 1;
-    let shared = shared || count > 0 && sizes.is_cut(m, task);
-    let shared = shared || (count, m) == (1, 1) && sizes.cuts_columns(n, task);
+    let shared = shared || count > 0 && half(sizes.sides, task).is_some();
     Ok((lines, if shared { kernel::threads() } else { 1 }))
 }
 
@@ -278,10 +270,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
             && m * n > 0
         {
             let (a, b) = (self.matrix(0, a, [m, k])?, self.matrix(1, b, [k, n])?);
-            return match m {
-                1 => self.columns([&a, &b], 0..n, task, out),
-                _ => self.rows([&a, &b], 0..m, task, out, &mut Scratch::new()),
-            };
+            return self.product([a, b], task, out, &mut Scratch::new());
         }
         let work = Multiplying { product: self, task, proofs: Mutex::default() };
         if m * n > 0 {
@@ -305,48 +294,27 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         Matrix::new(data, base, sides, strides)
     }
 
-    /// A row times some columns; in halves as long as they are more than one task.
-    fn columns(
+    /// One product; in halves as long as it is more than one task.
+    fn product(
         &self,
-        [a, b]: [&Matrix<'_, T>; 2],
-        columns: Range<usize>,
-        task: usize,
-        out: &mut [MaybeUninit<T>],
-    ) -> Result<Filled> {
-        if !self.sizes.cuts_columns(columns.len(), task) {
-            let b = b.columns(columns.start, columns.end);
-            return self.method.multiply(a, &b, out, &mut Scratch::new());
-        }
-        let half = columns.len() / 2 / GRAIN_COLUMNS * GRAIN_COLUMNS;
-        let middle = columns.start + half;
-        kernel::fill_halves(
-            out,
-            half,
-            |out| self.columns([a, b], columns.start..middle, task, out),
-            |out| self.columns([a, b], middle..columns.end, task, out),
-        )
-    }
-
-    /// Some rows of one product; in halves as long as they are more than one task.
-    fn rows(
-        &self,
-        [a, b]: [&Matrix<'_, T>; 2],
-        rows: Range<usize>,
+        [a, b]: [Matrix<'_, T>; 2],
         task: usize,
         out: &mut [MaybeUninit<T>],
         scratch: &mut Scratch<T>,
     ) -> Result<Filled> {
-        if !self.sizes.is_cut(rows.len(), task) {
-            return self.method.multiply(&a.rows(rows.start, rows.end), b, out, scratch);
-        }
-        // No part has so few rows that it is added up in another order than the whole.
-        let half = rows.len() / 2 / GRAIN_ROWS * GRAIN_ROWS;
-        let (start, middle, end) = (rows.start, rows.start + half, rows.end);
+        let ([m, k], [_, n]) = (a.sides(), b.sides());
+        let Some(half) = half([m, k, n], task) else {
+            return self.method.multiply(&a, &b, out, scratch);
+        };
+        let (low, high, first) = match m {
+            1 => ([a, b.columns(0, half)], [a, b.columns(half, n)], half),
+            _ => ([a.rows(0, half), b], [a.rows(half, m), b], half * n),
+        };
         kernel::fill_halves(
             out,
-            half * self.sizes.sides[2],
-            |out| self.rows([a, b], start..middle, task, out, &mut Scratch::new()),
-            |out| self.rows([a, b], middle..end, task, out, &mut Scratch::new()),
+            first,
+            |out| self.product(low, task, out, &mut Scratch::new()),
+            |out| self.product(high, task, out, &mut Scratch::new()),
         )
     }
 }
@@ -371,7 +339,7 @@ impl<T: Arithmetic + 'static> Work<[T; 2], [MaybeUninit<T>; 1]> for Multiplying<
         };
         let filled = kernel::fill_chunks(out, m * n, 0..row.count, |call, out| {
             let (a, b) = (matrix(0, call, [m, k])?, matrix(1, call, [k, n])?);
-            self.product.rows([&a, &b], 0..m, self.task, out, &mut scratch)
+            self.product.product([a, b], self.task, out, &mut scratch)
         })?;
         push(&mut self.proofs.lock().unwrap_or_else(PoisonError::into_inner), filled)
     }

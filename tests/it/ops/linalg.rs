@@ -266,3 +266,20 @@ fn a_linked_column_times_a_long_row() {
     let expected: Vec<i32> = [5, 1, 3, 6, 2, 4].iter().flat_map(|&x| [x; 100]).collect();
     assert_eq!(linked.outer(&ones).unwrap().eval().unwrap().to_vec().unwrap(), expected);
 }
+
+/// How products with a vector are read is told as it is done.
+#[test]
+fn products_with_vectors_explain_what_they_read() {
+    let (a, x) = (whole([70, 80], 1), whole([1, 70], 2));
+    let turned = a.view().transpose([1, 0]).unwrap();
+    let column = x.view().transpose([1, 0]).unwrap();
+    let told = turned.matmul(&column).explain().unwrap().to_string();
+    assert!(told.contains("dot products side by side, along columns of the first"), "{told}");
+    assert!(told.contains("operand 1: direct, with strides [1, 80]"), "{told}");
+    let (row, tall) = (whole([1, 80], 3), a.view().transpose([1, 0]).unwrap());
+    let told = row.matmul(&tall).explain().unwrap().to_string();
+    assert!(told.contains("rows of sums, with the second packed by squares"), "{told}");
+    let at = Tensor::from(vec![3_usize, 1]).insert_axis(1).unwrap();
+    let told = row.view().select((0,)).unwrap().take_at(&at).explain().unwrap().to_string();
+    assert!(told.contains("operand: read where it lies"), "{told}");
+}
