@@ -191,14 +191,16 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let evaluated = !reader.direct && !in_runs;
             // What is evaluated in the order of memory is read in that order: lines that the nearest cache holds are
             // evaluated whole, longer ones leaf by leaf.
-            let whole = self.in_pieces(&reader) && self.leaves.line < TILE;
-            let in_turn = evaluated && self.needs.associative && !self.in_pieces(&reader);
-            let apart = self.leaves.per_line == 1 || in_turn;
-            let first = next / self.leaves.per_line;
+            let in_pieces = self.in_pieces(&reader);
+            let in_turn = evaluated && self.needs.associative && !in_pieces;
+            let (step, first) = (self.leaves.per_line, next / self.leaves.per_line);
             let lines = first..first + together;
-            if within == 0 && together > 1 && whole {
-                let step = self.leaves.per_line;
+            let several = self.is_flat() && within == 0 && together > 1;
+            if several && (short || (in_pieces && self.leaves.line < TILE)) {
                 reader.for_each_rows(lines, 0..self.leaves.line, &mut |row, runs| {
+                    if short {
+                        return Ok(to.take(runs, &self.positions(next + row, 1, runs.len())?)?);
+                    }
                     runs.iter().zip(row..).try_for_each(|(run, row)| {
                         let positions = self.positions(next + row * step, 1, step)?;
                         Ok(to.take(&list(run.chunks(self.leaves.leaf))?, &positions)?)
@@ -207,16 +209,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                 next += together * step;
                 continue;
             }
-            if self.is_flat() && within == 0 && together > 1 && apart {
-                // Several whole lines at once, a leaf of each in turn.
-                if self.leaves.per_line == 1 {
-                    reader.for_each_rows(lines, 0..self.leaves.line, &mut |row, runs| {
-                        Ok(to.take(runs, &self.positions(next + row, 1, runs.len())?)?)
-                    })?;
-                    next += together;
-                    continue;
-                }
-                let step = self.leaves.per_line;
+            if several && in_turn {
+                // A leaf of each line in turn.
                 for k in 0..step {
                     let columns =
                         k * self.leaves.leaf..((k + 1) * self.leaves.leaf).min(self.leaves.line);
@@ -227,12 +221,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                     })?;
                 }
                 to.take_kept()?;
-                next += together * self.leaves.per_line;
+                next += together * step;
                 continue;
             }
             // A leaf is a line here, or lines are long.
-            let most =
-                if self.leaves.per_line == 1 { together } else { self.leaves.per_line - within };
+            let most = if step == 1 { together } else { step - within };
             let count = most.min(leaves.end - next).min(deep).max(1);
             self.feed_line(&mut reader, next..next + count, to)?;
             next += count;
