@@ -137,13 +137,11 @@ impl Form {
     /// ```
     pub fn lengths(&self, axis: usize) -> Result<Vec<usize>> {
         let kinds = self.kinds();
-        let before = |kinds: &[Extent]| kinds.iter().filter(|kind| **kind == Extent::Var).count();
-        match kinds.get(axis).map(|kind| (kind, self.blocks.get(before(&kinds[..axis])))) {
-            None => Err(Error::Axis { axis, rank: kinds.len() }),
-            Some((Extent::Var, Some(block))) => {
-                list((0..block.rows.rows()).map(|row| block.rows.length(row)))
-            }
-            Some(_) => Err(Error::FixedAxis { axis }),
+        let number = kinds.iter().take(axis).filter(|kind| **kind == Extent::Var).count();
+        match (kinds.get(axis), self.offsets(number)) {
+            (None, _) => Err(Error::Axis { axis, rank: kinds.len() }),
+            (Some(Extent::Var), Some(rows)) => list((0..rows.rows()).map(|row| rows.length(row))),
+            _ => Err(Error::FixedAxis { axis }),
         }
     }
 

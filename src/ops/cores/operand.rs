@@ -209,8 +209,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             entries |= matches!(leaf.access, Access::Stored { count: 1.. });
         });
         let whole = erased(e);
-        // A single core is kept as a whole, which memory refuses.
-        if entries && source.elements < shape.count()? {
+        if entries {
             check_reads(&whole, shape.count()?)?;
         }
         let view = whole.clone().rewrite(&mut |map| {
