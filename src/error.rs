@@ -452,6 +452,12 @@ pub enum Error {
         /// Shape of what was assigned.
         found: Vec<usize>,
     },
+    /// Tensors were to be joined, and there is none.
+    #[error("there is no tensor to {}", if *stack { "stack" } else { "concatenate" })]
+    NothingToJoin {
+        /// Whether along a new axis.
+        stack: bool,
+    },
     /// Tensors to be joined differ in an extent that they must share.
     #[error(
         "cannot {} along {}axis {axis}: tensor {tensor} has shape {}, tensor 1 has {}",
@@ -637,8 +643,22 @@ pub enum Error {
         /// Shape asked for.
         to: Vec<usize>,
     },
+    /// The only element of a tensor that has more, or none.
+    #[error("shape {shape:?} has {} elements, and the only one was asked for", count(shape))]
+    NotSingle {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// An axis to be left out that has other indexes than 0.
+    #[error("axis {axis} has extent {extent}: only an axis of extent 1 can be removed")]
+    Removed {
+        /// The axis.
+        axis: usize,
+        /// Its extent.
+        extent: usize,
+    },
     /// An extent that cannot be inferred from the others.
-    #[error("cannot infer one extent of {to:?} (inferred: {missing}) from {from:?}")]
+    #[error("cannot infer one extent of a reshape of {from:?}: {}", infer_reason(from, to, *missing))]
     Infer {
         /// Shape of the view.
         from: Vec<usize>,
@@ -1035,6 +1055,12 @@ pub enum SparseFlaw {
         /// The address.
         address: usize,
     },
+    /// Its index was given before, and duplicates are refused.
+    #[error("index {index:?} was given before")]
+    Repeated {
+        /// The index.
+        index: Vec<usize>,
+    },
     /// There is one without the other.
     #[error("there are {addresses} addresses and {values} values")]
     Counts {
@@ -1135,6 +1161,16 @@ fn broadcast_reason(from: &[usize], to: &[usize], axis: usize) -> String {
             format!("axis {axis} has extent {source}, and {target} is not a multiple of it")
         }
         _ => format!("axis {axis} is new and empty"),
+    }
+}
+
+fn infer_reason(from: &[usize], to: &[usize], missing: usize) -> String {
+    if missing != 1 {
+        return format!("{missing} are left to infer");
+    }
+    match to.contains(&0) {
+        true => format!("nothing follows from {to:?}, which has no elements"),
+        false => format!("{} elements are not a multiple of the {} of {to:?}", count(from), count(to)),
     }
 }
 

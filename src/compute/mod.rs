@@ -254,7 +254,7 @@ impl<C: Compute> Deferred<C> {
     ///
     /// # Errors
     ///
-    /// As [`Self::eval`], and [`Error::Reshape`] if there are more or none.
+    /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -96,7 +96,7 @@ where
     ///
     /// # Errors
     ///
-    /// As [`Self::eval`], and [`Error::Reshape`](crate::Error::Reshape) if there are more or none.
+    /// As [`Self::eval`], and [`Error::NotSingle`](crate::Error::NotSingle) if there are more or none.
     ///
     /// # Panics
     ///

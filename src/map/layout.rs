@@ -252,7 +252,7 @@ impl Layout {
                 Error::Index { axis, index: index[axis] as i128, extent: self.axes[axis].extent }
             }
             _ => Error::Rank {
-                what: "digits of an index",
+                what: "indexes",
                 expected: self.rank(),
                 found: index.len(),
             },

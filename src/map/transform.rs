@@ -195,15 +195,13 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] if its extent is not 1.
+    /// [`Error::Axis`] if it does not exist, [`Error::Removed`] if its extent is not 1.
     pub fn remove_axis(mut self, axis: usize) -> Result<Self> {
         self.check_axis(axis)?;
-        if self.top.axes[axis].extent != 1 {
-            let mut to = self.shape().to_vec();
-            to.remove(axis);
-            return Err(Error::Reshape { from: self.shape().to_vec(), to });
+        match self.top.axes[axis].extent {
+            1 => self.top.remove(axis),
+            extent => return Err(Error::Removed { axis, extent }),
         }
-        self.top.remove(axis);
         Ok(self)
     }
 

@@ -240,7 +240,7 @@ impl<E: Expr> Lazy<E> {
     ///
     /// # Errors
     ///
-    /// As [`Lazy::eval`], and [`Error::Reshape`] if there are more or none.
+    /// As [`Lazy::eval`], and [`Error::NotSingle`] if there are more or none.
     ///
     /// ```
     /// use lensor::prelude::*;

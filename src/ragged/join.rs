@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 /// # Errors
 ///
 /// [`Error::Join`] for other ranks or fixed extents, [`Error::RowLength`] for rows of other lengths along another axis,
-/// [`Error::Axis`] for an axis that does not exist, and if there is no tensor.
+/// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] for an axis that does not exist.
 ///
 /// ```
 /// use lensor::ragged::{Ragged, concat};
@@ -33,7 +33,7 @@ pub fn concat<S: Reader>(
 ) -> Result<Ragged<Concat<Flat<S>>>> {
     let parts: Vec<Ragged<S>> = parts.into_iter().collect();
     let Some(first) = parts.first().map(Ragged::kinds) else {
-        return Err(Error::Axis { axis, rank: 0 });
+        return Err(Error::NothingToJoin { stack: false });
     };
     let rank = first.len();
     if axis >= rank {
@@ -122,7 +122,9 @@ impl<S> Ragged<S> {
 
 /// Joins packed tensors whose axes are of the same kinds.
 fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat<Flat<S>>>> {
-    let Some(first) = parts.first() else { return Err(Error::Axis { axis, rank: 0 }) };
+    let Some(first) = parts.first() else {
+        return Err(Error::NothingToJoin { stack: false });
+    };
     let kinds = first.kinds();
     let number = kinds[..axis].iter().filter(|&&kind| kind == Extent::Var).count();
     let position = kinds[..axis].iter().rev().take_while(|&&kind| kind != Extent::Var).count();

@@ -47,8 +47,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 ///
 /// # Errors
 ///
-/// [`Error::Axis`] if there is no such axis (or no tensor at all), [`Error::Join`] with the first
-/// tensor of which another extent differs, [`Error::ShapeOverflow`] if there are too many elements.
+/// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] if there is no such axis, [`Error::Join`] with
+/// the first tensor of which another extent differs, [`Error::ShapeOverflow`] if there are too many elements.
 ///
 /// ```
 /// use lensor::tensor::concat;
@@ -82,8 +82,8 @@ pub fn concat<X: IntoTensor>(
 ///
 /// # Errors
 ///
-/// [`Error::Axis`] if `axis` exceeds the rank (or there is no tensor at all), [`Error::Join`] with the
-/// first tensor of another shape, [`Error::ShapeOverflow`] if there are too many elements.
+/// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] if `axis` exceeds the rank, [`Error::Join`] with
+/// the first tensor of another shape, [`Error::ShapeOverflow`] if there are too many elements.
 ///
 /// ```
 /// use lensor::tensor::stack;
@@ -106,7 +106,7 @@ pub fn stack<X: IntoTensor>(
 /// Compares shapes with the first, but for the axis along which they are joined.
 #[inline(never)]
 fn check_join<S>(axis: usize, tensors: &[Tensor<S>], stack: bool) -> Result<()> {
-    let first = tensors.first().ok_or(Error::Axis { axis, rank: 0 })?.shape();
+    let first = tensors.first().ok_or(Error::NothingToJoin { stack })?.shape();
     if axis >= first.rank() + usize::from(stack) {
         return Err(Error::Axis { axis, rank: first.rank() });
     }
@@ -134,8 +134,8 @@ const RUN: usize = 16;
 fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat<Flat<S>>>> {
     // An extent beyond all numbers is too many elements as well.
     let total = tensors.iter().fold(0_usize, |sum, t| sum.saturating_add(t.shape()[axis]));
-    let largest =
-        tensors.iter().max_by_key(|t| t.shape()[axis]).ok_or(Error::Axis { axis, rank: 0 })?;
+    let largest = tensors.iter().max_by_key(|t| t.shape()[axis]);
+    let largest = largest.ok_or(Error::NothingToJoin { stack: false })?;
     let extents = largest.shape();
     let shape: Shape =
         extents.iter().enumerate().map(|(k, &n)| if k == axis { total } else { n }).collect();

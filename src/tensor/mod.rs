@@ -124,7 +124,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Reshape`] if there are more or none, [`Error::Storage`] if the storage fails.
+    /// [`Error::NotSingle`] if there are more or none, [`Error::Storage`] if the storage fails.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -134,7 +134,7 @@ impl<S: Reader> Tensor<S> {
     /// ```
     pub fn item(&self) -> Result<S::Elem> {
         if self.len() != 1 {
-            return Err(Error::Reshape { from: self.shape().to_vec(), to: Vec::new() });
+            return Err(Error::NotSingle { shape: self.shape().to_vec() });
         }
         self.get(&self.shape().unravel(0))
     }

@@ -49,12 +49,12 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
         duplicates: Duplicates<T>,
     ) -> Result<Self> {
         let shape = shape.into();
-        let count = shape.count()?;
+        shape.count()?;
         let mut addresses = try_with_capacity(indexes.len())?;
         for (at, index) in indexes.iter().enumerate() {
             let (index, expected) = (index.as_ref(), shape.rank());
             if index.len() != expected {
-                let (what, found) = ("digits of an index", index.len());
+                let (what, found) = ("indexes", index.len());
                 return Err(Error::Rank { what, expected, found });
             }
             let mut address = 0;
@@ -64,7 +64,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
             }
             addresses.push(address);
         }
-        Self::new(shape, Sparse::from_coordinates(count, fill, addresses, values, duplicates)?)
+        Self::from_entries(shape, fill, addresses, values, duplicates)
     }
 
     /// [`Self::from_coordinates`] from one list an axis, such as rows and columns: entry `k` has index
@@ -91,7 +91,8 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
         duplicates: Duplicates<T>,
     ) -> Result<Self> {
         let shape = shape.into();
-        let (count, expected) = (shape.count()?, shape.rank());
+        shape.count()?;
+        let expected = shape.rank();
         if lists.len() != expected {
             return Err(Error::Rank { what: "coordinate lists", expected, found: lists.len() });
         }
@@ -107,7 +108,24 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
                 *address = *address * extent + index;
             }
         }
-        Self::new(shape, Sparse::from_coordinates(count, fill, addresses, values, duplicates)?)
+        Self::from_entries(shape, fill, addresses, values, duplicates)
+    }
+
+    fn from_entries(
+        shape: Shape,
+        fill: T,
+        addresses: Vec<usize>,
+        values: Vec<T>,
+        duplicates: Duplicates<T>,
+    ) -> Result<Self> {
+        match Sparse::from_coordinates(shape.count()?, fill, addresses, values, duplicates) {
+            Ok(storage) => Self::new(shape, storage),
+            Err(Error::InvalidSparse { at, what: SparseFlaw::Duplicate { address } }) => {
+                let index = shape.unravel(address).to_vec();
+                Err(Error::InvalidSparse { at, what: SparseFlaw::Repeated { index } })
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -348,7 +348,7 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
-        /// [`Error::Reshape`](crate::Error::Reshape) if its extent is not 1.
+        /// [`Error::Removed`](crate::Error::Removed) if its extent is not 1.
         ///
         /// ```
         /// # use lensor::Tensor;

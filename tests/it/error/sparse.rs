@@ -80,8 +80,13 @@ fn tensors_refuse_coordinates_outside() {
     );
     fails(
         of(&[vec![0]]),
-        Error::Rank { what: "digits of an index", expected: 2, found: 1 },
-        "expected 2 digits of an index, one an axis, found 1",
+        Error::Rank { what: "indexes", expected: 2, found: 1 },
+        "expected 2 indexes, one an axis, found 1",
+    );
+    fails(
+        of(&[vec![1, 2], vec![0, 0], vec![1, 2]]),
+        Error::InvalidSparse { at: 2, what: SparseFlaw::Repeated { index: vec![1, 2] } },
+        "invalid sparse structure at entry 2: index [1, 2] was given before",
     );
     let lists = |rows: &[usize], columns: &[usize]| {
         let lists = [rows, columns];

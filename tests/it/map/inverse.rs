@@ -35,7 +35,7 @@ quickcheck! {
     fn to_local_refuses_what_lies_outside(map: AddressMap, axis: usize, beyond: usize) -> bool {
         let shape = map.shape();
         let long = vec![0; shape.rank() + 1];
-        let rank = |found| Error::Rank { what: "digits of an index", expected: shape.rank(), found };
+        let rank = |found| Error::Rank { what: "indexes", expected: shape.rank(), found };
         let mut refused = map.to_local(&long) == Err(rank(long.len()));
         if shape.rank() > 0 {
             refused &= map.to_local(&long[2..]) == Err(rank(shape.rank() - 1));

@@ -210,10 +210,13 @@ fn parts_of_different_shapes_do_not_join() {
     );
     assert_eq!(stack(3, [t([2, 3])]).unwrap_err(), Error::Axis { axis: 3, rank: 2 });
     assert_eq!(concat(2, [t([2, 3])]).unwrap_err(), Error::Axis { axis: 2, rank: 2 });
-    assert_eq!(
-        concat(0, Vec::<Tensor<Vec<i32>>>::new()).unwrap_err(),
-        Error::Axis { axis: 0, rank: 0 }
-    );
+    let none = Vec::<Tensor<Vec<i32>>>::new;
+    let error = concat(0, none()).unwrap_err();
+    assert_eq!(error, Error::NothingToJoin { stack: false });
+    assert_eq!(error.to_string(), "there is no tensor to concatenate");
+    let error = stack(0, none()).unwrap_err();
+    assert_eq!(error, Error::NothingToJoin { stack: true });
+    assert_eq!(error.to_string(), "there is no tensor to stack");
     assert_eq!(
         pad(t([1, 1]), &[(0, 0)], 0).unwrap_err(),
         Error::Rank { what: "pairs of widths", expected: 2, found: 1 }
