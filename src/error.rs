@@ -1170,7 +1170,9 @@ fn infer_reason(from: &[usize], to: &[usize], missing: usize) -> String {
     }
     match to.contains(&0) {
         true => format!("nothing follows from {to:?}, which has no elements"),
-        false => format!("{} elements are not a multiple of the {} of {to:?}", count(from), count(to)),
+        false => {
+            format!("{} elements are not a multiple of the {} of {to:?}", count(from), count(to))
+        }
     }
 }
 

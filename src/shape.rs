@@ -120,6 +120,14 @@ impl Shape {
         Ok(if empty { 0 } else { nonzero })
     }
 
+    /// Refuses shapes of several elements, and of none.
+    pub(crate) fn check_single(&self) -> Result<()> {
+        match self.count() {
+            Ok(1) => Ok(()),
+            _ => Err(Error::NotSingle { shape: self.to_vec() }),
+        }
+    }
+
     /// # Errors
     ///
     /// [`Error::RankLimit`] for a rank that no tensor can have.

@@ -24,9 +24,7 @@ mod pending;
 pub use pending::Pending;
 pub(crate) use pending::share;
 
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
@@ -265,7 +263,10 @@ impl<C: Compute> Deferred<C> {
     pub fn item(&self) -> Result<C::Elem> {
         match self.operation.only()? {
             Some(result) => Ok(result),
-            None => self.eval()?.item(),
+            None => {
+                self.shape()?.check_single()?;
+                self.eval()?.item()
+            }
         }
     }
 
@@ -304,9 +305,11 @@ impl<C: Compute> Deferred<C> {
         prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
         for ranges in self.operation.boxes(box_of(layout.count()))? {
             let results = self.operation.eval_box(&ranges);
-            // Which error is the first does not depend on the order of boxes.
-            let results = results
-                .map_err(|error| self.operation.collect(layout.count()).err().unwrap_or(error))?;
+            let results = results.map_err(|error| match error {
+                Error::OutOfMemory { .. } => error,
+                // Which error is the first does not depend on the order of boxes.
+                _ => self.operation.collect(layout.count()).err().unwrap_or(moved(error, &ranges)),
+            })?;
             let written = out.view_mut().select(selectors(&ranges))?.assign(results);
             written.map_err(|error| moved(error, &ranges))?;
         }

@@ -123,13 +123,6 @@ impl<T> fmt::Debug for StoredOnly<'_, T> {
     }
 }
 
-impl<'e, T> StoredOnly<'e, T> {
-    /// The deferred operations among its leaves.
-    pub(crate) fn deferred(&self, visit: &mut dyn FnMut(&'e dyn Prepare)) {
-        self.e.deferred(visit);
-    }
-}
-
 /// A cursor of any type.
 trait Work<'a, T>: Fill<T> {
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop>;

@@ -251,11 +251,7 @@ impl Layout {
             Some(axis) if index.len() == self.rank() => {
                 Error::Index { axis, index: index[axis] as i128, extent: self.axes[axis].extent }
             }
-            _ => Error::Rank {
-                what: "indexes",
-                expected: self.rank(),
-                found: index.len(),
-            },
+            _ => Error::Rank { what: "indexes", expected: self.rank(), found: index.len() },
         }
     }
 

@@ -249,6 +249,7 @@ impl<E: Expr> Lazy<E> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn item(&self) -> Result<E::Elem> {
+        self.shape()?.check_single()?;
         self.eval()?.item()
     }
 

@@ -78,9 +78,8 @@ impl<S: Reader> Tensor<S> {
 }
 
 /// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands
-/// the entries are compared, and the fill values once.
+/// all entries are compared, and the fill values once.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
-    let _results = prepare(e)?;
     let map = AddressMap::row_major(shape)?;
     let mut all = true;
     if e.is_sparse() {
@@ -92,6 +91,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
         })?;
         return Ok(all && (elsewhere || count == map.count()));
     }
+    let _results = prepare(e)?;
     for_each_block(e, shape, &map, |_, _, block| {
         all = block.iter().all(|&holds| holds);
         if all { Ok(()) } else { Err(Stop::Done) }

@@ -255,17 +255,17 @@ fn computed<T: Copy + Send + Sync, F: Rule<T>>(count: usize, f: F) -> Result<Ten
     Tensor::new(count, FromFn::new(count, f))
 }
 
-/// `start + k * step`, where `intervals` steps lead to `stop`.
+/// `start + k * step`, where `intervals` steps lead to `stop`; computed as `f64`, as small types hold no large `k`.
 fn spaced<T>(start: T, stop: T, intervals: usize) -> Result<impl Rule<T>>
 where
     T: Real + Debug,
 {
-    let distance = stop.minus(start);
-    let step = distance.over(T::of_f64(intervals.max(1) as f64));
+    let distance = stop.to_f64() - start.to_f64();
+    let step = distance / intervals.max(1) as f64;
     if !distance.is_finite() {
-        return Err(refuse(start, stop, distance, "is not finite"));
+        return Err(refuse(start, stop, T::of_f64(distance), "is not finite"));
     }
-    Ok(move |k: usize| start.plus(step.times(T::of_f64(k as f64))))
+    Ok(move |k: usize| T::of_f64(start.to_f64() + step * k as f64))
 }
 
 #[cold]

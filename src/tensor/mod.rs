@@ -133,9 +133,7 @@ impl<S: Reader> Tensor<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<S::Elem> {
-        if self.len() != 1 {
-            return Err(Error::NotSingle { shape: self.shape().to_vec() });
-        }
+        self.shape().check_single()?;
         self.get(&self.shape().unravel(0))
     }
 

@@ -21,7 +21,7 @@ pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 
 use super::node::{Node, Tree, Worker};
-use super::{Access, Expr, Lazy, locate, prepare};
+use super::{Access, Expr, Lazy, Prepare, locate, prepare};
 use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::{Stop, fill_slots};
@@ -135,8 +135,18 @@ pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     if !sparse {
         return Err(Error::WouldDensify { stored, dense: len });
     }
+    let _results = prepare(e)?;
     let visited = Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, visit));
     visited.map_err(|stop| explain(e, shape, len, stop))
+}
+
+/// Visits the deferred operations that [`for_each_stored`] needs: a function of stored entries is not computed first, its
+/// operands are.
+pub(crate) fn deferred_of_stored<'a, E: Expr>(e: &'a E, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+    match e.stored_only() {
+        Some(stored) => stored.e.deferred(visit),
+        None => e.deferred(visit),
+    }
 }
 
 /// What is called with the fill value, positions and their elements.

@@ -227,6 +227,7 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
     /// Calls `visit` with the fill value, positions and elements of entries, block by block, and returns the fill value.
     pub(in crate::expr) fn visit(&self, shape: &Shape, visit: Visit<'_, T>) -> Result<T> {
         let map = AddressMap::row_major(shape)?;
+        let _results = prepare(self.e)?;
         let operands = self.operands(map.count())?;
         let visited = Evaluation::open(self.e, shape)
             .and_then(|mut open| open.visit(Where::All(&operands), self.fill, visit).map(drop));

@@ -8,7 +8,7 @@ use crate::dtype::{Cast, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare};
-use crate::expr::{bytes_read, for_each_piece, for_each_stored, row_major};
+use crate::expr::{bytes_read, deferred_of_stored, for_each_piece, for_each_stored, row_major};
 use crate::kernel::{Filled, inner, join, threads};
 use crate::memory::{try_with_capacity, zeros};
 use crate::shape::Shape;
@@ -205,7 +205,7 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.e.deferred(visit);
+        deferred_of_stored(&self.e.0, visit);
     }
 
     fn fill(&self, out: &mut [MaybeUninit<u64>]) -> Result<Filled> {

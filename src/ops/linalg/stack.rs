@@ -121,7 +121,7 @@ impl Sizes {
     /// The loop over all matrices, whose tasks have so many multiplications.
     fn calls<'c>(&'c self, results: &'c [usize], task: usize) -> Calls<'c> {
         let [m, k, n] = self.sides;
-        let elements = (m * k).saturating_add(k * n).saturating_add(m * n).max(1);
+        let elements = (m * k).saturating_add(k * n).saturating_add(m.saturating_mul(n)).max(1);
         let grain = (task / work(self.sides).max(1)).max(1).saturating_mul(elements);
         Calls { loops: &self.front, results, parallel: grain.saturating_add(1), grain }
     }
@@ -219,7 +219,7 @@ where
         format!("operand 1: {}", place(a, first.source())),
         format!("operand 2: {}", place(b, second.source())),
     ];
-    let (task, results) = (sizes.task(count), [m * n]);
+    let (task, results) = (sizes.task(count), [m.saturating_mul(n)]);
     let calls = sizes.calls(&results, task);
     let shared = calls.threads(calls.cut(&[first.source(), second.source()])) > 1;
     let shared = shared || count > 0 && half(sizes.sides, task).is_some();

@@ -3,14 +3,14 @@
 use super::Reducer;
 use super::across::{COLUMNS, LEAF};
 use super::along::{self, Leaves};
-use super::axes::Axes;
-use super::fold::is_across;
+use super::axes::{Axes, Mask};
+use super::fold::{is_across, kept};
 use super::folding::{Columns, Folding, FoldingRows, Needs, Runs, append_results};
 use super::loops::{fold_columns, fold_runs};
 use super::tasks::{Failure, finish, undefined};
 use crate::error::Result;
 use crate::memory::try_with_capacity;
-use crate::shape::{Index, Shape};
+use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -23,12 +23,18 @@ pub(super) struct Direct {
     /// The reduced axes.
     gone: Range<usize>,
     across: bool,
+    keepdims: bool,
 }
 
 impl Direct {
     /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or all but the
     /// last, which is not too long. Leaves are those of every other fold.
-    pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
+    pub(super) fn new(
+        shape: Shape,
+        axes: &Axes,
+        keepdims: bool,
+        needs: Needs,
+    ) -> Result<Option<Self>> {
         if !needs.associative {
             return Ok(None);
         }
@@ -44,7 +50,7 @@ impl Direct {
             1 if shape[end] <= COLUMNS && is_across(&shape, &reduced) => true,
             _ => return Ok(None),
         };
-        Ok(Some(Self { gone: first..end, across, shape }))
+        Ok(Some(Self { gone: first..end, across, keepdims, shape }))
     }
 
     /// The only result, if all axes are reduced; `None` also as [`Self::fold`] says.
@@ -65,7 +71,9 @@ impl Direct {
         }
         match states.pop().map(|state| finish(reducer, state, 0)) {
             Some(Ok(result)) => Ok(Some(result)),
-            Some(Err(Failure::Undefined(why, _))) => Err(undefined::<R::Out>(why, Vec::new())),
+            Some(Err(Failure::Undefined(why, _))) => {
+                Err(undefined::<R::Out>(why, self.index_of(0)))
+            }
             _ => Ok(None),
         }
     }
@@ -87,7 +95,7 @@ impl Direct {
         elements: &[T],
         reducer: &R,
     ) -> Result<Option<Vec<R::Out>>> {
-        let Self { shape, gone, across } = self;
+        let Self { shape, gone, across, .. } = self;
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
         let leaf = if *across { LEAF } else { along::LEAF };
@@ -99,8 +107,7 @@ impl Direct {
         match done {
             Ok(results) => Ok(Some(results)),
             Err(Failure::Undefined(why, number)) => {
-                let index = self.index_of(number).to_vec();
-                Err(undefined::<R::Out>(why, index))
+                Err(undefined::<R::Out>(why, self.index_of(number)))
             }
             Err(Failure::Stop(_)) => Ok(None),
         }
@@ -171,9 +178,8 @@ impl Direct {
     }
 
     /// The index of the result of this number.
-    fn index_of(&self, number: usize) -> Index {
-        let Self { shape, gone, .. } = self;
-        let kept: Shape = shape[..gone.start].iter().chain(&shape[gone.end..]).copied().collect();
-        kept.unravel(number)
+    fn index_of(&self, number: usize) -> Vec<usize> {
+        let reduced: Mask = (0..self.shape.rank()).map(|axis| self.gone.contains(&axis)).collect();
+        kept(&self.shape, &reduced, self.keepdims).unravel(number).to_vec()
     }
 }

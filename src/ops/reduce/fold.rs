@@ -24,15 +24,17 @@ const MANY: usize = 4096;
 /// Rows below this length are folded side by side where there are many.
 const SHORT: usize = 16;
 
-/// Results in row-major order of the kept axes of `e`; `reduced` tells which axes are not kept.
+/// Results in row-major order of the kept axes of `e`; `reduced` tells which axes are not kept, `keepdims` whether they
+/// stay in the indexes of errors.
 #[inline(never)]
 pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
     shape: &Shape,
     reduced: &[bool],
+    keepdims: bool,
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
-    let kept = kept(shape, reduced);
+    let kept = kept(shape, reduced, keepdims);
     let results = kept.count()?;
     if let Some(axis) = empty_axis(shape, reduced) {
         let Some(state) = reducer.empty() else {
@@ -65,9 +67,10 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     })
 }
 
-/// The shape of the results.
-fn kept(shape: &Shape, reduced: &[bool]) -> Shape {
-    shape.iter().zip(reduced).filter(|(_, reduced)| !**reduced).map(|(&extent, _)| extent).collect()
+/// The shape of the results: without the reduced axes, or with extent 1 there.
+pub(super) fn kept(shape: &[usize], reduced: &[bool], keepdims: bool) -> Shape {
+    let axes = shape.iter().zip(reduced).filter(|(_, reduced)| keepdims || !**reduced);
+    axes.map(|(&extent, &reduced)| if reduced { 1 } else { extent }).collect()
 }
 
 /// The first reduced axis without elements.

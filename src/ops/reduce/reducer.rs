@@ -95,7 +95,7 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// Joins the state of the run that follows.
     fn combine(&self, state: &mut Self::State, later: Self::State);
 
-    /// The result.
+    /// The result; of a state without one, anything.
     fn finish(&self, state: Self::State) -> Self::Out;
 
     /// A state that takes any element as its first one: of it, [`Self::step`] makes what [`Self::first`] gives and
@@ -114,7 +114,8 @@ pub trait Reducer<T: Copy>: Send + Sync {
         false
     }
 
-    /// Why there is no result, if there is none. Asked before [`Self::finish`].
+    /// Why there is no result, if there is none. Scans and windows may call [`Self::finish`] first, and throw away what it
+    /// gives: it must not panic.
     fn undefined(&self, _state: &Self::State) -> Option<Undefined> {
         None
     }

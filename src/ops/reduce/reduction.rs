@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read, densely,
-    erased, prepare_all, selectors, small_elements, small_in_words,
+    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read,
+    deferred_of_stored, densely, erased, prepare_all, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -65,7 +65,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape| {
-            direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
+            direct = Direct::new(shape, &self.axes, self.keepdims, Needs::of::<E::Elem, R>());
             matches!(direct, Ok(Some(_)))
         });
         match (direct?, elements) {
@@ -190,11 +190,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
 
     #[inline(never)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        match self.e.stored_only() {
-            // Its entries are folded as they are computed.
-            Some(stored) => stored.deferred(visit),
-            None => self.e.deferred(visit),
-        }
+        deferred_of_stored(&self.e, visit);
     }
 
     #[inline(never)]
@@ -255,7 +251,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         }
         let mut lines = fold::explain::<_, R>(&e, &shape, &reduced)?;
         if let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
-            && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
+            && Direct::new(shape, &self.axes, self.keepdims, Needs::of::<E::Elem, R>())?.is_some()
         {
             lines.truncate(1);
             lines.push(format!("operand: {operand}"));
@@ -272,13 +268,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
 
 /// The shape of a reduction of operands of this shape.
 fn result_shape(shape: &Shape, axes: &Axes, keepdims: bool) -> Result<Shape> {
-    let reduced = axes.mask(shape.rank())?;
-    let axes = shape.iter().zip(&reduced);
-    Ok(if keepdims {
-        axes.map(|(&extent, &reduced)| if reduced { 1 } else { extent }).collect()
-    } else {
-        axes.filter(|(_, reduced)| !**reduced).map(|(&extent, _)| extent).collect()
-    })
+    Ok(fold::kept(shape, &axes.mask(shape.rank())?, keepdims))
 }
 
 /// The shape of the operand, and which axes of it are reduced.
@@ -306,7 +296,7 @@ where
     if fold::is_sparse(e) {
         return reduce_to_dense(e, &reduced, keepdims, reducer);
     }
-    fold::fold(e, &shape, &reduced, reducer)
+    fold::fold(e, &shape, &reduced, keepdims, reducer)
 }
 
 /// Folds the axes of an operand that a mask tells; its deferred operands are computed.

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
 use crate::kernel::{Filled, inner};
-use crate::memory::{append, list, try_reserve_exact};
+use crate::memory::{append, list};
 use crate::ops::along::{Along, FewLanes};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum};
 use crate::shape::Shape;
@@ -245,8 +245,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         if self.exclusive && self.reducer.empty().is_none() {
             return Err(Error::NoIdentity { axis: self.axis });
         }
-        // Asked for before the states of blocks, which take a pass over all elements.
-        try_reserve_exact(&mut Vec::<R::Out>::new(), along.shape().count()?)?;
         let mut scan = Running {
             reducer: &self.reducer,
             extent: along.extent(),

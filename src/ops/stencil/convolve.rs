@@ -143,7 +143,9 @@ where
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        Ok(Boxes::around(&self.shape()?, limit, |axis| axis > 0))
+        let shape = self.shape()?;
+        let limit = if shape.rank() < 2 { usize::MAX } else { limit };
+        Ok(Boxes::around(&shape, limit, |axis| axis > 0))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<E::Elem>>> {

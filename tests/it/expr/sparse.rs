@@ -4,6 +4,7 @@ use lensor::Reader;
 use lensor::arbitrary::{Aligned, Viewed};
 use lensor::dtype::SameBits;
 use lensor::expr::zip_stored;
+use lensor::lanes::Uniform;
 use lensor::prelude::*;
 use lensor::storage::Sparse;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
@@ -366,4 +367,23 @@ fn fibers_of_entries_are_folded_like_entries() {
         }
     }
     check(law as fn(Viewed<Special>, Fill, usize, usize, usize) -> bool);
+}
+
+/// Functions of stored entries are visited as they are computed, and what they read is computed first.
+#[test]
+fn entries_of_deferred_operands_are_visited() {
+    let mut a = Tensor::sparse([10], 0.0).unwrap();
+    a.set(&[3], 2.0).unwrap();
+    let ones = Tensor::full([3, 10], 1.0).unwrap();
+    let both = || zip_stored((&a, ones.sum(0)), 0.0, |(x, y): (f64, f64)| x + y);
+    assert_eq!(both().nonzero().unwrap().to_vec(), Ok(vec![3]));
+    assert_eq!((both() * 2.0).nonzero().unwrap().to_vec(), Ok(vec![3]));
+    assert_eq!(both().sum(..).item(), Ok(5.0));
+    assert_eq!((both() + &a).sum(..).item(), Ok(7.0));
+    let bins = Uniform::new(10, 0.0, 10.0).unwrap();
+    let counted = [9, 0, 0, 0, 0, 1, 0, 0, 0, 0];
+    assert_eq!(both().histogram(&bins).to_vec().unwrap(), counted);
+    assert_eq!((both() + &a).histogram(&bins).to_vec().unwrap(), [9, 0, 0, 0, 0, 0, 0, 1, 0, 0]);
+    assert_eq!(a.all_close(both() - &a * 1.5, 0.0, 0.0), Ok(true));
+    assert_eq!(a.all_close(both(), 0.0, 0.0), Ok(false));
 }

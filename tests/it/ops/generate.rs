@@ -148,3 +148,12 @@ fn what_has_no_count_is_refused() {
     let error = one_hot(&labels, 2).unwrap().eval().unwrap_err();
     assert_eq!(error.to_string(), "cannot convert -1 at index [1, 0] to usize");
 }
+
+#[cfg(feature = "half")]
+#[test]
+fn small_types_have_long_ranges() {
+    use half::f16;
+    let halves = linspace(f16::ZERO, f16::from_f64(512.0), (1 << 18) + 1).unwrap();
+    let at = |k: usize| halves.get(&[k]).unwrap().to_f64();
+    assert_eq!([at(0), at(1 << 17), at(3 << 16), at(1 << 18)], [0.0, 256.0, 384.0, 512.0]);
+}

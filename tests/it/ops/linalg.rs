@@ -283,3 +283,10 @@ fn products_with_vectors_explain_what_they_read() {
     let told = row.view().select((0,)).unwrap().take_at(&at).explain().unwrap().to_string();
     assert!(told.contains("operand: read where it lies"), "{told}");
 }
+
+#[test]
+fn explaining_a_product_too_large_to_count_is_refused() {
+    let of = |shape: [usize; 2]| Tensor::constant(shape, 1.0).unwrap();
+    let error = of([1 << 33, 1]).matmul(&of([1, 1 << 33])).explain().unwrap_err();
+    assert_eq!(error, Error::ShapeOverflow { shape: vec![1 << 33, 1 << 33] });
+}

@@ -410,3 +410,20 @@ fn coordinates_that_repeat_are_refused() {
     assert_eq!(square.hessian(&spacing, EdgeOrder::First).eval().err(), repeated(0, 2));
     assert_eq!(square.laplacian(&spacing).eval().err(), repeated(0, 2));
 }
+
+/// Also of a rank of one, whose boxes would be parts of a line.
+#[test]
+fn convolutions_are_assigned_to_any_view() {
+    let n = 70_000;
+    let line = Tensor::from_index([n], |index| (index[0] % 17) as f64).unwrap();
+    let kernel = Tensor::from(vec![1.0, 2.0, 3.0]);
+    let sums = line.convolve(&kernel, Mode::Same(Border::Zero));
+    let mut out = Tensor::full([n], 0.0).unwrap();
+    sums.assign_to(&mut out.view_mut().flip(0).unwrap()).unwrap();
+    assert_eq!(out.flip(0).unwrap().to_vec().unwrap(), sums.to_vec().unwrap());
+    let rows = line.reshape([100, 700]).unwrap();
+    let sums = rows.convolve(Tensor::full([2, 2], 1.0).unwrap(), Mode::Full(Border::Wrap));
+    let mut out = Tensor::full([701, 101], 0.0).unwrap().transpose([1, 0]).unwrap();
+    sums.assign_to(&mut out).unwrap();
+    assert_eq!(out.to_vec().unwrap(), sums.to_vec().unwrap());
+}

@@ -130,7 +130,9 @@ fn there_is_no_position_among_nothing_but_nan() {
     let t = Tensor::from_nested([[1.0, nan, 3.0], [nan, nan, nan], [nan, nan, 2.0]]).unwrap();
     let (low, high) = (SkipNan(ArgMin), SkipNan(ArgMax));
     nothing(t.nan_argmin(1).eval(), &[1]);
-    nothing(t.nan_argmax(1).keepdims().eval().map(drop), &[1]);
+    nothing(t.nan_argmax(1).keepdims().eval().map(drop), &[1, 0]);
+    nothing((&t * 2.0).nan_argmax(1).keepdims().eval().map(drop), &[1, 0]);
+    nothing(t.view().select((1,)).unwrap().nan_argmax(0).keepdims().item().map(drop), &[0]);
     nothing(t.nan_argmax(0).eval(), &[1]);
     nothing((&t * 2.0).nan_argmin(0).eval(), &[1]);
     nothing(t.nan_argmin([]).eval(), &[0, 1]);
@@ -343,4 +345,40 @@ fn axes_are_named_in_any_way() {
     assert_eq!(t.sum(..).item().unwrap(), t.sum([0, 1, 2]).item().unwrap());
     let rows = t.as_ragged().sum(Places).eval().unwrap();
     assert_eq!(rows.to_string(), "[138, 1338]");
+}
+
+/// Of many copies, without a step for each.
+#[test]
+fn naive_sums_of_copies_have_the_bits_of_steps() {
+    for x in
+        [0.1_f32, -0.3, 1.0, 1.5, 0.75, 3.0e38, 1.0e-45, 7.7e-39, f32::INFINITY, -0.0, 16_777_215.0]
+    {
+        let (mut sum, mut next) = (x, 1);
+        for count in 2..3_000_000 {
+            sum += x;
+            if count == next + next / 3 + 1 {
+                let copies: f32 = NaiveSum.repeat(x, 0, count);
+                assert_eq!(copies.to_bits(), sum.to_bits(), "{count} times {x}");
+                next = count;
+            }
+        }
+    }
+    assert!(Reducer::<f32>::repeat(&NaiveSum, f32::NAN, 0, 1 << 40).is_nan());
+    let large = Tensor::sparse([1 << 50], 0.1).unwrap();
+    let sum: f64 = large.fold(.., NaiveSum).item().unwrap();
+    assert!((sum / 112_589_990_684_262.4 - 1.0).abs() < 0.05, "{sum}");
+}
+
+/// Elements without any spread have a spread of 0.0, whatever their sign, stored or not.
+#[test]
+fn no_spread_is_positive_zero() {
+    let bits = |found: lensor::Result<f64>| found.unwrap().to_bits();
+    let (stored, dense) = (Tensor::sparse([4], -1.0).unwrap(), Tensor::full([4], -1.0).unwrap());
+    for spread in [Variance::default(), Variance { ddof: 1 }] {
+        assert_eq!(bits(stored.fold(.., spread).item()), 0);
+        assert_eq!(bits(dense.fold(.., spread).item()), 0);
+    }
+    assert_eq!(bits(dense.scan(0, Variance::default()).eval().unwrap().get(&[0])), 0);
+    let twice = || zip_with((&dense, &dense), |pair| pair);
+    assert_eq!(bits(twice().fold(.., Covariance::default()).item()), 0);
 }
