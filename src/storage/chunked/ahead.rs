@@ -1,10 +1,10 @@
 //! Blocks that are loaded before they are asked for, by threads of their own: those may sleep.
 
-use super::cache::lock;
+use super::cache::{Cache, lock};
 use super::{Blocks, Chunked, Inner};
 use crate::error::Result;
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 
 /// The blocks to come, and the threads that load them.
@@ -17,16 +17,37 @@ pub(super) struct Ahead {
 struct Shared {
     queue: Mutex<Queue>,
     signal: Condvar,
+    /// Blocks that were loaded ahead and not used yet, and how many there may be.
+    unused: Arc<AtomicUsize>,
+    most: usize,
 }
 
 #[derive(Default)]
 struct Queue {
     numbers: VecDeque<usize>,
+    /// Loads under way.
+    busy: usize,
     /// The storage is gone.
     ended: bool,
 }
 
+/// A load under way, until it is dropped.
+struct Busy<'s>(&'s Shared);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.queue).busy -= 1;
+        self.0.signal.notify_all();
+    }
+}
+
 impl Ahead {
+    fn new<T: Copy>(threads: usize, cache: &Cache<T>) -> Self {
+        let (queue, signal) = (Mutex::default(), Condvar::new());
+        let (unused, most) = (cache.ahead.clone(), (cache.blocks() / 2).max(1));
+        Self { shared: Arc::new(Shared { queue, signal, unused, most }), threads }
+    }
+
     pub(super) fn threads(&self) -> usize {
         self.threads
     }
@@ -53,19 +74,28 @@ impl Ahead {
         self.shared.signal.notify_all();
     }
 
-    /// The next block to load, as soon as `is_full` allows; `None` at the end.
-    fn next(&self, is_full: &dyn Fn() -> bool) -> Option<usize> {
-        let mut queue = lock(&self.shared.queue);
+    /// Waits until no thread loads any more; none begins to after the end.
+    pub(super) fn wait(&self) {
+        let queue = lock(&self.shared.queue);
+        let done = self.shared.signal.wait_while(queue, |queue| queue.busy > 0);
+        drop(done.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The next block to load, as soon as there is room; `None` at the end.
+    fn next(&self) -> Option<(usize, Busy<'_>)> {
+        let Shared { queue, signal, unused, most } = &*self.shared;
+        let mut queue = lock(queue);
         loop {
             if queue.ended {
                 return None;
             }
-            if !is_full()
+            if unused.load(Ordering::Relaxed) < *most
                 && let Some(number) = queue.numbers.pop_front()
             {
-                return Some(number);
+                queue.busy += 1;
+                return Some((number, Busy(&self.shared)));
             }
-            queue = self.shared.signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = signal.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -94,13 +124,11 @@ where
     /// # Ok::<(), Error>(())
     /// ```
     pub fn with_ahead(self, loads: usize) -> Result<Self> {
-        let queue = Mutex::new(Queue::default());
-        let ahead =
-            Ahead { shared: Arc::new(Shared { queue, signal: Condvar::new() }), threads: loads };
-        let own = (loads > 0).then(|| ahead.clone());
-        let chunked = self.changed(|inner| inner.ahead = own);
-        for _ in 0..loads {
-            let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner));
+        let chunked = self.changed(|inner| {
+            inner.ahead = (loads > 0).then(|| Ahead::new(loads, &inner.cache));
+        });
+        for ahead in chunked.inner.ahead.iter().cycle().take(loads) {
+            let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner.0));
             std::thread::Builder::new()
                 .name("lensor-ahead".into())
                 .spawn(move || load_all(&ahead, &inner))?;
@@ -114,14 +142,8 @@ fn load_all<S: Blocks>(ahead: &Ahead, storage: &Weak<Inner<S>>)
 where
     S::Elem: 'static,
 {
-    let is_full = || match storage.upgrade() {
-        Some(inner) => {
-            let most = (inner.cache.blocks() / 2).max(1);
-            inner.cache.ahead.load(Ordering::Relaxed) >= most
-        }
-        None => false,
-    };
-    while let Some(number) = ahead.next(&is_full) {
+    // The storage is let go before the load is no longer under way.
+    while let Some((number, _busy)) = ahead.next() {
         let Some(inner) = storage.upgrade() else { return };
         if inner.cache.knows(number) {
             continue;

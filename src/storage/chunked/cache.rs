@@ -1,69 +1,15 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
-use crate::error::StorageError;
+use super::shard::{Entry, Evicted, Held, Load, Outcome, Shard};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, StorageError};
+use crate::memory::list;
 use crate::storage::Block;
 use std::cell::Cell;
-use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Elements of a block that outlive a borrow.
-pub(super) enum Held<T> {
-    Fill(T),
-    Shared(Arc<dyn AsRef<[T]> + Send + Sync>),
-    /// Written here, and not stored yet.
-    Changed(Arc<Vec<T>>),
-}
-
-impl<T: Copy> Clone for Held<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Fill(value) => Self::Fill(*value),
-            Self::Shared(elements) => Self::Shared(elements.clone()),
-            Self::Changed(elements) => Self::Changed(elements.clone()),
-        }
-    }
-}
-
-impl<T: Copy + Send + Sync + 'static> Held<T> {
-    pub(super) fn into_block<'b>(self) -> Block<'b, T> {
-        match self {
-            Self::Fill(value) => Block::Fill(value),
-            Self::Shared(elements) => Block::Shared(elements),
-            Self::Changed(elements) => Block::Shared(elements),
-        }
-    }
-}
-
-/// What a shard knows of a block.
-enum Entry<T> {
-    /// A thread loads it.
-    Loading(Arc<Load<T>>),
-    /// It is there, and was used last at this time.
-    Held { held: Held<T>, used: u64, ahead: bool },
-}
-
-/// What came of a load, unless it cannot be shared.
-type Outcome<T> = Option<Result<Held<T>, StorageError>>;
-
-/// A load that threads may wait for.
-struct Load<T> {
-    done: Mutex<Option<Outcome<T>>>,
-    signal: Condvar,
-}
-
-struct Shard<T> {
-    entries: HashMap<usize, Entry<T>>,
-    /// Uses in order, those that a later one replaces among them.
-    uses: VecDeque<(u64, usize)>,
-    now: u64,
-    /// Blocks that are there.
-    held: usize,
-}
-
-/// A block that has to be stored to make room.
-pub(super) type Evicted<T> = (usize, Arc<Vec<T>>);
 
 /// Counters of a cache, see [`Chunked::stats`](super::Chunked::stats).
 #[derive(Debug, Default)]
@@ -89,12 +35,12 @@ pub(super) struct Cache<T> {
     each: usize,
     pub(super) counters: Counters,
     /// Blocks that were loaded ahead and not used yet.
-    pub(super) ahead: AtomicUsize,
+    pub(super) ahead: Arc<AtomicUsize>,
     /// Nanoseconds of the longest load.
     longest: AtomicU64,
 }
 
-/// How long a thread waits at least for a block that another one loads.
+/// How long a thread waits at least for what another one does with a block.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Caches of more blocks have several shards.
@@ -150,15 +96,11 @@ impl<T: Copy> Cache<T> {
     pub(super) fn new(blocks: usize) -> Self {
         let blocks = blocks.max(1);
         let count = if blocks < SMALL { 1 } else { SHARDS };
-        let shard = || {
-            let (entries, uses) = (HashMap::default(), VecDeque::new());
-            Mutex::new(Shard { entries, uses, now: 0, held: 0 })
-        };
         Self {
-            shards: std::iter::repeat_with(shard).take(count).collect(),
+            shards: std::iter::repeat_with(Mutex::default).take(count).collect(),
             each: blocks / count,
             counters: Counters::default(),
-            ahead: AtomicUsize::new(0),
+            ahead: Arc::default(),
             longest: AtomicU64::new(0),
         }
     }
@@ -170,11 +112,6 @@ impl<T: Copy> Cache<T> {
 
     fn shard(&self, number: usize) -> &Mutex<Shard<T>> {
         &self.shards[number % self.shards.len()]
-    }
-
-    /// The block of this number, if it is there.
-    pub(super) fn get(&self, number: usize) -> Option<Held<T>> {
-        lock(self.shard(number)).touch(number, &self.ahead)
     }
 
     /// Whether the block is there, or on its way.
@@ -198,16 +135,63 @@ impl<T: Copy> Cache<T> {
 
     /// Puts a block in the place of what is known of it; returns one that has to be stored to make room, which stays
     /// until it is removed.
-    pub(super) fn put(&self, number: usize, held: Held<T>) -> Option<Evicted<T>> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]; what was known stays.
+    pub(super) fn put(&self, number: usize, held: Held<T>) -> Result<Option<Evicted>> {
         let mut shard = lock(self.shard(number));
+        shard.reserve()?;
         shard.remove(number, &self.ahead);
         shard.insert(number, held, false, &self.ahead);
-        shard.evict(self.each, &self.ahead)
+        Ok(shard.evict(self.each, &self.ahead))
+    }
+
+    /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there; returns a block
+    /// as [`Self::put`] does. If there is neither, or what was loaded may be out of date by now, it returns what to give
+    /// with a copy that is loaded from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]; nothing is changed.
+    pub(super) fn change(
+        &self,
+        number: usize,
+        copy: Option<(u64, Vec<T>)>,
+        change: &mut dyn FnMut(&mut [T]),
+    ) -> Result<Result<Option<Evicted>, u64>> {
+        let mut shard = lock(self.shard(number));
+        if let Some(elements) = shard.changed(number) {
+            // Readers of the old elements keep them.
+            if Arc::get_mut(elements).is_none() {
+                *elements = Arc::new(list(elements.iter().copied())?);
+            }
+            Arc::get_mut(elements).into_iter().for_each(|elements| change(elements));
+            shard.touch(number, &self.ahead);
+            return Ok(Ok(None));
+        }
+        match copy {
+            Some((seen, mut elements)) if seen == shard.forgotten => {
+                shard.reserve()?;
+                change(&mut elements);
+                shard.remove(number, &self.ahead);
+                shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.ahead);
+                Ok(Ok(shard.evict(self.each, &self.ahead)))
+            }
+            _ => Ok(Err(shard.forgotten)),
+        }
+    }
+
+    /// The elements of a block that is not stored.
+    pub(super) fn unsaved(&self, number: usize) -> Option<Arc<Vec<T>>> {
+        lock(self.shard(number)).changed(number).cloned()
     }
 
     /// Forgets a block, or that it is being loaded.
-    pub(super) fn remove(&self, number: usize) {
-        lock(self.shard(number)).remove(number, &self.ahead);
+    pub(super) fn forget(&self, number: usize) {
+        let mut shard = lock(self.shard(number));
+        shard.forgotten += 1;
+        shard.remove(number, &self.ahead);
     }
 
     /// A block that was changed is stored now, if it is still the same.
@@ -235,7 +219,7 @@ impl<T: Copy> Cache<T> {
         number: usize,
         ahead: bool,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
-    ) -> Result<(Block<'b, T>, Option<Evicted<T>>), StorageError>
+    ) -> Result<(Block<'b, T>, Option<Evicted>), StorageError>
     where
         T: Send + Sync + 'static,
     {
@@ -263,10 +247,9 @@ impl<T: Copy> Cache<T> {
                 }
             };
             count(&self.counters.waits);
-            let patience =
-                PATIENCE + 4 * Duration::from_nanos(self.longest.load(Ordering::Relaxed));
             let done = lock(&other.done);
-            let waited = other.signal.wait_timeout_while(done, patience, |done| done.is_none());
+            let waited =
+                other.signal.wait_timeout_while(done, self.patience(), |done| done.is_none());
             let done = waited.unwrap_or_else(PoisonError::into_inner).0.clone();
             match done {
                 Some(Some(found)) => return Ok((found?.into_block(), None)),
@@ -275,6 +258,11 @@ impl<T: Copy> Cache<T> {
                 None => return Ok((self.alone(load)?, None)),
             }
         }
+    }
+
+    /// How long a thread waits for what another one does with a block.
+    pub(super) fn patience(&self) -> Duration {
+        PATIENCE + 4 * Duration::from_nanos(self.longest.load(Ordering::Relaxed))
     }
 
     /// Loads a block for this thread and nobody else.
@@ -294,7 +282,7 @@ impl<T: Copy> Cache<T> {
         own: Arc<Load<T>>,
         ahead: bool,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
-    ) -> Result<(Block<'b, T>, Option<Evicted<T>>), StorageError>
+    ) -> Result<(Block<'b, T>, Option<Evicted>), StorageError>
     where
         T: Send + Sync + 'static,
     {
@@ -324,77 +312,5 @@ impl<T: Copy> Cache<T> {
         drop(shard);
         announce.found = Some(Ok(held));
         block.map(|block| (block, evicted))
-    }
-}
-
-impl<T: Copy> Shard<T> {
-    /// The block, which is used now.
-    fn touch(&mut self, number: usize, unused: &AtomicUsize) -> Option<Held<T>> {
-        self.now += 1;
-        let now = self.now;
-        let Some(Entry::Held { held, used, ahead }) = self.entries.get_mut(&number) else {
-            return None;
-        };
-        *used = now;
-        if std::mem::take(ahead) {
-            unused.fetch_sub(1, Ordering::Relaxed);
-        }
-        let held = held.clone();
-        self.note_use(number);
-        Some(held)
-    }
-
-    fn note_use(&mut self, number: usize) {
-        if self.uses.try_reserve(1).is_ok() {
-            self.uses.push_back((self.now, number));
-        }
-        if self.uses.len() > 8 * self.entries.len() + SMALL {
-            let entries = &self.entries;
-            self.uses.retain(|(time, number)| {
-                matches!(entries.get(number), Some(Entry::Held { used, .. }) if used == time)
-            });
-        }
-    }
-
-    /// Adds a block that is not there.
-    fn insert(&mut self, number: usize, held: Held<T>, ahead: bool, unused: &AtomicUsize) {
-        if self.entries.try_reserve(1).is_err() {
-            return;
-        }
-        self.now += 1;
-        self.held += 1;
-        unused.fetch_add(usize::from(ahead), Ordering::Relaxed);
-        self.entries.insert(number, Entry::Held { held, used: self.now, ahead });
-        self.note_use(number);
-    }
-
-    fn remove(&mut self, number: usize, unused: &AtomicUsize) {
-        if let Some(Entry::Held { ahead, .. }) = self.entries.remove(&number) {
-            self.held -= 1;
-            unused.fetch_sub(usize::from(ahead), Ordering::Relaxed);
-        }
-    }
-
-    /// Makes room: removes what was used longest ago, but what is not stored; of that the first is returned.
-    fn evict(&mut self, most: usize, unused: &AtomicUsize) -> Option<Evicted<T>> {
-        let (mut passed, mut evicted) = (VecDeque::new(), None);
-        while self.held > most + passed.len()
-            && let Some((time, oldest)) = self.uses.pop_front()
-        {
-            let Some(Entry::Held { held, used, .. }) = self.entries.get(&oldest) else { continue };
-            if *used != time {
-                continue;
-            }
-            if let Held::Changed(elements) = held {
-                evicted = evicted.or_else(|| Some((oldest, elements.clone())));
-                passed.push_back((time, oldest));
-            } else {
-                self.remove(oldest, unused);
-            }
-        }
-        while let Some(last) = passed.pop_back() {
-            self.uses.push_front(last);
-        }
-        evicted
     }
 }

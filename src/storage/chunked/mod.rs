@@ -2,8 +2,10 @@
 
 mod ahead;
 mod cache;
+mod claims;
 mod memory;
 mod read;
+mod shard;
 mod sides;
 mod write;
 
@@ -15,11 +17,15 @@ use super::{Block, Blocks};
 use crate::error::Error;
 use crate::error::{Result, StorageError};
 use ahead::Ahead;
-use cache::{Cache, Held, count};
+use cache::{Cache, count};
+use claims::Claims;
+use shard::Held;
 use sides::Sides;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Bytes of blocks that a new cache holds.
 const BUDGET_BYTES: usize = 64 << 20;
@@ -54,10 +60,15 @@ pub struct Chunked<S: Blocks>
 where
     S::Elem: 'static,
 {
-    inner: Arc<Inner<S>>,
+    inner: Arc<Owner<S>>,
 }
 
-/// What clones share.
+/// What clones share. Dropping it stores what is not stored, and swallows errors.
+struct Owner<S: Blocks>(Arc<Inner<S>>)
+where
+    S::Elem: 'static;
+
+/// What threads that load ahead share with it, while they load.
 struct Inner<S: Blocks>
 where
     S::Elem: 'static,
@@ -65,6 +76,7 @@ where
     storage: Arc<S>,
     sides: Sides,
     cache: Cache<S::Elem>,
+    claims: Claims,
     /// How a block is stored, known since the first was changed.
     saver: OnceLock<Saver<S>>,
     ahead: Option<Ahead>,
@@ -123,7 +135,7 @@ where
         let sides = Sides::new(storage.extents().to_vec(), storage.block().to_vec())?;
         let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
         let blocks = (BUDGET_BYTES / bytes).max(processors());
-        Ok(Self { inner: Arc::new(Inner::new(Arc::new(storage), sides, blocks)) })
+        Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
 
     /// The same with an empty cache of so many bytes, and of at least one block for each processor. It takes over blocks
@@ -150,6 +162,10 @@ where
         self.changed(|inner| inner.check = Some(Arc::new(check)))
     }
 
+    fn of(inner: Inner<S>) -> Self {
+        Self { inner: Arc::new(Owner(Arc::new(inner))) }
+    }
+
     /// Another cache of the same storage.
     fn changed(self, change: impl FnOnce(&mut Inner<S>)) -> Self {
         let old = &self.inner;
@@ -160,12 +176,13 @@ where
             inner.saver.get_or_init(|| *saver);
         }
         for number in old.cache.changed() {
-            if let Some(held) = old.cache.get(number) {
-                inner.cache.put(number, held);
-                old.cache.remove(number);
+            if let Some(elements) = old.cache.unsaved(number)
+                && inner.cache.put(number, Held::Changed(elements)).is_ok()
+            {
+                old.cache.forget(number);
             }
         }
-        Self { inner: Arc::new(inner) }
+        Self::of(inner)
     }
 
     /// The storage below. What was written to it behind the cache may not be seen.
@@ -191,7 +208,8 @@ where
 {
     fn new(storage: Arc<S>, sides: Sides, blocks: usize) -> Self {
         let cache = Cache::new(blocks);
-        Self { storage, sides, cache, saver: OnceLock::new(), ahead: None, check: None }
+        let (claims, saver) = (Claims::default(), OnceLock::new());
+        Self { storage, sides, cache, claims, saver, ahead: None, check: None }
     }
 
     /// A block, from the cache if it is there.
@@ -209,9 +227,9 @@ where
             Ok(block)
         };
         let (block, evicted) = self.cache.load(number, ahead, &load)?;
-        if let Some((other, elements)) = evicted {
+        if let Some(other) = evicted {
             // Where that fails, the block stays in the cache, and a flush says why.
-            let _ = self.save(other, &elements);
+            let _ = self.save(other, Duration::ZERO);
         }
         if let Some(ahead) = &self.ahead {
             ahead.go_on();
@@ -219,14 +237,17 @@ where
         Ok(block)
     }
 
-    /// Stores a block that was changed.
-    fn save(&self, number: usize, elements: &Arc<Vec<S::Elem>>) -> Result<(), StorageError> {
-        let Some(saver) = self.saver.get() else { return Ok(()) };
-        let index = self.sides.index(number);
-        count(&self.cache.counters.stores);
-        saver(&self.storage, &index, elements).map_err(|error| self.named(&index, error))?;
-        self.cache.stored(number, elements);
-        Ok(())
+    /// Stores a block if it is one that is not stored; tells whether another thread still does after some time.
+    fn save(&self, number: usize, patience: Duration) -> Result<bool, StorageError> {
+        let Some(saver) = self.saver.get() else { return Ok(false) };
+        let Some(_claim) = self.claims.claim(number, patience) else { return Ok(true) };
+        if let Some(elements) = self.cache.unsaved(number) {
+            let index = self.sides.index(number);
+            count(&self.cache.counters.stores);
+            saver(&self.storage, &index, &elements).map_err(|error| self.named(&index, error))?;
+            self.cache.stored(number, &elements);
+        }
+        Ok(false)
     }
 
     /// An error of a block, at its first address.
@@ -238,24 +259,36 @@ where
     fn flush(&self) -> Result<(), StorageError> {
         let mut done = Ok(());
         for number in self.cache.changed() {
-            if let Some(Held::Changed(elements)) = self.cache.get(number) {
-                done = done.and(self.save(number, &elements));
-            }
+            let saved = self.save(number, self.cache.patience()).and_then(|is_taken| {
+                let error = || StorageError::new(0, "another thread stores the block");
+                if is_taken { Err(self.named(&self.sides.index(number), error())) } else { Ok(()) }
+            });
+            done = done.and(saved);
         }
         done
     }
 }
 
-/// What is not stored is stored now; errors are swallowed.
-impl<S: Blocks> Drop for Inner<S>
+impl<S: Blocks> Deref for Owner<S>
+where
+    S::Elem: 'static,
+{
+    type Target = Inner<S>;
+
+    fn deref(&self) -> &Inner<S> {
+        &self.0
+    }
+}
+
+impl<S: Blocks> Drop for Owner<S>
 where
     S::Elem: 'static,
 {
     fn drop(&mut self) {
-        let _ = self.flush();
         if let Some(ahead) = &self.ahead {
             ahead.end();
         }
+        let _ = self.flush();
     }
 }
 

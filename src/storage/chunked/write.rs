@@ -1,13 +1,15 @@
 //! Writing through the cache.
 
-use super::cache::{Held, count};
+use super::cache::count;
 use super::read::part;
-use super::{Chunked, Inner};
+use super::shard::Held;
+use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
 use crate::memory::list;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut, Reader, Writer};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
 #[derive(Debug)]
@@ -67,15 +69,17 @@ where
             chunked,
             error: StorageError::new(0, "a clone shares the storage"),
         };
-        let inner = match Arc::try_unwrap(self.inner) {
-            Ok(inner) => inner,
+        let owner = match Arc::try_unwrap(self.inner) {
+            Ok(owner) => owner,
             Err(inner) => return Err(shared(Self { inner })),
         };
         let (storage, sides, blocks) =
-            (inner.storage.clone(), inner.sides.clone(), inner.cache.blocks());
-        drop(inner);
+            (owner.storage.clone(), owner.sides.clone(), owner.cache.blocks());
+        let ahead = owner.ahead.clone();
+        drop(owner);
+        ahead.iter().for_each(Ahead::wait);
         Arc::try_unwrap(storage)
-            .map_err(|storage| shared(Self { inner: Arc::new(Inner::new(storage, sides, blocks)) }))
+            .map_err(|storage| shared(Self::of(Inner::new(storage, sides, blocks))))
     }
 }
 
@@ -83,40 +87,36 @@ impl<S: BlocksMut> Inner<S>
 where
     S::Elem: 'static,
 {
-    /// Changes a block in the cache.
+    /// Changes a block in the cache, for what is written from `address` on.
     fn change(
         &self,
         index: &[usize],
+        address: usize,
         change: &mut dyn FnMut(&mut [S::Elem]),
     ) -> Result<(), StorageError> {
         self.saver.get_or_init(|| S::store);
         let Some(number) = self.sides.number(index) else {
-            return Err(StorageError::new(0, format!("there is no block {index:?}")));
+            return Err(StorageError::new(address, format!("there is no block {index:?}")));
         };
-        let failed = |error: Error| StorageError::new(self.sides.first_address(index), error);
-        let mut elements = match self.cache.get(number) {
-            Some(Held::Changed(elements)) => elements,
-            _ => {
-                let block = self.load(index, false)?;
-                let len = self.sides.block_len;
-                let copy = match &block {
-                    Block::Fill(value) => list(std::iter::repeat_n(*value, len)),
-                    block => list(part(block, 0..len).iter().copied()),
-                };
-                Arc::new(copy.map_err(failed)?)
+        let failed = |error: Error| StorageError::new(address, error);
+        let mut copy = None;
+        loop {
+            match self.cache.change(number, copy.take(), change).map_err(failed)? {
+                Ok(None) => return Ok(()),
+                // An error of the other block names that block.
+                Ok(Some(other)) => return self.save(other, Duration::ZERO).map(drop),
+                Err(seen) => {
+                    let block =
+                        self.load(index, false).map_err(|e| StorageError { address, ..e })?;
+                    let len = self.sides.block_len;
+                    let elements = match &block {
+                        Block::Fill(value) => list(std::iter::repeat_n(*value, len)),
+                        block => list(part(block, 0..len).iter().copied()),
+                    };
+                    copy = Some((seen, elements.map_err(failed)?));
+                }
             }
-        };
-        // Readers of the old elements keep them.
-        if Arc::get_mut(&mut elements).is_none() {
-            elements = Arc::new(list(elements.iter().copied()).map_err(failed)?);
         }
-        if let Some(elements) = Arc::get_mut(&mut elements) {
-            change(elements);
-        }
-        if let Some((other, elements)) = self.cache.put(number, Held::Changed(elements)) {
-            self.save(other, &elements)?;
-        }
-        Ok(())
     }
 }
 
@@ -158,15 +158,14 @@ where
                 _ => within / step.unsigned_abs() + 1,
             };
             let part = &from[done..done + count.min(from.len() - done)];
-            let changed = self.inner.change(&index, &mut |block| {
+            self.inner.change(&index, address, &mut |block| {
                 for (k, &value) in part.iter().enumerate() {
                     let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
                     if let Some(slot) = block.get_mut(place) {
                         *slot = value;
                     }
                 }
-            });
-            changed.map_err(|error| StorageError { address, ..error })?;
+            })?;
             done += part.len();
         }
         Ok(())
@@ -192,17 +191,18 @@ where
                 format!("{} elements for block {index:?}", from.len()),
             ));
         };
+        let _claim = inner.claims.claim(number, inner.cache.patience());
         count(&inner.cache.counters.stores);
         match inner.storage.store(index, from) {
             Ok(()) => {
-                inner.cache.remove(number);
+                inner.cache.forget(number);
                 Ok(())
             }
             Err(error) => {
                 let error = inner.named(index, error);
                 if let Ok(kept) = list(from.iter().copied()) {
                     // Room is made at the next flush.
-                    inner.cache.put(number, Held::Changed(Arc::new(kept)));
+                    let _ = inner.cache.put(number, Held::Changed(Arc::new(kept)));
                 }
                 Err(error)
             }

@@ -1,0 +1,172 @@
+//! Some of the blocks of a cache, in the order of their last use.
+
+use crate::error::{Error, Result, StorageError};
+use crate::storage::Block;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+/// Uses that are noted at least, before those that later ones replace are dropped.
+const USES: usize = 64;
+
+/// Elements of a block that outlive a borrow.
+pub(super) enum Held<T> {
+    Fill(T),
+    Shared(Arc<dyn AsRef<[T]> + Send + Sync>),
+    /// Written here, and not stored yet.
+    Changed(Arc<Vec<T>>),
+}
+
+impl<T: Copy> Clone for Held<T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Fill(value) => Self::Fill(*value),
+            Self::Shared(elements) => Self::Shared(elements.clone()),
+            Self::Changed(elements) => Self::Changed(elements.clone()),
+        }
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> Held<T> {
+    pub(super) fn into_block<'b>(self) -> Block<'b, T> {
+        match self {
+            Self::Fill(value) => Block::Fill(value),
+            Self::Shared(elements) => Block::Shared(elements),
+            Self::Changed(elements) => Block::Shared(elements),
+        }
+    }
+}
+
+/// What a shard knows of a block.
+pub(super) enum Entry<T> {
+    /// A thread loads it.
+    Loading(Arc<Load<T>>),
+    /// It is there, and was used last at this time.
+    Held { held: Held<T>, used: u64, ahead: bool },
+}
+
+/// What came of a load, unless it cannot be shared.
+pub(super) type Outcome<T> = Option<Result<Held<T>, StorageError>>;
+
+/// A load that threads may wait for.
+pub(super) struct Load<T> {
+    pub(super) done: Mutex<Option<Outcome<T>>>,
+    pub(super) signal: Condvar,
+}
+
+pub(super) struct Shard<T> {
+    pub(super) entries: HashMap<usize, Entry<T>>,
+    /// Uses in order, those that a later one replaces among them.
+    uses: VecDeque<(u64, usize)>,
+    now: u64,
+    /// Blocks that are there.
+    held: usize,
+    /// Counts what was forgotten: what was loaded before may be older than what is stored.
+    pub(super) forgotten: u64,
+}
+
+impl<T> Default for Shard<T> {
+    fn default() -> Self {
+        let (entries, uses) = (HashMap::default(), VecDeque::new());
+        Self { entries, uses, now: 0, held: 0, forgotten: 0 }
+    }
+}
+
+/// The number of a block that has to be stored to make room.
+pub(super) type Evicted = usize;
+
+impl<T: Copy> Shard<T> {
+    /// The block, which is used now.
+    pub(super) fn touch(&mut self, number: usize, unused: &AtomicUsize) -> Option<Held<T>> {
+        self.now += 1;
+        let now = self.now;
+        let Some(Entry::Held { held, used, ahead }) = self.entries.get_mut(&number) else {
+            return None;
+        };
+        *used = now;
+        if std::mem::take(ahead) {
+            unused.fetch_sub(1, Ordering::Relaxed);
+        }
+        let held = held.clone();
+        self.note_use(number);
+        Some(held)
+    }
+
+    fn note_use(&mut self, number: usize) {
+        if self.uses.try_reserve(1).is_ok() {
+            self.uses.push_back((self.now, number));
+        }
+        if self.uses.len() > 8 * self.entries.len() + USES {
+            let entries = &self.entries;
+            self.uses.retain(|(time, number)| {
+                matches!(entries.get(number), Some(Entry::Held { used, .. }) if used == time)
+            });
+        }
+    }
+
+    /// The elements of a block that is not stored.
+    pub(super) fn changed(&mut self, number: usize) -> Option<&mut Arc<Vec<T>>> {
+        match self.entries.get_mut(&number) {
+            Some(Entry::Held { held: Held::Changed(elements), .. }) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Makes sure that [`Self::insert`] adds a block.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(super) fn reserve(&mut self) -> Result<()> {
+        let failed = |_| Error::OutOfMemory { bytes: size_of::<Entry<T>>() };
+        self.entries.try_reserve(1).map_err(failed)
+    }
+
+    /// Adds a block that is not there, if there is memory for it.
+    pub(super) fn insert(
+        &mut self,
+        number: usize,
+        held: Held<T>,
+        ahead: bool,
+        unused: &AtomicUsize,
+    ) {
+        if self.reserve().is_err() {
+            return;
+        }
+        self.now += 1;
+        self.held += 1;
+        unused.fetch_add(usize::from(ahead), Ordering::Relaxed);
+        self.entries.insert(number, Entry::Held { held, used: self.now, ahead });
+        self.note_use(number);
+    }
+
+    pub(super) fn remove(&mut self, number: usize, unused: &AtomicUsize) {
+        if let Some(Entry::Held { ahead, .. }) = self.entries.remove(&number) {
+            self.held -= 1;
+            unused.fetch_sub(usize::from(ahead), Ordering::Relaxed);
+        }
+    }
+
+    /// Makes room: removes what was used longest ago, but what is not stored; of that the first is returned.
+    pub(super) fn evict(&mut self, most: usize, unused: &AtomicUsize) -> Option<Evicted> {
+        let (mut passed, mut evicted) = (VecDeque::new(), None);
+        while self.held > most + passed.len()
+            && let Some((time, oldest)) = self.uses.pop_front()
+        {
+            let Some(Entry::Held { held, used, .. }) = self.entries.get(&oldest) else { continue };
+            if *used != time {
+                continue;
+            }
+            if matches!(held, Held::Changed(_)) {
+                evicted = evicted.or(Some(oldest));
+                passed.push_back((time, oldest));
+            } else {
+                self.remove(oldest, unused);
+            }
+        }
+        while let Some(last) = passed.pop_back() {
+            self.uses.push_front(last);
+        }
+        evicted
+    }
+}
