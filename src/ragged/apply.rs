@@ -34,6 +34,9 @@ pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
 
     #[doc(hidden)]
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>>;
+
+    #[doc(hidden)]
     fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>>;
 
     #[doc(hidden)]
@@ -78,6 +81,12 @@ macro_rules! operand_tuples {
             fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
                 let joint = Joint::of(Form::dense(&[]));
                 $(let joint = joint.join(self.$k.joint(stretch)?, $k + 1, stretch)?;)*
+                Ok(joint)
+            }
+
+            fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+                let joint = Joint::of(Form::dense(&[]));
+                $(let joint = joint.join(self.$k.outline(stretch)?, $k + 1, stretch)?;)*
                 Ok(joint)
             }
 
@@ -174,6 +183,11 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
         self.extents.as_ref().map_err(Error::clone)?;
         self.operands.joint(stretch)
+    }
+
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        self.extents.as_ref().map_err(Error::clone)?;
+        self.operands.outline(stretch)
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {

@@ -24,6 +24,12 @@ pub trait RaggedCompute: Send + Sync + super::sealed::Operation {
     #[doc(hidden)]
     fn extents(&self) -> Result<Vec<Extent>>;
 
+    /// The lengths of all rows of the result: without computing it, if they follow from those of the operand.
+    #[doc(hidden)]
+    fn form(&self, stretch: Stretch) -> Result<Form> {
+        self.compute(stretch)?.form()
+    }
+
     /// Computes all results.
     #[doc(hidden)]
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<Self::Elem>>>;
@@ -46,6 +52,10 @@ impl<C: RaggedCompute> RaggedCompute for &C {
 
     fn extents(&self) -> Result<Vec<Extent>> {
         (**self).extents()
+    }
+
+    fn form(&self, stretch: Stretch) -> Result<Form> {
+        (**self).form(stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<C::Elem>>> {
@@ -127,13 +137,14 @@ impl<C: RaggedCompute> DeferredRagged<C> {
         self.operation.extents()
     }
 
-    /// The lengths of all rows of the result, which is computed.
+    /// The lengths of all rows of the result, which is computed only if they depend on its elements, as those of calls
+    /// may.
     ///
     /// # Errors
     ///
     /// As [`Self::eval`].
     pub fn form(&self) -> Result<Form> {
-        self.eval()?.form()
+        self.operation.form(Stretch::Rows)
     }
 
     /// Computes the results.
@@ -262,6 +273,10 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
         let mut joint = Joint::of(kept.result.form()?.with_ones(self.ones));
         joint.kept.push(kept);
         Ok(joint)
+    }
+
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        Ok(Joint::of(self.operation.form(stretch)?.with_ones(self.ones)))
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {

@@ -9,6 +9,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, NOT_COMPUTED, pairs};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use smallvec::SmallVec;
 use std::fmt;
 
 /// An expression with ragged operands: what [`Expr`] is for dense ones. Sealed.
@@ -42,6 +43,13 @@ pub trait RaggedExpr: Send + Sync + Sealed {
     /// The lengths of all rows.
     #[doc(hidden)]
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
+
+    /// The same, without computing elements that no length depends on.
+    #[doc(hidden)]
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        let Joint { form, tail, .. } = self.joint(stretch)?;
+        Ok(Joint { form, tail, kept: SmallVec::new() })
+    }
 
     /// The expression over the items of a form that this one stretches to.
     #[doc(hidden)]
@@ -137,6 +145,10 @@ impl<E: RaggedExpr> RaggedExpr for LazyRagged<E> {
 
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
         self.0.joint(stretch)
+    }
+
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        self.0.outline(stretch)
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<E::Flat<'a>> {

@@ -13,6 +13,9 @@ enum Token {
     Element(usize),
 }
 
+/// Most tokens: rows without elements are elided too.
+const MOST_TOKENS: usize = 8 * MOST_CELLS;
+
 /// What is shown of a form.
 struct Layout {
     tokens: Vec<Token>,
@@ -25,6 +28,10 @@ impl Layout {
         let mut all = Self { tokens: Vec::new(), elements: Vec::new() };
         all.item(&form.axes(), 0);
         all
+    }
+
+    fn is_full(&self) -> bool {
+        self.elements.len() >= MOST_CELLS || self.tokens.len() >= MOST_TOKENS
     }
 
     /// One item of the axes so far.
@@ -46,9 +53,9 @@ impl Layout {
             if k > 0 {
                 self.tokens.push(Token::Text(", "));
             }
-            if k == extent - tail || k > 0 && self.elements.len() >= MOST_CELLS {
+            if k == extent - tail || k > 0 && self.is_full() {
                 self.tokens.push(Token::Text(".."));
-                if self.elements.len() >= MOST_CELLS {
+                if self.is_full() {
                     break;
                 }
                 self.tokens.push(Token::Text(", "));

@@ -103,7 +103,8 @@ impl<S> Ragged<S> {
                 (0..rows + 1).map(|k| offsets.number(k) * extent),
             )?)?),
             Bounds::Views(views) => {
-                let scaled = |all: &[usize]| list(all.iter().map(|&k| k * extent));
+                // Rows without items may start anywhere.
+                let scaled = |all: &[usize]| list(all.iter().map(|&k| k.saturating_mul(extent)));
                 Bounds::views(scaled(&views.starts)?, scaled(&views.lens)?, 1)
             }
         };

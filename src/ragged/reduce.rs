@@ -227,6 +227,17 @@ where
         Ok(kept.collect())
     }
 
+    fn form(&self, stretch: Stretch) -> Result<Form> {
+        let extents = self.e.extents()?;
+        let reduced = self.axes.mask(extents.len())?;
+        let Joint { form, .. } = self.e.outline(stretch)?;
+        let (mut merged, depth) = (None, form.rank() - form.trailing.len());
+        if let Plan::Merge { axis } = Plan::of(&extents, &reduced)? {
+            merged = Some((axis, Merged::of(&form, axis, depth)?.axes));
+        }
+        Ok(self.result(&form, &reduced, merged))
+    }
+
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<R::Out>>> {
         let extents = self.e.extents()?;
         let reduced = self.axes.mask(extents.len())?;

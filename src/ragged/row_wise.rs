@@ -84,21 +84,19 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         Ok(kinds)
     }
 
+    fn form(&self, stretch: Stretch) -> Result<Form> {
+        let along = along(&self.e.extents()?, self.axis)?;
+        let Joint { form, .. } = self.e.outline(stretch)?;
+        Ok(self.lanes(&form, &along)?.1.result(&form, &along))
+    }
+
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<P::Elem>>> {
         let along = along(&self.e.extents()?, self.axis)?;
         let joint = self.e.joint(stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
         let rank = content.shape()?.rank();
-        let skipped = usize::from(!form.blocks.is_empty());
-        let (from, lanes) = match (&along, form.blocks.last()) {
-            (Along::Rows, Some(block)) => (0, Lanes::of(&block.rows, &self.operation)?),
-            (Along::Rows, None) => return Err(Error::Axis { axis: self.axis, rank: form.rank() }),
-            (Along::Fixed(axis), _) => {
-                let extent = form.trailing[*axis];
-                (axis + skipped, Lanes::Fixed { extent, results: self.operation.results(extent) })
-            }
-        };
+        let (from, lanes) = self.lanes(form, &along)?;
         let count = form.count()?;
         let content = content.move_axis(from, rank - 1)?;
         let place = |error| placed(error, form, from);
@@ -119,6 +117,22 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
     fn explain(&self) -> Result<Explanation> {
         let what = format!("{} along axis {}, row by row, of:", P::WHAT, self.axis);
         Ok(super::explain::explain(&self.e)?.below([what]))
+    }
+}
+
+impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
+    /// The axis of the content that rows lie along, and the rows.
+    fn lanes(&self, form: &Form, along: &Along) -> Result<(usize, Lanes)> {
+        let skipped = usize::from(!form.blocks.is_empty());
+        match (along, form.blocks.last()) {
+            (Along::Rows, Some(block)) => Ok((0, Lanes::of(&block.rows, &self.operation)?)),
+            (Along::Rows, None) => Err(Error::Axis { axis: self.axis, rank: form.rank() }),
+            (Along::Fixed(axis), _) => {
+                let extent = form.trailing[*axis];
+                let results = self.operation.results(extent);
+                Ok((axis + skipped, Lanes::Fixed { extent, results }))
+            }
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use super::views::{Shown, numbered};
 use crate::error::Result;
 use crate::expr::Lazy;
 use crate::expr::sealed::Sealed;
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// What is shown of an expression that is computed first: the items of another form.
@@ -27,9 +26,8 @@ impl<E> Sealed for Viewed<E> {}
 impl<E: RaggedExpr> Viewed<E> {
     /// A view of an expression whose operands are joined already.
     pub(super) fn new(inner: E, view: impl FnOnce(Shown) -> Result<Shown>) -> Result<Self> {
-        let Joint { form, tail, .. } = inner.joint(Stretch::Rows)?;
-        let view = view(numbered(&form)?)?;
-        let joint = Joint { form, tail, kept: SmallVec::new() };
+        let joint = inner.outline(Stretch::Rows)?;
+        let view = view(numbered(&joint.form)?)?;
         Ok(Self { inner, joint, view })
     }
 }
@@ -56,6 +54,10 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
         let kept = self.inner.joint(stretch)?.kept;
         Ok(Joint { kept, ..Joint::of(self.view.form()?) })
+    }
+
+    fn outline(&self, _stretch: Stretch) -> Result<Joint<'static>> {
+        Ok(Joint::of(self.view.form()?))
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {

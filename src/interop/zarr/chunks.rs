@@ -12,13 +12,13 @@ use crate::shape::Shape;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut};
 use ::zarrs::array::{
     Array, ArrayBytes, ArrayError, ArrayShardedExt, ArrayShardedReadableExt,
-    ArrayShardedReadableExtCache, CodecError, CodecOptions, ElementOwned,
+    ArrayShardedReadableExtCache, ArrayToBytesCodecTraits, CodecError, CodecOptions, ElementOwned,
 };
-use ::zarrs::storage::byte_range::ByteRange;
 use ::zarrs::storage::{Bytes, ReadableStorageTraits, ReadableWritableStorageTraits};
 use bytemuck::CheckedBitPattern;
 use serde_json::{Map, Value};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl<T: FileElement + ElementOwned + CheckedBitPattern> ZarrElement for T {}
 /// Largest chunk or shard, in bytes: codecs take none that is larger.
 const LIMIT_BYTES: u64 = 1 << 32;
 
-/// What a frame may claim beyond twice its chunk.
+/// What frames may claim beyond twice their chunk.
 const FRAME_BYTES: u64 = 1 << 16;
 
 /// Numbers of a chunk, as zarrs counts.
@@ -45,7 +45,7 @@ pub struct Chunks<T, S: ?Sized> {
     /// The indexes of shards whose chunks are read.
     shards: Option<ArrayShardedReadableExtCache>,
     fill: T,
-    /// Whether chunks are frames of Zstandard.
+    /// Whether what is stored of a chunk are frames of Zstandard.
     frames: bool,
     /// Whether chunks are stored as they are in memory.
     raw: bool,
@@ -108,8 +108,10 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let metadata = serde_json::to_value(array.metadata());
         let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
         let described = Described::new(path, &metadata)?;
-        let codecs = [&metadata["codecs"], &metadata["compressor"]];
-        let frames = codecs.iter().any(|codecs| codecs.to_string().contains("\"zstd\""));
+        // The codec that is applied last, in version 3 or in version 2.
+        let codecs = metadata["codecs"].as_array().and_then(|codecs| codecs.last());
+        let last = codecs.unwrap_or(&metadata["compressor"]);
+        let frames = [last, &last["name"], &last["id"]].into_iter().any(|name| name == "zstd");
         let raw = is_raw::<T>(&metadata);
         if T::validate_data_type(array.data_type()).is_err() {
             let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
@@ -155,19 +157,18 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         Ok(missing)
     }
 
-    /// Refuses a chunk that says it becomes more than it is.
-    fn check_frame(&self, at: &[u64]) -> Result<(), ArrayError> {
-        let (storage, key) = (self.array.storage(), self.array.chunk_key(at));
-        let size = storage.size_key(&key)?.unwrap_or(0).min(frame::HEADER_BYTES as u64);
-        let header = storage.get_partial(&key, ByteRange::FromStart(0, Some(size)))?;
-        let claimed = header.and_then(|header| frame::content(&header)).unwrap_or(0);
+    /// Refuses frames that say they become more than their chunk.
+    fn check_frames(&self, encoded: &[u8]) -> Result<(), ArrayError> {
         let bytes = self.block.iter().product::<usize>() * size_of::<T>();
-        // Checksums and filters add a little.
-        if claimed > 2 * bytes as u64 + FRAME_BYTES {
-            let text = format!("a frame claims {claimed} bytes for a chunk of {bytes}");
-            return Err(ArrayError::Other(text));
+        match frame::bound(encoded) {
+            // Checksums and filters add a little.
+            Some(claimed) if claimed <= 2 * bytes as u64 + FRAME_BYTES => Ok(()),
+            Some(claimed) => {
+                let text = format!("its frames claim {claimed} bytes for a chunk of {bytes}");
+                Err(ArrayError::Other(text))
+            }
+            None => Err(ArrayError::Other("it is no sequence of frames".into())),
         }
-        Ok(())
     }
 
     /// The decoded bytes of a chunk, if it is in the store.
@@ -175,12 +176,20 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let once = CodecOptions::default().with_concurrent_target(1);
         let decoded: Option<ArrayBytes<'_>> = match &self.shards {
             Some(cache) => Some(self.array.retrieve_subchunk_opt(cache, at, &once)?),
-            None if self.raw => return Ok(self.array.storage().get(&self.array.chunk_key(at))?),
             None => {
-                if self.frames {
-                    self.check_frame(at)?;
+                let Some(encoded) = self.array.storage().get(&self.array.chunk_key(at))? else {
+                    return Ok(None);
+                };
+                if self.raw {
+                    return Ok(Some(encoded));
                 }
-                self.array.retrieve_chunk_if_exists_opt(at, &once)?
+                if self.frames {
+                    self.check_frames(&encoded)?;
+                }
+                let (codecs, shape) = (self.array.codecs(), self.array.chunk_shape(at)?);
+                let (dtype, fill) = (self.array.data_type(), self.array.fill_value());
+                let encoded = Cow::Owned(encoded.into());
+                Some(codecs.decode(encoded, &shape, dtype, fill, &once)?)
             }
         };
         let bytes = decoded.map(|decoded| decoded.into_fixed()).transpose();

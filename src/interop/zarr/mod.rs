@@ -13,9 +13,9 @@
 //! that is missing is the fill value, and takes no memory. Chunks are decoded to memory, each once as long as
 //! the cache of [`Chunked`] keeps it; what is stored as it is in memory is shared with the store, if that has it there.
 //!
-//! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, and a frame of Zstandard that says it becomes
-//! more than its chunk is refused. What gzip inflates to, and what is inside shards, zarrs believes: arrays of
-//! strangers that use those can ask for much memory.
+//! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, and frames of Zstandard that become more than
+//! their chunk are refused, whether they say so or not. What gzip inflates to, and what is inside shards or other
+//! codecs, zarrs believes: arrays of strangers that use those can ask for much memory.
 //!
 //! ```
 //! use lensor::interop::zarr::{self, Options};

@@ -3,7 +3,12 @@
 use super::chains::{View, chain};
 use super::model::{Model, read};
 use crate::support::Random;
+use lensor::lanes::SortOrder::Ascending;
+use lensor::prelude::*;
+use lensor::ragged::Ragged;
+use lensor::storage::FromFn;
 use quickcheck::quickcheck;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 quickcheck! {
     /// Chains of views show what they show of lists, and are refused with the same error.
@@ -37,4 +42,43 @@ quickcheck! {
         }
         true
     }
+}
+
+/// Forms of operations and of their views are known without computing them, and a view of a view computes once.
+#[test]
+fn views_of_operations_compute_them_once() {
+    let asked = AtomicUsize::new(0);
+    let count = |k: usize| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        (k * 7 % 5) as i64
+    };
+    let items = Tensor::new(6, FromFn::new(6, count)).unwrap();
+    let r = Ragged::from_views([3], vec![0, 3, 3], vec![3, 0, 3], 1, items).unwrap();
+    let sorted = r.sort(1, Ascending);
+    assert_eq!(sorted.form().unwrap().to_string(), "3 * var");
+    assert_eq!(r.sum(1).form().unwrap().to_string(), "3");
+    assert_eq!(r.cumsum(1).form().unwrap().to_string(), "3 * var");
+    let view = (sorted.lazy() + 10).flip(0).unwrap().select((1..,)).unwrap().flip(1).unwrap();
+    assert_eq!(asked.load(Ordering::Relaxed), 0);
+    assert_eq!(view.eval().unwrap().to_string(), "[[], [14, 12, 10]]");
+    assert!(asked.load(Ordering::Relaxed) < 2 * 6);
+}
+
+/// Rows that have no items may lie beyond all that there is.
+#[test]
+fn empty_rows_start_anywhere() {
+    let content = Tensor::from_vec([2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap();
+    let starts = vec![usize::MAX, 1];
+    let r = Ragged::from_views([2], starts, vec![0, 1], 1, content).unwrap();
+    assert_eq!(r.flatten(2).unwrap().to_string(), "[[], [4, 5, 6]]");
+}
+
+/// Printing is bounded by what is shown, not by rows without items.
+#[test]
+fn rows_without_items_are_elided() {
+    let empty = Tensor::full([12; 7].into_iter().chain([0]).collect::<Shape>(), 0_u8).unwrap();
+    let text = empty.as_ragged().to_string();
+    assert!(text.len() < 30_000 && text.contains(".."), "{}", text.len());
+    let rows = Ragged::from_rows(vec![[0_u8; 0]; 100_000]).unwrap();
+    assert_eq!(rows.to_string(), "[[], [], [], .., [], [], []]");
 }

@@ -320,15 +320,24 @@ fn strangers_are_refused() {
     }
     let zstd =
         format!(r#"{BYTES},{{"name":"zstd","configuration":{{"level":1,"checksum":false}}}}"#);
-    // A frame of one segment that claims 2^50 bytes.
-    let frame =
+    let refused = |frames: &[u8]| {
+        let t = stranger(&metadata("[4]", "[4]", &zstd), frames).unwrap();
+        t.to_vec().unwrap_err().to_string()
+    };
+    // A frame of one segment that claims 2^50 bytes, also behind one that is skipped; and 10,000 blocks of 128 KiB, each
+    // of one byte, without a claim.
+    let large =
         [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 50).to_le_bytes(), &[1, 0, 0]].concat();
-    let t = stranger(&metadata("[4]", "[4]", &zstd), &frame).unwrap();
-    let error = t.to_vec().unwrap_err();
-    assert!(
-        error.to_string().contains("claims 1125899906842624 bytes for a chunk of 32"),
-        "{error}"
-    );
+    let skipped = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
+    for frames in [large.clone(), [&skipped[..], &large].concat()] {
+        let error = refused(&frames);
+        assert!(error.contains("claim 1125899906842624 bytes for a chunk of 32"), "{error}");
+    }
+    let block = |last: u8| [2 | last, 0, 0x10, 7];
+    let blocks = [[block(0); 9_999].concat(), block(1).to_vec()].concat();
+    let error = refused(&[&[0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3], &blocks[..]].concat());
+    assert!(error.contains("claim 1310720000 bytes for a chunk of 32"), "{error}");
+    assert!(refused(b"none of this").contains("it is no sequence of frames"));
 }
 
 #[cfg(unix)]
