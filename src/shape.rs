@@ -128,9 +128,6 @@ impl Shape {
         }
     }
 
-    /// # Errors
-    ///
-    /// [`Error::RankLimit`] for a rank that no tensor can have.
     #[inline]
     pub(crate) fn check_rank(rank: usize) -> Result<()> {
         if rank <= Self::MAX_RANK {

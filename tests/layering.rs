@@ -553,7 +553,7 @@ const ALLOCATES: [(&str, &str, &str); 75] = [
     ("gufunc/outputs.rs", "Deferred::new(self).to_vec()", "reports what it cannot have"),
     ("ragged/deferred.rs", "self.eval()?.to_vec()", "reports what it cannot have"),
     ("tensor/views.rs", "at.len()", "parts that are asked for one by one"),
-    ("storage/chunked/cache.rs", "HashMap", "nothing; entries are reserved"),
+    ("storage/chunked/shard.rs", "HashMap", "nothing; entries are reserved"),
     ("storage/chunked/cache.rs", "take(count)", "at most 16 shards"),
     ("storage/conformance", "", "laws, for tests"),
     ("arbitrary", "", "random values, for tests"),

@@ -40,10 +40,6 @@ pub trait Prepare {
 
 /// Computes the deferred leaves of `e`, left to right; they are to be kept until `e` has been evaluated. Nothing
 /// is computed for an expression that carries an error or has no elements.
-///
-/// # Errors
-///
-/// What the expression carries, and what computing its leaves reports, of the leftmost first.
 #[inline]
 pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
     if e.defers() { compute(e) } else { Ok(Kept::default()) }
@@ -62,10 +58,6 @@ fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
 type Visit<'v, 'a> = &'v mut dyn FnMut(&'a dyn Prepare);
 
 /// Prepares all deferred operations that `each` visits.
-///
-/// # Errors
-///
-/// The first that is reported.
 pub(crate) fn prepare_all<'a>(
     each: &mut dyn FnMut(Visit<'_, 'a>),
     kept: &mut Kept<'a>,

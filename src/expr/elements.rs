@@ -12,10 +12,6 @@ use crate::storage::Writer;
 use std::mem::MaybeUninit;
 
 /// All elements of `e`, whose deferred leaves are computed, in row-major order.
-///
-/// # Errors
-///
-/// What evaluating reports, and [`Error::OutOfSpan`] if there is not space for just as many.
 pub(crate) fn fill_all<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     out: &mut [MaybeUninit<T>],
@@ -25,10 +21,6 @@ pub(crate) fn fill_all<T: Copy + Send + Sync>(
 }
 
 /// All elements of `e`, stretched to `shape`, in row-major order.
-///
-/// # Errors
-///
-/// [`Error::Destination`], and what evaluating reports.
 pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> Result<Vec<T>> {
     check_stretches(e, shape)?;
     let map = AddressMap::row_major(shape)?;
@@ -37,10 +29,6 @@ pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape)
 }
 
 /// Writes values to addresses that `map` reaches, one for one.
-///
-/// # Errors
-///
-/// [`Error::Storage`], and [`Error::OutOfSpan`] if storage has shrunk.
 pub(crate) fn write_elements<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,

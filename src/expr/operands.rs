@@ -12,10 +12,6 @@ use std::fmt;
 
 impl<E: Expr> Lazy<E> {
     /// Stretched to a shape.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Stretch`], and the error that the expression carries.
     pub(crate) fn stretched(self, shape: &Shape) -> Result<Self> {
         self.rewrite(&mut |map| map.stretch(shape, Align::Right))
     }

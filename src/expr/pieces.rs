@@ -130,10 +130,6 @@ pub(crate) fn row_major<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
 }
 
 /// All elements in row-major order: where they lie if they lie so, computed otherwise.
-///
-/// # Errors
-///
-/// What [`Lazy::eval`] reports.
 pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
     match row_major(e) {
         Some(elements) => Ok(Cow::Borrowed(elements)),

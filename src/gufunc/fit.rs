@@ -80,11 +80,6 @@ impl CoreDims<'_> {
 }
 
 /// Fits a signature to shapes of inputs, and of outputs that are there.
-///
-/// # Errors
-///
-/// In this order: [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::CoreExtent`], [`Error::Operands`],
-/// [`Error::CoreUnknown`] and [`Error::CoreComputed`], [`Error::Destination`].
 pub(super) fn fit(
     signature: &Signature,
     shapes: &[Shape],

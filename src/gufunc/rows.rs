@@ -79,10 +79,6 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     }
 
     /// Which axes are core axes, for operands of these ranks. Extents are for errors alone.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CoreRank`], [`Error::CoreAxes`].
     pub(crate) fn core_ranks(&self, shapes: &[Shape]) -> Result<CoreRanks> {
         let signature = self.signature()?;
         let missing = missing(signature, shapes)?;
@@ -95,10 +91,6 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     }
 
     /// Holds extents of cores against each other, as far as they are known.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CoreExtent`].
     pub(crate) fn check_cores(&self, cores: &[CoreExtents]) -> Result<()> {
         self.core_dims(cores).map(drop)
     }
@@ -128,10 +120,6 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
 
     /// Extents of the core axes of results, for cores some of whose extents differ from call to call: none for those
     /// that follow from such ones, or that the function may make of them.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::fit_cores`], as far as extents are known.
     pub(crate) fn core_results(&self, cores: &[CoreExtents]) -> Result<Vec<CoreExtents>> {
         let signature = self.signature()?;
         let shapes = shapes_of(cores);
@@ -160,10 +148,6 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     }
 
     /// The signature fitted to cores of these shapes.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::CoreExtent`], [`Error::CoreUnknown`], [`Error::CoreComputed`], [`Error::CoreRefused`].
     pub(crate) fn fit_cores(&self, cores: &[Shape]) -> Result<CoreFit> {
         let options = Options { empty: self.options.empty, ..Options::default() };
         let mut fit = self.inner.rules.fit(cores, None, &options)?;
@@ -186,10 +170,6 @@ pub(crate) struct CoreCalls<'w, I, O: Outputs>(Calling<'w, I, O>);
 
 impl<I: Inputs, O: Outputs> CoreCalls<'_, I, O> {
     /// Makes calls, with results one after another.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Elementary`] with the number of the call in the place of its index.
     pub(crate) fn make(
         &self,
         calls: &RowCalls<'_>,

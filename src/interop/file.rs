@@ -14,10 +14,6 @@ const LINKS: usize = 40;
 const NAMES: usize = 8;
 
 /// Opens a file and reads it.
-///
-/// # Errors
-///
-/// What `read` reports, and [`Error::Io`] with the name of the file; a directory is one, on every system.
 pub(super) fn open<T>(path: &Path, read: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     open_with(File::options().read(true), path, read)
 }
@@ -48,10 +44,6 @@ pub(super) fn save(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Resu
 /// error or a panic, the old one stays as it is and nothing else stays. `other` opens what is no regular file.
 ///
 /// A symbolic stage goes on leading to the file. Maps of the old file keep what they show.
-///
-/// # Errors
-///
-/// What `make` reports, and [`Error::Io`] with the name of the file.
 pub(super) fn replace<T>(
     path: &Path,
     other: impl FnOnce() -> io::Result<File>,

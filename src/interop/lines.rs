@@ -4,10 +4,6 @@ use crate::error::StorageError;
 use crate::storage::{Reader, read_each};
 
 /// Reads a run. `copy` fills a part of it from an address on, as far as the line of that address goes, and says how far.
-///
-/// # Errors
-///
-/// What `copy` and the storage report.
 pub(super) fn read_run<R: Reader>(
     storage: &R,
     start: usize,

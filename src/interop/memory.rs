@@ -19,9 +19,6 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// # Errors
-    ///
-    /// [`Error::NotStrided`].
     pub(super) fn of(map: &AddressMap) -> Result<Self> {
         let Some(axes) = map.linear_axes() else {
             return Err(map.check_strided().err().unwrap_or_else(|| no_memory(map)));
@@ -32,10 +29,6 @@ impl Window {
 }
 
 /// The elements from the lowest to the highest of a view of memory.
-///
-/// # Errors
-///
-/// [`Error::NotStrided`], also where the storage is no memory.
 pub(super) fn elements<S: Reader>(t: &Tensor<S>) -> Result<(Window, &[S::Elem])> {
     let window = Window::of(t.address_map())?;
     let elements = t.storage().as_slice().and_then(|all| all.get(window.span.clone()));
@@ -43,10 +36,6 @@ pub(super) fn elements<S: Reader>(t: &Tensor<S>) -> Result<(Window, &[S::Elem])>
 }
 
 /// The same to be written.
-///
-/// # Errors
-///
-/// As for [`elements`], and [`Error::NotInjective`].
 pub(super) fn elements_mut<S: Writer>(t: &mut Tensor<S>) -> Result<(Window, &mut [S::Elem])> {
     let window = Window::of(t.address_map())?;
     t.address_map().check_injective()?;

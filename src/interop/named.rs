@@ -7,10 +7,6 @@ use crate::memory::list;
 const TOLD: usize = 8;
 
 /// The array of a name.
-///
-/// # Errors
-///
-/// [`Error::NoArray`].
 pub(super) fn entry<'e, E>(
     format: &'static str,
     entries: &'e [E],
@@ -31,10 +27,6 @@ pub(super) fn malformed(format: &'static str, name: Option<&str>, reason: &str) 
 }
 
 /// Refuses a name that comes twice.
-///
-/// # Errors
-///
-/// [`Error::Malformed`], [`Error::OutOfMemory`].
 pub(super) fn check_unique<E>(
     format: &'static str,
     entries: &[E],

@@ -132,10 +132,6 @@ pub(super) fn sparse<T: TextElement>(
 }
 
 /// The stored entries of a tensor, as files list them: those of which all others are zero.
-///
-/// # Errors
-///
-/// [`Error::NotSparse`] and [`Error::FillNotZero`] of `what`, and [`Error::OutOfMemory`].
 pub(super) fn entries<S>(tensor: &Tensor<S>, what: &'static str) -> Result<Sparse<S::Elem>>
 where
     S: Reader<Elem: TextElement>,
@@ -155,9 +151,6 @@ pub(super) struct TextWriter<W> {
 }
 
 impl<W: Write> TextWriter<W> {
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`] unless there is room for a block and the line that ends it.
     pub(super) fn new(sink: W) -> Result<Self> {
         Ok(Self { sink: Checked(sink), text: text(BLOCK_BYTES + LINE_LIMIT)? })
     }

@@ -65,10 +65,6 @@ impl AxisMap {
     }
 
     /// Builds the inverse of a table, so that digits can be looked up.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
     pub(crate) fn invert(&self) -> Result<()> {
         match &self.pattern {
             Pattern::Listed(table) => table.invert().map(drop),
@@ -96,10 +92,6 @@ impl AxisMap {
     ///
     /// A difference of two visited addresses never needs more than twice the range of `isize`, so
     /// the caller's check of the addresses in `i128` covers all arithmetic here.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`] if a table has to be written anew.
     pub(crate) fn into_normal(self) -> Result<Normal> {
         let Self { extent, stride, pattern } = self;
         if extent == 0 {

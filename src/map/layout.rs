@@ -125,10 +125,6 @@ impl Layout {
     }
 
     /// Builds the inverses of all tables.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
     pub(crate) fn invert(&self) -> Result<()> {
         match self.patterns {
             Some(_) => self.axes().try_for_each(|axis| axis.invert()),

@@ -22,10 +22,6 @@ pub struct Mask {
 
 impl Mask {
     /// A mask of `bool`s that come in parts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
     pub(crate) fn append(&mut self, more: &[bool]) -> Result<()> {
         let taken = more.iter().filter(|is_taken| **is_taken).count();
         let mut at = self.indexes.len();
@@ -62,10 +58,6 @@ impl Mask {
     }
 
     /// The indexes that it takes of an axis.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ListLength`] if it is not as long as the axis.
     pub(super) fn indexes_of(&self, axis: usize, extent: usize) -> Result<&[usize]> {
         if self.len != extent {
             let what = "elements of the mask";

@@ -153,11 +153,6 @@ impl AddressMap {
     }
 
     /// The map with all addresses `by` lower.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NegativeAddress`](crate::Error::NegativeAddress) if an address of the last stage is lower
-    /// than `by`.
     pub(crate) fn moved_down(mut self, by: usize) -> Result<Self> {
         let (shape, lowest) = (self.shape(), self.span().start);
         if self.count() == 0 {

@@ -61,10 +61,6 @@ pub(crate) struct Repeat {
 
 impl Layout {
     /// The layout as seen from its addresses, if strides nest and it is not empty.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for the inverse of a table.
     pub(crate) fn nested(&self) -> Result<Option<Nested>> {
         self.invert()?;
         Ok(self.inverted())

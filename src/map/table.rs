@@ -39,10 +39,6 @@ impl Table {
     }
 
     /// Builds the inverse, so that [`Self::inverse`] has it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
     pub(crate) fn invert(&self) -> Result<&[(usize, usize)]> {
         if let Some(pairs) = self.0.inverse.get() {
             return Ok(pairs);

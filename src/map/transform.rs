@@ -322,9 +322,6 @@ impl Layout {
         self.patterns = Some(patterns.collect());
     }
 
-    /// # Errors
-    ///
-    /// [`Error::RankLimit`].
     #[inline]
     pub(super) fn insert(&mut self, at: usize, axis: Axis) -> Result<()> {
         Shape::check_rank(self.rank() + 1)?;

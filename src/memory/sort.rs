@@ -14,10 +14,6 @@ const PARTS: usize = 8;
 /// A quicksort, whose partitions write what is not less to the end of spare memory, without an unpredictable
 /// branch. Sorted runs, falling ones too, are found and merged, and so is what partitions badly. A comparison
 /// that is no order gives some order.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for a copy.
 pub(crate) fn sort_by<T: Copy>(
     items: &mut [T],
     spare: &mut Vec<T>,

@@ -14,10 +14,6 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    /// # Errors
-    ///
-    /// [`Error::Axis`], [`Error::RepeatedAxis`], [`Error::Contraction`], and [`Error::RankLimit`] for a product
-    /// of too many axes.
     pub(super) fn new(left: &Shape, right: &Shape, pairs: &[(usize, usize)]) -> Result<Self> {
         let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
         let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
@@ -36,10 +32,6 @@ impl Pairing {
 }
 
 /// Refuses two axes of different extents.
-///
-/// # Errors
-///
-/// [`Error::Contraction`].
 pub(super) fn check(
     left: &Shape,
     right: &Shape,

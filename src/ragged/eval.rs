@@ -11,10 +11,6 @@ use crate::storage::Reader;
 use crate::tensor::Tensor;
 
 /// Computes the items of an expression at its joint form.
-///
-/// # Errors
-///
-/// What joining lengths reports, before any element is read; what evaluating reports, with the index in the result.
 pub(super) fn evaluate<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Ragged<Vec<E::Elem>>> {
     let joint = e.joint(stretch)?;
     let flat = Lazy(e.flat(&joint)?);

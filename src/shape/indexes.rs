@@ -13,10 +13,6 @@ pub struct Indexes {
 
 impl Indexes {
     /// Of all indexes of a shape.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if they cannot be counted.
     pub(super) fn new(shape: &Shape) -> Result<Self> {
         let next = shape.iter().map(|_| 0).collect();
         Ok(Self { left: shape.count()?, next, shape: shape.clone() })

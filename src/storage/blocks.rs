@@ -152,10 +152,6 @@ impl<T> Block<'_, T> {
     }
 
     /// Holds the number of elements against that of a block.
-    ///
-    /// # Errors
-    ///
-    /// An error at `address` if they are not `len`.
     pub(crate) fn check(&self, len: usize, address: usize) -> Result<(), StorageError> {
         let found = self.as_slice().map_or(len, <[T]>::len);
         if found == len {

@@ -214,10 +214,6 @@ pub(in crate::expr) struct Elements {
 
 impl Elements {
     /// Copies them in ascending order of address, and puts the operand where the copy is.
-    ///
-    /// # Errors
-    ///
-    /// Memory; inside, what storage reports.
     #[inline(never)]
     fn copied<T: Copy + Send + Sync>(
         &self,
@@ -280,10 +276,6 @@ impl Elements {
 }
 
 /// Copies the runs of a footprint.
-///
-/// # Errors
-///
-/// Memory; inside, what storage reports.
 #[inline(never)]
 pub(in crate::expr) fn read_footprint<T: Copy + Send + Sync>(
     storage: &dyn Reader<Elem = T>,

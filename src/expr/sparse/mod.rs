@@ -117,10 +117,6 @@ pub(super) fn evaluate<T: Copy + Send + Sync>(
 
 /// Calls `visit` with the value of all elements that no operand stores, and with row-major positions and elements
 /// of an expression where its operands store entries, ascending, block by block; returns that value too.
-///
-/// # Errors
-///
-/// As [`Lazy::eval_sparse`], and what `visit` returns.
 #[inline(never)]
 pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
     e: &dyn Node<T>,

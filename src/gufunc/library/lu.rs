@@ -249,10 +249,6 @@ fn column_shift<T: Real>(c: usize, k: usize, b: &[T], factors: &[T]) -> i64 {
 /// Solution X of A X = B, for row-major A (n x n) and B (n x k).
 ///
 /// A matrix A with NaN or infinities gives NaNs or zeros, not an error.
-///
-/// # Errors
-///
-/// [`Singular`] if a pivot is exactly 0.
 #[inline(always)]
 pub(super) fn solve<T: Real>(
     n: usize,

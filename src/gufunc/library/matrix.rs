@@ -315,10 +315,6 @@ fn inv_of<T: Real, const N: usize>(
 /// Inverse of a row-major n x n matrix.
 ///
 /// A matrix with NaN or infinities gives NaNs or zeros, not an error.
-///
-/// # Errors
-///
-/// [`Singular`] if elimination meets a pivot of exactly 0.
 #[inline(always)]
 pub(super) fn inv<T: Real>(
     n: usize,

@@ -7,11 +7,6 @@ use crate::interop::text::{Content, Lines};
 use std::io::Read;
 
 /// Calls `visit` with index and value of every entry that the file lists, in its order.
-///
-/// # Errors
-///
-/// [`Error::ElementType`], [`Error::Line`], [`Error::LineIndex`], [`Error::EntryCount`], [`Error::Io`], and
-/// what `visit` returns.
 pub(super) fn for_each<T: FileElement>(
     header: &Header,
     lines: &mut Lines<impl Read>,

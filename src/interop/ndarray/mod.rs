@@ -281,10 +281,6 @@ fn distances(window: &Window) -> SmallVec<[usize; 4]> {
 }
 
 /// The map of an array whose first element lies above others where axes run backwards; its memory begins with the lowest.
-///
-/// # Errors
-///
-/// As for [`AddressMap::from_strides`].
 fn map_from_lowest(shape: &[usize], strides: &[isize]) -> Result<AddressMap> {
     let below = shape.iter().zip(strides).filter(|(extent, stride)| **extent > 1 && **stride < 0);
     let offset = below.fold(0_usize, |offset, (extent, stride)| {

@@ -21,10 +21,6 @@ pub(super) struct Fields {
 
 /// Reads the dict in `header[start..]`, where `header` starts with the file, so that positions are
 /// those in the file.
-///
-/// # Errors
-///
-/// [`Error::Header`] at the first byte that does not fit.
 pub(super) fn parse(header: &[u8], start: usize) -> Result<Fields> {
     Parser { header, at: start }.dict()
 }

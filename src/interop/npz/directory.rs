@@ -35,10 +35,6 @@ impl<R: Read + Seek> ReaderAt for Anywhere<'_, R> {
 }
 
 /// Lists a source of `len` bytes; headers are not read.
-///
-/// # Errors
-///
-/// As for [`Archive::new`](super::Archive::new).
 pub(super) fn entries(source: &mut (impl Read + Seek), len: u64) -> Result<Vec<Entry>> {
     let longest = MAX_CENTRAL_DIRECTORY_RECORD_SIZE as u64;
     let mut buffer: Vec<u8> = zeros(len.clamp(BUFFER_BYTES, longest) as usize)?;
@@ -100,10 +96,6 @@ fn name(file: &[u8]) -> Result<String> {
 
 /// Reads the headers of files in a source of `len` bytes. Few bytes inflate to many, of which a header or an error may
 /// keep some.
-///
-/// # Errors
-///
-/// [`Error::Malformed`] if all that entries hold is more than twice what there is.
 pub(super) fn read_headers(
     entries: &mut [Entry],
     source: &mut (impl Read + Seek),

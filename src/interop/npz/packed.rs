@@ -20,10 +20,6 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Unpacks the file from a source that is at its start.
-    ///
-    /// # Errors
-    ///
-    /// Why it cannot be unpacked.
     pub(super) fn unpack<'a>(&self, source: impl Read + 'a) -> Result<Unpacked<'a>, String> {
         let source = Checked(source).take(self.packed_bytes);
         let source: Box<dyn Read + 'a> = match self.method {

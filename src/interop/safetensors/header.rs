@@ -33,11 +33,6 @@ pub(super) struct Listed {
 }
 
 /// Lists a header of `bytes` bytes from `start` on, of a file of `found` bytes.
-///
-/// # Errors
-///
-/// [`Error::Malformed`] for a header that is none, or takes more memory than twice the file; [`Error::RankLimit`],
-/// [`Error::OutOfMemory`], [`Error::Io`].
 pub(super) fn list(
     source: &mut (impl Read + Seek),
     [start, bytes, found]: [u64; 3],

@@ -25,10 +25,6 @@ pub(super) struct Described {
 
 impl Described {
     /// From metadata of version 3 or 2.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Malformed`], [`Error::RankLimit`].
     pub(super) fn new(path: &str, metadata: &Value) -> Result<Self> {
         let wrong = |what: &str| malformed(Some(path), format!("its metadata has no {what}"));
         let shape = numbers(&metadata["shape"]).ok_or_else(|| wrong("shape"))?;
@@ -91,10 +87,6 @@ pub(super) fn key(path: &str, file: &str) -> Result<StoreKey> {
 }
 
 /// Refuses metadata that is larger than any array has.
-///
-/// # Errors
-///
-/// [`Error::HeaderTooLarge`], [`Error::Malformed`] if the store refuses.
 pub(super) fn check_size<S>(store: &S, path: &str) -> Result<()>
 where
     S: ReadableStorageTraits + ?Sized,

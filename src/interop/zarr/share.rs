@@ -22,10 +22,6 @@ impl<T: ZarrElement> AsRef<[T]> for Elements<T> {
 }
 
 /// The elements that these bytes are, where they lie if that is possible.
-///
-/// # Errors
-///
-/// What is wrong, in words.
 pub(super) fn elements<T: ZarrElement>(bytes: Bytes) -> Result<Block<'static, T>, String> {
     if !bytes.len().is_multiple_of(size_of::<T>()) {
         return Err(format!("{} bytes are no whole elements", bytes.len()));

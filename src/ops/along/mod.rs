@@ -135,9 +135,6 @@ fn below(shape: &Shape, axis: usize) -> usize {
 }
 
 impl<'e, E: Expr> Along<'e, E> {
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if there is no such axis, and the error that `e` carries.
     pub(crate) fn new(e: &'e E, axis: usize) -> Result<Self> {
         let shape = e.shape()?;
         shape.extent(axis)?;
@@ -162,10 +159,6 @@ impl<'e, E: Expr> Along<'e, E> {
     }
 
     /// All results, in row-major order, to all slots of `out`.
-    ///
-    /// # Errors
-    ///
-    /// What evaluating the operand reports, and [`Error::Overflow`].
     pub(crate) fn fill<W: Sweep<E::Elem>>(
         &self,
         sweep: &W,
@@ -189,10 +182,6 @@ impl<'e, E: Expr> Along<'e, E> {
     }
 
     /// Visits all lanes for what the sweep notes of them.
-    ///
-    /// # Errors
-    ///
-    /// What evaluating the operand reports.
     pub(crate) fn visit<W: Sweep<E::Elem, Out = ()>>(&self, sweep: &W) -> Result<()> {
         let count = self.shape_of(sweep.results()).count()?;
         let mut nothing = list(std::iter::repeat_n((), count))?;

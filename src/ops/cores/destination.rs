@@ -36,9 +36,6 @@ pub(crate) struct Arranged<'w, W> {
 }
 
 impl<'w, W: Writer> Arranged<'w, W> {
-    /// # Errors
-    ///
-    /// [`Error::NotInjective`] if two indexes share an address.
     pub(crate) fn new(out: &'w mut Tensor<W>, arrangement: &Arrangement) -> Result<Self> {
         out.address_map().check_injective()?;
         let order = arrangement.order.clone();

@@ -37,10 +37,6 @@ const RESULTS: usize = 1 << 20;
 /// What is done with cores.
 pub(crate) trait Work<I: Inputs, O: Outputs>: Sync {
     /// Makes the calls of a row.
-    ///
-    /// # Errors
-    ///
-    /// That of the first call that fails.
     fn run(&self, row: Row<'_, I, O>) -> Result<()>;
 }
 
@@ -109,11 +105,6 @@ impl Calls<'_> {
     }
 
     /// Makes all calls, with their results to slices.
-    ///
-    /// # Errors
-    ///
-    /// What evaluating the operands reports, of the first of them; otherwise that of the first call, in row-major
-    /// order, that fails.
     pub(crate) fn fill<I: Inputs, O: Outputs>(
         &self,
         operands: &I::Operands<'_>,
@@ -125,10 +116,6 @@ impl Calls<'_> {
     }
 
     /// Makes all calls, with their results to destinations. `kept` tells whether calls find there what they change.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::fill`], and what writing reports.
     pub(crate) fn assign<I: Inputs, O: Outputs>(
         &self,
         operands: &I::Operands<'_>,

@@ -144,10 +144,6 @@ pub struct Operand<'e, T: Clone> {
 impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     /// An operand of the calls of a loop. `fits` tells whether cores of these extents and strides, with this step
     /// along the last axis of the loop, need not be row-major.
-    ///
-    /// # Errors
-    ///
-    /// What the operand carries, and what evaluating it reports if its cores are needed again and again.
     #[inline(never)]
     pub(crate) fn new<E: Expr<Elem = T>>(
         e: &'e E,

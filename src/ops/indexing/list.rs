@@ -65,10 +65,6 @@ impl Indexes<'_> {
     }
 
     /// The shape of what is read at them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Rank`], [`Error::Axis`] and [`Error::Operands`].
     pub(super) fn shape(&self, rank: usize) -> Result<Shape> {
         let mut shape = Shape::default();
         for (k, operand) in self.operands.iter().enumerate() {
@@ -102,11 +98,6 @@ impl Indexes<'_> {
     }
 
     /// Calls `visit` with row-major positions in `of`, a part of the list after another.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::IndexAt`] for the first index out of bounds; what [`Self::shape`] and evaluating the list report,
-    /// and what `visit` returns.
     pub(super) fn for_each_part(
         &self,
         of: &Shape,
@@ -149,10 +140,6 @@ impl Indexes<'_> {
     }
 
     /// The positions of all of them.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::for_each_part`].
     pub(super) fn positions(&self, of: &Shape) -> Result<Vec<usize>> {
         let count = self.shape(of.rank())?.count()?;
         let mut all = Vec::new();

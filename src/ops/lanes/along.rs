@@ -14,10 +14,6 @@ use std::ops::Range;
 /// but for `axis`, whose extent is that of the second.
 ///
 /// `None` if that has no elements.
-///
-/// # Errors
-///
-/// [`Error::Axis`], and [`Error::Lanes`] if the shapes do not go together.
 pub(super) fn together<A: Expr, B: Expr>(
     a: Lazy<A>,
     b: Lazy<B>,
@@ -40,10 +36,6 @@ pub(super) fn together<A: Expr, B: Expr>(
 }
 
 /// Shape of the indices of elements of lanes, where their other axes stretch to those of the lanes.
-///
-/// # Errors
-///
-/// [`Error::Axis`], and [`Error::Lanes`] if they do not stretch so.
 pub(super) fn places(lanes: &Shape, indices: &Shape, axis: usize) -> Result<Shape> {
     let extent = indices.get(axis).copied().unwrap_or(1);
     let places = with_extent(lanes, axis, extent)?;
@@ -56,10 +48,6 @@ pub(super) fn places(lanes: &Shape, indices: &Shape, axis: usize) -> Result<Shap
 }
 
 /// Values for indices of lanes, at the shape that both are stretched to.
-///
-/// # Errors
-///
-/// As [`places`], and [`Error::Destination`] if the values do not stretch so.
 pub(super) fn values<T: Pairs<R>, R>(
     lanes: &Shape,
     indices: &Shape,
@@ -133,10 +121,6 @@ impl<T: Copy> Before<T, usize, T> for FirstTaken {
 }
 
 /// Refuses `indices`, of which there are some, if lanes have no elements.
-///
-/// # Errors
-///
-/// [`Error::Index`] with the first of them.
 pub(super) fn check_inside(
     extent: usize,
     indices: &Lazy<impl Expr<Elem = usize>>,
@@ -146,10 +130,6 @@ pub(super) fn check_inside(
 }
 
 /// Writes the elements of `lane` at `indices`.
-///
-/// # Errors
-///
-/// [`Error::Index`] if one lies outside.
 fn take<T: Copy>(lane: &[T], indices: &[usize], out: &mut [T], axis: usize) -> Result<()> {
     for (slot, &index) in out.iter_mut().zip(indices) {
         *slot = *lane.get(index).ok_or_else(|| outside(axis, index, lane.len()))?;
@@ -158,10 +138,6 @@ fn take<T: Copy>(lane: &[T], indices: &[usize], out: &mut [T], axis: usize) -> R
 }
 
 /// Writes `values` to the elements of `lane` at `indices`, one after another.
-///
-/// # Errors
-///
-/// [`Error::Index`] if one lies outside.
 pub(super) fn put<T: Copy>(
     indices: &[usize],
     values: &[T],

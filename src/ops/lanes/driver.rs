@@ -29,10 +29,6 @@ pub(super) enum Old {
 
 /// Changes every lane of `out` along `axis`, several at a time and one after another: `f` is also told their
 /// length.
-///
-/// # Errors
-///
-/// As [`zip_blocks`].
 pub(super) fn update_blocks<W, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
 where
     W: Writer,
@@ -49,12 +45,6 @@ where
 ///
 /// `f` is called with some lanes of the operands, their numbers among these, and the lanes of the output that
 /// belong to them, one after another.
-///
-/// # Errors
-///
-/// [`Error::Axis`], [`Error::Destination`] if the other axes differ, [`Error::NotInjective`], what the
-/// evaluation of the operands reports, the first error of `f` in order of the lanes, and [`Error::Storage`]
-/// if a lane cannot be written.
 pub(super) fn zip_blocks<A, B, W, F>(
     (a, b): (&Lazy<A>, &Lazy<B>),
     axis: usize,
@@ -129,10 +119,6 @@ where
 }
 
 /// How [`zip_blocks`] would go about it, in words: to new memory of this shape. `each` says what becomes of a lane.
-///
-/// # Errors
-///
-/// As [`zip_blocks`] before it reads an element.
 pub(super) fn explain_lanes<A: Expr, B: Expr>(
     (a, b): (&Lazy<A>, &Lazy<B>),
     axis: usize,

@@ -6,20 +6,12 @@ use crate::error::Result;
 use crate::shape::Shape;
 
 /// The extents of all axes but one.
-///
-/// # Errors
-///
-/// [`Error::Axis`] if there is no such axis.
 pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
     shape.extent(axis)?;
     Ok(shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &extent)| extent).collect())
 }
 
 /// `shape` with another extent of one axis.
-///
-/// # Errors
-///
-/// [`Error::Axis`] if there is no such axis.
 pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<Shape> {
     shape.extent(axis)?;
     Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())

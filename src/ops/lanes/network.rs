@@ -25,10 +25,6 @@ impl<R> Default for Network<R> {
 
 impl<R: Radix> Network<R> {
     /// Sorts the first [`LANES`] lanes of `len` items.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(super) fn sort(&mut self, items: &mut [R], len: usize) -> Result<()> {
         resize(&mut self.rows, len, [R::default(); LANES])?;
         let (items, rows) = (&mut items[..len * LANES], &mut self.rows[..len]);

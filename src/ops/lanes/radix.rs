@@ -71,10 +71,6 @@ impl Algorithm {
     ///
     /// There are as many lanes as are sorted [together](Self::together), one after another, and [`SPARE`]
     /// items more, whose values are lost.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     #[inline(always)]
     pub(super) fn sort<R: Radix>(
         self,

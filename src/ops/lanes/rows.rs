@@ -58,10 +58,6 @@ pub(crate) trait SortedRows<T: Sortable>: Picked<T> {
     fn restore(run: &[T], sorted: &[Self::Item], out: &mut [Self::Elem], descending: bool);
 
     /// All results of a run by itself.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     fn sort_run(
         memory: &mut Self::Memory,
         run: &[T],
@@ -137,10 +133,6 @@ impl<T: Sortable> SortedRows<T> for Positions {
 }
 
 /// The first in order of each of some runs, at most `limit`, one run after another.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(crate) fn sort_rows<'d, T: Sortable, P: SortedRows<T>>(
     rows: impl Iterator<Item = Run<'d, T>>,
     out: &mut [P::Elem],

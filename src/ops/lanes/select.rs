@@ -64,10 +64,6 @@ pub(super) fn first_of_lane<T: Copy, K: Ord + Copy, U>(
 }
 
 /// Each of some runs around its element of rank `k`, one after another; shorter runs come as they are.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`].
 pub(crate) fn partition_rows<'d, T: Sortable + 'd, P: Picked<T>>(
     rows: impl Iterator<Item = &'d [T]>,
     out: &mut [P::Elem],

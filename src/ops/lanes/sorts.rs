@@ -37,11 +37,6 @@ impl<T: Sortable> LaneOperation<T> for Sort {
 
 /// Sorts runs of `length` elements, the first from the first of these places on and each as far after the one before as
 /// the second says, to slots one after another.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::OutOfSpan`](crate::Error::OutOfSpan) if a run does not lie
-/// in the slice.
 pub(crate) fn sort_runs<T: Sortable>(
     elements: &[T],
     place: [isize; 2],
@@ -55,10 +50,6 @@ pub(crate) fn sort_runs<T: Sortable>(
 }
 
 /// The positions that would sort runs in ascending order, see [`sort_runs`].
-///
-/// # Errors
-///
-/// As [`sort_runs`].
 pub(crate) fn argsort_runs<T: Sortable>(
     elements: &[T],
     place: [isize; 2],

@@ -346,10 +346,6 @@ impl<T: Arithmetic + 'static> Work<[T; 2], [MaybeUninit<T>; 1]> for Multiplying<
 }
 
 /// The product of two matrices, row-major. They are multiplied as those of stacks are, with the same bits.
-///
-/// # Errors
-///
-/// [`Error::OutOfSpan`] if the product is not just `out`.
 pub(crate) fn multiply<T: Arithmetic + 'static>(
     a: &Matrix<'_, T>,
     b: &Matrix<'_, T>,

@@ -16,10 +16,6 @@ const NARROW: usize = 1 << 12;
 type Product<T> = (Vec<usize>, Vec<T>);
 
 /// The entries of a product of `rows` rows.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(super) fn multiply<T, M>(
     semiring: &M,
     left: Entries<'_, T>,
@@ -39,10 +35,6 @@ where
 }
 
 /// How [`multiply`] would go about it, in words, the number of terms, and by how many threads.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 pub(super) fn explain<T: Copy>(
     left: Entries<'_, T>,
     right: Entries<'_, T>,

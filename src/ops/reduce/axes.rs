@@ -20,10 +20,6 @@ pub enum Axes {
 
 impl Axes {
     /// Whether each axis of a tensor of this rank is among them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] for an axis that does not exist, [`Error::RepeatedAxis`] for one given twice.
     pub(crate) fn mask(&self, rank: usize) -> Result<Mask> {
         let axes = match self {
             Self::All => return Ok(Mask::from_elem(true, rank)),

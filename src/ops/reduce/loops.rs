@@ -7,10 +7,6 @@ use crate::kernel::{Kernel, dispatch, dispatch_widest};
 use crate::memory::try_reserve_exact;
 
 /// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[inline(always)]
 pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
     reducer: &R,
@@ -32,10 +28,6 @@ pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
 }
 
 /// The states of all columns of at least one row, the first of them at `position`.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
 #[inline(always)]
 pub(crate) fn fold_columns<T: Copy, R: Reducer<T>>(
     reducer: &R,

@@ -300,10 +300,6 @@ where
 }
 
 /// Folds the axes of an operand that a mask tells; its deferred operands are computed.
-///
-/// # Errors
-///
-/// Those of [`Fold`].
 pub(crate) fn fold_dense<E: Expr, R: Reducer<E::Elem>>(
     e: &E,
     reduced: &[bool],

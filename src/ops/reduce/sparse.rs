@@ -27,12 +27,6 @@ use states::{Cellwise, RUNS, Run, States};
 /// The result stores the cells in which some element is stored; its fill value is the result of a cell
 /// without one. Time and memory are in proportion to the entries, however many cells there are and however
 /// large they are, if [`Reducer::repeat`] is quick.
-///
-/// # Errors
-///
-/// [`Error::EmptyReduction`] over an axis of extent 0 if the reducer has no
-/// result for no elements; [`Error::Overflow`] and [`Error::NothingLeft`] with the first such index of the result; and as
-/// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse).
 #[inline(never)]
 pub(crate) fn reduce_stored<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
@@ -50,10 +44,6 @@ pub(crate) fn reduce_stored<T: Copy + Send + Sync, R: Reducer<T>>(
 }
 
 /// [`reduce_stored`], with all cells in memory.
-///
-/// # Errors
-///
-/// Those of [`reduce_stored`], and [`Error::OutOfMemory`].
 #[inline(never)]
 pub(crate) fn reduce_to_dense<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
@@ -137,10 +127,6 @@ fn all_elements<T: Copy + Send + Sync>(result: Tensor<Sparse<T>>) -> Result<Vec<
 }
 
 /// How [`reduce_stored`] would go about it, in words, and the bytes of the entries.
-///
-/// # Errors
-///
-/// Those of the shape.
 pub(crate) fn explain_stored<T: Copy + Send + Sync, R: Reducer<T>>(
     e: &Boxed<'_, T>,
     mask: &[bool],

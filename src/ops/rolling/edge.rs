@@ -33,10 +33,6 @@ pub(super) struct Extent {
 
 impl Extent {
     /// How many windows an axis of `extent` elements has.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Window`] if they are empty or, unless cut, longer than the axis.
     pub(super) fn results(&self, extent: usize) -> Result<usize> {
         let fits = self.edge == WindowEdge::Cut || self.window <= extent;
         if self.window == 0 || !fits {

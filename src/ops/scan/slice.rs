@@ -10,11 +10,6 @@ use std::mem::MaybeUninit;
 
 /// Writes the running results of runs, the same bits as those of lanes, one run after another; tells the first that does
 /// not exist, by its number among all.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), and [`Error::OutOfSpan`](crate::Error::OutOfSpan) if there are
-/// not as many results.
 pub(crate) fn scan_rows<'d, T: Copy + 'd, R: Reducer<T>>(
     reducer: &R,
     rows: impl Iterator<Item = &'d [T]>,
@@ -41,10 +36,6 @@ pub(crate) fn scan_rows<'d, T: Copy + 'd, R: Reducer<T>>(
 }
 
 /// [`scan_rows`] of one run.
-///
-/// # Errors
-///
-/// As that.
 pub(crate) fn scan_run<T: Copy, R: Reducer<T>>(
     reducer: &R,
     run: &[T],

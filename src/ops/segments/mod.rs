@@ -246,10 +246,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
 }
 
 /// Folds parts of an axis between neighbouring offsets, which ascend and lie inside; deferred operands are computed.
-///
-/// # Errors
-///
-/// Those of [`Segmented`], but of offsets and of parts without elements.
 pub(crate) fn fold_cuts<E: Expr, R: Reducer<E::Elem>>(
     e: &E,
     axis: usize,

@@ -16,9 +16,6 @@ pub enum Spacing<T> {
 }
 
 impl<T: Copy> Spacing<T> {
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
     pub(super) fn try_clone(&self) -> Result<Self> {
         Ok(match self {
             Self::Uniform(distance) => Self::Uniform(*distance),
@@ -88,10 +85,6 @@ pub(super) enum Order {
 }
 
 impl<'s, T: Real> Rule<'s, T> {
-    /// # Errors
-    ///
-    /// [`Error::Window`] if the axis has too few elements, [`Error::Coordinates`] if there is not one
-    /// coordinate for each, [`Error::RepeatedCoordinate`] if neighbours have the same, [`Error::OutOfMemory`].
     pub(super) fn new(
         axis: usize,
         extent: usize,

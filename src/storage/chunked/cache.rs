@@ -135,13 +135,9 @@ impl<T: Copy> Cache<T> {
 
     /// Puts a block in the place of what is known of it; returns one that has to be stored to make room, which stays
     /// until it is removed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`]; what was known stays.
     pub(super) fn put(&self, number: usize, held: Held<T>) -> Result<Option<Evicted>> {
         let mut shard = lock(self.shard(number));
-        shard.reserve()?;
+        shard.make_room()?;
         shard.remove(number, &self.ahead);
         shard.insert(number, held, false, &self.ahead);
         Ok(shard.evict(self.each, &self.ahead))
@@ -150,10 +146,6 @@ impl<T: Copy> Cache<T> {
     /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there; returns a block
     /// as [`Self::put`] does. If there is neither, or what was loaded may be out of date by now, it returns what to give
     /// with a copy that is loaded from now on.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`]; nothing is changed.
     pub(super) fn change(
         &self,
         number: usize,
@@ -172,7 +164,7 @@ impl<T: Copy> Cache<T> {
         }
         match copy {
             Some((seen, mut elements)) if seen == shard.forgotten => {
-                shard.reserve()?;
+                shard.make_room()?;
                 change(&mut elements);
                 shard.remove(number, &self.ahead);
                 shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.ahead);

@@ -113,11 +113,7 @@ impl<T: Copy> Shard<T> {
     }
 
     /// Makes sure that [`Self::insert`] adds a block.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
-    pub(super) fn reserve(&mut self) -> Result<()> {
+    pub(super) fn make_room(&mut self) -> Result<()> {
         let failed = |_| Error::OutOfMemory { bytes: size_of::<Entry<T>>() };
         self.entries.try_reserve(1).map_err(failed)
     }
@@ -130,7 +126,7 @@ impl<T: Copy> Shard<T> {
         ahead: bool,
         unused: &AtomicUsize,
     ) {
-        if self.reserve().is_err() {
+        if self.make_room().is_err() {
             return;
         }
         self.now += 1;

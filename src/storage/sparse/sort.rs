@@ -15,10 +15,6 @@ pub(crate) fn is_ascending(numbers: &[usize]) -> bool {
 }
 
 /// Sorts entries by address; those of one address keep their order.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for a copy of the entries.
 pub(crate) fn sort_entries<T: Copy>(addresses: &mut [usize], values: &mut [T]) -> Result<()> {
     if addresses.is_sorted() {
         return Ok(());
@@ -33,10 +29,6 @@ pub(crate) fn sort_entries<T: Copy>(addresses: &mut [usize], values: &mut [T]) -
 /// Copies of entries, sorted by address; those of one address keep their order.
 ///
 /// Addresses are sorted digit by digit from the lowest on, over the bits in which they differ.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for two copies.
 #[inline(never)]
 pub(crate) fn sorted_entries<T: Copy>(
     addresses: &[usize],
@@ -49,10 +41,6 @@ pub(crate) fn sorted_entries<T: Copy>(
 
 /// Sorts addresses with what belongs to them; what has the same address keeps its order. `spare` is memory to be
 /// used again.
-///
-/// # Errors
-///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no room for a copy.
 pub(crate) fn sort_pairs<T: Copy>(
     entries: &mut Vec<(usize, T)>,
     spare: &mut Vec<(usize, T)>,

@@ -71,10 +71,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// # Errors
-    ///
-    /// [`Error::Subscripts`], [`Error::Contraction`], [`Error::Operands`], [`Error::RankLimit`],
-    /// [`Error::ShapeOverflow`].
     pub(super) fn new(text: &str, shapes: &[Shape]) -> Result<Self> {
         let flawed = |flaw| Error::Subscripts { subscripts: text.into(), flaw };
         let Subscripts { operands, result } = Subscripts::parse(text)?;
@@ -132,9 +128,6 @@ impl Plan {
         Ok(plan)
     }
 
-    /// # Errors
-    ///
-    /// [`Error::RankLimit`].
     pub(super) fn shape(&self, labels: &[u8]) -> Result<Shape> {
         Shape::check_rank(labels.len())?;
         Ok(labels.iter().map(|&label| self.extents[usize::from(label)]).collect())
@@ -216,10 +209,6 @@ fn implicit(operands: &[Named], ellipsis: usize) -> Labels {
 }
 
 /// Extents by label.
-///
-/// # Errors
-///
-/// [`Error::Contraction`] for axes of one letter that differ in extent.
 fn extents(labels: &[Labels], shapes: &[Shape], ellipsis: &Shape) -> Result<Vec<usize>> {
     let mut extents = list((0..128_usize).map(|axis| ellipsis.get(axis).copied().unwrap_or(0)))?;
     // The operand and the axis where each letter stands first.

@@ -27,9 +27,6 @@ pub(super) struct Subscripts {
 }
 
 impl Subscripts {
-    /// # Errors
-    ///
-    /// [`Error::Subscripts`].
     pub(super) fn parse(text: &str) -> Result<Self> {
         let flawed = |flaw| Error::Subscripts { subscripts: text.into(), flaw };
         let (mut operands, mut last, mut has_result) = (Vec::new(), Named::default(), false);

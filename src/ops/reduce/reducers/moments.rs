@@ -251,7 +251,7 @@ macro_rules! spread {
             fn first(&self, x: T) -> Moments {
                 // An infinite element has no distance from itself.
                 let mean = x.to_f64();
-                Moments { count: 1.0, mean, squares: mean - mean }
+                Moments { count: 1.0, mean, squares: 0.0 * mean.abs() }
             }
 
             /// Welford's update.
@@ -274,7 +274,7 @@ macro_rules! spread {
 
             fn repeat(&self, x: T, _position: usize, count: usize) -> Moments {
                 let mean = x.to_f64();
-                Moments { count: count as f64, mean, squares: mean - mean }
+                Moments { count: count as f64, mean, squares: 0.0 * mean.abs() }
             }
 
             /// Distances from the first element, in one pass: as it is one of them, no more than a
@@ -341,7 +341,7 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
     fn first(&self, (x, y): (T, T)) -> CoMoments {
         // An infinite element has no distance from itself.
         let means = [x.to_f64(), y.to_f64()];
-        let [x, y] = means.map(|mean| mean - mean);
+        let [x, y] = means.map(|mean| 0.0 * mean.abs());
         CoMoments { count: 1.0, means, products: x * y }
     }
 
