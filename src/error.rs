@@ -669,7 +669,7 @@ pub enum Error {
     },
     /// A reshape that strides alone cannot express.
     #[error("cannot reshape {from:?} to {to:?} by strides alone: strides {strides:?}")]
-    NeedsLink {
+    NeedsStage {
         /// Shape of the view.
         from: Vec<usize>,
         /// Shape asked for.

@@ -477,7 +477,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 75] = [
+const ALLOCATES: [(&str, &str, &str); 74] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -538,11 +538,6 @@ const ALLOCATES: [(&str, &str, &str); 75] = [
     ("ops/reduce/reducers/adapters.rs", "taken", "a leaf of at most 512 elements"),
     ("ops/reduce/reducers/moments.rs", "rows[0]", "at most 4096 columns"),
     ("ops/reduce/reducers/moments.rs", "width", "at most 4096 columns"),
-    (
-        "ops/scan/advance.rs",
-        "results[..count]",
-        "at most 64 results, to find the first without a value",
-    ),
     ("ops/segments/mod.rs", "Select::List(order)", "axes"),
     ("ops/reduce/sparse/cells.rs", "groups.iter()", "axes"),
     ("shape.rs", "", "axes"),

@@ -1,4 +1,4 @@
-//! The only inner node of expressions: a function of one to six operands.
+//! The only inner node of expressions: a function of up to six operands, or of an array of them.
 
 use super::{Expr, Leaf, Operands, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};

@@ -1,7 +1,5 @@
 //! Expressions whose type is erased: cut points that are evaluated block by block.
 
-mod borrowed;
-
 use super::apply::{LEAF_LIMIT, too_many_leaves};
 use super::leaf::LeafRow;
 use super::node::{Node, StoredOnly, Worker};
@@ -11,9 +9,9 @@ use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Cursor, Fault, Local, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
-use borrowed::Borrowed;
 use smallvec::SmallVec;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// An expression of elements `T` whatever its operators. Clones share the tree. It nests up to 100 boxes
@@ -34,14 +32,40 @@ const DEPTH_LIMIT: usize = 100;
 
 /// The inside of a [`BoxExpr`].
 pub struct Boxed<'a, T> {
-    /// The shared tree, or why there is none.
-    node: Result<Arc<dyn Node<T> + 'a>>,
+    /// The tree, or why there is none.
+    node: Result<NodeRef<'a, T>>,
     /// Maps of the leaves, outside the tree: so views of clones differ.
     leaves: SmallVec<[BoxedLeaf; 1]>,
     shape: Result<Shape>,
     depth: usize,
     /// [`Expr::leaf_count`]; at least 1, as a box of scalars alone takes time as well.
     leaf_count: usize,
+}
+
+/// A tree of any type, shared by clones or borrowed.
+enum NodeRef<'a, T> {
+    Shared(Arc<dyn Node<T> + 'a>),
+    Borrowed(&'a dyn Node<T>),
+}
+
+impl<T> Clone for NodeRef<'_, T> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Shared(node) => Self::Shared(node.clone()),
+            Self::Borrowed(node) => Self::Borrowed(*node),
+        }
+    }
+}
+
+impl<'a, T> Deref for NodeRef<'a, T> {
+    type Target = dyn Node<T> + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Shared(node) => &**node,
+            Self::Borrowed(node) => *node,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -75,16 +99,16 @@ impl<T> fmt::Debug for Boxed<'_, T> {
 
 pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
     let (depth, leaves) = (e.depth() + 1, e.leaf_count());
-    Lazy(Boxed::new(Arc::new(e), depth, leaves))
+    Lazy(Boxed::new(NodeRef::Shared(Arc::new(e)), depth, leaves))
 }
 
 /// An expression with its type erased, borrowed: for whoever would be compiled again for every type of it.
 pub(crate) fn erased<E: Expr>(e: &E) -> Boxed<'_, E::Elem> {
-    Boxed::new(Arc::new(Borrowed(e)), e.depth(), e.leaf_count())
+    Boxed::new(NodeRef::Borrowed(e), e.depth(), e.leaf_count())
 }
 
 impl<'a, T> Boxed<'a, T> {
-    fn new(node: Arc<dyn Node<T> + 'a>, depth: usize, leaf_count: usize) -> Self {
+    fn new(node: NodeRef<'a, T>, depth: usize, leaf_count: usize) -> Self {
         match Self::copied_leaves(&*node, depth, leaf_count) {
             Ok(leaves) => {
                 let leaf_count = leaf_count.max(1);

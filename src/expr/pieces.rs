@@ -1,6 +1,6 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, IntoExpr, Lazy, prepare};
+use super::{Expr, IntoExpr, Lazy, check_copies, prepare};
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, Mask, Select};
 use crate::shape::Shape;
@@ -129,11 +129,15 @@ pub(crate) fn row_major<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
     slice.get(start..start + map.count())
 }
 
-/// All elements in row-major order: where they lie if they lie so, computed otherwise.
+/// All elements in row-major order: where they lie if they lie so, computed otherwise, but for very many of a sparse
+/// operand.
 pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
     match row_major(e) {
         Some(elements) => Ok(Cow::Borrowed(elements)),
-        None => Ok(Cow::Owned(e.to_vec()?)),
+        None => {
+            check_copies(e, e.shape()?.count()?)?;
+            Ok(Cow::Owned(e.to_vec()?))
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where Linux and others keep stages to open files.
+/// Where Linux and others keep links to open files.
 const OPEN_FILES: [&str; 2] = ["/proc", "/dev/fd"];
-/// Stages that are followed, as many as Linux does.
+/// Links that are followed, as many as Linux does.
 const LINKS: usize = 40;
 /// Names that are tried for a new file.
 const NAMES: usize = 8;
@@ -43,7 +43,7 @@ pub(super) fn save(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Resu
 /// Makes a file that takes the place of one of the same name once it is whole: until then, and if there is an
 /// error or a panic, the old one stays as it is and nothing else stays. `other` opens what is no regular file.
 ///
-/// A symbolic stage goes on leading to the file. Maps of the old file keep what they show.
+/// A symbolic link goes on leading to the file. Maps of the old file keep what they show.
 pub(super) fn replace<T>(
     path: &Path,
     other: impl FnOnce() -> io::Result<File>,
@@ -70,7 +70,7 @@ fn named(verb: &str, path: &Path, error: Error) -> Error {
 
 /// Where a regular file is or can be.
 struct Place {
-    /// No stage.
+    /// No link.
     path: PathBuf,
     old: Option<Metadata>,
 }
@@ -86,16 +86,16 @@ impl Place {
         };
         let mut path = std::path::absolute(name)?;
         for _ in 0..LINKS {
-            // These stages lead to a file that is open, whatever has its name by now.
+            // These links lead to a file that is open, whatever has its name by now.
             if OPEN_FILES.iter().any(|folder| path.starts_with(folder)) {
                 return Ok(None);
             }
-            let Ok(stage) = fs::read_link(&path) else {
+            let Ok(link) = fs::read_link(&path) else {
                 return Ok(Some(Self { path, old }));
             };
-            path.set_file_name(stage);
+            path.set_file_name(link);
         }
-        Err(io::Error::other("too many levels of symbolic stages"))
+        Err(io::Error::other("too many levels of symbolic links"))
     }
 
     /// Makes a file beside this place and moves it here.
@@ -121,7 +121,7 @@ impl Place {
 
     /// A new file in the same directory, with a name that nobody can guess and prepare.
     ///
-    /// `tempfile` makes such files too. It would add nine crates to what every user builds, and leave stages,
+    /// `tempfile` makes such files too. It would add nine crates to what every user builds, and leave links,
     /// permissions and syncing to us.
     fn beside(&self) -> io::Result<(Unfinished, File)> {
         let mut options = File::options();

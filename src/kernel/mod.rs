@@ -66,7 +66,7 @@ const STREAM_BYTES: usize = 16 << 20;
 pub enum Stop {
     /// An element has no value; its index is still to be found.
     Fault,
-    /// The caller has seen enough.
+    /// The caller stops it, for a reason that it knows: it has seen enough, or goes another way.
     Done,
     /// A storage failed.
     Storage {

@@ -136,7 +136,7 @@ impl AddressMap {
                     if span.end > len {
                         return Err(crate::Error::OutOfSpan { span, len });
                     }
-                    below.with_link(stage)
+                    below.with_stage(stage)
                 }
                 _ => stage.into(),
             });

@@ -125,7 +125,7 @@ impl AddressMap {
         let mut old = self.top.axis_map(axis);
         let mut new = simple(&old);
         if new.is_none() && extent > TABLE_LIMIT {
-            self = self.relinked()?;
+            self = self.restaged()?;
             old = self.top.axis_map(axis);
             new = simple(&old);
         }
@@ -138,10 +138,10 @@ impl AddressMap {
     }
 
     /// The same view with a row-major stage on top.
-    pub(super) fn relinked(mut self) -> Result<Self> {
+    pub(super) fn restaged(mut self) -> Result<Self> {
         let top = Layout::row_major(&self.shape())?;
         let below = std::mem::replace(&mut self.top, top).coalesced();
-        self.push_link(below);
+        self.push_stage(below);
         Ok(self)
     }
 }

@@ -23,7 +23,7 @@ impl AddressMap {
         if top.count() == 0 {
             return Ok(top.into());
         }
-        Ok(self.with_link(top))
+        Ok(self.with_stage(top))
     }
 
     /// [`Self::reshape`] with at most one extent given as `None`, which follows from the others.
@@ -51,7 +51,7 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// As [`Self::reshape`], and [`Error::NeedsLink`].
+    /// As [`Self::reshape`], and [`Error::NeedsStage`].
     pub fn reshape_strided(self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
         let stages = self.rest().len();
@@ -59,7 +59,7 @@ impl AddressMap {
             (self.shape(), self.as_strided().map(|s| s.strides).unwrap_or_default());
         let reshaped = self.reshape(to.clone())?;
         if reshaped.rest().len() > stages {
-            return Err(Error::NeedsLink { from: from.to_vec(), to: to.to_vec(), strides });
+            return Err(Error::NeedsStage { from: from.to_vec(), to: to.to_vec(), strides });
         }
         Ok(reshaped)
     }
@@ -111,12 +111,12 @@ impl AddressMap {
     }
 
     /// `top` over this view, merged where strides allow. `top` is not empty.
-    pub(super) fn with_link(mut self, top: Layout) -> Self {
+    pub(super) fn with_stage(mut self, top: Layout) -> Self {
         let below = self.top.coalesced();
         match compose(&top, &below) {
             Some(merged) => self.top = merged,
             None => {
-                self.push_link(below);
+                self.push_stage(below);
                 self.top = top;
                 return self;
             }
@@ -125,7 +125,7 @@ impl AddressMap {
     }
 
     /// Puts `below` under the top stage.
-    pub(super) fn push_link(&mut self, below: Layout) {
+    pub(super) fn push_stage(&mut self, below: Layout) {
         Arc::make_mut(self.rest.get_or_insert_default()).push(below);
     }
 

@@ -228,7 +228,7 @@ impl AddressMap {
         let simple =
             self.top.pattern(a) == &Pattern::Linear && self.top.pattern(b) == &Pattern::Linear;
         if !simple && extent > TABLE_LIMIT {
-            return self.relinked()?.diagonal(a, b);
+            return self.restaged()?.diagonal(a, b);
         }
         let stride = self.top.axes[a].stride as i128 + self.top.axes[b].stride as i128;
         let normal = if simple {
@@ -271,7 +271,7 @@ impl AddressMap {
             return Ok(Layout::empty(&to).into());
         }
         if self.top.pattern(axis) != &Pattern::Linear {
-            self = self.relinked()?;
+            self = self.restaged()?;
         }
         let stride = self.top.axes[axis].stride;
         let last = self.rank();
@@ -307,10 +307,10 @@ impl Layout {
     pub(super) fn replace(&mut self, axis: usize, (new, constant): Normal) {
         self.offset = (self.offset as i128 + constant) as isize;
         self.axes[axis] = Axis { extent: new.extent, stride: new.stride };
-        self.put_walk(axis, new.pattern);
+        self.put_pattern(axis, new.pattern);
     }
 
-    fn put_walk(&mut self, axis: usize, pattern: Pattern) {
+    fn put_pattern(&mut self, axis: usize, pattern: Pattern) {
         let others_linear =
             (0..self.rank()).all(|k| k == axis || self.pattern(k) == &Pattern::Linear);
         if others_linear && pattern == Pattern::Linear {

@@ -4,7 +4,6 @@ use super::eval::at_path;
 use super::expr::{PairsRagged, RaggedExpr};
 use super::form::{Axis, Extent, Form, path, shape_of};
 use super::joint::{ALL, Joint};
-use super::levels::{RowItems, Run};
 use super::places::{Lengths, Places, follow};
 use super::{Ragged, Stretch};
 use crate::dtype::{Arithmetic, Bits};
@@ -80,7 +79,6 @@ impl<W: Writer> Ragged<W> {
         let form = self.form()?;
         let source = e.joint(stretch)?;
         check(&form, &source.form, stretches)?;
-        self.check_rows()?;
         let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };
         Ok(Joint { form, tail: tail.min(source.tail), kept: source.kept })
     }
@@ -112,30 +110,6 @@ impl<W: Writer> Ragged<W> {
                 None => error,
             },
             error => error,
-        }
-    }
-
-    /// Refuses rows that share items.
-    fn check_rows(&self) -> Result<()> {
-        let resolved = self.resolved()?;
-        let (RowItems::Starts { starts, step }, Some(block)) =
-            (&resolved.rows, resolved.form.blocks.last())
-        else {
-            return Ok(());
-        };
-        if resolved.form.trailing.contains(&0) {
-            return Ok(());
-        }
-        let mut items = try_with_capacity(block.rows.last())?;
-        for (row, &start) in starts.iter().enumerate() {
-            let run = Run { start, len: block.rows.length(row), step: *step };
-            items.extend(run.items().map(|item| (item, row)));
-        }
-        items.sort_unstable();
-        let shared = items.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-        match shared.map(|pair| [pair[1].1, pair[0].1]).min() {
-            Some([second, first]) => Err(Error::OverlappingRows { rows: [first, second] }),
-            None => Ok(()),
         }
     }
 }

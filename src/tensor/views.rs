@@ -270,7 +270,7 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
-        /// [`Error::NeedsLink`](crate::Error::NeedsLink) where strides do not suffice.
+        /// [`Error::NeedsStage`](crate::Error::NeedsStage) where strides do not suffice.
         ///
         /// ```
         /// # use lensor::Tensor;

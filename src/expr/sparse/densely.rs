@@ -26,6 +26,13 @@ pub(crate) fn check_reads(e: &dyn Tree, count: usize) -> Result<()> {
     }
 }
 
+/// The same of what is copied whole; constants, which store nothing, have errors of their own.
+pub(crate) fn check_copies(e: &dyn Tree, count: usize) -> Result<()> {
+    let mut entries = false;
+    e.leaves(&mut |leaf| entries |= matches!(leaf.access, Access::Stored { count: 1.. }));
+    if entries { check_reads(e, count) } else { Ok(()) }
+}
+
 /// An expression whose sparse leaves are read as if they were not, see [`Lazy::densely`].
 #[derive(Debug, Clone)]
 pub struct Densely<E>(E);

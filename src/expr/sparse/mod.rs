@@ -16,7 +16,8 @@ pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
-pub(crate) use densely::check_reads;
+pub(crate) use densely::check_copies;
+pub(super) use densely::check_reads;
 pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 

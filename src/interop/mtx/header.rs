@@ -196,7 +196,7 @@ impl Header {
         self.entries
     }
 
-    /// The dispatch_widest element type of this kind: `f64`, `i64`, `bool`, or `Complex64`, which needs the feature
+    /// The widest element type of this kind: `f64`, `i64`, `bool`, or `Complex64`, which needs the feature
     /// `complex`.
     pub fn dtype(&self) -> Option<DType> {
         match self.field {

@@ -48,8 +48,8 @@ where
 /// Writes a tensor, a view of any storage or an expression to a new file, which replaces one of the same name.
 ///
 /// The new file is written beside the old one, brought to disk and then moved to its name, so that at any time
-/// one of them is there as a whole. It has the permissions of the old file; a symbolic stage goes on leading to
-/// it, a second hard stage to the old one. Storage mapped from the old file keeps its elements, so the
+/// one of them is there as a whole. It has the permissions of the old file; a symbolic link goes on leading to
+/// it, a second hard link to the old one. Storage mapped from the old file keeps its elements, so the
 /// expression may read them; what is written to it from then on is in no file that has a name. A process that
 /// is killed may leave a hidden file named `.*.tmp`. What is no regular file, such as a pipe or `/dev/stdout`,
 /// is written as it is.

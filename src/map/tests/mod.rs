@@ -262,7 +262,7 @@ fn ways_are_counted_without_repeats() {
 
 /// A map of one stage prints as its layout, others as their first eight stages.
 #[test]
-fn maps_print_their_links() {
+fn maps_print_their_stages() {
     let one = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
     assert_eq!(format!("{one:?}"), "Layout { offset: 0, axes: [4*6, 6*1] }");
     let mut several = one.transpose([1, 0]).unwrap().reshape([8, 3]).unwrap();

@@ -2,7 +2,7 @@
 
 use super::{MUCH, PACKED};
 use crate::error::Result;
-use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_reads, erased, first_error};
+use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_copies, erased, first_error};
 use crate::expr::{for_each_piece, lies_turned, selectors};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
@@ -198,16 +198,13 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         }
         (source.direct, source.packed) = (false, true);
         source.strides = Source::packed(&source.core);
-        let (mut far, mut sparse, mut entries) = (false, false, false);
+        let (mut far, mut sparse) = (false, false);
         e.leaves(&mut |leaf| {
             far |= leaf.access != Access::Slice;
             sparse |= matches!(leaf.access, Access::Stored { .. });
-            entries |= matches!(leaf.access, Access::Stored { count: 1.. });
         });
         let whole = erased(e);
-        if entries {
-            check_reads(&whole, shape.count()?)?;
-        }
+        check_copies(&whole, shape.count()?)?;
         let view = whole.clone().rewrite(&mut |map| {
             arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
         })?;

@@ -21,8 +21,8 @@ pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
 impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
     type Out = Result<Gap>;
 
-    /// Takes the next blocks of a lane and writes their results part by part; tells which is the first that
-    /// has none.
+    /// Takes the next blocks of a lane and writes their results part by part; tells which has none, the one at the first
+    /// place along the axis.
     #[inline(always)]
     fn run(self) -> Result<Gap> {
         let Self { scan, run, far, places, carry, queue, out } = self;
@@ -47,18 +47,19 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
                     let before = groups.clone();
                     let carry = carry.as_ref();
                     let found = scan.part(part, places, carry, &mut groups, results);
-                    found.filter(|_| gap.is_none()).and_then(|_| {
-                        (1..=part.len()).find_map(|count| {
-                            let (part, mut groups) = (&part[..count], before.clone());
-                            let mut results = results[..count].to_vec();
-                            let reason = scan.part(part, places, carry, &mut groups, &mut results);
-                            reason.map(|reason| (count - 1, reason))
-                        })
+                    found.filter(|_| gap.is_none() || scan.reverse).and_then(|_| {
+                        let all = (0..part.len()).filter_map(|k| {
+                            let reason =
+                                scan.reason(part, k, places, carry, before.clone(), results);
+                            Some((k, reason?))
+                        });
+                        all.reduce(|gap, found| if scan.reverse { found } else { gap })
                     })
                 } else {
                     scan.one_by_one(part, places, carry, results)
                 };
-                gap = gap.or(found.map(|(k, reason)| (done + k, reason)));
+                let found = found.map(|(k, reason)| (done + k, reason));
+                gap = if scan.reverse { found.or(gap) } else { gap.or(found) };
                 done += part.len();
                 if scan.reverse {
                     let results = queue.results();
@@ -78,7 +79,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
 }
 
 impl<R, S: Clone> Running<'_, R, S> {
-    /// Takes elements one after another; tells which is the first whose result does not exist.
+    /// Takes elements one after another; tells whose result does not exist, as [`Advance`] does.
     #[inline(always)]
     fn one_by_one<T: Copy>(
         &self,
@@ -106,7 +107,8 @@ impl<R, S: Clone> Running<'_, R, S> {
                 }
                 None => Some(Undefined::Empty),
             };
-            gap = gap.or(reason.map(|reason| (k, reason)));
+            let found = reason.map(|reason| (k, reason));
+            gap = if self.reverse { found.or(gap) } else { gap.or(found) };
         }
         gap
     }

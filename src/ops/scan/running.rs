@@ -87,6 +87,34 @@ impl<R, S: Clone> Running<'_, R, S> {
         gap
     }
 
+    /// Why the result of element `k` of a part does not exist, if it does not.
+    #[cold]
+    pub(super) fn reason<T: Copy>(
+        &self,
+        part: &[T],
+        k: usize,
+        places: Places,
+        carry: Option<&S>,
+        mut groups: Option<S>,
+        results: &mut [R::Out],
+    ) -> Option<Undefined>
+    where
+        R: Reducer<T, State = S>,
+    {
+        let start = k - k % GROUP;
+        self.part(&part[..start], places, carry, &mut groups, &mut results[..start]);
+        let (before, after) = (self.reducer.sum(carry, groups.as_ref()), places.after(start));
+        let own = match part[start..].first_chunk::<GROUP>() {
+            Some(four) => self.reducer.prefixes(four, |k| after.position(k)).into(),
+            None => self.few(&part[start..], after),
+        };
+        let own = if self.exclusive { own[..k - start].last() } else { own.get(k - start) };
+        match self.reducer.sum(before.as_ref(), own).or_else(|| self.reducer.empty()) {
+            Some(state) => self.reducer.undefined(&state),
+            None => Some(Undefined::Empty),
+        }
+    }
+
     /// The states within a group of fewer elements.
     fn few<T: Copy>(&self, x: &[T], places: Places) -> SmallVec<[S; GROUP]>
     where

@@ -6,7 +6,8 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, first_error, row_major,
+    Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, check_copies, first_error,
+    row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner};
 use crate::memory::{list, try_with_capacity};
@@ -115,6 +116,7 @@ where
         for axis in (0..kernel.shape()?.rank()).filter(|_| self.turned) {
             kernel = kernel.flip(axis)?;
         }
+        check_copies(&kernel, kernel.shape()?.count()?)?;
         Ok(kernel.eval()?.into_storage())
     }
 }

@@ -1,7 +1,5 @@
 //! Functions of neighbours: derivatives, convolution, and stencils of one's own.
 //!
-//! Longer than 400 lines because it is one table of documented methods.
-//!
 //! ```
 //! use lensor::prelude::*;
 //! use lensor::stencil::{EdgeOrder, Stencil};

@@ -442,13 +442,13 @@ fn a_strided_reshape_says_which_strides_stood_in_the_way() {
     let turned = row_major([2, 3]).transpose([1, 0]).unwrap();
     fails(
         turned.reshape_strided([6]),
-        Error::NeedsLink { from: vec![3, 2], to: vec![6], strides: vec![1, 3] },
+        Error::NeedsStage { from: vec![3, 2], to: vec![6], strides: vec![1, 3] },
         "cannot reshape [3, 2] to [6] by strides alone: strides [1, 3]",
     );
     let rotated = row_major([4]).rotate([1]).unwrap();
     fails(
         rotated.reshape_strided([2, 2]),
-        Error::NeedsLink { from: vec![4], to: vec![2, 2], strides: vec![] },
+        Error::NeedsStage { from: vec![4], to: vec![2, 2], strides: vec![] },
         "cannot reshape [4] to [2, 2] by strides alone: strides []",
     );
 }

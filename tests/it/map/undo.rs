@@ -108,7 +108,7 @@ quickcheck! {
         let reshaped = map.clone().reshape(&to).unwrap();
         match map.clone().reshape_strided(&to) {
             Ok(strided) => strided == reshaped && reshaped.stages().len() <= map.stages().len(),
-            Err(Error::NeedsLink { from, to: refused, strides }) => {
+            Err(Error::NeedsStage { from, to: refused, strides }) => {
                 reshaped.stages().len() > map.stages().len()
                     && from == map.shape().to_vec()
                     && refused == to.to_vec()

@@ -1,4 +1,6 @@
 //! Scans are folds of all prefixes of a lane.
+//!
+//! Longer than 400 lines because it is one family of laws.
 
 use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools};
 use lensor::arbitrary::Viewed;
@@ -377,4 +379,66 @@ fn differences_of_a_high_order_vanish() {
     let t = Tensor::from(squares);
     assert_eq!(t.diff(0, 2).unwrap().eval().unwrap().into_storage(), vec![2; 2998]);
     assert_eq!(t.diff(0, 2999).unwrap().eval().unwrap().into_storage(), [0]);
+}
+
+/// Sums one by one.
+struct Steps;
+
+impl Reducer<i64> for Steps {
+    type State = i128;
+    type Out = i64;
+    const ASSOCIATIVE: bool = false;
+
+    fn empty(&self) -> Option<i128> {
+        Some(0)
+    }
+
+    fn first(&self, x: i64) -> i128 {
+        x.into()
+    }
+
+    fn step(&self, state: &mut i128, x: i64) {
+        *state += i128::from(x);
+    }
+
+    fn combine(&self, state: &mut i128, later: i128) {
+        *state += later;
+    }
+
+    fn undefined(&self, state: &i128) -> Option<Undefined> {
+        i64::try_from(*state).is_err().then_some(Undefined::Overflow)
+    }
+
+    fn finish(&self, state: i128) -> i64 {
+        state as i64
+    }
+}
+
+/// From the end too, whatever holds the elements and however many blocks they are.
+#[test]
+fn an_overflow_in_a_reversed_scan_names_the_first_result() {
+    fn check<S: lensor::Reader<Elem = i64>>(t: &Tensor<S>, axis: usize, index: &[usize]) {
+        let error = Error::Overflow { index: index.to_vec(), target: "i64" };
+        assert_eq!(t.cumsum(axis).reverse().eval().unwrap_err(), error);
+        assert_eq!(t.cumsum(axis).reverse().exclusive().eval().unwrap_err(), error);
+        assert_eq!(t.scan(axis, Steps).reverse().eval().unwrap_err(), error);
+    }
+    for n in [3, 4, 5, 63, 64, 65, 100, 1000, 10_000] {
+        let t = Tensor::full([n], i64::MAX).unwrap();
+        check(&t, 0, &[0]);
+        check(&Tensor::from_fn([n], |_: usize| i64::MAX).unwrap(), 0, &[0]);
+        check(&t.view().rotate([1]).unwrap(), 0, &[0]);
+        check(&t.view().insert_axis(1).unwrap().broadcast([n, 2]).unwrap(), 0, &[0, 0]);
+        // Sums that fit again below 2: of those that do not, the one at the lowest index counts.
+        if n > 4 {
+            let mut mixed = Tensor::full([n], 0).unwrap();
+            for (k, x) in [(n - 1, i64::MAX), (n - 2, 1), (1, -5)] {
+                mixed.set(&[k], x).unwrap();
+            }
+            let error = mixed.cumsum(0).reverse().eval().unwrap_err();
+            assert_eq!(error, Error::Overflow { index: vec![2], target: "i64" });
+            let error = mixed.cumsum(0).reverse().exclusive().eval().unwrap_err();
+            assert_eq!(error, Error::Overflow { index: vec![1], target: "i64" });
+        }
+    }
 }

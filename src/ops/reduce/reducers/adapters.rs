@@ -2,6 +2,91 @@
 
 use super::super::{Reducer, Undefined};
 
+/// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish` and
+/// `of_count`, which know the type of the results.
+macro_rules! delegate {
+    ($T:ty, |$this:tt| $inner:expr) => {
+        #[inline]
+        fn empty(&self) -> Option<Self::State> {
+            let $this = self;
+            $inner.empty()
+        }
+
+        #[inline(always)]
+        fn first(&self, x: $T) -> Self::State {
+            let $this = self;
+            $inner.first(x)
+        }
+
+        #[inline(always)]
+        fn step(&self, state: &mut Self::State, x: $T) {
+            let $this = self;
+            $inner.step(state, x);
+        }
+
+        #[inline(always)]
+        fn combine(&self, state: &mut Self::State, later: Self::State) {
+            let $this = self;
+            $inner.combine(state, later);
+        }
+
+        #[inline]
+        fn neutral(&self) -> Option<Self::State> {
+            let $this = self;
+            $inner.neutral()
+        }
+
+        #[inline]
+        fn is_idempotent(&self, x: $T) -> bool {
+            let $this = self;
+            $inner.is_idempotent(x)
+        }
+
+        #[inline]
+        fn undefined(&self, state: &Self::State) -> Option<Undefined> {
+            let $this = self;
+            $inner.undefined(state)
+        }
+
+        #[inline(always)]
+        fn first_at(&self, x: $T, position: usize) -> Self::State {
+            let $this = self;
+            $inner.first_at(x, position)
+        }
+
+        #[inline(always)]
+        fn step_at(&self, state: &mut Self::State, x: $T, position: usize) {
+            let $this = self;
+            $inner.step_at(state, x, position);
+        }
+
+        fn repeat(&self, x: $T, position: usize, count: usize) -> Self::State {
+            let $this = self;
+            $inner.repeat(x, position, count)
+        }
+
+        #[inline(always)]
+        fn fold(&self, run: &[$T], position: usize) -> Self::State {
+            let $this = self;
+            $inner.fold(run, position)
+        }
+
+        #[inline(always)]
+        fn fold_few(&self, run: &[$T; 8], count: usize) -> Self::State {
+            let $this = self;
+            $inner.fold_few(run, count)
+        }
+
+        #[inline(always)]
+        fn fold_columns(&self, rows: &[&[$T]], position: usize, states: &mut Vec<Self::State>) {
+            let $this = self;
+            $inner.fold_columns(rows, position, states);
+        }
+    };
+}
+
+pub(super) use delegate;
+
 /// A reducer whose results go through a function.
 #[derive(Debug, Clone, Copy)]
 pub struct Mapped<R, F> {
@@ -18,55 +103,12 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const POSITIONS: bool = R::POSITIONS;
 
-    fn empty(&self) -> Option<R::State> {
-        self.reducer.empty()
-    }
+    const SEVERAL: bool = R::SEVERAL;
 
-    #[inline(always)]
-    fn first(&self, x: T) -> R::State {
-        self.reducer.first(x)
-    }
-
-    #[inline(always)]
-    fn step(&self, state: &mut R::State, x: T) {
-        self.reducer.step(state, x);
-    }
-
-    #[inline(always)]
-    fn combine(&self, state: &mut R::State, later: R::State) {
-        self.reducer.combine(state, later);
-    }
+    delegate!(T, |mapped| mapped.reducer);
 
     fn finish(&self, state: R::State) -> U {
         (self.function)(self.reducer.finish(state))
-    }
-
-    fn undefined(&self, state: &R::State) -> Option<Undefined> {
-        self.reducer.undefined(state)
-    }
-
-    #[inline(always)]
-    fn first_at(&self, x: T, position: usize) -> R::State {
-        self.reducer.first_at(x, position)
-    }
-
-    #[inline(always)]
-    fn step_at(&self, state: &mut R::State, x: T, position: usize) {
-        self.reducer.step_at(state, x, position);
-    }
-
-    fn repeat(&self, x: T, position: usize, count: usize) -> R::State {
-        self.reducer.repeat(x, position, count)
-    }
-
-    #[inline(always)]
-    fn fold(&self, run: &[T], position: usize) -> R::State {
-        self.reducer.fold(run, position)
-    }
-
-    #[inline(always)]
-    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<R::State>) {
-        self.reducer.fold_columns(rows, position, states);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sums and products of whatever element type has them: what generic code can ask for.
 
 use super::super::{Reducer, Undefined};
+use super::adapters::delegate;
 use super::{Product, Sum};
 
 /// Elements that have sums and products: `bool`, integers of up to 64 bits, floats and complex numbers.
@@ -43,7 +44,7 @@ macro_rules! summable {
 }
 summable! {
     i8 => i64; i16 => i64; i32 => i64; i64 => i64;
-    u8 => u64; u16 => u64; u32 => u64; u64 => u64; bool => u64;
+    u8 => u64; u16 => u64; u32 => u64; u64 => u64; isize => i64; usize => u64; bool => u64;
     f32 => f32; f64 => f64;
     #[cfg(feature = "half")] half::f16 => f32;
     #[cfg(feature = "half")] half::bf16 => f32;
@@ -57,62 +58,11 @@ macro_rules! by_element {
             type State = <T::$Of as Reducer<T>>::State;
             type Out = T::Total;
 
-            fn empty(&self) -> Option<Self::State> {
-                T::$Of::default().empty()
-            }
-
-            #[inline(always)]
-            fn first(&self, x: T) -> Self::State {
-                T::$Of::default().first(x)
-            }
-
-            #[inline(always)]
-            fn step(&self, state: &mut Self::State, x: T) {
-                T::$Of::default().step(state, x);
-            }
-
-            #[inline(always)]
-            fn combine(&self, state: &mut Self::State, later: Self::State) {
-                T::$Of::default().combine(state, later);
-            }
+            delegate!(T, |_| T::$Of::default());
 
             #[inline]
             fn finish(&self, state: Self::State) -> T::Total {
                 T::$Of::default().finish(state)
-            }
-
-            #[inline]
-            fn neutral(&self) -> Option<Self::State> {
-                T::$Of::default().neutral()
-            }
-
-            #[inline]
-            fn is_idempotent(&self, x: T) -> bool {
-                T::$Of::default().is_idempotent(x)
-            }
-
-            #[inline]
-            fn undefined(&self, state: &Self::State) -> Option<Undefined> {
-                T::$Of::default().undefined(state)
-            }
-
-            fn repeat(&self, x: T, position: usize, count: usize) -> Self::State {
-                T::$Of::default().repeat(x, position, count)
-            }
-
-            #[inline(always)]
-            fn fold(&self, run: &[T], position: usize) -> Self::State {
-                T::$Of::default().fold(run, position)
-            }
-
-            #[inline(always)]
-            fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
-                T::$Of::default().fold_few(run, count)
-            }
-
-            #[inline(always)]
-            fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
-                T::$Of::default().fold_columns(rows, position, states);
             }
         }
     )* };

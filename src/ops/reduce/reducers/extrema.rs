@@ -1,6 +1,7 @@
 //! Smallest and largest elements, and where they are.
 
-use super::super::Reducer;
+use super::super::{Reducer, Undefined};
+use super::adapters::delegate;
 use super::lanes::{Apart, LANES, apart, in_columns, in_halves, in_registers};
 use crate::dtype::{Arithmetic, Order};
 use crate::kernel::{LARGE, prefetch_row};
@@ -80,41 +81,10 @@ impl<T: Order + Arithmetic> Reducer<T> for PeakToPeak {
     type State = (T, T);
     type Out = T;
 
-    fn empty(&self) -> Option<(T, T)> {
-        None
-    }
-
-    #[inline(always)]
-    fn first(&self, x: T) -> (T, T) {
-        (x, x)
-    }
-
-    #[inline(always)]
-    fn step(&self, state: &mut (T, T), x: T) {
-        (Min, Max).step(state, x);
-    }
-
-    #[inline(always)]
-    fn combine(&self, state: &mut (T, T), later: (T, T)) {
-        (Min, Max).combine(state, later);
-    }
+    delegate!(T, |_| (Min, Max));
 
     fn finish(&self, (smallest, largest): (T, T)) -> T {
         largest.minus(smallest)
-    }
-
-    fn repeat(&self, x: T, _position: usize, _count: usize) -> (T, T) {
-        (x, x)
-    }
-
-    #[inline(always)]
-    fn fold(&self, run: &[T], position: usize) -> (T, T) {
-        (Min, Max).fold(run, position)
-    }
-
-    #[inline(always)]
-    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<(T, T)>) {
-        (Min, Max).fold_columns(rows, position, states);
     }
 }
 

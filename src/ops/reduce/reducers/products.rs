@@ -19,12 +19,12 @@ macro_rules! exact_products {
 
             #[inline(always)]
             fn first(&self, x: $element) -> Self::State {
-                CheckedProduct(Some(<$wide>::from(x)))
+                CheckedProduct(Some(x as $wide))
             }
 
             #[inline(always)]
             fn step(&self, state: &mut Self::State, x: $element) {
-                Reducer::<$element>::combine(self, state, CheckedProduct(Some(<$wide>::from(x))));
+                Reducer::<$element>::combine(self, state, CheckedProduct(Some(x as $wide)));
             }
 
             /// What is beyond 64 bits stays there, whatever follows, unless that is 0.
@@ -53,5 +53,6 @@ macro_rules! exact_products {
 }
 exact_products! {
     i8 => i64, i128; i16 => i64, i128; i32 => i64, i128; i64 => i64, i128;
-    u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128; bool => u64, u128;
+    u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128;
+    isize => i64, i128; usize => u64, u128; bool => u64, u128;
 }

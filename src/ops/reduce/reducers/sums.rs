@@ -145,16 +145,16 @@ monoid! { ProductOf:
 macro_rules! wrapping {
     ($($element:ty => $total:ty;)*) => {
         monoid! { WrappingSum: $(
-            $element => $total, 0, Some(0), <$total>::from, <$total>::wrapping_add, |x: $total, count| x.wrapping_mul(count as $total);
+            $element => $total, 0, Some(0), |x: $element| x as $total, <$total>::wrapping_add, |x: $total, count| x.wrapping_mul(count as $total);
         )* }
         monoid! { WrappingProduct: $(
-            $element => $total, 1, Some(1), <$total>::from, <$total>::wrapping_mul, |x: $total, count| power(x, count, <$total>::wrapping_mul);
+            $element => $total, 1, Some(1), |x: $element| x as $total, <$total>::wrapping_mul, |x: $total, count| power(x, count, <$total>::wrapping_mul);
         )* }
     };
 }
 wrapping! {
     i8 => i64; i16 => i64; i32 => i64; i64 => i64;
-    u8 => u64; u16 => u64; u32 => u64; u64 => u64; bool => u64;
+    u8 => u64; u16 => u64; u32 => u64; u64 => u64; isize => i64; usize => u64; bool => u64;
 }
 
 /// `x` to the power of `count >= 1`, by squaring.
@@ -188,17 +188,17 @@ macro_rules! exact_sums {
 
             #[inline]
             fn is_idempotent(&self, x: $element) -> bool {
-                <$wide>::from(x) == 0
+                x as $wide == 0
             }
 
             #[inline(always)]
             fn first(&self, x: $element) -> $wide {
-                <$wide>::from(x)
+                (x as $wide)
             }
 
             #[inline(always)]
             fn step(&self, state: &mut $wide, x: $element) {
-                *state = state.wrapping_add(<$wide>::from(x));
+                *state = state.wrapping_add(x as $wide);
             }
 
             #[inline(always)]
@@ -216,31 +216,31 @@ macro_rules! exact_sums {
             }
 
             fn repeat(&self, x: $element, _position: usize, count: usize) -> $wide {
-                <$wide>::from(x).wrapping_mul(count as $wide)
+                (x as $wide).wrapping_mul(count as $wide)
             }
 
             #[inline(always)]
             fn fold(&self, run: &[$element], _position: usize) -> $wide {
-                run.chunks(SAFE).map(|run| exact_sums!(@$run run, $total, $wide)).sum()
+                run.chunks(SAFE).map(|run| exact_sums!(@$run run, $element, $total, $wide)).sum()
             }
 
             #[inline(always)]
             fn fold_few(&self, run: &[$element; 8], count: usize) -> $wide {
-                few(run.map(<$wide>::from), count, 0, <$wide>::wrapping_add)
+                few(run.map(|x| x as $wide), count, 0, <$wide>::wrapping_add)
             }
         }
     )* };
-    (@narrow $run:ident, $total:ty, $wide:ty) => {{
-        let sum = in_lanes($run, <$total>::from, |sum, x| sum + <$total>::from(x), |a, b| a + b);
-        <$wide>::from(sum)
+    (@narrow $run:ident, $element:ty, $total:ty, $wide:ty) => {{
+        let of = |x: $element| x as $total;
+        in_lanes($run, of, |sum, x| sum + of(x), |a, b| a + b) as $wide
     }};
     // Halves of 32 bits, each summed in 64.
-    (@halves $run:ident, $total:ty, $wide:ty) => {{
-        let low = |x: $total| x & 0xffff_ffff;
-        let high = |x: $total| x >> 32;
+    (@halves $run:ident, $element:ty, $total:ty, $wide:ty) => {{
+        let low = |x: $element| x as $total & 0xffff_ffff;
+        let high = |x: $element| x as $total >> 32;
         let lows: $total = in_lanes($run, low, |sum, x| sum + low(x), |a, b| a + b);
         let highs: $total = in_lanes($run, high, |sum, x| sum + high(x), |a, b| a + b);
-        (<$wide>::from(highs) << 32) + <$wide>::from(lows)
+        ((highs as $wide) << 32) + lows as $wide
     }};
 }
 
@@ -250,7 +250,7 @@ const SAFE: usize = 1 << 30;
 exact_sums! {
     i8 => i64, i128, narrow; i16 => i64, i128, narrow; i32 => i64, i128, narrow; i64 => i64, i128, halves;
     u8 => u64, u128, narrow; u16 => u64, u128, narrow; u32 => u64, u128, narrow; u64 => u64, u128, halves;
-    bool => u64, u128, narrow;
+    isize => i64, i128, halves; usize => u64, u128, halves; bool => u64, u128, narrow;
 }
 
 /// Lanes of compensated sums: with their errors they fill the registers.

@@ -3,6 +3,7 @@
 use crate::support::{Broken, fails};
 use lensor::lanes::{Edges, Interpolation, Lanes, Side, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
+use lensor::stencil::Mode;
 use lensor::storage::Duplicates;
 use lensor::{Reader, Result, StorageError, Writer};
 
@@ -44,6 +45,11 @@ fn few_entries_among_very_many_elements() {
     let text = "1 stored entries would become 1099511627776 dense elements: keep to entries by `zip_stored`, or ask \
                 for that by `eval`, in a fold by `densely`";
     fails(t.median(1).eval(), Error::WouldDensify { stored: 1, dense: n * n }, text);
+    let long = t.view().reshape([n * n]).unwrap();
+    let found = long.view().search_sorted(&Tensor::from(vec![0.5]), Side::Left).eval().map(drop);
+    fails(found, Error::WouldDensify { stored: 1, dense: n * n }, text);
+    let sums = Tensor::constant([n * n], 1.0).unwrap().convolve(&long, Mode::Valid).eval();
+    fails(sums.map(drop), Error::WouldDensify { stored: 1, dense: n * n }, text);
     let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(2, low, high).unwrap());
     let counts = t.histogram(&bins[0]);
     assert_eq!(counts.to_vec().unwrap(), [(n * n - 1) as u64, 1]);

@@ -382,3 +382,18 @@ fn no_spread_is_positive_zero() {
     let twice = || zip_with((&dense, &dense), |pair| pair);
     assert_eq!(bits(twice().fold(.., Covariance::default()).item()), 0);
 }
+
+/// Numbers as large as addresses are summed as those of 64 bits are.
+#[test]
+fn addresses_have_sums() {
+    let t = Tensor::from_nested([[1_usize, 2, 3], [4, 5, usize::MAX]]).unwrap();
+    assert_eq!(t.sum(1).eval().err(), Some(Error::Overflow { index: vec![1], target: "u64" }));
+    assert_eq!(t.view().slice(1, 0..2).unwrap().sum(0).to_vec(), Ok(vec![5_u64, 7]));
+    assert_eq!(t.fold(1, WrappingSum).to_vec(), Ok(vec![6_u64, 8]));
+    assert_eq!(t.view().slice(1, 0..2).unwrap().prod(..).item(), Ok(40_u64));
+    assert_eq!(t.view().select((0,)).unwrap().cumsum(0).to_vec(), Ok(vec![1_u64, 3, 6]));
+    let signed = Tensor::from(vec![isize::MIN, isize::MAX, -1]);
+    assert_eq!(signed.sum(..).item(), Ok(-2_i64));
+    let many = Tensor::from((0..5000_usize).collect::<Vec<_>>());
+    assert_eq!(many.sum(..).item(), Ok(4999 * 2500_u64));
+}
