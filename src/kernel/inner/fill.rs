@@ -3,7 +3,7 @@
 use super::RowsMut;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd;
-use crate::kernel::simd::{Level, dispatch, level};
+use crate::kernel::simd::{Level, level};
 use crate::kernel::{Cursor, PART, Row};
 use crate::memory::{Aligned, LINE};
 use std::mem::MaybeUninit;
@@ -39,10 +39,12 @@ impl Written {
 
 impl<C: Cursor> Fill<C::Elem> for C {
     fn fill(&self, first: usize, ahead: bool, out: &mut RowsMut<'_, C::Elem>) -> Written {
-        let fault = dispatch(
-            #[inline(always)]
-            || fill_rows(self, first, ahead, out),
-        );
+        let fault = match level() {
+            Level::Baseline => fill_rows(self, first, ahead, out),
+            // SAFETY: the level says that AVX2 and FMA were detected.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { fill_avx2(self, first, ahead, out) },
+        };
         Written { fault }
     }
 
@@ -58,6 +60,17 @@ impl<C: Cursor> Fill<C::Elem> for C {
     fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[C::Elem]> {
         Cursor::row_in_memory(self, row, columns)
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn fill_avx2<C: Cursor>(
+    cursor: &C,
+    first: usize,
+    ahead: bool,
+    out: &mut RowsMut<'_, C::Elem>,
+) -> bool {
+    fill_rows(cursor, first, ahead, out)
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! A function of every element of a slice.
 
-use crate::kernel::simd::dispatch;
+use crate::kernel::simd::{Level, level};
 
 /// Writes `f` of every element of `from` and its position to `to`, of the same length. `f` also tells
 /// something of each element, and whether that holds for all is returned.
@@ -9,16 +9,29 @@ pub(crate) fn map_all<T: Copy, U>(
     to: &mut [U],
     f: impl Fn(usize, T) -> (U, bool),
 ) -> bool {
-    dispatch(
-        #[inline(always)]
-        || {
-            let mut all = true;
-            for (k, (&x, slot)) in from.iter().zip(&mut *to).enumerate() {
-                let (value, holds) = f(k, x);
-                *slot = value;
-                all &= holds;
-            }
-            all
-        },
-    )
+    match level() {
+        Level::Baseline => map_elements(from, to, f),
+        // SAFETY: the level says that AVX2 was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { map_avx2(from, to, f) },
+    }
+}
+
+/// Slices as arguments: of those in a closure for [`dispatch`](crate::kernel::simd::dispatch) the compiler would not know
+/// that they do not overlap.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn map_avx2<T: Copy, U>(from: &[T], to: &mut [U], f: impl Fn(usize, T) -> (U, bool)) -> bool {
+    map_elements(from, to, f)
+}
+
+#[inline(always)]
+fn map_elements<T: Copy, U>(from: &[T], to: &mut [U], f: impl Fn(usize, T) -> (U, bool)) -> bool {
+    let mut all = true;
+    for (k, (&x, slot)) in from.iter().zip(to).enumerate() {
+        let (value, holds) = f(k, x);
+        *slot = value;
+        all &= holds;
+    }
+    all
 }

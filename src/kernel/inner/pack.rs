@@ -3,7 +3,7 @@
 use super::transpose::transpose;
 use super::{Dest, RowsMut, as_slots, out_of_span};
 use crate::error::Result;
-use crate::kernel::simd::{self, Level, dispatch_widest, level};
+use crate::kernel::simd::{self, Level, level};
 use crate::kernel::{PART, Place, Steps};
 use crate::memory::{Aligned, LINE};
 use std::mem::MaybeUninit;
@@ -18,13 +18,17 @@ pub(crate) fn pack<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_,
     if low < 0 || high >= from.len() as i128 {
         return Err(out_of_span(low, high, from.len()));
     }
-    dispatch_widest(
-        #[inline(always)]
-        || {
-            // SAFETY: the span of all addresses of the place was just held against this slice.
-            unsafe { pack_rows(from, place, out) }
-        },
-    );
+    // SAFETY: the span of all addresses of the place was just held against this slice; the level says
+    // which features were detected.
+    unsafe {
+        match level() {
+            Level::Baseline => pack_rows(from, place, out),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => pack_avx2(from, place, out),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => pack_avx512(from, place, out),
+        }
+    }
     Ok(())
 }
 
@@ -91,6 +95,20 @@ pub(crate) fn span(place: &Place<'_>, rows: usize, columns: usize) -> (i128, i12
     let (column_low, column_high) = side(&place.columns, columns);
     let base = place.base as i128;
     (base + row_low + column_low, base + row_high + column_high)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn pack_avx2<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
+    // SAFETY: the caller's promise is the one asked for.
+    unsafe { pack_rows(from, place, out) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+unsafe fn pack_avx512<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
+    // SAFETY: the caller's promise is the one asked for.
+    unsafe { pack_rows(from, place, out) }
 }
 
 /// # Safety
