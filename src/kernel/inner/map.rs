@@ -17,8 +17,8 @@ pub(crate) fn map_all<T: Copy, U>(
     }
 }
 
-/// Slices as arguments: of those in a closure for [`dispatch`](crate::kernel::simd::dispatch) the compiler would not know
-/// that they do not overlap.
+/// A function of its own: of slices in what [`dispatch`](crate::kernel::simd::dispatch) takes, a closure or a struct, the
+/// compiler does not know that they do not overlap.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn map_avx2<T: Copy, U>(from: &[T], to: &mut [U], f: impl Fn(usize, T) -> (U, bool)) -> bool {
