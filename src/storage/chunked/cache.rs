@@ -1,6 +1,6 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
-use super::shard::{Entry, Evicted, Held, Load, Outcome, Shard};
+use super::shard::{Entry, Held, Load, Outcome, Shard};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
@@ -38,6 +38,14 @@ pub(super) struct Cache<T> {
     pub(super) ahead: Arc<AtomicUsize>,
     /// Nanoseconds of the longest load.
     longest: AtomicU64,
+}
+
+/// What came of changing a block.
+pub(super) enum Change {
+    /// It is changed; a block may have to be stored as [`Cache::put`] says.
+    Made { evicted: Option<usize> },
+    /// There is nothing to change: a copy is, if loaded from now on and given with this number.
+    Missing { seen: u64 },
 }
 
 /// How long a thread waits at least for what another one does with a block.
@@ -133,9 +141,9 @@ impl<T: Copy> Cache<T> {
         changed
     }
 
-    /// Puts a block in the place of what is known of it; returns one that has to be stored to make room, which stays
-    /// until it is removed.
-    pub(super) fn put(&self, number: usize, held: Held<T>) -> Result<Option<Evicted>> {
+    /// Puts a block in the place of what is known of it; returns the number of one that has to be stored to make room,
+    /// which stays until it is removed.
+    pub(super) fn put(&self, number: usize, held: Held<T>) -> Result<Option<usize>> {
         let mut shard = lock(self.shard(number));
         shard.make_room()?;
         shard.remove(number, &self.ahead);
@@ -143,15 +151,14 @@ impl<T: Copy> Cache<T> {
         Ok(shard.evict(self.each, &self.ahead))
     }
 
-    /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there; returns a block
-    /// as [`Self::put`] does. If there is neither, or what was loaded may be out of date by now, it returns what to give
-    /// with a copy that is loaded from now on.
+    /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there, unless that was
+    /// loaded before a block was forgotten.
     pub(super) fn change(
         &self,
         number: usize,
         copy: Option<(u64, Vec<T>)>,
         change: &mut dyn FnMut(&mut [T]),
-    ) -> Result<Result<Option<Evicted>, u64>> {
+    ) -> Result<Change> {
         let mut shard = lock(self.shard(number));
         if let Some(elements) = shard.changed(number) {
             // Readers of the old elements keep them.
@@ -160,7 +167,7 @@ impl<T: Copy> Cache<T> {
             }
             Arc::get_mut(elements).into_iter().for_each(|elements| change(elements));
             shard.touch(number, &self.ahead);
-            return Ok(Ok(None));
+            return Ok(Change::Made { evicted: None });
         }
         match copy {
             Some((seen, mut elements)) if seen == shard.forgotten => {
@@ -168,9 +175,9 @@ impl<T: Copy> Cache<T> {
                 change(&mut elements);
                 shard.remove(number, &self.ahead);
                 shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.ahead);
-                Ok(Ok(shard.evict(self.each, &self.ahead)))
+                Ok(Change::Made { evicted: shard.evict(self.each, &self.ahead) })
             }
-            _ => Ok(Err(shard.forgotten)),
+            _ => Ok(Change::Missing { seen: shard.forgotten }),
         }
     }
 
@@ -211,7 +218,7 @@ impl<T: Copy> Cache<T> {
         number: usize,
         ahead: bool,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
-    ) -> Result<(Block<'b, T>, Option<Evicted>), StorageError>
+    ) -> Result<(Block<'b, T>, Option<usize>), StorageError>
     where
         T: Send + Sync + 'static,
     {
@@ -274,7 +281,7 @@ impl<T: Copy> Cache<T> {
         own: Arc<Load<T>>,
         ahead: bool,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
-    ) -> Result<(Block<'b, T>, Option<Evicted>), StorageError>
+    ) -> Result<(Block<'b, T>, Option<usize>), StorageError>
     where
         T: Send + Sync + 'static,
     {

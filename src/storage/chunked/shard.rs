@@ -72,9 +72,6 @@ impl<T> Default for Shard<T> {
     }
 }
 
-/// The number of a block that has to be stored to make room.
-pub(super) type Evicted = usize;
-
 impl<T: Copy> Shard<T> {
     /// The block, which is used now.
     pub(super) fn touch(&mut self, number: usize, unused: &AtomicUsize) -> Option<Held<T>> {
@@ -143,8 +140,8 @@ impl<T: Copy> Shard<T> {
         }
     }
 
-    /// Makes room: removes what was used longest ago, but what is not stored; of that the first is returned.
-    pub(super) fn evict(&mut self, most: usize, unused: &AtomicUsize) -> Option<Evicted> {
+    /// Makes room: removes what was used longest ago, but what is not stored; of that the number of the first is returned.
+    pub(super) fn evict(&mut self, most: usize, unused: &AtomicUsize) -> Option<usize> {
         let (mut passed, mut evicted) = (VecDeque::new(), None);
         while self.held > most + passed.len()
             && let Some((time, oldest)) = self.uses.pop_front()

@@ -1,6 +1,6 @@
 //! Writing through the cache.
 
-use super::cache::count;
+use super::cache::{Change, count};
 use super::read::part;
 use super::shard::Held;
 use super::{Ahead, Chunked, Inner};
@@ -102,10 +102,12 @@ where
         let mut copy = None;
         loop {
             match self.cache.change(number, copy.take(), change).map_err(failed)? {
-                Ok(None) => return Ok(()),
+                Change::Made { evicted: None } => return Ok(()),
                 // An error of the other block names that block.
-                Ok(Some(other)) => return self.save(other, Duration::ZERO).map(drop),
-                Err(seen) => {
+                Change::Made { evicted: Some(other) } => {
+                    return self.save(other, Duration::ZERO).map(drop);
+                }
+                Change::Missing { seen } => {
                     let block =
                         self.load(index, false).map_err(|e| StorageError { address, ..e })?;
                     let len = self.sides.block_len;
