@@ -3,11 +3,11 @@
 use super::Reducer;
 use super::across::{COLUMNS, LEAF};
 use super::along::{self, Leaves};
-use super::axes::{Axes, Mask};
-use super::fold::{is_across, kept};
+use super::axes::Axes;
+use super::fold::is_across;
 use super::folding::{Columns, Folding, FoldingRows, Needs, Runs, append_results};
 use super::loops::{fold_columns, fold_runs};
-use super::tasks::{Failure, finish, undefined};
+use super::tasks::{Failure, finish};
 use crate::error::Result;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
@@ -23,18 +23,12 @@ pub(super) struct Direct {
     /// The reduced axes.
     gone: Range<usize>,
     across: bool,
-    keepdims: bool,
 }
 
 impl Direct {
     /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or all but the
     /// last, which is not too long. Leaves are those of every other fold.
-    pub(super) fn new(
-        shape: Shape,
-        axes: &Axes,
-        keepdims: bool,
-        needs: Needs,
-    ) -> Result<Option<Self>> {
+    pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
         if !needs.associative {
             return Ok(None);
         }
@@ -50,15 +44,15 @@ impl Direct {
             1 if shape[end] <= COLUMNS && is_across(&shape, &reduced) => true,
             _ => return Ok(None),
         };
-        Ok(Some(Self { gone: first..end, across, keepdims, shape }))
+        Ok(Some(Self { gone: first..end, across, shape }))
     }
 
-    /// The only result, if all axes are reduced; `None` also as [`Self::fold`] says.
+    /// The only result; `None` unless all axes are reduced.
     pub(super) fn only<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
         reducer: &R,
-    ) -> Result<Option<R::Out>> {
+    ) -> Result<Option<R::Out>, Failure> {
         if self.gone != (0..self.shape.rank()) {
             return Ok(None);
         }
@@ -66,16 +60,8 @@ impl Direct {
             return self.only_of_several(elements, reducer);
         }
         let mut states = Vec::new();
-        if fold_runs(reducer, &[elements], &[], &mut states).is_err() {
-            return Ok(None);
-        }
-        match states.pop().map(|state| finish(reducer, state, 0)) {
-            Some(Ok(result)) => Ok(Some(result)),
-            Some(Err(Failure::Undefined(why, _))) => {
-                Err(undefined::<R::Out>(why, self.index_of(0)))
-            }
-            _ => Ok(None),
-        }
+        fold_runs(reducer, &[elements], &[], &mut states)?;
+        states.pop().map(|state| finish(reducer, state, 0)).transpose()
     }
 
     /// The same, of more than one leaf: apart, as small operands gain by it.
@@ -84,32 +70,25 @@ impl Direct {
         &self,
         elements: &[T],
         reducer: &R,
-    ) -> Result<Option<R::Out>> {
-        Ok(self.fold(elements, reducer)?.and_then(|mut results| results.pop()))
+    ) -> Result<Option<R::Out>, Failure> {
+        Ok(self.fold(elements, reducer)?.pop())
     }
 
-    /// All results; `None` if there is no memory for them, which a fold by a plan reports if it has none either.
+    /// All results.
     #[inline(never)]
     pub(super) fn fold<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
         reducer: &R,
-    ) -> Result<Option<Vec<R::Out>>> {
-        let Self { shape, gone, across, .. } = self;
+    ) -> Result<Vec<R::Out>, Failure> {
+        let Self { shape, gone, across } = self;
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
         let leaf = if *across { LEAF } else { along::LEAF };
-        let done = if height > leaf {
+        if height > leaf {
             self.several_leaves(elements, [height, width], reducer)
         } else {
             self.one_leaf(elements, [height, width], reducer)
-        };
-        match done {
-            Ok(results) => Ok(Some(results)),
-            Err(Failure::Undefined(why, number)) => {
-                Err(undefined::<R::Out>(why, self.index_of(number)))
-            }
-            Err(Failure::Stop(_)) => Ok(None),
         }
     }
 
@@ -175,11 +154,5 @@ impl Direct {
             }
         }
         folded.into_results()
-    }
-
-    /// The index of the result of this number.
-    fn index_of(&self, number: usize) -> Vec<usize> {
-        let reduced: Mask = (0..self.shape.rank()).map(|axis| self.gone.contains(&axis)).collect();
-        kept(&self.shape, &reduced, self.keepdims).unravel(number).to_vec()
     }
 }

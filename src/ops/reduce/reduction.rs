@@ -5,6 +5,7 @@ use super::direct::Direct;
 use super::fold;
 use super::folding::Needs;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
+use super::tasks::{Failure, undefined};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
@@ -61,16 +62,21 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     #[inline(never)]
     fn direct<A>(
         &self,
-        fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>>,
+        fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>, Failure>,
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape| {
-            direct = Direct::new(shape, &self.axes, self.keepdims, Needs::of::<E::Elem, R>());
+            direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
             matches!(direct, Ok(Some(_)))
         });
-        match (direct?, elements) {
-            (Some(direct), Some(elements)) => fold(&direct, &elements, &self.reducer),
-            _ => Ok(None),
+        let (Some(direct), Some(elements)) = (direct?, elements) else { return Ok(None) };
+        match fold(&direct, &elements, &self.reducer) {
+            Ok(done) => Ok(done),
+            Err(Failure::Undefined(why, number)) => {
+                Err(undefined::<R::Out>(why, self.shape()?.unravel(number).to_vec()))
+            }
+            // Of memory that there is not, a fold by a plan tells if it has none either.
+            Err(Failure::Stop(_)) => Ok(None),
         }
     }
 }
@@ -200,7 +206,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
 
     #[inline(never)]
     fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
-        if let Some(results) = self.direct(Direct::fold)? {
+        let direct =
+            self.direct(|direct, elements, reducer| direct.fold(elements, reducer).map(Some));
+        if let Some(results) = direct? {
             return Ok(results);
         }
         evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
@@ -251,7 +259,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         }
         let mut lines = fold::explain::<_, R>(&e, &shape, &reduced)?;
         if let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
-            && Direct::new(shape, &self.axes, self.keepdims, Needs::of::<E::Elem, R>())?.is_some()
+            && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
         {
             lines.truncate(1);
             lines.push(format!("operand: {operand}"));
