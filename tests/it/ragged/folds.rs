@@ -2,7 +2,7 @@
 
 use super::chains::chain;
 use super::expressions::{pairs, partner};
-use super::model::{Item, Model, Refused, random_kinds, read};
+use super::model::{Item, Model, Refused, evaluated, random_kinds, read};
 use crate::support::Random;
 use lensor::Reduce as _;
 use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged};
@@ -125,22 +125,22 @@ quickcheck! {
         let all = gathered(&a, list, false);
         let of = (&a, list);
         let sum = |list: &[i64]| Some(list.iter().sum::<i64>());
-        same((&r).sum(list).eval(), folded(&all, sum), of);
-        same((&r * 2 - 1).sum(list).eval(), folded(&all, |list| Some(list.iter().map(|x| 2 * x - 1).sum())), of);
+        same(evaluated((&r).sum(list)), folded(&all, sum), of);
+        same(evaluated((&r * 2 - 1).sum(list)), folded(&all, |list| Some(list.iter().map(|x| 2 * x - 1).sum())), of);
         let kept = gathered(&a, list, true);
-        same((&r).sum(list).keepdims().eval(), folded(&kept, sum), of);
-        same((&r).max(list).eval(), folded(&all, |list| list.iter().max().copied()), of);
-        same((&r).max(list).or(-99).keepdims().eval(), folded(&kept, |list| Some(list.iter().max().copied().unwrap_or(-99))), of);
-        same((&r).fold(list, Maybe(Max)).eval(), folded(&all, |list| Some(list.iter().max().copied())), of);
+        same(evaluated((&r).sum(list).keepdims()), folded(&kept, sum), of);
+        same(evaluated((&r).max(list)), folded(&all, |list| list.iter().max().copied()), of);
+        same(evaluated((&r).max(list).or(-99).keepdims()), folded(&kept, |list| Some(list.iter().max().copied().unwrap_or(-99))), of);
+        same(evaluated((&r).fold(list, Maybe(Max))), folded(&all, |list| Some(list.iter().max().copied())), of);
         let filtered = |list: &[i64]| Some(list.iter().filter(|x| **x % 3 == 0).max().copied());
-        same((&r).fold(list, Maybe(Max)).filter((&r % 3).equal(0)).eval(), folded(&all, filtered), of);
-        same((&r).argmax(list).eval(), folded(&all, first_max), of);
-        same((&r).argmax(list).or(7).eval(), folded(&all, |list| Some(first_max(list).unwrap_or(7))), of);
+        same(evaluated((&r).fold(list, Maybe(Max)).filter((&r % 3).equal(0))), folded(&all, filtered), of);
+        same(evaluated((&r).argmax(list)), folded(&all, first_max), of);
+        same(evaluated((&r).argmax(list).or(7)), folded(&all, |list| Some(first_max(list).unwrap_or(7))), of);
         let three = |list: &[i64]| Some((list.iter().sum::<i64>(), list.iter().min().copied()?, first_max(list)?));
-        same((&r).fold(list, (Sum, Min, ArgMax)).eval(), folded(&all, three), of);
+        same(evaluated((&r).fold(list, (Sum, Min, ArgMax))), folded(&all, three), of);
         let some = |list: &[i64]| Some(list.iter().filter(|x| **x % 3 == 0).sum::<i64>());
-        same((&r).sum(list).filter((&r % 3).equal(0)).eval(), folded(&all, some), of);
-        same((&r).count_nonzero(list).eval(), folded(&all, |list| Some(list.iter().filter(|x| **x != 0).count() as u64)), of);
+        same(evaluated((&r).sum(list).filter((&r % 3).equal(0))), folded(&all, some), of);
+        same(evaluated((&r).count_nonzero(list)), folded(&all, |list| Some(list.iter().filter(|x| **x != 0).count() as u64)), of);
         if let Ok(form) = (&r).sum(list).form() {
             assert_eq!(form.extents(), (&r).sum(list).extents().unwrap());
             let dense = (&r).sum(list).eval_dense();

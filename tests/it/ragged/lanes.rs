@@ -1,7 +1,7 @@
 //! Scans and sorts of rows against those of dense tensors of their elements.
 
 use super::chains::chain;
-use super::model::{Item, Model, random_kinds, read};
+use super::model::{Item, Model, evaluated, random_kinds, read};
 use crate::support::Random;
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::ragged::{LanesRagged, Ragged};
@@ -93,8 +93,8 @@ quickcheck! {
             };
             let values = |row: &[i64]| sorted(row).into_iter().map(|k| row[k]).collect::<Vec<_>>();
             let first = |mut all: Vec<i64>| { all.truncate(k); all };
-            same((&r).argsort(axis, order).eval().unwrap(), columns(&a, axis, sorted), &a);
-            same((&r).sort(axis, order).eval().unwrap(), columns(&a, axis, values), &a);
+            same(evaluated((&r).argsort(axis, order)).unwrap(), columns(&a, axis, sorted), &a);
+            same(evaluated((&r).sort(axis, order)).unwrap(), columns(&a, axis, values), &a);
             let around = |row: &[i64]| {
                 let all = sorted(row);
                 let Some(&middle) = all.get(k) else { return (0..row.len()).collect() };
@@ -104,11 +104,11 @@ quickcheck! {
                 [before, vec![middle], after].concat()
             };
             let parted = |row: &[i64]| around(row).into_iter().map(|k| row[k]).collect::<Vec<_>>();
-            same((&r).argpartition(axis, k, order).eval().unwrap(), columns(&a, axis, around), &a);
-            same((&r).partition(axis, k, order).eval().unwrap(), columns(&a, axis, parted), &a);
+            same(evaluated((&r).argpartition(axis, k, order)).unwrap(), columns(&a, axis, around), &a);
+            same(evaluated((&r).partition(axis, k, order)).unwrap(), columns(&a, axis, parted), &a);
             // Empty items have rows all the same.
             if a.kinds[axis + 1..].iter().all(|kind| *kind != Some(0)) {
-                same((&r).top_k(axis, k, order).eval().unwrap(), columns(&a, axis, |row| first(values(row))), &a);
+                same(evaluated((&r).top_k(axis, k, order)).unwrap(), columns(&a, axis, |row| first(values(row))), &a);
                 let found = (&r).arg_top_k(axis, k, order).eval().unwrap();
                 same(found, columns(&a, axis, |row| { let mut all = sorted(row); all.truncate(k); all }), &a);
             }
@@ -116,9 +116,9 @@ quickcheck! {
         let running = |f: fn(i64, i64) -> i64| move |row: &[i64]| {
             row.iter().scan(None, |so_far, x| { *so_far = Some(so_far.map_or(*x, |y| f(y, *x))); *so_far }).collect::<Vec<_>>()
         };
-        same((&r).cumsum(axis).eval().unwrap(), columns(&a, axis, running(|x, y| x + y)), &a);
-        same((&r * 2).cummax(axis).eval().unwrap(), columns(&a.map(|x| 2 * x), axis, running(i64::max)), &a);
-        same((&r).cummin(axis).eval().unwrap(), columns(&a, axis, running(i64::min)), &a);
+        same(evaluated((&r).cumsum(axis)).unwrap(), columns(&a, axis, running(|x, y| x + y)), &a);
+        same(evaluated((&r * 2).cummax(axis)).unwrap(), columns(&a.map(|x| 2 * x), axis, running(i64::max)), &a);
+        same(evaluated((&r).cummin(axis)).unwrap(), columns(&a, axis, running(i64::min)), &a);
         for other in 0..=a.rank() {
             let result = (&r).cumsum(other).eval();
             match result {

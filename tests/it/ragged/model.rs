@@ -1,7 +1,7 @@
 //! Lists in lists, and what every operation means for them: the obvious, one item at a time.
 
 use crate::support::Random;
-use lensor::ragged::{Extent, Offsets, Ragged};
+use lensor::ragged::{DeferredRagged, Extent, Offsets, Ragged, RaggedCompute};
 use lensor::{Error, Reader, Result, Tensor};
 use std::sync::Arc;
 
@@ -340,4 +340,15 @@ pub(super) fn read<S: Reader>(r: &Ragged<S>) -> Model<S::Elem> {
         Extent::Var => None,
     });
     Model { kinds: kinds.collect(), root: nest(&r.extents(), &tables, 0, &data) }
+}
+
+/// The results of an operation, whose form is known without them.
+pub(super) fn evaluated<C: RaggedCompute>(
+    operation: DeferredRagged<C>,
+) -> Result<Ragged<Vec<C::Elem>>> {
+    let (form, found) = (operation.form(), operation.eval());
+    if let Ok(found) = &found {
+        assert_eq!(form, found.form());
+    }
+    found
 }
