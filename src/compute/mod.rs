@@ -20,9 +20,10 @@
 
 mod operators;
 mod pending;
+mod shared;
 
 pub use pending::Pending;
-pub(crate) use pending::share;
+pub(crate) use shared::SharedResult;
 
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
@@ -39,7 +40,7 @@ use crate::tensor::Tensor;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 /// Results that a thread computes at once on their way to a destination elsewhere.
 const BOX: usize = 1 << 16;
@@ -161,10 +162,8 @@ impl<C: Compute + ?Sized> Compute for &C {
 pub struct Deferred<C: Compute> {
     pub(crate) operation: C,
     /// Where clones and operands find the result of a running evaluation. Made when first asked for.
-    shared: OnceLock<Arc<Shared<C::Elem>>>,
+    shared: OnceLock<Arc<SharedResult<Vec<C::Elem>>>>,
 }
-
-type Shared<T> = Mutex<Weak<Vec<T>>>; // The result, as long as some evaluation holds it.
 
 impl<C: Compute + Clone> Clone for Deferred<C> {
     fn clone(&self) -> Self {
@@ -203,7 +202,7 @@ impl<C: Compute> Deferred<C> {
         Self { operation, shared: OnceLock::new() }
     }
 
-    fn shared(&self) -> Arc<Shared<C::Elem>> {
+    fn shared(&self) -> Arc<SharedResult<Vec<C::Elem>>> {
         self.shared.get_or_init(Arc::default).clone()
     }
 

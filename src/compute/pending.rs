@@ -1,6 +1,6 @@
 //! Deferred operations as leaves of expressions.
 
-use super::{Compute, Shared};
+use super::{Compute, SharedResult};
 use crate::error::{Error, Result};
 use crate::expr::machinery::{Kept, LeafCursor};
 use crate::expr::sealed::Sealed;
@@ -8,7 +8,7 @@ use crate::expr::{Access, Expr, Leaf, Missing, Prepare, prepare_all};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 /// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
 pub struct Pending<C: Compute> {
@@ -16,18 +16,14 @@ pub struct Pending<C: Compute> {
     /// Where in the result each index of this view lies, or why there is no result.
     map: Result<AddressMap>,
     missing: Missing<C::Elem>,
-    shared: Arc<Shared<C::Elem>>,
+    shared: Arc<SharedResult<Vec<C::Elem>>>,
 }
 
 impl<C: Compute> Pending<C> {
-    pub(super) fn new(operation: C, shared: Arc<Shared<C::Elem>>) -> Self {
+    pub(super) fn new(operation: C, shared: Arc<SharedResult<Vec<C::Elem>>>) -> Self {
         let map = operation.layout();
         let len = map.as_ref().map_or(0, AddressMap::count);
         Self { operation, map, missing: Missing::new(len), shared }
-    }
-
-    fn result(&self) -> Option<Arc<Vec<C::Elem>>> {
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 }
 
@@ -48,26 +44,14 @@ impl<C: Compute> fmt::Debug for Pending<C> {
     }
 }
 
-/// The result that all evaluations share: this one, unless another thread was faster and still holds its own. What an
-/// evaluation holds is never replaced, as its leaves look for it here.
-pub(crate) fn share<T>(shared: &Mutex<Weak<T>>, result: Arc<T>) -> Arc<T> {
-    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(earlier) = shared.upgrade() {
-        return earlier;
-    }
-    *shared = Arc::downgrade(&result);
-    result
-}
-
 impl<C: Compute> Prepare for Pending<C> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
-        if let Some(result) = self.result() {
+        if let Some(result) = self.shared.get() {
             kept.keep(result);
             return Ok(());
         }
         prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
-        let result = Arc::new(self.operation.collect(self.missing.len)?);
-        kept.keep(share(&self.shared, result));
+        kept.keep(self.shared.set(self.operation.collect(self.missing.len)?));
         Ok(())
     }
 }
@@ -115,7 +99,7 @@ impl<C: Compute> Expr for Pending<C> {
     }
 
     fn cursor(&self) -> LeafCursor<'_, C::Elem> {
-        LeafCursor::of_result(&self.missing, self.result())
+        LeafCursor::of_result(&self.missing, self.shared.get())
     }
 
     fn leaf_count(&self) -> usize {

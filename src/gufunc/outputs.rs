@@ -4,7 +4,7 @@ use super::arguments::{Held, MaskOperand};
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::result_map;
-use crate::compute::{Compute, Deferred, Pending, share};
+use crate::compute::{Compute, Deferred, Pending, SharedResult};
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use std::array::from_fn;
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 impl<I, O: Outputs, F, X, M> Sealed for Call<I, O, F, X, M> {}
 
@@ -117,21 +117,7 @@ where
 /// A call of several outputs, which is computed once for all of them.
 pub struct Whole<I, O: Outputs, F, X, M> {
     call: Call<I, O, F, X, M>,
-    results: Mutex<Weak<<O as cores::Outputs>::Vectors>>,
-}
-
-impl<I, O, F, X, M> Whole<I, O, F, X, M>
-where
-    I: Inputs,
-    O: Outputs<Vectors: Send + Sync>,
-    F: Elementary<I, O>,
-    X: Held<I>,
-    M: MaskOperand,
-{
-    /// The results, if some evaluation holds them.
-    fn held(&self) -> Option<Arc<<O as cores::Outputs>::Vectors>> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
-    }
+    results: SharedResult<<O as cores::Outputs>::Vectors>,
 }
 
 impl<I, O, F, X, M> Prepare for Whole<I, O, F, X, M>
@@ -143,13 +129,12 @@ where
     M: MaskOperand,
 {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
-        if let Some(results) = self.held() {
+        if let Some(results) = self.results.get() {
             kept.keep(results);
             return Ok(());
         }
         let request = self.call.request();
-        let results = Arc::new(request.vectors(&*request.fitted(None)?)?);
-        kept.keep(share(&self.results, results));
+        kept.keep(self.results.set(request.vectors(&*request.fitted(None)?)?));
         Ok(())
     }
 }
@@ -208,7 +193,7 @@ where
     }
 
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-        match self.whole.held() {
+        match self.whole.results.get() {
             Some(results) => kernel::copy((self.of)(&results, self.number), out),
             None => {
                 let call = self.whole.call.request();
@@ -295,6 +280,6 @@ where
     /// # Ok::<(), Error>(())
     /// ```
     pub fn outputs(self) -> O::Deferred {
-        O::shared(Arc::new(Whole { call: self, results: Mutex::new(Weak::new()) }))
+        O::shared(Arc::new(Whole { call: self, results: SharedResult::default() }))
     }
 }

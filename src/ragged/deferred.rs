@@ -6,13 +6,13 @@ use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
 use super::leaves::Computed;
 use super::{Ragged, Stretch};
-use crate::compute::share;
+use crate::compute::SharedResult;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, NOT_COMPUTED, pairs};
 use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Display, Formatter};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock};
 
 /// An operation with one result whose rows follow from those of its operands: what [`Compute`](crate::Compute) is for
 /// dense results. Sealed.
@@ -71,8 +71,37 @@ impl<C: RaggedCompute> RaggedCompute for &C {
     }
 }
 
-/// The result of an operation, as long as some evaluation holds it.
-type Shared<T> = Mutex<Weak<Kept<T>>>;
+/// The result of an operation, as long as some evaluation holds it. Where no length is stretched both results are the
+/// same, but [`Stretch::Rows`] may stretch where [`Stretch::Strict`] fails.
+#[derive(Debug)]
+pub(super) struct SharedRows<T> {
+    strict: SharedResult<T>,
+    rows: SharedResult<T>,
+}
+
+impl<T> Default for SharedRows<T> {
+    fn default() -> Self {
+        Self { strict: SharedResult::default(), rows: SharedResult::default() }
+    }
+}
+
+impl<T> SharedRows<T> {
+    /// The result that some evaluation holds, or else the one of `compute`.
+    pub(super) fn get_or(
+        &self,
+        stretch: Stretch,
+        compute: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let (cell, found) = match stretch {
+            Stretch::Strict => (&self.strict, None),
+            Stretch::Rows => (&self.rows, self.rows.get()),
+        };
+        match found.or_else(|| self.strict.get()) {
+            Some(result) => Ok(result),
+            None => Ok(cell.set(compute()?)),
+        }
+    }
+}
 
 /// A result that several evaluations read.
 pub struct Kept<T> {
@@ -92,7 +121,7 @@ impl<T> Debug for Kept<T> {
 #[must_use = "nothing is computed before it is asked for"]
 pub struct DeferredRagged<C: RaggedCompute> {
     pub(super) operation: C,
-    shared: OnceLock<Arc<Shared<C::Elem>>>,
+    shared: OnceLock<Arc<SharedRows<Kept<C::Elem>>>>,
 }
 
 impl<C: RaggedCompute + Clone> Clone for DeferredRagged<C> {
@@ -122,7 +151,7 @@ impl<C: RaggedCompute> DeferredRagged<C> {
         Self { operation, shared: OnceLock::new() }
     }
 
-    fn shared(&self) -> Arc<Shared<C::Elem>> {
+    fn shared(&self) -> Arc<SharedRows<Kept<C::Elem>>> {
         self.shared.get_or_init(Arc::default).clone()
     }
 
@@ -218,7 +247,7 @@ impl<C: RaggedCompute> DeferredRagged<C> {
 /// The result of an operation as an operand.
 pub struct PendingRagged<C: RaggedCompute> {
     operation: C,
-    shared: Arc<Shared<C::Elem>>,
+    shared: Arc<SharedRows<Kept<C::Elem>>>,
     /// Extents of 1 behind.
     ones: usize,
 }
@@ -237,11 +266,7 @@ impl<C: RaggedCompute + Clone> Clone for PendingRagged<C> {
 
 impl<C: RaggedCompute> PendingRagged<C> {
     fn result(&self, stretch: Stretch) -> Result<Arc<Kept<C::Elem>>> {
-        let found = self.shared.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        match found {
-            Some(result) => Ok(result),
-            None => Ok(share(&self.shared, Arc::new(self.operation.keep(stretch)?))),
-        }
+        self.shared.get_or(stretch, || self.operation.keep(stretch))
     }
 }
 

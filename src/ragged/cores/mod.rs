@@ -149,7 +149,9 @@ where
     /// not the first core axis, or that others cross, [`Error::CoreExtent`], [`Error::Operands`],
     /// [`Error::CoreUnknown`] or [`Error::CoreComputed`].
     pub fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-        Ok(self.kinds()?.results)
+        let kinds = self.kinds()?;
+        self.check_mask(&kinds)?;
+        Ok(kinds.results)
     }
 
     /// Computes all results: a ragged tensor for each output, in a tuple or an array.
@@ -220,9 +222,10 @@ where
         O: Outputs<Tensors: RaggedResults>,
     {
         let kinds = self.kinds()?;
-        let (held, plan) = self.planned(&kinds, Stretch::Rows)?;
-        let places = Places::new(&kinds, &plan)?;
-        outs.accept(&places)?;
+        let (held, plan, places) = self.planned(&kinds, Stretch::Rows, |places| {
+            outs.accept(places)?;
+            self.check_mask(&kinds)
+        })?;
         let results = Self::placed(self.run(&held, &plan)?, &places)?;
         let kept = plan.made.as_ref().filter(|_| self.0.or.is_none());
         let made = (0..plan.ends.len()).map(|output| {
@@ -254,7 +257,8 @@ where
     /// As [`Self::eval`]; operands are computed.
     pub fn explain(&self) -> Result<Explanation> {
         let kinds = self.kinds()?;
-        let (held, plan) = self.planned(&kinds, Stretch::Rows)?;
+        self.check_mask(&kinds)?;
+        let (held, plan, _) = self.planned(&kinds, Stretch::Rows, |_| Ok(()))?;
         let mut lines = vec![plan.explain()];
         for (k, form) in held.forms()?.iter().enumerate() {
             let how = match plan.expanded[k] {
@@ -298,18 +302,6 @@ where
             loops = if k == 0 { front.clone() } else { join_kinds(&loops, front, k + 1)? };
         }
         let outputs = self.0.core_results(&cores).map_err(refused)?;
-        if let Some(mask) = self.0.mask.extents()? {
-            let argument = <I as cores::Inputs>::COUNT + 1;
-            if join_kinds(&loops, &mask, argument)? != loops {
-                return Err(Error::Operands {
-                    argument,
-                    axis: 0,
-                    shape: shape_of(&mask),
-                    so_far: shape_of(&loops),
-                    left: false,
-                });
-            }
-        }
         let mut results = Vec::new();
         for (core, order) in outputs.iter().zip(&ranks.outputs) {
             let core = core.iter().map(|extent| extent.map_or(Extent::Var, Extent::Fixed));
@@ -319,30 +311,50 @@ where
             nothing_crosses(&kinds, &order)?;
             results.push(order.iter().map(|&axis| kinds[axis]).collect());
         }
-        Ok(Kinds { ranks, outputs, results })
+        Ok(Kinds { ranks, loops, outputs, results })
     }
 
-    /// The operands in memory, and all calls.
-    fn planned(&self, kinds: &Kinds, stretch: Stretch) -> Result<(X::Held, Plan)> {
+    /// Whether the axes of the mask stretch to those of the loop.
+    fn check_mask(&self, Kinds { loops, .. }: &Kinds) -> Result<()> {
+        let Some(mask) = self.0.mask.extents()? else { return Ok(()) };
+        let argument = <I as cores::Inputs>::COUNT + 1;
+        if join_kinds(loops, &mask, argument)? != *loops {
+            let (shape, so_far) = (shape_of(&mask), shape_of(loops));
+            return Err(Error::Operands { argument, axis: 0, shape, so_far, left: false });
+        }
+        Ok(())
+    }
+
+    /// The operands in memory, all calls, and where their results go, which is held by `accept` against destinations
+    /// before the rows of the mask are looked at.
+    fn planned(
+        &self,
+        kinds: &Kinds,
+        stretch: Stretch,
+        accept: impl FnOnce(&Places) -> Result<()>,
+    ) -> Result<(X::Held, Plan, Places)> {
         let mut held = self.0.operands.held(&kinds.ranks.orders, stretch)?;
         let mut plan = Plan::new(&self.0, &held.forms()?, kinds, stretch)?;
+        let places = Places::new(kinds, &plan)?;
+        accept(&places)?;
         plan.made = self.0.mask.made(&plan.loops)?;
         for (operand, expanded) in plan.expanded.iter().enumerate() {
             if let Some(elements) = expanded {
                 held.gather(operand, elements)?;
             }
         }
-        Ok((held, plan))
+        Ok((held, plan, places))
     }
 
     /// The elements of all results, and where they go.
     fn computed(&self, stretch: Stretch) -> Result<(<O as cores::Outputs>::Vectors, Places)> {
         let kinds = self.kinds()?;
+        self.check_mask(&kinds)?;
         if self.0.or.is_none() && self.0.mask.extents()?.is_some() {
             return Err(Error::MaskedOutput);
         }
-        let (held, plan) = self.planned(&kinds, stretch)?;
-        Ok((self.run(&held, &plan)?, Places::new(&kinds, &plan)?))
+        let (held, plan, places) = self.planned(&kinds, stretch, |_| Ok(()))?;
+        Ok((self.run(&held, &plan)?, places))
     }
 
     /// The elements of all results; those of calls that are not made are defaults without other values.
@@ -366,6 +378,7 @@ where
 /// What the axes of a call are.
 struct Kinds {
     ranks: CoreRanks,
+    loops: Extents,
     /// Core extents of the results, none where they are var.
     outputs: Vec<CoreExtents>,
     results: Vec<Vec<Extent>>,

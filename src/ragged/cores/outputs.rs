@@ -2,21 +2,20 @@
 
 use super::RaggedCall;
 use super::arguments::{RaggedArguments, RaggedMask, RaggedResults};
-use crate::compute::share;
 use crate::error::Result;
 use crate::expr::Explanation;
 use crate::gufunc::{Elementary, Inputs, Outputs};
 use crate::memory::list;
-use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute};
+use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
 use crate::ragged::form::Extent;
 use crate::ragged::{Ragged, Stretch, sealed};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 /// A call of several outputs, which is computed once for all of them.
 pub struct WholeRagged<I, O: SharedRagged, F, X, M> {
     call: RaggedCall<I, O, F, X, M>,
-    results: Mutex<Weak<O::Kept>>,
+    results: SharedRows<O::Kept>,
 }
 
 impl<I, O: SharedRagged, F, X, M> fmt::Debug for WholeRagged<I, O, F, X, M> {
@@ -77,14 +76,8 @@ where
 
     fn keep(&self, stretch: Stretch) -> Result<Kept<T>> {
         let whole = &self.whole;
-        let found = whole.results.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        let results = match found {
-            Some(results) => results,
-            None => {
-                let results = O::kept(whole.call.eval_with(stretch)?);
-                share(&whole.results, Arc::new(results))
-            }
-        };
+        let compute = || Ok(O::kept(whole.call.eval_with(stretch)?));
+        let results = whole.results.get_or(stretch, compute)?;
         let result = (self.of)(&results, self.number).clone();
         Ok(Kept { result, whole: Some(results) })
     }
@@ -206,6 +199,6 @@ where
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn outputs(self) -> O::Deferred<I, F, X, M> {
-        O::shared(Arc::new(WholeRagged { call: self, results: Mutex::new(Weak::new()) }))
+        O::shared(Arc::new(WholeRagged { call: self, results: SharedRows::default() }))
     }
 }

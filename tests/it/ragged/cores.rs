@@ -245,6 +245,13 @@ fn masks_leave_calls_out() {
         call().filter(&other).or([0, 0]).extents(),
         Err(Error::Operands { argument: 2, .. })
     ));
+    // Destinations are looked at before the mask, its axes or its rows.
+    let mut short = Tensor::full([3, 1], 0).unwrap();
+    let mut outs = r.sum(2).eval().unwrap();
+    let refused = call().filter(&other).assign_to((&mut outs, &mut short));
+    assert!(matches!(refused, Err(Error::RowLength { .. })), "{refused:?}");
+    let refused = call().filter(&long).assign_to((&mut outs, &mut short));
+    assert!(matches!(refused, Err(Error::RowLength { expected: 1, .. })), "{refused:?}");
     let deeper = Tensor::full([2, 3, 1], true).unwrap();
     fails(
         call().filter(&deeper).or([0, 0]).eval(),

@@ -3,8 +3,10 @@
 use super::model::{Item, Model};
 use crate::support::{Random, pool};
 use lensor::Tensor;
+use lensor::gufunc::minmax;
 use lensor::lanes::SortOrder;
-use lensor::ragged::{LanesRagged, Ragged, ReduceRagged};
+use lensor::ragged::{ElementwiseRagged, LanesRagged, Ragged, ReduceRagged, Stretch};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bits of everything that is computed in parallel.
 fn all(r: &Ragged<Vec<f64>>) -> Vec<Vec<u64>> {
@@ -57,4 +59,29 @@ fn threads_and_tables_give_the_same_bits() {
             assert!(pool(threads).install(|| all(&r)) == expected, "{threads} threads");
         }
     }
+}
+
+/// An evaluation that stretches rows holds its results while another one, which may not stretch them, asks for them.
+#[test]
+fn results_that_were_stretched_are_not_given_to_strict_evaluations() {
+    let rows = Ragged::from_nested(vec![vec![3, 1], vec![2]]).unwrap();
+    let ones = Ragged::from_nested(vec![vec![10], vec![20]]).unwrap();
+    let refused = AtomicUsize::new(0);
+    let sums = (&rows + &ones).sort(1, SortOrder::Ascending);
+    let nested = |x: i32| {
+        let strict = (&sums + 0).eval_with(Stretch::Strict);
+        refused.fetch_add(usize::from(strict.is_err()), Ordering::Relaxed);
+        x
+    };
+    assert_eq!((&sums).map(nested).eval().unwrap().to_string(), "[[11, 13], [22]]");
+    assert_eq!(refused.swap(0, Ordering::Relaxed), 3);
+
+    let [least, most] = minmax().call_ragged([&rows + &ones]).outputs();
+    let nested = |x: i32| {
+        let strict = (&most + 0).eval_with(Stretch::Strict);
+        refused.fetch_add(usize::from(strict.is_err()), Ordering::Relaxed);
+        x
+    };
+    assert_eq!((&least).map(nested).eval().unwrap().to_string(), "[11, 22]");
+    assert_eq!(refused.load(Ordering::Relaxed), 2);
 }
