@@ -720,10 +720,10 @@ pub enum Error {
         /// Elements found.
         found: usize,
     },
-    /// A nested list whose rows differ in length.
+    /// A nested list whose rows, or lists at one depth within them, differ in length.
     #[error("row {row} of a nested list has {found} elements, the first has {expected}")]
     Ragged {
-        /// First row that differs.
+        /// First row that differs, within the list that holds it.
         row: usize,
         /// Length of the first row.
         expected: usize,
@@ -772,7 +772,8 @@ pub enum Error {
     /// Storage failed to read or write an element.
     #[error("{source}{}", at(index.as_deref()))]
     Storage {
-        /// First index of the view that uses this address, where it is known.
+        /// The index that was asked for, or the first index of a result whose element needs this address, where it is
+        /// known.
         index: Option<Vec<usize>>,
         /// What the storage reported.
         source: StorageError,

@@ -224,8 +224,9 @@
 //!
 //! # Safety
 //!
-//! The interface is safe, but for the functions that map files into memory: what other processes do to
-//! such a file is beyond any check, so those are `unsafe` and say what is asked. [`Reader`] and [`Writer`]
+//! The interface is safe, but for the functions that map files into memory and those that import by DLPack: what other
+//! processes do to such a file, and what a descriptor's pointers point to, is beyond any check, so those are `unsafe`
+//! and say what is asked. [`Reader`] and [`Writer`]
 //! are safe traits: an implementation that breaks its promises gives wrong numbers, never undefined
 //! behaviour, as kernels hold every run of addresses against the very slice they are about to use.
 

@@ -477,7 +477,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 74] = [
+const ALLOCATES: [(&str, &str, &str); 73] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -547,7 +547,6 @@ const ALLOCATES: [(&str, &str, &str); 74] = [
     ("tensor/fmt.rs", "", "formatting"),
     ("gufunc/outputs.rs", "Deferred::new(self).to_vec()", "reports what it cannot have"),
     ("ragged/deferred.rs", "self.eval()?.to_vec()", "reports what it cannot have"),
-    ("tensor/views.rs", "at.len()", "parts that are asked for one by one"),
     ("storage/chunked/shard.rs", "HashMap", "nothing; entries are reserved"),
     ("storage/chunked/cache.rs", "take(count)", "at most 16 shards"),
     ("storage/conformance", "", "laws, for tests"),

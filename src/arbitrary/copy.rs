@@ -163,9 +163,8 @@ fn digits(selector: &Select, extent: usize) -> (Vec<usize>, bool) {
         Select::Set(set) => (set.iter().map(|digit| digit as usize).collect(), false),
         Select::Range { start, stop, step } => {
             let (step, end) = (*step as i128, extent as i128);
-            let from_end = *start == -1 && stop.is_none() && step < 0;
             let stop = stop.map_or(if step < 0 { -1 } else { end }, |stop| stop as i128);
-            let mut digit = if from_end { end - 1 } else { *start as i128 };
+            let mut digit = *start as i128;
             let mut visited = Vec::new();
             while (step > 0 && digit < stop) || (step < 0 && digit > stop) {
                 visited.push(digit as usize);

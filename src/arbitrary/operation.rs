@@ -9,8 +9,8 @@ use std::ops::Range;
 
 /// A view operation and its arguments. Every variant is the method of [`AddressMap`] it is named after.
 ///
-/// The enum is exhaustive on purpose: a model that mirrors the operations should not compile while
-/// it lacks one.
+/// The enum is exhaustive on purpose: a model that mirrors the operations should not compile while it lacks one.
+/// `compress` and `repeat` are left out: they are a `select` by a mask and by a list.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ViewOp {
     /// [`AddressMap::transpose`].
@@ -192,7 +192,7 @@ fn selectors(g: &mut Gen, shape: &Shape, mut room: usize) -> Vec<Select> {
 fn selector(g: &mut Gen, extent: usize, longest: usize) -> Select {
     let inside = below(g, extent) as isize;
     let step = pick(g, &[1, 1, 2, 3, -1, -1, -2, -3, isize::MAX, isize::MIN]);
-    match below(g, 9) {
+    match below(g, 11) {
         0 if extent > 0 => Select::Index(inside),
         1 => Select::Reverse,
         2 => Select::every(if one_in(g, 4) { step } else { pick(g, &[2, -2, 3]) }),
@@ -212,6 +212,8 @@ fn selector(g: &mut Gen, extent: usize, longest: usize) -> Select {
         }
         #[cfg(feature = "roaring")]
         8 => Select::Set((0..extent as u64).filter(|_| bool::arbitrary(g)).collect()),
+        9 => Select::mask((0..extent).map(|_| bool::arbitrary(g)).collect::<Vec<_>>()),
+        10 => Select::between(None, Some(below(g, extent + 2) as isize - 1), -pick(g, &[1, 2, 5])),
         _ => Select::All,
     }
 }

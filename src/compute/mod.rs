@@ -20,17 +20,15 @@
 
 mod operators;
 mod pending;
-mod shared;
 
 pub use pending::Pending;
-pub(crate) use shared::SharedResult;
 
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare, moved,
-    prepare_all, selectors,
+    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare,
+    SharedResult, moved, prepare_all, selectors,
 };
 use crate::kernel::{Filled, PARALLEL, at_once, inner, threads};
 use crate::map::AddressMap;
@@ -307,7 +305,10 @@ impl<C: Compute> Deferred<C> {
             let results = results.map_err(|error| match error {
                 Error::OutOfMemory { .. } => error,
                 // Which error is the first does not depend on the order of boxes.
-                _ => self.operation.collect(layout.count()).err().unwrap_or(moved(error, &ranges)),
+                _ => match self.operation.collect(layout.count()) {
+                    Ok(_) | Err(Error::OutOfMemory { .. }) => moved(error, &ranges),
+                    Err(first) => first,
+                },
             })?;
             let written = out.view_mut().select(selectors(&ranges))?.assign(results);
             written.map_err(|error| moved(error, &ranges))?;

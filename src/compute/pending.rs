@@ -1,10 +1,10 @@
 //! Deferred operations as leaves of expressions.
 
-use super::{Compute, SharedResult};
+use super::Compute;
 use crate::error::{Error, Result};
 use crate::expr::machinery::{Kept, LeafCursor};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Access, Expr, Leaf, Missing, Prepare, prepare_all};
+use crate::expr::{Access, Expr, Leaf, Missing, Prepare, SharedResult, prepare_all};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use std::fmt;
@@ -46,12 +46,11 @@ impl<C: Compute> fmt::Debug for Pending<C> {
 
 impl<C: Compute> Prepare for Pending<C> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
-        if let Some(result) = self.shared.get() {
-            kept.keep(result);
-            return Ok(());
-        }
-        prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
-        kept.keep(self.shared.set(self.operation.collect(self.missing.len)?));
+        let result = self.shared.get_or(|| {
+            prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
+            self.operation.collect(self.missing.len)
+        })?;
+        kept.keep(result);
         Ok(())
     }
 }

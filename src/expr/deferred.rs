@@ -4,7 +4,7 @@ use super::node::Tree;
 use crate::error::{Result, StorageError};
 use crate::storage::Reader;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What keeps the results of deferred operations alive while an evaluation runs.
 #[derive(Default)]
@@ -24,6 +24,47 @@ impl<'a> Kept<'a> {
 impl std::fmt::Debug for Kept<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Kept({})", self.0.len())
+    }
+}
+
+/// A result, as long as some evaluation holds it.
+#[derive(Debug)]
+pub(crate) struct SharedResult<T>(Mutex<Weak<T>>);
+
+impl<T> Default for SharedResult<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> SharedResult<T> {
+    fn cell(&self) -> MutexGuard<'_, Weak<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The result that some evaluation holds, or else the one of `compute`.
+    pub(crate) fn get_or(&self, compute: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        match self.get() {
+            Some(result) => Ok(result),
+            None => Ok(self.set(compute()?)),
+        }
+    }
+
+    /// The result, if some evaluation holds it.
+    pub(crate) fn get(&self) -> Option<Arc<T>> {
+        self.cell().upgrade()
+    }
+
+    /// The result that all evaluations share: this one, unless another thread was faster and still holds its own. What
+    /// an evaluation holds is never replaced, as its leaves look for it here.
+    fn set(&self, result: T) -> Arc<T> {
+        let mut cell = self.cell();
+        if let Some(earlier) = cell.upgrade() {
+            return earlier;
+        }
+        let result = Arc::new(result);
+        *cell = Arc::downgrade(&result);
+        result
     }
 }
 

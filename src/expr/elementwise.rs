@@ -79,6 +79,11 @@ pub trait Elementwise: IntoExpr + Sized {
     {
         Lazy(self.into_expr()).boxed()
     }
+
+    /// With sparse operands read element by element, see [`Lazy::densely`].
+    fn densely(self) -> Lazy<super::Densely<Self::Expr>> {
+        Lazy(self.into_expr()).densely()
+    }
 }
 
 elementwise_table!(unary_ops binary_ops);

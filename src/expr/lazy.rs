@@ -80,8 +80,8 @@ impl<E: Expr> Lazy<E> {
     /// # Errors
     ///
     /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if
-    /// two indexes of the destination share an address. After an error the destination is partly
-    /// written.
+    /// two indexes of the destination share an address. After an error the destination may be
+    /// partly written.
     ///
     /// ```
     /// use lensor::prelude::*;

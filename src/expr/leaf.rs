@@ -7,7 +7,7 @@ mod row;
 
 pub(super) use blocks::{copy_area, for_each_line, load, place};
 pub(super) use load::{Elements, read_footprint};
-pub(super) use memory::Memory;
+pub(super) use memory::{Memory, Origin};
 pub use row::LeafRow;
 
 use super::sparse::cursor::Opened;
@@ -18,7 +18,7 @@ use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::{AddressMap, Layout};
 use crate::memory::{AlignedVec, refill};
 use crate::shape::Shape;
-use crate::storage::Reader;
+use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
 use std::fmt;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl<S: Reader> Expr for Tensor<S> {
 
     #[inline(always)]
     fn cursor(&self) -> LeafCursor<'_, S::Elem> {
-        LeafCursor::new(self.storage(), Memory::of(self.storage().as_slice()))
+        LeafCursor::new(Origin::Borrowed(self.storage()), Memory::of(self.storage().as_slice()))
     }
 
     #[inline(always)]
@@ -83,7 +83,8 @@ impl<S: Reader> Expr for Tensor<S> {
         let base = map.top().offset();
         slice.len().checked_sub(base).filter(|rest| *rest >= count)?;
         let bound = Bound::Direct { base, stride: columns as isize };
-        Some(LeafCursor { bound, ..LeafCursor::new(self.storage(), Memory::Borrowed(slice)) })
+        let leaf = LeafCursor::new(Origin::Borrowed(self.storage()), Memory::Borrowed(slice));
+        Some(LeafCursor { bound, ..leaf })
     }
 
     #[inline]
@@ -94,7 +95,7 @@ impl<S: Reader> Expr for Tensor<S> {
 
 /// A leaf at work: bound to the rows of a slice, or to scratch memory that its tile was packed into.
 pub struct LeafCursor<'a, T: Copy> {
-    pub(super) storage: &'a dyn Reader<Elem = T>,
+    pub(super) storage: Origin<'a, T>,
     /// What the storage said once; a safe trait may answer differently the second time.
     pub(super) memory: Memory<'a, T>,
     pub(super) bound: Bound,
@@ -133,16 +134,20 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         result: Option<Arc<Vec<T>>>,
     ) -> Self {
         let memory = result.map_or(Memory::None, Memory::Shared);
-        Self::new(storage, memory)
+        Self::new(Origin::Borrowed(storage), memory)
     }
 
-    /// A leaf that is read from storage.
-    pub(super) fn of_storage(storage: &'a dyn Reader<Elem = T>) -> Self {
+    /// The same of the result of a function of stored entries.
+    pub(super) fn of_entries(
+        storage: &'a dyn Reader<Elem = T>,
+        result: Option<Arc<Sparse<T>>>,
+    ) -> Self {
+        let storage = result.map_or(Origin::Borrowed(storage), Origin::Shared);
         Self::new(storage, Memory::None)
     }
 
     #[inline(always)]
-    pub(super) fn new(storage: &'a dyn Reader<Elem = T>, memory: Memory<'a, T>) -> Self {
+    pub(super) fn new(storage: Origin<'a, T>, memory: Memory<'a, T>) -> Self {
         Self {
             storage,
             memory,

@@ -230,8 +230,9 @@ fn for_each_box<E: Expr, X: From<Error>>(
     most: usize,
     mut visit: impl FnMut(&[Range<usize>], &[E::Elem]) -> Result<(), X>,
 ) -> Result<(), X> {
-    let _results = prepare(e)?;
     let shape = e.shape()?;
+    check_copies(e, shape.count()?)?;
+    let _results = prepare(e)?;
     let mut left = row_major(e);
     for mut ranges in Boxes::new(shape.clone(), most) {
         let cut = ranges.len();

@@ -145,7 +145,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
     /// # Errors
     ///
     /// What the operands carry, then in this order [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::CoreExtent`],
-    /// [`Error::Operands`], [`Error::CoreUnknown`] or [`Error::CoreComputed`].
+    /// [`Error::Operands`], [`Error::CoreUnknown`], [`Error::CoreComputed`] or [`Error::CoreRefused`].
     pub fn shapes(&self) -> Result<CallShapes> {
         self.shapes_for(None)
     }

@@ -138,7 +138,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
 
     /// Gives extents to core dimensions that are in no input, or refuses the extents of a call.
     ///
-    /// `extents` sees all extents that are known, from inputs and from outputs that are given.
+    /// `extents` sees all extents that are known, from inputs and from outputs that are given. An error of it is the
+    /// cause of [`Error::CoreRefused`], but for one of this library, which is passed on.
     ///
     /// ```
     /// use lensor::gufunc::Gufunc;
@@ -147,8 +148,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     ///     out.iter_mut().zip(x.chunks(2)).for_each(|(out, pair)| *out = pair.iter().sum());
     /// })?
     /// .with_extents(|dims| match dims.get("n") {
-    ///     Some(n) if n % 2 == 0 => dims.set("p", n / 2),
-    ///     _ => Err(Error::CoreRefused { extents: vec![], source: lensor::error::Cause::new("n is odd") }),
+    ///     Some(n) if n % 2 == 0 => Ok(dims.set("p", n / 2)?),
+    ///     _ => Err(lensor::gufunc::ElementaryError::from("n is odd")),
     /// });
     /// let [sums] = pairs.call([Tensor::from(vec![1, 2, 3, 4]).view()]).eval()?;
     /// assert_eq!(sums.to_vec()?, [3, 7]);

@@ -4,11 +4,11 @@ use super::arguments::{Held, MaskOperand};
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::result_map;
-use crate::compute::{Compute, Deferred, Pending, SharedResult};
+use crate::compute::{Compute, Deferred, Pending};
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Lazy, Prepare};
+use crate::expr::{Explanation, Lazy, Prepare, SharedResult};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::ops::cores;
@@ -129,12 +129,11 @@ where
     M: MaskOperand,
 {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
-        if let Some(results) = self.results.get() {
-            kept.keep(results);
-            return Ok(());
-        }
-        let request = self.call.request();
-        kept.keep(self.results.set(request.vectors(&*request.fitted(None)?)?));
+        let results = self.results.get_or(|| {
+            let request = self.call.request();
+            request.vectors(&*request.fitted(None)?)
+        })?;
+        kept.keep(results);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::inner::{Fill, Output, RowsMut, Target};
 use super::plan::{
     Area, Blocking, Cuts, Loop, Nest, Operand, PerOperand, Plan, Reach, Relocate, Step, Supply,
-    plan,
+    nested, plan,
 };
 use super::{
     Dest, Filled, GRAIN, PARALLEL, Pattern, Place, STREAM_BYTES, Stop, Tile, join, simd, walk,
@@ -109,6 +109,21 @@ impl<'p> Local<'p> {
         loops.iter().map(least).sum()
     }
 
+    /// Whether no two indexes of the nest share an address of an operand, all of which lie below `len`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn is_injective(&self, k: usize, len: usize) -> Result<bool, Error> {
+        if self.nest.is_nested(k, &self.tables) {
+            return Ok(true);
+        }
+        let all: SmallVec<[usize; 4]> = (0..self.nest.loops.len()).collect();
+        let mut is_free = list(std::iter::repeat_n(true, len))?;
+        let mut take = |address: usize| is_free.get_mut(address).is_some_and(std::mem::take);
+        Ok(self.addresses(k, &all)?.into_iter().all(&mut take))
+    }
+
     /// Addresses of an operand along some loops, in their order, before they are relocated.
     ///
     /// # Errors
@@ -166,7 +181,7 @@ pub(super) fn evaluate_plan<T: Send>(
     injective: bool,
     out: Output<'_, T>,
 ) -> Result<Option<Filled>, Stop> {
-    let target = Target::new(out, plan)?;
+    let target = Target::new(out);
     let all: usize = plan.nests.iter().map(Nest::count).sum();
     let stream = injective && is_streamed::<T>(all.saturating_mul(size_of::<T>()));
     let task = |count| if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
@@ -255,11 +270,13 @@ impl<T: Send> Running<'_, '_, T> {
         tables: &[Cow<'_, [usize]>],
         relocates: &[Option<&dyn Relocate>],
     ) -> Result<(), Stop> {
+        self.target.check(nest, tables)?;
         let lead = if self.stream { self.target.lead(nest) } else { 0 };
         walk(nest, tables, relocates, lead, &mut |tile| {
-            // SAFETY: of the tasks of one evaluation none shares an element with another if there is more
-            // than one: `task` is finite only where the output was found injective, and neither nests nor
-            // the halves or boxes of one share an index. Within a task one destination is alive at a time.
+            // SAFETY: the nest was checked above. Of the tasks of one evaluation none shares an element with
+            // another if there is more than one: `task` is finite only where the output was found injective, by
+            // `evaluate` or `Storing::boxes`, and neither nests nor the halves or boxes of one share an index. Within a
+            // task one destination is alive at a time.
             #[allow(unsafe_code, reason = "the one call that makes a destination")]
             let mut dest = unsafe { self.target.dest(tile, self.stream) };
             tiles.fill(tile, &mut dest)
@@ -343,7 +360,7 @@ pub(crate) fn is_nested(extents: &[usize], operand: &Operand<'_>) -> bool {
     if extents.contains(&0) {
         return true;
     }
-    let mut axes: Vec<(usize, usize)> = Vec::with_capacity(extents.len());
+    let mut axes: SmallVec<[(usize, usize); 4]> = SmallVec::new();
     for (&extent, axis) in extents.iter().zip(&operand.axes).filter(|(extent, _)| **extent > 1) {
         let positions = match axis.pattern {
             Pattern::Linear => extent,
@@ -352,11 +369,5 @@ pub(crate) fn is_nested(extents: &[usize], operand: &Operand<'_>) -> bool {
         };
         axes.push((axis.stride.unsigned_abs(), positions));
     }
-    axes.sort_unstable();
-    let mut reach = 0_usize;
-    axes.iter().all(|&(stride, positions)| {
-        let nested = stride > reach;
-        reach = reach.saturating_add(stride.saturating_mul(positions - 1));
-        nested
-    })
+    nested(&mut axes)
 }

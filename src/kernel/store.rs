@@ -108,9 +108,15 @@ impl<T: Copy + Send> Storing<'_, '_, T> {
             let held = sink.open(&mut local, self.old, &mut memory)?;
             let mut operands: PerOperand<Operand<'_>> = self.operands.into();
             operands[0] = Operand { relocate: None, supply: Supply::Memory, ..operands[0].clone() };
+            let fresh = !self.old && memory.len() < held;
+            let injective = match fresh {
+                true => local.is_injective(0, held)?,
+                false => local.nest.is_nested(0, &local.tables),
+            };
             let plan = Plan { nests: vec![local.nest], tables: local.tables };
-            let run = |out: Output<'_, T>| evaluate_plan(self.source, &plan, &operands, true, out);
-            if self.old || memory.len() >= held {
+            let run =
+                |out: Output<'_, T>| evaluate_plan(self.source, &plan, &operands, injective, out);
+            if !fresh {
                 let (len, all) = (memory.len(), &mut memory[..]);
                 let part =
                     all.get_mut(..held).ok_or_else(|| inner::out_of_span(0, held as i128, len))?;

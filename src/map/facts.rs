@@ -85,7 +85,7 @@ impl AddressMap {
         Err(Error::NotStrided { stages, axis: axis.filter(|_| stages == 1), reason })
     }
 
-    /// Whether no two indexes share an address.
+    /// Whether no two indexes share an address; `false` also where [`Self::check_injective`] cannot tell.
     pub fn is_injective(&self) -> bool {
         self.check_injective().is_ok()
     }
@@ -98,7 +98,7 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::NotInjective`] with the first axis such that two indexes that differ up to that axis
-    /// only share an address.
+    /// only share an address, and [`Error::OutOfMemory`] if what a search needs cannot be kept.
     #[inline]
     pub fn check_injective(&self) -> Result<()> {
         if self.is_contiguous() { Ok(()) } else { self.search_injective() }

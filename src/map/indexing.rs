@@ -31,6 +31,12 @@ impl From<Vec<usize>> for Counts<'_> {
     }
 }
 
+impl<const N: usize> From<[usize; N]> for Counts<'_> {
+    fn from(counts: [usize; N]) -> Self {
+        Self::from(Vec::from(counts))
+    }
+}
+
 impl<'a> From<&'a Vec<usize>> for Counts<'a> {
     fn from(counts: &'a Vec<usize>) -> Self {
         Self::Each(Cow::Borrowed(counts))

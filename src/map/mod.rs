@@ -1,7 +1,8 @@
 //! Address maps: where an element of a view lies in storage, and back.
 //!
 //! An [`AddressMap`] sends a global index to a local address. It knows nothing of elements or
-//! storage. View operations take a map and give a map; none of them fails for layout reasons.
+//! storage. View operations take a map and give a map; none but `reshape_strided` fails for
+//! layout reasons.
 //!
 //! ```
 //! use lensor::{AddressMap, Shape};

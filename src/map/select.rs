@@ -37,7 +37,7 @@ pub enum Select {
         /// Distance of neighbours, not 0.
         step: isize,
     },
-    /// Indexes from the last one down, before `stop`.
+    /// Indexes from the last one down, before `stop`, which is -1 for all.
     FromLast {
         /// First index not taken.
         stop: isize,
@@ -77,8 +77,6 @@ impl Select {
     /// ```
     pub fn between(start: Option<isize>, stop: Option<isize>, step: isize) -> Self {
         match (start, stop) {
-            // Without a stop it would be the whole axis.
-            (Some(-1), None) if step < 0 => Self::stepped(-1, -1, step),
             (Some(start), stop) => Self::Range { start, stop, step },
             (None, Some(stop)) if step < 0 => Self::FromLast { stop, step },
             (None, None) if step < 0 => Self::every(step),
@@ -97,10 +95,9 @@ impl Select {
     /// ```
     pub fn every(step: impl Step) -> Self {
         let step = step.step();
-        if step < 0 {
-            Self::Range { start: -1, stop: None, step }
-        } else {
-            Self::Range { start: 0, stop: None, step }
+        match step < 0 {
+            true => Self::FromLast { stop: -1, step },
+            false => Self::Range { start: 0, stop: None, step },
         }
     }
 
@@ -159,15 +156,10 @@ impl Select {
             Self::Index(index) => Taken::Digit(inside(*index as i128)?),
             Self::Range { step: 0, .. } => return Err(Error::ZeroStep { axis }),
             Self::FromLast { stop, step } => {
-                let start = isize::try_from(extent).unwrap_or(isize::MAX) - 1;
-                return between(axis, extent, start, Some(*stop), *step);
-            }
-            Self::Range { start: -1, stop: None, step } if *step < 0 => {
-                let count = extent.div_ceil(step.unsigned_abs());
-                Taken::Range { start: extent.saturating_sub(1), step: *step, count }
+                return between(axis, extent, extent as i128 - 1, Some(*stop), *step);
             }
             Self::Range { start, stop, step } => {
-                return between(axis, extent, *start, *stop, *step);
+                return between(axis, extent, *start as i128, *stop, *step);
             }
             Self::List(list) => {
                 list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
@@ -205,7 +197,7 @@ fn inside(axis: usize, extent: usize, index: i128) -> Result<usize> {
 fn between<'a>(
     axis: usize,
     extent: usize,
-    start: isize,
+    start: i128,
     stop: Option<isize>,
     step: isize,
 ) -> Result<Taken<'a>> {
@@ -214,7 +206,7 @@ fn between<'a>(
     }
     let end = if step < 0 { -1 } else { extent as i128 };
     let stop = stop.map_or(end, |stop| stop as i128);
-    let (start, step) = (start as i128, step as i128);
+    let step = step as i128;
     let way = if step < 0 { start - stop } else { stop - start };
     if way <= 0 {
         return Ok(Taken::Range { start: 0, step: 1, count: 0 });

@@ -134,7 +134,7 @@ impl<W: Writer> Tensor<W> {
     /// # Errors
     ///
     /// [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two indexes of this
-    /// view share an address, and what the evaluation of `source` reports. After an error this view is
+    /// view share an address, and what the evaluation of `source` reports. After an error this view may be
     /// partly written.
     ///
     /// ```
@@ -189,7 +189,7 @@ impl<W: Writer> Tensor<W> {
     /// Copies the elements that `from` reaches to the addresses that `to` reaches, both in the storage
     /// of this tensor, with the result of copying first.
     ///
-    /// No memory is taken where the addresses of the two lie apart and the storage lies in memory.
+    /// No memory is taken where one ends before the other begins, the storage lies in memory and both maps have one stage.
     ///
     /// # Errors
     ///

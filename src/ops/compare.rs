@@ -5,7 +5,8 @@ use crate::dtype::{Arithmetic, Real, Signed};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
-    Elementwise, Expr, IntoExpr, Lazy, Stop, for_each_block, for_each_stored, prepare, zip_with,
+    Elementwise, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored,
+    prepare, zip_with,
 };
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -91,6 +92,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
         })?;
         return Ok(all && (elsewhere || count == map.count()));
     }
+    check_copies(e, map.count())?;
     let _results = prepare(e)?;
     for_each_block(e, shape, &map, |_, _, block| {
         all = block.iter().all(|&holds| holds);

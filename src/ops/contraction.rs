@@ -19,6 +19,9 @@ impl Pairing {
         let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
         pairs.iter().try_for_each(|&pair| check(left, right, pair))?;
         Shape::check_rank(kept_left.len() + kept_right.len())?;
+        // Products of some of the extents fit then.
+        left.count()?;
+        right.count()?;
         let product =
             |shape: &Shape, axes: &[usize]| axes.iter().map(|&axis| shape[axis]).product();
         let (paired_left, paired_right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();

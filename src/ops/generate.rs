@@ -17,7 +17,7 @@ use crate::expr::{Elementwise, Expr, IntoExpr, Lazy};
 use crate::map::{AxisMap, Layout};
 use crate::shape::{Align, Shape};
 use crate::storage::{FromFn, Impulse, Progression, Reader};
-use crate::tensor::Tensor;
+use crate::tensor::{IntoTensor, Tensor};
 use std::fmt::Debug;
 
 /// `start, start + step, ..` up to `stop`, which is not among them; rank 1.
@@ -153,21 +153,23 @@ where
 ///
 /// # Errors
 ///
-/// [`Error::ShapeOverflow`] if the grid has too many points.
+/// [`Error::ShapeOverflow`] and [`Error::RankLimit`] if the grid has too many points or axes.
 ///
 /// ```
 /// use lensor::Tensor;
 /// use lensor::generate::meshgrid;
 /// let (rows, columns) = (Tensor::from(vec![1, 2]), Tensor::from(vec![5, 6, 7]));
-/// let grid = meshgrid([rows, columns])?;
+/// let grid = meshgrid([&rows, &columns])?;
 /// assert_eq!(grid[0].to_vec()?, [1, 1, 1, 2, 2, 2]);
 /// assert_eq!(grid[1].to_vec()?, [5, 6, 7, 5, 6, 7]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn meshgrid<S: Reader>(axes: impl IntoIterator<Item = Tensor<S>>) -> Result<Vec<Tensor<S>>> {
-    let axes: Vec<_> = axes.into_iter().collect();
+pub fn meshgrid<X: IntoTensor>(
+    axes: impl IntoIterator<Item = X>,
+) -> Result<Vec<Tensor<X::Storage>>> {
+    let axes: Vec<_> = axes.into_iter().map(X::into_tensor).collect();
     let grid: Shape = axes.iter().map(Tensor::len).collect();
-    let along = |(axis, tensor): (usize, Tensor<S>)| {
+    let along = |(axis, tensor): (usize, Tensor<X::Storage>)| {
         let own: Shape = (0..grid.rank()).map(|k| if k == axis { grid[k] } else { 1 }).collect();
         tensor.rewrite(&mut |map| map.reshape(own.clone())?.stretch(&grid, Align::Right))
     };

@@ -6,7 +6,7 @@ use crate::ops::reduce::Summable;
 use std::fmt::Display;
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
-/// Numbers that everything works with: integers of 8 to 64 bits, `f32` and `f64`. Sealed.
+/// Numbers that everything works with: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`. Sealed.
 ///
 /// A function of `T: Number` may use operators and comparisons of tensors with one another and with a `T` on the
 /// right, assignment, folds, scans, windows and segments, sorts and searches, products, casts to the other
@@ -43,7 +43,7 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 ///   for casts from a type, and for [`range`](crate::generate::range), `usize: Cast<T>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not one of the numbers that everything works with",
-    note = "integers of 8 to 64 bits, `f32` and `f64` are; for others ask for what is used, for example `lensor::dtype::Arithmetic`"
+    note = "`i8` to `i64`, `u8` to `u64`, `f32` and `f64` are; for others ask for what is used, for example `lensor::dtype::Arithmetic`"
 )]
 // With `Pairs<Self>` alone, the compiler would take whatever stands right of an operator for a `Self`.
 pub trait Number:

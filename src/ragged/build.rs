@@ -18,7 +18,8 @@ impl<S> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::OffsetCount`] unless there is one offset more than rows, [`Error::InvalidOffsets`] with the first that
-    /// falls or exceeds the items, [`Error::ExpectedRank`] for content without axes.
+    /// falls or exceeds the items, [`Error::ExpectedRank`] for content without axes, [`Error::RankLimit`] and
+    /// [`Error::ShapeOverflow`].
     ///
     /// ```
     /// use lensor::Tensor;
@@ -43,7 +44,7 @@ impl<S> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::ListLength`] unless there is one start and one length a row, [`Error::RowBounds`] for a row that does
-    /// not lie inside.
+    /// not lie inside, and as [`Self::new`].
     ///
     /// ```
     /// use lensor::Tensor;
@@ -147,7 +148,7 @@ impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`Error::RankLimit`] for lists nested too deeply, and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::ragged::Ragged;
@@ -253,7 +254,8 @@ impl<S: Reader> Ragged<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Operands`] unless `mask` has the axes up to that one, [`Error::Storage`] if it cannot be read.
+    /// [`Error::Operands`] unless `mask` has the axes up to that one, [`Error::ExpectedRank`] for a mask without axes,
+    /// [`Error::Storage`] if it cannot be read, and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::prelude::*;

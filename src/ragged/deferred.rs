@@ -6,10 +6,9 @@ use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
 use super::leaves::Computed;
 use super::{Ragged, Stretch};
-use crate::compute::SharedResult;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, NOT_COMPUTED, pairs};
+use crate::expr::{Explanation, NOT_COMPUTED, SharedResult, pairs};
 use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};
@@ -98,7 +97,7 @@ impl<T> SharedRows<T> {
         };
         match found.or_else(|| self.strict.get()) {
             Some(result) => Ok(result),
-            None => Ok(cell.set(compute()?)),
+            None => cell.get_or(compute),
         }
     }
 }

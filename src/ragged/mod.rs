@@ -216,8 +216,8 @@ impl<S> Ragged<S> {
         }
     }
 
-    /// What lies along the first axis, one after another, as views; a row of a var axis is one axis that is var. An error
-    /// stands for all that follow it.
+    /// What lies along the first axis, one after another, as views; a row of a var axis is one axis that is var. If
+    /// rows cannot be counted, one error stands for all of them.
     ///
     /// ```
     /// use lensor::ragged::Ragged;

@@ -27,6 +27,7 @@ macro_rules! folds {
         /// fixed axis in front of var ones: item `j` of the result then folds the rows that have one. A row has the bits
         /// of the dense fold of its elements.
         ///
+        /// Errors are those of dense folds, `RaggedAxes` for other axes and `EmptyRow` with the first row without items.
         /// ```
         /// use lensor::ragged::{Ragged, ReduceRagged};
         /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;

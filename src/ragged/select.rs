@@ -19,7 +19,6 @@ impl RowRange {
     pub(super) fn of(selector: &Select, axis: usize) -> Result<Option<Self>> {
         let (start, stop, step) = match selector {
             Select::Reverse => (None, None, -1),
-            Select::Range { start: -1, stop: None, step } if *step < 0 => (None, None, *step),
             Select::Range { start, stop, step } => (Some(*start), *stop, *step),
             Select::FromLast { stop, step } => (None, Some(*stop), *step),
             _ => return Ok(None),

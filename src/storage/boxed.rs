@@ -29,8 +29,8 @@ impl<'a, T: Copy + Send + Sync + 'a> BoxReader<'a, T> {
     /// Boxes a reader. A box of a box is one box.
     ///
     /// Storage of boxes of storage of boxes, as repeated [`Concat`](super::Concat)enation makes it, nests up to
-    /// 256 deep. A deeper box fails with [`Error::TooDeep`] at every element: copy what is in it and go on
-    /// from there.
+    /// 256 deep. A deeper box fails with [`Error::Storage`] at every element, whose source is
+    /// [`Error::TooDeep`]: copy what is in it and go on from there.
     pub fn new(reader: impl Reader<Elem = T> + Clone + 'a) -> Self {
         reader.boxed()
     }

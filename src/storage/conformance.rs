@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Storage of at most 4096 elements is checked at every address, larger storage at as many sampled
-//! ones, always the same. A storage may fail: where [`Reader::try_read`] reports an error, the block
+//! ones, always the same, and in every element of up to 4096 blocks. A storage may fail: where [`Reader::try_read`] reports an error, the block
 //! methods must too. A panic is a violation like others: it ends the law that met it, and the panic hook does
 //! not hear of it, unless the storage panics on a thread of its own.
 //!

@@ -12,7 +12,8 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] unless `data` has just as many elements as `shape`.
+    /// [`Error::Length`] unless `data` has just as many elements as `shape`, [`Error::ShapeOverflow`], and
+    /// [`Error::RankLimit`] for more than 64 axes.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -35,7 +36,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`], and [`Error::OutOfMemory`] if the elements cannot be kept.
+    /// [`Error::ShapeOverflow`], [`Error::RankLimit`], and [`Error::OutOfMemory`] if the elements cannot be kept.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -56,7 +57,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`], and [`Error::OutOfMemory`] if the elements cannot be kept.
+    /// [`Error::ShapeOverflow`], [`Error::RankLimit`], and [`Error::OutOfMemory`] if the elements cannot be kept.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -77,7 +78,8 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::Ragged`] if rows differ in length, [`Error::RankLimit`] for lists nested too deeply.
+    /// [`Error::Ragged`] if rows differ in length, [`Error::RankLimit`] for lists nested too deeply, and
+    /// [`Error::OutOfMemory`] if the elements cannot be kept.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -101,7 +103,7 @@ impl<T: Copy + Send + Sync> Tensor<Constant<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -123,7 +125,7 @@ where
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.
     ///
     /// ```
     /// use lensor::{Tensor, storage::Progression};
@@ -144,7 +146,7 @@ impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Tensor<FromFn<F>> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -186,7 +188,7 @@ pub trait Nested {
     ///
     /// # Errors
     ///
-    /// [`Error::Ragged`] if rows differ in length.
+    /// [`Error::Ragged`] if rows differ in length, [`Error::OutOfMemory`] if the elements cannot be kept.
     fn flatten(self, data: &mut Vec<Self::Elem>) -> Result<Shape>;
 }
 

@@ -48,7 +48,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// # Errors
 ///
 /// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] if there is no such axis, [`Error::Join`] with
-/// the first tensor of which another extent differs, [`Error::ShapeOverflow`] if there are too many elements.
+/// the first tensor of which another extent differs, [`Error::ShapeOverflow`] if there are too many elements, and
+/// [`Error::OutOfMemory`].
 ///
 /// ```
 /// use lensor::tensor::concat;
@@ -83,7 +84,8 @@ pub fn concat<X: IntoTensor>(
 /// # Errors
 ///
 /// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] if `axis` exceeds the rank, [`Error::Join`] with
-/// the first tensor of another shape, [`Error::ShapeOverflow`] if there are too many elements.
+/// the first tensor of another shape, [`Error::RankLimit`], [`Error::ShapeOverflow`] if there are too many elements, and
+/// [`Error::OutOfMemory`].
 ///
 /// ```
 /// use lensor::tensor::stack;

@@ -50,7 +50,7 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Length`] if `storage` has fewer elements than `shape` (more are fine),
-    /// [`Error::ShapeOverflow`] if the shape has too many.
+    /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -95,7 +95,7 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
-    /// [`Error::Storage`] if the storage fails.
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it has fewer elements than it said.
     ///
     /// ```
     /// use lensor::{Error, Tensor};
@@ -124,7 +124,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotSingle`] if there are more or none, [`Error::Storage`] if the storage fails.
+    /// [`Error::NotSingle`] if there are more or none, and as [`Self::get`].
     ///
     /// ```
     /// use lensor::Tensor;
@@ -248,7 +248,7 @@ impl<S: Writer> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
-    /// [`Error::Storage`] if the storage fails.
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it has fewer elements than it said.
     ///
     /// ```
     /// use lensor::Tensor;

@@ -11,7 +11,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShapeOverflow`] if the shape has too many elements.
+    /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -32,7 +32,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     ///
     /// [`Error::Rank`] for an index that has not one digit an axis, [`Error::InvalidSparse`] for one that
     /// lies outside, for another number of values than indexes and, if duplicates are refused, for the
-    /// second entry of an index; [`Error::ShapeOverflow`] and [`Error::OutOfMemory`].
+    /// second entry of an index; [`Error::ShapeOverflow`], [`Error::RankLimit`] and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::{Tensor, storage::Duplicates};
@@ -96,17 +96,26 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
         if lists.len() != expected {
             return Err(Error::Rank { what: "coordinate lists", expected, found: lists.len() });
         }
-        let mut addresses = try_with_capacity(values.len())?;
+        let mut addresses: Vec<usize> = try_with_capacity(values.len())?;
         addresses.resize(values.len(), 0);
+        if let Some(list) = lists.iter().find(|list| list.len() != values.len()) {
+            let what = SparseFlaw::Counts { addresses: list.len(), values: values.len() };
+            return Err(Error::InvalidSparse { at: list.len().min(values.len()), what });
+        }
+        let mut outside = None;
         for (axis, (list, &extent)) in lists.iter().zip(shape.iter()).enumerate() {
-            if list.len() != values.len() {
-                let what = SparseFlaw::Counts { addresses: list.len(), values: values.len() };
-                return Err(Error::InvalidSparse { at: list.len().min(values.len()), what });
+            let at = list.iter().position(|&index| index >= extent);
+            let first = at.map(|at| (at, axis, list[at], extent));
+            outside = outside.into_iter().chain(first).min();
+            for (address, &index) in addresses.iter_mut().zip(*list) {
+                *address = address.wrapping_mul(extent).wrapping_add(index);
             }
-            for (at, (address, &index)) in addresses.iter_mut().zip(*list).enumerate() {
-                check_digit(at, axis, index, extent)?;
-                *address = *address * extent + index;
-            }
+        }
+        if let Some((at, axis, index, extent)) = outside {
+            return Err(Error::InvalidSparse {
+                at,
+                what: SparseFlaw::Index { axis, index, extent },
+            });
         }
         Self::from_entries(shape, fill, addresses, values, duplicates)
     }

@@ -75,9 +75,11 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Rank`](crate::Error::Rank) for more selectors than axes,
-        /// [`Error::Index`](crate::Error::Index) for an index out of bounds,
-        /// [`Error::ZeroStep`](crate::Error::ZeroStep) for a range with step 0.
+        /// [`Error::Rank`](crate::Error::Rank) for more selectors than axes, [`Error::Index`](crate::Error::Index) for an
+        /// index out of bounds, [`Error::ZeroStep`](crate::Error::ZeroStep) for a range with step 0,
+        /// [`Error::ListLength`](crate::Error::ListLength) for a mask that is not as long as its axis, the error of a
+        /// mask that was computed, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a list of positions cannot be
+        /// kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -97,8 +99,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
-        /// [`Error::Index`](crate::Error::Index) if the range reaches outside.
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, [`Error::Index`](crate::Error::Index) if the range
+        /// reaches outside, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if positions that are listed cannot be
+        /// kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -175,7 +178,8 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if it does not exist.
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, and
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if positions that are listed cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -196,7 +200,9 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Broadcast`](crate::Error::Broadcast) where that is impossible,
-        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the result has too many elements.
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the result has too many elements,
+        /// [`Error::RankLimit`](crate::Error::RankLimit) if it has too many axes, and
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if positions that are listed cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -215,7 +221,8 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Rank`](crate::Error::Rank) if there is not one shift an axis.
+        /// [`Error::Rank`](crate::Error::Rank) if there is not one shift an axis, and
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -234,7 +241,10 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ.
+        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::RankLimit`](crate::Error::RankLimit) for a
+        /// shape of too many elements or axes, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of
+        /// positions cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -251,8 +261,7 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
-        /// [`Error::Infer`](crate::Error::Infer) if the missing extent is not determined.
+        /// As [`Self::reshape`], and [`Error::Infer`](crate::Error::Infer) if the missing extent is not determined.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -269,8 +278,7 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
-        /// [`Error::NeedsStage`](crate::Error::NeedsStage) where strides do not suffice.
+        /// As [`Self::reshape`], and [`Error::NeedsStage`](crate::Error::NeedsStage) where strides do not suffice.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -288,8 +296,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if it does not exist,
-        /// [`Error::Reshape`](crate::Error::Reshape) if the extents do not multiply to its own.
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, [`Error::Reshape`](crate::Error::Reshape) if the
+        /// extents do not multiply to its own, [`Error::RankLimit`](crate::Error::RankLimit) if there are too many axes
+        /// then.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -310,7 +319,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::AxisRange`](crate::Error::AxisRange) if the range runs backwards or beyond the rank.
+        /// [`Error::AxisRange`](crate::Error::AxisRange) if the range runs backwards or beyond the rank,
+        /// [`Error::RankLimit`](crate::Error::RankLimit) if an empty one adds an axis too many, and
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -328,7 +339,8 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if `axis` exceeds the rank.
+        /// [`Error::Axis`](crate::Error::Axis) if `axis` exceeds the rank, [`Error::RankLimit`](crate::Error::RankLimit)
+        /// if there are too many axes then.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -365,8 +377,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if one does not exist,
-        /// [`Error::RepeatedAxis`](crate::Error::RepeatedAxis) if they are the same.
+        /// [`Error::Axis`](crate::Error::Axis) if one does not exist, [`Error::RepeatedAxis`](crate::Error::RepeatedAxis)
+        /// if they are the same, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be
+        /// kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -384,8 +397,10 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
-        /// [`Error::Window`](crate::Error::Window) if a window is empty or longer than the axis.
+        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist, [`Error::Window`](crate::Error::Window) if a
+        /// window is empty or longer than the axis, [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and
+        /// [`Error::RankLimit`](crate::Error::RankLimit) for a shape of too many elements or axes, and
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -468,7 +483,7 @@ impl<S> super::Tensor<S> {
         let shape = self.shape();
         let extent = shape.extent(axis)?;
         let mut start = 0;
-        let mut parts = Vec::with_capacity(at.len() + 1);
+        let mut parts = crate::memory::try_with_capacity(at.len() + 1)?;
         for (at, &end) in at.iter().chain([&extent]).enumerate() {
             if end < start || end > extent {
                 let (offset, least) = (end, start);

@@ -267,3 +267,21 @@ fn the_first_error_of_all_boxes_is_reported() {
         assert_eq!((&quotients).cumsum(axis).assign_to(&mut out), Err(error.clone()));
     }
 }
+
+/// A function of stored entries as an operand is computed once in each evaluation, and kept for none that follows.
+#[test]
+fn zip_stored_is_computed_once_an_evaluation() {
+    let s = lensor::storage::Sparse::from_sorted(6, 0, vec![1, 4], vec![2, 3]).unwrap();
+    let (t, ones) = (Tensor::new([6], s).unwrap(), Tensor::full([6], 1).unwrap());
+    let calls = AtomicUsize::new(0);
+    let counted = |(x, y)| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        x * y
+    };
+    let z = lensor::expr::zip_stored((&t, 10), 0, counted);
+    let sum = &z + (&z + &ones).select((lensor::Select::every(-1),)).unwrap();
+    assert_eq!(sum.eval().unwrap().to_vec().unwrap(), [1, 51, 1, 1, 51, 1]);
+    let both = (&z + z.clone()).eval_sparse().unwrap();
+    assert!(both.storage().iter().eq([(1, 40), (4, 60)]));
+    assert_eq!(calls.load(Ordering::Relaxed), 6);
+}

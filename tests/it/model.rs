@@ -357,12 +357,15 @@ fn pick(selector: &Select, extent: usize) -> Result<Picked, Refusal> {
         Select::List(list) => {
             Picked::Many(list.iter().map(|&i| inside(i as i128)).collect::<Result<_, _>>()?)
         }
-        Select::Range { step: 0, .. } => return Err(Invalid),
+        Select::Range { step: 0, .. } | Select::FromLast { step: 0, .. } => return Err(Invalid),
+        Select::FromLast { stop, step } => {
+            let last = extent as isize - 1;
+            pick(&Select::stepped(last, *stop, *step), extent)?
+        }
+        Select::Mask(Ok(mask)) => Picked::Many(mask.indexes().to_vec()),
         Select::Range { start, stop, step } => {
             let step = *step as i128;
-            // Only the form that `every` makes counts from the end.
-            let from_end = *start == -1 && stop.is_none() && step < 0;
-            let mut index = if from_end { extent as i128 - 1 } else { *start as i128 };
+            let mut index = *start as i128;
             let before_stop = |index: i128| match stop {
                 Some(stop) if step > 0 => index < *stop as i128,
                 Some(stop) => index > *stop as i128,

@@ -32,7 +32,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         }
         let mut copy = self.take_copy();
         let elements = Elements { operand: k, gaps: true };
-        let found = elements.copied(self.storage, local, &mut copy)?;
+        let found = elements.copied(&*self.storage, local, &mut copy)?;
         self.memory = Memory::Copied(Arc::new(copy));
         found.map_err(failed)
     }

@@ -1,5 +1,11 @@
 //! Where the elements of a leaf lie.
 
+use crate::error::Result;
+use crate::map::AddressMap;
+use crate::memory::owned;
+use crate::storage::{Blocks, Reader, Sparse};
+use crate::tensor::stored::{Entries, entries_of};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The memory that elements of a leaf lie in, if they do.
@@ -28,6 +34,49 @@ impl<'a, T> Memory<'a, T> {
             Self::Borrowed(slice) => Some(slice),
             Self::Shared(elements) | Self::Copied(elements) => Some(elements),
             Self::Block(block, len) => (**block).as_ref().get(..*len),
+        }
+    }
+}
+
+/// Where a leaf reads the elements that it has no memory of.
+#[derive(Clone)]
+pub(in crate::expr) enum Origin<'a, T> {
+    Borrowed(&'a dyn Reader<Elem = T>),
+    /// The result of a function of stored entries.
+    Shared(Arc<Sparse<T>>),
+}
+
+impl<'a, T: Copy + Send + Sync> Origin<'a, T> {
+    pub(in crate::expr) fn blocks(&self) -> Option<&'a dyn Blocks<Elem = T>> {
+        match self {
+            Self::Borrowed(storage) => Reader::blocks(&**storage),
+            Self::Shared(_) => None,
+        }
+    }
+
+    /// Entries in the order of a map, if the storage has any.
+    pub(in crate::expr) fn entries(&self, map: &AddressMap) -> Result<Option<(Entries<'a, T>, T)>> {
+        match self {
+            Self::Borrowed(storage) => {
+                let stored = Reader::stored(&**storage);
+                stored.map(|stored| Ok((entries_of(map, stored)?, stored.fill()))).transpose()
+            }
+            Self::Shared(storage) => {
+                let Entries { positions, values } = entries_of(map, &**storage)?;
+                let (positions, values) = (owned(positions)?.into(), owned(values)?.into());
+                Ok(Some((Entries { positions, values }, storage.fill())))
+            }
+        }
+    }
+}
+
+impl<'a, T: Copy + Send + Sync + 'a> Deref for Origin<'a, T> {
+    type Target = dyn Reader<Elem = T> + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Borrowed(storage) => *storage,
+            Self::Shared(storage) => &**storage,
         }
     }
 }

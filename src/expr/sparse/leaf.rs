@@ -7,7 +7,7 @@ use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::{Kernel, Local, dispatch, prefetch_span};
 use crate::map::Plane;
 use crate::memory::{AlignedVec, owned, try_reserve_exact};
-use crate::tensor::stored::entries_of;
+use crate::tensor::stored::Entries;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
 
     #[inline(never)]
     fn fork(&self) -> Self {
-        Self { opened: self.opened.clone(), ..Self::new(self.storage, self.memory.clone()) }
+        Self { opened: self.opened.clone(), ..Self::new(self.storage.clone(), self.memory.clone()) }
     }
 }
 
@@ -42,13 +42,13 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     fn open(&mut self, maps: &Maps, lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         let (map, step) = (&maps.maps[lists.len()], maps.steps[lists.len()]);
         let fiber = maps.fiber;
-        let (positions, opened) = match self.storage.stored() {
-            Some(stored) if self.memory.slice().is_none() && (fiber == 1 || step == 0) => {
-                let entries = entries_of(map, stored)?;
-                let values = Arc::new(entries.values);
-                (entries.positions, Opened::Stored { values, fill: stored.fill(), fiber })
+        let one_a_fiber = self.memory.slice().is_none() && (fiber == 1 || step == 0);
+        let entries = if one_a_fiber { self.storage.entries(map)? } else { None };
+        let (positions, opened) = match entries {
+            Some((Entries { positions, values }, fill)) => {
+                (positions, Opened::Stored { values: Arc::new(values), fill, fiber })
             }
-            _ => {
+            None => {
                 let map = Arc::new(map.coalesced());
                 (Cow::Borrowed(&[][..]), Opened::Dense { map, fiber, step })
             }
@@ -148,7 +148,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 try_reserve_exact(&mut self.addresses, count)?;
                 map.addresses_at(block.positions, &mut self.addresses);
                 spread(&mut self.addresses, *fiber, *step);
-                let (Some(&first), storage) = (self.addresses.first(), self.storage) else {
+                let (Some(&first), storage) = (self.addresses.first(), &*self.storage) else {
                     return Ok(());
                 };
                 let failed = |source| Stop::Storage { leaf: leaf + 1, source };

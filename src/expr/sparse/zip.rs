@@ -3,7 +3,7 @@
 use super::tasks::{self, Where};
 use super::{Evaluation, Visit, locate};
 use crate::error::{Error, Result};
-use crate::expr::deferred::{Kept, Missing};
+use crate::expr::deferred::{Kept, Missing, SharedResult};
 use crate::expr::leaf::LeafCursor;
 use crate::expr::node::{StoredOnly, Tree};
 use crate::expr::sealed::Sealed;
@@ -16,7 +16,7 @@ use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A function of one to six operands where every sparse one of them stores an entry, and `fill` everywhere
 /// else.
@@ -95,7 +95,7 @@ pub struct ZipStored<E: Expr> {
     /// Row-major at the shape of `e`, or why there is none.
     map: Result<AddressMap>,
     /// The result, where it is an operand of other expressions.
-    result: Arc<OnceLock<Sparse<E::Elem>>>,
+    result: Arc<SharedResult<Sparse<E::Elem>>>,
     missing: Missing<E::Elem>,
 }
 
@@ -104,7 +104,7 @@ impl<E: Expr> ZipStored<E> {
         e: E,
         counts: Vec<usize>,
         fill: E::Elem,
-        result: Arc<OnceLock<Sparse<E::Elem>>>,
+        result: Arc<SharedResult<Sparse<E::Elem>>>,
     ) -> Self {
         let map = e.shape().and_then(|shape| AddressMap::row_major(&shape));
         let missing = Missing::new(map.as_ref().map_or(0, AddressMap::count));
@@ -171,10 +171,7 @@ impl<E: Expr> Expr for ZipStored<E> {
     }
 
     fn cursor(&self) -> LeafCursor<'_, E::Elem> {
-        match self.result.get() {
-            Some(result) => LeafCursor::of_storage(result),
-            None => LeafCursor::of_storage(&self.missing),
-        }
+        LeafCursor::of_entries(&self.missing, self.result.get())
     }
 
     fn leaf_count(&self) -> usize {
@@ -199,12 +196,9 @@ impl<E: Expr> Expr for ZipStored<E> {
 }
 
 impl<E: Expr> Prepare for ZipStored<E> {
-    fn prepare<'a>(&'a self, _: &mut Kept<'a>) -> Result<()> {
-        if self.result.get().is_none() {
-            let computed = StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill };
-            let result = computed.evaluate()?.into_storage();
-            self.result.get_or_init(|| result);
-        }
+    fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
+        let computed = StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill };
+        kept.keep(self.result.get_or(|| Ok(computed.evaluate()?.into_storage()))?);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 //! | from a path | [`open`] | `map`, `map_mut` (feature `mmap`) |
 //!
 //! A file may come from a stranger. Whatever it holds, these functions return an error rather than
-//! panic, abort, or allocate more than twice the bytes that are there.
+//! panic, abort, or allocate more than twice the bytes that are there and 64 KiB.
 //!
 //! ```
 //! use lensor::Tensor;

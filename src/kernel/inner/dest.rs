@@ -2,9 +2,10 @@
 
 use super::{RowsMut, as_slots, out_of_span, slots};
 use crate::error::Result;
-use crate::kernel::plan::{Nest, Plan};
+use crate::kernel::plan::Nest;
 use crate::kernel::{Filled, Place, Tile, simd};
 use crate::memory::try_reserve_exact;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -40,16 +41,15 @@ pub(crate) struct Target<'a, T> {
 unsafe impl<T: Send> Sync for Target<'_, T> {}
 
 impl<'a, T> Target<'a, T> {
-    /// The output, if all addresses that `plan` writes lie in it.
-    pub(crate) fn new(out: Output<'a, T>, plan: &Plan<'_>) -> Result<Self> {
-        let Output { slots, held } = out;
-        for nest in &plan.nests {
-            let (low, high) = plan.span(nest);
-            if low < 0 || high >= slots.len() as i128 {
-                return Err(out_of_span(low, high, slots.len()));
-            }
-        }
-        Ok(Self { pointer: slots.as_mut_ptr(), len: slots.len(), held, memory: PhantomData })
+    pub(crate) fn new(Output { slots, held }: Output<'a, T>) -> Self {
+        Self { pointer: slots.as_mut_ptr(), len: slots.len(), held, memory: PhantomData }
+    }
+
+    /// Refuses a nest that writes an address which does not lie in the output.
+    pub(crate) fn check(&self, nest: &Nest, tables: &[Cow<'_, [usize]>]) -> Result<()> {
+        let (low, high) = nest.span(0, tables);
+        let lies_inside = low >= 0 && high < self.len as i128;
+        if lies_inside { Ok(()) } else { Err(out_of_span(low, high, self.len)) }
     }
 
     /// The proof for all slots, as the caller has had so many written, each once.
@@ -77,7 +77,8 @@ impl<'a, T> Target<'a, T> {
     ///
     /// # Safety
     ///
-    /// No other destination that is alive, in this thread or another, shares an element with it.
+    /// The tile is one of a nest that [`Self::check`] has passed, and no other destination that is alive, in this thread
+    /// or another, shares an element with it.
     pub(crate) unsafe fn dest<'t>(&'t self, tile: &Tile<'t>, stream: bool) -> Dest<'t, T> {
         Dest {
             pointer: self.pointer,
@@ -91,7 +92,7 @@ impl<'a, T> Target<'a, T> {
     }
 }
 
-/// The part of an output that is one tile's. All its addresses were checked by `Target::new`.
+/// The part of an output that is one tile's. All its addresses lie in the memory, as the contract of `Target::dest` says.
 #[derive(Debug)]
 pub struct Dest<'a, T> {
     pointer: *mut MaybeUninit<T>,
@@ -125,7 +126,7 @@ impl<T: Copy> Dest<'_, T> {
             return None;
         }
         let base = self.place.base.wrapping_add(self.place.rows.at(0));
-        // SAFETY: all addresses of the tile lie in the memory, see `Target::new`; the rows do not
+        // SAFETY: all addresses of the tile lie in the memory, see `Target::dest`; the rows do not
         // overlap, as their distance is at least their length.
         let pointer = unsafe { self.pointer.offset(base) };
         Some(RowsMut {
@@ -159,7 +160,7 @@ impl<T: Copy> Dest<'_, T> {
         }
         for row in 0..self.rows {
             for column in 0..self.columns {
-                // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, which holds
+                // SAFETY: all addresses of the tile lie in the memory, see `Target::dest`, which holds
                 // elements everywhere: it was made by `Output::held`.
                 block.push(unsafe {
                     (*self.pointer.offset(self.place.at(row, column))).assume_init()
@@ -188,7 +189,7 @@ impl<T: Copy> Dest<'_, T> {
             let from = &block[row * stride..][..columns];
             let base = self.place.base.wrapping_add(self.place.rows.at(row));
             for (column, value) in from.iter().enumerate() {
-                // SAFETY: all addresses of the tile lie in the memory, see `Target::new`, and this
+                // SAFETY: all addresses of the tile lie in the memory, see `Target::dest`, and this
                 // destination is the only one alive that holds them.
                 unsafe {
                     *self.pointer.offset(base.wrapping_add(self.place.columns.at(column))) = *value

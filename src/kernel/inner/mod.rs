@@ -1,7 +1,8 @@
 //! Inner loops: the places where memory is read and written without bounds checks.
 //!
 //! The obligation is one: for every run, the lowest and the highest address that is reached lie
-//! inside the very slice obtained for that run. Each function that relies on it checks it itself.
+//! inside the very slice obtained for that run. Each function that relies on it checks it itself, or is called by one
+//! that has, as the contract of `Target::dest` says.
 #![allow(unsafe_code, reason = "strided loops and parallel outputs need raw pointers")]
 
 mod dest;

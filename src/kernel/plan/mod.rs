@@ -19,6 +19,7 @@ mod tests;
 pub(crate) use cuts::{BOX, Cuts};
 pub(crate) use footprint::{Footprint, Reach, Run};
 pub(crate) use grid::{Area, Grid};
+pub(super) use nest::nested;
 
 use super::{PARALLEL, TILE};
 use crate::error::Result;
@@ -196,25 +197,4 @@ fn keeps_whole(axis: usize, axes: &[usize], operands: &[Operand<'_>]) -> bool {
         let farther = axes.iter().any(|&other| stride(other) > stride(axis));
         operand.supply != Supply::Memory && farther && operand.axes[axis].pattern != Pattern::Linear
     })
-}
-
-impl Plan<'_> {
-    /// Lowest and highest address of the output in one nest.
-    pub(crate) fn span(&self, nest: &Nest) -> (i128, i128) {
-        let (mut low, mut high) = (nest.bases[0] as i128, nest.bases[0] as i128);
-        for l in &nest.loops {
-            let step = l.steps[0];
-            let (first, last) = match step.table {
-                None => (0, l.extent - 1),
-                Some(t) => {
-                    let table = &self.tables[t.index][t.start..t.start + l.extent];
-                    table.iter().fold((usize::MAX, 0), |(low, high), &p| (low.min(p), high.max(p)))
-                }
-            };
-            let (a, b) = (step.stride as i128 * first as i128, step.stride as i128 * last as i128);
-            low += a.min(b);
-            high += a.max(b);
-        }
-        (low, high)
-    }
 }

@@ -1,5 +1,6 @@
 //! Ordering, merging, crossing and blocking the loops of a nest, and cutting it for threads.
 
+use super::footprint::{Reach, table};
 use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, Supply, TableRef};
 use crate::kernel::TILE;
 use smallvec::{SmallVec, smallvec};
@@ -216,6 +217,35 @@ impl Nest {
         self.loops.iter().map(|l| l.extent).product()
     }
 
+    /// Lowest and highest address of an operand, before they are relocated.
+    pub(crate) fn span(&self, operand: usize, tables: &[Cow<'_, [usize]>]) -> (i128, i128) {
+        let base = self.bases[operand] as i128;
+        self.loops.iter().fold((base, base), |(low, high), own| {
+            let reach = Reach::of(own, operand, tables);
+            let end = |position| own.steps[operand].stride as i128 * position as i128;
+            let (a, b) = (end(reach.low), end(reach.high));
+            (low + a.min(b), high + a.max(b))
+        })
+    }
+
+    /// Whether the steps of an operand nest, so that no two indexes share an address. Steps by
+    /// tables nest if these ascend or descend.
+    pub(crate) fn is_nested(&self, operand: usize, tables: &[Cow<'_, [usize]>]) -> bool {
+        let mut steps: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        for own in self.loops.iter().filter(|own| own.extent > 1) {
+            let reach = Reach::of(own, operand, tables);
+            let all = table(own, operand, tables);
+            let turns = |table: &[usize]| {
+                !table.is_sorted_by(|a, b| a < b) && !table.is_sorted_by(|a, b| a > b)
+            };
+            if all.is_some_and(turns) {
+                return false;
+            }
+            steps.push((own.steps[operand].stride.unsigned_abs(), reach.high - reach.low + 1));
+        }
+        nested(&mut steps)
+    }
+
     /// Two nests that share the elements, cut along the outermost loop that is long enough.
     pub(crate) fn split(&self) -> Option<(Self, Self)> {
         let depth = self.loops.len();
@@ -316,4 +346,16 @@ impl Loop {
     fn nearest(&self) -> usize {
         self.steps.iter().map(Step::weight).filter(|&weight| weight > 0).min().unwrap_or(0)
     }
+}
+
+/// Whether sums of these strides, times as many positions each, are all different because each stride is longer than what
+/// lies below it.
+pub(crate) fn nested(steps: &mut [(usize, usize)]) -> bool {
+    steps.sort_unstable();
+    let mut reach = 0_usize;
+    steps.iter().all(|&(stride, positions)| {
+        let is_longer = stride > reach;
+        reach = reach.saturating_add(stride.saturating_mul(positions - 1));
+        is_longer
+    })
 }

@@ -166,7 +166,7 @@ fn both_halves_of_a_split_make_up_the_nest() {
 fn the_span_of_a_nest_is_what_the_output_reaches() {
     let backwards = linear(9, &[-3, 1]);
     let plan = planned(&[4, 3], &[backwards, linear(0, &[0, 0])], BLOCKING);
-    assert_eq!(plan.span(&plan.nests[0]), (0, 11));
+    assert_eq!(plan.nests[0].span(0, &plan.tables), (0, 11));
     let listed = |base, stride| {
         let operand = with_pattern(&[stride], 0, Pattern::Listed(&[2, 5, 3]));
         Operand { base, ..operand }
@@ -174,7 +174,7 @@ fn the_span_of_a_nest_is_what_the_output_reaches() {
     for output in [listed(4, 2), listed(20, -2), listed(0, 1)] {
         let plan = planned(&[3], &[output, linear(0, &[1])], BLOCKING);
         let reached: Vec<_> = visited(&plan).into_iter().map(|(address, _)| address).collect();
-        let spans: Vec<_> = plan.nests.iter().map(|nest| plan.span(nest)).collect();
+        let spans: Vec<_> = plan.nests.iter().map(|nest| nest.span(0, &plan.tables)).collect();
         let low = reached.iter().min().map(|&low| low as i128);
         let high = reached.iter().max().map(|&high| high as i128);
         assert_eq!(spans.iter().map(|span| span.0).min(), low);

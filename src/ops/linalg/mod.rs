@@ -121,7 +121,8 @@ where
     ///
     /// # Errors
     ///
-    /// The error that an operand carries, and [`Error::ShapeOverflow`].
+    /// The error that an operand carries, and [`Error::RankLimit`]. A product of too many elements is
+    /// [`Error::ShapeOverflow`] when it is asked for.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
@@ -265,8 +266,6 @@ fn paired<A: Expr, B: Expr>(
 ) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
     let (left, right) = (a.shape()?, b.shape()?);
     // Operands that are stretched may have more elements together than can be counted.
-    left.count()?;
-    right.count()?;
     let Pairing { orders, extents: [m, k, n], shape } = Pairing::new(&left, &right, pairs)?;
     let a = a.transpose(&orders[0])?.reshape([m, k])?;
     let b = b.transpose(&orders[1])?.reshape([k, n])?;

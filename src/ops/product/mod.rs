@@ -67,7 +67,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     ///
     /// When it is computed: [`Error::NotSparse`] and [`Error::FillNotZero`] if this operand is dense, or its fill is
     /// not the zero of the semiring; [`Error::Contraction`] if the axes differ in extent, [`Error::Axis`] for an
-    /// operand of rank 0, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], [`Error::Storage`].
+    /// operand of rank 0, [`Error::ShapeOverflow`], [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Storage`].
     ///
     /// ```
     /// use lensor::product::OrAnd;
@@ -128,7 +128,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// [`Error::NotSparse`] and [`Error::FillNotZero`] for an operand that is dense, or whose fill is not the
     /// zero of the semiring; [`Error::Contraction`] with the first pair of axes that differ in extent,
     /// [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice,
-    /// [`Error::ShapeOverflow`], [`Error::OutOfMemory`].
+    /// [`Error::ShapeOverflow`], [`Error::RankLimit`], [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::product::PlusTimes;

@@ -53,6 +53,10 @@ pub(crate) use tree::Pairwise;
 
 use crate::compute::Deferred;
 use crate::dtype::Arithmetic;
+#[cfg(doc)]
+use crate::error::Error;
+#[cfg(doc)]
+use crate::expr::Lazy;
 use crate::expr::{Apply, IntoExpr, MulOp};
 
 /// The products of two operands.
@@ -62,6 +66,12 @@ pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::
 ///
 /// Axes are `..` for all, `1` for one, `[0, 2]` for several, `[]` for none. Nothing is computed before
 /// [`Reduction::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+///
+/// When they are computed, all of them report [`Error::Axis`] and [`Error::RepeatedAxis`] for axes that the operand has
+/// not, [`Error::EmptyReduction`] if there is no result for no elements, [`Error::Order`] for several axes of a reducer
+/// that is not commutative, [`Error::Overflow`] for the first result that does not fit its type,
+/// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
+/// evaluation of the operand reports, see [`Lazy::eval`].
 pub trait Reduce: IntoExpr + Sized {
     /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of them.
     ///

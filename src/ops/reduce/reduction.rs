@@ -182,10 +182,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
 
 impl<E, R> Sealed for Fold<E, R> {}
 
-/// Errors: [`Error::EmptyReduction`](crate::Error::EmptyReduction) if there is no result for no elements;
-/// [`Error::Order`](crate::Error::Order) for several axes of a reducer that is not commutative;
-/// [`Error::Overflow`](crate::Error::Overflow) for the first result that does not fit its type,
-/// [`Error::NothingLeft`](crate::Error::NothingLeft) for the first of elements that were all left out.
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     type Elem = R::Out;
 

@@ -54,6 +54,11 @@ pub mod states {
 }
 
 /// Rolling windows as a method of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
+///
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::Window`] if the window
+/// is empty or, unless it is cut, longer than the axis, [`Error::Overflow`] for the first result that does not fit its
+/// type, [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
+/// evaluation of the operand reports, see [`Lazy::eval`].
 pub trait Rolling: IntoExpr + Sized {
     /// Windows of `window` neighbours along `axis`; what to do with them is said next.
     ///
@@ -294,9 +299,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
 
 impl<E, R> Sealed for Rolled<E, R> {}
 
-/// Errors: [`Error::Window`] if the window is empty or, unless it is cut, longer than the axis;
-/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
-/// elements that were all left out.
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     type Elem = R::Out;
 

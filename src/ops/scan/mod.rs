@@ -42,6 +42,11 @@ const NARROW: usize = 15;
 ///
 /// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`]. A tensor is
 /// borrowed; `t.lazy()` gives it away.
+///
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::NoIdentity`] for an
+/// exclusive scan by a reducer without a result for no elements, [`Error::Overflow`] for the first result that does not
+/// fit its type, [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and
+/// what the evaluation of the operand reports, see [`Lazy::eval`].
 pub trait Scan: IntoExpr + Sized {
     /// What any reducer gives after each element along `axis`.
     ///
@@ -182,9 +187,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
 
 impl<E, R> Sealed for Scanned<E, R> {}
 
-/// Errors: [`Error::NoIdentity`] for an exclusive scan by a reducer without a result for no elements;
-/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
-/// elements that were all left out.
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     type Elem = R::Out;
 

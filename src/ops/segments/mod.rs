@@ -36,6 +36,13 @@ use std::ops::Range;
 /// Folds of segments as methods of tensors and expressions.
 ///
 /// Nothing is computed before [`Deferred::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+///
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::InvalidOffsets`] with
+/// the first offset that falls or exceeds the extent of the axis, [`Error::Keys`] unless there is one key for each
+/// element along it, and [`Error::Key`] with the first that is of no group, [`Error::EmptySegment`] for a part without
+/// elements, if the reducer has no result then, [`Error::Overflow`] for the first result that does not fit its type,
+/// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
+/// evaluation of the operand reports, see [`Lazy::eval`].
 pub trait Segments: IntoExpr + Sized {
     /// Folds the segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give
     /// `n` results.
@@ -161,11 +168,6 @@ pub type LazySegments<E, R> = Deferred<Segmented<E, R>>;
 
 impl<E, R> Sealed for Segmented<E, R> {}
 
-/// Errors: [`Error::InvalidOffsets`] with the first offset that falls or exceeds the extent of the axis;
-/// [`Error::Keys`] unless there is one key for each element along it, and [`Error::Key`] with the first that is of
-/// no group; [`Error::EmptySegment`] for a part without elements, if the reducer has no result then;
-/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
-/// elements that were all left out.
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     type Elem = R::Out;
 

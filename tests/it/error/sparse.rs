@@ -98,6 +98,9 @@ fn tensors_refuse_coordinates_outside() {
         Error::InvalidSparse { at: 1, what: SparseFlaw::Index { axis: 0, index: 2, extent: 2 } },
         "invalid sparse structure at entry 1: index 2 is out of bounds: axis 0 has extent 2",
     );
+    // The first entry, not the first axis.
+    let what = SparseFlaw::Index { axis: 1, index: 3, extent: 3 };
+    assert_eq!(lists(&[0, usize::MAX], &[3, 0]), Err(Error::InvalidSparse { at: 0, what }));
     let error = lists(&[0, 1], &[0]).unwrap_err();
     let what = SparseFlaw::Counts { addresses: 1, values: 2 };
     assert_eq!(error, Error::InvalidSparse { at: 1, what });

@@ -136,7 +136,7 @@ fn many_repeats_take_no_memory() {
 fn deferred_operations_have_the_same_views() {
     let t = Tensor::from(vec![1_i64, 2, 3]);
     assert_eq!(t.cumsum(0).compress(0, [true, false, true]).unwrap().to_vec().unwrap(), [1, 6]);
-    assert_eq!(t.cumsum(0).repeat(0, &[0, 2, 1]).unwrap().to_vec().unwrap(), [3, 3, 6]);
+    assert_eq!(t.cumsum(0).repeat(0, [0, 2, 1]).unwrap().to_vec().unwrap(), [3, 3, 6]);
     assert_eq!(t.clone().compress(0, t.sum(0).equal(6_i64)).unwrap_err().to_string(), RANK);
 }
 
@@ -152,7 +152,7 @@ fn masks_and_counts_are_as_long_as_the_axis() {
     assert_eq!(error.to_string(), text);
     assert_eq!(t.view().compress(1, vec![true; 2]).unwrap_err(), error);
     assert_eq!(t.view().compress(2, [true]).unwrap_err(), Error::Axis { axis: 2, rank: 2 });
-    let error = t.view().repeat(0, &[1, 2, 3]).unwrap_err();
+    let error = t.view().repeat(0, [1, 2, 3]).unwrap_err();
     assert_eq!(error, Error::ListLength { what: "counts", axis: 0, extent: 2, found: 3 });
     let text = "axis 0 has extent 2 and needs as many counts, found 3";
     assert_eq!(error.to_string(), text);

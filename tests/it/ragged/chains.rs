@@ -59,7 +59,6 @@ fn visited(selector: &Select, len: usize) -> Option<Vec<i128>> {
     let len = len as i128;
     let (start, stop, step) = match selector {
         Select::Reverse => (len - 1, -1, -1),
-        Select::Range { start: -1, stop: None, step } if *step < 0 => (len - 1, -1, *step as i128),
         Select::Range { start, stop, step } => {
             let end = if *step < 0 { -1 } else { len };
             (*start as i128, stop.map_or(end, |stop| stop as i128), *step as i128)

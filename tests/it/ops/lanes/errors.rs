@@ -50,6 +50,22 @@ fn few_entries_among_very_many_elements() {
     fails(found, Error::WouldDensify { stored: 1, dense: n * n }, text);
     let sums = Tensor::constant([n * n], 1.0).unwrap().convolve(&long, Mode::Valid).eval();
     fails(sums.map(drop), Error::WouldDensify { stored: 1, dense: n * n }, text);
+    let row = Tensor::full([n], 1.0).unwrap();
+    let refused = |found: Result<(), Error>| {
+        assert_eq!(found, Err(Error::WouldDensify { stored: 1, dense: n * n }));
+    };
+    refused((&t * &row).nonzero().map(drop));
+    refused((&t * &row).histogram(&Uniform::new(2, 0.0, 4.0).unwrap()).eval().map(drop));
+    refused(t.all_close(&row, 0.0, 0.0).map(drop));
+    let mut pieces = 0;
+    let stop = |_: &[f64]| Err(Error::ZeroStep { axis: 9 });
+    refused(t.for_each_piece(1, stop));
+    let piece = |_: &[f64]| {
+        pieces += 1;
+        Err(Error::ZeroStep { axis: 9 })
+    };
+    assert_eq!(t.densely().for_each_piece(1, piece), Err(Error::ZeroStep { axis: 9 }));
+    assert_eq!(pieces, 1);
     let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(2, low, high).unwrap());
     let counts = t.histogram(&bins[0]);
     assert_eq!(counts.to_vec().unwrap(), [(n * n - 1) as u64, 1]);
