@@ -1,10 +1,12 @@
 //! Every kind of storage under any views, one law each.
 
-use crate::views::{Plain, reads_as, under};
+use crate::views::{Plain, Slots, reads_as, under};
 use lensor::arbitrary::{Chain, Viewed};
-use lensor::storage::{Concat, Constant, FromFn, Indexed, Progression, SubBuffer};
+use lensor::storage::{
+    BlockMemory, Chunked, Concat, Constant, FromFn, Indexed, Progression, SubBuffer,
+};
 use lensor::tensor::pad;
-use lensor::{BoxReader, Reader, Tensor};
+use lensor::{BoxReader, Reader, Tensor, Writer};
 use quickcheck::quickcheck;
 use std::sync::Arc;
 
@@ -137,5 +139,30 @@ quickcheck! {
         let chain = crate::views::operations(seed, &t.shape(), 4);
         let dense = t.to_vec().unwrap();
         holds(&chain, t.flat(), &dense)
+    }
+}
+
+/// Destinations whose strides do not nest, though no two indexes share an address.
+#[test]
+fn destinations_that_interleave_are_written() {
+    fn fills<W: Writer<Elem = i64>>(storage: W) {
+        let mut t = Tensor::new([6], storage).unwrap();
+        for rows in [vec![0, 2, 4], vec![4, 0, 2]] {
+            t.fill(0).unwrap();
+            let mut pairs = t.view_mut().windows(0, 2).unwrap().select((rows.clone(),)).unwrap();
+            let new = Tensor::from_vec([3, 2], (1..=6).collect()).unwrap();
+            pairs.assign(&new).unwrap();
+            pairs.try_add_assign(10).unwrap();
+            let mut expected = [0; 6];
+            for (row, pair) in rows.iter().zip([[11, 12], [13, 14], [15, 16]]) {
+                expected[*row..row + 2].copy_from_slice(&pair);
+            }
+            assert_eq!(t.to_vec().unwrap(), expected, "{rows:?}");
+        }
+    }
+    fills(vec![0; 6]);
+    fills(Slots::new(&[0; 6]));
+    for side in [1, 2, 4, 6] {
+        fills(Chunked::new(BlockMemory::new([6], [side], 0).unwrap()).unwrap());
     }
 }
