@@ -3,13 +3,12 @@
 //! The two modes of Theano's elementwise compiler. Each is the adjoint of the other.
 
 use super::{Axes, Fold, Reducer};
-use crate::compute::Deferred;
+use crate::compute::{Deferred, Pending};
 use crate::error::Result;
 use crate::expr::machinery::Function;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_with};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
-use crate::tensor::Tensor;
 
 /// Which axes an operand of greater rank has more than others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,14 +76,16 @@ pub trait Modes {
 pub trait Accumulate<R> {
     /// The results that the reducer gives for each operand.
     type Outs: Copy;
+    /// The folds of the operands.
+    type Operands: Operands<Elems = Self::Outs>;
 
     /// `f` of all operands, at the least rank: the others are reduced over the axes they have more, and
     /// every operand is finished by the reducer.
     ///
     /// # Errors
     ///
-    /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align, and what
-    /// [`Deferred::eval`](crate::compute::Deferred::eval) reports.
+    /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align. Folding reports its errors when
+    /// it is computed.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -92,10 +93,15 @@ pub trait Accumulate<R> {
     /// let x = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
     /// let y = Tensor::from(vec![10.0, 20.0]);
     /// let z = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, y)| sum * y)?;
-    /// assert_eq!(z.to_vec()?, [30.0, 140.0]);
+    /// assert_eq!(z.eval()?.to_vec()?, [30.0, 140.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn accumulate_mode<U, F>(self, order: AxisOrder, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
+    fn accumulate_mode<U, F>(
+        self,
+        order: AxisOrder,
+        reducer: R,
+        f: F,
+    ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
     where
         U: Copy + Send + Sync,
         F: Fn(Self::Outs) -> U + Send + Sync;
@@ -132,8 +138,14 @@ macro_rules! modes {
 
         impl<R: Clone $(+ Reducer<$X::Elem>)*, $($X: IntoExpr),*> Accumulate<R> for ($($X,)*) {
             type Outs = ($(<R as Reducer<$X::Elem>>::Out,)*);
+            type Operands = ($(Pending<Fold<$X::Expr, R>>,)*);
 
-            fn accumulate_mode<U, F>(self, order: AxisOrder, reducer: R, f: F) -> Result<Tensor<Vec<U>>>
+            fn accumulate_mode<U, F>(
+                self,
+                order: AxisOrder,
+                reducer: R,
+                f: F,
+            ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
             where
                 U: Copy + Send + Sync,
                 F: Fn(Self::Outs) -> U + Send + Sync,
@@ -142,9 +154,11 @@ macro_rules! modes {
                 let rank = [$($x.shape()?.rank()),*].into_iter().min().unwrap_or(0);
                 $(
                     let axes = order.surplus(&$x.shape()?, rank);
-                    let $x = Deferred::new(Fold::new($x, axes, reducer.clone())).eval()?;
+                    let $x = Deferred::new(Fold::new($x, axes, reducer.clone()));
                 )*
-                zip_with(($($x,)*), f).eval()
+                let e = zip_with(($($x,)*), f);
+                e.shape()?;
+                Ok(e)
             }
         }
     };

@@ -25,7 +25,7 @@ use crate::kernel::{Filled, inner};
 use crate::map::Select;
 use crate::memory::{list, try_with_capacity, zeros};
 use crate::ops::along::{Along, shape_of};
-use crate::ops::reduce::Reducer;
+use crate::ops::reduce::{Freedom, Reducer};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use cuts::Cuts;
@@ -165,6 +165,27 @@ pub struct Segmented<E, R> {
 
 /// A [`Segmented`], not yet computed.
 pub type LazySegments<E, R> = Deferred<Segmented<E, R>>;
+
+impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
+    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::Variance;
+    /// use lensor::segments::Segments;
+    /// let t = Tensor::from(vec![1.0, 3.0, 2.0, 6.0]);
+    /// let spread = t.fold_by_key(0, &[0, 0, 1, 1], 2, Variance::default()).ddof(1);
+    /// assert_eq!(spread.to_vec()?, [2.0, 8.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn ddof(self, ddof: usize) -> Self
+    where
+        R: Freedom,
+    {
+        let Segmented { e, axis, parts, reducer } = self.operation;
+        Deferred::new(Segmented { e, axis, parts, reducer: reducer.with_ddof(ddof) })
+    }
+}
 
 impl<E, R> Sealed for Segmented<E, R> {}
 

@@ -11,14 +11,14 @@ fn larger_operands_are_reduced_first() {
         let y = Tensor::from_vec(y_shape, floats(y_shape.iter().product(), 2)).unwrap();
         let found = (&x, &y).accumulate_mode(order, Sum, |(sum, y)| sum * y).unwrap();
         let sums = x.sum(if order == AxisOrder::C { 2 } else { 0 }).eval().unwrap();
-        assert_eq!(found, (&sums * &y).eval().unwrap(), "{order:?}");
+        assert_eq!(found.eval().unwrap(), (&sums * &y).eval().unwrap(), "{order:?}");
         // A scalar has the least rank, so all others are reduced to one element.
         let all = (&y, &x, 2.0).accumulate_mode(order, Sum, |(y, x, two)| (x - y) * two).unwrap();
         let [y_sum, x_sum] = [&y.sum(..).eval().unwrap(), &x.sum(..).eval().unwrap()];
-        assert_eq!(all, ((x_sum - y_sum) * 2.0).eval().unwrap());
+        assert_eq!(all.eval().unwrap(), ((x_sum - y_sum) * 2.0).eval().unwrap());
         // Operands in any place, and several outputs at once.
         let both = (&y, &x).accumulate_mode(order, Max, |(y, most)| (most - y, most + y)).unwrap();
-        let (low, high) = both.separate().unwrap();
+        let (low, high) = both.eval().unwrap().separate().unwrap();
         let most = x.max(if order == AxisOrder::C { 2 } else { 0 }).eval().unwrap();
         assert_eq!(low, (&most - &y).eval().unwrap());
         assert_eq!(high, (&most + &y).eval().unwrap());
@@ -43,7 +43,8 @@ fn smaller_operands_are_repeated() {
 fn modes_are_adjoint() {
     let x = Tensor::from_vec([3, 4], floats(12, 6)).unwrap();
     let y = Tensor::from_vec([3], floats(3, 7)).unwrap();
-    let gradient = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, _)| sum).unwrap();
+    let gradient =
+        (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, _)| sum).unwrap().eval().unwrap();
     let moved = |k: usize| {
         let mut y = y.clone();
         y.set(&[k], y.get(&[k]).unwrap() + 1.0).unwrap();
