@@ -111,11 +111,20 @@ pub(crate) fn explain_rows<T: Copy + Send + Sync>(
     }
 }
 
-/// The error of an element.
-fn of_fault(index: Vec<usize>, fault: Fault) -> Error {
-    match fault {
-        Fault::Division => Error::Arithmetic { index },
-        Fault::Cast { value, target } => Error::Cast { index, value, target },
+/// What is wrong with an element.
+enum Wrong {
+    Fault(Fault),
+    Storage(StorageError),
+}
+
+impl Wrong {
+    /// The error of the element at an index.
+    fn at(self, index: Vec<usize>) -> Error {
+        match self {
+            Self::Fault(Fault::Division) => Error::Arithmetic { index },
+            Self::Fault(Fault::Cast { value, target }) => Error::Cast { index, value, target },
+            Self::Storage(source) => Error::Storage { index: Some(index), source },
+        }
     }
 }
 
@@ -152,6 +161,9 @@ fn error_at(
     match stop {
         Stop::Error(error) => error,
         Stop::Storage { leaf, source } => {
+            if let (1.., Ok(Some((index, wrong)))) = (leaf, find(e, suspect, indexes)) {
+                return wrong.at(index);
+            }
             let mut maps: PerOperand<&AddressMap> = PerOperand::new();
             maps.push(out);
             e.leaves(&mut |leaf| maps.push(leaf.map));
@@ -159,7 +171,7 @@ fn error_at(
             Error::Storage { index: global.map(|index| index.to_vec()), source }
         }
         Stop::Fault | Stop::Done => match find(e, suspect, indexes) {
-            Ok(Some((index, fault))) => of_fault(index, fault),
+            Ok(Some((index, wrong))) => wrong.at(index),
             Ok(None) => StorageError::new(0, "an element changed between two reads").into(),
             Err(Stop::Fault | Stop::Done) => Error::Arithmetic { index: Vec::new() },
             Err(stop) => error_at(e, suspect, &mut std::iter::empty(), out, stop),
@@ -167,7 +179,8 @@ fn error_at(
     }
 }
 
-type Found = Option<(Vec<usize>, Fault)>;
+/// The first index whose element is not had, and why.
+type Found = Option<(Vec<usize>, Wrong)>;
 
 fn find(
     e: &dyn Tree,
@@ -187,8 +200,13 @@ fn find(
             places.push(Place { base, rows: still, columns: still, relocate });
         }
         let tile = Tile { rows: 1, columns: 1, dense: false, places: &places };
-        if let Some(fault) = suspect.fault(&tile)? {
-            return Ok(Some((index.to_vec(), fault)));
+        let wrong = match suspect.fault(&tile) {
+            Ok(fault) => fault.map(Wrong::Fault),
+            Err(Stop::Storage { leaf: 1.., source }) => Some(Wrong::Storage(source)),
+            Err(stop) => return Err(stop),
+        };
+        if let Some(wrong) = wrong {
+            return Ok(Some((index.to_vec(), wrong)));
         }
     }
     Ok(None)

@@ -286,7 +286,8 @@ where
     first(reader_violations(storage, same_or_nan))
 }
 
-/// Checks the laws of a writer and, on what was written, of a reader. Overwrites the elements.
+/// Checks the laws of a writer, of blocks that are stored as wholes and of entries that are spliced, if it has them, and,
+/// on what was written, of a reader. Overwrites the elements.
 ///
 /// `values` are written in turn; give at least two different ones that the storage can hold.
 /// Elements are compared by [`same_or_nan`].
@@ -326,6 +327,7 @@ pub fn writer_violations<W: Writer + ?Sized>(
     writer::check(storage, values, &same, &mut report);
     reader::check(storage, &same, &mut report);
     stored::check(storage, &same, &mut report);
+    blocks::check(storage, &same, &mut report);
     report.violations
 }
 

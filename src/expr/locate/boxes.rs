@@ -1,8 +1,8 @@
 //! The first error of an evaluation that reads storage, box by box: each box is read once more at most, in the order in
 //! which boxes are best visited, unless it lies behind an error that is known.
 
-use super::{Suspect, of_fault};
-use crate::error::{Error, Result, StorageError};
+use super::{Suspect, Wrong};
+use crate::error::{Error, Result};
 use crate::expr::Access;
 use crate::expr::node::Tree;
 use crate::expr::prepared::Prepared;
@@ -15,12 +15,6 @@ pub(super) fn is_far(e: &dyn Tree) -> bool {
     let mut far = false;
     e.leaves(&mut |leaf| far |= leaf.access != Access::Slice);
     far
-}
-
-/// What is wrong with an element.
-enum Wrong {
-    Fault(Fault),
-    Storage(StorageError),
 }
 
 /// The first error in row-major order, if there is one. Storage that fails in a box comes before faults in it.
@@ -70,13 +64,7 @@ pub(super) fn first(
             }
         }
     }
-    Ok(best.map(|(position, wrong)| {
-        let index = shape.unravel(position).to_vec();
-        match wrong {
-            Wrong::Fault(fault) => of_fault(index, fault),
-            Wrong::Storage(source) => Error::Storage { index: Some(index), source },
-        }
-    }))
+    Ok(best.map(|(position, wrong)| wrong.at(shape.unravel(position).to_vec())))
 }
 
 /// Position and reason of the first fault in a box that is loaded.

@@ -242,7 +242,9 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
         stop: Stop,
     ) -> Error {
         let (shape, mut positions) = (map.shape(), Vec::new());
-        if let (Stop::Fault, Ok(evaluation)) = (&stop, Evaluation::open(self.e, &shape)) {
+        if let (Stop::Fault | Stop::Storage { .. }, Ok(evaluation)) =
+            (&stop, Evaluation::open(self.e, &shape))
+        {
             match evaluation.positions(Where::All(operands)) {
                 Ok(found) => positions = found,
                 Err(error) => return error,

@@ -20,23 +20,15 @@ fn check_all<R: Reader + ?Sized>(
     same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &mut Report,
 ) {
-    let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
-    let elements =
-        |sides: &[usize]| sides.iter().try_fold(1_usize, |all, &side| all.checked_mul(side));
-    let known = extents.len() == block.len() && !block.contains(&0);
-    if !known || elements(&extents) != Some(storage.len()) || elements(&block).is_none() {
+    let Some(sides) = Sides::of(blocks, storage.len()) else {
+        let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
         report.add(Violation::BlockSides { extents, block, len: storage.len() });
         return;
-    }
-    let counts: Vec<usize> =
-        extents.iter().zip(&block).map(|(extent, block)| extent.div_ceil(*block)).collect();
-    let each = elements(&block).unwrap_or_default();
-    for number in 0..elements(&counts).unwrap_or_default().min(4096) {
-        let index = digits(number, &counts);
-        let first: Vec<usize> =
-            index.iter().zip(&block).map(|(digit, block)| digit * block).collect();
-        let start =
-            first.iter().zip(&extents).fold(0, |address, (digit, extent)| address * extent + digit);
+    };
+    let each = sides.each;
+    for number in 0..sides.count.min(4096) {
+        let index = sides.index(number);
+        let start = sides.address(&index, 0).unwrap_or_default();
         let Some(Ok(loaded)) = report.guard("load", start, || blocks.load(&index)) else {
             continue;
         };
@@ -46,15 +38,7 @@ fn check_all<R: Reader + ?Sized>(
             continue;
         }
         for place in 0..each {
-            let at: Vec<usize> = digits(place, &block)
-                .iter()
-                .zip(&first)
-                .map(|(digit, first)| first + digit)
-                .collect();
-            if at.iter().zip(&extents).any(|(digit, extent)| digit >= extent) {
-                continue;
-            }
-            let address = at.iter().zip(&extents).fold(0, |a, (digit, extent)| a * extent + digit);
+            let Some(address) = sides.address(&index, place) else { continue };
             let element = match &loaded {
                 Block::Fill(value) => *value,
                 block => block.as_slice().unwrap_or_default()[place],
@@ -65,6 +49,53 @@ fn check_all<R: Reader + ?Sized>(
                 break;
             }
         }
+    }
+}
+
+/// Sides that make a length.
+pub(super) struct Sides {
+    extents: Vec<usize>,
+    block: Vec<usize>,
+    /// Elements of a block.
+    pub(super) each: usize,
+    /// Blocks.
+    pub(super) count: usize,
+}
+
+impl Sides {
+    pub(super) fn of<T: Copy>(
+        blocks: &(impl Blocks<Elem = T> + ?Sized),
+        len: usize,
+    ) -> Option<Self> {
+        let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
+        let elements = |mut sides: std::slice::Iter<'_, usize>| {
+            sides.try_fold(1_usize, |all, &side| all.checked_mul(side))
+        };
+        if extents.len() != block.len() || block.contains(&0) || elements(extents.iter())? != len {
+            return None;
+        }
+        let each = elements(block.iter())?;
+        let count = elements(Self::counts(&extents, &block).iter())?;
+        Some(Self { extents, block, each, count })
+    }
+
+    fn counts(extents: &[usize], block: &[usize]) -> Vec<usize> {
+        extents.iter().zip(block).map(|(extent, block)| extent.div_ceil(*block)).collect()
+    }
+
+    /// The index of a block.
+    pub(super) fn index(&self, number: usize) -> Vec<usize> {
+        digits(number, &Self::counts(&self.extents, &self.block))
+    }
+
+    /// The address of an element of a block; none of one beyond the whole.
+    pub(super) fn address(&self, index: &[usize], place: usize) -> Option<usize> {
+        let within = digits(place, &self.block);
+        let mut axes = index.iter().zip(&self.block).zip(&within).zip(&self.extents);
+        axes.try_fold(0, |address, (((index, block), digit), extent)| {
+            let at = index * block + digit;
+            (at < *extent).then(|| address * extent + at)
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Laws of a writer: what is written is read, by whichever method, and nothing else changes.
 
+use super::blocks::Sides;
 use super::reader::{agree, truth};
 use super::sample;
 use super::{Report, Violation};
@@ -7,6 +8,8 @@ use crate::error::StorageError;
 use crate::storage::Writer;
 use std::collections::{HashMap, HashSet};
 
+/// Blocks that are stored as wholes.
+const STORED: usize = 8;
 /// Elements that are compared after the writes of one law, as all are after each write.
 const COMPARED: usize = 1 << 16;
 
@@ -34,6 +37,8 @@ pub(super) fn check<W: Writer + ?Sized>(
     laws.runs();
     laws.scatters();
     laws.slice();
+    laws.stores();
+    laws.splices();
     if let Some(after) = report.guard("len", 0, || storage.len()).filter(|&after| after != before) {
         report.add(Violation::Len { before, after });
     }
@@ -124,6 +129,49 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
             slots.zip(values).for_each(|((_, slot), &value)| *slot = value);
             Ok(())
         })?;
+        Some(())
+    }
+
+    /// Some blocks as wholes, the last one among them.
+    fn stores(&mut self) -> Option<()> {
+        let (method, len) = ("store", self.len);
+        let sides = || self.storage.blocks_mut().and_then(|blocks| Sides::of(blocks, len));
+        let sides = self.report.guard("blocks_mut", 0, sides)??;
+        let filler = *self.values.first()?;
+        let spacing = sides.count.div_ceil(self.writes.min(STORED)).max(1);
+        for number in (0..sides.count).rev().step_by(spacing).filter(|_| sides.each <= COMPARED) {
+            let index = sides.index(number);
+            let places: Vec<_> =
+                (0..sides.each).map(|place| sides.address(&index, place)).collect();
+            let addresses: Vec<usize> = places.iter().flatten().copied().collect();
+            self.write(method, &addresses, |storage, values| {
+                let mut values = values.iter().copied();
+                let mut value = |place: &Option<usize>| place.and_then(|_| values.next());
+                let from: Vec<_> =
+                    places.iter().map(|place| value(place).unwrap_or(filler)).collect();
+                let Some(blocks) = storage.blocks_mut() else { return Ok(()) };
+                let stored = blocks.store(&index, &from).and_then(|()| blocks.finish());
+                stored.map_err(|error| StorageError::new(addresses[0], error))
+            })?;
+        }
+        Some(())
+    }
+
+    /// Some entries, each in the place of what is stored at its address.
+    fn splices(&mut self) -> Option<()> {
+        if !self.report.guard("stored_mut", 0, || self.storage.stored_mut().is_some())? {
+            return Some(());
+        }
+        for address in self.some_watched() {
+            self.write("splice", &[address], |storage, values| {
+                let Some(stored) = storage.stored_mut() else { return Ok(()) };
+                let old = stored.rank(address)..stored.rank(address + 1);
+                let new = values.iter().copied().find(|&value| !stored.is_fill(value));
+                let at = new.map(|_| address).into_iter().collect();
+                let spliced = stored.splice(old, at, new.into_iter().collect());
+                spliced.map_err(|error| StorageError::new(address, error))
+            })?;
+        }
         Some(())
     }
 

@@ -5,7 +5,8 @@ use lensor::storage::conformance::{
     Violation, check_reader, check_writer, reader_violations, same_or_nan, writer_violations,
 };
 use lensor::storage::{
-    Concat, Constant, Encoded, FromFn, Impulse, Indexed, Progression, SubBuffer,
+    BlockMemory, Chunked, Concat, Constant, Encoded, FromFn, Impulse, Indexed, Progression,
+    SubBuffer,
 };
 use lensor::{BoxReader, Reader, Stored};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 mod forwards;
 mod liars;
 mod quiet;
+mod writers;
 
 use liars::{Liar, Lie, Sparse};
 
@@ -81,7 +83,24 @@ fn sparse_storage_conforms() -> Checked {
         }
         check_reader(&Sparse::new(len, f64::NAN))?;
     }
-    check_writer(&mut Sparse::new(7, -0.0), &[f64::NAN, -0.0, 0.0])
+    check_writer(&mut Sparse::new(7, -0.0), &[f64::NAN, -0.0, 0.0])?;
+    let part = SubBuffer::new(Sparse::new(700, 2), 100..600);
+    check_writer(&mut part.unwrap(), &[1, 2, 3])
+}
+
+#[test]
+fn storage_in_blocks_conforms() -> Checked {
+    for (extents, block) in
+        [([7, 9], [3, 4]), ([1, 20], [4, 1]), ([0, 5], [2, 2]), ([40, 40], [50, 8])]
+    {
+        for blocks in [1, 3, 100] {
+            let below = BlockMemory::new(extents, block, 0.0).unwrap();
+            let mut chunked = Chunked::new(below).unwrap().with_blocks(blocks);
+            check_writer(&mut chunked, &[f64::NAN, 1.0, -0.0])?;
+            check_reader(&chunked)?;
+        }
+    }
+    Ok(())
 }
 
 #[test]

@@ -1,0 +1,191 @@
+//! Blocks that are stored as wholes, and entries that are spliced.
+
+use lensor::conformance::{Violation, same_or_nan, writer_violations};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Sparse, StoredMut};
+use lensor::{Reader, Result, StorageError, Stored, Writer};
+use std::ops::Range;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Lie {
+    None,
+    /// What is stored or spliced is lost.
+    Lost,
+    /// It lands elsewhere.
+    Elsewhere,
+    /// It fails.
+    Fails,
+}
+
+/// Ten elements in blocks of four.
+struct InBlocks(BlockMemory<i64>, Lie);
+
+impl InBlocks {
+    fn new(lie: Lie) -> Self {
+        Self(BlockMemory::new([10], [4], 0).unwrap(), lie)
+    }
+
+    fn elements(&self, number: usize) -> Vec<i64> {
+        match self.0.load(&[number]).unwrap() {
+            Block::Fill(value) => vec![value; 4],
+            block => block.as_slice().unwrap().to_vec(),
+        }
+    }
+}
+
+impl Reader for InBlocks {
+    type Elem = i64;
+
+    fn len(&self) -> usize {
+        10
+    }
+
+    fn read(&self, address: usize) -> i64 {
+        self.elements(address / 4)[address % 4]
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
+        Some(self)
+    }
+}
+
+impl Writer for InBlocks {
+    fn write(&mut self, address: usize, value: i64) {
+        let mut elements = self.elements(address / 4);
+        elements[address % 4] = value;
+        self.0.store(&[address / 4], &elements).unwrap();
+    }
+
+    fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> {
+        Some(self)
+    }
+}
+
+impl Blocks for InBlocks {
+    type Elem = i64;
+
+    fn extents(&self) -> &[usize] {
+        &[10]
+    }
+
+    fn block(&self) -> &[usize] {
+        &[4]
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+        self.0.load(index)
+    }
+}
+
+impl BlocksMut for InBlocks {
+    fn store(&self, index: &[usize], from: &[i64]) -> Result<(), StorageError> {
+        match self.1 {
+            Lie::None => self.0.store(index, from),
+            Lie::Lost => Ok(()),
+            Lie::Elsewhere => self.0.store(&[(index[0] + 1) % 3], from),
+            Lie::Fails => Err(StorageError::new(0, "full")),
+        }
+    }
+}
+
+/// Ten elements, few of them stored.
+struct Entries(Sparse<i64>, Lie);
+
+impl Reader for Entries {
+    type Elem = i64;
+
+    fn len(&self) -> usize {
+        10
+    }
+
+    fn read(&self, address: usize) -> i64 {
+        self.0.read(address)
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = i64>> {
+        Some(&self.0)
+    }
+}
+
+impl Writer for Entries {
+    fn write(&mut self, address: usize, value: i64) {
+        self.0.write(address, value);
+    }
+
+    fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = i64>> {
+        Some(self)
+    }
+}
+
+impl Stored for Entries {
+    type Elem = i64;
+
+    fn fill(&self) -> i64 {
+        self.0.fill()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        self.0.rank(address)
+    }
+
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i64]) -> usize {
+        self.0.entries(from, addresses, values)
+    }
+}
+
+impl StoredMut for Entries {
+    fn is_fill(&mut self, value: i64) -> bool {
+        self.0.is_fill(value)
+    }
+
+    fn set_fill(&mut self, fill: i64) -> Result<()> {
+        self.0.set_fill(fill)
+    }
+
+    fn splice(
+        &mut self,
+        ordinals: Range<usize>,
+        addresses: Vec<usize>,
+        values: Vec<i64>,
+    ) -> Result<()> {
+        match self.1 {
+            Lie::None => self.0.splice(ordinals, addresses, values),
+            Lie::Lost => Ok(()),
+            Lie::Elsewhere => {
+                self.0.write((addresses.first().unwrap_or(&0) + 1) % 10, 77);
+                Ok(())
+            }
+            Lie::Fails => Err(StorageError::new(0, "full").into()),
+        }
+    }
+}
+
+fn of<W: Writer<Elem = i64>>(mut storage: W) -> Vec<Violation> {
+    writer_violations(&mut storage, &[0, 1, 2, 3], same_or_nan)
+}
+
+#[test]
+fn wholes_are_written() {
+    let entries = |lie| of(Entries(Sparse::new(10, 0), lie));
+    let blocks = |lie| of(InBlocks::new(lie));
+    for (method, found) in [("store", &blocks as &dyn Fn(Lie) -> _), ("splice", &entries)] {
+        assert_eq!(found(Lie::None), []);
+        let lost = found(Lie::Lost);
+        assert!(
+            matches!(lost[..], [Violation::Written { method: m, .. }] if m == method),
+            "{lost:?}"
+        );
+        let astray = found(Lie::Elsewhere);
+        let is_seen =
+            |v: &Violation| matches!(v, Violation::Elsewhere { method: m, .. } if *m == method);
+        assert!(astray.iter().any(is_seen), "{astray:?}");
+        let failed = found(Lie::Fails);
+        assert!(
+            matches!(failed[..], [Violation::Fails { method: m, .. }] if m == method),
+            "{failed:?}"
+        );
+    }
+}
