@@ -1,6 +1,7 @@
 //! The same bits for every view and thread count.
 
 use super::{SHAPES, axis_sets, disguises, floats};
+use crate::support::Random;
 use lensor::prelude::*;
 use lensor::reduce::*;
 use lensor::storage::FromFn;
@@ -140,5 +141,43 @@ fn runs_are_dealt_out_to_lanes() {
         let least = in_lanes(&zeros, None, |a, b| if b < a { b } else { a });
         let found = Tensor::from(zeros).fold(.., Min).eval().unwrap().item().unwrap();
         assert_eq!(found.to_bits(), least.to_bits(), "{count}");
+    }
+}
+
+/// Sums of integers against those in 128 bits, of numbers around all limits, along every axis.
+#[test]
+fn integer_sums_are_exact() {
+    macro_rules! exact {
+        ($($T:ident $Wide:ident $Sum:ident)*) => { $(
+            let mut random = Random(7);
+            for (rows, columns) in [(1, 1), (3, 40), (9, 7), (70, 33), (600, 5), (5, 600), (130, 130)] {
+                let steep = random.below(3);
+                let data: Vec<$T> = (0..rows * columns)
+                    .map(|_| match random.below(4).min(steep + 1) {
+                        0 => $T::MIN,
+                        1 => random.below(5) as $T,
+                        2 => $T::MAX.wrapping_sub(random.below(9) as $T),
+                        _ => ((random.below(1 << 32) << 32) ^ random.below(1 << 32)) as $T,
+                    })
+                    .collect();
+                let t = Tensor::from_vec([rows, columns], data.clone()).unwrap();
+                let fits = |of: &mut dyn Iterator<Item = &$T>| {
+                    $Sum::try_from(of.map(|&x| x as $Wide).sum::<$Wide>()).ok()
+                };
+                let column = |k: usize| fits(&mut data.iter().skip(k).step_by(columns));
+                let sums: [(_, Option<Vec<_>>); 3] = [
+                    (t.sum(0).to_vec().ok(), (0..columns).map(column).collect()),
+                    (t.sum(1).to_vec().ok(), data.chunks(columns).map(|row| fits(&mut row.iter())).collect()),
+                    (t.sum(..).item().ok().map(|sum| vec![sum]), fits(&mut data.iter()).map(|sum| vec![sum])),
+                ];
+                for (found, expected) in sums {
+                    assert_eq!(found, expected, "{} {rows} {columns}", stringify!($T));
+                }
+            }
+        )* };
+    }
+    exact! {
+        i8 i128 i64 i16 i128 i64 i32 i128 i64 i64 i128 i64 isize i128 i64
+        u8 u128 u64 u16 u128 u64 u32 u128 u64 u64 u128 u64 usize u128 u64
     }
 }
