@@ -755,7 +755,7 @@ pub enum Error {
     /// A dense result where none was asked for.
     #[error(
         "{stored} stored entries would become {dense} dense elements: keep to entries by `zip_stored`, or ask for \
-         that by `eval`, in a fold by `densely`"
+         that by `eval` or `densely`"
     )]
     WouldDensify {
         /// Entries that the sparse operands store.

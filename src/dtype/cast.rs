@@ -99,11 +99,69 @@ macro_rules! from_bool {
 }
 from_bool!(f32 f64);
 
-/// Half precision converts through `f32`, which holds every value of it.
+/// Half precision converts to others through `f32`, which holds every value of it. What converts to it is rounded to odd
+/// first, and so as if once (Boldo and Melquiond, *Emulation of FMA and correctly rounded sums*).
 #[cfg(feature = "half")]
-mod half_precision {
+pub(super) mod half_precision {
     use super::Cast;
     use half::{bf16, f16};
+    use std::cmp::Ordering;
+
+    /// A rounded number or, where it is even, its neighbour on the side of the exact one.
+    fn to_odd(rounded: f64, exact: Ordering) -> f64 {
+        let bits = rounded.to_bits();
+        if exact.is_eq() || bits & 1 == 1 {
+            return rounded;
+        }
+        f64::from_bits(if exact.is_gt() == (rounded > 0.0) { bits + 1 } else { bits - 1 })
+    }
+
+    /// As [`to_odd`], of single precision.
+    #[inline(always)]
+    pub(in crate::dtype) fn single(x: f64) -> f32 {
+        let rounded = x as f32;
+        let (bits, back) = (rounded.to_bits(), f64::from(rounded));
+        match back == x || x.is_nan() || bits & 1 == 1 {
+            true => rounded,
+            false => f32::from_bits(if back.abs() < x.abs() { bits + 1 } else { bits - 1 }),
+        }
+    }
+
+    /// A sum, rounded to odd.
+    pub(in crate::dtype) fn sum(a: f64, b: f64) -> f64 {
+        let sum = a + b;
+        let added = sum - a;
+        let error = (a - (sum - added)) + (b - added);
+        to_odd(sum, error.partial_cmp(&0.0).unwrap_or(Ordering::Equal))
+    }
+
+    macro_rules! to_half {
+        ($($half:ty: $($other:ty)*;)* |$x:ident| $single:expr) => { $($(
+            impl Cast<$half> for $other {
+                const FAULTS: bool = false;
+                #[inline(always)]
+                fn cast_unchecked(self) -> $half {
+                    let $x = self;
+                    <$half>::from_f32($single)
+                }
+                #[inline(always)]
+                fn is_uncastable(self) -> bool { false }
+            }
+        )*)* };
+    }
+    to_half! { f16: f16 bf16; bf16: f16 bf16; |x| x.to_f32() }
+    to_half! { f16: f32; bf16: f32; |x| x }
+    to_half! { f16: i8 i16 i32 u8 u16 u32 f64 bool; bf16: i8 i16 i32 u8 u16 u32 f64 bool; |x| single(x.cast_unchecked()) }
+
+    macro_rules! wide {
+        ($($integer:ty)*) => { $(
+            to_half! { f16: $integer; bf16: $integer; |x| {
+                let rounded = x as f64;
+                single(to_odd(rounded, x.cmp(&(rounded as $integer))))
+            } }
+        )* };
+    }
+    wide! { i64 isize i128 u64 usize u128 }
 
     macro_rules! through_f32 {
         ($($half:ty: $($other:ty)*;)*) => { $($(
@@ -114,32 +172,12 @@ mod half_precision {
                 #[inline(always)]
                 fn is_uncastable(self) -> bool { <f32 as Cast<$other>>::is_uncastable(self.to_f32()) }
             }
-            impl Cast<$half> for $other {
-                const FAULTS: bool = false;
-                #[inline(always)]
-                fn cast_unchecked(self) -> $half { <$half>::from_f64(self.cast_unchecked()) }
-                #[inline(always)]
-                fn is_uncastable(self) -> bool { false }
-            }
         )*)* };
     }
     through_f32! {
         f16: i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 bool;
         bf16: i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 bool;
     }
-
-    macro_rules! between {
-        ($($from:ty => $to:ty;)*) => { $(
-            impl Cast<$to> for $from {
-                const FAULTS: bool = false;
-                #[inline(always)]
-                fn cast_unchecked(self) -> $to { <$to>::from_f32(self.to_f32()) }
-                #[inline(always)]
-                fn is_uncastable(self) -> bool { false }
-            }
-        )* };
-    }
-    between! { f16 => f16; f16 => bf16; bf16 => f16; bf16 => bf16; }
 }
 
 /// Real to complex; complex to real only where the imaginary part is 0.

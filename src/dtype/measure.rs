@@ -55,6 +55,6 @@ measures! {
     bool => f64, |x| if x { 1.0 } else { 0.0 }, |x| x, |x| x;
     f32 => f32, f64::from, |x| x as f32, |x| x != 0.0;
     f64 => f64, |x| x, |x| x, |x| x != 0.0;
-    #[cfg(feature = "half")] half::f16 => half::f16, half::f16::to_f64, half::f16::from_f64, |x| x != half::f16::ZERO;
-    #[cfg(feature = "half")] half::bf16 => half::bf16, half::bf16::to_f64, half::bf16::from_f64, |x| x != half::bf16::ZERO;
+    #[cfg(feature = "half")] half::f16 => half::f16, half::f16::to_f64, <f64 as super::Cast<half::f16>>::cast_unchecked, |x| x != half::f16::ZERO;
+    #[cfg(feature = "half")] half::bf16 => half::bf16, half::bf16::to_f64, <f64 as super::Cast<half::bf16>>::cast_unchecked, |x| x != half::bf16::ZERO;
 }

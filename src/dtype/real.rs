@@ -1,5 +1,7 @@
 //! Elementary functions of real numbers, one implementation for every machine.
 
+#[cfg(feature = "half")]
+use super::Cast;
 use super::exponential;
 use super::{Measure, Order, Signed};
 
@@ -90,7 +92,8 @@ macro_rules! halves {
             }
             fn mul_add(self, factor: Self, summand: Self) -> Self {
                 // The product is exact in f64.
-                Self::from_f64(self.to_f64() * factor.to_f64() + summand.to_f64())
+                super::cast::half_precision::sum(self.to_f64() * factor.to_f64(), summand.to_f64())
+                    .cast_unchecked()
             }
             fn is_nan(self) -> bool { self.to_f32().is_nan() }
             fn is_finite(self) -> bool { self.to_f32().is_finite() }

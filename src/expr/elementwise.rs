@@ -197,9 +197,12 @@ impl<T: Arithmetic> Op<(T, i32)> for PowiOp {
     }
 }
 
-/// `x` to the power of `exponent`, by as many squarings as it has binary digits.
+/// `x` to the power of `exponent`, by as many squarings as it has binary digits. Of integers the inverse is exact before
+/// anything wraps around.
 #[inline(always)]
 fn by_squaring<T: Arithmetic>(x: T, exponent: i32) -> T {
+    let is_integer = T::FAULTS;
+    let x = if is_integer && exponent < 0 { T::one().over(x) } else { x };
     let (mut power, mut square, mut rest) = (T::one(), x, exponent.unsigned_abs());
     while rest > 0 {
         if rest & 1 == 1 {
@@ -210,7 +213,7 @@ fn by_squaring<T: Arithmetic>(x: T, exponent: i32) -> T {
             square = square.times(square);
         }
     }
-    if exponent < 0 { T::one().over(power) } else { power }
+    if exponent < 0 && !is_integer { T::one().over(power) } else { power }
 }
 
 /// [`Elementwise::cast`].

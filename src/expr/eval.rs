@@ -280,13 +280,17 @@ pub(super) fn one_tile(
     };
     let mut places: PerOperand<Place<'_>> = PerOperand::new();
     places.push(place(0, 0, 1));
-    let (mut all_contiguous, mut far) = (true, false);
+    let (mut all_contiguous, mut far, mut in_blocks) = (true, false, false);
     e.leaves(&mut |leaf| {
         all_contiguous = all_contiguous && leaf.map.is_contiguous() && leaf.map.count() == count;
         far |= !matches!(leaf.access, Access::Slice);
+        in_blocks |= matches!(leaf.access, Access::Blocks(_));
         places.push(place(leaf.map.top().offset() as isize, 0, 1));
     });
     let (mut rows, mut columns) = (1, count);
+    if in_blocks {
+        return false;
+    }
     if !all_contiguous {
         if far {
             return false;

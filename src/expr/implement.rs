@@ -194,7 +194,8 @@ macro_rules! elementwise_methods {
             $Lazy($Apply::new(MulAddOp, (self.$into(), factor, summand)))
         }
 
-        /// A whole power, by repeated squaring; integers wrap, and negative powers are `1 / x^n`.
+        /// A whole power, by repeated squaring; integers wrap, and negative powers are `1 / x^n`, of integers
+        /// `(1 / x)^n`: 0 but for 1 and -1.
         ///
         /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
         #[doc(alias = "power")]

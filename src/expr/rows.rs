@@ -24,7 +24,7 @@ use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
 use ahead::Path;
 use block::{Block, Data, visit_few};
-use blocks::InBlocks;
+use blocks::{InBlocks, lies_in_lines};
 use pieces::Pieces;
 use runs::Runs;
 use smallvec::SmallVec;
@@ -69,7 +69,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             let map = map.transpose(order)?;
             if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
         })?;
-        if merged < 2 {
+        if merged < 2 || !lies_in_lines(e, merged) {
             return Ok(plain);
         }
         let mut extents: Vec<usize> = order.iter().map(|&axis| joint[axis]).collect();
@@ -142,6 +142,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// Elements of a window, if the operand is read in windows.
     pub(crate) fn window(&self) -> Option<usize> {
         self.windows.map(|windows| windows.elements)
+    }
+
+    /// Whether blocks lie in rows that are far apart, and not all of those in between are held.
+    pub(crate) fn comes_back(&self) -> bool {
+        self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.few && !slab.together)
     }
 
     /// A reader of blocks, for one task.

@@ -39,6 +39,15 @@ pub(super) struct Request<'c, I, O: Outputs, X, M> {
 impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X, M> {
     /// The call fitted to its shapes, and to those of outputs that are there.
     pub(super) fn fitted(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
+        let fit = self.masked(outs)?;
+        if self.or.is_none() && outs.is_none() && self.mask.shape()?.is_some() {
+            return Err(Error::MaskedOutput);
+        }
+        Ok(fit)
+    }
+
+    /// The same of a call whose results may be left out.
+    fn masked(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
         let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         if let Some(mask) = self.mask.shape()? {
             let argument = <I as cores::Inputs>::COUNT + 1;
@@ -50,9 +59,6 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
                     so_far: fit.loops.to_vec(),
                     left: false,
                 });
-            }
-            if self.or.is_none() && outs.is_none() {
-                return Err(Error::MaskedOutput);
             }
         }
         Ok(fit)
@@ -106,7 +112,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     pub(super) fn explain(&self) -> Result<Explanation> {
-        let fit = self.fitted(None)?;
+        let fit = self.masked(None)?;
         let prepared = self.prepared(&fit)?;
         explain(self.rules.signature()?, &fit, &prepared, self.operands.about())
     }

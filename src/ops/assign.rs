@@ -134,8 +134,9 @@ impl<W: Writer> Tensor<W> {
     /// # Errors
     ///
     /// [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two indexes of this
-    /// view share an address, and what the evaluation of `source` reports. After an error this view may be
-    /// partly written.
+    /// view share an address, [`Error::WouldDensify`] for a source with entries whose fill value is not that of the sparse
+    /// storage of which this is a part, and what the evaluation of `source` reports. After an error this view may be partly
+    /// written.
     ///
     /// ```
     /// use lensor::Tensor;

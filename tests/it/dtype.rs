@@ -305,3 +305,58 @@ fn loops_give_the_bits_of_calls() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Half precision has the nearest number, of ties the even one, whatever is converted.
+#[cfg(feature = "half")]
+#[test]
+fn casts_to_half_precision_round_once() {
+    use crate::support::Random;
+    use num_traits::{FromPrimitive, Signed};
+    macro_rules! nearest {
+        ($Half:ty, $exact:expr, $found:expr) => {{
+            let (exact, found): (BigRational, $Half) = ($exact, $found);
+            let away = |bits: u16| {
+                let own = <$Half>::from_bits(bits).to_f64();
+                own.is_finite().then(|| (number(own) - &exact).abs())
+            };
+            let bits = found.to_bits();
+            if let Some(own) = away(bits) {
+                for other in [bits.wrapping_add(1), bits.wrapping_sub(1)] {
+                    if let Some(other) = away(other).filter(|_| bits & 0x7fff != 0) {
+                        assert!(own < other || own == other && bits & 1 == 0, "{exact} {found}");
+                    }
+                }
+            }
+        }};
+    }
+    let mut random = Random(3);
+    for _ in 0..3000 {
+        let scale = 2_f64.powi(random.below(40) as i32 - 26);
+        let coarse = (random.below(4096) as f64 + 2048.0) / 2048.0;
+        let near = [0.0, 1.0, -1.0][random.below(3)] * 2_f64.powi(-(random.below(30) as i32) - 20);
+        let x = scale * (coarse + near);
+        nearest!(half::f16, number(x), Tensor::from(vec![x]).cast::<half::f16>().item().unwrap());
+        nearest!(
+            half::bf16,
+            number(x),
+            Tensor::from(vec![-x]).cast::<half::bf16>().item().unwrap() * -half::bf16::ONE
+        );
+        let integer =
+            ((random.below(512) as i64 + 256) << random.below(52)) + random.below(3) as i64 - 1;
+        let exact = BigRational::from_i64(integer).unwrap();
+        nearest!(
+            half::bf16,
+            exact,
+            Tensor::from(vec![integer]).cast::<half::bf16>().item().unwrap()
+        );
+        let wide = i128::from(integer) << 20;
+        let exact = BigRational::from_i128(wide).unwrap();
+        nearest!(half::bf16, exact, Tensor::from(vec![wide]).cast::<half::bf16>().item().unwrap());
+    }
+    let halves = [1.0 + 2_f64.powi(-11) + 2_f64.powi(-40), 2049.000001, 1e300, -1e300, f64::NAN];
+    let found = Tensor::from(halves.to_vec()).cast::<half::f16>().to_vec().unwrap();
+    assert_eq!(found[..2], [half::f16::from_f32(1.000_976_6), half::f16::from_f32(2050.0)]);
+    assert!(found[2].is_infinite() && found[3].is_infinite() && found[4].is_nan());
+    let largest = Tensor::from(vec![u128::MAX]).cast::<half::bf16>().item().unwrap();
+    assert!(largest.is_infinite());
+}

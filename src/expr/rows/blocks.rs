@@ -129,28 +129,69 @@ pub(super) fn tile<T: Copy + Send + Sync>(
             let sides: SmallVec<[(usize, isize); 4]> =
                 shape.iter().copied().zip(leaf.strides.iter().copied()).collect();
             tile = Local::of_leaf(leaf.base, &sides, Supply::Blocks(grid)).tile_of_block(1);
+            // Blocks that further axes come back to have to be held until then.
+            let plane = |[rows, columns]: [usize; 2]| match shape.extents() {
+                [.., high, wide] => high.div_ceil(rows.max(1)) * wide.div_ceil(columns.max(1)),
+                _ => 1,
+            };
+            let once = |[rows, columns]: &[usize; 2]| grid.block_len() <= rows * columns;
+            tile = tile.filter(|tile| once(tile) || plane(*tile) < grid.held_by_each());
         }
     });
     tile
 }
 
-/// Most rows and columns of a block of storage in blocks, and whether a thread holds fewer blocks than lie along a row
-/// of so many columns.
-pub(super) fn largest_block<T: Copy + Send + Sync>(
-    e: &Boxed<'_, T>,
+/// How rows lie in the blocks of storage.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Slab {
+    /// Most rows that some blocks lie in, and of how many rows they are a part that begins anew.
+    pub(super) rows: usize,
+    period: usize,
+    /// Most columns of a block.
     columns: usize,
-) -> Option<([usize; 2], bool)> {
-    let mut largest: Option<([usize; 2], bool)> = None;
+    /// Whether a thread holds fewer blocks than lie in so many rows.
+    pub(super) few: bool,
+    /// Whether the rows of a block follow one another.
+    pub(super) together: bool,
+}
+
+impl Slab {
+    /// Of all blocks of an expression, whose rows lie in the order of storage.
+    pub(super) fn of<T: Copy + Send + Sync>(e: &Boxed<'_, T>, columns: usize) -> Option<Self> {
+        let mut slab: Option<Self> = None;
+        e.leaves(&mut |leaf| {
+            let Access::Blocks(grid) = leaf.access else { return };
+            let (block, extents) = (grid.block(), grid.extents());
+            let Some(last) = block.len().checked_sub(1).filter(|last| *last > 0) else { return };
+            // Blocks of one element along an axis are as many slabs.
+            let thick = block.iter().position(|side| *side > 1).unwrap_or(last).min(last - 1);
+            let inner: usize = extents[thick + 1..last].iter().product();
+            let across = (thick + 1..last).map(|axis| extents[axis].div_ceil(block[axis]));
+            let blocks = across.product::<usize>().saturating_mul(columns.div_ceil(block[last]));
+            let old = slab.unwrap_or_default();
+            slab = Some(Self {
+                rows: old.rows.max(block[thick] * inner),
+                period: old.period.max(extents[thick] * inner),
+                columns: old.columns.max(block[last]),
+                few: old.few || grid.held_by_each() <= blocks,
+                together: (thick + 1 == last || columns > extents[last])
+                    && slab.is_none_or(|slab| slab.together),
+            });
+        });
+        slab
+    }
+}
+
+/// Whether no block ends within a line of the last `merged` axes of storage.
+pub(super) fn lies_in_lines<E: Expr>(e: &E, merged: usize) -> bool {
+    let mut whole = true;
     e.leaves(&mut |leaf| {
-        if let Access::Blocks(grid) = leaf.access
-            && let [.., height, width] = grid.block()
-        {
-            let few = grid.held_by_each() <= columns.div_ceil(*width);
-            let ([high, wide], some) = largest.unwrap_or_default();
-            largest = Some(([high.max(*height), wide.max(*width)], some || few));
+        if let Access::Blocks(grid) = leaf.access {
+            let mut sides = grid.block().iter().zip(grid.extents()).rev().take(merged - 1);
+            whole &= sides.all(|(block, extent)| block >= extent);
         }
     });
-    largest
+    whole
 }
 
 impl<T: Copy + Send + Sync> Rows<'_, T> {
@@ -170,14 +211,20 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
 
     /// Rows and columns after which blocks end, if those of storage begin where rows do: where tasks are best parted.
     pub(crate) fn sides_of_blocks(&self) -> [usize; 2] {
-        let own = self.in_blocks.as_ref().map(|own| [own.height, own.width]);
-        own.or_else(|| self.windows?.sides).unwrap_or([1, 1])
+        let slab = self.windows.and_then(|own| own.slab);
+        let sides = |slab: Slab| [slab.rows, slab.columns];
+        match (&self.in_blocks, self.windows.and_then(|own| own.tile)) {
+            (Some(own), _) if slab.is_none_or(|slab| !slab.few) => [own.height, own.width],
+            (_, Some(tile)) => tile,
+            _ => slab.map_or([1, 1], sides),
+        }
     }
 
     /// The last row up to this one at which blocks end.
     pub(super) fn end_of_blocks(&self, row: usize) -> usize {
         let rows = self.shape.iter().rev().nth(1).copied().unwrap_or(1);
-        row - row % rows.max(1) % self.sides_of_blocks()[0]
+        let period = self.windows.and_then(|own| own.slab).map_or(rows, |slab| slab.period);
+        row - row % period.max(1) % self.sides_of_blocks()[0]
     }
 }
 

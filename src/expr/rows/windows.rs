@@ -1,6 +1,6 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
-use super::blocks::{InBlocks, largest_block, tile};
+use super::blocks::{InBlocks, Slab, tile};
 use super::strided::{Order, Strided, TURNED, far, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::Expr;
@@ -37,8 +37,8 @@ pub(super) struct Windows {
     pub(super) across: bool,
     /// Rows and columns of a block, if storage lies across the rows in blocks that begin where columns do.
     pub(super) tile: Option<[usize; 2]>,
-    /// Rows and columns of a block, if storage in blocks lies along the rows or across them.
-    pub(super) sides: Option<[usize; 2]>,
+    /// How rows lie in blocks, if storage in blocks lies along them.
+    pub(super) slab: Option<Slab>,
     /// Rows after which boxes end, as they are boxes of what is reshaped then.
     grain: usize,
 }
@@ -51,18 +51,20 @@ impl Windows {
         shape: &Shape,
     ) -> (Option<Self>, Option<InBlocks>) {
         let (order, columns) = (far(e), shape.last().copied().unwrap_or(1));
+        let slab = Slab::of(e, columns);
+        // Blocks that lie in rows apart are not held until the last of them.
+        let together = slab.is_none_or(|slab| slab.together || !slab.few);
         let in_blocks = match strided {
-            Some([leaf]) if order == Some(Order::Along) => InBlocks::new(e, leaf.clone()),
+            Some([leaf]) if order == Some(Order::Along) && together => {
+                InBlocks::new(e, leaf.clone())
+            }
             _ => None,
         };
         let tile = match strided {
             Some([leaf]) if order == Some(Order::Across) => tile(e, leaf, shape),
             _ => None,
         };
-        let largest = largest_block(e, columns);
-        let along = largest.filter(|_| order == Some(Order::Along));
-        let sides = tile.or(along.map(|(sides, _)| sides));
-        let elements = match (order, largest.filter(|(_, few)| *few)) {
+        let elements = match (order, slab.filter(|slab| slab.few)) {
             // A block at a time, or as many as a few leaves of a fold lie in.
             _ if tile.is_some() => tile.map_or(ACROSS, |[rows, columns]| {
                 rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
@@ -73,13 +75,14 @@ impl Windows {
             (None, _) => NEAR,
             (Some(Order::Across), _) => ACROSS,
             // Blocks that are not held until the next window are read whole.
-            (_, Some(([rows, _], _))) => rows.saturating_mul(columns).clamp(ALONG, ACROSS),
+            (_, Some(slab)) => slab.rows.saturating_mul(columns).clamp(ALONG, ACROSS),
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,
             (_, None) => ALONG,
         };
         let (across, grain) = (order == Some(Order::Across), grain(e, columns, elements));
         let (far, turned) = (order.is_some(), order.is_none() && strided.is_some());
-        (Some(Self { far, turned, elements, across, tile, sides, grain }), in_blocks)
+        let slab = slab.filter(|_| order == Some(Order::Along));
+        (Some(Self { far, turned, elements, across, tile, slab, grain }), in_blocks)
     }
 }
 

@@ -32,19 +32,21 @@ impl Nest {
         // A loop over one digit of a table still has an entry to add, which a tile does.
         nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
         nest.loops.sort_by_key(|l| std::cmp::Reverse(l.cost()));
-        nest.coalesce(operands);
+        // Storage in blocks keeps loops apart, as it is cut along axes.
+        let merges = !operands.iter().any(|own| matches!(own.supply, Supply::Blocks(_)));
+        if merges {
+            nest.coalesce();
+        }
         nest.cross();
-        nest.lengthen_rows(tables);
+        if merges {
+            nest.lengthen_rows(tables);
+        }
         nest.set_block(blocking, operands);
         nest
     }
 
-    /// Merges neighbouring loops that every operand patterns as if they were one. Storage in blocks keeps them
-    /// apart, as it is cut along axes.
-    fn coalesce(&mut self, operands: &[Operand<'_>]) {
-        if operands.iter().any(|operand| matches!(operand.supply, Supply::Blocks(_))) {
-            return;
-        }
+    /// Merges neighbouring loops that every operand patterns as if they were one.
+    fn coalesce(&mut self) {
         let mut k = self.loops.len();
         while k >= 2 {
             k -= 1;

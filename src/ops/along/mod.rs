@@ -20,11 +20,12 @@ pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::Tasks;
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Stop, explain_rows, is_small, prepare};
+use crate::expr::{Expr, Lazy, Stop, explain_rows, is_small, prepare};
 use crate::kernel::{self, Slots, inner};
 use crate::memory::list;
 use crate::ops::reduce::Undefined;
 use crate::shape::Shape;
+use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -143,11 +144,6 @@ impl<'e, E: Expr> Along<'e, E> {
         Ok(Self { e, shape, axis, read })
     }
 
-    /// Shape of the operand.
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
     /// Extent of the axis.
     pub(crate) fn extent(&self) -> usize {
         self.shape[self.axis]
@@ -156,6 +152,16 @@ impl<'e, E: Expr> Along<'e, E> {
     /// Shape of `results` a lane.
     pub(crate) fn shape_of(&self, results: usize) -> Shape {
         shape_of(&self.shape, self.axis, results)
+    }
+
+    /// Whether lanes are read in an order in which blocks of storage would be loaded for few of them each time.
+    fn is_torn(&self) -> bool {
+        self.read.as_ref().is_some_and(|read| read.inner > 1 && read.rows.comes_back())
+    }
+
+    /// The operand in memory, each block of it loaded once, where they would be loaded again and again otherwise.
+    pub(crate) fn copied(&self) -> Result<Option<Tensor<Vec<E::Elem>>>> {
+        self.is_torn().then(|| Lazy(self.e.by_ref()).eval()).transpose()
     }
 
     /// All results, in row-major order, to all slots of `out`.

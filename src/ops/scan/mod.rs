@@ -217,8 +217,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
                 return Ok(filled);
             }
         }
-        let along = Along::new(&self.e, self.axis)?;
-        along.fill(&self.running(&along)?, out)
+        self.fill_from(&self.e, out)
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -227,10 +226,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
         let part = Lazy(self.e.by_ref()).select(selectors(ranges))?;
-        let along = Along::new(&part, self.axis)?;
-        let running = self.running(&along)?;
-        let data = inner::collect(along.shape().count()?, |out| along.fill(&running, out))?;
-        Tensor::new(along.shape(), data)
+        let shape = part.shape()?;
+        let data = inner::collect(shape.count()?, |out| self.fill_from(&part, out))?;
+        Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -240,13 +238,32 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 }
 
 impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
+    fn check(&self) -> Result<()> {
+        match self.exclusive && self.reducer.empty().is_none() {
+            true => Err(Error::NoIdentity { axis: self.axis }),
+            false => Ok(()),
+        }
+    }
+
+    /// Scans an operand.
+    fn fill_from<A: Expr<Elem = E::Elem>>(
+        &self,
+        e: &A,
+        out: &mut [MaybeUninit<R::Out>],
+    ) -> Result<Filled> {
+        self.check()?;
+        let along = Along::new(e, self.axis)?;
+        match along.copied()? {
+            Some(copy) => self.fill_from(&copy.view(), out),
+            None => along.fill(&self.running(&along)?, out),
+        }
+    }
+
     fn running<'r, A: Expr<Elem = E::Elem>>(
         &'r self,
         along: &Along<'_, A>,
     ) -> Result<Running<'r, R, R::State>> {
-        if self.exclusive && self.reducer.empty().is_none() {
-            return Err(Error::NoIdentity { axis: self.axis });
-        }
+        self.check()?;
         let mut scan = Running {
             reducer: &self.reducer,
             extent: along.extent(),

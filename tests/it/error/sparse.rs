@@ -138,8 +138,8 @@ fn nothing_turns_dense_silently() {
     fails(
         (&a + &dense).eval_sparse(),
         Error::WouldDensify { stored: 2, dense: 6 },
-        "2 stored entries would become 6 dense elements: keep to entries by `zip_stored`, or ask for that by `eval`, \
-         in a fold by `densely`",
+        "2 stored entries would become 6 dense elements: keep to entries by `zip_stored`, or ask for that by `eval` \
+         or `densely`",
     );
     assert_eq!((&a + &dense).eval().unwrap().storage(), &[1, 11, 1, 1, 41, 1]);
     let nowhere = zip_stored((&dense, 2), 0, |(a, b)| a * b).eval_sparse();

@@ -80,6 +80,8 @@ unary_laws! {
     is_finite_finds_numbers: f64, |t| t.is_finite(), |x| x.is_finite();
     map_is_the_function: i32, |t| t.map(|x| i64::from(x) * 3), |x| i64::from(x) * 3;
     a_third_power_wraps: i8, |t| t.powi(3), |x| x.wrapping_pow(3);
+    a_negative_power_of_integers_is_that_of_the_inverse: i8, |t| t.view().map(|x| x | 1).powi(-3), |x| match x | 1 { 1 => 1, -1 => -1, _ => 0_i8 };
+    inverses_do_not_wrap: u8, |t| t.view().map(|x| x | 1).powi(-64), |x| u8::from(x | 1 == 1);
     a_zeroth_power_is_one: i32, |t| t.powi(0), |_x| 1_i32;
     a_negative_power_is_one_over: f64, |t| t.powi(-2), |x| 1.0 / (x * x);
     a_scalar_adds_on_the_right: i32, |t| &t + 7, |x| x.wrapping_add(7);

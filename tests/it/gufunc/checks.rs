@@ -49,6 +49,7 @@ fn masks_want_values_or_a_destination() {
     let call = inner1d::<i64>().call([&t, &t]).filter(&mask);
     let text = "results that the mask leaves out have no values: give some by `.or(..)`, or an output to keep";
     fails(call.eval(), Error::MaskedOutput, text);
+    assert!(call.explain().unwrap().to_string().contains("2 calls"));
     fails(call.lazy().eval(), Error::MaskedOutput, text);
     let mut out = Tensor::from(vec![5, 6]);
     inner1d::<i64>().call([&t, &t]).filter(&mask).assign_to(&mut out).unwrap();

@@ -1,6 +1,6 @@
 //! Sums and products.
 
-use super::super::{Reducer, Undefined};
+use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
 use super::lanes::{Apart, apart, few, in_columns, in_halves, in_lanes};
 use crate::dtype::SameBits;
@@ -167,116 +167,6 @@ fn power<T: Copy>(x: T, count: usize, times: impl Fn(T, T) -> T) -> T {
         }
     }
     result
-}
-
-/// Exact sums: in 64 bits while a run cannot overflow them, in 128 bits across runs.
-macro_rules! exact_sums {
-    ($($element:ty => $total:ty, $wide:ty;)*) => { $(
-        impl Reducer<$element> for SumOf {
-            type State = $wide;
-            type Out = $total;
-
-            #[inline]
-            fn empty(&self) -> Option<$wide> {
-                Some(0)
-            }
-
-            #[inline]
-            fn neutral(&self) -> Option<$wide> {
-                Some(0)
-            }
-
-            #[inline]
-            fn is_idempotent(&self, x: $element) -> bool {
-                x as $wide == 0
-            }
-
-            #[inline(always)]
-            fn first(&self, x: $element) -> $wide {
-                (x as $wide)
-            }
-
-            #[inline(always)]
-            fn step(&self, state: &mut $wide, x: $element) {
-                *state = state.wrapping_add(x as $wide);
-            }
-
-            #[inline(always)]
-            fn combine(&self, state: &mut $wide, later: $wide) {
-                *state = state.wrapping_add(later);
-            }
-
-            fn undefined(&self, state: &$wide) -> Option<Undefined> {
-                <$total>::try_from(*state).is_err().then_some(Undefined::Overflow)
-            }
-
-            #[inline]
-            fn finish(&self, state: $wide) -> $total {
-                state as $total
-            }
-
-            fn repeat(&self, x: $element, _position: usize, count: usize) -> $wide {
-                (x as $wide).wrapping_mul(count as $wide)
-            }
-
-            #[inline(always)]
-            fn fold(&self, run: &[$element], _position: usize) -> $wide {
-                let all = run.chunks(SAFE).map(|run| match size_of::<$element>() < 8 {
-                    true => run.iter().fold(0, |sum: $total, &x| sum + x as $total) as $wide,
-                    false => {
-                        let numbers = run.iter().map(|&x| x as u64 ^ <$total>::MIN as u64);
-                        let (sum, highs) = numbers.fold((0, 0), |(sum, highs): (u64, u64), x| {
-                            (sum.wrapping_add(x), highs + (x >> 32))
-                        });
-                        exact(sum, highs, <$total>::MIN as u64, run.len()) as $wide
-                    }
-                });
-                all.sum()
-            }
-
-            #[inline(always)]
-            fn fold_few(&self, run: &[$element; 8], count: usize) -> $wide {
-                few(run.map(|x| x as $wide), count, 0, <$wide>::wrapping_add)
-            }
-
-            #[inline(always)]
-            fn fold_columns(&self, rows: &[&[$element]], _position: usize, states: &mut Vec<$wide>) {
-                let (mut sums, mut highs) = (Vec::new(), Vec::new());
-                for rows in rows.chunks(SAFE) {
-                    states.resize(rows[0].len(), 0);
-                    if size_of::<$element>() < 8 {
-                        in_columns(rows, &mut sums, |x| x as $total as u64, u64::wrapping_add);
-                        let sums = sums.iter().map(|&sum| sum as $total as $wide);
-                        states.iter_mut().zip(sums).for_each(|(state, sum)| *state += sum);
-                    } else {
-                        let number = |x: $element| x as u64 ^ <$total>::MIN as u64;
-                        in_columns(rows, &mut sums, number, u64::wrapping_add);
-                        in_columns(rows, &mut highs, |x| number(x) >> 32, |a, b| a + b);
-                        for (state, (&sum, &highs)) in states.iter_mut().zip(sums.iter().zip(&highs)) {
-                            *state += exact(sum, highs, <$total>::MIN as u64, rows.len()) as $wide;
-                        }
-                    }
-                }
-            }
-        }
-    )* };
-}
-
-/// Numbers of 32 bits that can be summed in 64.
-const SAFE: usize = 1 << 30;
-
-/// The sum of at most [`SAFE`] numbers of 64 bits, for what it is modulo 2^64 and the sum of their high halves, which it
-/// exceeds by less than 2^62. Each number has been increased by `more`.
-#[inline(always)]
-fn exact(sum: u64, highs: u64, more: u64, count: usize) -> i128 {
-    let least = i128::from(highs) << 32;
-    let all = least + i128::from(sum.wrapping_sub(least as u64));
-    all - i128::from(more) * count as i128
-}
-
-exact_sums! {
-    i8 => i64, i128; i16 => i64, i128; i32 => i64, i128; i64 => i64, i128; isize => i64, i128;
-    u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128; usize => u64, u128; bool => u64, u128;
 }
 
 /// Lanes of compensated sums: with their errors they fill the registers.

@@ -4,6 +4,7 @@ mod cache;
 mod failures;
 mod laws;
 mod threads;
+mod volumes;
 mod writes;
 
 use lensor::storage::{BlockMemory, Blocks, BlocksMut, Chunked};

@@ -1,0 +1,77 @@
+//! Blocks of three and four axes are loaded about once, however few are held and whichever axes an operation goes along.
+
+use crate::support::pool;
+use lensor::lanes::{Lanes, SortOrder::Ascending};
+use lensor::prelude::*;
+use lensor::rolling::Rolling;
+use lensor::scan::Scan;
+use lensor::storage::{BlockMemory, Chunked};
+
+type Volume<'a> = Tensor<&'a Chunked<BlockMemory<i64>>>;
+
+/// Loads of what an operation reads of an evaluated view, over the blocks there are.
+fn loads<const R: usize>(
+    [extents, block]: [[usize; R]; 2],
+    held: usize,
+    run: &(dyn Fn(&Volume<'_>) + Sync),
+) -> f64 {
+    let below = BlockMemory::new(extents, block, 1).unwrap();
+    let chunked = Chunked::new(below).unwrap().with_blocks(held);
+    let volume = Tensor::new(extents, &chunked).unwrap();
+    pool(1).install(|| run(&volume));
+    let blocks = extents.iter().zip(&block).map(|(extent, side)| extent.div_ceil(*side));
+    chunked.stats().loads as f64 / blocks.product::<usize>() as f64
+}
+
+#[test]
+fn volumes_are_loaded_about_once() {
+    for sides in
+        [[[60, 60, 60], [15, 15, 15]], [[10, 120, 30], [3, 50, 7]], [[20, 90, 40], [5, 1, 9]]]
+    {
+        for held in [2, 4] {
+            let check = |name: &str, most: f64, run: &(dyn Fn(&Volume<'_>) + Sync)| {
+                let found = loads(sides, held, run);
+                assert!(found <= most, "{name} of {sides:?}, {held} held: {found}");
+            };
+            for order in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                check("transpose", 1.1, &|t| {
+                    drop(t.view().transpose(order).unwrap().eval().unwrap())
+                });
+            }
+            for axis in 0..3 {
+                check("sum", 2.5, &|t| drop(t.sum(axis).eval().unwrap()));
+                check("argmax", 2.5, &|t| drop(t.argmax(axis).eval().unwrap()));
+                check("cumsum", 2.5, &|t| drop(t.cumsum(axis).eval().unwrap()));
+                check("rolling", 2.5, &|t| drop(t.rolling(axis, 3).sum().eval().unwrap()));
+                check("sort", 2.5, &|t| drop(t.sort(axis, Ascending).eval().unwrap()));
+                let others: Vec<usize> = (0..3).filter(|other| *other != axis).collect();
+                check("sum", 2.5, &|t| drop(t.sum(&others[..]).eval().unwrap()));
+            }
+            check("sum of all", 1.5, &|t| drop(t.sum(..).eval().unwrap()));
+            let turned = |axis: usize| {
+                move |t: &Volume<'_>| {
+                    drop(t.view().transpose([2, 1, 0]).unwrap().sum(axis).eval().unwrap())
+                }
+            };
+            check("sum of transposed", 1.5, &turned(0));
+            check("sum of transposed", 1.5, &turned(1));
+        }
+    }
+}
+
+#[test]
+fn blocks_that_do_not_nest_are_loaded_about_once() {
+    let evaluate = |order: [usize; 4]| {
+        move |t: &Volume<'_>| drop(t.view().transpose(order).unwrap().eval().unwrap())
+    };
+    for sides in [[[20, 17, 22, 8], [20, 17, 21, 5]], [[41, 10, 8, 10], [30, 3, 8, 3]]] {
+        for held in [1, 2] {
+            assert!(loads(sides, held, &evaluate([0, 3, 2, 1])) <= 1.1);
+            assert!(loads(sides, held, &evaluate([0, 1, 2, 3])) <= 1.1);
+            assert!(loads(sides, held, &|t| drop(t.sum([2, 3]).eval().unwrap())) <= 1.1);
+            assert!(loads(sides, held, &|t| drop(t.cumsum(1).eval().unwrap())) <= 1.1);
+        }
+    }
+    let columns = [[28, 2], [28, 1]];
+    assert!(loads(columns, 1, &|t| drop(t.eval().unwrap())) <= 1.0);
+}
