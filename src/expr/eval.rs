@@ -287,10 +287,11 @@ pub(super) fn one_tile(
         in_blocks |= matches!(leaf.access, Access::Blocks(_));
         places.push(place(leaf.map.top().offset() as isize, 0, 1));
     });
-    let (mut rows, mut columns) = (1, count);
+    // Rows come back to blocks that may not be held any more.
     if in_blocks {
         return false;
     }
+    let (mut rows, mut columns) = (1, count);
     if !all_contiguous {
         if far {
             return false;

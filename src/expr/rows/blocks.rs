@@ -134,7 +134,8 @@ pub(super) fn tile<T: Copy + Send + Sync>(
                 [.., high, wide] => high.div_ceil(rows.max(1)) * wide.div_ceil(columns.max(1)),
                 _ => 1,
             };
-            let once = |[rows, columns]: &[usize; 2]| grid.block_len() <= rows * columns;
+            let once =
+                |[rows, columns]: &[usize; 2]| grid.block_len() <= rows.saturating_mul(*columns);
             tile = tile.filter(|tile| once(tile) || plane(*tile) < grid.held_by_each());
         }
     });
@@ -151,7 +152,7 @@ pub(super) struct Slab {
     columns: usize,
     /// Whether a thread holds fewer blocks than lie in so many rows.
     pub(super) few: bool,
-    /// Whether the rows of a block follow one another.
+    /// Whether the rows of a block follow one another, or each row is that of several lines of blocks.
     pub(super) together: bool,
 }
 
@@ -165,13 +166,15 @@ impl Slab {
             let Some(last) = block.len().checked_sub(1).filter(|last| *last > 0) else { return };
             // Blocks of one element along an axis are as many slabs.
             let thick = block.iter().position(|side| *side > 1).unwrap_or(last).min(last - 1);
-            let inner: usize = extents[thick + 1..last].iter().product();
+            let inner =
+                extents[thick + 1..last].iter().fold(1_usize, |all, n| all.saturating_mul(*n));
             let across = (thick + 1..last).map(|axis| extents[axis].div_ceil(block[axis]));
-            let blocks = across.product::<usize>().saturating_mul(columns.div_ceil(block[last]));
+            let across = across.fold(1_usize, usize::saturating_mul);
+            let blocks = across.saturating_mul(columns.div_ceil(block[last]));
             let old = slab.unwrap_or_default();
             slab = Some(Self {
-                rows: old.rows.max(block[thick] * inner),
-                period: old.period.max(extents[thick] * inner),
+                rows: old.rows.max(block[thick].saturating_mul(inner)).max(1),
+                period: old.period.max(extents[thick].saturating_mul(inner)).max(1),
                 columns: old.columns.max(block[last]),
                 few: old.few || grid.held_by_each() <= blocks,
                 together: (thick + 1 == last || columns > extents[last])
