@@ -77,6 +77,7 @@ macro_rules! exact_sums {
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[$element]], _position: usize, states: &mut Vec<$wide>) {
                 let (mut sums, mut highs) = (Vec::new(), Vec::new());
+                states.clear();
                 for rows in rows.chunks(SAFE) {
                     states.resize(rows[0].len(), 0);
                     if size_of::<$element>() < 8 {
