@@ -197,10 +197,11 @@ impl<T: Arithmetic> Op<(T, i32)> for PowiOp {
     }
 }
 
-/// `x` to the power of `exponent`, by as many squarings as it has binary digits. Of integers the inverse is exact before
-/// anything wraps around.
+/// `x` to the power of `exponent`, by as many squarings as it has binary digits. The inverse of
+/// an integer is taken first, as its power may wrap around to 0.
 #[inline(always)]
 fn by_squaring<T: Arithmetic>(x: T, exponent: i32) -> T {
+    // The types whose zero divisors are faults.
     let is_integer = T::FAULTS;
     let x = if is_integer && exponent < 0 { T::one().over(x) } else { x };
     let (mut power, mut square, mut rest) = (T::one(), x, exponent.unsigned_abs());

@@ -83,7 +83,8 @@ pub(super) fn explain_stop<T: Copy + Send + Sync>(
     error_of(e, &mut Opened { worker: e.open(), extra }, shape, out, stop)
 }
 
-/// As [`explain_stop`], where a fault is known to be at one of `indexes`, which ascend.
+/// As [`explain_stop`], where a fault, or an element that cannot be read, is known to be at one of `indexes`,
+/// which ascend.
 #[cold]
 #[inline(never)]
 pub(super) fn explain_at<T: Copy + Send + Sync>(
@@ -161,7 +162,9 @@ fn error_at(
     match stop {
         Stop::Error(error) => error,
         Stop::Storage { leaf, source } => {
-            if let (1.., Ok(Some((index, wrong)))) = (leaf, find(e, suspect, indexes)) {
+            if leaf > 0
+                && let Ok(Some((index, wrong))) = find(e, suspect, indexes)
+            {
                 return wrong.at(index);
             }
             let mut maps: PerOperand<&AddressMap> = PerOperand::new();

@@ -144,9 +144,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         self.windows.map(|windows| windows.elements)
     }
 
-    /// Whether blocks lie in rows that are far apart, and not all of those in between are held.
+    /// Whether blocks lie in rows that are far apart, and too few are held to come back to.
     pub(crate) fn comes_back(&self) -> bool {
-        self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.few && !slab.together)
+        self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.torn)
     }
 
     /// A reader of blocks, for one task.

@@ -109,7 +109,8 @@ impl<'p> Local<'p> {
         loops.iter().map(least).sum()
     }
 
-    /// Whether no two indexes of the nest share an address of an operand, all of which lie below `len`.
+    /// Whether no two indexes of the nest share an address of an operand. Addresses from `len` on count as shared where strides
+    /// do not nest.
     ///
     /// # Errors
     ///
@@ -275,8 +276,8 @@ impl<T: Send> Running<'_, '_, T> {
         walk(nest, tables, relocates, lead, &mut |tile| {
             // SAFETY: the nest was checked above. Of the tasks of one evaluation none shares an element with
             // another if there is more than one: `task` is finite only where the output was found injective, by
-            // `evaluate` or `Storing::boxes`, and neither nests nor the halves or boxes of one share an index. Within a
-            // task one destination is alive at a time.
+            // `evaluate` or `Storing::boxes`, neither nests nor the halves or boxes of one share an index, and sources
+            // that load a box leave operand 0 alone. Within a task one destination is alive at a time.
             #[allow(unsafe_code, reason = "the one call that makes a destination")]
             let mut dest = unsafe { self.target.dest(tile, self.stream) };
             tiles.fill(tile, &mut dest)

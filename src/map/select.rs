@@ -41,7 +41,7 @@ pub enum Select {
     FromLast {
         /// First index not taken.
         stop: isize,
-        /// Distance of neighbours, negative.
+        /// Distance of neighbours: negative, or from the last one up.
         step: isize,
     },
     /// The whole axis backwards.

@@ -19,7 +19,7 @@ impl Pairing {
         let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
         pairs.iter().try_for_each(|&pair| check(left, right, pair))?;
         Shape::check_rank(kept_left.len() + kept_right.len())?;
-        // Products of some of the extents fit then.
+        // Products of some of their extents then fit `usize`.
         left.count()?;
         right.count()?;
         let product =

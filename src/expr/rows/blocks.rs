@@ -145,15 +145,16 @@ pub(super) fn tile<T: Copy + Send + Sync>(
 /// How rows lie in the blocks of storage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slab {
-    /// Most rows that some blocks lie in, and of how many rows they are a part that begins anew.
+    /// Rows that a layer of blocks spans, the most of all leaves.
     pub(super) rows: usize,
+    /// Rows after which layers begin anew.
     period: usize,
     /// Most columns of a block.
     columns: usize,
-    /// Whether a thread holds fewer blocks than lie in so many rows.
+    /// Whether a thread holds no more blocks than a layer has.
     pub(super) few: bool,
-    /// Whether the rows of a block follow one another, or each row is that of several lines of blocks.
-    pub(super) together: bool,
+    /// Whether there are few of a layer whose blocks do not follow one another along the rows.
+    pub(super) torn: bool,
 }
 
 impl Slab {
@@ -164,21 +165,23 @@ impl Slab {
             let Access::Blocks(grid) = leaf.access else { return };
             let (block, extents) = (grid.block(), grid.extents());
             let Some(last) = block.len().checked_sub(1).filter(|last| *last > 0) else { return };
-            // Blocks of one element along an axis are as many slabs.
-            let thick = block.iter().position(|side| *side > 1).unwrap_or(last).min(last - 1);
+            let side = |axis: usize| block[axis].min(extents[axis]);
+            // Each element of an axis along which blocks have one is a layer.
+            let thick = (0..last).find(|axis| side(*axis) > 1).unwrap_or(last - 1);
             let inner =
                 extents[thick + 1..last].iter().fold(1_usize, |all, n| all.saturating_mul(*n));
             let across = (thick + 1..last).map(|axis| extents[axis].div_ceil(block[axis]));
             let across = across.fold(1_usize, usize::saturating_mul);
             let blocks = across.saturating_mul(columns.div_ceil(block[last]));
+            let few = grid.held_by_each() <= blocks;
+            let together = thick + 1 == last || columns > extents[last];
             let old = slab.unwrap_or_default();
             slab = Some(Self {
-                rows: old.rows.max(block[thick].saturating_mul(inner)).max(1),
+                rows: old.rows.max(side(thick).saturating_mul(inner)).max(1),
                 period: old.period.max(extents[thick].saturating_mul(inner)).max(1),
-                columns: old.columns.max(block[last]),
-                few: old.few || grid.held_by_each() <= blocks,
-                together: (thick + 1 == last || columns > extents[last])
-                    && slab.is_none_or(|slab| slab.together),
+                columns: old.columns.max(side(last)).max(1),
+                few: old.few || few,
+                torn: old.torn || few && !together,
             });
         });
         slab
@@ -214,20 +217,25 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
 
     /// Rows and columns after which blocks end, if those of storage begin where rows do: where tasks are best parted.
     pub(crate) fn sides_of_blocks(&self) -> [usize; 2] {
+        self.ends_of_blocks().0
+    }
+
+    /// The same, and the number of rows after which they begin anew.
+    fn ends_of_blocks(&self) -> ([usize; 2], usize) {
+        let rows = self.shape.iter().rev().nth(1).copied().unwrap_or(1);
         let slab = self.windows.and_then(|own| own.slab);
-        let sides = |slab: Slab| [slab.rows, slab.columns];
-        match (&self.in_blocks, self.windows.and_then(|own| own.tile)) {
-            (Some(own), _) if slab.is_none_or(|slab| !slab.few) => [own.height, own.width],
-            (_, Some(tile)) => tile,
-            _ => slab.map_or([1, 1], sides),
+        match (&self.in_blocks, self.windows.and_then(|own| own.tile), slab) {
+            (Some(own), ..) if slab.is_none_or(|slab| !slab.few) => ([own.height, own.width], rows),
+            (_, Some(tile), _) => (tile, rows),
+            (.., Some(slab)) => ([slab.rows, slab.columns], slab.period),
+            _ => ([1, 1], rows),
         }
     }
 
     /// The last row up to this one at which blocks end.
     pub(super) fn end_of_blocks(&self, row: usize) -> usize {
-        let rows = self.shape.iter().rev().nth(1).copied().unwrap_or(1);
-        let period = self.windows.and_then(|own| own.slab).map_or(rows, |slab| slab.period);
-        row - row % period.max(1) % self.sides_of_blocks()[0]
+        let ([high, _], period) = self.ends_of_blocks();
+        row - row % period.max(1) % high.max(1)
     }
 }
 

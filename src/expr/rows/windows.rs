@@ -52,10 +52,9 @@ impl Windows {
     ) -> (Option<Self>, Option<InBlocks>) {
         let (order, columns) = (far(e), shape.last().copied().unwrap_or(1));
         let slab = Slab::of(e, columns);
-        // Blocks that lie in rows apart are not held until the last of them.
-        let together = slab.is_none_or(|slab| slab.together || !slab.few);
+        let is_torn = slab.is_some_and(|slab| slab.torn);
         let in_blocks = match strided {
-            Some([leaf]) if order == Some(Order::Along) && together => {
+            Some([leaf]) if order == Some(Order::Along) && !is_torn => {
                 InBlocks::new(e, leaf.clone())
             }
             _ => None,
@@ -132,7 +131,9 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             Some(held) => held,
             None => {
                 let ahead = rows.start.saturating_add(most / width.max(1)).min(self.end);
-                let ahead = if ahead < self.end { self.rows.end_of_blocks(ahead) } else { ahead };
+                let whole = if ahead < self.end { self.rows.end_of_blocks(ahead) } else { ahead };
+                // A layer that no window holds is read in as few as can be.
+                let ahead = if whole > rows.start { whole } else { ahead };
                 let all = rows.start..rows.end.max(ahead);
                 let count = all.len() * width;
                 let held = self.block.len() >= count;

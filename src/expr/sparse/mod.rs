@@ -267,6 +267,7 @@ fn explain<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape, len: usize, st
     };
     let positions = match &stop {
         Stop::Fault => candidates(e, shape, len),
+        Stop::Storage { leaf: 1.., .. } => Ok(candidates(e, shape, len).unwrap_or_default()),
         _ => Ok(Vec::new()),
     };
     let positions = match positions {

@@ -242,12 +242,13 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
         stop: Stop,
     ) -> Error {
         let (shape, mut positions) = (map.shape(), Vec::new());
-        if let (Stop::Fault | Stop::Storage { .. }, Ok(evaluation)) =
+        if let (Stop::Fault | Stop::Storage { leaf: 1.., .. }, Ok(evaluation)) =
             (&stop, Evaluation::open(self.e, &shape))
         {
             match evaluation.positions(Where::All(operands)) {
                 Ok(found) => positions = found,
-                Err(error) => return error,
+                Err(error) if matches!(stop, Stop::Fault) => return error,
+                Err(_) => {}
             }
         }
         let mut indexes = positions.iter().map(|&position| shape.unravel(position));

@@ -265,7 +265,6 @@ fn paired<A: Expr, B: Expr>(
     pairs: &[(usize, usize)],
 ) -> Result<(Lazy<A>, Lazy<B>, Shape)> {
     let (left, right) = (a.shape()?, b.shape()?);
-    // Operands that are stretched may have more elements together than can be counted.
     let Pairing { orders, extents: [m, k, n], shape } = Pairing::new(&left, &right, pairs)?;
     let a = a.transpose(&orders[0])?.reshape([m, k])?;
     let b = b.transpose(&orders[1])?.reshape([k, n])?;

@@ -221,7 +221,8 @@ impl<E: Expr> Windows<E> {
     }
 }
 
-/// A fold of every window along an axis. The operand is computed block by block. How elements are grouped
+/// A fold of every window along an axis. The operand is computed block by block, or copied first where blocks of storage
+/// would be loaded again and again. How elements are grouped
 /// depends on the window and the shape alone, so results have the same bits with any number of threads and for
 /// any view.
 #[derive(Debug, Clone)]
@@ -330,7 +331,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.extent.axis)?;
-        along.explain("windows", &sliding(&along, self.extent, &self.reducer)?)
+        along.explain("windows", &sliding(&along, self.extent, &self.reducer)?, true)
     }
 }
 

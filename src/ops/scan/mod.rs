@@ -136,7 +136,7 @@ pub trait Scan: IntoExpr + Sized {
 crate::compute::for_operands!(Scan);
 
 /// What a fold gives after each element along an axis. The operand is computed block by block, so the scan of an
-/// expression needs no memory for it.
+/// expression needs no memory for it, unless blocks of storage would be loaded again and again: then it is copied first.
 ///
 /// Lanes are folded in groups and blocks of a fixed size, whose states are joined by
 /// [`Reducer::combine`]: the error of a running sum grows with the number of blocks, not of elements. How
@@ -233,7 +233,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
-        along.explain("scan", &self.running(&along)?)
+        along.explain("scan", &self.running(&along)?, true)
     }
 }
 
@@ -251,8 +251,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         e: &A,
         out: &mut [MaybeUninit<R::Out>],
     ) -> Result<Filled> {
-        self.check()?;
         let along = Along::new(e, self.axis)?;
+        self.check()?;
         match along.copied()? {
             Some(copy) => self.fill_from(&copy.view(), out),
             None => along.fill(&self.running(&along)?, out),

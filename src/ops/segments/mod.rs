@@ -224,7 +224,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     }
 
     fn explain(&self) -> Result<Explanation> {
-        self.with(&[], |along, cuts| along.explain("segments", cuts))
+        self.with(&[], |along, cuts| along.explain("segments", cuts, false))
     }
 }
 

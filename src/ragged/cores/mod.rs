@@ -314,7 +314,7 @@ where
         Ok(Kinds { ranks, loops, outputs, results })
     }
 
-    /// Whether the axes of the mask stretch to those of the loop.
+    /// Refuses a mask whose axes do not stretch to those of the loop.
     fn check_mask(&self, Kinds { loops, .. }: &Kinds) -> Result<()> {
         let Some(mask) = self.0.mask.extents()? else { return Ok(()) };
         let argument = <I as cores::Inputs>::COUNT + 1;

@@ -101,8 +101,8 @@ macro_rules! exact_sums {
 /// Numbers of 32 bits that can be summed in 64.
 const SAFE: usize = 1 << 30;
 
-/// The sum of at most [`SAFE`] numbers of 64 bits, for what it is modulo 2^64 and the sum of their high halves, which it
-/// exceeds by less than 2^62. Each number has been increased by `more`.
+/// The sum of at most [`SAFE`] numbers of 64 bits, from its value modulo 2^64 and the sum of their high halves: it exceeds
+/// `highs * 2^32` by less than 2^62. Each number was increased by `more` before.
 #[inline(always)]
 fn exact(sum: u64, highs: u64, more: u64, count: usize) -> i128 {
     let least = i128::from(highs) << 32;

@@ -59,6 +59,14 @@ fn volumes_are_loaded_about_once() {
     }
 }
 
+/// A layer of blocks that no window holds is read in as few as can be.
+#[test]
+fn layers_that_are_too_large_are_loaded_a_few_times() {
+    let sides = [[16, 512, 512], [16, 128, 128]];
+    assert!(loads(sides, 2, &|t| drop(t.sum(1).eval().unwrap())) <= 2.5);
+    assert!(loads(sides, 2, &|t| drop(t.sum(2).eval().unwrap())) <= 4.5);
+}
+
 #[test]
 fn blocks_that_do_not_nest_are_loaded_about_once() {
     let evaluate = |order: [usize; 4]| {

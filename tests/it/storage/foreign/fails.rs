@@ -1,7 +1,7 @@
 //! Storage that fails in the middle (failure mode 16): the error says where.
 
 use super::kernels::kernels;
-use lensor::{AddressMap, Error, Reader, Result, Shape, StorageError, Tensor, Writer};
+use lensor::{AddressMap, Elementwise, Error, Reader, Result, Shape, StorageError, Tensor, Writer};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Fails at the `countdown`-th access, counted from 0, and from then on.
@@ -208,4 +208,18 @@ fn a_failing_tensor_prints_and_differs() {
     let u = Tensor::new([2, 2], Failing::new(4, 0)).unwrap();
     assert!(t != u);
     assert!(matches!(t.try_equal(&u), Err(Error::Storage { .. })));
+}
+
+/// A source is not evaluated again to say where its results could not be written.
+#[test]
+fn sources_of_failed_writes_are_evaluated_once() {
+    let mut out = Tensor::new([100, 100], Failing::new(10_000, 7000)).unwrap();
+    let (ones, calls) = (Tensor::full([100, 100], 1).unwrap(), AtomicUsize::new(0));
+    let counted = ones.map(|x| {
+        calls.fetch_add(1, Relaxed);
+        x
+    });
+    let error = counted.assign_to(&mut out).unwrap_err();
+    assert!(matches!(error, Error::Storage { index: Some(index), .. } if index == [70, 0]));
+    assert!(calls.load(Relaxed) <= 10_000);
 }
