@@ -102,13 +102,14 @@ impl fmt::Display for CostTable {
 /// Rows: `copy`, `flipped`, `transposed`, `rotated`, `tiles`, `rows by list`, `columns by list`, `with dense`,
 /// `transposed with dense`, `boxed`, `with its transposed`, `sum`, `sum of transposed` and its two axes, `variance of
 /// transposed`, `cumsum`, `sort`, and `failing`: a copy of elements whose last one cannot be read. Those that need two
-/// axes are there if the last two are longer than 1, `tiles` if both are multiples of 8, and `with its transposed` if they
-/// are alike. Numbers are those of one thread where there is one: run it in a
-/// pool of one for numbers that are always the same.
+/// axes are there if the last two are longer than 1, `tiles` if both are multiples of 8, and `with its transposed` if
+/// they are alike. Numbers are those of one thread where there is one: run it in a pool of one for numbers that are
+/// always the same.
 ///
 /// # Errors
 ///
-/// [`Error::Axis`] for rank 0, [`Error::Length`] if the shape has more elements than `storage`, and what evaluating reports.
+/// [`Error::Axis`] for rank 0, [`Error::Length`] if the shape has more elements than `storage`, and what evaluating
+/// reports.
 ///
 /// ```
 /// use lensor::conformance::{Model, cost};
@@ -180,8 +181,8 @@ pub fn cost<R: Reader>(storage: &R, shape: &[usize], model: Model) -> Result<Cos
     Ok(CostTable { blocks: counted.count(), rows: table.rows })
 }
 
-/// As [`cost`], of operations that write: `assign`, `assign transposed`, `update` and `update transposed`. Every element
-/// is what it was afterwards.
+/// As [`cost`], of operations that write: `assign`, `assign transposed`, `update` and `update transposed`. Every
+/// element is what it was afterwards.
 ///
 /// # Errors
 ///

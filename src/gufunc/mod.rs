@@ -28,9 +28,10 @@
 //! others are evaluated for some calls at a time, those of sparse operands densely. Results have the loop axes first,
 //! then the core axes of the output. No result depends on the number of threads.
 //!
-//! Functions that are ready made, all but `cumulative` by their names in [`NAMES`]: [`inner1d`], [`outer`], [`matmul`], [`cross`], [`det`],
-//! [`trace`], [`inv`], [`solve`], [`norm`], [`normalize`], [`minmax`], [`argminmax`], [`cumulative`], [`sort`],
-//! [`argsort`], [`convolve_full`], [`convolve_valid`], [`cdist`], [`pdist`], [`polyval`], [`interp`], [`histogram`].
+//! Functions that are ready made, all but `cumulative` by their names in [`NAMES`]: [`inner1d`], [`outer`],
+//! [`matmul`], [`cross`], [`det`], [`trace`], [`inv`], [`solve`], [`norm`], [`normalize`], [`minmax`], [`argminmax`],
+//! [`cumulative`], [`sort`], [`argsort`], [`convolve_full`], [`convolve_valid`], [`cdist`], [`pdist`], [`polyval`],
+//! [`interp`], [`histogram`].
 
 mod arguments;
 mod axes;

@@ -109,8 +109,8 @@ impl<'p> Local<'p> {
         loops.iter().map(least).sum()
     }
 
-    /// Whether no two indexes of the nest share an address of an operand. Addresses from `len` on count as shared where strides
-    /// do not nest.
+    /// Whether no two indexes of the nest share an address of an operand. Addresses from `len` on count as shared
+    /// where strides do not nest.
     ///
     /// # Errors
     ///
@@ -293,7 +293,8 @@ pub(super) fn is_streamed<T>(bytes: usize) -> bool {
     simd::streams() && size_of::<T>() <= LINE && bytes >= STREAM_BYTES
 }
 
-/// Evaluates rows of the tile that a cursor is bound to, from `first` on, which follow one another in `out` and fill it.
+/// Evaluates rows of the tile that a cursor is bound to, from `first` on, which follow one another in `out` and fill
+/// it.
 ///
 /// # Errors
 ///

@@ -20,9 +20,9 @@
 //! ```
 //!
 //! Storage of at most 4096 elements is checked at every address, larger storage at as many sampled
-//! ones, always the same, and in every element of up to 4096 blocks. A storage may fail: where [`Reader::try_read`] reports an error, the block
-//! methods must too. A panic is a violation like others: it ends the law that met it, and the panic hook does
-//! not hear of it, unless the storage panics on a thread of its own.
+//! ones, always the same, and in every element of up to 4096 blocks. A storage may fail: where [`Reader::try_read`]
+//! reports an error, the block methods must too. A panic is a violation like others: it ends the law that met it, and
+//! the panic hook does not hear of it, unless the storage panics on a thread of its own.
 //!
 //! A storage around another one should pass every method on: [`check_reader_forwards`] and
 //! [`check_writer_forwards`] put it around a storage that counts.
@@ -286,8 +286,8 @@ where
     first(reader_violations(storage, same_or_nan))
 }
 
-/// Checks the laws of a writer, of blocks that are stored as wholes and of entries that are spliced, if it has them, and,
-/// on what was written, of a reader. Overwrites the elements.
+/// Checks the laws of a writer and, if it has them, of blocks that are stored as wholes (up to 65,536 elements each) and
+/// of entries that are spliced; then, on what was written, of a reader. Overwrites the elements.
 ///
 /// `values` are written in turn; give at least two different ones that the storage can hold.
 /// Elements are compared by [`same_or_nan`].

@@ -41,8 +41,9 @@ impl<E: Expr> Lazy<E> {
     /// The same elements, with sparse operands read one by one like any others.
     ///
     /// Without it, a fold, scan, search or any other operation that would read more than 2^33 elements of a sparse
-    /// operand one by one, and whose result does not keep them, is refused with [`Error::WouldDensify`]: where an element without an entry decides the result, [`zip_stored`](super::zip_stored)
-    /// costs the entries alone. This asks for all elements nevertheless.
+    /// operand one by one, and whose result does not keep them, is refused with [`Error::WouldDensify`]: where an
+    /// element without an entry decides the result, [`zip_stored`](super::zip_stored) costs the entries alone. This
+    /// asks for all elements nevertheless.
     ///
     /// ```
     /// use lensor::prelude::*;

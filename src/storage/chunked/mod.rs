@@ -138,8 +138,8 @@ where
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
 
-    /// The same with an empty cache of so many bytes, and of at least one block for each processor. It takes over blocks
-    /// that are not stored, counts from 0 and loads nothing ahead; clones keep their cache.
+    /// The same with an empty cache of so many bytes, and of at least one block for each processor. It takes over
+    /// blocks that are not stored, counts from 0 and loads nothing ahead; clones keep their cache.
     #[must_use]
     pub fn with_budget(self, bytes: usize) -> Self {
         let each = self.inner.sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
@@ -152,8 +152,8 @@ where
         self.changed(|inner| inner.cache = Cache::new(blocks))
     }
 
-    /// As [`Self::with_blocks`], with `check` asked before every load: an error of it ends the evaluation, and what is loaded ahead.
-    /// So long work can be cancelled.
+    /// As [`Self::with_blocks`], with `check` asked before every load: an error of it ends the evaluation, and what
+    /// is loaded ahead. So long work can be cancelled.
     #[must_use]
     pub fn with_check(
         self,
