@@ -362,7 +362,8 @@ fn pick(selector: &Select, extent: usize) -> Result<Picked, Refusal> {
             let last = extent as isize - 1;
             pick(&Select::stepped(last, *stop, *step), extent)?
         }
-        Select::Mask(Ok(mask)) => Picked::Many(mask.indexes().to_vec()),
+        Select::Mask(Ok(mask)) if mask.len() == extent => Picked::Many(mask.indexes().to_vec()),
+        Select::Mask(_) => return Err(Invalid),
         Select::Range { start, stop, step } => {
             let step = *step as i128;
             let mut index = *start as i128;
