@@ -233,11 +233,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
+        self.check()?;
         along.explain("scan", &self.running(&along)?, true)
     }
 }
 
 impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
+    /// Refuses an exclusive scan that has no result to begin with.
     fn check(&self) -> Result<()> {
         match self.exclusive && self.reducer.empty().is_none() {
             true => Err(Error::NoIdentity { axis: self.axis }),
@@ -263,7 +265,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         &'r self,
         along: &Along<'_, A>,
     ) -> Result<Running<'r, R, R::State>> {
-        self.check()?;
         let mut scan = Running {
             reducer: &self.reducer,
             extent: along.extent(),
