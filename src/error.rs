@@ -677,6 +677,15 @@ pub enum Error {
         /// Strides of the view, empty if it has none.
         strides: Vec<isize>,
     },
+    /// A view with axes of an expression of scalars alone, which has none.
+    #[error(
+        "cannot view scalars alone as shape {to:?}: make a tensor of them, by `Tensor::constant`, or box them, \
+         by `.boxed()`"
+    )]
+    ScalarView {
+        /// Shape asked for.
+        to: Vec<usize>,
+    },
     /// The product of the extents other than 0 does not fit in `isize`. Without extents of 0 that is the
     /// number of elements; with one there are none, but strides are products of the others.
     #[error("shape {shape:?} {}", overflow(shape))]

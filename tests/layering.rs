@@ -515,7 +515,7 @@ const ALLOCATES: [(&str, &str, &str); 73] = [
     ("kernel/plan/footprint.rs", "order.sort_by_key", "axes"),
     ("kernel/plan/grid.rs", "digits", "axes"),
     ("kernel/plan/grid.rs", "self.low", "axes"),
-    ("kernel/plan/nest.rs", "map(entry)", "a table for one tile"),
+    ("kernel/plan/gather.rs", "abs_diff", "a table for one tile"),
     ("kernel/plan/nest.rs", "nearest()", "axes"),
     ("kernel/plan/pieces.rs", "vec![Piece", "one"),
     ("kernel/store.rs", "vec![local.nest]", "one"),

@@ -5,9 +5,7 @@ use super::eval;
 use super::explain::{Explanation, explain};
 use super::node::{StoredOnly, Worker};
 use super::{Expr, IntoExpr, Leaf, Prepare, sealed};
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
@@ -138,9 +136,25 @@ impl<E: Expr> Lazy<E> {
         explain(&self.0)
     }
 
+    /// The same with axes of extent 1 behind all others. Scalars alone stretch to any shape without them.
+    pub(crate) fn with_axes(self, count: usize) -> Result<Self> {
+        if self.0.leaf_count() == 0 {
+            return Ok(self);
+        }
+        self.rewrite(&mut |map| {
+            (map.rank()..map.rank() + count).try_fold(map, AddressMap::insert_axis)
+        })
+    }
+
     /// A change of every leaf's map, all brought to the joint shape first.
     fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
         let joint = self.0.shape()?;
+        if self.0.leaf_count() == 0 {
+            // No map would follow.
+            let shape = change(AddressMap::row_major(&joint)?)?.shape();
+            let refused = || Error::ScalarView { to: shape.to_vec() };
+            return if shape == joint { Ok(self) } else { Err(refused()) };
+        }
         let inner = self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
         Ok(Self(inner))
     }

@@ -104,8 +104,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         Ok(Self { e, shape, stages, strided, windows, in_blocks, runs })
     }
 
-    pub(crate) fn shape(&self) -> &Shape {
-        &self.shape
+    /// Elements of a row.
+    pub(crate) fn columns(&self) -> usize {
+        self.shape.last().copied().unwrap_or(1)
     }
 
     /// How blocks are had, in words.

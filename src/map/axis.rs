@@ -189,10 +189,18 @@ impl AxisMap {
 impl Pattern {
     #[inline]
     pub(crate) fn position(&self, digit: usize) -> usize {
+        // Numbers of 128 bits are divided by a function.
         match self {
             Self::Linear => digit,
             Self::Cyclic { period, shift, step } => {
-                ((*shift as u128 + digit as u128 * *step as u128) % *period as u128) as usize
+                match digit.checked_mul(*step).and_then(|steps| steps.checked_add(*shift)) {
+                    Some(position) if position < *period => position,
+                    Some(position) => position % period,
+                    None => {
+                        let steps = digit as u128 * *step as u128;
+                        ((*shift as u128 + steps) % *period as u128) as usize
+                    }
+                }
             }
             Self::Listed(table) => table.positions()[digit],
         }

@@ -10,10 +10,8 @@ impl Layout {
         let (Some(low), Some(high)) = (positions.first(), positions.last()) else { return };
         let reach = high.saturating_sub(*low);
         match &self.axes[..] {
-            _ if self.patterns.is_some() => {
-                positions.iter_mut().for_each(|position| *position = self.address_at(*position));
-            }
             [] => positions.fill(self.offset()),
+            [.., columns] if self.patterns.is_some() => self.relocate_listed(positions, *columns),
             [axis] => positions.iter_mut().for_each(|position| {
                 *position = (self.offset + axis.stride * *position as isize) as usize;
             }),
@@ -29,6 +27,23 @@ impl Layout {
                     self.relocate_each(positions, [*rows, *columns], |at| divider.divide(at).0);
                 }
             }
+        }
+    }
+
+    /// As [`Self::relocate`] where axes follow patterns: all of an address but for the last axis is that of the row.
+    fn relocate_listed(&self, positions: &mut [usize], columns: Axis) {
+        let pattern = self.pattern(self.axes.len() - 1);
+        let along = |column| columns.stride.wrapping_mul(pattern.position(column) as isize);
+        let (mut row_start, mut row_base, mut width) = (0, 0, 0);
+        for position in positions {
+            let mut column = position.wrapping_sub(row_start);
+            if column >= width {
+                column = *position % columns.extent;
+                row_start = *position - column;
+                row_base = (self.address_at(row_start) as isize).wrapping_sub(along(0));
+                width = columns.extent;
+            }
+            *position = row_base.wrapping_add(along(column)) as usize;
         }
     }
 

@@ -102,6 +102,7 @@ impl AddressMap {
         if self.top.count() == 0 {
             return self.select_of_empty(&taken);
         }
+        let lists = taken.iter().any(|taken| matches!(taken, Taken::List(_)));
         let mut dropped = 0;
         for (k, taken) in taken.into_iter().enumerate() {
             let axis = k - dropped;
@@ -122,6 +123,9 @@ impl AddressMap {
                     self.top.replace(axis, listed);
                 }
             }
+        }
+        if lists {
+            self.shape().count()?;
         }
         if self.top.axes.iter().any(|axis| axis.extent == 0) {
             return Ok(Layout::empty(&self.shape()).into());

@@ -242,10 +242,9 @@ pub fn one_hot<X: IntoExpr>(labels: X, classes: usize) -> Result<Lazy<impl Expr<
 where
     X::Elem: Cast<usize>,
 {
-    let labels = Lazy(labels.into_expr());
-    let rank = labels.shape()?.rank();
+    let labels = Lazy(labels.into_expr()).with_axes(1)?;
     let class = Tensor::<Progression<usize>>::iota(classes)?;
-    Ok(labels.insert_axis(rank)?.cast::<usize>().equal(class))
+    Ok(labels.cast::<usize>().equal(class))
 }
 
 /// A function of the position that can be shared and copied.

@@ -176,19 +176,24 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         })
         .collect();
     let above = tables[0][0].above;
-    let extents = tables[0][0].extents.clone();
+    let mut extents = tables[0][0].extents.clone();
     let joined = Ragged::of(levels, content);
     if position < extents.len() {
-        let outer: usize = above * extents[..position].iter().product::<usize>();
-        let mut rows = try_with_capacity(rows_of.iter().sum())?;
+        let all = tables.iter().map(|levels| levels[0].extents[position]);
+        let found = all.fold(0, |sum: usize, extent| sum.saturating_add(extent));
+        extents[position] = found;
+        Shape::from(&extents[..]).count()?;
+        let count = rows_of.iter().fold(0, |sum: usize, rows| sum.saturating_add(*rows));
+        let mut rows = try_with_capacity(count)?;
+        // Without rows there may be any number of blocks.
+        let outer =
+            if count == 0 { 0 } else { above * extents[..position].iter().product::<usize>() };
         for block in 0..outer {
             for (part, &all) in rows_of.iter().enumerate() {
                 let each = all / outer.max(1);
                 rows.extend((block * each..(block + 1) * each).map(|row| before[part] + row));
             }
         }
-        let mut extents = extents;
-        extents[position] = tables.iter().map(|levels| levels[0].extents[position]).sum();
         return joined.with_block(number, above, extents, &rows);
     }
     let rows = rows_of[0];

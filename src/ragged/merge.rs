@@ -35,8 +35,11 @@ impl<S> Ragged<S> {
             }
             bounds @ Bounds::Views(_) => {
                 let runs = || (0..rows * together).map(|row| bounds.row(row));
+                // Rows may overlap, and have more items than there is memory for.
                 let lens = (0..rows).map(|row| {
-                    (row * together..(row + 1) * together).map(|row| bounds.row(row).len).sum()
+                    let lens =
+                        (row * together..(row + 1) * together).map(|row| bounds.row(row).len);
+                    lens.fold(0, usize::saturating_add)
                 });
                 let offsets = Offsets::from_lengths(lens)?;
                 gathered = items_of(runs(), offsets.last())?;

@@ -307,7 +307,7 @@ impl Bounds {
     pub(super) fn items(&self) -> usize {
         match self {
             Self::Offsets(offsets) => offsets.last(),
-            Self::Views(views) => views.lens.iter().sum(),
+            Self::Views(views) => views.lens.iter().copied().fold(0, usize::saturating_add),
         }
     }
 }

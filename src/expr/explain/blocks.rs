@@ -5,10 +5,10 @@ use crate::kernel::plan::Plan;
 use crate::kernel::{Area, Cuts, Grid, Operand, PerOperand, Supply};
 use itertools::Itertools;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Boxes beyond this number are not followed.
-const MOST_BOXES: usize = 1 << 16;
+const MOST_BOXES: usize = 1 << 14;
 
 /// What is said of operand `k`, which comes in blocks.
 pub(super) fn in_words(
@@ -53,8 +53,9 @@ fn loads(
     let own: PerOperand<Operand<'_>> =
         (0..operands.len()).map(|other| operands[other].with_supply(supply(other))).collect();
     let mut tables = plan.tables.clone();
-    let (mut held, mut seen): (VecDeque<SmallVec<[usize; 4]>>, Vec<_>) = Default::default();
-    let mut loads = 0;
+    // When each block was used last, and those times of the blocks that are held.
+    let (mut used, mut held) = (BTreeMap::<SmallVec<[usize; 4]>, usize>::new(), BTreeSet::new());
+    let (mut loads, mut now) = (0, 0);
     for nest in &plan.nests {
         let Some(cuts) = Cuts::new(nest, &own, &mut tables, None)? else { return Ok(None) };
         if cuts.count() > MOST_BOXES {
@@ -65,18 +66,18 @@ fn loads(
                 return Ok(None);
             };
             area.for_each_block(grid, &mut |index| {
-                match held.iter().position(|own| own[..] == *index) {
-                    Some(place) => drop(held.remove(place)),
-                    None => loads += 1,
+                now += 1;
+                let last = used.insert(index.into(), now);
+                if !last.is_some_and(|last| held.remove(&last)) {
+                    loads += 1;
                 }
-                held.push_front(index.into());
-                held.truncate(grid.held.max(1));
-                seen.push(SmallVec::<[usize; 4]>::from(index));
+                held.insert(now);
+                if held.len() > grid.held.max(1) {
+                    held.pop_first();
+                }
                 Ok::<(), crate::Error>(())
             })?;
         }
     }
-    seen.sort_unstable();
-    seen.dedup();
-    Ok(Some([seen.len(), loads]))
+    Ok(Some([used.len(), loads]))
 }

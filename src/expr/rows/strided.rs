@@ -4,6 +4,7 @@ use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr, Leaf};
 use crate::shape::Shape;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Where a leaf lies: its offset and a stride for every axis of the joint shape.
 #[derive(Clone)]
@@ -55,8 +56,9 @@ pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Leaves>
     leaves
 }
 
-/// Shape and leaves of an expression of this shape with its axes in an order and, if strides allow, the last `merged`
-/// of them as one: without a map for every leaf, if all lie in memory and strides are all there is.
+/// Shape and leaves of an expression of this shape with its axes in an order and, as far as strides allow, the last
+/// `merged` of them as one: without a map for every leaf, if all lie in memory and strides are all there is. Axes of rows are one
+/// where strides allow, so that runs of rows are long.
 pub(super) fn in_memory<T: Copy + Send + Sync>(
     e: &Boxed<'_, T>,
     joint: &Shape,
@@ -77,16 +79,56 @@ pub(super) fn in_memory<T: Copy + Send + Sync>(
         leaves.iter_mut().for_each(|leaf| leaf.strides.push(0));
     }
     let first = extents.len().checked_sub(merged)?;
-    if merged > 1 && leaves.iter().all(|leaf| leaf.is_dense(&extents[first..], first)) {
-        let long = (first..extents.len()).rev().find(|&axis| extents[axis] > 1);
-        let product = extents.drain(first..).product();
-        extents.push(product);
-        for leaf in &mut leaves {
-            leaf.strides[first] = long.map_or(0, |axis| leaf.strides[axis]);
-            leaf.strides.truncate(first + 1);
-        }
+    // As many of the last ones as can be.
+    let rank = extents.len();
+    let mut starts = (first..rank).take(merged.saturating_sub(1));
+    starts.find(|&start| join(start..rank, &mut extents, &mut leaves));
+    if is_turned::<T>(&leaves, &extents) {
+        return None;
     }
-    (!is_turned::<T>(&leaves, &extents)).then(|| (extents.iter().copied().collect(), leaves))
+    join_rows(&mut extents, &mut leaves);
+    (!are_short(&leaves, &extents)).then(|| (extents.iter().copied().collect(), leaves))
+}
+
+/// Joins axes of rows.
+fn join_rows(extents: &mut SmallVec<[usize; 8]>, leaves: &mut Leaves) {
+    for axis in (1..extents.len() - 1).rev() {
+        join(axis - 1..axis + 1, extents, leaves);
+    }
+}
+
+/// Whether runs of rows have so few elements that coming to them costs more than copying them.
+pub(super) fn is_short(leaves: &[Strided], extents: &[usize]) -> bool {
+    let (mut leaves, mut extents) = (leaves.iter().cloned().collect(), extents.into());
+    join_rows(&mut extents, &mut leaves);
+    are_short(&leaves, &extents)
+}
+
+/// [`is_short`] of axes that are joined.
+fn are_short(leaves: &[Strided], extents: &[usize]) -> bool {
+    /// Elements that are worth a tile, and a place where they lie.
+    const TILED: usize = 64;
+    const PLACED: usize = 16;
+    let [.., _, rows, columns] = *extents else { return false };
+    let placed = matches!(leaves, [leaf] if leaf.strides.last() == Some(&1));
+    rows * columns < if placed { PLACED } else { TILED }
+}
+
+/// Makes some axes one, if they are one of even steps for all leaves; returns whether they are.
+fn join(axes: Range<usize>, extents: &mut SmallVec<[usize; 8]>, leaves: &mut Leaves) -> bool {
+    if !leaves.iter().all(|leaf| leaf.is_dense(&extents[axes.clone()], axes.start)) {
+        return false;
+    }
+    let long = axes.clone().rev().find(|&axis| extents[axis] > 1);
+    let gone = axes.start + 1..axes.end;
+    let product = extents[axes].iter().product();
+    extents.drain(gone.clone());
+    extents[gone.start - 1] = product;
+    for leaf in leaves {
+        leaf.strides[gone.start - 1] = long.map_or(0, |axis| leaf.strides[axis]);
+        leaf.strides.drain(gone.clone());
+    }
+    true
 }
 
 /// Elements that are evaluated at once of what [`is_turned`].

@@ -1,7 +1,7 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
 use super::blocks::{InBlocks, Slab, tile};
-use super::strided::{Order, Strided, TURNED, far, is_turned};
+use super::strided::{Order, Strided, TURNED, far, is_short, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::Expr;
 use crate::expr::boxed::Boxed;
@@ -69,6 +69,7 @@ impl Windows {
                 rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
             }),
             (None, _) if strided.is_some_and(|leaves| is_turned::<T>(leaves, shape)) => TURNED,
+            (None, _) if strided.is_some_and(|leaves| is_short(leaves, shape)) => NEAR,
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,

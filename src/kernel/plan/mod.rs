@@ -10,6 +10,7 @@
 
 mod cuts;
 mod footprint;
+mod gather;
 mod grid;
 mod nest;
 mod pieces;
@@ -147,6 +148,8 @@ impl Blocking {
 
 /// Most cuts of one axis before a table of positions serves instead.
 const MOST_CUTS: usize = 8;
+/// Extent up to which a table serves in any case.
+const SHORT: usize = 16;
 /// Most nests of a plan.
 const MOST_NESTS: usize = 64;
 
@@ -167,7 +170,8 @@ pub(crate) fn plan<'a>(
     let longer: Vec<usize> = (0..extents.len()).filter(|&axis| extents[axis] > 1).collect();
     let mut pieces = Vec::with_capacity(longer.len());
     for &axis in &longer {
-        let most = if keeps_whole(axis, &longer, operands) { 0 } else { MOST_CUTS };
+        let whole = keeps_whole(axis, &longer, operands) || is_gathered(axis, extents, operands);
+        let most = if whole { 0 } else { MOST_CUTS };
         pieces.push(plan.pieces(axis, extents[axis], operands, most)?);
     }
     while pieces.iter().map(Vec::len).product::<usize>() > MOST_NESTS {
@@ -177,8 +181,9 @@ pub(crate) fn plan<'a>(
     let mut choice = vec![0; pieces.len()];
     loop {
         let chosen = choice.iter().zip(&pieces).map(|(&k, list)| &list[k]);
-        let nest = Nest::new(operands, chosen, &mut plan.tables, blocking);
+        let (nest, rest) = Nest::new(operands, chosen, &mut plan.tables, blocking);
         plan.nests.push(nest);
+        plan.nests.extend(rest);
         let Some(axis) =
             (0..choice.len()).rev().find(|&axis| choice[axis] + 1 < pieces[axis].len())
         else {
@@ -187,6 +192,13 @@ pub(crate) fn plan<'a>(
         choice[axis] += 1;
         choice[axis + 1..].fill(0);
     }
+}
+
+/// Whether an axis is not to be cut where an operand wraps, as the parts would be shorter than tables are worth.
+fn is_gathered(axis: usize, extents: &[usize], operands: &[Operand<'_>]) -> bool {
+    let memory = operands.iter().all(|operand| operand.supply == Supply::Memory);
+    let output = operands.first().is_none_or(|own| own.axes[axis].pattern == Pattern::Linear);
+    extents[axis] <= SHORT && memory && output
 }
 
 /// Whether an axis is not to be cut where an operand wraps: elements on both sides are neighbours in storage, which is

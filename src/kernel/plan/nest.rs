@@ -1,10 +1,12 @@
 //! Ordering, merging, crossing and blocking the loops of a nest, and cutting it for threads.
 
 use super::footprint::{Reach, table};
-use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, Supply, TableRef};
+use super::gather::merged;
+use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, Supply};
 use crate::kernel::TILE;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 /// Side of a block of a transposed nest.
 const SIDE: usize = 64;
@@ -15,7 +17,7 @@ impl Nest {
         pieces: impl Iterator<Item = &'p Piece>,
         tables: &mut Vec<Cow<'_, [usize]>>,
         blocking: Blocking,
-    ) -> Self {
+    ) -> (Self, Option<Self>) {
         let mut nest = Self {
             loops: SmallVec::new(),
             bases: operands.iter().map(|operand| operand.base).collect(),
@@ -31,18 +33,25 @@ impl Nest {
         }
         // A loop over one digit of a table still has an entry to add, which a tile does.
         nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
-        nest.loops.sort_by_key(|l| std::cmp::Reverse(l.cost()));
+        nest.loops.sort_by_key(|l| Reverse(l.cost()));
         // Storage in blocks keeps loops apart, as it is cut along axes.
         let merges = !operands.iter().any(|own| matches!(own.supply, Supply::Blocks(_)));
         if merges {
             nest.coalesce();
         }
+        let in_order = nest.loops.clone();
         nest.cross();
+        let mut rest = None;
+        if nest.is_small() && operands.iter().all(|own| own.supply == Supply::Memory) {
+            rest = nest.merge_columns(in_order, tables);
+        }
         if merges {
             nest.lengthen_rows(tables);
         }
-        nest.set_block(blocking, operands);
-        nest
+        for nest in rest.iter_mut().chain([&mut nest]) {
+            nest.set_block(blocking, operands);
+        }
+        (nest, rest)
     }
 
     /// Merges neighbouring loops that every operand patterns as if they were one.
@@ -93,7 +102,7 @@ impl Nest {
             // The remaining loops go by the smallest stride of any operand, so that neighbours in
             // any of them are visited soon after one another.
             if let Some((_, outer)) = self.loops.split_last_mut() {
-                outer.sort_by_key(|l| std::cmp::Reverse(l.nearest()));
+                outer.sort_by_key(|l| Reverse(l.nearest()));
             }
             self.loops.insert(self.loops.len() - 1, rows);
             self.transposed = true;
@@ -129,17 +138,12 @@ impl Nest {
             return;
         };
         let outer = &self.loops[other];
+        let both = [(outer, outer.extent), (rows, rows.extent)];
         let mut steps = PerOperand::new();
-        for (k, (far, near)) in outer.steps.iter().zip(&rows.steps).enumerate() {
-            steps.push(if continues(outer, k) {
-                *near
-            } else {
-                let entry = |i: usize| {
-                    i / rows.extent * far.stride as usize + i % rows.extent * near.stride as usize
-                };
-                tables.push(Cow::Owned((0..outer.extent * rows.extent).map(entry).collect()));
-                Step { stride: 1, table: Some(TableRef { index: tables.len() - 1, start: 0 }) }
-            });
+        for (k, base) in self.bases.iter_mut().enumerate() {
+            let (least, step) = merged(k, &both, tables);
+            *base += least;
+            steps.push(step);
         }
         self.loops[depth - 2] = Loop { extent: outer.extent * rows.extent, steps };
         self.loops.remove(other);

@@ -82,8 +82,14 @@ impl<'a> Plan<'a> {
         for pattern in patterns {
             steps.push(match pattern.pattern {
                 Pattern::Linear => Step { stride: pattern.stride, table: None },
-                Pattern::Cyclic { .. } => {
-                    let table = list((0..extent).map(|digit| position(pattern, digit)))?;
+                Pattern::Cyclic { period, shift, step } => {
+                    let (mut next, step) = (shift % period, step % period);
+                    let table = list((0..extent).map(|_| {
+                        let position = next;
+                        let left = period - next;
+                        next = if step < left { next + step } else { step - left };
+                        position
+                    }))?;
                     self.listed(pattern.stride, Cow::Owned(table))
                 }
                 Pattern::Listed(table) => self.listed(pattern.stride, Cow::Borrowed(table)),

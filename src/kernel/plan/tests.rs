@@ -119,11 +119,42 @@ fn short_rows_of_a_crossed_nest_take_in_a_further_loop() {
 
 #[test]
 fn a_rotated_axis_is_cut_where_it_wraps() {
-    let rotated = with_pattern(&[1], 0, Pattern::Cyclic { period: 10, shift: 7, step: 1 });
-    let plan = planned(&[10], &[linear(0, &[1]), rotated], BLOCKING);
-    assert_eq!(plan.nests.iter().map(Nest::count).collect::<Vec<_>>(), [3, 7]);
-    let expected: Vec<_> = (0..10).map(|i| (i, (i + 7) % 10)).collect();
+    let rotated = with_pattern(&[1], 0, Pattern::Cyclic { period: 20, shift: 17, step: 1 });
+    let plan = planned(&[20], &[linear(0, &[1]), rotated], BLOCKING);
+    assert_eq!(plan.nests.iter().map(Nest::count).collect::<Vec<_>>(), [3, 17]);
+    let expected: Vec<_> = (0..20).map(|i| (i, (i + 17) % 20)).collect();
     assert_eq!(visited(&plan), expected);
+}
+
+#[test]
+fn a_short_rotated_axis_follows_a_table() {
+    let rotated = with_pattern(&[1], 0, Pattern::Cyclic { period: 10, shift: 7, step: 3 });
+    let plan = planned(&[10], &[linear(0, &[1]), rotated], BLOCKING);
+    assert_eq!((plan.nests.len(), plan.tables.len()), (1, 1));
+    let expected: Vec<_> = (0..10).map(|i| (i, (3 * i + 7) % 10)).collect();
+    assert_eq!(visited(&plan), expected);
+}
+
+#[test]
+fn loops_of_few_elements_are_merged_to_columns() {
+    // Rows of [3000, 2, 4] less what their middle axis lacks; 3000 is no multiple of 64.
+    let (whole, repeated) = (linear(0, &[8, 4, 1]), linear(0, &[4, 0, 1]));
+    let plan = planned(&[3000, 2, 4], &[whole.clone(), repeated], BLOCKING);
+    let extents = |nest: &Nest| nest.loops.iter().map(|l| l.extent).collect::<Vec<_>>();
+    let found: Vec<_> = plan.nests.iter().map(extents).collect();
+    assert_eq!(found, [vec![46, 512], vec![448]]);
+    let expected = |i: usize| (i as isize, (i / 8 * 4 + i % 4) as isize);
+    let mut all = visited(&plan);
+    all.sort_unstable();
+    assert_eq!(all, (0..24_000).map(expected).collect::<Vec<_>>());
+    // Backwards along two axes in turn, and a list in front of them.
+    let list: Vec<usize> = (0..30).map(|i| i * 7 % 30).collect();
+    let mut backwards = linear(7, &[8, -1, -4]);
+    backwards.axes[0].pattern = Pattern::Listed(&list);
+    let plan = planned(&[30, 4, 2], &[linear(0, &[8, 2, 1]), backwards], BLOCKING);
+    assert_eq!(extents(&plan.nests[0]), [240]);
+    let expected = |i: usize| (i as isize, (list[i / 8] * 8 + 7 - i / 2 % 4 - i % 2 * 4) as isize);
+    assert_eq!(visited(&plan), (0..240).map(expected).collect::<Vec<_>>());
 }
 
 #[test]

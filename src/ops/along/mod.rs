@@ -30,6 +30,9 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Elements of lanes side by side that are worth being read by themselves.
+const FEW: usize = 4096;
+
 /// What becomes of lanes of elements `T`. How it is computed depends on the lengths of lanes alone, never
 /// on where rows are cut into jobs.
 pub(crate) trait Sweep<T: Copy>: Sync {
@@ -154,12 +157,15 @@ impl<'e, E: Expr> Along<'e, E> {
         shape_of(&self.shape, self.axis, results)
     }
 
-    /// Whether lanes are read in an order in which blocks of storage would be loaded for few of them each time.
+    /// Whether lanes are read in an order in which blocks of storage would be loaded for few of them each time, or in many
+    /// parts of few elements each.
     fn is_torn(&self) -> bool {
-        self.read.as_ref().is_some_and(|read| read.inner > 1 && read.rows.comes_back())
+        let few = |read: &Read<'_, _>| self.extent().saturating_mul(read.width) < FEW;
+        let torn = |read: &Read<'_, _>| read.rows.comes_back() || few(read);
+        self.read.as_ref().is_some_and(|read| read.inner > 1 && torn(read))
     }
 
-    /// The operand in memory, each block of it loaded once, where they would be loaded again and again otherwise.
+    /// The operand in memory and in order, if it is torn.
     pub(crate) fn copied(&self) -> Result<Option<Tensor<Vec<E::Elem>>>> {
         self.is_torn().then(|| Lazy(self.e.by_ref()).eval()).transpose()
     }

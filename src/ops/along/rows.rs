@@ -41,7 +41,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         if !lanes {
             let order: SmallVec<[usize; 8]> = (0..rank).collect();
             let rows = Rows::ordered(&boxed, &order, rank - 1 - axis)?;
-            merged = Some(rows).filter(|rows| rows.shape().rank() == axis + 2);
+            merged = Some(rows).filter(|rows| rows.columns() == below);
         }
         let (rows, inner, width) = match merged {
             Some(rows) => (rows, 1, below),

@@ -31,6 +31,8 @@ const FEW: usize = 64;
 const MUCH: usize = 1 << 20;
 /// Elements of a block of calls that are evaluated where they lie.
 const BLOCK: usize = 1 << 15;
+/// Calls of nothing beyond which only the first is made.
+const COUNTLESS: usize = 1 << 33;
 /// Elements of results on their way to a destination, of a thread.
 const RESULTS: usize = 1 << 20;
 
@@ -111,8 +113,17 @@ impl Calls<'_> {
         out: O::Slices<'_>,
         work: &impl Work<I, O>,
     ) -> Result<()> {
-        let done = self.part::<I, O>(operands, &[], out, work);
+        let ranges = self.first_alone(&I::sources(operands));
+        let done = self.part::<I, O>(operands, &ranges, out, work);
         done.map_err(|error| first(error, || I::try_all(operands)))
+    }
+
+    /// The first call, if there are more than can be made, all of them the same: of cores without elements.
+    fn first_alone(&self, sources: &[&Source]) -> SmallVec<[Range<usize>; 4]> {
+        let nothing =
+            self.results.iter().all(|n| *n == 0) && sources.iter().all(|s| s.elements == 0);
+        let alone = nothing && product(self.loops) > COUNTLESS;
+        self.loops.iter().map(|_| 0..1).filter(|_| alone).collect()
     }
 
     /// Makes all calls, with their results to destinations. `kept` tells whether calls find there what they change.
@@ -128,6 +139,10 @@ impl Calls<'_> {
         }
         if let Some(out) = O::memory(out) {
             return self.fill::<I, O>(operands, out, work);
+        }
+        if !self.first_alone(&I::sources(operands)).is_empty() {
+            let mut nothing = O::Vectors::default();
+            return self.fill::<I, O>(operands, O::slices(&mut nothing), work);
         }
         let (mut vectors, cut) = (O::Vectors::default(), self.cut(&I::sources(operands)));
         let alone = (RESULTS / cut.each).max(cut.block);

@@ -132,11 +132,8 @@ where
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn outer<R: IntoExpr<Elem = Self::Elem>>(self, other: R) -> Result<Outer<Self, R>> {
-        let (mut a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
-        for _ in 0..b.shape()?.rank() {
-            let rank = a.shape()?.rank();
-            a = a.insert_axis(rank)?;
-        }
+        let b = Lazy(other.into_expr());
+        let a = Lazy(self.into_expr()).with_axes(b.shape()?.rank())?;
         Ok(Lazy(Apply::new(MulOp, (a.0, b.0))))
     }
 }

@@ -1,13 +1,14 @@
 //! Folds across rows: the last axis is kept, and its results are made side by side.
 
 use super::Reducer;
-use super::folding::{Columns, FoldingRows, Needs, append_results};
+use super::folding::{Columns, FoldingRows, Groups, Needs, append_results};
 use super::loops;
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
 use crate::expr::{Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, threads};
+use crate::memory::list;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -16,6 +17,8 @@ use std::ops::Range;
 pub(super) const LEAF: usize = 64;
 /// Most columns of a block, where rows lie in memory and where they are evaluated.
 pub(super) const COLUMNS: usize = 4096;
+/// Rows of groups that are folded together.
+pub(super) const TOGETHER: usize = 512;
 /// Fewest columns of a block of its own.
 const NARROW: usize = 512;
 
@@ -66,11 +69,29 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         reduced: &[bool],
         needs: Needs,
     ) -> Result<Self> {
-        let last = shape.rank() - 1;
-        let axes = |wanted: bool| (0..last).filter(move |&axis| reduced[axis] == wanted);
-        let order: SmallVec<[usize; 8]> = axes(false).chain(axes(true)).chain([last]).collect();
+        // The kept axes after all reduced ones as one, if that takes no stage.
+        let inner = reduced.iter().rev().take_while(|reduced| !**reduced).count();
+        let whole = Self::beside(e, shape, reduced, needs, inner)?;
+        if inner > 1 && whole.rows.columns() * whole.groups * whole.height != shape.count()? {
+            return Self::beside(e, shape, reduced, needs, 1);
+        }
+        Ok(whole)
+    }
+
+    /// With the results of the last axes, all of which are kept, side by side.
+    fn beside(
+        e: &Boxed<'e, T>,
+        shape: &Shape,
+        reduced: &[bool],
+        needs: Needs,
+        inner: usize,
+    ) -> Result<Self> {
+        let first = shape.rank() - inner;
+        let axes = |wanted: bool| (0..first).filter(move |&axis| reduced[axis] == wanted);
+        let order: SmallVec<[usize; 8]> =
+            axes(false).chain(axes(true)).chain(first..shape.rank()).collect();
         Ok(Self {
-            rows: Rows::ordered(e, &order, 0)?,
+            rows: Rows::ordered(e, &order, inner)?,
             needs,
             height: axes(true).map(|axis| shape[axis]).product(),
             groups: axes(false).map(|axis| shape[axis]).product(),
@@ -83,6 +104,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         in_tasks(0..shares.items, Parts::of(shares.task), &|range| {
             let mut results = Vec::new();
             let mut reader = self.rows.open();
+            if shares.per_group == 1 && self.height <= LEAF && self.needs.associative {
+                let mut groups = Groups::new(reducer, self.height, range.start * shares.width);
+                self.feed_groups(&mut reader, range, &mut groups)?;
+                return Ok(groups.results);
+            }
             // Where items are groups, rows of one follow those of the other.
             let last = shares.item(range.end - 1);
             let end = if shares.per_group == 1 { (last.group + 1) * self.height } else { 0 };
@@ -98,14 +124,14 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
                     let part = |leaves: Range<usize>| {
                         let mut columns = Columns::of_part(reducer, leaves.start);
                         self.feed(&mut self.rows.open(), &item, leaves, 0, &mut columns)?;
-                        Ok::<_, Stop>(columns.into_pairs())
+                        Ok::<_, Failure>(columns.into_pairs())
                     };
                     let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
                         loops::combine_columns(reducer, states, later);
                     };
                     let parts = Parts { every, ..Parts::of(shares.grain) };
                     let mut pairs = in_parts(leaves, parts, &part, &combine)?;
-                    pairs.finish(combine).ok_or(Stop::Done)?
+                    pairs.finish(combine).ok_or(Failure::Stop(Stop::Done))?
                 };
                 append_results(reducer, &mut states, first, &mut results)?;
             }
@@ -115,7 +141,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
 
     /// How the work is shared out.
     fn shares(&self) -> Shares {
-        let width = self.rows.shape().last().copied().unwrap_or(1);
+        let width = self.rows.columns();
         let total = self.height.saturating_mul(self.groups).saturating_mul(width);
         let parallel = total >= PARALLEL && threads() > 1;
         let tasks = if parallel { 2 * threads() } else { 1 };
@@ -155,7 +181,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
 
     /// What is folded, and how it is read, in words.
     pub(super) fn explain(&self) -> [String; 2] {
-        let width = self.rows.shape().last().copied().unwrap_or(1);
+        let width = self.rows.columns();
         let folds = format!(
             "across rows: {} results of {} rows, in leaves of {} rows",
             self.groups * width,
@@ -163,6 +189,27 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             LEAF.min(self.height)
         );
         [folds, format!("operand: {}", self.rows.explain())]
+    }
+
+    /// Hands over some groups of one leaf each, many at a time.
+    fn feed_groups(
+        &self,
+        reader: &mut RowReader<'_, T>,
+        groups: Range<usize>,
+        to: &mut dyn FoldingRows<T>,
+    ) -> Result<(), Failure> {
+        let (width, height) = (self.rows.columns(), self.height);
+        let rows = groups.start * height..groups.end * height;
+        reader.up_to(rows.end);
+        reader.follow(rows.clone(), 0..width, true);
+        let together = (TOGETHER.min(reader.block_size() / width) / height).max(1) * height;
+        for first in rows.clone().step_by(together) {
+            let count = together.min(rows.end - first);
+            let block = reader.read(first..first + count, 0..width)?;
+            let rows = list((0..count).map(|k| block.row(k)))?;
+            to.take(&rows, 0)?;
+        }
+        Ok(())
     }
 
     /// Hands over some leaves of an item, in order. Rows up to `end` may be read after them.
@@ -173,10 +220,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         leaves: Range<usize>,
         end: usize,
         to: &mut dyn FoldingRows<T>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Failure> {
         let last = (leaves.end * LEAF).min(self.height);
         reader.up_to(end.max(item.group * self.height + last));
-        let width = self.rows.shape().last().copied().unwrap_or(1);
+        let width = self.rows.columns();
         let (first, last) =
             (self.leaf(item, leaves.start).0.start, item.group * self.height + last);
         reader.follow(first..last, item.columns.start..width, true);

@@ -247,9 +247,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let wanted = if self.rows.is_across() { WIDE.min(lines) } else { 1 };
         if self.leaves.line * wanted <= window || !self.is_flat() || !self.needs.associative {
             let lines = (window / self.leaves.line).clamp(1, lines);
-            let rows_per_line = self.leaves.line / self.columns();
+            let rows_per_line = self.leaves.line / self.rows.columns();
             let rows = line * rows_per_line..(line + lines) * rows_per_line;
-            let block = reader.read(rows, 0..self.columns())?;
+            let block = reader.read(rows, 0..self.rows.columns())?;
             let mut run = Vec::new();
             for number in 0..lines {
                 let line = match block.flat() {
@@ -310,7 +310,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         if self.is_flat() {
             return Ok(all(reader.read(line..line + 1, start..end)?.row(0))?);
         }
-        let columns = self.columns();
+        let columns = self.rows.columns();
         let rows_per_line = self.leaves.line / columns;
         let first = line * rows_per_line + start / columns;
         let rows = (end - start) / columns;
@@ -338,10 +338,6 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         }))
     }
 
-    fn columns(&self) -> usize {
-        self.rows.shape().last().copied().unwrap_or(1)
-    }
-
     /// Whether lines are evaluated from one end to the other.
     fn in_pieces(&self, reader: &RowReader<'_, T>) -> bool {
         self.is_flat() && reader.piece_size() == self.leaves.leaf
@@ -349,6 +345,6 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
 
     /// Whether every line is one row.
     fn is_flat(&self) -> bool {
-        self.columns() == self.leaves.line
+        self.rows.columns() == self.leaves.line
     }
 }

@@ -1,12 +1,12 @@
 //! Folds of elements in memory for one thread: folded where they lie, without a plan.
 
 use super::Reducer;
-use super::across::{COLUMNS, LEAF};
+use super::across::{COLUMNS, LEAF, TOGETHER};
 use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
-use super::folding::{Columns, Folding, FoldingRows, Needs, Runs, append_results};
-use super::loops::{fold_columns, fold_runs};
+use super::folding::{Columns, Folding, FoldingRows, Groups, Needs, Runs, append_results};
+use super::loops::fold_runs;
 use super::tasks::{Failure, finish};
 use crate::error::Result;
 use crate::memory::try_with_capacity;
@@ -26,8 +26,8 @@ pub(super) struct Direct {
 }
 
 impl Direct {
-    /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or all but the
-    /// last, which is not too long. Leaves are those of every other fold.
+    /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or those after
+    /// them have few elements. Leaves are those of every other fold.
     pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
         if !needs.associative {
             return Ok(None);
@@ -39,11 +39,11 @@ impl Direct {
         if shape.contains(&0) || !in_order || reduced[end..].contains(&true) {
             return Ok(None);
         }
-        let across = match shape.len() - end {
-            0 => false,
-            1 if shape[end] <= COLUMNS && is_across(&shape, &reduced) => true,
-            _ => return Ok(None),
-        };
+        let across = end < shape.rank();
+        let width: usize = shape[end..].iter().product();
+        if across && (width > COLUMNS || !is_across(&shape, &reduced)) {
+            return Ok(None);
+        }
         Ok(Some(Self { gone: first..end, across, shape }))
     }
 
@@ -100,20 +100,21 @@ impl Direct {
         [height, width]: [usize; 2],
         reducer: &R,
     ) -> Result<Vec<R::Out>, Failure> {
+        if self.across {
+            let mut groups = Groups::new(reducer, height, 0);
+            let together = (TOGETHER / height).max(1) * height;
+            for elements in elements.chunks(together * width) {
+                let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
+                groups.take(&rows, 0)?;
+            }
+            return Ok(groups.results);
+        }
         let mut results = try_with_capacity(elements.len() / height.max(1))?;
         let mut states = Vec::new();
-        if self.across {
-            for (group, elements) in elements.chunks_exact(height * width).enumerate() {
-                let rows: SmallVec<[&[T]; LEAF]> = elements.chunks_exact(width).collect();
-                fold_columns(reducer, &rows, 0, &mut states)?;
-                append_results(reducer, &mut states, group * width, &mut results)?;
-            }
-        } else {
-            for (group, elements) in elements.chunks(height * MANY).enumerate() {
-                let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-                fold_runs(reducer, &runs, &[], &mut states)?;
-                append_results(reducer, &mut states, group * MANY, &mut results)?;
-            }
+        for (group, elements) in elements.chunks(height * MANY).enumerate() {
+            let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
+            fold_runs(reducer, &runs, &[], &mut states)?;
+            append_results(reducer, &mut states, group * MANY, &mut results)?;
         }
         Ok(results)
     }

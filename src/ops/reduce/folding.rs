@@ -3,7 +3,7 @@
 //! This is what is compiled for every reducer: loops over runs and over rows, and the joining of their states. What reads
 //! elements, shares out work and knows axes drives a [`Folding`], and is compiled once an element type.
 
-use super::loops::{combine_columns, fold_columns, fold_runs};
+use super::loops::{combine_columns, fold_columns, fold_groups, fold_runs};
 use super::tasks::{Failure, finish};
 use super::tree::Pairwise;
 use super::{Reducer, Undefined};
@@ -200,10 +200,38 @@ impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, R, R::State, R::Out> {
     }
 }
 
-/// Rows of a leaf, which are folded to states side by side.
+/// Rows of leaves, which are folded to states side by side.
 pub(super) trait FoldingRows<T> {
-    /// Takes the next leaf: rows of one length, the elements of the first at this position.
-    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<()>;
+    /// Takes the next rows, of one length, the elements of the first at this position.
+    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<(), Failure>;
+}
+
+/// Folds of groups of rows, one leaf each.
+pub(super) struct Groups<'r, R, S, U> {
+    reducer: &'r R,
+    /// Rows of a group.
+    height: usize,
+    states: Vec<S>,
+    pub(super) results: Vec<U>,
+    /// Number of the next result.
+    number: usize,
+}
+
+impl<'r, R, S, U> Groups<'r, R, S, U> {
+    /// For results from this number on.
+    pub(super) fn new(reducer: &'r R, height: usize, number: usize) -> Self {
+        Self { reducer, height, states: Vec::new(), results: Vec::new(), number }
+    }
+}
+
+impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Groups<'_, R, R::State, R::Out> {
+    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<(), Failure> {
+        fold_groups(self.reducer, rows, self.height, position, &mut self.states)?;
+        let count = self.states.len();
+        append_results(self.reducer, &mut self.states, self.number, &mut self.results)?;
+        self.number += count;
+        Ok(())
+    }
 }
 
 /// Folds of columns.
@@ -240,7 +268,7 @@ impl<'r, R, S> Columns<'r, R, S> {
 }
 
 impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Columns<'_, R, R::State> {
-    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<()> {
+    fn take(&mut self, rows: &[&[T]], position: usize) -> Result<(), Failure> {
         let reducer = self.reducer;
         if R::ASSOCIATIVE {
             let mut states = Vec::new();

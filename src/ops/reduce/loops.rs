@@ -35,9 +35,26 @@ pub(crate) fn fold_columns<T: Copy, R: Reducer<T>>(
     position: usize,
     states: &mut Vec<R::State>,
 ) -> Result<()> {
+    fold_groups(reducer, rows, rows.len(), position, states)
+}
+
+/// The same of groups of so many rows, one group after another.
+#[inline(always)]
+pub(crate) fn fold_groups<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    rows: &[&[T]],
+    height: usize,
+    position: usize,
+    states: &mut Vec<R::State>,
+) -> Result<()> {
+    let (groups, width) = (rows.len() / height.max(1), rows.first().map_or(0, |row| row.len()));
+    let mut group = Vec::new();
+    if groups > 1 {
+        try_reserve_exact(&mut group, width)?;
+    }
     states.clear();
-    try_reserve_exact(states, rows.first().map_or(0, |row| row.len()))?;
-    dispatch(Columns { reducer, rows, position, states });
+    try_reserve_exact(states, groups * width)?;
+    dispatch(Columns { reducer, rows, height, position, states, group });
     Ok(())
 }
 
@@ -75,8 +92,11 @@ impl<T: Copy, R: Reducer<T>> Kernel for FoldRuns<'_, R::State, R, T> {
 struct Columns<'a, S, R, T> {
     reducer: &'a R,
     rows: &'a [&'a [T]],
+    height: usize,
     position: usize,
     states: &'a mut Vec<S>,
+    /// States of one group, if there are several.
+    group: Vec<S>,
 }
 
 impl<T: Copy, R: Reducer<T>> Kernel for Columns<'_, R::State, R, T> {
@@ -84,7 +104,16 @@ impl<T: Copy, R: Reducer<T>> Kernel for Columns<'_, R::State, R, T> {
 
     #[inline(always)]
     fn run(self) {
-        self.reducer.fold_columns(self.rows, self.position, self.states);
+        let Self { reducer, rows, height, position, states, mut group } = self;
+        let several = rows.len() > height;
+        // In one place, as it is long once it is inlined.
+        for rows in rows.chunks_exact(height) {
+            let own = if several { &mut group } else { &mut *states };
+            reducer.fold_columns(rows, position, own);
+            if several {
+                states.append(&mut group);
+            }
+        }
     }
 }
 

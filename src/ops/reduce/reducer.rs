@@ -162,6 +162,15 @@ pub trait Reducer<T: Copy>: Send + Sync {
         state
     }
 
+    /// Takes `count >= 1` copies of `x` more, the first of them at `position`: by [`Self::repeat`] where runs can be
+    /// joined, one after another otherwise.
+    fn step_copies(&self, state: &mut Self::State, x: T, position: usize, count: usize) {
+        if Self::ASSOCIATIVE {
+            return self.combine(state, self.repeat(x, position, count));
+        }
+        (0..count).for_each(|k| self.step_at(state, x, position + k));
+    }
+
     /// The state of a run of at least one element, the first of them at `position`.
     #[inline]
     fn fold(&self, run: &[T], position: usize) -> Self::State {

@@ -4,6 +4,7 @@
 
 use crate::support::fails;
 use lensor::map::{AxisMap, Layout, Pattern, Table};
+use lensor::prelude::*;
 use lensor::{AddressMap, Align, Error, Select, Shape};
 
 /// Half of the bits of a `usize`: two such extents are more than fit.
@@ -451,6 +452,28 @@ fn a_strided_reshape_says_which_strides_stood_in_the_way() {
         Error::NeedsStage { from: vec![4], to: vec![2, 2], strides: vec![] },
         "cannot reshape [4] to [2, 2] by strides alone: strides []",
     );
+}
+
+/// A list may be longer than the axis that it reads.
+#[test]
+fn a_list_that_makes_too_many_elements_is_refused() {
+    let wide = row_major([1]).broadcast([1, 1 << 62]).unwrap();
+    let error = || Error::ShapeOverflow { shape: vec![4, 1 << 62] };
+    assert_eq!(wide.clone().select((vec![0; 4],)).map(|map| map.shape()), Err(error()));
+    assert!(wide.select((vec![0],)).is_ok());
+}
+
+#[test]
+fn scalars_alone_have_no_axes() {
+    let text = "cannot view scalars alone as shape [3]: make a tensor of them, by \
+                `Tensor::constant`, or box them, by `.boxed()`";
+    fails(Lazy::new(2.0).broadcast([3]), Error::ScalarView { to: vec![3] }, text);
+    let chosen = || choose(true, 1.0, 2.0);
+    assert_eq!(chosen().insert_axis(0).unwrap_err(), Error::ScalarView { to: vec![1] });
+    assert!(chosen().transpose([7]).is_err() && chosen().select((0,)).is_err());
+    assert!(chosen().transpose([]).is_ok());
+    let boxed = chosen().boxed().broadcast([3]).unwrap();
+    assert_eq!(boxed.to_vec().unwrap(), [1.0; 3]);
 }
 
 #[test]

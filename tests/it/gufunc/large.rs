@@ -332,3 +332,23 @@ fn functions_that_lie_never_panic() {
         assert!(matches!(error, Error::Elementary { .. }), "{error}");
     }
 }
+
+/// Calls that read and write nothing are made once if there are more than can be made.
+#[test]
+fn calls_of_nothing_take_no_time() {
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    let counted: Gufunc<[f64; 1], [f64; 1], _> = Gufunc::each("(n)->(n)", |_, _| {
+        MADE.fetch_add(1, Relaxed);
+        Ok::<_, ElementaryError>(())
+    })
+    .unwrap();
+    let t = Tensor::from_vec([1 << 40, 0], Vec::new()).unwrap();
+    let mut out = Tensor::from_vec([1 << 40, 0], Vec::new()).unwrap();
+    let call = counted.call([&t]);
+    let [made]: [Tensor<Vec<f64>>; 1] = call.eval().unwrap();
+    assert_eq!(made.shape(), [1 << 40, 0]);
+    assert_eq!(MADE.load(Relaxed), 1);
+    call.assign_to(&mut out).unwrap();
+    call.assign_to(&mut out.view_mut().flip(0).unwrap()).unwrap();
+    assert_eq!(MADE.load(Relaxed), 3);
+}

@@ -1,7 +1,7 @@
 //! Items that no memory holds.
 
-use lensor::ragged::{Offsets, Ragged, ReduceRagged};
-use lensor::{Reader, Tensor};
+use lensor::ragged::{Offsets, Ragged, ReduceRagged, concat};
+use lensor::{Error, Reader, Tensor};
 
 /// Numbers that follow from their address.
 #[derive(Debug)]
@@ -58,4 +58,30 @@ fn rows_lie_beyond_32_bits() {
         assert!(same.to_string().len() < 1000);
     }
     assert_eq!(r.view().flatten(1).unwrap().into_tensor().unwrap().shape().to_vec(), [FAR]);
+}
+
+/// Blocks without rows, of which there may be any number.
+#[test]
+fn joins_of_no_rows_take_no_time() {
+    let none = || {
+        let offsets = Offsets::from_lengths([]).unwrap();
+        Ragged::new([1 << 62, 0], offsets, Tensor::from(Vec::<f64>::new())).unwrap()
+    };
+    let joined = concat(1, [none(), none()]).unwrap();
+    assert_eq!(joined.form().unwrap().to_string(), format!("{} * 0 * var", 1_u64 << 62));
+    let shape = vec![usize::MAX, 0];
+    let refused = concat(0, [none(), none(), none(), none()]).unwrap_err();
+    assert_eq!(refused, Error::ShapeOverflow { shape });
+}
+
+/// Rows that overlap have more items together than there are addresses.
+#[test]
+fn rows_that_overlap_are_not_added_up_unseen() {
+    let content = Tensor::constant([1 << 62], 0).unwrap();
+    let rows = Ragged::from_views([1, 4], vec![0; 4], vec![1 << 62; 4], 1, content).unwrap();
+    let refused = rows.flatten(2).map(drop).unwrap_err();
+    assert!(
+        matches!(refused, Error::ShapeOverflow { .. } | Error::OutOfMemory { .. }),
+        "{refused}"
+    );
 }

@@ -65,6 +65,11 @@ macro_rules! delegate {
             $inner.repeat(x, position, count)
         }
 
+        fn step_copies(&self, state: &mut Self::State, x: $T, position: usize, count: usize) {
+            let $this = self;
+            $inner.step_copies(state, x, position, count);
+        }
+
         #[inline(always)]
         fn fold(&self, run: &[$T], position: usize) -> Self::State {
             let $this = self;
@@ -204,6 +209,14 @@ macro_rules! selecting {
                 let (x, counts) = $take(x);
                 let state = self.0.repeat(x, position, count);
                 if counts { Taken::Some(state) } else { Taken::None(state) }
+            }
+
+            fn step_copies(&self, state: &mut Self::State, x: $item, position: usize, count: usize) {
+                match ($take(x), &mut *state) {
+                    ((x, true), Taken::Some(state)) => self.0.step_copies(state, x, position, count),
+                    ((x, true), Taken::None(_)) => *state = Taken::Some(self.0.repeat(x, position, count)),
+                    _ => {}
+                }
             }
 
             /// The elements that count, side by side, as one run: which ones they are is the same however

@@ -83,6 +83,13 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
         Some(self.0.repeat(x, position, count))
     }
 
+    fn step_copies(&self, state: &mut Self::State, x: T, position: usize, count: usize) {
+        match state {
+            Some(state) => self.0.step_copies(state, x, position, count),
+            None => *state = Some(self.0.repeat(x, position, count)),
+        }
+    }
+
     #[inline(always)]
     fn fold(&self, run: &[T], position: usize) -> Self::State {
         Some(self.0.fold(run, position))

@@ -281,28 +281,36 @@ macro_rules! float_sums {
                 state
             }
 
+            fn repeat(&self, x: $float, _position: usize, count: usize) -> $float {
+                let mut sum = x;
+                self.step_copies(&mut sum, x, 1, count - 1);
+                sum
+            }
+
             /// As copies are added one by one, in a few steps for each power of two that the sum passes: between two of
             /// them, all steps are of one size but the first, which may round a half to an even number.
-            fn repeat(&self, x: $float, _position: usize, count: usize) -> $float {
+            fn step_copies(&self, state: &mut $float, x: $float, _position: usize, count: usize) {
                 let exponent = |x: $float| x.abs().to_bits() >> (<$float>::MANTISSA_DIGITS - 1);
-                let (mut sum, mut left) = (x, count - 1);
+                let (mut sum, mut left) = (*state, count);
                 while left > 0 {
                     let next = sum + x;
                     if next.to_bits() == sum.to_bits() {
-                        return sum;
+                        break;
                     }
                     let (step, power) = (next + x - next, exponent(next));
                     left -= 1;
                     if exponent(sum) == power && exponent(next + x) == power {
-                        let end = <$float>::from_bits((power + 1) << (<$float>::MANTISSA_DIGITS - 1));
-                        let steps = left.min(((end - next.abs()) / step.abs()) as usize);
+                        // The power of two that the sum goes towards.
+                        let end = power + if (next < 0.0) == (x < 0.0) { 1 } else { 0 };
+                        let end = <$float>::from_bits(end << (<$float>::MANTISSA_DIGITS - 1));
+                        let steps = left.min(((end - next.abs()) / step).abs() as usize);
                         left -= steps;
                         sum = next + step * steps as $float;
                     } else {
                         sum = next;
                     }
                 }
-                sum
+                *state = sum;
             }
         }
     )* };

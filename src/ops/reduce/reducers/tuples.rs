@@ -56,6 +56,10 @@ macro_rules! tuples {
                 ($(self.$k.repeat(x, position, count),)*)
             }
 
+            fn step_copies(&self, state: &mut Self::State, x: T, position: usize, count: usize) {
+                $(self.$k.step_copies(&mut state.$k, x, position, count);)*
+            }
+
             /// Each reducer in its own loop over what lies in the cache.
             #[inline(always)]
             fn fold(&self, run: &[T], position: usize) -> Self::State {

@@ -351,10 +351,7 @@ fn folded<T: Copy, R: Reducer<T>>(
     let mut next = 0;
     let fills = |state: &mut Option<R::State>, next: usize, count: usize| match state {
         None => *state = Some(reducer.repeat(fill, next, count)),
-        Some(state) if R::ASSOCIATIVE => {
-            reducer.combine(state, reducer.repeat(fill, next, count));
-        }
-        Some(state) => (0..count).for_each(|k| reducer.step_at(state, fill, next + k)),
+        Some(state) => reducer.step_copies(state, fill, next, count),
     };
     for &(place, value) in elements {
         let gap = place.saturating_sub(next);

@@ -3,6 +3,7 @@
 
 mod agree;
 mod bits;
+mod copies;
 mod modes;
 mod sparse;
 mod values;

@@ -347,28 +347,6 @@ fn axes_are_named_in_any_way() {
     assert_eq!(rows.to_string(), "[138, 1338]");
 }
 
-/// Of many copies, without a step for each.
-#[test]
-fn naive_sums_of_copies_have_the_bits_of_steps() {
-    for x in
-        [0.1_f32, -0.3, 1.0, 1.5, 0.75, 3.0e38, 1.0e-45, 7.7e-39, f32::INFINITY, -0.0, 16_777_215.0]
-    {
-        let (mut sum, mut next) = (x, 1);
-        for count in 2..3_000_000 {
-            sum += x;
-            if count == next + next / 3 + 1 {
-                let copies: f32 = NaiveSum.repeat(x, 0, count);
-                assert_eq!(copies.to_bits(), sum.to_bits(), "{count} times {x}");
-                next = count;
-            }
-        }
-    }
-    assert!(Reducer::<f32>::repeat(&NaiveSum, f32::NAN, 0, 1 << 40).is_nan());
-    let large = Tensor::sparse([1 << 50], 0.1).unwrap();
-    let sum: f64 = large.fold(.., NaiveSum).item().unwrap();
-    assert!((sum / 112_589_990_684_262.4 - 1.0).abs() < 0.05, "{sum}");
-}
-
 /// Elements without any spread have a spread of 0.0, whatever their sign, stored or not.
 #[test]
 fn no_spread_is_positive_zero() {
