@@ -4,18 +4,21 @@ mod blocks;
 mod load;
 mod memory;
 mod row;
+mod stages;
 
 pub(super) use blocks::{copy_area, for_each_line, load, place};
 pub(super) use load::{Elements, read_footprint};
 pub(super) use memory::{Memory, Origin};
 pub use row::LeafRow;
+pub(crate) use stages::Stages;
+use stages::{copy_runs, gather};
 
 use super::sparse::cursor::Opened;
 use super::{Access, Expr, Leaf, sealed::Sealed};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
-use crate::map::{AddressMap, Layout};
+use crate::map::AddressMap;
 use crate::memory::{AlignedVec, refill};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
@@ -267,6 +270,11 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
                 }
                 continue;
             }
+            if let (Some(slice), Some(relocate)) = (memory.slice(), place.relocate)
+                && copy_runs(slice, relocate, base, place.columns, out)?
+            {
+                continue;
+            }
             let address = |column| base.wrapping_add(place.columns.at(column)) as usize;
             refill(&mut self.addresses, (0..columns).map(address))?;
             if let Some(relocate) = place.relocate {
@@ -284,16 +292,6 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
 /// Whether each row of a tile begins where the one before ends.
 fn follow(place: &Place<'_>, rows: usize, columns: usize) -> bool {
     rows == 1 || (place.columns.is(1) && place.rows.is(columns as isize))
-}
-
-fn gather<T: Copy>(slice: &[T], addresses: &[usize], out: &mut [T]) -> Result<(), Error> {
-    for (slot, &address) in out.iter_mut().zip(addresses) {
-        match slice.get(address) {
-            Some(&element) => *slot = element,
-            None => return Err(inner::out_of_span(address as i128, address as i128, slice.len())),
-        }
-    }
-    Ok(())
 }
 
 impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
@@ -382,15 +380,5 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
     fn fault(&mut self, _tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop> {
         *next += 1;
         Ok(None)
-    }
-}
-
-/// Maps positions through the lower stages of an address map.
-#[derive(Debug)]
-pub(crate) struct Stages<'a>(pub(crate) &'a [Layout]);
-
-impl crate::kernel::Relocate for Stages<'_> {
-    fn relocate(&self, positions: &mut [usize]) {
-        self.0.iter().rev().for_each(|stage| stage.relocate(positions));
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn fit(
     fit.cores(signature, options, &missing)?;
     for (shape, out) in fit.shapes.iter().zip(outs.into_iter().flatten()) {
         if shape != out {
-            return Err(Error::Destination { expected: shape.to_vec(), found: out.to_vec() });
+            return Err(Error::Destination { expected: out.to_vec(), found: shape.to_vec() });
         }
     }
     Ok(fit)
@@ -181,7 +181,7 @@ impl Known<'_> {
     }
 
     /// The extent of a name, 1 if it is missing.
-    fn name(&self, name: usize) -> Result<usize> {
+    pub(super) fn name(&self, name: usize) -> Result<usize> {
         match (self.missing[name], self.dims[name]) {
             (true, _) => Ok(1),
             (_, extent) => extent.ok_or_else(|| self.unknown(name)),

@@ -35,6 +35,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// Whether the function may give extents to names that are in no input.
+    pub(super) fn gives_extents(&self) -> bool {
+        self.extents.is_some()
+    }
+
     pub(super) fn signature(&self) -> Result<&Signature> {
         self.signature.as_ref().map_err(Error::clone)
     }

@@ -129,6 +129,13 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         }
         let missing = missing(signature, &shapes)?;
         let mut dims = self.core_dims(cores)?;
+        let names = 0..signature.names().len();
+        let unknown = names.filter(|&name| dims[name].is_none() && !missing[name]);
+        if !self.inner.rules.gives_extents() {
+            // Known of no call.
+            let known = Known { signature, dims: &dims, missing: &missing, empty: false };
+            unknown.map(|name| known.name(name)).collect::<Result<Vec<_>>>()?;
+        }
         for (axes, core) in signature.input_axes().iter().zip(cores) {
             let there = axes.iter().filter(|name| !missing[**name]);
             for (&name, _) in there.zip(core).filter(|(_, extent)| extent.is_none()) {

@@ -2,7 +2,8 @@
 
 use super::divider::Divider;
 use super::layout::Axis;
-use super::{AddressMap, Layout};
+use super::{AddressMap, Layout, Pattern};
+use crate::shape::Index;
 
 impl Layout {
     /// Replaces row-major positions that lie inside by their addresses; quick where they ascend.
@@ -95,6 +96,64 @@ impl Layout {
             let along = columns.stride.wrapping_mul(column as isize);
             *position = row_base.wrapping_add(along) as usize;
         }
+    }
+}
+
+/// Rows below this length are not worth a run.
+const SHORT: usize = 8;
+
+impl Layout {
+    /// Calls `visit` with runs of addresses that make up those of `count` neighbouring row-major positions, in their order:
+    /// the first address, the distance of the next and how many. `false` if there are none that are worth it; then
+    /// nothing was visited.
+    pub(crate) fn for_each_run(
+        &self,
+        start: usize,
+        count: usize,
+        visit: &mut dyn FnMut(usize, isize, usize),
+    ) -> bool {
+        let Some((&Axis { extent, stride }, outer)) = self.axes.split_last() else { return false };
+        // Where a cycle starts over there is one run more.
+        let (period, shift) = match self.pattern(outer.len()) {
+            Pattern::Linear => (usize::MAX, 0),
+            Pattern::Cyclic { period, shift, step: 1 } if *period >= SHORT => (*period, *shift),
+            _ => return false,
+        };
+        if extent < SHORT {
+            return false;
+        }
+        let along = |k: usize, digit| {
+            outer[k].stride.wrapping_mul(self.pattern(k).position(digit) as isize)
+        };
+        let (mut row, mut column) = (start / extent, start % extent);
+        let (mut digits, mut base) = (Index::from_elem(0, outer.len()), self.offset);
+        for k in (0..outer.len()).rev() {
+            digits[k] = row % outer[k].extent;
+            row /= outer[k].extent;
+            base = base.wrapping_add(along(k, digits[k]));
+        }
+        let mut left = count;
+        while left > 0 {
+            let end = extent.min(column.saturating_add(left));
+            left -= end - column;
+            while column < end {
+                let position = (shift + column) % period;
+                let len = (end - column).min(period - position);
+                let address = base.wrapping_add(stride.wrapping_mul(position as isize));
+                visit(address as usize, stride, len);
+                column += len;
+            }
+            column = 0;
+            for k in (0..outer.len()).rev() {
+                let before = along(k, digits[k]);
+                digits[k] = if digits[k] + 1 < outer[k].extent { digits[k] + 1 } else { 0 };
+                base = base.wrapping_add(along(k, digits[k]).wrapping_sub(before));
+                if digits[k] > 0 {
+                    break;
+                }
+            }
+        }
+        true
     }
 }
 

@@ -104,10 +104,15 @@ impl<W: Writer> Ragged<W> {
             let twice = items.windows(2).filter(|pair| pair[0].0 == pair[1].0);
             twice.map(|pair| [pair[1].1, pair[0].1].map(|item| rows.row_of(item))).min()
         };
+        let behind = |axis: usize| {
+            let form = self.form().ok()?;
+            let depth = form.rank() - form.trailing.len();
+            Some(Error::NotInjective { axis: axis + depth.saturating_sub(1) })
+        };
         match error {
-            Error::NotInjective { .. } => match shared() {
+            Error::NotInjective { axis } => match shared() {
                 Some([second, first]) => Error::OverlappingRows { rows: [first, second] },
-                None => error,
+                None => behind(axis).unwrap_or(error),
             },
             error => error,
         }

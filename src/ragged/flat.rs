@@ -224,7 +224,7 @@ impl<S: Reader> Reader for Rows<S> {
                     rows.checked_end(address, 1)?;
                     positions.push(rows.position(address));
                 }
-                rows.gather(&positions, out)
+                rows.gather(&positions, |k| addresses[k], out)
             }
         }
     }

@@ -292,3 +292,36 @@ pub(super) fn content_shape(form: &Form) -> Shape {
     let items = form.blocks.last().map(|block| block.rows.last());
     items.into_iter().chain(form.trailing.iter().copied()).collect()
 }
+
+/// An error at an item that was listed, as one at the item.
+pub(super) fn unlisted(mut error: Error, order: &[usize]) -> Error {
+    if let Some(item) = error.element_index().and_then(|index| index.first_mut()) {
+        *item = order.get(*item).copied().unwrap_or(*item);
+    }
+    error
+}
+
+/// An error at a position among the elements of the content as one at its index.
+pub(super) fn unravelled(mut error: Error, form: &Form) -> Error {
+    if let Some(index) = error.element_index()
+        && let [position] = index[..]
+    {
+        *index = content_shape(form).unravel(position).to_vec();
+    }
+    error
+}
+
+/// An error at an index of the content, or of the results of a fold, which have axes of extents `behind` behind the first
+/// one, as one of ragged tensors.
+pub(super) fn placed(mut error: Error, form: &Form, result: &Form, behind: &[usize]) -> Error {
+    if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
+        if let Some((&first, inner)) = index.split_first() {
+            let position =
+                inner.iter().zip(behind).fold(first, |at, (&k, &extent)| at * extent + k);
+            *index = result.content_path(&content_shape(result).unravel(position));
+        }
+    } else if let Some(index) = error.element_index() {
+        *index = form.content_path(index);
+    }
+    error
+}

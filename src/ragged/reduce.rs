@@ -4,7 +4,7 @@ use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
 use super::eval::of_items;
 use super::expr::{IntoRagged, RaggedExpr};
-use super::form::{Extent, Form, Joined, content_shape, shape_of};
+use super::form::{Extent, Form, Joined, content_shape, placed, shape_of, unlisted, unravelled};
 use super::groups::{Behind, Merged, bounds};
 use super::joint::Joint;
 use super::{Ragged, Stretch, sealed};
@@ -255,6 +255,11 @@ where
                     .collect();
                 let result = self.result(form, &reduced, None);
                 let shape = content_shape(&result);
+                let kept =
+                    form.trailing.iter().zip(&reduced[depth..]).filter(|(_, folded)| !**folded);
+                let behind: SmallVec<[usize; 4]> = kept.map(|(&extent, _)| extent).collect();
+                let behind =
+                    if skipped > 0 { &behind[..] } else { behind.get(1..).unwrap_or_default() };
                 let empty = form
                     .trailing
                     .iter()
@@ -269,7 +274,7 @@ where
                                     axis: axis + depth - skipped,
                                     shape: shape_of(&extents),
                                 },
-                                error => placed(error, form, &result),
+                                error => placed(error, form, &result, behind),
                             }
                         })?,
                     };
@@ -278,14 +283,19 @@ where
             Plan::Rows { from, content: folds_content } => {
                 let result = self.result(form, &reduced, None);
                 let (mut content, mut width) = (content, 1);
-                if folds_content && !form.trailing.is_empty() {
+                let flat = folds_content && !form.trailing.is_empty();
+                let behind = if folds_content { &[][..] } else { &form.trailing[..] };
+                if flat {
                     width = form.trailing.iter().product();
                     content = content.reshape([form.count()?])?;
                 }
                 let bounds = bounds(form, from, depth, width)?;
                 let data = self
                     .rows(&content, bounds.offsets(), |row| form.path(from, row), from)
-                    .map_err(|error| placed(error, form, &result))?;
+                    .map_err(|error| {
+                        let error = if flat { unravelled(error, form) } else { error };
+                        placed(error, form, &result, behind)
+                    })?;
                 (result, data)
             }
             Plan::Merge { axis } => {
@@ -295,7 +305,8 @@ where
                 let content = content.select([Select::List(items)])?;
                 let bounds = SegmentOffsets::Wide(&bounds);
                 let data = self.rows(&content, bounds, |row| result.path(axis, row), axis);
-                let data = data.map_err(|error| placed(unlisted(error, &order), form, &result))?;
+                let place = |error| placed(unlisted(error, &order), form, &result, &form.trailing);
+                let data = data.map_err(place)?;
                 (result, data)
             }
         };
@@ -379,22 +390,4 @@ where
         }
         Ok(all)
     }
-}
-
-/// An error at an item that was listed, as one at the item.
-pub(super) fn unlisted(mut error: Error, order: &[usize]) -> Error {
-    if let Some(item) = error.element_index().and_then(|index| index.first_mut()) {
-        *item = order.get(*item).copied().unwrap_or(*item);
-    }
-    error
-}
-
-/// An error at an index of the content, or of packed results, as one of ragged tensors.
-pub(super) fn placed(mut error: Error, form: &Form, result: &Form) -> Error {
-    if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
-        *index = result.content_path(index);
-    } else if let Some(index) = error.element_index() {
-        *index = form.content_path(index);
-    }
-    error
 }

@@ -204,14 +204,18 @@ impl<S: Reader> ByRow<S> {
             Some(slice) => {
                 slice.get(at).copied().ok_or_else(|| StorageError::beyond(at, slice.len()))
             }
-            None => self.content.storage().try_read(at),
+            None => {
+                let read = self.content.storage().try_read(at);
+                read.map_err(|error| StorageError { address, ..error })
+            }
         }
     }
 
-    /// Elements of the content with these positions.
+    /// Elements of the content with these positions; `address` tells that of each here, for errors.
     pub(super) fn gather(
         &self,
         positions: &[usize],
+        address: impl Fn(usize) -> usize,
         out: &mut [S::Elem],
     ) -> Result<(), StorageError> {
         positions.iter().try_for_each(|&position| self.checked(position).map(drop))?;
@@ -224,7 +228,10 @@ impl<S: Reader> ByRow<S> {
             }
             return Ok(());
         }
-        self.content.storage().read_at(&addresses, out)
+        self.content.storage().read_at(&addresses, out).map_err(|error| {
+            let at = addresses.iter().position(|&at| at == error.address);
+            StorageError { address: address(at.unwrap_or(0)), ..error }
+        })
     }
 
     /// Elements from `address` on, one after another.
@@ -289,7 +296,7 @@ impl<S: Reader> ByRow<S> {
                 }
                 Ok(())
             })?;
-            self.gather(&positions, part)?;
+            self.gather(&positions, |k| address + done + k, part)?;
             done += part.len();
         }
         Ok(())

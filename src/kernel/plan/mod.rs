@@ -77,10 +77,17 @@ pub(crate) enum Supply<'a> {
     Blocks(&'a Grid),
 }
 
+/// What is called with a run of addresses.
+pub(crate) type VisitRun<'v> = &'v mut dyn FnMut(usize, isize, usize);
+
 /// Maps addresses further, where the strides of an operand lead to positions in another layout.
 pub(crate) trait Relocate: Sync + std::fmt::Debug {
     /// Replaces every position by the address it stands for.
     fn relocate(&self, positions: &mut [usize]);
+
+    /// Calls `visit` with the addresses that so many neighbouring positions stand for, in their order, as runs: the first
+    /// address, the distance of the next and how many. `false`, and nothing visited, if they are best replaced one by one.
+    fn for_each_run(&self, start: usize, count: usize, visit: VisitRun<'_>) -> bool;
 }
 
 /// Steps of one operand along one loop: a stride, times the entries of a table if there is one.

@@ -80,6 +80,37 @@ fn positions_read_what_their_indexes_read() {
     }
 }
 
+/// Runs of neighbouring positions, from and to any of them, are the addresses that these have.
+#[test]
+fn runs_are_what_positions_read() {
+    let row_major = |shape: &[usize]| AddressMap::row_major(&Shape::from(shape)).unwrap();
+    let own = [
+        row_major(&[20]),
+        row_major(&[3, 2, 10]).flip(2).unwrap(),
+        row_major(&[3, 2, 10]).rotate([1, 1, 7]).unwrap(),
+        row_major(&[10, 4]).transpose([1, 0]).unwrap(),
+        row_major(&[2, 9]).broadcast([4, 2, 9]).unwrap(),
+        row_major(&[3, 10]).select((vec![2, 0, 0, 1], 1..9)).unwrap(),
+        row_major(&[2, 9]).broadcast([2, 27]).unwrap(),
+    ];
+    let mut visited = 0;
+    for map in own.into_iter().chain(maps()).filter(|map| map.rest().is_empty()) {
+        let expected = addresses(&map);
+        for start in 0..expected.len() {
+            for count in 1..=expected.len() - start {
+                let mut found = Vec::new();
+                let whole = map.top().for_each_run(start, count, &mut |first, stride, len| {
+                    found.extend((0..len as isize).map(|k| first.wrapping_add_signed(stride * k)));
+                });
+                visited += usize::from(whole);
+                assert!(!whole || found == expected[start..start + count], "{map:?}");
+                assert!(whole || found.is_empty(), "{map:?}");
+            }
+        }
+    }
+    assert!(visited > 1000);
+}
+
 /// A plane is given for up to two axes that strides explain, and reads the same; its only row is given if
 /// addresses are what positions leave when divided.
 #[test]

@@ -70,7 +70,7 @@ impl Tasks {
             let task = self.task(number);
             (number, task.items.len() * task.results.len() * self.width)
         });
-        let outer = if solid { 0 } else { self.items / self.inner };
+        let outer = if solid { 0 } else { self.items / self.inner.max(1) };
         let rows = (0..outer).flat_map(move |outer| {
             (0..self.results).flat_map(move |result| {
                 (0..self.inner * columns).map(move |k| {

@@ -307,6 +307,7 @@ where
             let core = core.iter().map(|extent| extent.map_or(Extent::Var, Extent::Fixed));
             let mut kinds: Extents = loops.iter().copied().chain(core).collect();
             kinds.resize(order.len(), Extent::Fixed(1));
+            Shape::check_rank(kinds.len())?;
             let order = inverse(order);
             nothing_crosses(&kinds, &order)?;
             results.push(order.iter().map(|&axis| kinds[axis]).collect());

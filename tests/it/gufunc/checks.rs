@@ -60,7 +60,7 @@ fn masks_want_values_or_a_destination() {
 fn destinations_have_just_the_shape() {
     let t = zeros([2, 3]);
     let call = minmax::<i64>().call([&t]);
-    let error = |found: &[usize]| Error::Destination { expected: vec![2], found: found.to_vec() };
+    let error = |own: &[usize]| Error::Destination { expected: own.to_vec(), found: vec![2] };
     let mut ones = Tensor::full([2], 1_i64).unwrap();
     for shape in [vec![1], vec![3], vec![1, 2], vec![2, 1], vec![]] {
         let mut wrong = Tensor::full(shape.clone(), 1_i64).unwrap();
@@ -81,8 +81,8 @@ fn destinations_have_just_the_shape() {
     assert_eq!(turned.eval().unwrap()[0].shape(), [3, 2]);
     fails(
         turned.assign_to(&mut zeros([2, 3])),
-        Error::Destination { expected: vec![3, 2], found: vec![2, 3] },
-        "cannot assign shape [2, 3] to a destination of shape [3, 2]",
+        Error::Destination { expected: vec![2, 3], found: vec![3, 2] },
+        "cannot assign shape [3, 2] to a destination of shape [2, 3]",
     );
 }
 

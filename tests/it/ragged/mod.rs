@@ -10,6 +10,7 @@ mod errors;
 mod expressions;
 mod folds;
 mod forms;
+mod indexes;
 mod lanes;
 mod large;
 mod lies;

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod by_element;
+mod distances;
 mod exact;
 mod extrema;
 mod lanes;

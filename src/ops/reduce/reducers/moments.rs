@@ -2,11 +2,10 @@
 
 use super::super::{Reducer, VisitReducer};
 use super::SkipNan;
-use super::lanes::{Apart, LANES, apart, few, in_columns, in_halves, in_lanes, in_registers};
+use super::distances::{NARROW, distances, distances_in_column};
+use super::lanes::{few, in_columns, in_lanes};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
-use crate::kernel::prefetch_row;
-use std::array::from_fn;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
 #[derive(Debug, Clone, Copy, Default)]
@@ -209,34 +208,6 @@ impl Moments {
     }
 }
 
-/// The sums of the distances from `base` and of their squares.
-#[inline(always)]
-fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
-    let add = |a: f64, b: f64| a + b;
-    let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
-    let (chunks, tail) = run.as_chunks::<LANES>();
-    for chunk in chunks {
-        prefetch_row(chunk);
-        for k in 0..LANES {
-            let apart = chunk[k].to_f64() - base;
-            sums[k] += apart;
-            squares[k] += apart * apart;
-        }
-    }
-    if tail.is_empty() {
-        let sum = in_registers(from_fn(|k| sums[k] + sums[k + LANES / 2]), add);
-        let square = in_registers(from_fn(|k| squares[k] + squares[k + LANES / 2]), add);
-        return [sum, square];
-    }
-    let (Apart(mut sums), Apart(mut squares)) = (apart(sums), apart(squares));
-    for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(tail) {
-        let apart = x.to_f64() - base;
-        *sum += apart;
-        *square += apart * apart;
-    }
-    [in_halves(&mut sums, add), in_halves(&mut squares, add)]
-}
-
 macro_rules! spread {
     ($($Reducer:ident $finish:expr;)*) => { $(
         impl<T: Measure> Reducer<T> for $Reducer {
@@ -291,6 +262,16 @@ macro_rules! spread {
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<Moments>) {
                 let width = rows[0].len();
+                if width < NARROW {
+                    states.clear();
+                    let count = rows.len() as f64;
+                    states.extend((0..width).map(|k| {
+                        let base = rows[0][k].to_f64();
+                        let [sum, square] = distances_in_column(rows, k, base);
+                        Moments::measured(count, base, sum, square)
+                    }));
+                    return;
+                }
                 let base: Vec<f64> = rows[0].iter().map(|x| x.to_f64()).collect();
                 let (mut sums, mut squares) = (vec![0.0; width], vec![0.0; width]);
                 let (base, sums, squares) = (&base[..width], &mut sums[..width], &mut squares[..width]);

@@ -5,6 +5,7 @@ use lensor::lanes::{Lanes, SortOrder::Ascending};
 use lensor::prelude::*;
 use lensor::rolling::Rolling;
 use lensor::scan::Scan;
+use lensor::segments::Segments;
 use lensor::storage::{BlockMemory, Chunked};
 
 type Volume<'a> = Tensor<&'a Chunked<BlockMemory<i64>>>;
@@ -82,4 +83,18 @@ fn blocks_that_do_not_nest_are_loaded_about_once() {
     }
     let columns = [[28, 2], [28, 1]];
     assert!(loads(columns, 1, &|t| drop(t.eval().unwrap())) <= 1.0);
+}
+
+/// Axes without elements beside those that lanes go along.
+#[test]
+fn lanes_of_no_elements_have_no_results() {
+    let blocks = BlockMemory::new([4, 1, 3], [2, 1, 2], 0_i64).unwrap();
+    let all = Tensor::new([4, 1, 3], Chunked::new(blocks).unwrap()).unwrap();
+    let t = all.view().slice(1, 0..0).unwrap();
+    let t = &t;
+    assert_eq!(t.cumsum(0).eval().unwrap().shape(), [4, 0, 3]);
+    assert_eq!(t.rolling(0, 2).sum().eval().unwrap().shape(), [3, 0, 3]);
+    assert_eq!(t.sum(0).eval().unwrap().shape(), [0, 3]);
+    let sums = t.fold_segments(0, &[0, 1, 4], lensor::reduce::Sum).eval().unwrap();
+    assert_eq!(sums.shape(), [2, 0, 3]);
 }

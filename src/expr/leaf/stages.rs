@@ -1,0 +1,85 @@
+//! Elements in memory that a map of several stages leads to.
+
+use crate::error::Error;
+use crate::kernel::{Relocate, Steps, inner};
+use crate::map::Layout;
+
+/// Maps positions through the lower stages of an address map.
+#[derive(Debug)]
+pub(crate) struct Stages<'a>(pub(crate) &'a [Layout]);
+
+impl Relocate for Stages<'_> {
+    fn relocate(&self, positions: &mut [usize]) {
+        self.0.iter().rev().for_each(|stage| stage.relocate(positions));
+    }
+
+    fn for_each_run(
+        &self,
+        start: usize,
+        count: usize,
+        visit: &mut dyn FnMut(usize, isize, usize),
+    ) -> bool {
+        match self.0 {
+            [stage] => stage.for_each_run(start, count, visit),
+            _ => false,
+        }
+    }
+}
+
+/// Elements of a row that are worth being looked for in runs.
+const LONG: usize = 64;
+
+/// Copies a row of neighbouring positions run by run, forwards or backwards, if they lie in runs.
+pub(super) fn copy_runs<T: Copy>(
+    slice: &[T],
+    relocate: &dyn Relocate,
+    base: isize,
+    steps: Steps<'_>,
+    out: &mut [T],
+) -> Result<bool, Error> {
+    let count = out.len();
+    let backwards = steps.is(-1);
+    if count < LONG || !(backwards || steps.is(1)) {
+        return Ok(false);
+    }
+    let start = if backwards { base.wrapping_sub(count as isize - 1) } else { base };
+    let (mut done, mut outside) = (0, None);
+    let whole = relocate.for_each_run(start as usize, count, &mut |address, stride, len| {
+        let part = if backwards { count - done - len..count - done } else { done..done + len };
+        done += len;
+        let last = address.wrapping_add_signed(stride.wrapping_mul(len as isize - 1));
+        let (first, stride) =
+            if backwards { (last, stride.wrapping_neg()) } else { (address, stride) };
+        let out = &mut out[part];
+        match slice.get(first..).and_then(|slice| slice.get(..len)) {
+            Some(run) if stride == 1 => out.copy_from_slice(run),
+            _ if address.max(last) < slice.len() => {
+                let mut next = first;
+                for slot in out {
+                    *slot = slice[next];
+                    next = next.wrapping_add_signed(stride);
+                }
+            }
+            _ => outside = Some((address.min(last), address.max(last))),
+        }
+    });
+    match outside {
+        None => Ok(whole),
+        Some((low, high)) => Err(inner::out_of_span(low as i128, high as i128, slice.len())),
+    }
+}
+
+/// Copies the elements at some addresses.
+pub(super) fn gather<T: Copy>(
+    slice: &[T],
+    addresses: &[usize],
+    out: &mut [T],
+) -> Result<(), Error> {
+    for (slot, &address) in out.iter_mut().zip(addresses) {
+        match slice.get(address) {
+            Some(&element) => *slot = element,
+            None => return Err(inner::out_of_span(address as i128, address as i128, slice.len())),
+        }
+    }
+    Ok(())
+}

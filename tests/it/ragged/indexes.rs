@@ -1,0 +1,86 @@
+//! Where in a ragged tensor something failed.
+
+use crate::support::Broken;
+use lensor::Select;
+use lensor::gufunc::{ElementaryError, Gufunc};
+use lensor::prelude::*;
+use lensor::ragged::{Offsets, Ragged};
+
+fn rows(front: &[usize], lens: &[usize], content: Tensor<Vec<i64>>) -> Ragged<Vec<i64>> {
+    let offsets = Offsets::from_lengths(lens.iter().copied()).unwrap();
+    Ragged::new(front, offsets, content).unwrap()
+}
+
+/// Of folds without a var axis left, with the axes that are kept.
+#[test]
+fn results_that_do_not_fit_have_their_index() {
+    let content = Tensor::from(vec![1, 1, 1, i64::MAX, 1]);
+    let r = rows(&[2, 2], &[1, 1, 1, 2], content);
+    let at = |index: &[usize]| Error::Overflow { index: index.to_vec(), target: "i64" };
+    assert_eq!(r.sum(2).eval().unwrap_err(), at(&[1, 1]));
+    assert_eq!(r.sum(2).keepdims().eval().unwrap_err(), at(&[1, 1, 0]));
+    assert_eq!(r.sum(..).eval().unwrap_err(), at(&[]));
+    let beside = Tensor::from_vec([5, 2], vec![1, 1, 1, 1, 1, 1, 1, i64::MAX, 1, 1]).unwrap();
+    let r = rows(&[2, 2], &[1, 1, 1, 2], beside);
+    assert_eq!(r.sum(2).eval().unwrap_err(), at(&[1, 1, 1]));
+    assert_eq!(r.sum(2).keepdims().eval().unwrap_err(), at(&[1, 1, 0, 1]));
+    assert_eq!(r.sum(3).eval().map(drop).unwrap_err(), at(&[1, 1, 0]));
+    let wide = rows(&[2], &[1, 1], Tensor::from_vec([2, 2], vec![1, 1, i64::MAX, 1]).unwrap());
+    assert_eq!(wide.sum(2).eval().unwrap_err(), at(&[1, 0]));
+    assert_eq!(wide.sum(2).keepdims().eval().unwrap_err(), at(&[1, 0, 0]));
+    assert_eq!(wide.sum([1, 2]).eval().unwrap_err(), at(&[1]));
+    let none = wide.view().max(1).filter(wide.less(0)).eval().unwrap_err();
+    assert_eq!(none, Error::NothingLeft { index: vec![0, 0] });
+}
+
+/// Of folds of rows together with the axes behind them.
+#[test]
+fn elements_behind_rows_have_their_index() {
+    let content = Tensor::from_vec([3, 1, 2], vec![1, 2, 3, 4, 5, -6]).unwrap();
+    let r = rows(&[2], &[1, 2], content);
+    let Error::Cast { index, .. } = r.cast::<u8>().sum(..).eval().unwrap_err() else { panic!() };
+    assert_eq!(index, [1, 1, 0, 1]);
+}
+
+/// Destinations that hold an element twice within an item.
+#[test]
+fn axes_that_share_elements_are_those_of_the_rows() {
+    let mut r = rows(&[2], &[1, 2], Tensor::from_vec([3, 2], vec![0; 6]).unwrap());
+    let twice: Vec<Select> = vec![Select::All, Select::All, Select::List(vec![0, 0])];
+    let mut view = r.view_mut().select(twice).unwrap();
+    assert_eq!(view.assign(1).unwrap_err(), Error::NotInjective { axis: 2 });
+}
+
+/// Storage of rows names its own addresses.
+#[test]
+fn storage_of_rows_names_its_own_addresses() {
+    let broken = || Tensor::new([4], Broken::new(4, 1..2)).unwrap();
+    let offsets = || Offsets::from_lengths([1, 2, 1]).unwrap();
+    let padded = Ragged::new([3], offsets(), broken()).unwrap().padded(1, Some(3), 0).unwrap();
+    assert_eq!(padded.storage().try_read(3).unwrap_err().address, 3);
+    let flipped = Ragged::new([3], offsets(), broken()).unwrap().flip(1).unwrap();
+    let padded = flipped.padded(1, Some(3), 0).unwrap();
+    assert_eq!(padded.storage().try_read(4).unwrap_err().address, 4);
+    let mut all = [0; 9];
+    assert_eq!(padded.storage().read_run(0, 1, &mut all).unwrap_err().address, 4);
+    let repeated = lensor::ragged::repeat(broken(), 0, &[2, 1, 1, 1]).unwrap();
+    assert_eq!(repeated.storage().try_read(2).unwrap_err().address, 2);
+    let mut two = [0; 2];
+    assert_eq!(repeated.storage().read_at(&[4, 2], &mut two).unwrap_err().address, 2);
+}
+
+/// Results have at most 64 axes, and names that no input has need an extent, also where nothing is called.
+#[test]
+fn calls_of_rows_are_checked_as_dense_ones() {
+    let three =
+        Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(n,n,n)", |_, _| Ok::<_, ElementaryError>(()));
+    let r = rows(&[1; 62], &[1], Tensor::from(vec![1]));
+    let refused = three.unwrap().call_ragged([&r]).eval().map(drop).unwrap_err();
+    assert!(matches!(refused, Error::RankLimit { .. }), "{refused}");
+    let other =
+        Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |_, _| Ok::<_, ElementaryError>(()))
+            .unwrap();
+    let none = rows(&[0], &[], Tensor::from(Vec::new()));
+    let unknown = Error::CoreUnknown { dim: "p".into() };
+    assert_eq!(other.call_ragged([&none]).eval().map(drop).unwrap_err(), unknown);
+}
