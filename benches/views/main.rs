@@ -34,6 +34,9 @@ fn views(t: &Tensor<Vec<f64>>, n: usize) -> Result<Vec<(&'static str, View<'_>)>
     let list: Vec<usize> = (0..n).map(|k| k * 379 % n).collect();
     let cube = || t.view().reshape([n / 16, n / 8, 128]);
     let few = || t.view().reshape([n * n])?.select((0..n * 6,))?.reshape([n, 2, 3]);
+    let rank = (n * n).ilog2() as usize;
+    let order: Vec<usize> = (0..rank).map(|k| k * 7 % rank).collect();
+    let twos = || t.view().reshape(vec![2; rank])?.transpose(&order);
     Ok(vec![
         ("plain", t.view()),
         ("transposed", turned()?),
@@ -55,6 +58,9 @@ fn views(t: &Tensor<Vec<f64>>, n: usize) -> Result<Vec<(&'static str, View<'_>)>
         ("thin", t.view().reshape([n * n / 2, 2])?),
         ("short axes", few()?),
         ("short axes, rotated", few()?.rotate([5, 1, 1])?),
+        ("axes of 2, turned", twos()?),
+        ("planes, rotated", t.view().reshape([n / 8, 8, n / 8, 8])?.rotate([1, 3, 2, 5])?),
+        ("half of the planes", cube()?.select((.., (0..n / 8).step_by(2).collect::<Vec<_>>()))?),
     ])
 }
 

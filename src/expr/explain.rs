@@ -278,7 +278,7 @@ fn operand(plan: &plan::Plan<'_>, k: usize, access: &Access, copy: bool) -> Stri
         (Access::Read | Access::Blocks(_) | Access::Stored { .. }, ..) => {
             "packed because it is not in memory".to_string()
         }
-        (_, Some(_), _) => "packed because its indexes are listed".to_string(),
+        (_, Some(_), _) => "packed because it is gathered by a list".to_string(),
         (_, None, 1) => return format!("direct, {kind}"),
         (_, None, 0) => return format!("held, one element a row, {kind}"),
         (_, None, stride) => format!("packed because its innermost stride is {stride}"),

@@ -2,7 +2,7 @@
 //!
 //! Rows are numbered in row-major order of all axes but the last, whose elements are the columns. A
 //! block of some rows and columns is had in one of three ways: from the memory of a tensor as it lies,
-//! by evaluating tiles straight from strides, or, where maps are more than strides or storage is not memory, from a
+//! by evaluating tiles straight from strides, or, where maps are more than strides, runs are short, or storage is not memory, from a
 //! window of rows that has a plan of its own.
 
 mod ahead;
@@ -120,6 +120,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             None if self.is_far() => "evaluated in order of storage, window by window",
             None if self.windows.is_some_and(|own| own.turned) => {
                 "evaluated in order of memory, window by window"
+            }
+            None if self.windows.is_some_and(|own| own.short) => {
+                "evaluated window by window, as runs of rows are short"
             }
             None => "evaluated piece by piece, as a map is more than strides",
         }

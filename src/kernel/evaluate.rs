@@ -329,8 +329,7 @@ impl Drop for FenceOnDrop {
     }
 }
 
-/// Evaluates `source` tile by tile, in order of `operands[0]` where all operands are memory, handing on the places and
-/// the elements.
+/// Evaluates `source` tile by tile, in some order, handing on the places and the elements.
 #[inline(never)]
 pub(crate) fn evaluate_blocks<T>(
     source: &dyn Source<T>,

@@ -76,7 +76,8 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Rank`] for more selectors than axes, [`Error::Index`] for an index out of bounds,
-    /// [`Error::ZeroStep`], and [`Error::OutOfMemory`] for a list too long to keep.
+    /// [`Error::ZeroStep`], [`Error::ShapeOverflow`] for lists that make too many elements, and
+    /// [`Error::OutOfMemory`] for one too long to keep.
     #[inline]
     pub fn select(self, selectors: impl IntoSelectors) -> Result<Self> {
         selectors.with(|selectors| self.select_all(selectors))

@@ -48,14 +48,14 @@ impl<W: Writer> Ragged<W> {
         let flat = e.flat(&joint)?;
         let mut out = self.destination(&joint)?;
         let done = out.assign(Lazy(flat));
-        done.map_err(|error| self.overlapping(at_path(error, &joint)))
+        done.map_err(|error| self.overlapping(at_path(error, &joint), &joint))
     }
 
     /// Holds the destination against the rows of a source which does not stretch.
     pub(super) fn check_destination<E: RaggedExpr>(&mut self, e: &E) -> Result<()> {
         let joint = self.target(e, Stretch::Strict)?;
         let checked = self.destination(&joint)?.address_map().check_injective();
-        checked.map_err(|error| self.overlapping(error))
+        checked.map_err(|error| self.overlapping(error, &joint))
     }
 
     /// The destination's form as that to which the leaves of an expression are brought.
@@ -92,7 +92,7 @@ impl<W: Writer> Ragged<W> {
     }
 
     /// Items that lie twice in the content as rows that share them.
-    fn overlapping(&self, error: Error) -> Error {
+    fn overlapping(&self, error: Error, joint: &Joint<'_>) -> Error {
         let shared = || {
             let rows = &self.form().ok()?.blocks.last()?.rows.clone();
             let content = self.view().shown().ok()?;
@@ -104,15 +104,11 @@ impl<W: Writer> Ragged<W> {
             let twice = items.windows(2).filter(|pair| pair[0].0 == pair[1].0);
             twice.map(|pair| [pair[1].1, pair[0].1].map(|item| rows.row_of(item))).min()
         };
-        let behind = |axis: usize| {
-            let form = self.form().ok()?;
-            let depth = form.rank() - form.trailing.len();
-            Some(Error::NotInjective { axis: axis + depth.saturating_sub(1) })
-        };
         match error {
             Error::NotInjective { axis } => match shared() {
                 Some([second, first]) => Error::OverlappingRows { rows: [first, second] },
-                None => behind(axis).unwrap_or(error),
+                None if joint.tail == ALL => error,
+                None => Error::NotInjective { axis: axis + joint.cut().saturating_sub(1) },
             },
             error => error,
         }
@@ -180,7 +176,7 @@ macro_rules! assignments {
                 let flat = e.flat(&joint)?;
                 let mut out = self.destination(&joint)?;
                 let done = update_with($Op, &mut out, flat, &|b| $Op.fault((b, b)));
-                done.map_err(|error| self.overlapping(at_path(error, &joint)))
+                done.map_err(|error| self.overlapping(at_path(error, &joint), &joint))
             }
         }
 

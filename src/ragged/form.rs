@@ -315,11 +315,9 @@ pub(super) fn unravelled(mut error: Error, form: &Form) -> Error {
 /// one, as one of ragged tensors.
 pub(super) fn placed(mut error: Error, form: &Form, result: &Form, behind: &[usize]) -> Error {
     if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
-        if let Some((&first, inner)) = index.split_first() {
-            let position =
-                inner.iter().zip(behind).fold(first, |at, (&k, &extent)| at * extent + k);
-            *index = result.content_path(&content_shape(result).unravel(position));
-        }
+        let (&first, inner) = index.split_first().unwrap_or((&0, &[]));
+        let position = inner.iter().zip(behind).fold(first, |at, (&k, &extent)| at * extent + k);
+        *index = result.content_path(&content_shape(result).unravel(position));
     } else if let Some(index) = error.element_index() {
         *index = form.content_path(index);
     }

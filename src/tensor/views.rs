@@ -78,8 +78,8 @@ macro_rules! view_operations {
         /// [`Error::Rank`](crate::Error::Rank) for more selectors than axes, [`Error::Index`](crate::Error::Index) for an
         /// index out of bounds, [`Error::ZeroStep`](crate::Error::ZeroStep) for a range with step 0,
         /// [`Error::ListLength`](crate::Error::ListLength) for a mask that is not as long as its axis, the error of a
-        /// mask that was computed, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a list of positions cannot be
-        /// kept.
+        /// mask that was computed, [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) for lists that make too many
+        /// elements, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a list of positions cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;

@@ -57,8 +57,8 @@ pub(super) fn strided<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Leaves>
 }
 
 /// Shape and leaves of an expression of this shape with its axes in an order and, as far as strides allow, the last
-/// `merged` of them as one: without a map for every leaf, if all lie in memory and strides are all there is. Axes of rows are one
-/// where strides allow, so that runs of rows are long.
+/// `merged` of them as one, and axes of rows as one, so that runs of rows are long: without a map for every leaf, if all
+/// lie in memory and strides are all there is. `None` also if rows are better copied first.
 pub(super) fn in_memory<T: Copy + Send + Sync>(
     e: &Boxed<'_, T>,
     joint: &Shape,

@@ -19,7 +19,7 @@ const ACROSS: usize = 1 << 21;
 /// The same where storage lies along the rows.
 const ALONG: usize = 1 << 17;
 
-/// The same of memory that is evaluated by maps of several stages.
+/// The same of memory that is evaluated by maps of several stages, or whose runs are short.
 const NEAR: usize = 1 << 15;
 /// Elements of a row that are worth a box of their own.
 const LEAF: usize = 512;
@@ -29,8 +29,10 @@ const LEAF: usize = 512;
 pub(super) struct Windows {
     /// Whether storage is not memory.
     pub(super) far: bool,
-    /// Whether it is memory of which strides tell that it is read in another order; otherwise maps are more than strides.
+    /// Whether it is memory of which strides tell that it is read in another order.
     pub(super) turned: bool,
+    /// Whether strides tell that runs of its rows are short; otherwise, maps are more than strides.
+    pub(super) short: bool,
     /// Most elements of a window.
     pub(super) elements: usize,
     /// Whether storage lies across the rows, so that windows of many rows are best.
@@ -80,9 +82,10 @@ impl Windows {
             (_, None) => ALONG,
         };
         let (across, grain) = (order == Some(Order::Across), grain(e, columns, elements));
-        let (far, turned) = (order.is_some(), order.is_none() && strided.is_some());
+        let (far, near) = (order.is_some(), order.is_none() && strided.is_some());
+        let (turned, short) = (near && elements == TURNED, near && elements == NEAR);
         let slab = slab.filter(|_| order == Some(Order::Along));
-        (Some(Self { far, turned, elements, across, tile, slab, grain }), in_blocks)
+        (Some(Self { far, turned, short, elements, across, tile, slab, grain }), in_blocks)
     }
 }
 
@@ -125,7 +128,9 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         let within = |inner: &Range<usize>, outer: &Range<usize>| {
             outer.start <= inner.start && inner.end <= outer.end
         };
-        let held = self.held.take().filter(|[held_rows, held_columns]| {
+        let before = self.held.take();
+        let further = before.as_ref().and_then(|held| self.further(held, &rows, &columns, most));
+        let held = before.filter(|[held_rows, held_columns]| {
             within(&rows, held_rows) && within(&columns, held_columns)
         });
         let [held_rows, held_columns] = match held {
@@ -136,12 +141,13 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
                 // A layer that no window holds is read in as few as can be.
                 let ahead = if whole > rows.start { whole } else { ahead };
                 let all = rows.start..rows.end.max(ahead);
-                let count = all.len() * width;
+                let columns = further.unwrap_or_else(|| columns.clone());
+                let count = all.len() * columns.len();
                 let held = self.block.len() >= count;
-                if !held || !self.copy_blocks(all.clone(), columns.clone(), 0, width)? {
+                if !held || !self.copy_blocks(all.clone(), columns.clone(), 0, columns.len())? {
                     self.evaluate_rows(all.clone(), columns.clone())?;
                 }
-                [all, columns.clone()]
+                [all, columns]
             }
         };
         let stride = held_columns.len();
@@ -156,6 +162,26 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         try_reserve_exact(&mut self.starts, rows.len())?;
         self.starts.extend((0..rows.len()).map(|row| first + row * stride));
         Ok(Block { data: Data::Apart(&self.block, &self.starts), columns: width })
+    }
+
+    /// The columns to hold of a row in memory that goes on from where it is held: more and more.
+    fn further(
+        &self,
+        [rows, columns]: &[Range<usize>; 2],
+        row: &Range<usize>,
+        wanted: &Range<usize>,
+        most: usize,
+    ) -> Option<Range<usize>> {
+        let goes_on = columns.start < wanted.start
+            && wanted.start <= columns.end
+            && columns.end < wanted.end
+            && rows == row
+            && self.end <= row.end;
+        let near = row.len() == 1 && !self.rows.is_far();
+        (goes_on && near).then(|| {
+            let end = wanted.start.saturating_add((2 * columns.len()).min(most));
+            wanted.start..end.min(self.rows.columns()).max(wanted.end)
+        })
     }
 
     /// Evaluates rows to a block, in as few boxes as they make.

@@ -51,7 +51,11 @@ impl Nest {
         // Part of a longer loop.
         let cut = first.checked_sub(1).filter(|&k| columns < SMALL && even(k, columns));
         let cut = cut.filter(|&k| loops[k].steps.iter().all(|step| step.table.is_none()));
-        let part = cut.map_or(1, |_| LONG / columns);
+        // In parts of about one length, so that what is left over is few.
+        let part = cut.map_or(1, |k| {
+            let extent = loops[k].extent;
+            extent.div_ceil(extent.div_ceil(LONG / columns))
+        });
         if columns * part < SMALL {
             return None;
         }

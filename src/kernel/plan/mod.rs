@@ -2,11 +2,13 @@
 //!
 //! 1. Axes of extent 1 go away.
 //! 2. An axis that some operand repeats becomes two loops, repeats and period; a rotated axis is cut
-//!    where it wraps. So every operand is affine, or given by a table, in every nest.
+//!    where it wraps, or follows a table if it is short. So every operand is affine, or given by a table, in
+//!    every nest.
 //! 3. Loops are ordered by the stride of the output and merged where all operands allow.
 //! 4. Where the smallest stride of an operand is not innermost, that loop moves next to the innermost
 //!    one and both are blocked, so that the operand can be packed through a small square.
-//! 5. Rows that are short are batched to blocks of a useful size.
+//! 5. Inner loops of a few elements together are merged to columns, which uneven operands are gathered to.
+//! 6. Rows that are short are batched to blocks of a useful size.
 
 mod cuts;
 mod footprint;
@@ -157,7 +159,7 @@ impl Blocking {
 const MOST_CUTS: usize = 8;
 /// Extent up to which a table serves in any case.
 const SHORT: usize = 16;
-/// Most nests of a plan.
+/// Most nests of a plan, but for what is left over where loops are merged.
 const MOST_NESTS: usize = 64;
 
 /// Plans loops over `extents` for `operands`, the output first.

@@ -33,11 +33,8 @@ impl<E: Expr> Along<'_, E> {
                 (if read.lanes { 1 } else { read.width }, read.rows.explain())
             }
         };
-        let operand = if copies && self.is_torn() {
-            "copied to memory first, block by block"
-        } else {
-            operand
-        };
+        let operand =
+            if copies && self.is_torn() { "copied to memory first, in order" } else { operand };
         let together = match width {
             1 => "one by one".to_string(),
             width => format!("up to {} side by side", width.min(sweep.width())),

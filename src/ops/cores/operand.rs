@@ -1,6 +1,6 @@
 //! Operands that are read core by core.
 
-use super::{MUCH, PACKED};
+use super::{MUCH, PACKED, product};
 use crate::error::Result;
 use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_copies, erased, first_error};
 use crate::expr::{for_each_piece, lies_turned, selectors};
@@ -106,6 +106,27 @@ impl Source {
         }
     }
 
+    /// Whether calls along which cores are evenly apart have elements enough to be come to where they lie, or there are few
+    /// calls.
+    fn is_in_rows(&self, loops: &Shape) -> bool {
+        /// Elements of such calls, and of all.
+        const SHORT: usize = 64;
+        const FEW: usize = 4096;
+        let (mut calls, mut step) = (1_usize, None);
+        for (&extent, &own) in
+            loops.iter().zip(&self.steps).rev().filter(|(extent, _)| **extent > 1)
+        {
+            let even = |step: isize| step.checked_mul(calls as isize) == Some(own);
+            if !step.is_none_or(even) {
+                break;
+            }
+            step = step.or(Some(own));
+            calls = calls.saturating_mul(extent);
+        }
+        let elements = |calls: usize| calls.saturating_mul(self.elements);
+        elements(calls) >= SHORT || elements(product(loops)) <= FEW
+    }
+
     /// What the operand has of a loop axis for these ranges.
     fn part(&self, ranges: &[Range<usize>], axis: usize) -> Range<usize> {
         match (self.loops[axis], ranges.get(axis)) {
@@ -192,7 +213,8 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
                 source.strides = packed;
             }
             let step = source.steps.last().copied().unwrap_or(0);
-            if is_packed || fits(&source.core, &source.strides, step) {
+            let lies = is_packed || fits(&source.core, &source.strides, step);
+            if lies && source.is_in_rows(loops) {
                 return Ok(Self { source, memory: Cow::Borrowed(memory), views: None });
             }
         }

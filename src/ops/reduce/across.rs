@@ -69,13 +69,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         reduced: &[bool],
         needs: Needs,
     ) -> Result<Self> {
-        // The kept axes after all reduced ones as one, if that takes no stage.
+        // As many of the kept axes after all reduced ones as are one without a stage.
         let inner = reduced.iter().rev().take_while(|reduced| !**reduced).count();
-        let whole = Self::beside(e, shape, reduced, needs, inner)?;
-        if inner > 1 && whole.rows.columns() * whole.groups * whole.height != shape.count()? {
-            return Self::beside(e, shape, reduced, needs, 1);
+        for inner in (2..=inner).rev() {
+            let own = Self::beside(e, shape, reduced, needs, inner)?;
+            if own.rows.columns() * own.groups * own.height == shape.count()? {
+                return Ok(own);
+            }
         }
-        Ok(whole)
+        Self::beside(e, shape, reduced, needs, 1)
     }
 
     /// With the results of the last axes, all of which are kept, side by side.
@@ -204,10 +206,20 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         reader.follow(rows.clone(), 0..width, true);
         let together = (TOGETHER.min(reader.block_size() / width) / height).max(1) * height;
         for first in rows.clone().step_by(together) {
-            let count = together.min(rows.end - first);
-            let block = reader.read(first..first + count, 0..width)?;
-            let rows = list((0..count).map(|k| block.row(k)))?;
-            to.take(&rows, 0)?;
+            let some = first..(first + together).min(rows.end);
+            match reader.read(some.clone(), 0..width) {
+                Ok(block) => {
+                    to.take(&list((0..some.len()).map(|k| block.row(k)))?, 0)?;
+                    continue;
+                }
+                Err(stop) if some.len() <= height => return Err(stop.into()),
+                // A group in front of the element that failed may have no result, however many are read at once.
+                Err(_) => {}
+            }
+            for first in some.step_by(height) {
+                let block = reader.read(first..first + height, 0..width)?;
+                to.take(&list((0..height).map(|k| block.row(k)))?, 0)?;
+            }
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ mod faults;
 mod fibers;
 mod operators;
 mod same_bits;
+mod short_axes;
 #[cfg(feature = "quickcheck")]
 mod sparse;
 mod streaming;

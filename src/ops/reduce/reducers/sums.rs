@@ -283,7 +283,9 @@ macro_rules! float_sums {
 
             fn repeat(&self, x: $float, _position: usize, count: usize) -> $float {
                 let mut sum = x;
-                self.step_copies(&mut sum, x, 1, count - 1);
+                if count > 1 {
+                    self.step_copies(&mut sum, x, 1, count - 1);
+                }
                 sum
             }
 
@@ -300,10 +302,14 @@ macro_rules! float_sums {
                     let (step, power) = (next + x - next, exponent(next));
                     left -= 1;
                     if exponent(sum) == power && exponent(next + x) == power {
-                        // The power of two that the sum goes towards.
-                        let end = power + if (next < 0.0) == (x < 0.0) { 1 } else { 0 };
+                        // To the power of two that the sum goes towards; from above not all the way, as sums below
+                        // it are rounded to closer neighbours.
+                        let apart = (next < 0.0) == (x < 0.0);
+                        let end = power + if apart { 1 } else { 0 };
                         let end = <$float>::from_bits(end << (<$float>::MANTISSA_DIGITS - 1));
-                        let steps = left.min(((end - next.abs()) / step).abs() as usize);
+                        let most = ((end - next.abs()) / step).abs();
+                        let most = if apart { most as usize } else { (most.ceil() as usize).saturating_sub(1) };
+                        let steps = left.min(most);
                         left -= steps;
                         sum = next + step * steps as $float;
                     } else {

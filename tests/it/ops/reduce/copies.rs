@@ -21,9 +21,15 @@ fn naive_sums_of_copies_have_the_bits_of_steps() {
         }
     }
     // After elements of their own, of either sign.
-    for (start, x) in
-        [(1e6_f32, -0.1), (-7.7, 0.3), (1.0, -1e-7), (-3e38, -2e31), (0.0, -0.0), (5.0, -5.0)]
-    {
+    for (start, x) in [
+        (1e6_f32, -0.1),
+        (-7.7, 0.3),
+        (1.0, -1e-7),
+        (-3e38, -2e31),
+        (0.0, -0.0),
+        (5.0, -5.0),
+        (8_388_628.0, -1.4),
+    ] {
         let (mut sum, mut next) = (start, 1);
         for count in 1..2_000_000 {
             sum += x;
@@ -42,4 +48,26 @@ fn naive_sums_of_copies_have_the_bits_of_steps() {
     let large = Tensor::sparse([1 << 50], 0.1).unwrap();
     let sum: f64 = large.fold(.., NaiveSum).item().unwrap();
     assert!((sum / 112_589_990_684_262.4 - 1.0).abs() < 0.05, "{sum}");
+}
+
+/// Towards zero, where sums below a power of two are rounded to closer neighbours.
+#[test]
+fn naive_sums_towards_zero_have_the_bits_of_steps() {
+    let mut state = 1_u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    for _ in 0..20_000 {
+        let power = 1_u64 << (20 + random(6));
+        let start = (power + random(40)) as f32 + random(8) as f32 / 8.0;
+        let x = -(random(400) as f32 / 100.0);
+        let mut sum = start;
+        for count in 1..40 {
+            sum += x;
+            let mut copies = start;
+            NaiveSum.step_copies(&mut copies, x, 1, count);
+            assert_eq!(copies.to_bits(), sum.to_bits(), "{count} times {x} on {start}");
+        }
+    }
 }

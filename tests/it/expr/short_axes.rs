@@ -1,0 +1,112 @@
+//! Many axes of a few indexes each: what loops that are merged compute is what single elements are.
+
+use crate::support::Random;
+use lensor::lanes::SortOrder::Ascending;
+use lensor::prelude::*;
+
+type View<'v> = Tensor<&'v Vec<i64>>;
+
+/// A view of some axes, changed at random.
+fn changed<'v>(mut view: View<'v>, random: &mut Random) -> View<'v> {
+    for _ in 0..random.below(4) {
+        let shape = view.shape();
+        let axis = random.below(shape.rank());
+        let extent = shape[axis];
+        view = match random.below(6) {
+            0 => {
+                let mut order: Vec<usize> = (0..shape.rank()).collect();
+                (1..order.len()).for_each(|k| order.swap(k, random.below(k + 1)));
+                view.transpose(order).unwrap()
+            }
+            1 => {
+                let shifts: Vec<isize> = shape.iter().map(|_| random.below(3) as isize).collect();
+                view.rotate(shifts).unwrap()
+            }
+            2 => view.flip(axis).unwrap(),
+            3 => {
+                let list: Vec<usize> = (0..extent).map(|_| random.below(extent)).collect();
+                let mut parts = vec![Select::All; shape.rank()];
+                parts[axis] = Select::List(list);
+                view.select(parts).unwrap()
+            }
+            4 if axis > 0 => view.merge_axes(axis - 1..axis + 1).unwrap(),
+            _ => view.slice(axis, 0..extent.max(2) - 1).unwrap(),
+        };
+    }
+    view
+}
+
+fn elements(view: &View<'_>) -> Vec<i64> {
+    view.shape().indexes().unwrap().map(|index| view.get(&index).unwrap()).collect()
+}
+
+/// Copies, expressions, folds, scans and sorts of views are those of their elements one by one.
+#[test]
+fn merged_loops_compute_what_elements_are() {
+    for seed in 0..600 {
+        let mut random = Random(seed);
+        let shape: Vec<usize> = (0..5 + random.below(5)).map(|_| 1 + random.below(3)).collect();
+        let count = shape.iter().product::<usize>();
+        let data: Vec<i64> = (0..count).map(|_| random.below(50) as i64 - 20).collect();
+        let t = Tensor::from_vec(shape, data).unwrap();
+        let view = &changed(t.view(), &mut random);
+        let copy = Tensor::from_vec(view.shape(), elements(view)).unwrap();
+        let axis = random.below(view.shape().rank());
+        let mut out = Tensor::full(view.shape(), 0).unwrap();
+        out.assign(view).unwrap();
+        assert_eq!(out.storage(), copy.storage(), "{seed}");
+        assert_eq!(view.to_vec().unwrap(), elements(view), "{seed}");
+        let least = view.clone().min(axis).keepdims();
+        let apart = (view - least).to_vec().unwrap();
+        let flipped = (view + view.clone().flip(axis).unwrap()).to_vec().unwrap();
+        for (number, index) in view.shape().indexes().unwrap().enumerate() {
+            let mut other = index.clone();
+            other[axis] = view.shape()[axis] - 1 - index[axis];
+            let own = view.get(&index).unwrap();
+            assert_eq!(flipped[number], own + view.get(&other).unwrap(), "{seed}");
+            let lane = (0..view.shape()[axis]).map(|k| {
+                other[axis] = k;
+                view.get(&other).unwrap()
+            });
+            assert_eq!(apart[number], own - lane.min().unwrap(), "{seed}");
+        }
+        let same =
+            |a: Result<Vec<i64>, Error>, b: Result<Vec<i64>, Error>| assert_eq!(a, b, "{seed}");
+        same(view.sum(axis).to_vec(), copy.sum(axis).to_vec());
+        same(view.sum(..).to_vec(), copy.sum(..).to_vec());
+        same(view.cumsum(axis).to_vec(), copy.cumsum(axis).to_vec());
+        same(view.rolling(axis, 1).max().to_vec(), copy.rolling(axis, 1).max().to_vec());
+        same(view.sort(axis, Ascending).to_vec(), copy.sort(axis, Ascending).to_vec());
+        let [deep, flat] = [view.var(axis).to_vec(), copy.var(axis).to_vec()];
+        let bits = |all: Result<Vec<f64>, Error>| all.unwrap().into_iter().map(f64::to_bits);
+        assert!(bits(deep).eq(bits(flat)), "{seed}");
+    }
+}
+
+/// What is copied or read in windows for being in short pieces says so.
+#[test]
+fn short_pieces_are_told() {
+    let t = Tensor::full([2; 16], 1.0).unwrap();
+    let order = [9, 3, 12, 0, 15, 7, 4, 1, 10, 6, 2, 13, 8, 5, 14, 11];
+    let turned = &t.view().transpose(order).unwrap();
+    let text = turned.cumsum(4).explain().unwrap().to_string();
+    assert!(text.contains("operand: copied to memory first, in order"), "{text}");
+    let text = turned.sum(4).explain().unwrap().to_string();
+    assert!(text.contains("evaluated window by window, as runs of rows are short"), "{text}");
+}
+
+/// Of a result that does not exist and an element that cannot be computed, the one that comes first is reported.
+#[test]
+fn groups_fail_in_order() {
+    let mut data = vec![1_i64; 100 * 2 * 8];
+    let ones = Tensor::from_vec([100, 2, 8], vec![1_i64; 1600]).unwrap();
+    (data[16 * 40], data[16 * 40 + 8]) = (i64::MAX, i64::MAX);
+    let large = Tensor::from_vec([100, 2, 8], data).unwrap();
+    let mut zero = ones.clone();
+    zero.set(&[41, 0, 3], 0).unwrap();
+    let overflow = Error::Overflow { index: vec![40, 0], target: "i64" };
+    assert_eq!((&large / &zero).sum(1).eval().unwrap_err(), overflow);
+    zero.set(&[39, 1, 7], 0).unwrap();
+    let divided = (&large / &zero).sum(1).eval().unwrap_err();
+    assert_eq!(divided, Error::Arithmetic { index: vec![39, 1, 7] });
+}
