@@ -66,7 +66,8 @@ pub enum Error {
     /// Operands of an elementwise operator do not align.
     #[error(
         "operands could not be broadcast: argument {argument} has shape {}, the result so far is {}, axis {axis}: {} vs {}",
-        ragged::extents(shape), ragged::extents(so_far), aligned(shape, so_far, *axis, *left), aligned(so_far, shape, *axis, *left)
+        ragged::extents(shape), ragged::extents(so_far), ragged::extent(aligned(shape, so_far, *axis, *left)),
+        ragged::extent(aligned(so_far, shape, *axis, *left))
     )]
     Operands {
         /// Position of the argument, from 1.

@@ -11,7 +11,7 @@ pub(super) use load::{Elements, read_footprint};
 pub(super) use memory::{Memory, Origin};
 pub use row::LeafRow;
 pub(crate) use stages::Stages;
-use stages::{copy_runs, gather};
+use stages::{copy_runs, gather, lies_across, read_across};
 
 use super::sparse::cursor::Opened;
 use super::{Access, Expr, Leaf, sealed::Sealed};
@@ -252,6 +252,12 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             None => self.storage.try_read(first[0]).map_err(failed)?,
         };
         self.scratch.resize(rows * stride, seed)?;
+        if let (Some(slice), Some(relocate)) = (memory.slice(), place.relocate)
+            && lies_across(place, rows)
+        {
+            let (sides, addresses) = ([rows, columns, stride], &mut self.addresses);
+            return Ok(read_across(slice, relocate, place, sides, addresses, &mut self.scratch)?);
+        }
         let plain = place.relocate.is_none() && place.columns.table.is_none();
         // Rows that follow one another are one run.
         let (rows, columns) = match plain && stride == columns && follow(place, rows, columns) {

@@ -99,6 +99,45 @@ impl Layout {
     }
 }
 
+/// Digits of a position along the first axes of a layout, and what they add up to with its offset.
+struct Digits<'l> {
+    layout: &'l Layout,
+    digits: Index,
+    address: isize,
+}
+
+impl<'l> Digits<'l> {
+    fn new(layout: &'l Layout, axes: usize, position: usize) -> Self {
+        let (mut rest, digits) = (position, Index::from_elem(0, axes));
+        let mut own = Self { layout, digits, address: layout.offset };
+        for axis in (0..axes).rev() {
+            own.digits[axis] = rest % layout.axes[axis].extent;
+            rest /= layout.axes[axis].extent;
+            own.address = own.address.wrapping_add(own.along(axis));
+        }
+        own
+    }
+
+    /// What the digit of an axis adds.
+    fn along(&self, axis: usize) -> isize {
+        let position = self.layout.pattern(axis).position(self.digits[axis]);
+        self.layout.axes[axis].stride.wrapping_mul(position as isize)
+    }
+
+    /// Goes to the next position, after the last to the first.
+    fn advance(&mut self) {
+        for axis in (0..self.digits.len()).rev() {
+            let before = self.along(axis);
+            let next = self.digits[axis] + 1;
+            self.digits[axis] = if next < self.layout.axes[axis].extent { next } else { 0 };
+            self.address = self.address.wrapping_add(self.along(axis).wrapping_sub(before));
+            if self.digits[axis] > 0 {
+                break;
+            }
+        }
+    }
+}
+
 /// Rows below this length are not worth a run.
 const SHORT: usize = 8;
 
@@ -122,16 +161,8 @@ impl Layout {
         if extent < SHORT {
             return false;
         }
-        let along = |k: usize, digit| {
-            outer[k].stride.wrapping_mul(self.pattern(k).position(digit) as isize)
-        };
-        let (mut row, mut column) = (start / extent, start % extent);
-        let (mut digits, mut base) = (Index::from_elem(0, outer.len()), self.offset);
-        for k in (0..outer.len()).rev() {
-            digits[k] = row % outer[k].extent;
-            row /= outer[k].extent;
-            base = base.wrapping_add(along(k, digits[k]));
-        }
+        let mut column = start % extent;
+        let mut row = Digits::new(self, outer.len(), start / extent);
         let mut left = count;
         while left > 0 {
             let end = extent.min(column.saturating_add(left));
@@ -139,19 +170,12 @@ impl Layout {
             while column < end {
                 let position = (shift + column) % period;
                 let len = (end - column).min(period - position);
-                let address = base.wrapping_add(stride.wrapping_mul(position as isize));
+                let address = row.address.wrapping_add(stride.wrapping_mul(position as isize));
                 visit(address as usize, stride, len);
                 column += len;
             }
             column = 0;
-            for k in (0..outer.len()).rev() {
-                let before = along(k, digits[k]);
-                digits[k] = if digits[k] + 1 < outer[k].extent { digits[k] + 1 } else { 0 };
-                base = base.wrapping_add(along(k, digits[k]).wrapping_sub(before));
-                if digits[k] > 0 {
-                    break;
-                }
-            }
+            row.advance();
         }
         true
     }

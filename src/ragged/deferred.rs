@@ -139,7 +139,10 @@ impl<C: RaggedCompute + Debug> Debug for DeferredRagged<C> {
 impl<C: RaggedCompute> Display for DeferredRagged<C> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.explain() {
-            Ok(how) => write!(f, "{}, {NOT_COMPUTED}", how.lines().first().map_or("", |line| line)),
+            Ok(how) => {
+                let what = how.lines().first().map_or("", |line| line.trim_end_matches(", of:"));
+                write!(f, "{what}, {NOT_COMPUTED}")
+            }
             Err(error) => write!(f, "operation without a result: {error}"),
         }
     }

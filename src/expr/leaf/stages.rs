@@ -1,8 +1,9 @@
 //! Elements in memory that a map of several stages leads to.
 
 use crate::error::Error;
-use crate::kernel::{Relocate, Steps, inner};
+use crate::kernel::{Place, Relocate, Steps, inner};
 use crate::map::Layout;
+use crate::memory::{list, refill};
 
 /// Maps positions through the lower stages of an address map.
 #[derive(Debug)]
@@ -28,6 +29,38 @@ impl Relocate for Stages<'_> {
 
 /// Elements of a row that are worth being looked for in runs.
 const LONG: usize = 64;
+
+/// Whether neighbouring positions are those of neighbouring rows, and many enough to be gone along.
+pub(super) fn lies_across(place: &Place<'_>, rows: usize) -> bool {
+    let even = |steps: &Steps<'_>| steps.is(1) || steps.is(-1);
+    rows >= LONG && even(&place.rows) && !even(&place.columns)
+}
+
+/// Reads a tile that [`lies_across`], column by column, to rows that are `stride` apart.
+#[inline(never)]
+pub(super) fn read_across<T: Copy>(
+    slice: &[T],
+    relocate: &dyn Relocate,
+    place: &Place<'_>,
+    [rows, columns, stride]: [usize; 3],
+    addresses: &mut Vec<usize>,
+    out: &mut [T],
+) -> Result<(), Error> {
+    let Some(&seed) = out.first() else { return Ok(()) };
+    let mut column = list(std::iter::repeat_n(seed, rows))?;
+    for k in 0..columns {
+        let base = place.base.wrapping_add(place.columns.at(k));
+        if !copy_runs(slice, relocate, base, place.rows, &mut column)? {
+            let address = |row| base.wrapping_add(place.rows.at(row)) as usize;
+            refill(addresses, (0..rows).map(address))?;
+            relocate.relocate(addresses);
+            gather(slice, addresses, &mut column)?;
+        }
+        let slots = out[k..].iter_mut().step_by(stride);
+        slots.zip(&column).for_each(|(slot, &element)| *slot = element);
+    }
+    Ok(())
+}
 
 /// Copies a row of neighbouring positions run by run, forwards or backwards, if they lie in runs.
 pub(super) fn copy_runs<T: Copy>(

@@ -110,3 +110,28 @@ fn groups_fail_in_order() {
     let divided = (&large / &zero).sum(1).eval().unwrap_err();
     assert_eq!(divided, Error::Arithmetic { index: vec![39, 1, 7] });
 }
+
+/// Maps of several stages whose neighbouring positions lie across the rows of a result.
+#[test]
+fn stages_are_read_along_their_positions() {
+    let (rows, columns) = (70, 90);
+    let data: Vec<i64> = (0..rows * columns).collect();
+    let t = Tensor::from_vec([rows as usize, columns as usize], data).unwrap();
+    let windows = t.view().rotate([4, 23]).unwrap().windows(0, 2).unwrap().flip(2).unwrap();
+    let at = |i: i64, j: i64| (i + rows - 4) % rows * columns + (j + columns - 23) % columns;
+    for (index, found) in windows.shape().indexes().unwrap().zip(windows.to_vec().unwrap()) {
+        let [i, j, k] = [index[0] as i64, index[1] as i64, index[2] as i64];
+        assert_eq!(found, at(i + 1 - k, j), "{index:?}");
+    }
+    let shape = [rows as usize * columns as usize / 9, 9];
+    let folded = t.view().rotate([1, 2]).unwrap().reshape(shape).unwrap().flip(0).unwrap();
+    let turned = folded.clone().transpose([1, 0]).unwrap();
+    let [whole, sum] = [folded.to_vec().unwrap(), (&turned + &turned).to_vec().unwrap()];
+    let expected = |k: usize| 2 * whole[k % shape[0] * 9 + k / shape[0]];
+    assert!((0..whole.len()).all(|k| sum[k] == expected(k)));
+    let first = (rows - 1) as usize * columns as usize;
+    assert_eq!(
+        whole[whole.len() - 9..][..2],
+        [first as i64 + columns - 2, first as i64 + columns - 1]
+    );
+}

@@ -84,3 +84,14 @@ fn calls_of_rows_are_checked_as_dense_ones() {
     let unknown = Error::CoreUnknown { dim: "p".into() };
     assert_eq!(other.call_ragged([&none]).eval().map(drop).unwrap_err(), unknown);
 }
+
+/// What a reader sees of axes whose rows differ in length, and of what is not computed.
+#[test]
+fn texts_of_rows() {
+    let r = rows(&[2], &[1, 2], Tensor::from(vec![1, 2, 3]));
+    let mask = Tensor::from(vec![true, false]);
+    let text = r.view().keep(1, &mask).map(drop).unwrap_err().to_string();
+    assert!(text.contains("var") && !text.contains(&usize::MAX.to_string()), "{text}");
+    let text = r.sort(1, lensor::lanes::SortOrder::Ascending).to_string();
+    assert!(text.starts_with("sort along axis 1, row by row, not computed yet"), "{text}");
+}
