@@ -188,7 +188,8 @@ where
 
     /// Computes all results into existing tensors or views of any storage with a writer, ragged or dense, of just the
     /// rows of the results: a tuple or an array of them, or one alone. What a mask leaves out stays as it is there,
-    /// without values by [`Self::or`]: it is read, and written again.
+    /// without values by [`Self::or`]: it is read, and written again. Destinations give no extents to core dimensions that
+    /// are in no input, as those of dense calls do: [`Gufunc::with_extents`](crate::gufunc::Gufunc::with_extents) does.
     ///
     /// # Errors
     ///
