@@ -109,9 +109,12 @@ fn are_short(leaves: &[Strided], extents: &[usize]) -> bool {
     /// Elements that are worth a tile, and a place where they lie.
     const TILED: usize = 64;
     const PLACED: usize = 16;
+    /// Elements below which a plan for a window costs more than that.
+    const FEW: usize = 4096;
     let [.., _, rows, columns] = *extents else { return false };
     let placed = matches!(leaves, [leaf] if leaf.strides.last() == Some(&1));
-    rows * columns < if placed { PLACED } else { TILED }
+    let short = rows * columns < if placed { PLACED } else { TILED };
+    short && extents.iter().product::<usize>() >= FEW
 }
 
 /// Makes some axes one, if they are one of even steps for all leaves; returns whether they are.
