@@ -11,7 +11,8 @@ use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 
-/// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one.
+/// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one. A view with axes of
+/// scalars alone is [`Error::ScalarView`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is computed before it is asked for"]
 pub struct Lazy<E>(pub(crate) E);
