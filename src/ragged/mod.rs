@@ -68,13 +68,11 @@ pub use flat::repeat;
 pub use form::{Extent, Form};
 pub use join::{Aligned, align, concat};
 pub use lanes::{LanesRagged, LazyRows, PartitionRows, ScanRows, SortRows};
-pub use offsets::{OffsetInteger, Offsets};
+pub use offsets::{OffsetInteger, Offsets, SharedInteger, SharedTable};
 pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};
 pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction, ReduceRagged};
 pub use row_wise::{RowOperation, RowWise};
-#[cfg(feature = "arrow")]
-pub(crate) use table::Lends;
 pub use viewed::Viewed;
 
 use crate::error::{Error, Result};

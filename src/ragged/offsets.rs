@@ -1,6 +1,6 @@
 //! Where the rows of an axis begin and end.
 
-use super::table::{Exact, Lends, Numbers, Table, with_slice};
+use super::table::{Exact, Numbers, Owner, Table, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
 use crate::memory::{list, push, try_with_capacity};
@@ -16,6 +16,16 @@ pub trait OffsetInteger: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn number(self) -> i128;
 }
+
+/// Integers of tables that others own: `u32`, `u64`, `i32` and `i64`.
+pub trait SharedInteger: OffsetInteger {
+    #[doc(hidden)]
+    fn table<O: AsRef<[Self]> + Send + Sync + 'static>(owner: O) -> SharedTable;
+}
+
+/// A table that an owner lends.
+#[derive(Debug)]
+pub struct SharedTable(Table);
 
 mod sealed {
     /// Kinds of integers are closed.
@@ -36,9 +46,25 @@ macro_rules! integers {
 }
 integers!(u32 u64 usize i32 i64);
 
+macro_rules! shared {
+    ($($type:ty: $Width:ident;)*) => { $(
+        impl SharedInteger for $type {
+            fn table<O: AsRef<[Self]> + Send + Sync + 'static>(owner: O) -> SharedTable {
+                SharedTable(Table::$Width(Numbers::Lent(Arc::new(Owner::<$type, O>::new(owner)))))
+            }
+        }
+    )* };
+}
+shared! {
+    u32: U32;
+    i32: U32;
+    u64: U64;
+    i64: U64;
+}
+
 /// Where rows begin: `n + 1` numbers that do not fall, row `r` from number `r` to number `r + 1`.
 ///
-/// The numbers are copied once, and shared by clones, views and threads. The first may exceed 0, the last may lie before
+/// The numbers are copied once, or stay with [their owner](Self::shared), and are shared by clones, views and threads. The first may exceed 0, the last may lie before
 /// the end of the content. New tables are of `u32` while that holds the numbers.
 ///
 /// ```
@@ -76,6 +102,34 @@ impl Offsets {
             Table::Negative(list(offsets.iter().map(|x| x.number() as i64))?.into())
         };
         Ok(Self::of(table))
+    }
+
+    /// Of a table that another owner lends, without a copy: an `Arc<[u32]>`, a buffer of Arrow, a file in memory. Signed
+    /// numbers are those of Arrow; a table with a negative one is copied, for the error that tells it.
+    ///
+    /// The owner should lend the same numbers whenever it is asked. Where it does not, results are wrong, or
+    /// [`Error::OutOfSpan`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::ragged::Offsets;
+    /// use std::sync::Arc;
+    /// let owner: Arc<[i32]> = Arc::from([0, 3, 4]);
+    /// let offsets = Offsets::shared(owner.clone())?;
+    /// assert_eq!(offsets.row(1), 3..4);
+    /// assert_eq!(Arc::strong_count(&owner), 2);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn shared<T: SharedInteger>(
+        owner: impl AsRef<[T]> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        match owner.as_ref().iter().any(|x| x.number() < 0) {
+            true => Self::new(owner),
+            false => Ok(Self::of(T::table(owner).0)),
+        }
     }
 
     fn of(table: Table) -> Self {
@@ -274,9 +328,12 @@ impl Offsets {
         })
     }
 
-    /// The row of every [`INDEX`]th item; nothing if there is no memory for it.
+    /// The row of every [`INDEX`]th item; nothing if rows are fewer, or if there is no memory for it.
     fn indexed(&self) -> Vec<usize> {
         let count = self.last() / INDEX + 1;
+        if self.rows() < count {
+            return Vec::new();
+        }
         let Ok(mut index) = try_with_capacity(count) else { return Vec::new() };
         let (mut next, base) = (0, self.base);
         with_slice!(&self.table, all => {
@@ -314,41 +371,6 @@ fn same_differences<A: Number, B: Number>(a: &[A], b: &[B]) -> bool {
             let differ = |(a, b): (&A, &B)| a.address().wrapping_sub(b.address()) ^ apart;
             a.iter().zip(b).map(differ).fold(0, |all, one| all | one) == 0
         })
-}
-
-/// Numbers that others own as well, without a copy.
-///
-/// ```
-/// use lensor::ragged::Offsets;
-/// use std::sync::Arc;
-/// let owner: Arc<[u32]> = Arc::from([0, 3, 4]);
-/// assert_eq!(Offsets::from(owner.clone()).row(1), 3..4);
-/// ```
-impl From<Arc<[u32]>> for Offsets {
-    fn from(offsets: Arc<[u32]>) -> Self {
-        Self::of(Table::U32(Numbers::Shared(offsets)))
-    }
-}
-
-/// Numbers that others own as well, without a copy.
-impl From<Arc<[u64]>> for Offsets {
-    fn from(offsets: Arc<[u64]>) -> Self {
-        Self::of(Table::U64(Numbers::Shared(offsets)))
-    }
-}
-
-/// Numbers of an owner that lends the same whenever it is asked, without a copy.
-impl From<Arc<dyn Lends<u32>>> for Offsets {
-    fn from(owner: Arc<dyn Lends<u32>>) -> Self {
-        Self::of(Table::U32(Numbers::Lent(owner)))
-    }
-}
-
-/// As for numbers of 32 bits.
-impl From<Arc<dyn Lends<u64>>> for Offsets {
-    fn from(owner: Arc<dyn Lends<u64>>) -> Self {
-        Self::of(Table::U64(Numbers::Lent(owner)))
-    }
 }
 
 /// Rows of the same lengths from the same first number.

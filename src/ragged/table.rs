@@ -1,6 +1,8 @@
 //! Numbers behind offsets, of one of two widths.
 
 use crate::kernel::spans::Number;
+use std::fmt::{self, Debug, Formatter};
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -16,13 +18,37 @@ pub(super) enum Table {
 #[derive(Clone)]
 pub(super) enum Numbers<T> {
     Own(Arc<Vec<T>>),
-    Shared(Arc<[T]>),
     Lent(Arc<dyn Lends<T>>),
 }
 
 /// An owner that lends the same numbers whenever it is asked.
-pub(crate) trait Lends<T>: Send + Sync {
+pub(super) trait Lends<T>: Send + Sync {
     fn numbers(&self) -> &[T];
+}
+
+/// An owner of integers `T`, none of which is negative.
+pub(super) struct Owner<T, O>(O, PhantomData<fn() -> T>);
+
+impl<T, O> Owner<T, O> {
+    pub(super) fn new(owner: O) -> Self {
+        Self(owner, PhantomData)
+    }
+}
+
+macro_rules! lends {
+    ($($type:ty: $word:ty;)*) => { $(
+        impl<O: AsRef<[$type]> + Send + Sync> Lends<$word> for Owner<$type, O> {
+            fn numbers(&self) -> &[$word] {
+                bytemuck::cast_slice(self.0.as_ref())
+            }
+        }
+    )* };
+}
+lends! {
+    u32: u32;
+    i32: u32;
+    u64: u64;
+    i64: u64;
 }
 
 impl<T> Deref for Numbers<T> {
@@ -31,7 +57,6 @@ impl<T> Deref for Numbers<T> {
     fn deref(&self) -> &[T] {
         match self {
             Self::Own(numbers) => numbers,
-            Self::Shared(numbers) => numbers,
             Self::Lent(owner) => owner.numbers(),
         }
     }
@@ -87,6 +112,12 @@ macro_rules! numbers {
     )* };
 }
 numbers!(u32 u64 i64);
+
+impl Debug for Table {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        with_slice!(self, all => all.fmt(f))
+    }
+}
 
 impl Table {
     pub(super) fn same(&self, other: &Self) -> bool {

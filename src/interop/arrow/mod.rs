@@ -32,20 +32,18 @@ pub use into::{fixed_shape_tensor, into_list, into_primitive};
 
 use crate::error::{Error, Result, StorageError};
 use crate::map::AddressMap;
-use crate::ragged::{Lends, Offsets, Ragged};
+use crate::ragged::{Offsets, Ragged};
 use crate::shape::Shape;
 use crate::storage::{Held, Reader};
 use crate::tensor::Tensor;
 use ::arrow_array::{
-    Array, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait,
-    PrimitiveArray,
+    Array, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, GenericListArray, PrimitiveArray,
 };
-use ::arrow_buffer::{BooleanBuffer, OffsetBuffer, ScalarBuffer};
+use ::arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use ::arrow_schema::extension::{
     EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY, ExtensionType, FixedShapeTensor,
 };
 use ::arrow_schema::{ArrowError, Field};
-use std::sync::Arc;
 
 /// Elements that Arrow owns.
 pub type Values<P> =
@@ -169,13 +167,13 @@ pub fn from_list<P: ArrowPrimitiveType>(array: &dyn Array) -> Result<Ragged<Valu
             lead.push(usize::try_from(fixed.value_length()).unwrap_or(0));
             array = fixed.values();
         } else if let Some(lists) = any.downcast_ref::<GenericListArray<i32>>() {
-            let offsets: Arc<dyn Lends<u32>> = Arc::new(Pointers(lists.offsets().clone()));
-            levels.push((std::mem::take(&mut lead), offsets.into()));
+            let offsets = Offsets::shared(lists.offsets().clone())?;
+            levels.push((std::mem::take(&mut lead), offsets));
             array = lists.values();
             lead.push(array.len());
         } else if let Some(lists) = any.downcast_ref::<GenericListArray<i64>>() {
-            let offsets: Arc<dyn Lends<u64>> = Arc::new(Pointers(lists.offsets().clone()));
-            levels.push((std::mem::take(&mut lead), offsets.into()));
+            let offsets = Offsets::shared(lists.offsets().clone())?;
+            levels.push((std::mem::take(&mut lead), offsets));
             array = lists.values();
             lead.push(array.len());
         } else if let Some(values) = any.downcast_ref::<PrimitiveArray<P>>() {
@@ -200,21 +198,6 @@ fn nested<S: Reader>(mut levels: Vec<Level>, content: Tensor<S>) -> Result<Ragge
         r = r.nest(lead, offsets)?;
     }
     Ok(r)
-}
-
-/// Offsets of Arrow, which are not negative and never change: as unsigned numbers they have the same bits.
-struct Pointers<O: OffsetSizeTrait>(OffsetBuffer<O>);
-
-impl Lends<u32> for Pointers<i32> {
-    fn numbers(&self) -> &[u32] {
-        bytemuck::cast_slice(&self.0)
-    }
-}
-
-impl Lends<u64> for Pointers<i64> {
-    fn numbers(&self) -> &[u64] {
-        bytemuck::cast_slice(&self.0)
-    }
 }
 
 /// A column of tensors of one shape (Arrow's extension `arrow.fixed_shape_tensor`), the number of each in front. Nothing is

@@ -1,9 +1,9 @@
 //! The directory of an archive, read record by record without a copy of it.
 
 use super::packed::Packed;
-use super::{ENDING, Entry, FORMAT, malformed, of_stream};
+use super::{ENDING, Entry, malformed, of_stream};
 use crate::error::{Error, Result};
-use crate::interop::{named, npy};
+use crate::interop::npy;
 use crate::memory::{push, text, try_with_capacity, zeros};
 use crate::storage::Checked;
 use rawzip::{ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipLocator};
@@ -81,7 +81,6 @@ pub(super) fn entries(source: &mut (impl Read + Seek), len: u64) -> Result<Vec<E
     if taken.windows(2).any(|pair| pair[0].end > pair[1].start) {
         return Err(malformed(None, "entries share bytes"));
     }
-    named::check_unique(FORMAT, &entries, Entry::name)?;
     Ok(entries)
 }
 

@@ -42,7 +42,8 @@ mod write;
 pub use map::map;
 pub use write::{Writer, save};
 
-use super::{file, named, npy};
+use super::named::{self, Directory, Named};
+use super::{file, npy};
 use crate::dtype::{FileElement, MapElement};
 use crate::error::{Error, Result};
 use crate::storage::Encoded;
@@ -54,8 +55,6 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// What errors call the format.
-const FORMAT: &str = "npz archive";
 /// What names of arrays end with inside.
 const ENDING: &str = ".npy";
 /// What reading the header of no bytes reports.
@@ -109,10 +108,18 @@ impl Entry {
     }
 }
 
+impl Named for Entry {
+    const FORMAT: &'static str = "npz archive";
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// An archive of arrays.
 pub struct Archive<R> {
     source: R,
-    entries: Vec<Entry>,
+    entries: Directory<Entry>,
 }
 
 impl<R> Debug for Archive<R> {
@@ -151,7 +158,7 @@ impl<R: Read + Seek> Archive<R> {
         let len = source.seek(SeekFrom::End(0))?;
         let mut entries = directory::entries(&mut source, len)?;
         directory::read_headers(&mut entries, &mut source, len)?;
-        Ok(Self { source, entries })
+        Ok(Self { source, entries: Directory::new(entries)? })
     }
 
     /// Reads an array into memory. Its checksum is verified.
@@ -161,7 +168,7 @@ impl<R: Read + Seek> Archive<R> {
     /// [`Error::NoArray`], what [`Entry::header`] and [`npy::read`] report, [`Error::Malformed`] if the data is not what its
     /// checksum or its packing says.
     pub fn read<T: FileElement>(&mut self, name: &str) -> Result<Tensor<Vec<T>>> {
-        let entry = find(&self.entries, name)?;
+        let entry = self.entries.find(name)?;
         entry.checked::<T>()?;
         npy::read(entry.open(&mut self.source)?).map_err(|error| of_stream(Some(name), error))
     }
@@ -191,7 +198,7 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn tensor<T: MapElement>(&self, name: &str) -> Result<Tensor<Encoded<T, B>>> {
-        let entry = find(&self.entries, name)?;
+        let entry = self.entries.find(name)?;
         let header = entry.checked::<T>()?;
         if !entry.is_stored() {
             return Err(malformed(Some(name), "it is deflated: read it"));
@@ -210,12 +217,8 @@ impl<R> Archive<R> {
     }
 }
 
-fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {
-    named::entry(FORMAT, entries, Entry::name, name)
-}
-
 fn malformed(name: Option<&str>, reason: &str) -> Error {
-    named::malformed(FORMAT, name, reason)
+    named::malformed(Entry::FORMAT, name, reason)
 }
 
 /// Streams report as errors of input what is wrong with the bytes.

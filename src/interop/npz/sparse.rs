@@ -83,7 +83,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// The name of the kind, as bytes or as NumPy's text of four bytes a letter.
     fn kind(&mut self) -> Result<String> {
-        let source = super::find(&self.entries, "format")?.open(&mut self.source)?;
+        let source = self.entries.find("format")?.open(&mut self.source)?;
         let mut bytes = Vec::new();
         source
             .take(KIND_BYTES)
@@ -96,7 +96,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// Integers of 32 or 64 bits as indexes.
     fn numbers(&mut self, name: &str) -> Result<Vec<usize>> {
-        let wide = super::find(&self.entries, name)?.header()?.dtype() == crate::dtype::DType::I64;
+        let wide = self.entries.find(name)?.header()?.dtype() == crate::dtype::DType::I64;
         let numbers = match wide {
             true => self.read::<i64>(name)?,
             false => {

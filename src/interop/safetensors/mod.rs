@@ -37,7 +37,8 @@ pub use ::safetensors;
 pub use map::map;
 pub use write::Writer;
 
-use super::{file, named};
+use super::file;
+use super::named::{self, Directory, Named};
 use crate::dtype::{ByteOrder, DType, FileElement, MapElement};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -50,8 +51,6 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-/// What errors call the format.
-const FORMAT: &str = "safetensors file";
 /// Bytes of the number that a file begins with.
 const PREFIX_BYTES: u64 = 8;
 /// Longest header, in bytes: that of the format.
@@ -99,11 +98,19 @@ impl Entry {
     }
 }
 
+impl Named for Entry {
+    const FORMAT: &'static str = "safetensors file";
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// A file of tensors.
 #[derive(Debug)]
 pub struct Archive<R> {
     source: R,
-    entries: Vec<Entry>,
+    entries: Directory<Entry>,
     notes: Vec<(String, String)>,
 }
 
@@ -161,7 +168,7 @@ impl<R: Read + Seek> Archive<R> {
             }
         }
         notes.sort_unstable();
-        Ok(Self { source, entries, notes })
+        Ok(Self { source, entries: Directory::new(entries)?, notes })
     }
 
     /// Reads a tensor into memory.
@@ -171,7 +178,7 @@ impl<R: Read + Seek> Archive<R> {
     /// [`Error::NoArray`], [`Error::ElementType`], [`Error::InvalidValue`] for a `bool` that is neither 0 nor 1,
     /// [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Io`].
     pub fn read<T: FileElement>(&mut self, name: &str) -> Result<Tensor<Vec<T>>> {
-        let entry = find(&self.entries, name)?;
+        let entry = self.entries.find(name)?;
         entry.check_type::<T>()?;
         self.source.seek(SeekFrom::Start(entry.bytes.start))?;
         let data = read_elements(&mut self.source, entry.shape.count()?, ByteOrder::Little)?;
@@ -215,7 +222,7 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn tensor<T: MapElement>(&self, name: &str) -> Result<Tensor<Encoded<T, B>>> {
-        let entry = find(&self.entries, name)?;
+        let entry = self.entries.find(name)?;
         entry.check_type::<T>()?;
         Tensor::new(entry.shape.clone(), self.encoded(entry, entry.shape.count()?)?)
     }
@@ -226,7 +233,7 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     ///
     /// [`Error::NoArray`].
     pub fn bytes(&self, name: &str) -> Result<Tensor<Encoded<u8, B>>> {
-        let entry = find(&self.entries, name)?;
+        let entry = self.entries.find(name)?;
         let count = (entry.bytes.end - entry.bytes.start) as usize;
         Tensor::new([count], self.encoded(entry, count)?)
     }
@@ -262,16 +269,11 @@ fn places(entries: &mut [Entry], start: u64) -> Result<u64> {
         entry.shape.count()?;
         entry.bytes = start.saturating_add(first)..start.saturating_add(end);
     }
-    named::check_unique(FORMAT, entries, Entry::name)?;
     Ok(next)
 }
 
-fn find<'e>(entries: &'e [Entry], name: &str) -> Result<&'e Entry> {
-    named::entry(FORMAT, entries, Entry::name, name)
-}
-
 fn malformed(name: Option<&str>, reason: &str) -> Error {
-    named::malformed(FORMAT, name, reason)
+    named::malformed(Entry::FORMAT, name, reason)
 }
 
 /// Types of the format that are types of ours.

@@ -9,6 +9,7 @@ use crate::memory::push;
 use crate::shape::Shape;
 use crate::storage::Checked;
 use ::safetensors::tensor::{Dtype, Metadata, TensorInfo};
+use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
 use std::io::Write;
 use std::path::Path;
@@ -35,6 +36,7 @@ struct Part<'a> {
 #[derive(Default)]
 pub struct Writer<'a> {
     parts: Vec<Part<'a>>,
+    names: HashSet<String>,
     notes: Vec<(String, String)>,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Writer<'a> {
         if name == "__metadata__" {
             return Err(malformed(Some(name), "the format keeps this name for itself"));
         }
-        if self.parts.iter().any(|part| part.name == name) {
+        if self.names.contains(name) {
             return Err(malformed(Some(name), "its name comes twice"));
         }
         let x = Lazy(x.into_expr());
@@ -73,7 +75,11 @@ impl<'a> Writer<'a> {
         let write =
             Box::new(move |sink: &mut dyn Write| npy::write_elements(sink, &x, ByteOrder::Little));
         let part = Part { name: name.into(), stored: to_format(dtype)?, shape, bytes, write };
-        push(&mut self.parts, part)
+        let unlisted = |_| Error::OutOfMemory { bytes: size_of::<String>() };
+        self.names.try_reserve(1).map_err(unlisted)?;
+        push(&mut self.parts, part)?;
+        self.names.insert(name.into());
+        Ok(())
     }
 
     /// Adds a key and a text about the file itself; the last text of a key is kept.

@@ -45,8 +45,8 @@ pub struct Chunks<T, S: ?Sized> {
     /// The indexes of shards whose chunks are read.
     shards: Option<ArrayShardedReadableExtCache>,
     fill: T,
-    /// Whether what is stored of a chunk are frames of Zstandard.
-    frames: bool,
+    /// Bytes of checksums behind them, if what is stored of a chunk are frames of Zstandard.
+    frames: Option<usize>,
     /// Whether chunks are stored as they are in memory.
     raw: bool,
     progress: Option<Arc<Progress>>,
@@ -108,10 +108,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let metadata = serde_json::to_value(array.metadata());
         let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
         let described = Described::new(path, &metadata)?;
-        // The codec that is applied last, in version 3 or in version 2.
-        let codecs = metadata["codecs"].as_array().and_then(|codecs| codecs.last());
-        let last = codecs.unwrap_or(&metadata["compressor"]);
-        let frames = [last, &last["name"], &last["id"]].into_iter().any(|name| name == "zstd");
+        let frames = frames(&metadata);
         let raw = is_raw::<T>(&metadata);
         if T::validate_data_type(array.data_type()).is_err() {
             let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
@@ -157,8 +154,9 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         Ok(missing)
     }
 
-    /// Refuses frames that say they become more than their chunk.
-    fn check_frames(&self, encoded: &[u8]) -> Result<(), ArrayError> {
+    /// Refuses frames, with so many bytes behind them, that say they become more than their chunk.
+    fn check_frames(&self, encoded: &[u8], behind: usize) -> Result<(), ArrayError> {
+        let encoded = &encoded[..encoded.len().saturating_sub(behind)];
         let bytes = self.block.iter().product::<usize>() * size_of::<T>();
         match frame::bound(encoded) {
             // Checksums and filters add a little.
@@ -183,8 +181,8 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
                 if self.raw {
                     return Ok(Some(encoded));
                 }
-                if self.frames {
-                    self.check_frames(&encoded)?;
+                if let Some(behind) = self.frames {
+                    self.check_frames(&encoded, behind)?;
                 }
                 let (codecs, shape) = (self.array.codecs(), self.array.chunk_shape(at)?);
                 let (dtype, fill) = (self.array.data_type(), self.array.fill_value());
@@ -271,6 +269,19 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Blocks
         }
         Ok(())
     }
+}
+
+/// Bytes of the checksums that are stored behind frames of Zstandard, if that is the codec below them.
+fn frames(metadata: &Value) -> Option<usize> {
+    const CHECKSUM_BYTES: usize = 4;
+    let is = |codec: &Value, name: &str| {
+        [codec, &codec["name"], &codec["id"]].into_iter().any(|own| own == name)
+    };
+    // Those of version 3, of which the last is applied last, or that of version 2.
+    let compressor = std::slice::from_ref(&metadata["compressor"]);
+    let codecs = metadata["codecs"].as_array().map_or(compressor, Vec::as_slice);
+    let below = codecs.iter().rposition(|codec| !is(codec, "crc32c"))?;
+    is(&codecs[below], "zstd").then(|| (codecs.len() - 1 - below) * CHECKSUM_BYTES)
 }
 
 fn numbers(index: &[usize]) -> ChunkIndex {

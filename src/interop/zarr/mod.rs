@@ -14,8 +14,8 @@
 //! the cache of [`Chunked`] keeps it; what is stored as it is in memory is shared with the store, if that has it there.
 //!
 //! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, and frames of Zstandard that become more than
-//! their chunk are refused, whether they say so or not. What gzip inflates to, and what is inside shards or other
-//! codecs, zarrs believes: arrays of strangers that use those can ask for much memory.
+//! their chunk are refused, whether they say so or not, also below checksums. What gzip inflates to, and what is inside
+//! shards or other codecs, zarrs believes: arrays of strangers that use those can ask for much memory.
 //!
 //! ```
 //! use lensor::interop::zarr::{self, Options};

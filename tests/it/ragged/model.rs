@@ -200,8 +200,8 @@ pub(super) fn table(numbers: Vec<usize>, random: &mut Random) -> Offsets {
         1 => Offsets::new(of::<u64>(&numbers)).unwrap(),
         2 => Offsets::new(of::<i32>(&numbers)).unwrap(),
         3 => Offsets::new(of::<i64>(&numbers)).unwrap(),
-        4 => Offsets::from(Arc::<[u32]>::from(of::<u32>(&numbers))),
-        5 => Offsets::from(Arc::<[u64]>::from(of::<u64>(&numbers))),
+        4 => Offsets::shared(Arc::<[u32]>::from(of::<u32>(&numbers))).unwrap(),
+        5 => Offsets::shared(of::<i64>(&numbers)).unwrap(),
         6 => Offsets::new(Arc::<[i64]>::from(of::<i64>(&numbers))).unwrap(),
         7 if numbers[0] == 0 => {
             Offsets::from_lengths(numbers.windows(2).map(|pair| pair[1] - pair[0])).unwrap()

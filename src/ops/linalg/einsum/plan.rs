@@ -9,6 +9,9 @@ use crate::shape::{Align, Shape};
 /// Names of axes: letters, and below them the axes of ellipses, from the first.
 pub(super) type Labels = Vec<u8>;
 
+/// How many labels there may be.
+const LABELS: usize = 128;
+
 /// How an operand is viewed, so that each of its axes has a name of its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum View {
@@ -141,52 +144,63 @@ impl Plan {
 
     /// Sums over the axes that one term alone has, and the result has not.
     fn sum_alone(&mut self, terms: &mut [Labels]) {
-        for term in 0..terms.len() {
-            let is_kept = |label: &u8| {
-                let others = terms.iter().enumerate().filter(|(k, _)| *k != term);
-                self.result.contains(label) || { others }.any(|(_, axes)| axes.contains(label))
-            };
-            let (kept, summed): (Labels, Labels) = terms[term].iter().partition(|l| is_kept(l));
+        let uses = self.uses(terms);
+        for (term, axes) in terms.iter_mut().enumerate() {
+            let (kept, summed): (Labels, Labels) =
+                axes.iter().partition(|label| uses[usize::from(**label)] > 1);
             if !summed.is_empty() {
-                terms[term] = kept.clone();
+                *axes = kept.clone();
                 self.steps.push(Step::Sum { term, kept, summed });
             }
         }
     }
 
+    /// How many terms have each label, the result counted among them.
+    fn uses(&self, terms: &[Labels]) -> [usize; LABELS] {
+        let mut uses = [0; LABELS];
+        for &label in terms.iter().chain([&self.result]).flatten() {
+            uses[usize::from(label)] += 1;
+        }
+        uses
+    }
+
     /// Multiplies the two terms that give the smallest result; of several the first ones.
     fn pair(&mut self, terms: &mut Vec<Labels>) -> Result<()> {
-        let mut best: Option<(usize, Step)> = None;
+        let uses = self.uses(terms);
+        let sets = list(terms.iter().map(|axes| set_of(axes)))?;
+        // What no other term has is summed over.
+        let ends =
+            set_of(&(0..LABELS as u8).filter(|l| uses[usize::from(*l)] == 2).collect::<Labels>());
+        let mut best: Option<(usize, [usize; 2])> = None;
         for (i, left) in terms.iter().enumerate() {
             for (j, right) in terms.iter().enumerate().skip(i + 1) {
-                let others = terms.iter().enumerate().filter(|(k, _)| *k != i && *k != j);
-                let is_kept = |label: &u8| {
-                    self.result.contains(label) || { others.clone() }
-                        .any(|(_, axes)| axes.contains(label))
-                };
-                let (shared, only_left): (Labels, Labels) =
-                    left.iter().partition(|label| right.contains(label));
-                let (batch, summed) = shared.iter().partition(|label| is_kept(label));
-                let only_right = right.iter().copied().filter(|label| !left.contains(label));
-                let parts = Parts { batch, summed, left: only_left, right: only_right.collect() };
-                let step = Step::Pair { terms: [i, j], parts };
-                let size = self.count(&step.result());
-                if best.as_ref().is_none_or(|(least, _)| size < *least) {
-                    best = Some((size, step));
+                let gone = sets[i] & sets[j] & ends;
+                let all = left.iter().chain(right.iter().filter(|l| sets[i] >> **l & 1 == 0));
+                let size = self.count(all.filter(|label| gone >> **label & 1 == 0));
+                if best.is_none_or(|(least, _)| size < least) {
+                    best = Some((size, [i, j]));
                 }
             }
         }
-        if let Some((_, step)) = best {
-            if let Step::Pair { terms: [i, j], .. } = step {
-                terms.remove(j);
-                terms.remove(i);
-            }
+        if let Some((_, [i, j])) = best {
+            let (right, left) = (terms.remove(j), terms.remove(i));
+            let (shared, only_left): (Labels, Labels) =
+                left.iter().partition(|label| right.contains(label));
+            let (summed, batch) = shared.iter().partition(|label| uses[usize::from(**label)] == 2);
+            let only_right = right.iter().copied().filter(|label| !left.contains(label));
+            let parts = Parts { batch, summed, left: only_left, right: only_right.collect() };
+            let step = Step::Pair { terms: [i, j], parts };
             self.shape(&step.result())?.count()?;
             terms.push(step.result());
             self.steps.push(step);
         }
         Ok(())
     }
+}
+
+/// Labels as bits.
+fn set_of(labels: &[u8]) -> u128 {
+    labels.iter().fold(0, |set, label| set | 1 << label)
 }
 
 /// The axes that the ellipsis of an operand stands for; `None` if its letters are not as many as its other axes.
@@ -210,9 +224,9 @@ fn implicit(operands: &[Named], ellipsis: usize) -> Labels {
 
 /// Extents by label.
 fn extents(labels: &[Labels], shapes: &[Shape], ellipsis: &Shape) -> Result<Vec<usize>> {
-    let mut extents = list((0..128_usize).map(|axis| ellipsis.get(axis).copied().unwrap_or(0)))?;
+    let mut extents = list((0..LABELS).map(|axis| ellipsis.get(axis).copied().unwrap_or(0)))?;
     // The operand and the axis where each letter stands first.
-    let mut first = [None; 128];
+    let mut first = [None; LABELS];
     for (axes, shape) in labels.iter().zip(shapes) {
         for (axis, &label) in axes.iter().enumerate().filter(|(_, label)| **label >= b'A') {
             let (other, at) = *first[usize::from(label)].get_or_insert((shape, axis));

@@ -320,9 +320,16 @@ fn strangers_are_refused() {
     }
     let zstd =
         format!(r#"{BYTES},{{"name":"zstd","configuration":{{"level":1,"checksum":false}}}}"#);
+    let summed = format!(r#"{zstd},{{"name":"crc32c"}}"#);
     let refused = |frames: &[u8]| {
-        let t = stranger(&metadata("[4]", "[4]", &zstd), frames).unwrap();
-        t.to_vec().unwrap_err().to_string()
+        let sum = [0; 4];
+        let [alone, summed] =
+            [(&zstd, frames), (&summed, &[frames, &sum].concat())].map(|(codecs, stored)| {
+                let t = stranger(&metadata("[4]", "[4]", codecs), stored).unwrap();
+                t.to_vec().unwrap_err().to_string()
+            });
+        assert_eq!(alone, summed);
+        alone
     };
     // A frame of one segment that claims 2^50 bytes, also behind one that is skipped; and 10,000 blocks of 128 KiB, each
     // of one byte, without a claim.
