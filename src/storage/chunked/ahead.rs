@@ -66,6 +66,8 @@ impl Ahead {
 
     /// A block was used, so that there may be room for another.
     pub(super) fn go_on(&self) {
+        // Behind whoever found no room and does not wait yet.
+        drop(lock(&self.shared.queue));
         self.shared.signal.notify_all();
     }
 
@@ -89,7 +91,7 @@ impl Ahead {
             if queue.ended {
                 return None;
             }
-            if unused.load(Ordering::Relaxed) < *most
+            if unused.load(Ordering::Relaxed) + queue.busy < *most
                 && let Some(number) = queue.numbers.pop_front()
             {
                 queue.busy += 1;

@@ -1,6 +1,6 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
-use super::shard::{Entry, Held, Load, Outcome, Shard};
+use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, Shard};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
@@ -36,20 +36,23 @@ pub(super) struct Cache<T> {
     pub(super) counters: Counters,
     /// Blocks that were loaded ahead and not used yet.
     pub(super) ahead: Arc<AtomicUsize>,
-    /// Nanoseconds of the longest load.
+    /// Nanoseconds of the longest load or store.
     longest: AtomicU64,
 }
 
 /// What came of changing a block.
 pub(super) enum Change {
-    /// It is changed; a block may have to be stored as [`Cache::put`] says.
-    Made { evicted: Option<usize> },
+    /// It is changed; blocks may have to be stored as [`Cache::put`] says.
+    Made { in_the_way: InTheWay },
     /// There is nothing to change: a copy is, if loaded from now on and given with this number.
     Missing { seen: u64 },
 }
 
-/// How long a thread waits at least for what another one does with a block.
+/// How long a thread waits at least for a block that another one loads.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// What is taken for the longest load or store at most: one that waits for itself, by way of others, takes as long as
+/// they are patient.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Caches of more blocks have several shards.
 const SMALL: usize = 64;
@@ -141,24 +144,25 @@ impl<T: Copy> Cache<T> {
         changed
     }
 
-    /// Puts a block in the place of what is known of it; returns the number of one that has to be stored to make room,
-    /// which stays until it is removed.
-    pub(super) fn put(&self, number: usize, held: Held<T>) -> Result<Option<usize>> {
+    /// Puts a block in the place of what is known of it; returns those that have to be stored to make room.
+    pub(super) fn put(&self, number: usize, held: Held<T>) -> Result<InTheWay> {
+        let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
         shard.make_room()?;
-        shard.remove(number, &self.ahead);
+        shard.remove(number, &self.ahead, &mut removed);
         shard.insert(number, held, false, &self.ahead);
-        Ok(shard.evict(self.each, &self.ahead))
+        Ok(shard.evict(self.each, &self.ahead, &mut removed))
     }
 
-    /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there, unless that was
-    /// loaded before a block was forgotten.
+    /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there, unless the block
+    /// was forgotten, or stored, since that was loaded.
     pub(super) fn change(
         &self,
         number: usize,
         copy: Option<(u64, Vec<T>)>,
         change: &mut dyn FnMut(&mut [T]),
     ) -> Result<Change> {
+        let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
         if let Some(elements) = shard.changed(number) {
             // Readers of the old elements keep them.
@@ -167,17 +171,18 @@ impl<T: Copy> Cache<T> {
             }
             Arc::get_mut(elements).into_iter().for_each(|elements| change(elements));
             shard.touch(number, &self.ahead);
-            return Ok(Change::Made { evicted: None });
+            return Ok(Change::Made { in_the_way: InTheWay::new() });
         }
         match copy {
-            Some((seen, mut elements)) if seen == shard.forgotten => {
+            Some((seen, mut elements)) if seen == *shard.renewed(number) => {
                 shard.make_room()?;
                 change(&mut elements);
-                shard.remove(number, &self.ahead);
+                shard.remove(number, &self.ahead, &mut removed);
                 shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.ahead);
-                Ok(Change::Made { evicted: shard.evict(self.each, &self.ahead) })
+                let in_the_way = shard.evict(self.each, &self.ahead, &mut removed);
+                Ok(Change::Made { in_the_way })
             }
-            _ => Ok(Change::Missing { seen: shard.forgotten }),
+            _ => Ok(Change::Missing { seen: *shard.renewed(number) }),
         }
     }
 
@@ -188,9 +193,10 @@ impl<T: Copy> Cache<T> {
 
     /// Forgets a block, or that it is being loaded.
     pub(super) fn forget(&self, number: usize) {
+        let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
-        shard.forgotten += 1;
-        shard.remove(number, &self.ahead);
+        *shard.renewed(number) += 1;
+        shard.remove(number, &self.ahead, &mut removed);
     }
 
     /// A block that was changed is stored now, if it is still the same.
@@ -204,6 +210,7 @@ impl<T: Copy> Cache<T> {
             && Arc::ptr_eq(own, elements)
         {
             *held = Held::Shared(elements.clone());
+            *shard.renewed(number) += 1;
         }
     }
 
@@ -218,7 +225,7 @@ impl<T: Copy> Cache<T> {
         number: usize,
         ahead: bool,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
-    ) -> Result<(Block<'b, T>, Option<usize>), StorageError>
+    ) -> Result<(Block<'b, T>, InTheWay), StorageError>
     where
         T: Send + Sync + 'static,
     {
@@ -227,12 +234,12 @@ impl<T: Copy> Cache<T> {
                 let mut shard = lock(self.shard(number));
                 if let Some(held) = shard.touch(number, &self.ahead) {
                     count(&self.counters.hits);
-                    return Ok((held.into_block(), None));
+                    return Ok((held.into_block(), InTheWay::new()));
                 }
                 match shard.entries.get(&number) {
                     _ if DEPTH.get() > 0 => {
                         drop(shard);
-                        return Ok((self.alone(load)?, None));
+                        return Ok((self.alone(load)?, InTheWay::new()));
                     }
                     Some(Entry::Loading(other)) => other.clone(),
                     _ => {
@@ -251,17 +258,28 @@ impl<T: Copy> Cache<T> {
                 other.signal.wait_timeout_while(done, self.patience(), |done| done.is_none());
             let done = waited.unwrap_or_else(PoisonError::into_inner).0.clone();
             match done {
-                Some(Some(found)) => return Ok((found?.into_block(), None)),
+                Some(Some(found)) => return Ok((found?.into_block(), InTheWay::new())),
                 // It panicked, or lends what it has.
                 Some(None) => continue,
-                None => return Ok((self.alone(load)?, None)),
+                None => return Ok((self.alone(load)?, InTheWay::new())),
             }
         }
     }
 
-    /// How long a thread waits for what another one does with a block.
-    pub(super) fn patience(&self) -> Duration {
+    /// How long a thread waits for a block that another one loads.
+    fn patience(&self) -> Duration {
         PATIENCE + 4 * Duration::from_nanos(self.longest.load(Ordering::Relaxed))
+    }
+
+    /// How long a thread waits for a block that another one stores: there is nothing that it could do instead.
+    pub(super) fn patience_with_stores(&self) -> Duration {
+        LONGEST + self.patience()
+    }
+
+    /// Notes how long a load or a store took that began at this time.
+    pub(super) fn note_time(&self, start: Instant) {
+        let took = start.elapsed().min(LONGEST).as_nanos();
+        self.longest.fetch_max(took as u64, Ordering::Relaxed);
     }
 
     /// Loads a block for this thread and nobody else.
@@ -281,17 +299,16 @@ impl<T: Copy> Cache<T> {
         own: Arc<Load<T>>,
         ahead: bool,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
-    ) -> Result<(Block<'b, T>, Option<usize>), StorageError>
+    ) -> Result<(Block<'b, T>, InTheWay), StorageError>
     where
         T: Send + Sync + 'static,
     {
         let mut announce = Announce { cache: self, number, load: own, found: None };
         let start = Instant::now();
         let block = self.alone(load);
-        let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX >> 4);
-        self.longest.fetch_max(took, Ordering::Relaxed);
+        self.note_time(start);
         let held = match &block {
-            Ok(Block::Borrowed(_)) => return block.map(|block| (block, None)),
+            Ok(Block::Borrowed(_)) => return block.map(|block| (block, InTheWay::new())),
             Ok(Block::Fill(value)) => Held::Fill(*value),
             Ok(Block::Shared(elements)) => Held::Shared(elements.clone()),
             Err(error) => {
@@ -299,17 +316,17 @@ impl<T: Copy> Cache<T> {
                 return Err(error.clone());
             }
         };
+        let (mut removed, mut in_the_way) = (Removed::new(), InTheWay::new());
         let mut shard = lock(self.shard(number));
-        let mut evicted = None;
         // What was stored or changed meanwhile is newer.
         if matches!(shard.entries.get(&number), Some(Entry::Loading(own)) if Arc::ptr_eq(own, &announce.load))
         {
             shard.entries.remove(&number);
             shard.insert(number, held.clone(), ahead, &self.ahead);
-            evicted = shard.evict(self.each, &self.ahead);
+            in_the_way = shard.evict(self.each, &self.ahead, &mut removed);
         }
         drop(shard);
         announce.found = Some(Ok(held));
-        block.map(|block| (block, evicted))
+        block.map(|block| (block, in_the_way))
     }
 }

@@ -1,6 +1,7 @@
 //! Blocks in memory.
 
 use super::cache::lock;
+use super::sides::Sides;
 use crate::error::{Error, Result, StorageError};
 use crate::memory::list;
 use crate::storage::{Block, Blocks, BlocksMut};
@@ -18,8 +19,7 @@ use std::sync::{Arc, Mutex};
 /// ```
 #[derive(Debug)]
 pub struct BlockMemory<T> {
-    extents: Vec<usize>,
-    block: Vec<usize>,
+    sides: Sides,
     blocks: Vec<Mutex<Arc<Vec<T>>>>,
 }
 
@@ -34,28 +34,15 @@ impl<T: Copy> BlockMemory<T> {
         block: impl Into<Vec<usize>>,
         value: T,
     ) -> Result<Self> {
-        let (extents, block): (Vec<usize>, Vec<usize>) = (extents.into(), block.into());
-        let known = extents.len() == block.len() && !block.contains(&0);
-        let sides =
-            extents.iter().zip(&block).map(|(extent, block)| extent.div_ceil((*block).max(1)));
-        let mut sides = sides;
-        let count = sides.try_fold(1_usize, |all, side| all.checked_mul(side));
-        let each = block.iter().try_fold(1_usize, |all, &side| all.checked_mul(side));
-        let (Some(count), Some(each), true) = (count, each, known) else {
-            return Err(Error::Blocks { extents, block });
-        };
-        let first = Arc::new(list(std::iter::repeat_n(value, each))?);
-        let blocks = list((0..count).map(|_| Mutex::new(first.clone())))?;
-        Ok(Self { extents, block, blocks })
+        let sides = Sides::new(extents.into(), block.into())?;
+        let first = Arc::new(list(std::iter::repeat_n(value, sides.block_len))?);
+        let blocks = list((0..sides.counts.iter().product()).map(|_| Mutex::new(first.clone())))?;
+        Ok(Self { sides, blocks })
     }
 
     fn at(&self, index: &[usize]) -> Result<&Mutex<Arc<Vec<T>>>, StorageError> {
-        let sides = index.iter().zip(self.extents.iter().zip(&self.block));
-        let number = sides
-            .fold(0, |number, (digit, (extent, block))| number * extent.div_ceil(*block) + digit);
-        self.blocks
-            .get(number)
-            .ok_or_else(|| StorageError::new(0, format!("there is no block {index:?}")))
+        let block = self.sides.number(index).and_then(|number| self.blocks.get(number));
+        block.ok_or_else(|| StorageError::new(0, format!("there is no block {index:?}")))
     }
 }
 
@@ -63,11 +50,11 @@ impl<T: Copy + Send + Sync + 'static> Blocks for BlockMemory<T> {
     type Elem = T;
 
     fn extents(&self) -> &[usize] {
-        &self.extents
+        &self.sides.extents
     }
 
     fn block(&self) -> &[usize] {
-        &self.block
+        &self.sides.block
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {

@@ -25,7 +25,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes of blocks that a new cache holds.
 const BUDGET_BYTES: usize = 64 << 20;
@@ -226,8 +226,8 @@ where
             block.check(len, self.sides.first_address(index))?;
             Ok(block)
         };
-        let (block, evicted) = self.cache.load(number, ahead, &load)?;
-        if let Some(other) = evicted {
+        let (block, in_the_way) = self.cache.load(number, ahead, &load)?;
+        for other in in_the_way {
             // Where that fails, the block stays in the cache, and a flush says why.
             let _ = self.save(other, Duration::ZERO);
         }
@@ -244,7 +244,10 @@ where
         if let Some(elements) = self.cache.unsaved(number) {
             let index = self.sides.index(number);
             count(&self.cache.counters.stores);
-            saver(&self.storage, &index, &elements).map_err(|error| self.named(&index, error))?;
+            let start = Instant::now();
+            let saved = saver(&self.storage, &index, &elements);
+            self.cache.note_time(start);
+            saved.map_err(|error| self.named(&index, error))?;
             self.cache.stored(number, &elements);
         }
         Ok(false)
@@ -255,13 +258,17 @@ where
         StorageError { address: self.sides.first_address(index), ..error }
     }
 
+    /// Another thread stores the block, for longer than anyone waits.
+    fn taken(&self, index: &[usize]) -> StorageError {
+        self.named(index, StorageError::new(0, "another thread stores the block"))
+    }
+
     /// Stores all blocks that were changed, and tries each of them; the first error is reported.
     fn flush(&self) -> Result<(), StorageError> {
         let mut done = Ok(());
         for number in self.cache.changed() {
-            let saved = self.save(number, self.cache.patience()).and_then(|is_taken| {
-                let error = || StorageError::new(0, "another thread stores the block");
-                if is_taken { Err(self.named(&self.sides.index(number), error())) } else { Ok(()) }
+            let saved = self.save(number, self.cache.patience_with_stores()).and_then(|is_taken| {
+                if is_taken { Err(self.taken(&self.sides.index(number))) } else { Ok(()) }
             });
             done = done.and(saved);
         }

@@ -1,13 +1,61 @@
 //! Reading through the cache.
 
-use super::{Ahead, Chunked};
+use super::{Ahead, Chunked, Inner};
 use crate::error::StorageError;
+use crate::memory::try_with_capacity;
 use crate::storage::{Block, BlockIndex, Blocks, Reader};
 use std::ops::Range;
 
 /// Elements of a block from one place on.
 pub(super) fn part<'b, T>(block: &'b Block<'_, T>, places: Range<usize>) -> &'b [T] {
     block.as_slice().and_then(|elements| elements.get(places)).unwrap_or_default()
+}
+
+/// Where one of several addresses lies.
+pub(super) struct Listed {
+    pub(super) block: usize,
+    pub(super) number: usize,
+    pub(super) inside: usize,
+}
+
+impl<S: Blocks> Inner<S>
+where
+    S::Elem: 'static,
+{
+    /// Addresses block by block, those of a block in their order.
+    pub(super) fn by_block(&self, addresses: &[usize]) -> Result<Vec<Listed>, StorageError> {
+        let failed = |address: usize| move |error| StorageError::new(address, error);
+        let first = addresses.first().copied().unwrap_or(0);
+        let mut places = try_with_capacity(addresses.len()).map_err(failed(first))?;
+        let (mut line, mut block, mut place) = (0..0, 0, 0);
+        for (number, &address) in addresses.iter().enumerate() {
+            if address >= self.sides.len {
+                return Err(StorageError::beyond(address, self.sides.len));
+            }
+            if !line.contains(&address) {
+                let (index, inside, left) = self.sides.find(address);
+                block = self.sides.number(&index).unwrap_or(usize::MAX);
+                (line, place) = (address..address + left, inside);
+            }
+            places.push(Listed { block, number, inside: place + (address - line.start) });
+        }
+        if !places.is_sorted_by_key(|listed| listed.block) {
+            places.sort_unstable_by_key(|listed| (listed.block, listed.number));
+        }
+        Ok(places)
+    }
+}
+
+/// An element of a block.
+fn element<T: Copy>(
+    block: &Block<'_, T>,
+    inside: usize,
+    address: usize,
+) -> Result<T, StorageError> {
+    match (block, part(block, inside..inside + 1)) {
+        (Block::Fill(value), _) | (_, [value]) => Ok(*value),
+        _ => Err(StorageError::new(address, "a block became shorter")),
+    }
 }
 
 impl<S: Blocks> Reader for Chunked<S>
@@ -36,10 +84,23 @@ where
         }
         let (index, inside, _) = self.inner.sides.find(address);
         let block = self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
-        match (&block, part(&block, inside..inside + 1)) {
-            (Block::Fill(value), _) | (_, [value]) => Ok(*value),
-            _ => Err(StorageError::new(address, "a block became shorter")),
+        element(&block, inside, address)
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        let places = self.inner.by_block(&addresses[..addresses.len().min(out.len())])?;
+        for places in places.chunk_by(|a, b| a.block == b.block) {
+            let Some(first) = places.first() else { continue };
+            let block = self.inner.load(&self.inner.sides.index(first.block), false);
+            let address = addresses[first.number];
+            let block = block.map_err(|e| StorageError { address, ..e })?;
+            for place in places {
+                if let Some(slot) = out.get_mut(place.number) {
+                    *slot = element(&block, place.inside, addresses[place.number])?;
+                }
+            }
         }
+        Ok(())
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
@@ -75,10 +136,7 @@ where
                 _ => {
                     for (k, slot) in to.iter_mut().enumerate() {
                         let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
-                        match part(&block, place..place + 1) {
-                            [value] => *slot = *value,
-                            _ => return Err(StorageError::new(address, "a block became shorter")),
-                        }
+                        *slot = element(&block, place, address)?;
                     }
                 }
             }

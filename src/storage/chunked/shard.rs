@@ -2,12 +2,25 @@
 
 use crate::error::{Error, Result, StorageError};
 use crate::storage::Block;
+use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// Uses that are noted at least, before those that later ones replace are dropped.
 const USES: usize = 64;
+
+/// Blocks in the way that are stored at once, to make room for one.
+const STORED: usize = 4;
+
+/// Counters of what is newer than a copy.
+const COUNTERS: usize = 16;
+
+/// Elements that were removed. They are dropped behind the lock of the shard: how is up to the storage.
+pub(super) type Removed<T> = SmallVec<[Held<T>; 2]>;
+
+/// Blocks that have to be stored to make room, which stay until they are removed.
+pub(super) type InTheWay = SmallVec<[usize; STORED]>;
 
 /// Elements of a block that outlive a borrow.
 pub(super) enum Held<T> {
@@ -61,14 +74,14 @@ pub(super) struct Shard<T> {
     now: u64,
     /// Blocks that are there.
     held: usize,
-    /// Counts what was forgotten: what was loaded before may be older than what is stored.
-    pub(super) forgotten: u64,
+    /// Count what was forgotten or stored, by number, which several blocks share: what was loaded before may be older.
+    renewed: [u64; COUNTERS],
 }
 
 impl<T> Default for Shard<T> {
     fn default() -> Self {
         let (entries, uses) = (HashMap::default(), VecDeque::new());
-        Self { entries, uses, now: 0, held: 0, forgotten: 0 }
+        Self { entries, uses, now: 0, held: 0, renewed: [0; COUNTERS] }
     }
 }
 
@@ -87,6 +100,11 @@ impl<T: Copy> Shard<T> {
         let held = held.clone();
         self.note_use(number);
         Some(held)
+    }
+
+    /// How often this block, or another with its counter, was forgotten or stored.
+    pub(super) fn renewed(&mut self, number: usize) -> &mut u64 {
+        &mut self.renewed[number.wrapping_mul(0x9E37_79B9) / 0x1_0000 % COUNTERS]
     }
 
     fn note_use(&mut self, number: usize) {
@@ -133,16 +151,22 @@ impl<T: Copy> Shard<T> {
         self.note_use(number);
     }
 
-    pub(super) fn remove(&mut self, number: usize, unused: &AtomicUsize) {
-        if let Some(Entry::Held { ahead, .. }) = self.entries.remove(&number) {
+    pub(super) fn remove(&mut self, number: usize, unused: &AtomicUsize, removed: &mut Removed<T>) {
+        if let Some(Entry::Held { held, ahead, .. }) = self.entries.remove(&number) {
             self.held -= 1;
             unused.fetch_sub(usize::from(ahead), Ordering::Relaxed);
+            removed.push(held);
         }
     }
 
-    /// Makes room: removes what was used longest ago, but what is not stored; of that the number of the first is returned.
-    pub(super) fn evict(&mut self, most: usize, unused: &AtomicUsize) -> Option<usize> {
-        let (mut passed, mut evicted) = (VecDeque::new(), None);
+    /// Makes room: removes what was used longest ago, but what is not stored; the first of that is returned.
+    pub(super) fn evict(
+        &mut self,
+        most: usize,
+        unused: &AtomicUsize,
+        removed: &mut Removed<T>,
+    ) -> InTheWay {
+        let (mut passed, mut in_the_way) = (VecDeque::new(), InTheWay::new());
         while self.held > most + passed.len()
             && let Some((time, oldest)) = self.uses.pop_front()
         {
@@ -151,15 +175,17 @@ impl<T: Copy> Shard<T> {
                 continue;
             }
             if matches!(held, Held::Changed(_)) {
-                evicted = evicted.or(Some(oldest));
+                if in_the_way.len() < STORED {
+                    in_the_way.push(oldest);
+                }
                 passed.push_back((time, oldest));
             } else {
-                self.remove(oldest, unused);
+                self.remove(oldest, unused, removed);
             }
         }
         while let Some(last) = passed.pop_back() {
             self.uses.push_front(last);
         }
-        evicted
+        in_the_way
     }
 }

@@ -9,7 +9,7 @@ use crate::memory::list;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut, Reader, Writer};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
 #[derive(Debug)]
@@ -102,11 +102,8 @@ where
         let mut copy = None;
         loop {
             match self.cache.change(number, copy.take(), change).map_err(failed)? {
-                Change::Made { evicted: None } => return Ok(()),
-                // An error of the other block names that block.
-                Change::Made { evicted: Some(other) } => {
-                    return self.save(other, Duration::ZERO).map(drop);
-                }
+                // An error of another block names that block.
+                Change::Made { in_the_way } => return self.store_first(&in_the_way),
                 Change::Missing { seen } => {
                     let block =
                         self.load(index, false).map_err(|e| StorageError { address, ..e })?;
@@ -118,6 +115,21 @@ where
                     copy = Some((seen, elements.map_err(failed)?));
                 }
             }
+        }
+    }
+
+    /// Stores blocks to make room. Where other threads store all of them already, one is waited for: whoever writes
+    /// faster than that would fill the memory.
+    fn store_first(&self, in_the_way: &[usize]) -> Result<(), StorageError> {
+        let mut all_taken = true;
+        for &other in in_the_way {
+            all_taken &= self.save(other, Duration::ZERO)?;
+        }
+        match in_the_way.first() {
+            Some(&first) if all_taken => {
+                self.save(first, self.cache.patience_with_stores()).map(drop)
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -173,6 +185,22 @@ where
         Ok(())
     }
 
+    fn write_at(&mut self, addresses: &[usize], from: &[S::Elem]) -> Result<(), StorageError> {
+        let places = self.inner.by_block(&addresses[..addresses.len().min(from.len())])?;
+        for places in places.chunk_by(|a, b| a.block == b.block) {
+            let Some(first) = places.first() else { continue };
+            let index = self.inner.sides.index(first.block);
+            self.inner.change(&index, addresses[first.number], &mut |block| {
+                for place in places {
+                    if let Some(slot) = block.get_mut(place.inside) {
+                        *slot = from[place.number];
+                    }
+                }
+            })?;
+        }
+        Ok(())
+    }
+
     fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = S::Elem>> {
         Some(self)
     }
@@ -193,15 +221,23 @@ where
                 format!("{} elements for block {index:?}", from.len()),
             ));
         };
-        let _claim = inner.claims.claim(number, inner.cache.patience());
-        count(&inner.cache.counters.stores);
-        match inner.storage.store(index, from) {
+        let claim = inner.claims.claim(number, inner.cache.patience_with_stores());
+        let stored = match &claim {
+            None => Err(inner.taken(index)),
+            Some(_) => {
+                count(&inner.cache.counters.stores);
+                let start = Instant::now();
+                let stored = inner.storage.store(index, from);
+                inner.cache.note_time(start);
+                stored.map_err(|error| inner.named(index, error))
+            }
+        };
+        match stored {
             Ok(()) => {
                 inner.cache.forget(number);
                 Ok(())
             }
             Err(error) => {
-                let error = inner.named(index, error);
                 if let Ok(kept) = list(from.iter().copied()) {
                     // Room is made at the next flush.
                     let _ = inner.cache.put(number, Held::Changed(Arc::new(kept)));

@@ -157,6 +157,12 @@ fn blocks_are_loaded_ahead() {
         // A small cache is not run over.
         let small = Chunked::new(Slow::new(1)).unwrap().with_blocks(4).with_ahead(8).unwrap();
         assert_eq!(tensor(small.clone()).sum(..).item().unwrap(), u64::from(SUM));
+        // What is not used yet fills half of it, however many threads load.
+        let half = Chunked::new(Slow::new(5)).unwrap().with_blocks(4).with_ahead(8).unwrap();
+        let next: Vec<_> = (0..8).map(|k| [k / 4, k % 4].into_iter().collect()).collect();
+        half.expect(&next);
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(half.stats().loads, 2);
     });
 }
 
