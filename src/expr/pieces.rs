@@ -257,16 +257,18 @@ fn for_each_box<E: Expr, X: From<Error>>(
 
 /// The first error of an operand in row-major order, for one that a part of it reported: which is the first does
 /// not depend on the order in which parts are read.
-#[cold]
 pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
+    first_fault(whole, &error).unwrap_or(error)
+}
+
+/// The same, if there is one.
+#[cold]
+pub(crate) fn first_fault<E: Expr>(whole: &Lazy<E>, error: &Error) -> Option<Error> {
     /// Elements that are evaluated at once.
     const PIECE: usize = 1 << 15;
-    match error {
-        Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. } => {
-            for_each_piece(whole, PIECE, |_| Ok(())).err().unwrap_or(error)
-        }
-        other => other,
-    }
+    let of_elements =
+        matches!(error, Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. });
+    of_elements.then(|| for_each_piece(whole, PIECE, |_| Ok(())).err()).flatten()
 }
 
 /// An error of a piece as one of the whole.

@@ -98,6 +98,16 @@ impl<'p> Local<'p> {
         (self.nest.bases[k] + self.lowest_along(k, &all)) as usize
     }
 
+    /// Lowest and highest address of an operand, before they are relocated.
+    pub(crate) fn reach(&self, k: usize) -> [usize; 2] {
+        let far = self.nest.loops.iter().map(|own| {
+            let Reach { low, high } = Reach::of(own, k, &self.tables);
+            own.steps[k].stride.unsigned_abs().saturating_mul(high - low)
+        });
+        let (low, far) = (self.lowest(k), far.fold(0, usize::saturating_add));
+        [low, low.saturating_add(far)]
+    }
+
     /// The least that some loops add to the address of an operand.
     pub(crate) fn lowest_along(&self, k: usize, loops: &[usize]) -> isize {
         let least = |&l: &usize| {

@@ -30,8 +30,8 @@ pub use inner::Dest;
 pub(crate) use inner::{Fill, Output};
 pub(crate) use join::{at_once, join, task_size, threads};
 pub(crate) use plan::{
-    Area, AxisPattern, Blocking, Cuts, Footprint, Grid, Operand, Pattern, PerOperand, Relocate,
-    Run, Supply,
+    Area, AxisPattern, Blocking, Cover, Cuts, Footprint, Grid, Operand, Pattern, PerOperand,
+    Relocate, Run, Supply,
 };
 pub(crate) use simd::{
     Kernel, SPARE, copy_line, dispatch, dispatch_widest, prefetch_at, prefetch_row, prefetch_span,

@@ -15,7 +15,8 @@ impl<S: Reader> Tensor<S> {
     /// The blocks that this view has elements in, in row-major order, if its storage comes in blocks
     /// ([`Reader::blocks`]): what reading all of it loads. Nothing is loaded.
     ///
-    /// It takes time for the blocks and for the lists that select, and for all elements if the map has several stages.
+    /// It takes time for the blocks and for the lists that select, and for all elements, but for those that axes repeat, if
+    /// the map has several stages or an axis of it crosses those of the storage.
     ///
     /// # Errors
     ///
@@ -43,7 +44,7 @@ impl<S: Reader> Tensor<S> {
         };
         match sides {
             Some(sides) => product(&sides).map(Some),
-            None => one_by_one(map, &grid).map(Some),
+            None => one_by_one(&without_repeats(map)?, &grid).map(Some),
         }
     }
 }
@@ -167,6 +168,16 @@ fn product(sides: &[Vec<usize>]) -> Result<Vec<BlockIndex>> {
         index[axis] += 1;
         index[axis + 1..].fill(0);
     }
+}
+
+/// A map without axes along which nothing changes, and one period of those that repeat.
+fn without_repeats(map: &AddressMap) -> Result<AddressMap> {
+    let mut distinct = map.clone();
+    for (number, axis) in map.top().axes().enumerate() {
+        let extent = if axis.stride == 0 { 1 } else { Run { step: 1, axis }.distinct() };
+        distinct = distinct.slice(number, 0..extent)?;
+    }
+    Ok(distinct)
 }
 
 /// The blocks of all addresses.

@@ -1,7 +1,7 @@
 //! How often the blocks of an operand would be loaded, in words.
 
 use crate::error::Result;
-use crate::kernel::plan::Plan;
+use crate::kernel::plan::{Nest, Plan};
 use crate::kernel::{Area, Cuts, Grid, Operand, PerOperand, Supply};
 use itertools::Itertools;
 use smallvec::SmallVec;
@@ -18,6 +18,9 @@ pub(super) fn in_words(
     grid: &Grid,
 ) -> Result<String> {
     let sides = grid.block().iter().format(" x ");
+    if most_boxes(plan, operands) > MOST_BOXES {
+        return Ok(format!("read in blocks of {sides}, in more boxes than are followed here"));
+    }
     let Some([blocks, loads]) = loads(plan, operands, k, grid)? else {
         return Ok(format!("read by its storage in blocks of {sides}, across their axes"));
     };
@@ -38,6 +41,20 @@ pub(super) fn in_words(
         "{what}, loaded {:.1} times each; once if {held} of them were held",
         loads as f64 / blocks as f64
     ))
+}
+
+/// Boxes that blocks of some size alone make of the nests, or more.
+fn most_boxes(plan: &Plan<'_>, operands: &[Operand<'_>]) -> usize {
+    let of_nest = |nest: &Nest| {
+        operands.iter().enumerate().fold(1_usize, |all, (k, operand)| match operand.supply {
+            Supply::Blocks(grid) if grid.is_coarse() && operand.relocate.is_none() => {
+                let area = Area::new(grid, nest, k, &plan.tables);
+                area.map_or(all, |area| all.max(area.most_parts(grid, nest)))
+            }
+            _ => all,
+        })
+    };
+    plan.nests.iter().fold(0, |all, nest| all.saturating_add(of_nest(nest)))
 }
 
 /// Blocks that operand `k` has elements in, and how often they are loaded where so many of them are held; `None` if it

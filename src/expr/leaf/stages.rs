@@ -1,9 +1,11 @@
 //! Elements in memory that a map of several stages leads to.
 
 use crate::error::Error;
-use crate::kernel::{Place, Relocate, Steps, inner};
+use crate::kernel::{Cover, Place, Relocate, Steps, inner};
 use crate::map::Layout;
 use crate::memory::{list, refill};
+use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Maps positions through the lower stages of an address map.
 #[derive(Debug)]
@@ -24,6 +26,29 @@ impl Relocate for Stages<'_> {
             [stage] => stage.for_each_run(start, count, visit),
             _ => false,
         }
+    }
+
+    fn cover(&self, positions: Range<usize>) -> Option<Cover> {
+        let [stage] = self.0 else { return None };
+        let axes = stage.as_linear()?;
+        let mut inner: usize = axes.iter().map(|axis| axis.extent).product();
+        let (mut first, mut base) = (0, stage.offset() as isize);
+        for (k, axis) in axes.iter().enumerate() {
+            inner /= axis.extent.max(1);
+            let digit = |position: usize| (position - first).checked_div(inner);
+            let (low, high) = (digit(positions.start)?, digit(positions.end.checked_sub(1)?)?);
+            if high >= axis.extent {
+                return None;
+            }
+            first += low * inner;
+            base += axis.stride * low as isize;
+            if low < high {
+                let inner = axes[k + 1..].iter().map(|axis| (axis.extent, axis.stride));
+                let sides = std::iter::once((high - low + 1, axis.stride)).chain(inner).collect();
+                return Some(Cover { first, base, sides });
+            }
+        }
+        Some(Cover { first, base, sides: SmallVec::new() })
     }
 }
 

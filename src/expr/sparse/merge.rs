@@ -2,10 +2,10 @@
 
 use super::cursor::{BLOCK, Block, Positions, Share};
 use crate::kernel::runs::{KEYS, MergeNetwork, RUNS, Run, longest_run};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::ops::Range;
-
-/// Stands for the end of a list: no element has this position.
-const END: usize = usize::MAX;
 
 /// Merges lists of positions: each block is the next part of their union, and for every list the places
 /// of its own positions in it.
@@ -122,20 +122,22 @@ impl<'l> Union<'l> {
         self.positions.clear();
         self.slots.resize(self.lists.len() * BLOCK, 0);
         let mut counts = vec![0; self.lists.len()];
-        while self.positions.len() < BLOCK {
-            let heads = self.lists.iter().map(|list| list.rest().first().copied().unwrap_or(END));
-            let lowest = heads.fold(END, usize::min);
-            if lowest == END {
-                break;
+        let head = |(k, list): (usize, &List<'_>)| Some(Reverse((*list.rest().first()?, k)));
+        let mut heads: BinaryHeap<_> = self.lists.iter().enumerate().filter_map(head).collect();
+        // Lists that have the position which is taken, once each.
+        let mut taken: Vec<usize> = Vec::new();
+        while self.positions.len() < BLOCK
+            && let Some(&Reverse((lowest, _))) = heads.peek()
+        {
+            taken.clear();
+            while let Some(top) = heads.peek_mut().filter(|top| top.0.0 == lowest) {
+                let Reverse((_, k)) = PeekMut::pop(top);
+                self.slots[k * BLOCK + counts[k]] = self.positions.len() as u16;
+                counts[k] += 1;
+                self.lists[k].taken += 1;
+                taken.push(k);
             }
-            let lists = self.lists.iter_mut().zip(self.slots.chunks_exact_mut(BLOCK));
-            for ((list, slots), count) in lists.zip(&mut counts) {
-                if list.rest().first() == Some(&lowest) {
-                    slots[*count] = self.positions.len() as u16;
-                    *count += 1;
-                    list.taken += 1;
-                }
-            }
+            heads.extend(taken.iter().filter_map(|&k| head((k, &self.lists[k]))));
             self.positions.push(lowest);
         }
         for (k, (list, &count)) in self.lists.iter().zip(&counts).enumerate() {

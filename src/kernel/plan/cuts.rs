@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::memory::{list, push};
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// Elements of a box that each operand is copied from at most, unless they lie in one block.
 pub(crate) const BOX: usize = 1 << 17;
@@ -81,7 +82,14 @@ impl Cuts {
             .copied()
             .filter(|&k| !areas[k].as_ref().is_some_and(|(grid, _)| grid.is_coarse()))
             .collect();
-        let lengths = lengths(&nest, &bounded, most);
+        // Of so many neighbours along a loop, the extent of the box that is copied.
+        let span = |l: usize, k: usize, length: usize| match &areas[k] {
+            Some((_, area)) => {
+                area.lanes[l].map_or(1, |lane| lane.span(nest.loops[l].extent, length))
+            }
+            None => length,
+        };
+        let lengths = lengths(&nest, &bounded, &span, most);
         let mut starts = SmallVec::new();
         for (l, &length) in lengths.iter().enumerate() {
             starts.push(cut(&nest.loops[l], l, &areas, tables, length)?);
@@ -198,8 +206,14 @@ fn sort_loop(l: &mut Loop, k: usize, tables: &mut Vec<Cow<'_, [usize]>>) -> Resu
     Ok(())
 }
 
-/// Longest parts of the loops, so that copies of these operands fit in scratch memory.
-fn lengths(nest: &Nest, copied: &[usize], most: usize) -> SmallVec<[usize; 4]> {
+/// Longest parts of the loops, so that copies of these operands fit in scratch memory. `span` tells what has to be copied
+/// of an operand for a part of a loop.
+fn lengths(
+    nest: &Nest,
+    copied: &[usize],
+    span: &dyn Fn(usize, usize, usize) -> usize,
+    most: usize,
+) -> SmallVec<[usize; 4]> {
     let moves = |l: usize, k: usize| nest.loops[l].steps[k].stride != 0;
     let mut lengths: SmallVec<[usize; 4]> = nest
         .loops
@@ -214,7 +228,7 @@ fn lengths(nest: &Nest, copied: &[usize], most: usize) -> SmallVec<[usize; 4]> {
     let size = |lengths: &[usize]| -> usize {
         let of_operand = |&k: &usize| -> usize {
             let moving = (0..lengths.len()).filter(|&l| moves(l, k));
-            moving.map(|l| lengths[l]).fold(1, usize::saturating_mul)
+            moving.map(|l| span(l, k, lengths[l])).fold(1, usize::saturating_mul)
         };
         copied.iter().map(of_operand).max().unwrap_or(0)
     };
@@ -255,18 +269,18 @@ fn cut(
     let mut last = 0;
     let edges = Edges::new(own, l, areas, tables);
     while last < own.extent {
-        // Small blocks are read together: the last edge within reach. Large ones end a part.
+        // Small blocks are read together: the last edge within reach. Large ones end a part, and blocks between that are not needed.
         let mut end = last.saturating_add(length).min(own.extent);
         let mut edge = edges.after(last);
-        if edge.large {
+        if edge.ends {
             end = end.min(edge.at);
         } else {
             let mut best = None;
-            while edge.at <= end && !edge.large {
+            while edge.at <= end && !edge.ends {
                 best = Some(edge.at);
                 edge = edges.after(edge.at);
             }
-            end = if edge.large && edge.at <= end { edge.at } else { best.unwrap_or(end) };
+            end = if edge.ends && edge.at <= end { edge.at } else { best.unwrap_or(end) };
         }
         last = end;
         if last < own.extent {
@@ -291,13 +305,18 @@ struct Along<'a> {
     list: Option<&'a [usize]>,
     lowest: usize,
     large: bool,
+    /// Whether blocks come in order, so that what is between two of them is needed nowhere.
+    in_order: bool,
+    /// Digits that are in one block, found last.
+    found: Cell<(usize, usize)>,
 }
 
 /// The end of a block.
 #[derive(Clone, Copy)]
 struct Edge {
     at: usize,
-    large: bool,
+    /// Whether it ends a part.
+    ends: bool,
 }
 
 impl<'a> Edges<'a> {
@@ -311,13 +330,16 @@ impl<'a> Edges<'a> {
         for (k, area) in areas.iter().enumerate() {
             let Some((grid, area)) = area else { continue };
             let Some(lane) = area.lanes[l] else { continue };
+            let list = table(own, k, tables);
             operands.push(Along {
                 first: area.low[lane.axis],
                 step: lane.step,
                 block: grid.block()[lane.axis],
-                list: table(own, k, tables),
+                list,
                 lowest: if lane.step < 0 { lane.reach.high } else { lane.reach.low },
                 large: grid.is_coarse(),
+                in_order: list.is_none_or(<[usize]>::is_sorted) && area.has_own_axes(),
+                found: Cell::new((0, 0)),
             });
         }
         Self { extent: own.extent, operands }
@@ -325,11 +347,12 @@ impl<'a> Edges<'a> {
 
     /// The next edge beyond a digit of the loop.
     fn after(&self, digit: usize) -> Edge {
-        let mut next = Edge { at: self.extent, large: true };
+        let mut next = Edge { at: self.extent, ends: true };
         for along in &self.operands {
             let at = along.after(digit, self.extent);
-            if at < next.at || (at == next.at && at < self.extent && !next.large) {
-                next = Edge { at, large: along.large || (at == next.at && next.large) };
+            if at < self.extent && at <= next.at {
+                let ends = along.large || along.is_gap(at);
+                next = Edge { at, ends: ends || (at == next.at && next.ends) };
             }
         }
         next
@@ -343,12 +366,24 @@ impl Along<'_> {
         self.first + self.step.unsigned_abs() * position.abs_diff(self.lowest)
     }
 
+    /// Whether there are blocks between those of a digit and of the one before.
+    fn is_gap(&self, digit: usize) -> bool {
+        let [before, here] = [digit - 1, digit].map(|digit| self.at(digit) / self.block);
+        self.in_order && before.abs_diff(here) > 1
+    }
+
     fn after(&self, digit: usize, extent: usize) -> usize {
         let here = self.at(digit);
         match self.list {
             Some(_) => {
-                let same = |&next: &usize| self.at(next) / self.block != here / self.block;
-                (digit + 1..extent).find(same).unwrap_or(extent)
+                let (from, end) = self.found.get();
+                if (from..end).contains(&digit) {
+                    return end;
+                }
+                let other = |&next: &usize| self.at(next) / self.block != here / self.block;
+                let end = (digit + 1..extent).find(other).unwrap_or(extent);
+                self.found.set((digit, end));
+                end
             }
             None => {
                 let step = self.step.unsigned_abs();

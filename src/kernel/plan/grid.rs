@@ -1,12 +1,15 @@
 //! Storage in blocks, as numbers: where the elements of an operand lie among blocks.
 
-use super::{Nest, Reach};
+use super::{BOX, Loop, Nest, Reach};
 use crate::kernel::threads;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Fewest elements of blocks that evaluations go through one by one.
 const COARSE: usize = 1 << 12;
+
+/// Boxes that are large are copied whole with at most as many elements for each that is wanted.
+const SPARSEST: usize = 4;
 
 /// One number an axis.
 pub(crate) type Sides = SmallVec<[usize; 4]>;
@@ -64,6 +67,22 @@ impl Grid {
         digits.collect()
     }
 
+    /// How many steps of a loop, which begins at an address of storage or ends there, stay in a line of it, if its steps
+    /// are those of an axis, and it is several lines as a whole.
+    pub(super) fn line(&self, lowest: isize, stride: isize, extent: usize) -> Option<usize> {
+        let lowest = usize::try_from(lowest).ok().filter(|_| stride != 0)?;
+        let stride = stride.unsigned_abs();
+        let weights = self.weights();
+        let axis = (1..weights.len()).find(|&axis| {
+            stride.is_multiple_of(weights[axis]) && stride / weights[axis] < self.extents[axis]
+        })?;
+        let (step, whole) = (stride / weights[axis], self.extents[axis]);
+        let begins =
+            step > 0 && whole.is_multiple_of(step) && lowest / weights[axis] % whole < step;
+        let line = whole.checked_div(step)?;
+        (begins && extent > line && extent.is_multiple_of(line)).then_some(line)
+    }
+
     /// Blocks held for each of the threads that share in an evaluation.
     pub(crate) fn held_by_each(&self) -> usize {
         self.held / threads().max(1)
@@ -92,6 +111,15 @@ pub(crate) struct Lane {
     pub(crate) step: isize,
     /// Lowest and highest position.
     pub(crate) reach: Reach,
+}
+
+impl Lane {
+    /// The extent along the axis of so many neighbours, on average, of all those of a loop.
+    pub(crate) fn span(self, extent: usize, length: usize) -> usize {
+        let far = self.step.unsigned_abs().saturating_mul(self.reach.high - self.reach.low);
+        let each = far.div_ceil((extent - 1).max(1));
+        each.saturating_mul(length - 1).min(far) + 1
+    }
 }
 
 /// Where an operand lies in a nest: a box of the extents, and an axis for each loop.
@@ -153,6 +181,21 @@ impl Area {
         Some(Self { low, high, lanes })
     }
 
+    /// The same for a box that is copied whole: `None` also if that is large, and has much that the nest has not.
+    pub(crate) fn to_copy(
+        grid: &Grid,
+        nest: &Nest,
+        operand: usize,
+        tables: &[Cow<'_, [usize]>],
+    ) -> Option<Self> {
+        let area = Self::new(grid, nest, operand, tables)?;
+        let all = area.sides().iter().fold(1, |all: usize, &side| all.saturating_mul(side));
+        let moving = nest.loops.iter().filter(|l| l.steps[operand].stride != 0);
+        let wanted = moving.fold(1, |all: usize, l| all.saturating_mul(l.extent));
+        let much = BOX.max(wanted).saturating_mul(SPARSEST);
+        (all <= much || area.only_block(grid).is_some()).then_some(area)
+    }
+
     /// Whether no two loops run along one axis: then parts of loops that end where blocks do make boxes that share no
     /// block. Where two do, a part of the inner one comes to other blocks at each position of the outer one.
     pub(crate) fn has_own_axes(&self) -> bool {
@@ -166,6 +209,15 @@ impl Area {
             let digits = corner.iter().zip(&grid.block);
             digits.map(|(digit, block)| digit / block).collect()
         })
+    }
+
+    /// How many parts ends of blocks make of a nest at most.
+    pub(crate) fn most_parts(&self, grid: &Grid, nest: &Nest) -> usize {
+        let [first, last] = self.blocks(grid);
+        let of_loop = |(lane, l): (&Option<Lane>, &Loop)| {
+            lane.map_or(1, |lane| (last[lane.axis] - first[lane.axis] + 1).min(l.extent))
+        };
+        self.lanes.iter().zip(&nest.loops).map(of_loop).fold(1, usize::saturating_mul)
     }
 
     /// Calls `visit` with the index of every block that it touches, in row-major order.

@@ -29,6 +29,7 @@ use crate::error::Result;
 use pieces::Piece;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// One number an operand; operand 0 is the output.
 pub(crate) type PerOperand<T> = SmallVec<[T; 4]>;
@@ -90,6 +91,26 @@ pub(crate) trait Relocate: Sync + std::fmt::Debug {
     /// Calls `visit` with the addresses that so many neighbouring positions stand for, in their order, as runs: the first
     /// address, the distance of the next and how many. `false`, and nothing visited, if they are best replaced one by one.
     fn for_each_run(&self, start: usize, count: usize, visit: VisitRun<'_>) -> bool;
+
+    /// The smallest box below that has all of these positions, if it is affine.
+    fn cover(&self, positions: Range<usize>) -> Option<Cover>;
+}
+
+/// Neighbouring positions, as loops over the addresses that they stand for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cover {
+    pub(crate) first: usize,
+    /// Address of the first.
+    pub(crate) base: isize,
+    /// Extents and strides.
+    pub(crate) sides: SmallVec<[(usize, isize); 4]>,
+}
+
+impl Cover {
+    /// How many positions.
+    pub(crate) fn count(&self) -> usize {
+        self.sides.iter().fold(1, |all: usize, (extent, _)| all.saturating_mul(*extent))
+    }
 }
 
 /// Steps of one operand along one loop: a stride, times the entries of a table if there is one.

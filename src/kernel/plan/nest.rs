@@ -32,6 +32,7 @@ impl Nest {
             nest.loops.extend(piece.loops.iter().cloned());
         }
         // A loop over one digit of a table still has an entry to add, which a tile does.
+        nest.split_lines(operands);
         nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
         nest.loops.sort_by_key(|l| Reverse(l.cost()));
         // Storage in blocks keeps loops apart, as it is cut along axes.
@@ -52,6 +53,37 @@ impl Nest {
             nest.set_block(blocking, operands);
         }
         (nest, rest)
+    }
+
+    /// Splits loops that go on from one line of storage in blocks to the next, and are whole lines: blocks are cut along
+    /// axes.
+    fn split_lines(&mut self, operands: &[Operand<'_>]) {
+        for (k, operand) in operands.iter().enumerate() {
+            let (Supply::Blocks(grid), None) = (operand.supply, operand.relocate) else { continue };
+            let mut l = 0;
+            while let Some(own) = self.loops.get(l) {
+                let falls = self.loops.iter().filter(|l| l.steps[k].stride < 0);
+                let lowest = falls.fold(self.bases[k], |at, l| {
+                    at.wrapping_add(l.steps[k].stride.wrapping_mul(l.extent as isize - 1))
+                });
+                let line = match own.steps.iter().all(|step| step.table.is_none()) {
+                    true => grid.line(lowest, own.steps[k].stride, own.extent),
+                    false => None,
+                };
+                let Some(line) = line else {
+                    l += 1;
+                    continue;
+                };
+                let own = &mut self.loops[l];
+                let rows = own.steps.iter().map(|step| Step {
+                    stride: step.stride.wrapping_mul(line as isize),
+                    table: None,
+                });
+                let rows = Loop { extent: own.extent / line, steps: rows.collect() };
+                own.extent = line;
+                self.loops.insert(l, rows);
+            }
+        }
     }
 
     /// Merges neighbouring loops that every operand patterns as if they were one.

@@ -110,11 +110,15 @@ fn lists_are_visited_in_order_of_storage() {
 #[test]
 fn what_follows_no_axis_is_read_in_runs() {
     let grid = Grid::new(&[100, 100], &[64, 64], 1, 10_000).unwrap();
-    // A diagonal, and one axis over all rows.
-    for (extents, strides) in [(&[100][..], &[101][..]), (&[10_000], &[1])] {
-        let operand = far(strides, Supply::Blocks(&grid));
-        let nest = plan(extents, &[linear(0, strides), operand], Blocking::SCRATCH).unwrap();
-        assert_eq!(Area::new(&grid, &nest.nests[0], 1, &nest.tables), None);
+    // A diagonal, one axis over all rows, and one over parts of rows.
+    for (base, extent, stride, loops) in
+        [(0, 100, 101, None), (0, 10_000, 1, Some([100, 100])), (1, 9_998, 1, None)]
+    {
+        let operand = Operand { base, ..far(&[stride], Supply::Blocks(&grid)) };
+        let plan = plan(&[extent], &[linear(0, &[stride]), operand], Blocking::SCRATCH).unwrap();
+        let area = Area::new(&grid, &plan.nests[0], 1, &plan.tables);
+        let found = area.map(|_| [0, 1].map(|l| plan.nests[0].loops[l].extent));
+        assert_eq!(found, loops);
     }
     assert_eq!(Grid::new(&[5, 5], &[2], 0, 25), None);
     assert_eq!(Grid::new(&[5, 5], &[2, 0], 0, 25), None);

@@ -4,7 +4,8 @@ use super::{blocks_of, tensor};
 use crate::support::pool;
 use lensor::StorageError;
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const N: usize = 512;
 
@@ -124,6 +125,59 @@ fn parts_load_their_blocks_alone() {
     assert_eq!(loads(&t, || masked.to_vec().unwrap()), 4 * 8);
     assert_eq!(loads(&t, || masked.clone().sum(0).eval().unwrap()), 4 * 8);
     assert_eq!(loads(&t, || t.view().diagonal(0, 1).unwrap().to_vec().unwrap()), 8);
+}
+
+/// The same of blocks that are so small that they are read together: what lies between them is neither loaded nor
+/// copied, nor stored.
+#[test]
+fn small_blocks_between_are_not_loaded() {
+    const LEN: usize = 1 << 22;
+    /// Blocks of 64, made when they are asked for.
+    struct Numbers(AtomicUsize);
+    impl Blocks for Numbers {
+        type Elem = u32;
+        fn extents(&self) -> &[usize] {
+            &[LEN]
+        }
+        fn block(&self) -> &[usize] {
+            &[64]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, u32>, StorageError> {
+            Ok(Block::from((0..64).map(|k| (64 * index[0] + k) as u32).collect::<Vec<_>>()))
+        }
+    }
+    impl BlocksMut for Numbers {
+        fn store(&self, _index: &[usize], from: &[u32]) -> Result<(), StorageError> {
+            assert!(from.contains(&7));
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+    let new = || {
+        let chunked = Chunked::new(Numbers(AtomicUsize::new(0))).unwrap().with_blocks(1 << 14);
+        Tensor::new([LEN], chunked).unwrap()
+    };
+    let far: Vec<usize> = (0..1000).map(|k| k * 4100 + k % 3).collect();
+    let near: Vec<usize> = (0..1000).flat_map(|k| [k * 128 + 5, k * 128 + 60]).collect();
+    let mixed: Vec<usize> = (0..1000).map(|k| k * 777 % 1000 * 4100).collect();
+    for list in [far, near, mixed] {
+        let mut t = new();
+        let part = t.view().select((&list[..],)).unwrap();
+        assert!(part.to_vec().unwrap().iter().zip(&list).all(|(&x, &k)| x as usize == k));
+        // Beside another operand, whose list is in another order.
+        let reversed = t.view().flip(0).unwrap().select((&list[..],)).unwrap();
+        let sum = (&part + &reversed.flip(0).unwrap()).eval().unwrap();
+        assert_eq!(sum.len(), list.len());
+        let loads = t.storage().stats().loads;
+        assert!((1000..=2000).contains(&loads), "{loads}");
+        t.view_mut().select((&list[..],)).unwrap().fill(7).unwrap();
+        assert_eq!(t.storage().storage().0.load(Ordering::Relaxed), 1000);
+        assert_eq!(t.storage().stats().loads - loads, 0);
+    }
+    let t = new();
+    let steps = t.view().select((Select::between(None, None, 4000),)).unwrap();
+    assert_eq!(steps.sum(..).item().unwrap(), (0..1049).map(|k| k * 4000).sum::<u64>());
+    assert_eq!(t.storage().stats().loads, 1049);
 }
 
 /// Assignments store each block once, and load those that they cover in part alone.
