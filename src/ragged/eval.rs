@@ -1,12 +1,12 @@
 //! Evaluation: the items of an expression, computed as a dense one.
 
 use super::expr::{LazyRagged, RaggedExpr};
-use super::form::{Extent, Form, content_shape};
+use super::form::{Extent, Form, content_shape, placed};
 use super::joint::{ALL, Joint};
 use super::levels::levels_of;
 use super::{Ragged, Stretch};
 use crate::error::{Error, Result};
-use crate::expr::{Explanation, Lazy};
+use crate::expr::{Explanation, Lazy, first_fault};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 
@@ -42,6 +42,22 @@ pub(super) fn at_path(mut error: Error, joint: &Joint<'_>) -> Error {
         *index = path;
     }
     error
+}
+
+/// The first error of an expression in row-major order, for one that was met where it is read in another, and is brought
+/// to an index of the expression by `place`.
+#[cold]
+pub(super) fn first_error<E: RaggedExpr>(
+    e: &E,
+    joint: &Joint<'_>,
+    error: Error,
+    place: impl FnOnce(Error) -> Error,
+) -> Error {
+    let flat = e.flat(joint).and_then(|flat| Lazy(flat).reshape(content_shape(&joint.form)));
+    match flat.ok().and_then(|content| first_fault(&content, &error)) {
+        Some(first) => placed(first, &joint.form, &joint.form, &joint.form.trailing),
+        None => place(error),
+    }
 }
 
 impl<S: Reader> Ragged<S> {

@@ -168,7 +168,7 @@ impl<S: Reader> Reader for PaddedRows<S> {
         let (head, first) = ((extent - start % extent) % extent, start.div_ceil(extent));
         let rows = out.len().saturating_sub(head) / extent;
         let mut done = 0;
-        if let (1.., Some(lens)) = (rows, self.lens.get(first..first + rows)) {
+        if let (1.., Some(lens)) = (rows, self.lens.get(first..first.saturating_add(rows))) {
             let whole = head..head + rows * extent;
             let padding = (self.extent, self.fill);
             if self.rows.pad_rows(first, lens, padding, &mut out[whole.clone()]).is_some() {

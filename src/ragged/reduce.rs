@@ -2,7 +2,7 @@
 
 use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
-use super::eval::of_items;
+use super::eval::{first_error, of_items};
 use super::expr::{IntoRagged, RaggedExpr};
 use super::form::{Extent, Form, Joined, content_shape, placed, shape_of, unlisted, unravelled};
 use super::groups::{Behind, Merged, bounds};
@@ -306,7 +306,7 @@ where
                 let bounds = SegmentOffsets::Wide(&bounds);
                 let data = self.rows(&content, bounds, |row| result.path(axis, row), axis);
                 let place = |error| placed(unlisted(error, &order), form, &result, &form.trailing);
-                let data = data.map_err(place)?;
+                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
                 (result, data)
             }
         };

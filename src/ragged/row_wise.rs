@@ -1,6 +1,7 @@
 //! Operations on rows one by one: their items in memory, and tasks of neighbouring rows.
 
 use super::deferred::RaggedCompute;
+use super::eval::first_error;
 use super::expr::RaggedExpr;
 use super::form::{Extent, Form, content_shape};
 use super::joint::Joint;
@@ -100,7 +101,8 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         let count = form.count()?;
         let content = content.move_axis(from, rank - 1)?;
         let place = |error| placed(error, form, from);
-        let data = &expr::elements(&content).map_err(&place)?[..];
+        let data = expr::elements(&content);
+        let data = &data.map_err(|error| first_error(&self.e, &joint, error, place))?[..];
         let rows = lanes.rows(count);
         let results = lanes.output(rows);
         let work = Work { operation: &self.operation, lanes: &lanes, data };

@@ -7,13 +7,8 @@ use crate::expr::{Explanation, Expr, SMALL, bytes_read, small_in_words};
 use crate::kernel::{PARALLEL, threads};
 
 impl<E: Expr> Along<'_, E> {
-    /// What the sweep named `what` would do, after [`Self::copied`] if it `copies`.
-    pub(crate) fn explain<W: Sweep<E::Elem>>(
-        &self,
-        what: &str,
-        sweep: &W,
-        copies: bool,
-    ) -> Result<Explanation> {
+    /// What the sweep named `what` would do.
+    pub(crate) fn explain<W: Sweep<E::Elem>>(&self, what: &str, sweep: &W) -> Result<Explanation> {
         let results = self.shape_of(sweep.results());
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
@@ -33,8 +28,7 @@ impl<E: Expr> Along<'_, E> {
                 (if read.lanes { 1 } else { read.width }, read.rows.explain())
             }
         };
-        let operand =
-            if copies && self.is_torn() { "copied to memory first, in order" } else { operand };
+        let operand = if self.is_torn() { "copied to memory first, in order" } else { operand };
         let together = match width {
             1 => "one by one".to_string(),
             width => format!("up to {} side by side", width.min(sweep.width())),

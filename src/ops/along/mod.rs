@@ -170,12 +170,15 @@ impl<'e, E: Expr> Along<'e, E> {
         self.is_torn().then(|| Lazy(self.e.by_ref()).eval()).transpose()
     }
 
-    /// All results, in row-major order, to all slots of `out`.
+    /// All results, in row-major order, to all slots of `out`; of a copy, if the operand is torn.
     pub(crate) fn fill<W: Sweep<E::Elem>>(
         &self,
         sweep: &W,
         out: &mut [MaybeUninit<W::Out>],
     ) -> Result<kernel::Filled> {
+        if let Some(copy) = self.copied()? {
+            return Along::new(&copy.view(), self.axis)?.fill(sweep, out);
+        }
         let _results_of_leaves = prepare(self.e)?;
         let gaps =
             Gaps { overflow: AtomicUsize::new(usize::MAX), empty: AtomicUsize::new(usize::MAX) };

@@ -157,11 +157,12 @@ impl Calls<'_> {
             let calls = size(self.loops, &ranges);
             let least = |k: usize| calls * self.results[k];
             let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
-            O::load(out, &mut vectors, &ranges, least)?;
-            let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
-            let done = self.part::<I, O>(operands, &ranges, results, work);
+            let done = O::load(out, &mut vectors, &ranges, least).and_then(|()| {
+                let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
+                self.part::<I, O>(operands, &ranges, results, work)?;
+                O::store(out, &vectors, &ranges)
+            });
             done.map_err(|error| first(error, || I::try_all(operands)))?;
-            O::store(out, &vectors, &ranges)?;
         }
         Ok(())
     }
@@ -320,10 +321,7 @@ fn size(loops: &Shape, ranges: &[Range<usize>]) -> usize {
 #[cold]
 fn first(error: Error, operands: impl FnOnce() -> Result<()>) -> Error {
     match error {
-        Error::Elementary { .. }
-        | Error::Cast { .. }
-        | Error::Arithmetic { .. }
-        | Error::Storage { .. } => operands().err().unwrap_or(error),
-        other => other,
+        Error::OutOfMemory { .. } => error,
+        error => operands().err().unwrap_or(error),
     }
 }

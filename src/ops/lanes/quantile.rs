@@ -146,12 +146,14 @@ struct Selection<T: Sortable> {
     points: Vec<Point>,
     /// The ranks of all points, ascending.
     ranks: Vec<usize>,
+    shared: Shared<T>,
 }
 
 impl<T: Sortable> Default for Selection<T> {
     fn default() -> Self {
         let (keys, points, ranks) = (Vec::new(), Vec::new(), Vec::new());
-        Self { numbers: Vec::new(), keys, len: 0, points, ranks }
+        let shared = Shared { key: None, elements: Vec::new(), before: 0 };
+        Self { numbers: Vec::new(), keys, len: 0, points, ranks, shared }
     }
 }
 
@@ -181,35 +183,57 @@ impl<T: Real + Sortable> Selection<T> {
         interpolation: Interpolation,
     ) -> Result<()> {
         self.aim(lane.len(), quantiles, interpolation)?;
-        let Self { keys, ranks, points, .. } = self;
+        let Self { keys, ranks, points, shared, .. } = self;
         refill(keys, lane.iter().map(|x| x.key(false)))?;
-        let mut start = 0;
-        for &rank in ranks.iter() {
-            keys[start..].select_nth_unstable(rank - start);
-            start = rank + 1;
-        }
+        select(keys, 0, ranks);
+        shared.key = None;
         for (slot, point) in out.iter_mut().zip(points) {
-            let low = ranked(lane, keys, point.low);
+            let low = shared.ranked(lane, keys, point.low)?;
             *slot = if point.high == point.low {
                 low
             } else {
-                between(low, ranked(lane, keys, point.high), point.part)
+                between(low, shared.ranked(lane, keys, point.high)?, point.part)
             };
         }
         Ok(())
     }
 }
 
-/// The element of a rank, once its key stands where it would if all were sorted.
-fn ranked<T: Sortable>(lane: &[T], keys: &[T::Key], rank: usize) -> T {
-    let key = keys[rank];
-    let element = T::from_key(key, false);
-    if T::SHARED.iter().all(|shared| shared.key(false) != key) {
-        return element;
+/// Brings the keys of ascending ranks where they would stand if all were sorted; the first key has the rank `first`.
+fn select<K: Ord>(keys: &mut [K], first: usize, ranks: &[usize]) {
+    let (below, above) = ranks.split_at(ranks.len() / 2);
+    let Some((&rank, above)) = above.split_first() else { return };
+    let (low, _, high) = keys.select_nth_unstable(rank - first);
+    select(low, first, below);
+    select(high, rank + 1, above);
+}
+
+/// The elements of a lane that share one key, in order.
+#[derive(Debug)]
+struct Shared<T: Sortable> {
+    key: Option<T::Key>,
+    elements: Vec<T>,
+    /// How many have a lower key.
+    before: usize,
+}
+
+impl<T: Sortable> Shared<T> {
+    /// The element of a rank, once its key stands where it would if all were sorted.
+    fn ranked(&mut self, lane: &[T], keys: &[T::Key], rank: usize) -> Result<T> {
+        let key = keys[rank];
+        let element = T::from_key(key, false);
+        if T::SHARED.iter().all(|shared| shared.key(false) != key) {
+            return Ok(element);
+        }
+        if self.key != Some(key) {
+            self.before = keys.iter().filter(|&&other| other < key).count();
+            self.elements.clear();
+            try_reserve_exact(&mut self.elements, lane.len())?;
+            self.elements.extend(lane.iter().copied().filter(|x| x.key(false) == key));
+            self.key = Some(key);
+        }
+        Ok(self.elements.get(rank - self.before).copied().unwrap_or(element))
     }
-    let before = keys.iter().filter(|&&other| other < key).count();
-    let mut sharing = lane.iter().filter(|x| x.key(false) == key);
-    sharing.nth(rank - before).copied().unwrap_or(element)
 }
 
 /// The number `part` of the way from `a` to `b`, exact at both ends; `a <= b`.

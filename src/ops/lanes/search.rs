@@ -117,8 +117,13 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         Ok(found)
     }
 
+    /// Larger ones if what is searched is evaluated for each.
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        Ok(Boxes::new(self.needles.shape()?, limit))
+        let held = match row_major(&self.sorted) {
+            Some(_) => 0,
+            None => self.sorted.shape()?.count()?,
+        };
+        Ok(Boxes::new(self.needles.shape()?, limit.max(held)))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<usize>>> {

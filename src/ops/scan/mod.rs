@@ -234,7 +234,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
         self.check()?;
-        along.explain("scan", &self.running(&along)?, true)
+        along.explain("scan", &self.running(&along)?)
     }
 }
 

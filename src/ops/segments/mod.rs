@@ -23,7 +23,7 @@ use crate::expr::{
 };
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
-use crate::memory::{list, try_with_capacity, zeros};
+use crate::memory::{list, sort_by, try_with_capacity, zeros};
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{Freedom, Reducer};
 use crate::shape::Shape;
@@ -128,7 +128,7 @@ pub trait Segments: IntoExpr + Sized {
         R: Reducer<Self::Elem>,
     {
         let mut order = list(0..keys.len())?;
-        order.sort_unstable_by(|&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)));
+        sort_by(&mut order, &mut Vec::new(), |&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)))?;
         let kinds = || order.chunk_by(|&a, &b| keys[a] == keys[b]);
         let (mut found, mut numbers) = (try_with_capacity(kinds().count())?, zeros(keys.len())?);
         for (number, kind) in kinds().enumerate() {
@@ -224,7 +224,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     }
 
     fn explain(&self) -> Result<Explanation> {
-        self.with(&[], |along, cuts| along.explain("segments", cuts, false))
+        self.with(&[], |along, cuts| along.explain("segments", cuts))
     }
 }
 

@@ -42,6 +42,25 @@ fn elements_behind_rows_have_their_index() {
     assert_eq!(index, [1, 1, 0, 1]);
 }
 
+/// The first in row-major order, also where rows are read in another.
+#[test]
+fn the_first_element_that_fails_is_told() {
+    let index = |error: Error| match error {
+        Error::Cast { index, .. } => index,
+        error => panic!("{error}"),
+    };
+    // The first two items of the rows are folded before the third of the first row.
+    let r = rows(&[2], &[3, 2], Tensor::from(vec![0, 0, -1, -1, 0]));
+    assert_eq!(index(r.cast::<u8>().sum(0).eval().unwrap_err()), [0, 2]);
+    // Lanes along a fixed axis behind rows are evaluated for the last axis of all.
+    let content = Tensor::from_vec([2, 2, 2], vec![0, -1, 0, 0, 0, 0, 0, 0]).unwrap();
+    let other = Tensor::from_vec([2, 2, 2], vec![0, 0, -1, 0, 0, 0, 0, 0]).unwrap();
+    let (one, other) = (rows(&[1], &[2], content), rows(&[1], &[2], other));
+    let sum = one.cast::<u8>() + other.cast::<u8>();
+    let sorted = sum.sort(2, lensor::lanes::SortOrder::Ascending);
+    assert_eq!(index(sorted.eval().unwrap_err()), [0, 0, 0, 1]);
+}
+
 /// Destinations that hold an element twice within an item.
 #[test]
 fn axes_that_share_elements_are_those_of_the_rows() {
