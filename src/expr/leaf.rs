@@ -1,6 +1,7 @@
 //! The leaves of expressions, and the one place where storage meets map.
 
 mod blocks;
+mod cover;
 mod load;
 mod memory;
 mod row;

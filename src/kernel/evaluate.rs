@@ -98,14 +98,11 @@ impl<'p> Local<'p> {
         (self.nest.bases[k] + self.lowest_along(k, &all)) as usize
     }
 
-    /// Lowest and highest address of an operand, before they are relocated.
-    pub(crate) fn reach(&self, k: usize) -> [usize; 2] {
-        let far = self.nest.loops.iter().map(|own| {
-            let Reach { low, high } = Reach::of(own, k, &self.tables);
-            own.steps[k].stride.unsigned_abs().saturating_mul(high - low)
-        });
-        let (low, far) = (self.lowest(k), far.fold(0, usize::saturating_add));
-        [low, low.saturating_add(far)]
+    /// From the lowest to the highest address of an operand along a loop, before they are relocated.
+    pub(crate) fn reach_along(&self, k: usize, l: usize) -> usize {
+        let own = &self.nest.loops[l];
+        let Reach { low, high } = Reach::of(own, k, &self.tables);
+        own.steps[k].stride.unsigned_abs().saturating_mul(high - low)
     }
 
     /// The least that some loops add to the address of an operand.

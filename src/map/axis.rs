@@ -274,16 +274,17 @@ fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let (up, down) = (one.max(other), one.min(other));
     let period = up - down;
     let reach = (highest - lowest) / common;
-    let two_steps_only = steps.all(|step| step == one || step == other);
-    if up > 0 && down < 0 && (reach as i128) < period && two_steps_only {
+    let falls_back = up > 0 && down < 0 && (reach as i128) < period;
+    if falls_back && steps.all(|step| step == one || step == other) {
         let (axis, extra) =
             normal_cycle(extent, stride, period as usize, first as usize, up as usize);
         return Ok((axis, constant + extra));
     }
-    let table = if !mirrored && lowest == 0 && common == 1 {
-        table
-    } else {
-        listed(positions.iter().map(|&position| reduced(position)), extent)?
+    let table = match common {
+        1 if !mirrored && lowest == 0 => table,
+        // Without a division.
+        1 => listed(positions.iter().map(|position| position.abs_diff(zero)), extent)?,
+        _ => listed(positions.iter().map(|&position| reduced(position)), extent)?,
     };
     Ok((AxisMap { extent, stride: stride as isize, pattern: Pattern::Listed(table) }, constant))
 }

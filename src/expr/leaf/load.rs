@@ -4,9 +4,8 @@
 use super::blocks::{copy_area, load, place};
 use super::{LeafCursor, Memory};
 use crate::error::{Error, Result, StorageError};
-use crate::kernel::inner::out_of_span;
-use crate::kernel::{Area, Cover, Footprint, Grid, Local, Run, Stop, Supply};
-use crate::memory::{list, refill, resize, try_reserve_exact};
+use crate::kernel::{Area, Footprint, Grid, Local, Run, Stop, Supply};
+use crate::memory::{list, refill, resize};
 use crate::storage::{Block, BlockIndex, Blocks, Reader};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -39,35 +38,6 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         let found = elements.copied(&*self.storage, local, &mut copy)?;
         self.memory = Memory::Copied(Arc::new(copy));
         found.map_err(failed)
-    }
-
-    /// Where operand `k` has most positions of a stage between its first and its last, brings those to memory, in their
-    /// order; `false` if it has not, or if what lies between fails.
-    #[inline(never)]
-    fn load_cover(&mut self, local: &mut Local<'_>, k: usize) -> Result<bool, Stop> {
-        /// Most positions that are read for each that is wanted.
-        const SPARSEST: usize = 4;
-        let Some(relocate) = local.relocates[k] else { return Ok(false) };
-        let moving = local.nest.loops.iter().filter(|l| l.steps[k].stride != 0);
-        let most = moving.fold(SPARSEST, |all, l| all.saturating_mul(l.extent));
-        let [low, high] = local.reach(k);
-        if high - low >= most {
-            return Ok(false);
-        }
-        let cover = relocate.cover(low..high + 1).filter(|cover| cover.count() <= most);
-        let Some(Cover { first, base, sides }) = cover else { return Ok(false) };
-        let mut inner = Local::of_leaf(base, &sides, local.supplies[k]);
-        match self.load_box(&mut inner, 1) {
-            Err(Stop::Storage { .. }) => return Ok(false),
-            done => done?,
-        }
-        let mut copy = Vec::new();
-        read_in_order(self.memory.slice().unwrap_or_default(), &inner, 1, &mut copy)?;
-        self.memory = Memory::Copied(Arc::new(copy));
-        local.nest.bases[k] = local.nest.bases[k].wrapping_sub(first as isize);
-        local.relocates[k] = None;
-        local.supplies[k] = Supply::Memory;
-        Ok(true)
     }
 
     /// Memory of an earlier copy, which is not needed any more.
@@ -137,35 +107,6 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             blocks.expect(&next);
         }
     }
-}
-
-/// Copies what operand `k` has in a box of memory without tables, in the order of its loops.
-fn read_in_order<T: Copy>(
-    slice: &[T],
-    local: &Local<'_>,
-    k: usize,
-    out: &mut Vec<T>,
-) -> Result<()> {
-    let sides = local.nest.loops.iter().map(|l| (l.extent, l.steps[k].stride));
-    let sides: SmallVec<[(usize, isize); 4]> = sides.collect();
-    let (&(columns, stride), outer) = sides.split_last().unwrap_or((&(1, 0), &[]));
-    let rows: usize = outer.iter().map(|(extent, _)| extent).product();
-    try_reserve_exact(out, rows * columns)?;
-    for row in 0..rows {
-        let (mut rest, mut at) = (row, local.nest.bases[k]);
-        for (extent, stride) in outer.iter().rev() {
-            at = at.wrapping_add(stride.wrapping_mul((rest % extent) as isize));
-            rest /= extent;
-        }
-        let last = at.wrapping_add(stride.wrapping_mul(columns as isize - 1));
-        let inside = |at: isize| (at as usize) < slice.len();
-        if !inside(at) || !inside(last) {
-            return Err(out_of_span(at.min(last) as i128, at.max(last) as i128, slice.len()));
-        }
-        let element = |column: usize| slice[(at + stride * column as isize) as usize];
-        out.extend((0..columns).map(element));
-    }
-    Ok(())
 }
 
 /// Loads a block of storage.

@@ -4,7 +4,7 @@ use super::{evaluate, stored_count};
 use crate::error::Result;
 use crate::expr::node::{Node, Tree};
 use crate::expr::{Access, Scalar, eval, write_elements};
-use crate::map::AddressMap;
+use crate::map::{AddressMap, Layout};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -12,6 +12,9 @@ use std::borrow::Cow;
 
 /// Elements an entry from which on it pays to collect entries instead of reading tiles.
 const ELEMENTS_PER_ENTRY: usize = 8;
+/// The same where entries are looked for one by one, as their addresses do not tell an index.
+const ELEMENTS_PER_SEARCH: usize = 64;
+
 /// All elements of an expression of sparse leaves, if that is quicker by its entries.
 #[inline(never)]
 pub(in crate::expr) fn eval_sparsely<T: Copy + Send + Sync>(
@@ -61,12 +64,25 @@ pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
     if len <= eval::SMALL || !stored_count(e).1 {
         return false;
     }
-    let (mut leaves, mut entries) = (0, 0_usize);
+    let (mut leaves, mut least) = (0, 0_usize);
     e.leaves(&mut |leaf| {
         let Access::Stored { count } = leaf.access else { return };
         let repeats = (len / leaf.map.span().len().max(1)).max(1);
-        entries = entries.saturating_add(count.saturating_mul(repeats));
+        let entries = count.saturating_mul(repeats);
+        let each = match entries.saturating_mul(ELEMENTS_PER_SEARCH) <= len || is_nested(leaf.map) {
+            true => ELEMENTS_PER_ENTRY,
+            false => ELEMENTS_PER_SEARCH,
+        };
+        least = least.saturating_add(entries.saturating_mul(each));
         leaves += 1;
     });
-    leaves > 0 && entries.saturating_mul(ELEMENTS_PER_ENTRY) <= len
+    leaves > 0 && least <= len
+}
+
+/// Whether an address tells the index that it has in every stage.
+fn is_nested(map: &AddressMap) -> bool {
+    let is_nested = |stage: &Layout| {
+        stage.is_contiguous() || matches!(stage.coalesced().nested(), Ok(Some(_)))
+    };
+    std::iter::once(map.top()).chain(map.rest()).all(is_nested)
 }
