@@ -1,10 +1,11 @@
 //! Iteration over elements, a block at a time.
 
 use crate::error::Result;
-use crate::expr::{Boxes, TURNED, box_shape, lies_turned, selectors};
+use crate::expr::{Boxes, Rows, TURNED, box_shape, erased, lies_turned, selectors};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+use smallvec::SmallVec;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::Range;
@@ -21,8 +22,7 @@ impl<S: Reader> Tensor<S> {
     /// ```
     pub fn try_iter(&self) -> Elements<'_, S> {
         let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
-        let block = if lies_turned(self) { TURNED } else { BLOCK };
-        let boxes = Boxes::new(shape.clone(), block);
+        let boxes = Boxes::new(shape.clone(), at_once(self, &shape));
         let singles = 0..FEW.min(count);
         Elements {
             tensor: self,
@@ -39,6 +39,22 @@ impl<S: Reader> Tensor<S> {
 
 /// Elements that are read at once.
 const BLOCK: usize = 1 << 14;
+
+/// Elements that are read at once: of storage in blocks as many as it takes to load each block once, up to a limit.
+fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
+    if lies_turned(t) {
+        return TURNED;
+    }
+    let in_blocks = || {
+        t.storage().blocks().filter(|_| shape.rank() > 0)?;
+        let order: SmallVec<[usize; 8]> = (0..shape.rank()).collect();
+        let view = t.view();
+        let rows = Rows::ordered(&erased(&view), &order, 1).ok()?;
+        rows.window()
+    };
+    in_blocks().unwrap_or(0).max(BLOCK)
+}
+
 /// Elements that are read one by one at first, as there may not be more, or nobody asks for them.
 const FEW: usize = 16;
 

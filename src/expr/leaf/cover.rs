@@ -63,23 +63,21 @@ impl Dense {
         /// Fewest positions that are worth being read together.
         const FEW: usize = 128;
         let stride = |l: usize| local.nest.loops[l].steps[k].stride.unsigned_abs();
-        let mut inner: SmallVec<[usize; 4]> =
-            (0..local.nest.loops.len()).filter(|&l| stride(l) != 0).collect();
-        inner.sort_by_key(|&l| stride(l));
+        let all = 0..local.nest.loops.len();
+        let mut loops: SmallVec<[usize; 4]> = all.filter(|&l| stride(l) != 0).collect();
+        loops.sort_by_key(|&l| stride(l));
         let (mut wanted, mut len, mut depth) = (1_usize, 1_usize, 0);
-        for (number, &l) in inner.iter().enumerate() {
+        for (number, &l) in loops.iter().enumerate() {
             let far = local.reach_along(k, l);
-            (wanted, len) =
-                (wanted.saturating_mul(local.nest.loops[l].extent), len.saturating_add(far));
-            if len / SPARSEST > wanted {
-                len -= far;
+            wanted = wanted.saturating_mul(local.nest.loops[l].extent);
+            if len.saturating_add(far) / SPARSEST > wanted {
                 break;
             }
-            depth = number + 1;
+            (len, depth) = (len + far, number + 1);
         }
-        let mut outer: SmallVec<[usize; 4]> = inner.drain(depth..).collect();
+        let mut outer: SmallVec<[usize; 4]> = loops.drain(depth..).collect();
         outer.sort_unstable();
-        (len >= FEW).then_some(Self { inner, outer, len })
+        (len >= FEW).then_some(Self { inner: loops, outer, len })
     }
 }
 

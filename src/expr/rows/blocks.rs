@@ -174,12 +174,13 @@ impl Slab {
             let across = across.fold(1_usize, usize::saturating_mul);
             let blocks = across.saturating_mul(columns.div_ceil(block[last]));
             let few = grid.held_by_each() <= blocks;
-            let together = thick + 1 == last || columns > extents[last];
+            // Columns of several lines of a block are brought to memory line by line.
+            let together = thick + 1 == last && columns <= extents[last];
             let old = slab.unwrap_or_default();
             slab = Some(Self {
                 rows: old.rows.max(side(thick).saturating_mul(inner)).max(1),
                 period: old.period.max(extents[thick].saturating_mul(inner)).max(1),
-                columns: old.columns.max(side(last)).max(1),
+                columns: old.columns.max(grid.run(columns)).max(1),
                 few: old.few || few,
                 torn: old.torn || few && !together,
             });

@@ -81,8 +81,7 @@ pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
 
 /// Whether an address tells the index that it has in every stage.
 fn is_nested(map: &AddressMap) -> bool {
-    let is_nested = |stage: &Layout| {
-        stage.is_contiguous() || matches!(stage.coalesced().nested(), Ok(Some(_)))
-    };
+    let is_nested =
+        |stage: &Layout| stage.is_contiguous() || matches!(stage.coalesced().nested(), Ok(Some(_)));
     std::iter::once(map.top()).chain(map.rest()).all(is_nested)
 }

@@ -83,6 +83,18 @@ impl Grid {
         (begins && extent > line && extent.is_multiple_of(line)).then_some(line)
     }
 
+    /// How many of so many columns of a row follow one another in a block.
+    pub(crate) fn run(&self, columns: usize) -> usize {
+        let mut run = 1_usize;
+        for (&side, &extent) in self.block.iter().zip(&self.extents).rev() {
+            run = run.saturating_mul(side.min(extent));
+            if side < extent || run >= columns {
+                break;
+            }
+        }
+        run
+    }
+
     /// Blocks held for each of the threads that share in an evaluation.
     pub(crate) fn held_by_each(&self) -> usize {
         self.held / threads().max(1)

@@ -75,11 +75,12 @@ impl Nest {
                     continue;
                 };
                 let own = &mut self.loops[l];
-                let rows = own.steps.iter().map(|step| Step {
+                let lines = |step: &Step| Step {
                     stride: step.stride.wrapping_mul(line as isize),
                     table: None,
-                });
-                let rows = Loop { extent: own.extent / line, steps: rows.collect() };
+                };
+                let steps: PerOperand<Step> = own.steps.iter().map(lines).collect();
+                let rows = Loop { extent: own.extent / line, steps };
                 own.extent = line;
                 self.loops.insert(l, rows);
             }

@@ -30,7 +30,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Elements of lanes side by side that are worth being read by themselves.
+/// Elements of lanes side by side that are worth being read by themselves, and most lanes for the sake of a block.
 const FEW: usize = 4096;
 
 /// What becomes of lanes of elements `T`. How it is computed depends on the lengths of lanes alone, never

@@ -161,7 +161,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let [_, wide] = self.rows.sides_of_blocks();
         let columns = match self.rows.block_width() {
             Some(block) => block.min(width),
-            None if wide <= COLUMNS => columns.next_multiple_of(wide).min(width),
+            None if wide <= COLUMNS.max(self.rows.window().unwrap_or(0) / self.height.max(1)) => {
+                columns.next_multiple_of(wide).min(width)
+            }
             None => columns,
         };
         let per_group = width.div_ceil(columns);

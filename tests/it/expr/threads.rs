@@ -55,3 +55,20 @@ fn threads_share_whatever_order_the_results_go_to() {
     let across = || Tensor::full([large, large], 0_u8);
     assert!(is_shared(large, |e| e.sort(0, Ascending).assign_to(&mut across()?)));
 }
+
+/// Of operands and of what is done with them, operands fail first, however the work is cut.
+#[test]
+fn the_first_error_is_the_same_for_any_threads() {
+    let shape = [1400, 8];
+    let x = Tensor::full(shape, 1_i32).unwrap();
+    let mut y = x.clone();
+    y.set(&[1399, 0], 0).unwrap();
+    let at =
+        Tensor::from_index(shape, |index| if index[..] == [0, 0] { 9 } else { 0_usize }).unwrap();
+    let error = |threads: usize| {
+        let quotient = &x / &y;
+        pool(threads).install(|| quotient.take_along(1, &at).to_vec().unwrap_err())
+    };
+    assert!(matches!(error(1), Error::Arithmetic { .. }), "{}", error(1));
+    assert_eq!(error(4), error(1));
+}

@@ -6,7 +6,57 @@ use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
 use lensor::reduce::{Max, Mean, Reducer, Sum};
 use lensor::segments::Segments;
+use lensor::storage::Sparse;
 use quickcheck::QuickCheck;
+
+/// Keys that are less than any other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Least(usize);
+
+impl PartialOrd for Least {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Least {
+    fn cmp(&self, _other: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Less
+    }
+}
+
+/// An order that is none gives some groups.
+#[test]
+fn keys_without_an_order_are_grouped() {
+    let keys: Vec<Least> = (0..1000).map(|k| Least(k * 7919 % 10)).collect();
+    let t = Tensor::full([1000], 1_u32).unwrap();
+    let (found, counts) = t.group_by(0, &keys, Sum).unwrap();
+    assert_eq!(found.len(), counts.to_vec().unwrap().len());
+    assert_eq!(counts.to_vec().unwrap().iter().sum::<u64>(), 1000);
+}
+
+/// Lanes in pieces of a few elements, of memory and of storage that is none.
+#[test]
+fn segments_of_torn_lanes_are_those_of_a_copy() {
+    let data: Vec<f64> = (0..1 << 16).map(|k| f64::from(k * 37 % 1009) / 7.0).collect();
+    let sparse = Sparse::from_dense(&data, data[0]).unwrap();
+    for axis in 0..4 {
+        let shifts = [1, 3, 5, 2, 1, 1];
+        let dense = Tensor::from_vec([4, 8, 16, 8, 4, 4], data.clone()).unwrap();
+        let dense = dense.rotate(shifts).unwrap();
+        let sparse = Tensor::new([4, 8, 16, 8, 4, 4], sparse.clone()).unwrap();
+        let sparse = sparse.rotate(shifts).unwrap();
+        let copy = dense.eval().unwrap();
+        let offsets = [0, 1, 1, 4];
+        let expected = copy.fold_segments(axis, &offsets, Sum).to_vec().unwrap();
+        assert_eq!(dense.fold_segments(axis, &offsets, Sum).to_vec().unwrap(), expected);
+        assert_eq!(sparse.fold_segments(axis, &offsets, Sum).to_vec().unwrap(), expected);
+        let keys: Vec<usize> = (0..copy.shape()[axis]).map(|k| k * 7 % 3).collect();
+        let expected = copy.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap();
+        assert_eq!(dense.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap(), expected);
+        assert_eq!(sparse.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap(), expected);
+    }
+}
 
 /// Numbers below or at `limit`, ascending.
 fn ascending(numbers: &[usize], limit: usize) -> Vec<usize> {

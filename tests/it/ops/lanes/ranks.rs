@@ -33,6 +33,17 @@ fn quantile(lane: &[f64], q: f64, interpolation: Interpolation) -> [f64; 2] {
     }
 }
 
+/// As many quantiles as elements, many of which are zeros of either sign: the sorted lane.
+#[test]
+fn all_quantiles_are_the_sorted_lane() {
+    let lane: Vec<f64> =
+        (0..5001).map(|k| [0.0, -0.0, f64::from(k * 37 % 101) - 50.0][k as usize % 3]).collect();
+    let t = Tensor::from(lane);
+    let all: Vec<f64> = (0..5001).map(|k| f64::from(k) / 5000.0).collect();
+    let found = t.quantiles(0, &all, Interpolation::Nearest).to_vec().unwrap();
+    assert_eq!(bits(&found), bits(&t.sort(0, Ascending).to_vec().unwrap()));
+}
+
 quickcheck! {
     fn quantiles_are_elements_of_the_sorted_lane(
         viewed: Viewed<u8>, axis: usize, q: u8, rule: usize, skip: bool

@@ -180,6 +180,33 @@ fn small_blocks_between_are_not_loaded() {
     assert_eq!(t.storage().stats().loads, 1049);
 }
 
+/// So does what goes over the lines of blocks, in any order of addresses.
+#[test]
+fn merged_axes_go_by_blocks() {
+    let mut t = chunked(2);
+    let of = |t: &Tensor<Chunked<BlockMemory<f64>>>| {
+        let stats = t.storage().stats();
+        [stats.loads, stats.stores]
+    };
+    let expected = t.to_vec().unwrap();
+    let before = of(&t);
+    assert_eq!(pool(1).install(|| t.view().merge_axes(0..2).unwrap().to_vec()).unwrap(), expected);
+    // A block that is still held is not loaded again.
+    let loads = |most: usize| (most - 2..=most).map(|loads| before[0] + loads).collect::<Vec<_>>();
+    assert!(loads(64).contains(&of(&t)[0]), "{:?}", of(&t));
+    let mut merged = t.view_mut().merge_axes(0..2).unwrap();
+    pool(1).install(|| merged.map_in_place(|x| x + 1.0)).unwrap();
+    assert!(loads(128).contains(&of(&t)[0]) && of(&t)[1] == 64, "{:?}", of(&t));
+    let rows = Tensor::from((0..10_000).map(|k| k * 7919 % N).collect::<Vec<_>>());
+    let columns = Tensor::from((0..10_000).map(|k| k * 31 % N).collect::<Vec<_>>());
+    let found = t.take_at((&rows, &columns)).to_vec().unwrap();
+    assert!(loads(192).contains(&of(&t)[0]), "{:?}", of(&t));
+    t.fold_at((&rows, &columns), 1.0, lensor::reduce::Sum).unwrap();
+    let again = t.take_at((&rows, &columns)).to_vec().unwrap();
+    assert!(found.iter().zip(&again).all(|(before, after)| after > before));
+    assert!(of(&t)[0] <= before[0] + 7 * 64 && of(&t)[1] <= 3 * 64, "{:?}", of(&t));
+}
+
 /// Assignments store each block once, and load those that they cover in part alone.
 #[test]
 fn blocks_are_stored_once() {

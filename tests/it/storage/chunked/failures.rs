@@ -239,6 +239,48 @@ fn blocks_that_lie_give_errors() {
 
 /// Numbers that are no blocks.
 #[test]
+fn endless_blocks_are_told_of_at_once() {
+    /// Blocks that nobody loads.
+    struct Endless;
+    impl Blocks for Endless {
+        type Elem = f64;
+        fn extents(&self) -> &[usize] {
+            &[1 << 45]
+        }
+        fn block(&self) -> &[usize] {
+            &[4096]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
+            Err(StorageError::new(index[0], "nobody asks for it"))
+        }
+    }
+    let t = Tensor::new([1 << 45], Chunked::new(Endless).unwrap()).unwrap();
+    let text = (&t + 1.0).explain().unwrap().to_string();
+    assert!(
+        text.contains("read in blocks of 4096, in more boxes than are followed here"),
+        "{text}"
+    );
+    let few = BlockMemory::new([10, 10], [4, 4], 0).unwrap();
+    let few = Tensor::new([10, 10], Chunked::new(few).unwrap()).unwrap();
+    let repeated = few.view().reshape([100]).unwrap().broadcast([1 << 40, 100]).unwrap();
+    assert_eq!(repeated.touched_blocks().unwrap().unwrap().len(), 9);
+}
+
+#[test]
+fn memory_has_no_blocks_beyond_its_own() {
+    let memory = BlockMemory::new([4, 4], [2, 2], 0).unwrap();
+    for index in [&[0, 2][..], &[2, 0], &[usize::MAX, 0], &[1 << 63, 1], &[], &[0], &[0, 0, 0]] {
+        let error = memory.load(index).map(drop).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("storage failed at address 0: there is no block {index:?}")
+        );
+        assert!(memory.store(index, &[1; 4]).is_err());
+    }
+    assert_eq!(all(&Chunked::new(memory).unwrap()), [0; 16]);
+}
+
+#[test]
 fn blocks_that_are_none_are_refused() {
     let cases: [(&[usize], &[usize], &str); 4] = [
         (&[4, 4], &[4], "blocks of [4] do not make storage of [4, 4]"),

@@ -3,6 +3,7 @@
 use crate::support::pool;
 use lensor::lanes::{Lanes, SortOrder::Ascending};
 use lensor::prelude::*;
+use lensor::reduce::Sum;
 use lensor::rolling::Rolling;
 use lensor::scan::Scan;
 use lensor::segments::Segments;
@@ -26,9 +27,12 @@ fn loads<const R: usize>(
 
 #[test]
 fn volumes_are_loaded_about_once() {
-    for sides in
-        [[[60, 60, 60], [15, 15, 15]], [[10, 120, 30], [3, 50, 7]], [[20, 90, 40], [5, 1, 9]]]
-    {
+    for sides in [
+        [[60, 60, 60], [15, 15, 15]],
+        [[10, 120, 30], [3, 50, 7]],
+        [[20, 90, 40], [5, 1, 9]],
+        [[60, 60, 120], [10, 15, 120]],
+    ] {
         for held in [2, 4] {
             let check = |name: &str, most: f64, run: &(dyn Fn(&Volume<'_>) + Sync)| {
                 let found = loads(sides, held, run);
@@ -44,10 +48,14 @@ fn volumes_are_loaded_about_once() {
                 check("argmax", 2.5, &|t| drop(t.argmax(axis).eval().unwrap()));
                 check("cumsum", 2.5, &|t| drop(t.cumsum(axis).eval().unwrap()));
                 check("rolling", 2.5, &|t| drop(t.rolling(axis, 3).sum().eval().unwrap()));
+                check("segments", 2.5, &|t| {
+                    drop(t.fold_segments(axis, &[0, 3, 10], Sum).eval().unwrap())
+                });
                 check("sort", 2.5, &|t| drop(t.sort(axis, Ascending).eval().unwrap()));
                 let others: Vec<usize> = (0..3).filter(|other| *other != axis).collect();
                 check("sum", 2.5, &|t| drop(t.sum(&others[..]).eval().unwrap()));
             }
+            check("iteration", 1.5, &|t| assert!(t.try_iter().all(|x| x == Ok(1))));
             check("sum of all", 1.5, &|t| drop(t.sum(..).eval().unwrap()));
             let turned = |axis: usize| {
                 move |t: &Volume<'_>| {
@@ -95,6 +103,6 @@ fn lanes_of_no_elements_have_no_results() {
     assert_eq!(t.cumsum(0).eval().unwrap().shape(), [4, 0, 3]);
     assert_eq!(t.rolling(0, 2).sum().eval().unwrap().shape(), [3, 0, 3]);
     assert_eq!(t.sum(0).eval().unwrap().shape(), [0, 3]);
-    let sums = t.fold_segments(0, &[0, 1, 4], lensor::reduce::Sum).eval().unwrap();
+    let sums = t.fold_segments(0, &[0, 1, 4], Sum).eval().unwrap();
     assert_eq!(sums.shape(), [2, 0, 3]);
 }
