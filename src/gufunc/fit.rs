@@ -37,6 +37,14 @@ impl CoreDims<'_> {
         named(self.signature, self.dims)
     }
 
+    /// Sets those that inputs do not.
+    pub(super) fn give(&mut self, given: &[Option<usize>]) {
+        let dims = self.dims.iter_mut().zip(&self.known).zip(given);
+        dims.filter(|((_, known), _)| !**known).for_each(|((dim, _), given)| {
+            *dim = dim.or(*given);
+        });
+    }
+
     /// The extent of a dimension, unless it is not known or missing.
     pub fn get(&self, name: &str) -> Option<usize> {
         self.dims[self.number(name)?]

@@ -57,6 +57,20 @@ impl Rules {
             .map(|extents| extents as &dyn Fn(&mut CoreDims<'_>) -> Result<()>);
         fit(self.signature()?, shapes, outs, options, extents)
     }
+
+    /// Fits the signature to shapes, with extents by name for those that are in none of them.
+    pub(super) fn fit_given(
+        &self,
+        shapes: &[Shape],
+        given: &[Option<usize>],
+        options: &Options,
+    ) -> Result<Box<Fit>> {
+        let extents = |dims: &mut CoreDims<'_>| {
+            dims.give(given);
+            self.extents.as_deref().map_or(Ok(()), |extents| extents(dims))
+        };
+        fit(self.signature()?, shapes, None, options, Some(&extents))
+    }
 }
 
 impl<I, O, F> Clone for Gufunc<I, O, F> {

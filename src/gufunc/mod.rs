@@ -62,7 +62,7 @@ pub use function::Gufunc;
 pub use library::*;
 pub use outputs::{Output, Shared, Whole};
 pub use request::CallShapes;
-pub(crate) use rows::{CoreCalls, CoreExtents, CoreFit, CoreRanks, RowCalls, of_cores};
+pub(crate) use rows::{CoreCalls, CoreExtents, CoreFit, CoreRanks, Given, RowCalls, of_cores};
 pub use signature::Signature;
 pub use update::FirstAndRest;
 

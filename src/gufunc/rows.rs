@@ -25,6 +25,9 @@ pub(crate) struct CoreRanks {
 /// Extents of core axes, none where they differ from call to call.
 pub(crate) type CoreExtents = SmallVec<[Option<usize>; 4]>;
 
+/// Extents by name that destinations give.
+pub(crate) type Given = SmallVec<[Option<usize>; 4]>;
+
 /// Shapes of these ranks.
 fn shapes_of(cores: &[CoreExtents]) -> Vec<Shape> {
     let shape = |core: &CoreExtents| core.iter().map(|extent| extent.unwrap_or(1)).collect();
@@ -92,11 +95,35 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
 
     /// Holds extents of cores against each other, as far as they are known.
     pub(crate) fn check_cores(&self, cores: &[CoreExtents]) -> Result<()> {
-        self.core_dims(cores).map(drop)
+        self.core_dims(cores, &[]).map(drop)
+    }
+
+    /// The extents that destinations with these core axes give to names, those that are the same in all calls.
+    pub(crate) fn given(
+        &self,
+        cores: &[CoreExtents],
+        outs: impl Iterator<Item = CoreExtents>,
+    ) -> Result<Given> {
+        let signature = self.signature()?;
+        let missing = missing(signature, &shapes_of(cores))?;
+        let mut given = Given::from_elem(None, signature.names().len());
+        for (axes, out) in signature.output_axes().iter().zip(outs) {
+            let there = axes.iter().filter(|axis| !is_missing(axis, &missing));
+            for (axis, extent) in there.zip(out) {
+                if let Extent::Of(name) = axis {
+                    given[*name] = given[*name].or(extent);
+                }
+            }
+        }
+        Ok(given)
     }
 
     /// The extents of names as far as they are known, one for those that differ from call to call.
-    fn core_dims(&self, cores: &[CoreExtents]) -> Result<SmallVec<[Option<usize>; 4]>> {
+    fn core_dims(
+        &self,
+        cores: &[CoreExtents],
+        given: &[Option<usize>],
+    ) -> Result<SmallVec<[Option<usize>; 4]>> {
         let signature = self.signature()?;
         let missing = missing(signature, &shapes_of(cores))?;
         let named = || {
@@ -115,20 +142,28 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let shapes: Vec<Shape> =
             cores.iter().map(|core| met.by_ref().take(core.len()).collect()).collect();
         let (inputs, _) = arguments(signature, &shapes, &Options::default(), &missing)?;
-        extents(signature, &shapes, &inputs, &missing)
+        let mut dims = extents(signature, &shapes, &inputs, &missing)?;
+        let unknown =
+            dims.iter_mut().zip(&missing).zip(given).filter(|((_, missing), _)| !**missing);
+        unknown.for_each(|((dim, _), given)| *dim = dim.or(*given));
+        Ok(dims)
     }
 
     /// Extents of the core axes of results, for cores some of whose extents differ from call to call: none for those
     /// that follow from such ones, or that the function may make of them.
-    pub(crate) fn core_results(&self, cores: &[CoreExtents]) -> Result<Vec<CoreExtents>> {
+    pub(crate) fn core_results(
+        &self,
+        cores: &[CoreExtents],
+        given: &[Option<usize>],
+    ) -> Result<Vec<CoreExtents>> {
         let signature = self.signature()?;
         let shapes = shapes_of(cores);
         if cores.iter().flatten().all(Option::is_some) {
-            let fit = self.fit_cores(&shapes)?;
+            let fit = self.fit_cores(&shapes, given)?;
             return Ok(fit.outputs().map(|core| core.into_iter().map(Some).collect()).collect());
         }
         let missing = missing(signature, &shapes)?;
-        let mut dims = self.core_dims(cores)?;
+        let mut dims = self.core_dims(cores, given)?;
         let names = 0..signature.names().len();
         let unknown = names.filter(|&name| dims[name].is_none() && !missing[name]);
         if !self.inner.rules.gives_extents() {
@@ -149,15 +184,15 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
             Extent::Sum(sum) if sum.names().any(differs) => Ok(None),
             extent => known.extent(extent).map(Some),
         };
-        let there = |axis: &&Extent| !matches!(axis, Extent::Of(name) if missing[*name]);
+        let there = |axis: &&Extent| !is_missing(axis, &missing);
         let of = |axes: &Vec<Extent>| axes.iter().filter(there).map(extent).collect();
         signature.output_axes().iter().map(of).collect()
     }
 
-    /// The signature fitted to cores of these shapes.
-    pub(crate) fn fit_cores(&self, cores: &[Shape]) -> Result<CoreFit> {
+    /// The signature fitted to cores of these shapes, with extents of names that are in none of them.
+    pub(crate) fn fit_cores(&self, cores: &[Shape], given: &[Option<usize>]) -> Result<CoreFit> {
         let options = Options { empty: self.options.empty, ..Options::default() };
-        let mut fit = self.inner.rules.fit(cores, None, &options)?;
+        let mut fit = self.inner.rules.fit_given(cores, given, &options)?;
         // Failures tell the number of a call.
         fit.loops = Shape::from([isize::MAX as usize]);
         Ok(CoreFit(fit))
@@ -170,6 +205,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let strides = strides.iter().map(SmallVec::as_slice);
         CoreCalls(Calling::new(&self.inner.function, &fit.0, strides))
     }
+}
+
+/// Whether an axis of an output is not there, as its name is in no operand.
+fn is_missing(axis: &Extent, missing: &[bool]) -> bool {
+    matches!(axis, Extent::Of(name) if missing[*name])
 }
 
 /// Calls with cores of the same extents, row-major.

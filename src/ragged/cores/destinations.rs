@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::gufunc::Outputs;
 use crate::ragged::apply::zip_ragged;
 use crate::ragged::expr::IntoRagged;
+use crate::ragged::form::Extent;
 use crate::ragged::{Ragged, sealed};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -13,6 +14,10 @@ use crate::tensor::Tensor;
 pub trait RaggedDestination: sealed::Destination {
     /// Type of its elements.
     type Elem: Copy + Send + Sync;
+
+    /// What its axes are.
+    #[doc(hidden)]
+    fn kinds(&self) -> Vec<Extent>;
 
     /// Holds it against the rows of a result, before anything is written.
     #[doc(hidden)]
@@ -33,6 +38,10 @@ impl<W> sealed::Destination for Tensor<W> {}
 impl<W: Writer> RaggedDestination for Ragged<W> {
     type Elem = W::Elem;
 
+    fn kinds(&self) -> Vec<Extent> {
+        self.extents()
+    }
+
     fn accepts(&mut self, result: &Ragged<Vec<()>>) -> Result<()> {
         self.check_destination(&result.into_ragged_expr())
     }
@@ -48,6 +57,10 @@ impl<W: Writer> RaggedDestination for Ragged<W> {
 
 impl<W: Writer> RaggedDestination for Tensor<W> {
     type Elem = W::Elem;
+
+    fn kinds(&self) -> Vec<Extent> {
+        self.as_ragged().extents()
+    }
 
     fn accepts(&mut self, result: &Ragged<Vec<()>>) -> Result<()> {
         self.as_ragged_mut().accepts(result)
@@ -65,6 +78,9 @@ impl<W: Writer> RaggedDestination for Tensor<W> {
 )]
 pub trait RaggedDestinations<O: Outputs<Tensors: RaggedResults>> {
     #[doc(hidden)]
+    fn extents(&self) -> Vec<Vec<Extent>>;
+
+    #[doc(hidden)]
     fn accept(&mut self, places: &Places) -> Result<()>;
 
     #[doc(hidden)]
@@ -78,6 +94,10 @@ pub trait RaggedDestinations<O: Outputs<Tensors: RaggedResults>> {
 macro_rules! one {
     ($O:ty, $pattern:pat => $result:ident) => {
         impl<D: RaggedDestination<Elem: Default + 'static>> RaggedDestinations<$O> for &mut D {
+            fn extents(&self) -> Vec<Vec<Extent>> {
+                vec![self.kinds()]
+            }
+
             fn accept(&mut self, places: &Places) -> Result<()> {
                 self.accepts(&places.blank(0)?)
             }
@@ -99,6 +119,10 @@ impl<D, const N: usize> RaggedDestinations<[D::Elem; N]> for [&mut D; N]
 where
     D: RaggedDestination<Elem: Default + 'static>,
 {
+    fn extents(&self) -> Vec<Vec<Extent>> {
+        self.iter().map(|out| out.kinds()).collect()
+    }
+
     fn accept(&mut self, places: &Places) -> Result<()> {
         self.iter_mut().enumerate().try_for_each(|(k, out)| out.accepts(&places.blank(k)?))
     }
@@ -112,6 +136,10 @@ where
 macro_rules! destinations {
     ([$($of:tt)*] $O:ty, $results:pat => $($D:ident $name:ident $k:tt),*) => {
         impl<$($of)*> RaggedDestinations<$O> for ($(&mut $D,)*) {
+            fn extents(&self) -> Vec<Vec<Extent>> {
+                vec![$(self.$k.kinds()),*]
+            }
+
             fn accept(&mut self, places: &Places) -> Result<()> {
                 $(self.$k.accepts(&places.blank($k)?)?;)*
                 Ok(())

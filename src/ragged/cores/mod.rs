@@ -21,14 +21,14 @@ use super::views::nothing_crosses;
 use crate::error::{Error, Result};
 use crate::expr::Explanation;
 use crate::gufunc::{
-    Call, CoreExtents, CoreRanks, Elementary, Filter, Gufunc, Inputs, Outputs, Unmasked,
+    Call, CoreExtents, CoreRanks, Elementary, Filter, Given, Gufunc, Inputs, Outputs, Unmasked,
 };
 use crate::kernel::{self, GRAIN, PARALLEL};
 use crate::map::AddressMap;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::cores;
 use crate::shape::Shape;
-use plan::Plan;
+use plan::{Plan, core_of};
 use smallvec::SmallVec;
 use std::fmt;
 use std::iter::repeat_n;
@@ -149,7 +149,7 @@ where
     /// not the first core axis, or that others cross, [`Error::CoreExtent`], [`Error::Operands`],
     /// [`Error::CoreUnknown`] or [`Error::CoreComputed`].
     pub fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-        let kinds = self.kinds()?;
+        let kinds = self.kinds(&[])?;
         self.check_mask(&kinds)?;
         Ok(kinds.results)
     }
@@ -188,8 +188,8 @@ where
 
     /// Computes all results into existing tensors or views of any storage with a writer, ragged or dense, of just the
     /// rows of the results: a tuple or an array of them, or one alone. What a mask leaves out stays as it is there,
-    /// without values by [`Self::or`]: it is read, and written again. Destinations give no extents to core dimensions that
-    /// are in no input, as those of dense calls do: [`Gufunc::with_extents`](crate::gufunc::Gufunc::with_extents) does.
+    /// without values by [`Self::or`]: it is read, and written again. Core axes of destinations that are not
+    /// var give extents to core dimensions that are in no input.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ where
     where
         O: Outputs<Tensors: RaggedResults>,
     {
-        let kinds = self.kinds()?;
+        let kinds = self.kinds(&outs.extents())?;
         let (held, plan, places) = self.planned(&kinds, Stretch::Rows, |places| {
             outs.accept(places)?;
             self.check_mask(&kinds)
@@ -257,7 +257,7 @@ where
     ///
     /// As [`Self::eval`]; operands are computed.
     pub fn explain(&self) -> Result<Explanation> {
-        let kinds = self.kinds()?;
+        let kinds = self.kinds(&[])?;
         self.check_mask(&kinds)?;
         let (held, plan, _) = self.planned(&kinds, Stretch::Rows, |_| Ok(()))?;
         let mut lines = vec![plan.explain()];
@@ -280,8 +280,8 @@ where
         Ok(Explanation::report(format!("gufunc {}", self.0.signature()?), lines, threads, bytes))
     }
 
-    /// What the axes of operands and results are.
-    fn kinds(&self) -> Result<Kinds> {
+    /// What the axes of operands and results are, for destinations of these axes.
+    fn kinds(&self, outs: &[Vec<Extent>]) -> Result<Kinds> {
         let operands = self.0.operands.extents()?;
         let shapes: Vec<Shape> = operands.iter().map(|kinds| shape_of(kinds).into()).collect();
         let ranks = self.0.core_ranks(&shapes)?;
@@ -302,7 +302,10 @@ where
         for (k, front) in fronts.iter().enumerate() {
             loops = if k == 0 { front.clone() } else { join_kinds(&loops, front, k + 1)? };
         }
-        let outputs = self.0.core_results(&cores).map_err(refused)?;
+        let outs = outs.iter().zip(&ranks.outputs);
+        let outs = outs.map(|(out, order)| core_of(out, order, &loops));
+        let given = self.0.given(&cores, outs)?;
+        let outputs = self.0.core_results(&cores, &given).map_err(refused)?;
         let mut results = Vec::new();
         for (core, order) in outputs.iter().zip(&ranks.outputs) {
             let core = core.iter().map(|extent| extent.map_or(Extent::Var, Extent::Fixed));
@@ -313,7 +316,7 @@ where
             nothing_crosses(&kinds, &order)?;
             results.push(order.iter().map(|&axis| kinds[axis]).collect());
         }
-        Ok(Kinds { ranks, loops, outputs, results })
+        Ok(Kinds { ranks, loops, given, outputs, results })
     }
 
     /// Refuses a mask whose axes do not stretch to those of the loop.
@@ -350,7 +353,7 @@ where
 
     /// The elements of all results, and where they go.
     fn computed(&self, stretch: Stretch) -> Result<(<O as cores::Outputs>::Vectors, Places)> {
-        let kinds = self.kinds()?;
+        let kinds = self.kinds(&[])?;
         self.check_mask(&kinds)?;
         if self.0.or.is_none() && self.0.mask.extents()?.is_some() {
             return Err(Error::MaskedOutput);
@@ -381,6 +384,8 @@ where
 struct Kinds {
     ranks: CoreRanks,
     loops: Extents,
+    /// Extents by name that destinations give.
+    given: Given,
     /// Core extents of the results, none where they are var.
     outputs: Vec<CoreExtents>,
     results: Vec<Vec<Extent>>,

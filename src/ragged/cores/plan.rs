@@ -2,10 +2,10 @@
 
 use super::Kinds;
 use crate::error::{Error, Result};
-use crate::gufunc::{Call, CoreFit, Elementary, Inputs, Outputs, of_cores};
+use crate::gufunc::{Call, CoreExtents, CoreFit, Elementary, Inputs, Outputs, of_cores};
 use crate::memory::{list, push, resize, try_with_capacity};
 use crate::ragged::Stretch;
-use crate::ragged::form::{Axis, Form, Joined};
+use crate::ragged::form::{Axis, Extent, Form, Joined};
 use crate::ragged::joint::Joint;
 use crate::ragged::offsets::Offsets;
 use crate::ragged::places::{Places, places_at};
@@ -43,6 +43,12 @@ impl Known {
     }
 }
 
+/// Extents of the core axes of a destination whose axes go in an order behind those of the loop; none if it has others.
+pub(super) fn core_of(out: &[Extent], order: &[usize], loops: &[Extent]) -> CoreExtents {
+    let core = order.get(loops.len()..).filter(|_| order.len() == out.len());
+    core.unwrap_or_default().iter().map(|&axis| out[axis].fixed()).collect()
+}
+
 /// All calls of a loop.
 pub(super) struct Plan {
     pub(super) loops: Form,
@@ -64,7 +70,7 @@ impl Plan {
     pub(super) fn new<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M>(
         gufunc: &Call<I, O, F, X, M>,
         forms: &[Form],
-        Kinds { ranks, .. }: &Kinds,
+        Kinds { ranks, given, .. }: &Kinds,
         stretch: Stretch,
     ) -> Result<Self> {
         let parts = || forms.iter().zip(&ranks.inputs);
@@ -106,7 +112,7 @@ impl Plan {
         let mut known = Known::default();
         let fit = |shape: &dyn Fn(usize) -> Shape| {
             let shapes: Vec<Shape> = (0..forms.len()).map(shape).collect();
-            gufunc.fit_cores(&shapes)
+            gufunc.fit_cores(&shapes, given)
         };
         for call in 0..count {
             let next = fits.len();

@@ -357,3 +357,37 @@ fn given_extents_differ_from_row_to_row() {
         "{wrong:?}"
     );
 }
+
+/// Names that no input has get their extents from destinations, as far as those are the same in all calls.
+#[test]
+fn destinations_give_extents() {
+    let repeat = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[x], [mut out]| {
+        out.fill(x.iter().sum());
+    })
+    .unwrap();
+    let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![], vec![3]]).unwrap();
+    let mut sums = Tensor::full([3, 2], 0).unwrap();
+    repeat.call_ragged([&r]).assign_to(&mut sums).unwrap();
+    assert_eq!(sums.to_vec().unwrap(), [3, 3, 0, 0, 3, 3]);
+    // The core axis of the destination is the first.
+    let mut turned = Tensor::full([2, 3], 0).unwrap();
+    repeat.call_ragged([&r]).axes([[1], [0]]).assign_to(&mut turned).unwrap();
+    assert_eq!(turned.to_vec().unwrap(), [3, 0, 3, 3, 0, 3]);
+    let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4]).unwrap();
+    let mut dense = Tensor::full([2, 1], 0).unwrap();
+    repeat.call_ragged([t.as_ragged()]).assign_to(&mut dense).unwrap();
+    assert_eq!(dense.to_vec().unwrap(), [3, 7]);
+    // Extents that functions know see those of destinations.
+    let known = repeat.with_extents(|dims| match dims.get("p") {
+        Some(2) => Ok(()),
+        other => Err(lensor::gufunc::ElementaryError::from(format!("p is {other:?}"))),
+    });
+    known.call_ragged([&r]).assign_to(&mut sums).unwrap();
+    let mut long = Tensor::full([3, 5], 0).unwrap();
+    let refused = known.call_ragged([&r]).assign_to(&mut long).unwrap_err();
+    assert!(refused.to_string().contains("p is Some(5)"), "{refused}");
+    let unknown = Error::CoreUnknown { dim: "p".into() };
+    let mut short = Tensor::full([3], 0).unwrap();
+    let none = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |_, _| ()).unwrap();
+    assert_eq!(none.call_ragged([&r]).assign_to(&mut short).unwrap_err(), unknown);
+}
