@@ -148,6 +148,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         self.windows.map(|windows| windows.elements)
     }
 
+    /// Whether storage along the rows lies in blocks, and a layer of them is not held.
+    pub(crate) fn holds_few(&self) -> bool {
+        self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.few)
+    }
+
     /// Whether blocks lie in rows that are far apart, and too few are held to come back to.
     pub(crate) fn comes_back(&self) -> bool {
         self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.torn)

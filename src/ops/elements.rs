@@ -40,7 +40,10 @@ impl<S: Reader> Tensor<S> {
 /// Elements that are read at once.
 const BLOCK: usize = 1 << 14;
 
-/// Elements that are read at once: of storage in blocks as many as it takes to load each block once, up to a limit.
+/// Bytes that are read at once at most for the sake of blocks.
+const LAYER_BYTES: usize = 1 << 24;
+
+/// Elements that are read at once: of storage in blocks, few of which are held, as many as it takes to load each once.
 fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
     if lies_turned(t) {
         return TURNED;
@@ -50,9 +53,10 @@ fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
         let order: SmallVec<[usize; 8]> = (0..shape.rank()).collect();
         let view = t.view();
         let rows = Rows::ordered(&erased(&view), &order, 1).ok()?;
-        rows.window()
+        rows.window().filter(|_| rows.holds_few())
     };
-    in_blocks().unwrap_or(0).max(BLOCK)
+    let most = LAYER_BYTES / size_of::<S::Elem>().max(1);
+    in_blocks().unwrap_or(0).min(most).max(BLOCK)
 }
 
 /// Elements that are read one by one at first, as there may not be more, or nobody asks for them.

@@ -64,8 +64,8 @@ shared! {
 
 /// Where rows begin: `n + 1` numbers that do not fall, row `r` from number `r` to number `r + 1`.
 ///
-/// The numbers are copied once, or stay with [their owner](Self::shared), and are shared by clones, views and threads. The first may exceed 0, the last may lie before
-/// the end of the content. New tables are of `u32` while that holds the numbers.
+/// The numbers are copied once, or stay with [their owner](Self::shared), and are shared by clones, views and threads. The
+/// first may exceed 0, the last may lie before the end of the content. New tables are of `u32` while that holds the numbers.
 ///
 /// ```
 /// use lensor::ragged::Offsets;

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Boxes beyond this number are not followed.
 const MOST_BOXES: usize = 1 << 14;
+/// Small blocks that take as long to look at as a box.
+const SMALL_BLOCKS: usize = 64;
 
 /// What is said of operand `k`, which comes in blocks.
 pub(super) fn in_words(
@@ -47,9 +49,11 @@ pub(super) fn in_words(
 fn most_boxes(plan: &Plan<'_>, operands: &[Operand<'_>]) -> usize {
     let of_nest = |nest: &Nest| {
         operands.iter().enumerate().fold(1_usize, |all, (k, operand)| match operand.supply {
-            Supply::Blocks(grid) if grid.is_coarse() && operand.relocate.is_none() => {
-                let area = Area::new(grid, nest, k, &plan.tables);
-                area.map_or(all, |area| all.max(area.most_parts(grid, nest)))
+            Supply::Blocks(grid) if operand.relocate.is_none() => {
+                let parts = Area::new(grid, nest, k, &plan.tables)
+                    .map_or(1, |area| area.most_parts(grid, nest));
+                // Of small blocks a box has many, but each is looked at.
+                all.max(if grid.is_coarse() { parts } else { parts / SMALL_BLOCKS })
             }
             _ => all,
         })

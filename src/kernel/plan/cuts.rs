@@ -4,6 +4,7 @@
 //! strides of such operands as scratch memory allows, end where blocks end, and follow one another so that blocks are
 //! used again while they are held.
 
+mod edges;
 #[cfg(test)]
 mod tests;
 
@@ -11,9 +12,9 @@ use super::footprint::table;
 use super::{Area, Grid, Loop, Nest, Operand, PerOperand, Step, Supply, TableRef};
 use crate::error::Result;
 use crate::memory::{list, push};
+use edges::Edges;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::cell::Cell;
 
 /// Elements of a box that each operand is copied from at most, unless they lie in one block.
 pub(crate) const BOX: usize = 1 << 17;
@@ -232,13 +233,19 @@ fn lengths(
         };
         copied.iter().map(of_operand).max().unwrap_or(0)
     };
+    // Makes parts of a loop longer, if they fit.
+    let grow = |lengths: &mut [usize], l: usize, wanted: usize| {
+        let before = std::mem::replace(&mut lengths[l], wanted.min(nest.loops[l].extent));
+        let fits = size(lengths) <= most;
+        if !fits {
+            lengths[l] = before;
+        }
+        fits
+    };
     for k in 0..nest.bases.len() {
         if let Some(l) = nearest(k, &|_| true) {
-            let wanted = lengths[l].max(nest.loops[l].extent.min(FEW));
-            let before = std::mem::replace(&mut lengths[l], wanted);
-            if size(&lengths) > most {
-                lengths[l] = before;
-            }
+            let wanted = lengths[l].max(FEW);
+            grow(&mut lengths, l, wanted);
         }
     }
     let mut full: SmallVec<[bool; 4]> = SmallVec::from_elem(false, lengths.len());
@@ -247,11 +254,9 @@ fn lengths(
         let next = copied.iter().filter_map(|&k| nearest(k, &open)).min_by_key(|&l| lengths[l]);
         let Some(l) = next else { return lengths };
         let before = lengths[l];
-        lengths[l] = before.saturating_mul(2).min(nest.loops[l].extent);
-        if size(&lengths) > most {
-            lengths[l] = before;
-            let times = most / size(&lengths).max(1);
-            lengths[l] = before.saturating_mul(times.max(1)).min(nest.loops[l].extent);
+        if !grow(&mut lengths, l, before.saturating_mul(2)) {
+            let times = (most / size(&lengths).max(1)).max(1);
+            grow(&mut lengths, l, before.saturating_mul(times));
             full[l] = true;
         }
     }
@@ -269,7 +274,8 @@ fn cut(
     let mut last = 0;
     let edges = Edges::new(own, l, areas, tables);
     while last < own.extent {
-        // Small blocks are read together: the last edge within reach. Large ones end a part, and blocks between that are not needed.
+        // Small blocks are read together: the last edge within reach. Large ones end a part, and so do gaps: blocks in
+        // between of which nothing is needed.
         let mut end = last.saturating_add(length).min(own.extent);
         let mut edge = edges.after(last);
         if edge.ends {
@@ -288,112 +294,4 @@ fn cut(
         }
     }
     Ok(starts)
-}
-
-/// Where along a loop some operand comes to another block.
-struct Edges<'a> {
-    extent: usize,
-    operands: SmallVec<[Along<'a>; 4]>,
-}
-
-/// One operand in blocks along a loop.
-struct Along<'a> {
-    /// Digit along the axis of the grid where the loop begins, steps, and the extent of a block.
-    first: usize,
-    step: isize,
-    block: usize,
-    list: Option<&'a [usize]>,
-    lowest: usize,
-    large: bool,
-    /// Whether blocks come in order, so that what is between two of them is needed nowhere.
-    in_order: bool,
-    /// Digits that are in one block, found last.
-    found: Cell<(usize, usize)>,
-}
-
-/// The end of a block.
-#[derive(Clone, Copy)]
-struct Edge {
-    at: usize,
-    /// Whether it ends a part.
-    ends: bool,
-}
-
-impl<'a> Edges<'a> {
-    fn new(
-        own: &Loop,
-        l: usize,
-        areas: &'a [Option<(&Grid, Area)>],
-        tables: &'a [Cow<'_, [usize]>],
-    ) -> Self {
-        let mut operands = SmallVec::new();
-        for (k, area) in areas.iter().enumerate() {
-            let Some((grid, area)) = area else { continue };
-            let Some(lane) = area.lanes[l] else { continue };
-            let list = table(own, k, tables);
-            operands.push(Along {
-                first: area.low[lane.axis],
-                step: lane.step,
-                block: grid.block()[lane.axis],
-                list,
-                lowest: if lane.step < 0 { lane.reach.high } else { lane.reach.low },
-                large: grid.is_coarse(),
-                in_order: list.is_none_or(<[usize]>::is_sorted) && area.has_own_axes(),
-                found: Cell::new((0, 0)),
-            });
-        }
-        Self { extent: own.extent, operands }
-    }
-
-    /// The next edge beyond a digit of the loop.
-    fn after(&self, digit: usize) -> Edge {
-        let mut next = Edge { at: self.extent, ends: true };
-        for along in &self.operands {
-            let at = along.after(digit, self.extent);
-            if at < self.extent && at <= next.at {
-                let ends = along.large || along.is_gap(at);
-                next = Edge { at, ends: ends || (at == next.at && next.ends) };
-            }
-        }
-        next
-    }
-}
-
-impl Along<'_> {
-    /// Digit of the grid at a digit of the loop.
-    fn at(&self, digit: usize) -> usize {
-        let position = self.list.map_or(digit, |list| list[digit]);
-        self.first + self.step.unsigned_abs() * position.abs_diff(self.lowest)
-    }
-
-    /// Whether there are blocks between those of a digit and of the one before.
-    fn is_gap(&self, digit: usize) -> bool {
-        let [before, here] = [digit - 1, digit].map(|digit| self.at(digit) / self.block);
-        self.in_order && before.abs_diff(here) > 1
-    }
-
-    fn after(&self, digit: usize, extent: usize) -> usize {
-        let here = self.at(digit);
-        match self.list {
-            Some(_) => {
-                let (from, end) = self.found.get();
-                if (from..end).contains(&digit) {
-                    return end;
-                }
-                let other = |&next: &usize| self.at(next) / self.block != here / self.block;
-                let end = (digit + 1..extent).find(other).unwrap_or(extent);
-                self.found.set((digit, end));
-                end
-            }
-            None => {
-                let step = self.step.unsigned_abs();
-                let left = match self.step < 0 {
-                    // From the first digit of the block on, it is left.
-                    true => here % self.block / step + 1,
-                    false => (self.block - here % self.block).div_ceil(step),
-                };
-                digit.saturating_add(left).min(extent)
-            }
-        }
-    }
 }

@@ -31,8 +31,8 @@ impl Nest {
             }
             nest.loops.extend(piece.loops.iter().cloned());
         }
-        // A loop over one digit of a table still has an entry to add, which a tile does.
         nest.split_lines(operands);
+        // A loop over one digit of a table still has an entry to add, which a tile does.
         nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
         nest.loops.sort_by_key(|l| Reverse(l.cost()));
         // Storage in blocks keeps loops apart, as it is cut along axes.

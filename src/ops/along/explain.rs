@@ -28,7 +28,10 @@ impl<E: Expr> Along<'_, E> {
                 (if read.lanes { 1 } else { read.width }, read.rows.explain())
             }
         };
-        let operand = if self.is_torn() { "copied to memory first, in order" } else { operand };
+        let operand = match self.is_copied(sweep.results()) {
+            true => "copied to memory first, in order",
+            false => operand,
+        };
         let together = match width {
             1 => "one by one".to_string(),
             width => format!("up to {} side by side", width.min(sweep.width())),

@@ -30,7 +30,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Elements of lanes side by side that are worth being read by themselves, and most lanes for the sake of a block.
+/// Elements of lanes side by side that are worth being read by themselves.
 const FEW: usize = 4096;
 
 /// What becomes of lanes of elements `T`. How it is computed depends on the lengths of lanes alone, never
@@ -165,18 +165,27 @@ impl<'e, E: Expr> Along<'e, E> {
         self.read.as_ref().is_some_and(|read| read.inner > 1 && torn(read))
     }
 
-    /// The operand in memory and in order, if it is torn.
-    pub(crate) fn copied(&self) -> Result<Option<Tensor<Vec<E::Elem>>>> {
-        self.is_torn().then(|| Lazy(self.e.by_ref()).eval()).transpose()
+    /// Whether the operand is copied first for so many results a lane: if it is torn, and not large beside them.
+    fn is_copied(&self, results: usize) -> bool {
+        /// Bytes that are copied for any results.
+        const COPIED_BYTES: usize = 1 << 28;
+        let count = self.shape.iter().fold(1_usize, |all, &extent| all.saturating_mul(extent));
+        let is_small = count.saturating_mul(size_of::<E::Elem>()) <= COPIED_BYTES;
+        self.is_torn() && (is_small || results >= self.extent() / 2)
     }
 
-    /// All results, in row-major order, to all slots of `out`; of a copy, if the operand is torn.
+    /// The operand in memory and in order, if it is copied first.
+    pub(crate) fn copied(&self, results: usize) -> Result<Option<Tensor<Vec<E::Elem>>>> {
+        self.is_copied(results).then(|| Lazy(self.e.by_ref()).eval()).transpose()
+    }
+
+    /// All results, in row-major order, to all slots of `out`; of a copy, where [`Self::copied`] makes one.
     pub(crate) fn fill<W: Sweep<E::Elem>>(
         &self,
         sweep: &W,
         out: &mut [MaybeUninit<W::Out>],
     ) -> Result<kernel::Filled> {
-        if let Some(copy) = self.copied()? {
+        if let Some(copy) = self.copied(sweep.results())? {
             return Along::new(&copy.view(), self.axis)?.fill(sweep, out);
         }
         let _results_of_leaves = prepare(self.e)?;

@@ -2,7 +2,7 @@
 
 use super::source::{ReadLane, ReadTable};
 use super::tasks::{Task, Tasks};
-use super::{FEW, Gaps, Job, Sweep, below, lane};
+use super::{Gaps, Job, Sweep, below, lane};
 use crate::error::Result;
 use crate::expr::{Expr, Rows, Stop, erased};
 use crate::kernel::{self, Filled, GRAIN, PARALLEL, Slots, fill_parts, threads};
@@ -105,8 +105,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         let wanted = if parallel { (each * threads()).div_ceil(items) } else { 1 };
         let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
         // Where blocks are not held until the next columns they are gone through at once.
-        let whole = if self.rows.comes_back() && wide <= FEW { wide } else { 1 };
-        let columns = narrow.next_multiple_of(wide).min(sweep.width().max(whole));
+        let most = sweep.width();
+        let most = if self.rows.comes_back() && wide <= 8 * most { most.max(wide) } else { most };
+        let columns = narrow.next_multiple_of(wide).min(most);
         tasks.columns = (columns / wide * wide).max(columns.min(wide)).min(self.width);
         if let Some(grain) = sweep.grain().filter(|_| parallel) {
             let jobs = wanted.div_ceil(self.width.div_ceil(tasks.columns)).min(slab / GRAIN).max(1);

@@ -117,13 +117,13 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         Ok(found)
     }
 
-    /// Larger ones if what is searched is evaluated for each.
+    /// Larger ones if what is searched is evaluated for each: as many bytes as that has.
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         let held = match row_major(&self.sorted) {
             Some(_) => 0,
-            None => self.sorted.shape()?.count()?,
+            None => self.sorted.shape()?.count()?.saturating_mul(size_of::<A::Elem>()),
         };
-        Ok(Boxes::new(self.needles.shape()?, limit.max(held)))
+        Ok(Boxes::new(self.needles.shape()?, limit.max(held / size_of::<usize>())))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<usize>>> {

@@ -23,7 +23,8 @@
 //!
 //! How elements are grouped depends on the shape of the operand and the axes alone: results have the same
 //! bits with any number of threads, with and without `rayon`, and for any view that has the same elements
-//! in the same order.
+//! in the same order. Only which of 0.0 and -0.0, which are equal, is the smallest or largest element may be another for
+//! sparse operands than for dense ones.
 //!
 //! Longer than 400 lines because it is one table of methods.
 

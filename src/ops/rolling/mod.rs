@@ -343,9 +343,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Rolled<E, R> {
         out: &mut [MaybeUninit<R::Out>],
     ) -> Result<Filled> {
         let along = Along::new(e, self.extent.axis)?;
-        if let Some(copy) = along.copied()? {
-            return self.fill_from(&copy.view(), out);
-        }
         let fill = Fill { along: &along, extent: self.extent, out };
         match self.extent.edge {
             WindowEdge::Cut => fill.visit(&self.reducer),

@@ -255,7 +255,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
     ) -> Result<Filled> {
         let along = Along::new(e, self.axis)?;
         self.check()?;
-        match along.copied()? {
+        match along.copied(along.extent())? {
             Some(copy) => self.fill_from(&copy.view(), out),
             None => along.fill(&self.running(&along)?, out),
         }

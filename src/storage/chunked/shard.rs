@@ -159,7 +159,7 @@ impl<T: Copy> Shard<T> {
         }
     }
 
-    /// Makes room: removes what was used longest ago, but what is not stored; the first of that is returned.
+    /// Makes room: removes what was used longest ago, but what is not stored; some of that are returned, in order.
     pub(super) fn evict(
         &mut self,
         most: usize,

@@ -237,35 +237,36 @@ fn blocks_that_lie_give_errors() {
     assert_eq!(t.to_vec().unwrap(), [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]);
 }
 
-/// Numbers that are no blocks.
+/// Large and small blocks that nobody could follow one by one, and repeats of a few.
 #[test]
 fn endless_blocks_are_told_of_at_once() {
     /// Blocks that nobody loads.
-    struct Endless;
+    struct Endless([usize; 1]);
     impl Blocks for Endless {
         type Elem = f64;
         fn extents(&self) -> &[usize] {
             &[1 << 45]
         }
         fn block(&self) -> &[usize] {
-            &[4096]
+            &self.0
         }
         fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
             Err(StorageError::new(index[0], "nobody asks for it"))
         }
     }
-    let t = Tensor::new([1 << 45], Chunked::new(Endless).unwrap()).unwrap();
-    let text = (&t + 1.0).explain().unwrap().to_string();
-    assert!(
-        text.contains("read in blocks of 4096, in more boxes than are followed here"),
-        "{text}"
-    );
+    for side in [4096, 64] {
+        let t = Tensor::new([1 << 45], Chunked::new(Endless([side])).unwrap()).unwrap();
+        let text = (&t + 1.0).explain().unwrap().to_string();
+        let expected = format!("read in blocks of {side}, in more boxes than are followed here");
+        assert!(text.contains(&expected), "{text}");
+    }
     let few = BlockMemory::new([10, 10], [4, 4], 0).unwrap();
     let few = Tensor::new([10, 10], Chunked::new(few).unwrap()).unwrap();
     let repeated = few.view().reshape([100]).unwrap().broadcast([1 << 40, 100]).unwrap();
     assert_eq!(repeated.touched_blocks().unwrap().unwrap().len(), 9);
 }
 
+/// Indexes of no block are neither wrapped nor taken for another.
 #[test]
 fn memory_has_no_blocks_beyond_its_own() {
     let memory = BlockMemory::new([4, 4], [2, 2], 0).unwrap();
@@ -280,6 +281,7 @@ fn memory_has_no_blocks_beyond_its_own() {
     assert_eq!(all(&Chunked::new(memory).unwrap()), [0; 16]);
 }
 
+/// Numbers that are no blocks.
 #[test]
 fn blocks_that_are_none_are_refused() {
     let cases: [(&[usize], &[usize], &str); 4] = [
