@@ -12,7 +12,8 @@ use std::ops::Range;
 
 impl<S: Reader> Tensor<S> {
     /// The elements in row-major order of the view, one by one. After the first few they are read thousands at a
-    /// time; where that fails each is read by itself, so that an error stands for the element that has it.
+    /// time, of storage in blocks up to 16 MiB; where that fails each is read by itself, so that an error stands for the
+    /// element that has it.
     ///
     /// ```
     /// use lensor::Tensor;
