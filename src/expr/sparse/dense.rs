@@ -69,7 +69,7 @@ pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
         let Access::Stored { count } = leaf.access else { return };
         let repeats = (len / leaf.map.span().len().max(1)).max(1);
         let entries = count.saturating_mul(repeats);
-        let each = match entries.saturating_mul(ELEMENTS_PER_SEARCH) <= len || is_nested(leaf.map) {
+        let each = match is_cheap(entries, leaf.map, len) {
             true => ELEMENTS_PER_ENTRY,
             false => ELEMENTS_PER_SEARCH,
         };
@@ -79,9 +79,21 @@ pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
     leaves > 0 && least <= len
 }
 
-/// Whether an address tells the index that it has in every stage.
-fn is_nested(map: &AddressMap) -> bool {
+/// Whether entries of a sparse view are looked for one by one, and so many that its elements are read sooner.
+pub(crate) fn is_searched(e: &dyn Tree, len: usize) -> bool {
+    let mut searched = false;
+    e.leaves(&mut |leaf| {
+        if let Access::Stored { count } = leaf.access {
+            searched |= !is_cheap(count, leaf.map, len);
+        }
+    });
+    searched
+}
+
+/// Whether entries are few, or an address tells the index that it has in every stage.
+fn is_cheap(entries: usize, map: &AddressMap, len: usize) -> bool {
     let is_nested =
         |stage: &Layout| stage.is_contiguous() || matches!(stage.coalesced().nested(), Ok(Some(_)));
-    std::iter::once(map.top()).chain(map.rest()).all(is_nested)
+    entries.saturating_mul(ELEMENTS_PER_SEARCH) <= len
+        || std::iter::once(map.top()).chain(map.rest()).all(is_nested)
 }

@@ -14,6 +14,7 @@ mod zip;
 pub(super) use assign::assign_entries;
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
+pub(crate) use dense::is_searched;
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
 pub(crate) use densely::check_copies;

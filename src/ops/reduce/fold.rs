@@ -13,7 +13,7 @@ use super::along::Along;
 use super::folding::Needs;
 use super::tasks::{Failure, undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Boxed, Expr, explain_rows};
+use crate::expr::{Access, Boxed, Expr, explain_rows, is_searched};
 use crate::memory::{list, try_reserve_exact};
 use crate::shape::Shape;
 
@@ -85,14 +85,15 @@ pub(super) fn check_order(shape: &Shape, reduced: &[bool], needs: Needs) -> Resu
     if needs.commutative || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
 }
 
-/// Whether all operands are sparse.
+/// Whether all operands are sparse, and their entries are had at less than their elements.
 pub(super) fn is_sparse<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
     let (mut operands, mut sparse) = (0, true);
     e.leaves(&mut |leaf| {
         operands += 1;
         sparse &= matches!(leaf.access, Access::Stored { .. });
     });
-    operands > 0 && sparse
+    let count = || e.shape().and_then(|shape| shape.count()).unwrap_or(usize::MAX);
+    operands > 0 && sparse && !is_searched(e, count())
 }
 
 /// How [`fold`] would go about it, in words.
