@@ -1,7 +1,7 @@
 //! Evaluation: the items of an expression, computed as a dense one.
 
 use super::expr::{LazyRagged, RaggedExpr};
-use super::form::{Extent, Form, content_shape, placed};
+use super::form::{Extent, Form, content_shape};
 use super::joint::{ALL, Joint};
 use super::levels::levels_of;
 use super::{Ragged, Stretch};
@@ -53,9 +53,8 @@ pub(super) fn first_error<E: RaggedExpr>(
     error: Error,
     place: impl FnOnce(Error) -> Error,
 ) -> Error {
-    let flat = e.flat(joint).and_then(|flat| Lazy(flat).reshape(content_shape(&joint.form)));
-    match flat.ok().and_then(|content| first_fault(&content, &error)) {
-        Some(first) => placed(first, &joint.form, &joint.form, &joint.form.trailing),
+    match e.flat(joint).ok().and_then(|flat| first_fault(&Lazy(flat), &error)) {
+        Some(first) => at_path(first, joint),
         None => place(error),
     }
 }

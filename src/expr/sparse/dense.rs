@@ -1,5 +1,6 @@
 //! Dense results of sparse expressions: filled, then written where there are entries.
 
+use super::densely::MOST;
 use super::{evaluate, stored_count};
 use crate::error::Result;
 use crate::expr::node::{Node, Tree};
@@ -90,10 +91,11 @@ pub(crate) fn is_searched(e: &dyn Tree, len: usize) -> bool {
     searched
 }
 
-/// Whether entries are few, or an address tells the index that it has in every stage.
+/// Whether entries are few, elements too many to be read, or an address tells the index that it has in every stage.
 fn is_cheap(entries: usize, map: &AddressMap, len: usize) -> bool {
     let is_nested =
         |stage: &Layout| stage.is_contiguous() || matches!(stage.coalesced().nested(), Ok(Some(_)));
-    entries.saturating_mul(ELEMENTS_PER_SEARCH) <= len
+    len > MOST
+        || entries.saturating_mul(ELEMENTS_PER_SEARCH) <= len
         || std::iter::once(map.top()).chain(map.rest()).all(is_nested)
 }

@@ -8,7 +8,7 @@ use crate::map::AddressMap;
 use crate::shape::Shape;
 
 /// Elements of sparse operands that are read one by one without having been asked for.
-const MOST: usize = 1 << 33;
+pub(super) const MOST: usize = 1 << 33;
 
 /// Refuses to read very many elements of a sparse leaf one by one.
 pub(crate) fn check_reads(e: &dyn Tree, count: usize) -> Result<()> {

@@ -161,6 +161,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let [_, wide] = self.rows.sides_of_blocks();
         let columns = match self.rows.block_width() {
             Some(block) => block.min(width),
+            // Whole blocks, as far as a window holds their columns.
             None if wide <= COLUMNS.max(self.rows.window().unwrap_or(0) / self.height.max(1)) => {
                 columns.next_multiple_of(wide).min(width)
             }

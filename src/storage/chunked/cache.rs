@@ -276,10 +276,13 @@ impl<T: Copy> Cache<T> {
         LONGEST + self.patience()
     }
 
-    /// Notes how long a load or a store took that began at this time.
-    pub(super) fn note_time(&self, start: Instant) {
+    /// Loads or stores, and notes how long that takes.
+    pub(super) fn timed<R>(&self, run: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let done = run();
         let took = start.elapsed().min(LONGEST).as_nanos();
         self.longest.fetch_max(took as u64, Ordering::Relaxed);
+        done
     }
 
     /// Loads a block for this thread and nobody else.
@@ -304,9 +307,7 @@ impl<T: Copy> Cache<T> {
         T: Send + Sync + 'static,
     {
         let mut announce = Announce { cache: self, number, load: own, found: None };
-        let start = Instant::now();
-        let block = self.alone(load);
-        self.note_time(start);
+        let block = self.timed(|| self.alone(load));
         let held = match &block {
             Ok(Block::Borrowed(_)) => return block.map(|block| (block, InTheWay::new())),
             Ok(Block::Fill(value)) => Held::Fill(*value),

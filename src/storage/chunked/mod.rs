@@ -25,7 +25,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bytes of blocks that a new cache holds.
 const BUDGET_BYTES: usize = 64 << 20;
@@ -244,9 +244,7 @@ where
         if let Some(elements) = self.cache.unsaved(number) {
             let index = self.sides.index(number);
             count(&self.cache.counters.stores);
-            let start = Instant::now();
-            let saved = saver(&self.storage, &index, &elements);
-            self.cache.note_time(start);
+            let saved = self.cache.timed(|| saver(&self.storage, &index, &elements));
             saved.map_err(|error| self.named(&index, error))?;
             self.cache.stored(number, &elements);
         }

@@ -9,7 +9,7 @@ use crate::memory::list;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut, Reader, Writer};
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
 #[derive(Debug)]
@@ -226,9 +226,7 @@ where
             None => Err(inner.taken(index)),
             Some(_) => {
                 count(&inner.cache.counters.stores);
-                let start = Instant::now();
-                let stored = inner.storage.store(index, from);
-                inner.cache.note_time(start);
+                let stored = inner.cache.timed(|| inner.storage.store(index, from));
                 stored.map_err(|error| inner.named(index, error))
             }
         };
