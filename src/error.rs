@@ -627,8 +627,8 @@ pub enum Error {
         /// Position of the first coordinate that equals one of the two before it.
         at: usize,
     },
-    /// Storage in blocks has other numbers of axes than its blocks, a block without elements, or more elements than
-    /// addresses.
+    /// Storage in blocks has other numbers of axes than its blocks, a block without elements, blocks that cannot begin
+    /// where it says, or more elements than addresses.
     #[error("blocks of {block:?} do not make storage of {extents:?}")]
     Blocks {
         /// Extents of the whole.

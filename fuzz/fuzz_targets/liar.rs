@@ -134,6 +134,12 @@ impl<T: Copy + Send + Sync + From<u8>> Blocks for Liar<T> {
         BLOCK[self.amount(1) % 5]
     }
 
+    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+        const STARTS: [&[usize]; 6] = [&[0, 1], &[0, 2, 3], &[], &[1], &[0, 0], &[0, 4, 2]];
+        let lies = self.answer() != Answer::Nothing;
+        lies.then(|| STARTS[self.amount(axis) % 6].into())
+    }
+
     fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {
         match self.answer() {
             Answer::Error => Err(StorageError::new(usize::MAX, "a lie")),

@@ -2,13 +2,15 @@
 
 use super::{Cost, Model};
 use crate::error::StorageError;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored, Writer};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Sides, Stored, Writer};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Storage that counts what it is asked.
 pub(super) struct Counted<R> {
     below: R,
+    /// Of blocks, if there are any.
+    sides: Option<Sides>,
     model: Model,
     state: Mutex<State>,
 }
@@ -25,7 +27,8 @@ pub(super) struct State {
 impl<R: Reader> Counted<R> {
     pub(super) fn new(below: R, model: Model) -> Self {
         let model = Model { block: model.block.max(1), ..model };
-        Self { below, model, state: Mutex::default() }
+        let sides = below.blocks().and_then(|blocks| Sides::of(blocks).ok());
+        Self { below, sides, model, state: Mutex::default() }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -39,11 +42,8 @@ impl<R: Reader> Counted<R> {
 
     /// How many blocks there are.
     pub(super) fn count(&self) -> usize {
-        match self.below.blocks() {
-            Some(blocks) => {
-                let sides = blocks.extents().iter().zip(blocks.block());
-                sides.map(|(extent, block)| extent.div_ceil((*block).max(1))).product()
-            }
+        match &self.sides {
+            Some(sides) => sides.counts.iter().product(),
             None => self.below.len().div_ceil(self.model.block),
         }
     }
@@ -121,7 +121,7 @@ impl<R: Reader> Reader for Counted<R> {
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = R::Elem>> {
-        self.below.blocks().map(|_| self as &dyn Blocks<Elem = R::Elem>)
+        self.sides.as_ref().map(|_| self as &dyn Blocks<Elem = R::Elem>)
     }
 }
 
@@ -156,31 +156,30 @@ impl<R: Reader> Blocks for Counted<R> {
     type Elem = R::Elem;
 
     fn extents(&self) -> &[usize] {
-        self.below.blocks().map_or(&[], |blocks| blocks.extents())
+        self.sides.as_ref().map_or(&[], |sides| &sides.extents)
     }
 
     fn block(&self) -> &[usize] {
-        self.below.blocks().map_or(&[], |blocks| blocks.block())
+        self.sides.as_ref().map_or(&[], |sides| &sides.block)
+    }
+
+    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+        self.sides.as_ref()?.starts.get(axis)?.clone()
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, R::Elem>, StorageError> {
-        let Some(blocks) = self.below.blocks() else {
+        let (Some(blocks), Some(sides)) = (self.below.blocks(), &self.sides) else {
             return Err(StorageError::new(0, "there are no blocks any more"));
         };
-        let (mut number, mut last) = (0, true);
-        for ((digit, extent), block) in index.iter().zip(blocks.extents()).zip(blocks.block()) {
-            let count = extent.div_ceil((*block).max(1));
-            number = number * count + digit;
-            last &= digit + 1 == count;
-        }
+        let number = sides.number(index).unwrap_or(usize::MAX);
         {
             let mut state = self.state();
-            let elements: usize = blocks.block().iter().product();
+            let elements = sides.block_len;
             state.cost.calls += 1;
             state.cost.elements += elements;
             state.cost.longest = state.cost.longest.max(elements);
             state.visit(number, self.model.cached);
-            if last && state.fails.is_some() {
+            if number.wrapping_add(1) == self.count() && state.fails.is_some() {
                 return Err(StorageError::new(0, "it was asked to fail"));
             }
         }

@@ -37,7 +37,8 @@ impl Access {
     /// The blocks of a storage as numbers, if it has any that fit its length.
     pub(super) fn grid<R: Reader + ?Sized>(storage: &R) -> Option<Grid> {
         let blocks = storage.blocks()?;
-        Grid::new(blocks.extents(), blocks.block(), blocks.budget(), storage.len())
+        Grid::new(blocks.extents(), blocks.block(), blocks.budget(), storage.len())?
+            .with_starts(&|axis| blocks.starts(axis))
     }
 
     /// The same, as planners see it.

@@ -118,10 +118,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             Some(_) if self.runs => "evaluated in order of storage, in long runs",
             Some(_) => "evaluated a few thousand elements at a time",
             None if self.is_far() => "evaluated in order of storage, window by window",
-            None if self.windows.is_some_and(|own| own.turned) => {
+            None if self.windows.as_ref().is_some_and(|own| own.turned) => {
                 "evaluated in order of memory, window by window"
             }
-            None if self.windows.is_some_and(|own| own.short) => {
+            None if self.windows.as_ref().is_some_and(|own| own.short) => {
                 "evaluated window by window, as runs of rows are short"
             }
             None => "evaluated piece by piece, as a map is more than strides",
@@ -130,12 +130,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
 
     /// Whether storage is not memory.
     pub(crate) fn is_far(&self) -> bool {
-        self.windows.is_some_and(|windows| windows.far)
+        self.windows.as_ref().is_some_and(|windows| windows.far)
     }
 
     /// Whether windows of many rows are best, as storage lies across them.
     pub(crate) fn is_across(&self) -> bool {
-        self.windows.is_some_and(|windows| windows.across)
+        self.windows.as_ref().is_some_and(|windows| windows.across)
     }
 
     /// Whether storage is read in long runs.
@@ -145,17 +145,17 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
 
     /// Elements of a window, if the operand is read in windows.
     pub(crate) fn window(&self) -> Option<usize> {
-        self.windows.map(|windows| windows.elements)
+        self.windows.as_ref().map(|windows| windows.elements)
     }
 
     /// Whether storage along the rows lies in blocks, and a layer of them is not held.
     pub(crate) fn holds_few(&self) -> bool {
-        self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.few)
+        self.windows.as_ref().and_then(|own| own.slab.as_ref()).is_some_and(|slab| slab.few)
     }
 
     /// Whether blocks lie in rows that are far apart, and too few are held to come back to.
     pub(crate) fn comes_back(&self) -> bool {
-        self.windows.and_then(|own| own.slab).is_some_and(|slab| slab.torn)
+        self.windows.as_ref().and_then(|own| own.slab.as_ref()).is_some_and(|slab| slab.torn)
     }
 
     /// A reader of blocks, for one task.

@@ -173,10 +173,9 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
         let (grid, sides) = (self.grid, area.sides());
         let (mut covered, mut exact) = (whole, true);
         for (axis, &digit) in index.iter().enumerate() {
-            let origin = digit * grid.block()[axis];
-            let end = (origin + grid.block()[axis]).min(grid.extents()[axis]);
-            covered &= area.low[axis] <= origin && end <= area.high[axis] + 1;
-            exact &= area.low[axis] == origin && sides[axis] == grid.block()[axis];
+            let block = grid.range(axis, digit);
+            covered &= area.low[axis] <= block.start && block.end <= area.high[axis] + 1;
+            exact &= area.low[axis] == block.start && sides[axis] == grid.block()[axis];
         }
         if exact && covered {
             return self.blocks.store(index, elements).map_err(failed);

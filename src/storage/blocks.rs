@@ -20,7 +20,7 @@ pub type BlockIndex = SmallVec<[usize; 4]>;
 /// # Required of implementations
 ///
 /// `extents` and `block` stay the same and have as many numbers, the product of `extents` is the number of
-/// elements, and no number of `block` is 0. Blocks of one index hold the same elements while `self` is borrowed.
+/// elements, and no number of `block` is 0. So do `starts`, if there are any. Blocks of one index hold the same elements while `self` is borrowed.
 /// Blocks are loaded by several threads at once. A violation may give wrong numbers or an error, never undefined
 /// behaviour.
 ///
@@ -60,8 +60,16 @@ pub trait Blocks: Send + Sync {
     /// Extents of a block.
     fn block(&self) -> &[usize];
 
+    /// Where blocks begin along an axis, if not at multiples of their extent: from 0 on, ascending, each at most that
+    /// extent behind the one before. So parts with last blocks of their own follow one another, or a border
+    /// surrounds them.
+    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+        let _ = axis;
+        None
+    }
+
     /// The elements of the block of this index, in row-major order of [`Self::block`]; what lies beyond an edge of
-    /// the whole is there, too, and never looked at.
+    /// the whole, or where the next block begins, is there, too, and never looked at.
     ///
     /// # Errors
     ///
@@ -172,6 +180,10 @@ macro_rules! forward_blocks {
 
             fn block(&self) -> &[usize] {
                 (**self).block()
+            }
+
+            fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+                (**self).starts(axis)
             }
 
             fn load(&self, index: &[usize]) -> Result<Block<'_, B::Elem>, StorageError> {

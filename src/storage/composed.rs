@@ -1,8 +1,11 @@
 //! Storage made of other storages: one after another, or at listed addresses.
 
-use super::{Reader, translate};
+mod joint;
+
+use super::{Blocks, Reader, translate};
 use crate::error::{Error, StorageError};
 use crate::memory::try_with_capacity;
+use joint::Joint;
 
 /// Several storages one after another.
 ///
@@ -20,6 +23,8 @@ pub struct Concat<R> {
     ends: Vec<usize>,
     /// Rows of all parts: a row of each, then the next row of each.
     rows: usize,
+    /// Their blocks as those of the whole.
+    joint: Option<Box<Joint>>,
 }
 
 /// What one part gives to a row: addresses from `start` to `end`, the first of which is `first` in the part.
@@ -69,7 +74,14 @@ impl<R: Reader> Concat<R> {
                 })?;
             ends.push(end);
         }
-        Ok(Self { parts, ends, rows })
+        Ok(Self { parts, ends, rows, joint: None })
+    }
+
+    /// The same as storage of these extents, of which `axis` has that of one part after the other: in blocks, if all
+    /// parts have blocks of one extent that meet where parts do.
+    pub(crate) fn in_blocks(self, extents: &[usize], axis: usize) -> Self {
+        let joint = Joint::new(&self.parts, extents, axis).map(Box::new);
+        Self { joint, ..self }
     }
 
     /// The parts.
@@ -80,6 +92,16 @@ impl<R: Reader> Concat<R> {
     /// Elements of all parts in a row.
     fn width(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// An error at an address of a part.
+    fn address_of(&self, part: usize, mut error: StorageError) -> StorageError {
+        let end = self.ends.get(part).copied().unwrap_or(0);
+        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let width = (end - start).max(1);
+        let (row, along) = (error.address / width, error.address % width);
+        error.address = row.wrapping_mul(self.width()).wrapping_add(start + along);
+        error
     }
 
     /// The part that holds `address`, in the row that does.
@@ -174,6 +196,10 @@ impl<R: Reader> Reader for Concat<R> {
             (addresses, rest) = (others, later);
         }
         Ok(())
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = R::Elem>> {
+        self.joint.as_ref().map(|_| self as &dyn Blocks<Elem = R::Elem>)
     }
 
     fn box_depth(&self) -> usize {

@@ -17,6 +17,7 @@ mod forward;
 mod held;
 #[cfg(feature = "mmap")]
 mod mapped;
+mod sides;
 mod sparse;
 mod stored;
 mod stream;
@@ -31,6 +32,7 @@ pub use encoded::Encoded;
 pub use held::Held;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut, SharedMap};
+pub(crate) use sides::{Reshaped, Sides, joined_starts};
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use sparse::{sort_entries, sort_pairs};
 pub use stored::{Stored, StoredMut};

@@ -3,6 +3,7 @@
 use super::Tensor;
 use super::flat::Flat;
 use crate::error::{Error, Result};
+use crate::map::AddressMap;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::{Concat, Reader};
@@ -42,7 +43,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 ///
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
-/// [`Tensor::split`] takes the result apart. The result is not sparse, though its parts may be: sparse ones
+/// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent, the result has
+/// their blocks. It is not sparse, though its parts may be: sparse ones
 /// are assigned to parts of a [`Tensor::sparse`] instead. Follows NumPy's `concatenate`.
 ///
 /// # Errors
@@ -142,21 +144,11 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     let shape: Shape =
         extents.iter().enumerate().map(|(k, &n)| if k == axis { total } else { n }).collect();
     shape.count()?;
-    let mut order: SmallVec<[usize; 4]> = (0..shape.rank()).collect();
-    if let Some(strided) = largest.address_map().as_strided() {
-        let mut strides: SmallVec<[usize; 4]> =
-            strided.strides.iter().map(|stride| stride.unsigned_abs()).collect();
-        // Axes of one index, and repeated ones, have no place in storage: they stay before what follows.
-        let mut behind = 1;
-        for (stride, extent) in strides.iter_mut().zip(extents.iter()).rev() {
-            *stride = if *stride == 0 { behind } else { *stride };
-            behind = stride.saturating_mul(*extent);
-        }
-        order.sort_unstable_by_key(|&k| (Reverse(strides[k]), k));
-    }
+    let mut order = storage_order(largest.address_map());
     let depth = order.iter().position(|&k| k == axis).unwrap_or(0);
     let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
-    if row / tensors.len() < RUN {
+    let in_blocks = tensors.iter().all(|tensor| tensor.storage().blocks().is_some());
+    if row / tensors.len() < RUN && !in_blocks {
         order[..=depth].rotate_right(1);
     }
     let rows = order.iter().take_while(|&&k| k != axis).map(|&k| shape[k]).product();
@@ -165,7 +157,31 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
         parts.push(tensor.transpose(&order)?.flat());
     }
     let stored: Shape = order.iter().map(|&k| shape[k]).collect();
-    let mut back = order.clone();
+    let along = order.iter().position(|&k| k == axis).unwrap_or(0);
+    let all = Concat::of_rows(parts, rows)?.in_blocks(&stored, along);
+    Tensor::new(stored, all)?.transpose(inverse(&order))
+}
+
+/// Axes in the order in which storage has them, the one whose indexes are farthest apart first.
+pub(super) fn storage_order(map: &AddressMap) -> SmallVec<[usize; 4]> {
+    let mut order: SmallVec<[usize; 4]> = (0..map.rank()).collect();
+    if let Some(strided) = map.as_strided() {
+        let mut strides: SmallVec<[usize; 4]> =
+            strided.strides.iter().map(|stride| stride.unsigned_abs()).collect();
+        // Axes of one index, and repeated ones, have no place in storage: they stay before what follows.
+        let mut behind = 1;
+        for (stride, extent) in strides.iter_mut().zip(map.shape().iter()).rev() {
+            *stride = if *stride == 0 { behind } else { *stride };
+            behind = stride.saturating_mul(*extent);
+        }
+        order.sort_unstable_by_key(|&k| (Reverse(strides[k]), k));
+    }
+    order
+}
+
+/// The order that takes axes back from another one.
+pub(super) fn inverse(order: &[usize]) -> SmallVec<[usize; 4]> {
+    let mut back = SmallVec::from_elem(0, order.len());
     order.iter().enumerate().for_each(|(k, &axis)| back[axis] = k);
-    Tensor::new(stored, Concat::of_rows(parts, rows)?)?.transpose(back)
+    back
 }

@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::error::StorageError;
 use crate::map::AddressMap;
 use crate::memory::try_with_capacity;
-use crate::storage::{Reader, translate};
+use crate::storage::{Blocks, Reader, translate};
 
 /// The elements of a tensor in row-major order, as storage for another one.
 ///
@@ -129,6 +129,11 @@ impl<S: Reader> Reader for Flat<S> {
     fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
         let count = addresses.len().min(out.len());
         self.gather(|k| addresses[k], &mut out[..count])
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
+        let whole = self.map.is_contiguous() && self.map.span() == (0..self.storage.len());
+        self.storage.blocks().filter(|_| whole)
     }
 
     fn box_depth(&self) -> usize {

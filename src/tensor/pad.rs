@@ -1,19 +1,23 @@
 //! A view with a border, as storage.
 
 use super::Tensor;
+use super::combine::{inverse, storage_order};
 #[cfg(doc)]
 use super::concat;
 use super::flat::{Flat, check};
 use crate::error::{Error, Result, StorageError};
+use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use crate::storage::{Reader, read_each};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts, read_each};
+use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
 /// Copies nothing.
 ///
-/// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. The
-/// result is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
+/// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. Of
+/// whole storage in blocks the result has its blocks, and others for the border. It is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
 ///
@@ -32,19 +36,20 @@ pub fn pad<S: Reader>(
     widths: &[(usize, usize)],
     value: S::Elem,
 ) -> Result<Tensor<Padded<S>>> {
-    let inner = tensor.shape();
-    if widths.len() != inner.rank() {
-        return Err(Error::Rank {
-            what: "pairs of widths",
-            expected: inner.rank(),
-            found: widths.len(),
-        });
+    let rank = tensor.shape().rank();
+    if widths.len() != rank {
+        return Err(Error::Rank { what: "pairs of widths", expected: rank, found: widths.len() });
     }
+    // In the order in which storage has its axes.
+    let order = storage_order(tensor.address_map());
+    let widths: SmallVec<[(usize, usize); 4]> = order.iter().map(|&axis| widths[axis]).collect();
+    let tensor = tensor.transpose(&order)?;
+    let inner = tensor.shape();
     let padded = |(&n, &(before, after)): (&usize, &(usize, usize))| {
         n.saturating_add(before).saturating_add(after)
     };
     // An extent beyond all numbers is too many elements as well.
-    let shape: Shape = inner.iter().zip(widths).map(padded).collect();
+    let shape: Shape = inner.iter().zip(&widths).map(padded).collect();
     let len = shape.count()?;
     let last = widths.iter().rposition(|&width| width != (0, 0)).unwrap_or(0);
     let (within, first): (usize, usize) = match inner.get(last..) {
@@ -54,8 +59,10 @@ pub fn pad<S: Reader>(
         }
         _ => (1, 0),
     };
+    let inner_storage = tensor.flat();
     let storage = Padded {
-        inner: tensor.flat(),
+        within_blocks: Within::new(&inner_storage, &inner, &widths).map(Box::new),
+        inner: inner_storage,
         row: shape.iter().skip(last).product(),
         within: first..first + within,
         inner_shape: inner,
@@ -64,10 +71,10 @@ pub fn pad<S: Reader>(
         value,
         len,
     };
-    Tensor::new(shape, storage)
+    Tensor::new(shape, storage)?.transpose(inverse(&order))
 }
 
-/// A tensor with a border, as storage in row-major order. See [`pad`].
+/// A tensor with a border, as storage in row-major order of its own axes as they lie in storage. See [`pad`].
 #[derive(Debug, Clone)]
 pub struct Padded<S: Reader> {
     inner: Flat<S>,
@@ -79,9 +86,61 @@ pub struct Padded<S: Reader> {
     within: Range<usize>,
     value: S::Elem,
     len: usize,
+    within_blocks: Option<Box<Within>>,
+}
+
+/// Where blocks of a storage lie among those of a border.
+#[derive(Debug, Clone)]
+struct Within {
+    inner: Reshaped,
+    /// Of the whole.
+    starts: Vec<Option<Arc<[usize]>>>,
+    /// Blocks of the border before each axis.
+    before: SmallVec<[usize; 4]>,
+}
+
+impl Within {
+    /// `None` of storage without blocks.
+    fn new<S: Reader>(
+        storage: &Flat<S>,
+        inner: &[usize],
+        widths: &[(usize, usize)],
+    ) -> Option<Self> {
+        let inner = Reshaped::new(storage.blocks()?, inner)?;
+        let sides = &inner.sides;
+        let mut starts = Vec::new();
+        let mut before = SmallVec::new();
+        for (axis, &(front, back)) in widths.iter().enumerate() {
+            let (extent, block) = (sides.extents[axis], sides.block[axis]);
+            let own = sides.starts[axis].as_deref();
+            starts.push(joined_starts(&[(front, None), (extent, own), (back, None)], block)?);
+            before.push(front.div_ceil(block));
+        }
+        Some(Self { inner, starts, before })
+    }
+
+    /// The index of a block in the storage within; `None` of the border.
+    fn own(&self, index: &[usize]) -> Option<BlockIndex> {
+        let counts = self.before.iter().zip(&self.inner.sides.counts);
+        let mut own = BlockIndex::from(index);
+        for (digit, (before, &count)) in own.iter_mut().zip(counts) {
+            *digit = digit.checked_sub(*before).filter(|&digit| digit < count)?;
+        }
+        Some(self.inner.own(&own))
+    }
 }
 
 impl<S: Reader> Padded<S> {
+    /// An error at a position within the border.
+    fn address_of(&self, error: StorageError) -> StorageError {
+        if error.address >= self.inner.len() {
+            return error;
+        }
+        let mut index = self.inner_shape.unravel(error.address);
+        index.iter_mut().zip(&self.before).for_each(|(digit, before)| *digit += before);
+        Flat::<S>::at(self.shape.ravel(&index))(error)
+    }
+
     /// Row-major position within the border, if `address` lies there.
     fn inside(&self, address: usize) -> Option<usize> {
         let mut index = self.shape.unravel(address);
@@ -144,7 +203,55 @@ impl<S: Reader> Reader for Padded<S> {
         Ok(())
     }
 
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
+        self.within_blocks.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>)
+    }
+
     fn box_depth(&self) -> usize {
         self.inner.box_depth()
+    }
+}
+
+/// Of storage in blocks, as [`Reader::blocks`] tells: its own, and blocks of the border around them.
+impl<S: Reader> Blocks for Padded<S> {
+    type Elem = S::Elem;
+
+    fn extents(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn block(&self) -> &[usize] {
+        self.within_blocks.as_ref().map_or(&[], |within| &within.inner.sides.block)
+    }
+
+    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+        self.within_blocks.as_ref()?.starts.get(axis)?.clone()
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {
+        let (Some(within), Some(blocks)) = (&self.within_blocks, self.inner.blocks()) else {
+            return Err(StorageError::new(0, format!("there is no block {index:?}")));
+        };
+        match within.own(index) {
+            Some(own) => blocks.load(&own).map_err(|error| self.address_of(error)),
+            None => Ok(Block::Fill(self.value)),
+        }
+    }
+
+    fn budget(&self) -> usize {
+        self.inner.blocks().map_or(0, Blocks::budget)
+    }
+
+    fn ahead(&self) -> usize {
+        self.inner.blocks().map_or(0, Blocks::ahead)
+    }
+
+    fn expect(&self, next: &[BlockIndex]) {
+        let (Some(within), Some(blocks)) = (&self.within_blocks, self.inner.blocks()) else {
+            return;
+        };
+        let Ok(mut own) = try_with_capacity(next.len()) else { return };
+        own.extend(next.iter().filter_map(|index| within.own(index)));
+        blocks.expect(&own);
     }
 }

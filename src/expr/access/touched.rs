@@ -74,8 +74,7 @@ fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> 
         if high >= extents[side] {
             return Ok(None);
         }
-        let block = grid.block()[side];
-        let Some(blocks) = blocks_of(runs, low, block)? else { return Ok(None) };
+        let Some(blocks) = blocks_of(runs, low, grid, side)? else { return Ok(None) };
         sides.push(blocks);
     }
     Ok(Some(sides))
@@ -119,15 +118,19 @@ impl Run {
 }
 
 /// The blocks that axes of a view reach along one axis of storage, from its lowest digit on.
-fn blocks_of(runs: &[Run], low: usize, block: usize) -> Result<Option<Vec<usize>>> {
+fn blocks_of(runs: &[Run], low: usize, grid: &Grid, side: usize) -> Result<Option<Vec<usize>>> {
+    let number = |digit: usize| grid.number(side, digit);
     let mut blocks = Vec::new();
     match runs {
-        [run] if run.is_full() && run.step <= block => {
-            return list(low / block..(low + run.reach()) / block + 1).map(Some);
+        [run]
+            if run.is_full()
+                && (run.step == 1 || grid.is_regular(side) && run.step <= grid.block()[side]) =>
+        {
+            return list(number(low)..number(low + run.reach()) + 1).map(Some);
         }
         [run] => {
             for digit in run.digits() {
-                let own = (low + digit) / block;
+                let own = number(low + digit);
                 if blocks.last() != Some(&own) {
                     push(&mut blocks, own)?;
                 }
@@ -147,7 +150,7 @@ fn blocks_of(runs: &[Run], low: usize, block: usize) -> Result<Option<Vec<usize>
                     blocks[added..].iter_mut().for_each(|sum| *sum += digit);
                 }
             }
-            blocks.iter_mut().for_each(|digit| *digit /= block);
+            blocks.iter_mut().for_each(|digit| *digit = number(*digit));
         }
     }
     blocks.sort_unstable();

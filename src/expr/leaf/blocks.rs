@@ -94,10 +94,10 @@ pub(in crate::expr) fn for_each_line(
     // The common box: where it begins in the area and in the block, and its extents.
     let mut begin: SmallVec<[[usize; 3]; 4]> = SmallVec::new();
     for (axis, digit) in index.iter().enumerate() {
-        let origin = digit * grid.block()[axis];
-        let low = area.low[axis].max(origin);
-        let end = (area.high[axis] + 1).min(origin + grid.block()[axis]);
-        begin.push([low - area.low[axis], low - origin, end.saturating_sub(low)]);
+        let block = grid.range(axis, *digit);
+        let low = area.low[axis].max(block.start);
+        let end = (area.high[axis] + 1).min(block.end);
+        begin.push([low - area.low[axis], low - block.start, end.saturating_sub(low)]);
     }
     let line = begin.last().map_or(1, |[.., extent]| *extent);
     let outer = rank.saturating_sub(1);

@@ -66,9 +66,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             return Ok(());
         };
         let block = load(blocks, grid, &index).map_err(failed)?;
-        let origin: SmallVec<[usize; 4]> =
-            index.iter().zip(grid.block()).map(|(digit, extent)| digit * extent).collect();
-        let mut within = area.within(&origin, grid.block());
+        let mut within = area.within(&grid.origin(&index), grid.block());
         self.memory = match block {
             Block::Borrowed(elements) => Memory::Borrowed(elements),
             Block::Shared(elements) => Memory::Block(elements, grid.block_len()),

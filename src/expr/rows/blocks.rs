@@ -32,7 +32,11 @@ impl InBlocks {
             Access::Blocks(own) if e.is_leaf() && own.is_coarse() => grid = Some(own),
             _ => {}
         });
-        let grid = grid.filter(|_| leaf.strides.last() == Some(&1))?;
+        let grid: Arc<Grid> = grid.filter(|_| leaf.strides.last() == Some(&1))?;
+        let rank = grid.extents().len();
+        if (rank.saturating_sub(2)..rank).any(|axis| !grid.is_regular(axis)) {
+            return None;
+        }
         let (&width, &extent) = (grid.block().last()?, grid.extents().last()?);
         let before = usize::try_from(leaf.base).ok()? % extent.max(1) % width;
         let height = grid.block().iter().rev().nth(1).copied().unwrap_or(1);
@@ -143,7 +147,7 @@ pub(super) fn tile<T: Copy + Send + Sync>(
 }
 
 /// How rows lie in the blocks of storage.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Slab {
     /// Rows that a layer of blocks spans, the most of all leaves.
     pub(super) rows: usize,
@@ -155,6 +159,8 @@ pub(super) struct Slab {
     pub(super) few: bool,
     /// Whether there are few of a layer whose blocks do not follow one another along the rows.
     pub(super) torn: bool,
+    /// Layers that are not all as thick: the axis of the grid, and the rows of one step along it.
+    uneven: Option<(Arc<Grid>, usize, usize)>,
 }
 
 impl Slab {
@@ -162,7 +168,7 @@ impl Slab {
     pub(super) fn of<T: Copy + Send + Sync>(e: &Boxed<'_, T>, columns: usize) -> Option<Self> {
         let mut slab: Option<Self> = None;
         e.leaves(&mut |leaf| {
-            let Access::Blocks(grid) = leaf.access else { return };
+            let Access::Blocks(grid) = &leaf.access else { return };
             let (block, extents) = (grid.block(), grid.extents());
             let Some(last) = block.len().checked_sub(1).filter(|last| *last > 0) else { return };
             let side = |axis: usize| block[axis].min(extents[axis]);
@@ -176,8 +182,10 @@ impl Slab {
             let few = grid.held_by_each() <= blocks;
             // Columns of several lines of a block are brought to memory line by line.
             let together = thick + 1 == last && columns <= extents[last];
-            let old = slab.unwrap_or_default();
+            let old = slab.take().unwrap_or_default();
+            let uneven = (!grid.is_regular(thick)).then(|| (grid.clone(), thick, inner));
             slab = Some(Self {
+                uneven: old.uneven.or(uneven),
                 rows: old.rows.max(side(thick).saturating_mul(inner)).max(1),
                 period: old.period.max(extents[thick].saturating_mul(inner)).max(1),
                 columns: old.columns.max(grid.run(columns)).max(1),
@@ -186,6 +194,18 @@ impl Slab {
             });
         });
         slab
+    }
+
+    /// The last row up to this one at which a layer ends.
+    fn end(&self, row: usize) -> usize {
+        let within = row % self.period.max(1);
+        match &self.uneven {
+            Some((grid, axis, inner)) => {
+                let layer = grid.range_of(*axis, within / inner.max(&1));
+                row - (within - layer.start * inner)
+            }
+            None => row - within % self.rows.max(1),
+        }
     }
 }
 
@@ -206,7 +226,7 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
     pub(crate) fn block_width(&self) -> Option<usize> {
         match &self.in_blocks {
             Some(own) => own.width(),
-            None => self.windows?.tile.map(|[_, width]| width),
+            None => self.windows.as_ref()?.tile.map(|[_, width]| width),
         }
     }
 
@@ -218,25 +238,26 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
 
     /// Rows and columns after which blocks end, if those of storage begin where rows do: where tasks are best parted.
     pub(crate) fn sides_of_blocks(&self) -> [usize; 2] {
-        self.ends_of_blocks().0
-    }
-
-    /// The same, and the number of rows after which they begin anew.
-    fn ends_of_blocks(&self) -> ([usize; 2], usize) {
-        let rows = self.shape.iter().rev().nth(1).copied().unwrap_or(1);
-        let slab = self.windows.and_then(|own| own.slab);
-        match (&self.in_blocks, self.windows.and_then(|own| own.tile), slab) {
-            (Some(own), ..) if slab.is_none_or(|slab| !slab.few) => ([own.height, own.width], rows),
-            (_, Some(tile), _) => (tile, rows),
-            (.., Some(slab)) => ([slab.rows, slab.columns], slab.period),
-            _ => ([1, 1], rows),
+        let windows = self.windows.as_ref();
+        let slab = windows.and_then(|own| own.slab.as_ref());
+        match (&self.in_blocks, windows.and_then(|own| own.tile), slab) {
+            (Some(own), ..) if slab.is_none_or(|slab| !slab.few) => [own.height, own.width],
+            (_, Some(tile), _) => tile,
+            (.., Some(slab)) => [slab.rows, slab.columns],
+            _ => [1, 1],
         }
     }
 
     /// The last row up to this one at which blocks end.
     pub(super) fn end_of_blocks(&self, row: usize) -> usize {
-        let ([high, _], period) = self.ends_of_blocks();
-        row - row % period.max(1) % high.max(1)
+        let slab = self.windows.as_ref().and_then(|own| own.slab.as_ref());
+        match slab.filter(|slab| self.in_blocks.is_none() || slab.few) {
+            Some(slab) => slab.end(row),
+            None => {
+                let rows = self.shape.iter().rev().nth(1).copied().unwrap_or(1);
+                row - row % rows.max(1) % self.sides_of_blocks()[0].max(1)
+            }
+        }
     }
 }
 

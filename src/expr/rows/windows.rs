@@ -25,7 +25,7 @@ const NEAR: usize = 1 << 15;
 const LEAF: usize = 512;
 
 /// How storage is read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Windows {
     /// Whether storage is not memory.
     pub(super) far: bool,
@@ -54,7 +54,7 @@ impl Windows {
     ) -> (Option<Self>, Option<InBlocks>) {
         let (order, columns) = (far(e), shape.last().copied().unwrap_or(1));
         let slab = Slab::of(e, columns);
-        let is_torn = slab.is_some_and(|slab| slab.torn);
+        let is_torn = slab.as_ref().is_some_and(|slab| slab.torn);
         let in_blocks = match strided {
             Some([leaf]) if order == Some(Order::Along) && !is_torn => {
                 InBlocks::new(e, leaf.clone())
@@ -65,7 +65,7 @@ impl Windows {
             Some([leaf]) if order == Some(Order::Across) => tile(e, leaf, shape),
             _ => None,
         };
-        let elements = match (order, slab.filter(|slab| slab.few)) {
+        let elements = match (order, slab.as_ref().filter(|slab| slab.few)) {
             // A block at a time, or as many as a few leaves of a fold lie in.
             _ if tile.is_some() => tile.map_or(ACROSS, |[rows, columns]| {
                 rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
@@ -191,7 +191,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         let shape = self.rows.shape.clone();
         let outer = shape.extents().split_last().map_or(&[][..], |(_, outer)| outer);
         let mut next = rows.start;
-        let grain = self.rows.windows.map_or(1, |windows| windows.grain);
+        let grain = self.rows.windows.as_ref().map_or(1, |windows| windows.grain);
         while next < rows.end {
             let end = match rows.end / grain * grain {
                 _ if !next.is_multiple_of(grain) => rows.end.min(next.next_multiple_of(grain)),

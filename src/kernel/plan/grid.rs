@@ -4,6 +4,8 @@ use super::{BOX, Loop, Nest, Reach};
 use crate::kernel::threads;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Fewest elements of blocks that evaluations go through one by one.
 const COARSE: usize = 1 << 12;
@@ -19,6 +21,8 @@ pub(crate) type Sides = SmallVec<[usize; 4]>;
 pub(crate) struct Grid {
     extents: Sides,
     block: Sides,
+    /// Where blocks begin along axes where that is not at multiples of their extent. Empty if there is no such axis.
+    starts: SmallVec<[Option<Arc<[usize]>>; 4]>,
     /// Blocks that the storage holds at once.
     pub(crate) held: usize,
 }
@@ -34,8 +38,64 @@ impl Grid {
         (known && product(extents) == Some(len) && product(block).is_some()).then(|| Self {
             extents: extents.into(),
             block: block.into(),
+            starts: SmallVec::new(),
             held,
         })
+    }
+
+    /// The same with blocks that begin where `starts` says for an axis; `None` if they cannot.
+    pub(crate) fn with_starts(
+        mut self,
+        starts: &dyn Fn(usize) -> Option<Arc<[usize]>>,
+    ) -> Option<Self> {
+        for (axis, (&extent, &block)) in self.extents.iter().zip(&self.block).enumerate() {
+            let Some(own) = starts(axis) else { continue };
+            let ends = own.iter().skip(1).chain([&extent]);
+            let fits = |(start, end): (&usize, &usize)| start < end && end - start <= block;
+            if *own.first()? != 0 || !own.iter().zip(ends).all(fits) {
+                return None;
+            }
+            self.starts.resize(self.extents.len(), None);
+            self.starts[axis] = Some(own);
+        }
+        Some(self)
+    }
+
+    /// Where blocks begin along an axis, if not at multiples of their extent.
+    fn starts(&self, axis: usize) -> Option<&[usize]> {
+        self.starts.get(axis)?.as_deref()
+    }
+
+    /// The number of the block that holds a digit of an axis.
+    pub(crate) fn number(&self, axis: usize, digit: usize) -> usize {
+        match self.starts(axis) {
+            Some(starts) => starts.partition_point(|&start| start <= digit) - 1,
+            None => digit / self.block[axis],
+        }
+    }
+
+    /// What the block of a number has of an axis.
+    pub(crate) fn range(&self, axis: usize, number: usize) -> Range<usize> {
+        let (extent, block) = (self.extents[axis], self.block[axis]);
+        match self.starts(axis) {
+            Some(starts) => starts[number]..starts.get(number + 1).copied().unwrap_or(extent),
+            None => number * block..(number * block).saturating_add(block).min(extent),
+        }
+    }
+
+    /// The extents of the block that holds a digit of an axis.
+    pub(crate) fn range_of(&self, axis: usize, digit: usize) -> Range<usize> {
+        self.range(axis, self.number(axis, digit))
+    }
+
+    /// Where the block of an index begins.
+    pub(crate) fn origin(&self, index: &[usize]) -> Sides {
+        index.iter().enumerate().map(|(axis, &number)| self.range(axis, number).start).collect()
+    }
+
+    /// Whether blocks begin at multiples of their extent along an axis.
+    pub(crate) fn is_regular(&self, axis: usize) -> bool {
+        self.starts(axis).is_none()
     }
 
     pub(crate) fn extents(&self) -> &[usize] {
@@ -59,10 +119,10 @@ impl Grid {
     /// The block that holds an address.
     pub(crate) fn block_of(&self, address: usize) -> Sides {
         let (mut rest, weights) = (address, self.weights());
-        let digits = weights.iter().zip(&self.block).map(|(weight, block)| {
+        let digits = weights.iter().enumerate().map(|(axis, weight)| {
             let digit = rest / weight;
             rest %= weight;
-            digit / block
+            self.number(axis, digit)
         });
         digits.collect()
     }
@@ -218,8 +278,7 @@ impl Area {
     /// First and last block along every axis.
     pub(crate) fn blocks(&self, grid: &Grid) -> [Sides; 2] {
         [&self.low, &self.high].map(|corner| {
-            let digits = corner.iter().zip(&grid.block);
-            digits.map(|(digit, block)| digit / block).collect()
+            corner.iter().enumerate().map(|(axis, &digit)| grid.number(axis, digit)).collect()
         })
     }
 
@@ -255,8 +314,9 @@ impl Area {
         let [.., Some(rows), Some(columns)] = self.lanes[..] else { return None };
         let side = |lane: Lane| grid.block[lane.axis] / lane.step.unsigned_abs();
         let tile = [side(rows), side(columns)];
-        let begins =
-            columns.step > 0 && self.low[columns.axis].is_multiple_of(grid.block[columns.axis]);
+        let begins = columns.step > 0
+            && self.low[columns.axis].is_multiple_of(grid.block[columns.axis])
+            && [rows, columns].iter().all(|lane| grid.is_regular(lane.axis));
         (begins && !tile.contains(&0)).then_some(tile)
     }
 

@@ -106,7 +106,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
         // Where blocks are not held until the next columns they are gone through at once.
         let most = sweep.width();
-        let most = if self.rows.comes_back() && wide <= 8 * most { most.max(wide) } else { most };
+        let most = if self.rows.comes_back() && wide <= 64 * most { most.max(wide) } else { most };
         let columns = narrow.next_multiple_of(wide).min(most);
         tasks.columns = (columns / wide * wide).max(columns.min(wide)).min(self.width);
         if let Some(grain) = sweep.grain().filter(|_| parallel) {

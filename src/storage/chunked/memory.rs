@@ -1,9 +1,9 @@
 //! Blocks in memory.
 
 use super::cache::lock;
-use super::sides::Sides;
 use crate::error::{Error, Result, StorageError};
 use crate::memory::list;
+use crate::storage::sides::Sides;
 use crate::storage::{Block, Blocks, BlocksMut};
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +34,9 @@ impl<T: Copy> BlockMemory<T> {
         block: impl Into<Vec<usize>>,
         value: T,
     ) -> Result<Self> {
-        let sides = Sides::new(extents.into(), block.into())?;
+        let extents = extents.into();
+        let regular = extents.iter().map(|_| None).collect();
+        let sides = Sides::new(extents, block.into(), regular)?;
         let first = Arc::new(list(std::iter::repeat_n(value, sides.block_len))?);
         let blocks = list((0..sides.counts.iter().product()).map(|_| Mutex::new(first.clone())))?;
         Ok(Self { sides, blocks })

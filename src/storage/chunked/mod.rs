@@ -6,12 +6,12 @@ mod claims;
 mod memory;
 mod read;
 mod shard;
-mod sides;
 mod write;
 
 pub use memory::BlockMemory;
 pub use write::NotStored;
 
+use super::sides::Sides;
 use super::{Block, Blocks};
 #[cfg(doc)]
 use crate::error::Error;
@@ -20,7 +20,6 @@ use ahead::Ahead;
 use cache::{Cache, count};
 use claims::Claims;
 use shard::Held;
-use sides::Sides;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
@@ -129,10 +128,10 @@ where
     ///
     /// # Errors
     ///
-    /// [`Error::Blocks`] if a block has no elements, if the numbers of axes differ, or if there are more elements than
-    /// addresses.
+    /// [`Error::Blocks`] if a block has no elements, if the numbers of axes differ, if blocks cannot begin where they
+    /// do, or if there are more elements than addresses.
     pub fn new(storage: S) -> Result<Self> {
-        let sides = Sides::new(storage.extents().to_vec(), storage.block().to_vec())?;
+        let sides = Sides::of(&storage)?;
         let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
         let blocks = (BUDGET_BYTES / bytes).max(processors());
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))

@@ -5,6 +5,7 @@ use crate::error::StorageError;
 use crate::memory::try_with_capacity;
 use crate::storage::{Block, BlockIndex, Blocks, Reader};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Elements of a block from one place on.
 pub(super) fn part<'b, T>(block: &'b Block<'_, T>, places: Range<usize>) -> &'b [T] {
@@ -163,6 +164,10 @@ where
 
     fn block(&self) -> &[usize] {
         &self.inner.sides.block
+    }
+
+    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+        self.inner.sides.starts.get(axis).cloned().flatten()
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {

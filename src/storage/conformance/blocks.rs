@@ -1,7 +1,7 @@
 //! Laws of blocks: they have the elements that the storage has.
 
 use super::{Report, Violation};
-use crate::storage::{Block, Blocks, Reader};
+use crate::storage::{Block, Blocks, Reader, Sides};
 
 /// Checks a storage that has blocks: sides, and every element of at most 4096 blocks.
 pub(super) fn check<R: Reader + ?Sized>(
@@ -20,32 +20,32 @@ fn check_all<R: Reader + ?Sized>(
     same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &mut Report,
 ) {
-    let Some(sides) = Sides::of(blocks, storage.len()) else {
+    let Some(sides) = sides_of(blocks, storage.len()) else {
         let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
         report.add(Violation::BlockSides { extents, block, len: storage.len() });
         return;
     };
-    let each = sides.each;
-    for number in 0..sides.count.min(4096) {
+    let each = sides.block_len;
+    for number in 0..count(&sides).min(4096) {
         let index = sides.index(number);
-        let start = sides.address(&index, 0).unwrap_or_default();
+        let start = address(&sides, &index, 0).unwrap_or_default();
         let Some(Ok(loaded)) = report.guard("load", start, || blocks.load(&index)) else {
             continue;
         };
         let found = loaded.as_slice().map_or(each, <[_]>::len);
         if found != each {
-            report.add(Violation::BlockLen { index, found, len: each });
+            report.add(Violation::BlockLen { index: index.to_vec(), found, len: each });
             continue;
         }
         for place in 0..each {
-            let Some(address) = sides.address(&index, place) else { continue };
+            let Some(address) = address(&sides, &index, place) else { continue };
             let element = match &loaded {
                 Block::Fill(value) => *value,
                 block => block.as_slice().unwrap_or_default()[place],
             };
             let read = report.guard("try_read", address, || storage.try_read(address));
             if !matches!(&read, Some(Ok(read)) if same(read, &element)) {
-                report.add(Violation::Block { index, address });
+                report.add(Violation::Block { index: index.to_vec(), address });
                 break;
             }
         }
@@ -53,57 +53,27 @@ fn check_all<R: Reader + ?Sized>(
 }
 
 /// Sides that make a length.
-pub(super) struct Sides {
-    extents: Vec<usize>,
-    block: Vec<usize>,
-    /// Elements of a block.
-    pub(super) each: usize,
-    /// Blocks.
-    pub(super) count: usize,
+pub(super) fn sides_of<B: Blocks + ?Sized>(blocks: &B, len: usize) -> Option<Sides> {
+    Sides::of(blocks).ok().filter(|sides| sides.len == len)
 }
 
-impl Sides {
-    pub(super) fn of<T: Copy>(
-        blocks: &(impl Blocks<Elem = T> + ?Sized),
-        len: usize,
-    ) -> Option<Self> {
-        let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
-        let elements = |mut sides: std::slice::Iter<'_, usize>| {
-            sides.try_fold(1_usize, |all, &side| all.checked_mul(side))
-        };
-        if extents.len() != block.len() || block.contains(&0) || elements(extents.iter())? != len {
+/// How many blocks there are.
+pub(super) fn count(sides: &Sides) -> usize {
+    sides.counts.iter().product()
+}
+
+/// The address of an element of a block, by its place there; `None` beyond the end of the block.
+pub(super) fn address(sides: &Sides, index: &[usize], place: usize) -> Option<usize> {
+    let (mut rest, mut address, mut weight) = (place, 0, 1);
+    for axis in (0..sides.block.len()).rev() {
+        let own = sides.range(axis, *index.get(axis)?);
+        let at = own.start + rest % sides.block[axis];
+        rest /= sides.block[axis];
+        if !own.contains(&at) {
             return None;
         }
-        let each = elements(block.iter())?;
-        let count = elements(Self::counts(&extents, &block).iter())?;
-        Some(Self { extents, block, each, count })
+        address += at * weight;
+        weight *= sides.extents[axis];
     }
-
-    fn counts(extents: &[usize], block: &[usize]) -> Vec<usize> {
-        extents.iter().zip(block).map(|(extent, block)| extent.div_ceil(*block)).collect()
-    }
-
-    /// The index of a block.
-    pub(super) fn index(&self, number: usize) -> Vec<usize> {
-        digits(number, &Self::counts(&self.extents, &self.block))
-    }
-
-    /// The address of an element of a block; none of one beyond the whole.
-    pub(super) fn address(&self, index: &[usize], place: usize) -> Option<usize> {
-        let within = digits(place, &self.block);
-        let mut axes = index.iter().zip(&self.block).zip(&within).zip(&self.extents);
-        axes.try_fold(0, |address, (((index, block), digit), extent)| {
-            let at = index * block + digit;
-            (at < *extent).then(|| address * extent + at)
-        })
-    }
-}
-
-/// The index of a row-major position.
-fn digits(mut position: usize, sides: &[usize]) -> Vec<usize> {
-    let mut digits = vec![0; sides.len()];
-    for (digit, side) in digits.iter_mut().zip(sides).rev() {
-        (*digit, position) = (position % side, position / side);
-    }
-    digits
+    Some(address)
 }

@@ -1,6 +1,6 @@
 //! Laws of a writer: what is written is read, by whichever method, and nothing else changes.
 
-use super::blocks::Sides;
+use super::blocks::{address, count, sides_of};
 use super::reader::{agree, truth};
 use super::sample;
 use super::{Report, Violation};
@@ -135,14 +135,16 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
     /// Some blocks as wholes, the last one among them.
     fn stores(&mut self) -> Option<()> {
         let (method, len) = ("store", self.len);
-        let sides = || self.storage.blocks_mut().and_then(|blocks| Sides::of(blocks, len));
+        let sides = || self.storage.blocks_mut().and_then(|blocks| sides_of(blocks, len));
         let sides = self.report.guard("blocks_mut", 0, sides)??;
         let filler = *self.values.first()?;
-        let spacing = sides.count.div_ceil(self.writes.min(STORED)).max(1);
-        for number in (0..sides.count).rev().step_by(spacing).filter(|_| sides.each <= COMPARED) {
+        let spacing = count(&sides).div_ceil(self.writes.min(STORED)).max(1);
+        for number in
+            (0..count(&sides)).rev().step_by(spacing).filter(|_| sides.block_len <= COMPARED)
+        {
             let index = sides.index(number);
             let places: Vec<_> =
-                (0..sides.each).map(|place| sides.address(&index, place)).collect();
+                (0..sides.block_len).map(|place| address(&sides, &index, place)).collect();
             let addresses: Vec<usize> = places.iter().flatten().copied().collect();
             self.write(method, &addresses, |storage, values| {
                 let mut values = values.iter().copied();

@@ -14,10 +14,11 @@ pub(super) struct Edges<'a> {
 
 /// One operand in blocks along a loop.
 struct Along<'a> {
-    /// Digit along the axis of the grid where the loop begins, steps, and the extent of a block.
+    grid: &'a Grid,
+    axis: usize,
+    /// Digit along the axis of the grid where the loop begins, and steps.
     first: usize,
     step: isize,
-    block: usize,
     list: Option<&'a [usize]>,
     lowest: usize,
     large: bool,
@@ -48,9 +49,10 @@ impl<'a> Edges<'a> {
             let Some(lane) = area.lanes[l] else { continue };
             let list = table(own, k, tables);
             operands.push(Along {
+                grid,
+                axis: lane.axis,
                 first: area.low[lane.axis],
                 step: lane.step,
-                block: grid.block()[lane.axis],
                 list,
                 lowest: if lane.step < 0 { lane.reach.high } else { lane.reach.low },
                 large: grid.is_coarse(),
@@ -82,31 +84,37 @@ impl Along<'_> {
         self.first + self.step.unsigned_abs() * position.abs_diff(self.lowest)
     }
 
+    /// Number of the block at a digit of the loop.
+    fn number(&self, digit: usize) -> usize {
+        self.grid.number(self.axis, self.at(digit))
+    }
+
     /// Whether there are blocks between those of a digit and of the one before.
     fn is_gap(&self, digit: usize) -> bool {
-        let [before, here] = [digit - 1, digit].map(|digit| self.at(digit) / self.block);
+        let [before, here] = [digit - 1, digit].map(|digit| self.number(digit));
         self.in_order && before.abs_diff(here) > 1
     }
 
     fn after(&self, digit: usize, extent: usize) -> usize {
-        let here = self.at(digit);
         match self.list {
             Some(_) => {
                 let (from, end) = self.found.get();
                 if (from..end).contains(&digit) {
                     return end;
                 }
-                let other = |&next: &usize| self.at(next) / self.block != here / self.block;
+                let here = self.number(digit);
+                let other = |&next: &usize| self.number(next) != here;
                 let end = (digit + 1..extent).find(other).unwrap_or(extent);
                 self.found.set((digit, end));
                 end
             }
             None => {
-                let step = self.step.unsigned_abs();
+                let (step, here) = (self.step.unsigned_abs(), self.at(digit));
+                let block = self.grid.range_of(self.axis, here);
                 let left = match self.step < 0 {
                     // From the first digit of the block on, it is left.
-                    true => here % self.block / step + 1,
-                    false => (self.block - here % self.block).div_ceil(step),
+                    true => (here - block.start) / step + 1,
+                    false => (block.end - here).div_ceil(step),
                 };
                 digit.saturating_add(left).min(extent)
             }

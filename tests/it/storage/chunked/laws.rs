@@ -1,16 +1,19 @@
 //! Random views, read, computed with, folded, scanned, sorted and assigned: the bits are those of memory.
 
-use super::{all, blocks_of, tensor};
+use super::{Uneven, all, tensor};
 use lensor::prelude::*;
-use lensor::storage::{BlockMemory, Chunked};
+use lensor::storage::Chunked;
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use std::fmt;
+use std::sync::Arc;
 
 /// Storage in blocks, and a few views that are taken of it.
 #[derive(Clone)]
 struct Case {
     extents: Vec<usize>,
     block: Vec<usize>,
+    /// Where blocks begin, if they are not all as long.
+    starts: Vec<Option<Arc<[usize]>>>,
     cached: usize,
     data: Vec<f64>,
     ops: Vec<Op>,
@@ -18,14 +21,17 @@ struct Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { extents, block, cached, ops, .. } = self;
-        write!(f, "{extents:?} in blocks of {block:?}, {cached} of which are held: {ops:?}")
+        let Self { extents, block, starts, cached, ops, .. } = self;
+        write!(
+            f,
+            "{extents:?} in blocks of {block:?} from {starts:?}, {cached} of which are held: {ops:?}"
+        )
     }
 }
 
 /// A view of any tensor; numbers are taken modulo what fits.
 #[derive(Debug, Clone)]
-enum Op {
+pub(super) enum Op {
     Transpose(usize),
     Flip(usize),
     Rotate(usize, isize),
@@ -38,7 +44,7 @@ enum Op {
 }
 
 impl Op {
-    fn apply<S: Reader>(&self, t: Tensor<S>) -> Result<Tensor<S>, Error> {
+    pub(super) fn apply<S: Reader>(&self, t: Tensor<S>) -> Result<Tensor<S>, Error> {
         let (rank, shape) = (t.rank(), t.shape());
         if rank == 0 {
             return Ok(t);
@@ -137,6 +143,7 @@ impl Arbitrary for Case {
         let data = (0..extents.iter().product()).map(|k| (k * 7919 % 1000) as f64 / 7.0 - 50.0);
         Self {
             data: data.collect(),
+            starts: extents.iter().zip(&block).map(|(n, b)| starts(g, *n, *b)).collect(),
             extents,
             block,
             cached: n(g) % 9,
@@ -150,13 +157,24 @@ impl Arbitrary for Case {
     }
 }
 
+/// Where blocks begin along an axis: half of the time where they may.
+fn starts(g: &mut Gen, extent: usize, block: usize) -> Option<Arc<[usize]>> {
+    let mut starts = vec![0];
+    while starts[starts.len() - 1] + block < extent {
+        let far = if bool::arbitrary(g) { block } else { 1 + usize::arbitrary(g) % block };
+        starts.push(starts[starts.len() - 1] + far);
+    }
+    let uneven = bool::arbitrary(g) && extent > 0;
+    uneven.then(|| starts.into())
+}
+
 impl Case {
     fn memory(&self) -> Tensor<Vec<f64>> {
         Tensor::from_vec(self.extents.clone(), self.data.clone()).unwrap()
     }
 
-    fn chunked(&self) -> Tensor<Chunked<BlockMemory<f64>>> {
-        let blocks = blocks_of(&self.extents, &self.block, &self.data);
+    fn chunked(&self) -> Tensor<Chunked<Uneven<f64>>> {
+        let blocks = Uneven::new(&self.extents, &self.block, self.starts.clone(), &self.data);
         tensor(Chunked::new(blocks).unwrap().with_blocks(self.cached))
     }
 
@@ -196,7 +214,11 @@ quickcheck! {
         let shown = Tensor::with_map(t.address_map().clone(), addresses.into_storage());
         let mut blocks: Vec<Vec<usize>> = shown.unwrap().to_vec().unwrap().into_iter().map(|address| {
             let index = super::unravel(address, &extents);
-            index.iter().zip(&case.block).map(|(digit, block)| digit / block).collect()
+            let number = |(axis, digit): (usize, &usize)| match &case.starts[axis] {
+                Some(starts) => starts.iter().filter(|start| *start <= digit).count() - 1,
+                None => digit / case.block[axis],
+            };
+            index.iter().enumerate().map(number).collect()
         }).collect();
         blocks.sort();
         blocks.dedup();

@@ -2,32 +2,52 @@
 
 mod cache;
 mod failures;
+mod joined;
 mod laws;
 mod threads;
 mod volumes;
 mod writes;
 
-use lensor::storage::{BlockMemory, Blocks, BlocksMut, Chunked};
-use lensor::{Reader, Tensor};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
+use lensor::{Reader, StorageError, Tensor};
+use std::sync::Arc;
 
 /// Blocks that hold `data` in row-major order of `extents`.
 pub(crate) fn blocks_of<T>(extents: &[usize], block: &[usize], data: &[T]) -> BlockMemory<T>
 where
     T: Copy + Send + Sync + 'static,
 {
+    let starts = |(n, b): (&usize, &usize)| (0..*n).step_by(*b).collect();
+    let starts: Vec<Vec<usize>> = extents.iter().zip(block).map(starts).collect();
+    fill(extents, block, &starts, extents, data)
+}
+
+/// Blocks in memory of extents `all`, which hold `data` in row-major order of `extents` from their starts on.
+fn fill<T>(
+    all: &[usize],
+    block: &[usize],
+    starts: &[Vec<usize>],
+    extents: &[usize],
+    data: &[T],
+) -> BlockMemory<T>
+where
+    T: Copy + Send + Sync + 'static,
+{
     let Some(&first) = data.first() else {
         panic!("there is no element to fill blocks with");
     };
-    let blocks = BlockMemory::new(extents, block, first).unwrap();
-    let counts: Vec<usize> = extents.iter().zip(block).map(|(n, b)| n.div_ceil(*b)).collect();
+    let blocks = BlockMemory::new(all, block, first).unwrap();
+    let counts: Vec<usize> = starts.iter().map(Vec::len).collect();
     for number in 0..counts.iter().product() {
         let index = unravel(number, &counts);
         let mut elements = vec![first; block.iter().product()];
         for (k, element) in elements.iter_mut().enumerate() {
             let inside = unravel(k, block);
-            let at: Vec<usize> =
-                (0..extents.len()).map(|axis| index[axis] * block[axis] + inside[axis]).collect();
-            if at.iter().zip(extents).all(|(digit, extent)| digit < extent) {
+            let at = |axis: usize| {
+                let end = starts[axis].get(index[axis] + 1).copied().unwrap_or(extents[axis]);
+                Some(starts[axis][index[axis]] + inside[axis]).filter(|&at| at < end)
+            };
+            if let Some(at) = (0..extents.len()).map(at).collect::<Option<Vec<_>>>() {
                 let address =
                     at.iter().zip(extents).fold(0, |a, (digit, extent)| a * extent + digit);
                 *element = data[address];
@@ -36,6 +56,58 @@ where
         blocks.store(&index, &elements).unwrap();
     }
     blocks
+}
+
+/// Blocks that begin where `starts` says, if at all.
+#[derive(Debug)]
+pub(crate) struct Uneven<T> {
+    blocks: BlockMemory<T>,
+    extents: Vec<usize>,
+    starts: Vec<Option<Arc<[usize]>>>,
+}
+
+impl<T: Copy + Send + Sync + 'static> Uneven<T> {
+    pub(crate) fn new(
+        extents: &[usize],
+        block: &[usize],
+        starts: Vec<Option<Arc<[usize]>>>,
+        data: &[T],
+    ) -> Self {
+        let of_axis = |axis: usize| match &starts[axis] {
+            Some(starts) => starts.to_vec(),
+            None => (0..extents[axis]).step_by(block[axis]).collect::<Vec<_>>(),
+        };
+        let all: Vec<Vec<usize>> = (0..extents.len()).map(of_axis).collect();
+        let whole: Vec<usize> = all.iter().zip(block).map(|(own, side)| own.len() * side).collect();
+        let blocks = fill(&whole, block, &all, extents, data);
+        Self { blocks, extents: extents.to_vec(), starts }
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> Blocks for Uneven<T> {
+    type Elem = T;
+
+    fn extents(&self) -> &[usize] {
+        &self.extents
+    }
+
+    fn block(&self) -> &[usize] {
+        self.blocks.block()
+    }
+
+    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+        self.starts.get(axis)?.clone()
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {
+        self.blocks.load(index)
+    }
+}
+
+impl<T: Copy + Send + Sync + 'static> BlocksMut for Uneven<T> {
+    fn store(&self, index: &[usize], from: &[T]) -> Result<(), StorageError> {
+        self.blocks.store(index, from)
+    }
 }
 
 pub(crate) fn unravel(mut number: usize, sides: &[usize]) -> Vec<usize> {

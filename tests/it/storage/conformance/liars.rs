@@ -2,6 +2,7 @@
 
 use super::data;
 use lensor::{Reader, StorageError, Stored, Writer};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A way to break a promise.
@@ -264,13 +265,16 @@ impl Stored for Sparse {
 #[test]
 fn blocks_that_lie() {
     use lensor::StorageError;
+    use lensor::Tensor;
     use lensor::conformance::{Violation, reader_violations, same_or_nan};
-    use lensor::storage::{Block, Blocks};
+    use lensor::prelude::*;
+    use lensor::storage::{Block, Blocks, Chunked};
 
     #[derive(Clone, Copy, PartialEq)]
     enum Lie {
         None,
         Sides,
+        Starts,
         Length,
         Element,
     }
@@ -295,6 +299,9 @@ fn blocks_that_lie() {
         fn block(&self) -> &[usize] {
             &[3, 3]
         }
+        fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+            (self.0 == Lie::Starts && axis == 1).then(|| Arc::from([0, 4]))
+        }
         fn load(&self, index: &[usize]) -> Result<Block<'_, usize>, StorageError> {
             let at = |k: usize| (3 * index[0] + k / 3) * 5 + 3 * index[1] + k % 3;
             let mut elements: Vec<usize> = (0..9).map(at).collect();
@@ -310,6 +317,13 @@ fn blocks_that_lie() {
     assert_eq!(of(Lie::None), []);
     let sides = Violation::BlockSides { extents: vec![4, 6], block: vec![3, 3], len: 20 };
     assert_eq!(of(Lie::Sides), [sides]);
+    let starts = Violation::BlockSides { extents: vec![4, 5], block: vec![3, 3], len: 20 };
+    assert_eq!(of(Lie::Starts), [starts]);
+    // Views are then read without blocks, and a cache is not made.
+    let t = Tensor::new([4, 5], Liar(Lie::Starts)).unwrap();
+    assert_eq!(t.transpose([1, 0]).unwrap().sum(0).to_vec().unwrap(), [10, 35, 60, 85]);
+    let error = Chunked::new(Liar(Lie::Starts)).unwrap_err().to_string();
+    assert_eq!(error, "blocks of [3, 3] do not make storage of [4, 5]");
     assert_eq!(of(Lie::Length), [Violation::BlockLen { index: vec![1, 0], found: 8, len: 9 }]);
     let block = Violation::Block { index: vec![0, 1], address: 9 };
     assert_eq!(block.to_string(), "block [0, 1] disagrees with `try_read` at address 9");

@@ -1,0 +1,193 @@
+//! Joined and padded tensors of storage in blocks: they keep the blocks, and have what memory has.
+
+use super::laws::Op;
+use super::{blocks_of, tensor};
+use crate::support::pool;
+use lensor::prelude::*;
+use lensor::storage::{BlockMemory, Chunked, Concat};
+use lensor::tensor::{concat, pad, stack};
+use quickcheck::{Arbitrary, Gen, quickcheck};
+
+type InBlocks = Tensor<Chunked<BlockMemory<i64>>>;
+
+/// A tensor in blocks, `held` of which are, and the same in memory.
+fn both(
+    extents: &[usize],
+    block: &[usize],
+    held: usize,
+    first: i64,
+) -> (InBlocks, Tensor<Vec<i64>>) {
+    let data: Vec<i64> = (first..).take(extents.iter().product()).collect();
+    let blocks = Chunked::new(blocks_of(extents, block, &data)).unwrap().with_blocks(held);
+    (tensor(blocks), Tensor::from_vec(extents, data).unwrap())
+}
+
+/// Parts to be joined or padded, and what is done to them before and after.
+#[derive(Debug, Clone)]
+struct Case {
+    extents: Vec<usize>,
+    block: Vec<usize>,
+    held: usize,
+    axis: usize,
+    along: Vec<usize>,
+    widths: Vec<(usize, usize)>,
+    turned: bool,
+    ops: Vec<Op>,
+}
+
+impl Arbitrary for Case {
+    fn arbitrary(g: &mut Gen) -> Self {
+        let n = usize::arbitrary;
+        let rank = n(g) % 3 + 1;
+        Self {
+            extents: (0..rank).map(|_| 1 + n(g) % [40, 20, 9][rank - 1]).collect(),
+            block: (0..rank).map(|_| 1 + n(g) % 12).collect(),
+            held: n(g) % 5,
+            axis: n(g) % rank,
+            along: (0..1 + n(g) % 3).map(|_| n(g) % 25).collect(),
+            widths: (0..rank).map(|_| (n(g) % 3 * (n(g) % 7), n(g) % 3 * (n(g) % 7))).collect(),
+            turned: bool::arbitrary(g),
+            ops: (0..n(g) % 4).map(|_| Op::arbitrary(g)).collect(),
+        }
+    }
+}
+
+impl Case {
+    /// Whether an axis of one index may stand elsewhere than in storage.
+    fn is_thin(&self) -> bool {
+        self.extents.iter().chain(&self.along).any(|extent| *extent < 2)
+    }
+}
+
+/// Whether two tensors have the same elements after some views, in any of several ways to have them.
+fn agree<A, B>(ops: &[Op], a: Tensor<A>, b: Tensor<B>) -> bool
+where
+    A: Reader<Elem = i64>,
+    B: Reader<Elem = i64>,
+{
+    let (a, b) = (view(ops, a), view(ops, b));
+    let same = a.to_vec() == b.to_vec()
+        && (&a * 2 + &a).to_vec() == (&b * 2 + &a).to_vec()
+        && a.try_iter().eq(b.try_iter());
+    same && (0..a.rank()).all(|axis| {
+        a.sum(axis).to_vec() == b.sum(axis).to_vec()
+            && a.cumsum(axis).to_vec() == b.cumsum(axis).to_vec()
+            && a.sort(axis, SortOrder::Ascending).to_vec()
+                == b.sort(axis, SortOrder::Ascending).to_vec()
+    })
+}
+
+fn view<S: Reader>(ops: &[Op], t: Tensor<S>) -> Tensor<S> {
+    ops.iter().try_fold(t, |t, op| op.apply(t)).unwrap()
+}
+
+fn turn<S: Reader>(case: &Case, t: Tensor<S>) -> Tensor<S> {
+    let order: Vec<usize> = (0..t.rank()).rev().collect();
+    if case.turned { t.transpose(&order).unwrap() } else { t }
+}
+
+quickcheck! {
+    /// Joined tensors in blocks are those in memory.
+    fn joined_blocks_are_those_of_memory(case: Case) -> bool {
+        let axis = if case.turned { case.extents.len() - 1 - case.axis } else { case.axis };
+        let (mut chunked, mut memory) = (Vec::new(), Vec::new());
+        for (part, &extent) in case.along.iter().enumerate() {
+            let mut extents = case.extents.clone();
+            // Parts without elements cannot be filled.
+            extents[case.axis] = extent.max(1);
+            let (own, same) = both(&extents, &case.block, case.held, part as i64 * 1000);
+            chunked.push(turn(&case, own));
+            memory.push(turn(&case, same));
+        }
+        let (a, b) = (concat(axis, &chunked).unwrap(), concat(axis, &memory).unwrap());
+        assert!(a.storage().blocks().is_some() || case.is_thin());
+        agree(&case.ops, b, a)
+    }
+
+    /// Stacked tensors in blocks are those in memory.
+    fn stacked_blocks_are_those_of_memory(case: Case) -> bool {
+        let parts = 0..case.along.len();
+        let parts = parts.map(|k| both(&case.extents, &case.block, case.held, k as i64 * 1000));
+        let (chunked, memory): (Vec<_>, Vec<_>) = parts.unzip();
+        let axis = case.axis + usize::from(case.turned);
+        let (a, b) = (stack(axis, &chunked).unwrap(), stack(axis, &memory).unwrap());
+        assert!(a.storage().blocks().is_some() || case.is_thin());
+        agree(&case.ops, b, a)
+    }
+
+    /// Padded tensors in blocks are those in memory.
+    fn padded_blocks_are_those_of_memory(case: Case) -> bool {
+        let (chunked, memory) = both(&case.extents, &case.block, case.held, 0);
+        let (a, b) = (turn(&case, chunked), turn(&case, memory));
+        let (a, b) = (pad(a, &case.widths, -7).unwrap(), pad(b, &case.widths, -7).unwrap());
+        assert!(a.storage().blocks().is_some() || case.is_thin());
+        agree(&case.ops, b, a)
+    }
+}
+
+/// Loads a block of several ways to read `t`, of as many blocks.
+fn loads<S: Reader<Elem = i64>>(
+    t: &Tensor<S>,
+    loaded: &(dyn Fn() -> usize + Sync),
+) -> Vec<(usize, f64)> {
+    let mut before = loaded();
+    let mut each = |which, blocks: usize, done: bool| {
+        let now = loaded();
+        let loads = (now - std::mem::replace(&mut before, now)) as f64 / blocks as f64;
+        assert!(done);
+        (which, loads)
+    };
+    let blocks = t.touched_blocks().unwrap().unwrap().len();
+    pool(1).install(|| {
+        vec![
+            each(0, blocks, t.eval().is_ok()),
+            each(1, blocks, t.view().transpose([1, 0]).unwrap().eval().is_ok()),
+            each(2, blocks, t.sum(0).eval().is_ok()),
+            each(3, blocks, t.sum(1).eval().is_ok()),
+            each(4, blocks, t.sum(..).eval().is_ok()),
+            each(5, blocks, (t * 2 + 1).eval().is_ok()),
+            each(6, blocks, t.cumsum(0).eval().is_ok()),
+            each(7, blocks, t.cumsum(1).eval().is_ok()),
+            each(8, blocks, t.view().transpose([1, 0]).unwrap().sum(0).eval().is_ok()),
+        ]
+    })
+}
+
+/// Parts whose last blocks are short, and a border of a few elements: each block is loaded about once.
+#[test]
+fn joined_and_padded_blocks_are_loaded_about_once() {
+    for axis in [0, 1] {
+        let (a, _) = both(&[500, 300], &[64, 64], 2, 0);
+        let mut second = [500, 300];
+        second[axis] = 430;
+        let (b, _) = both(&second, &[64, 64], 2, 0);
+        let all = concat(axis, [&a, &b]).unwrap();
+        let loaded = || a.storage().stats().loads + b.storage().stats().loads;
+        for (which, loads) in loads(&all, &loaded) {
+            assert!(loads <= 1.3, "axis {axis}, way {which}: {loads} loads a block");
+        }
+    }
+    let (a, _) = both(&[500, 300], &[64, 64], 2, 0);
+    let bordered = pad(a.view(), &[(3, 5), (1, 70)], 0).unwrap();
+    for (which, loads) in loads(&bordered, &|| a.storage().stats().loads) {
+        assert!(loads <= 1.3, "way {which}: {loads} loads a block");
+    }
+}
+
+/// What has no blocks of one extent, or not all of it, is read as it was.
+#[test]
+fn blocks_that_do_not_meet_are_none() {
+    let (a, same) = both(&[20, 30], &[8, 8], 2, 0);
+    let (b, other) = both(&[20, 30], &[8, 6], 2, 0);
+    let all = concat(0, [&a, &b]).unwrap();
+    assert!(all.storage().blocks().is_none());
+    assert_eq!(all.to_vec(), concat(0, [&same, &other]).unwrap().to_vec());
+    let part = pad(a.view().slice(0, 1..20).unwrap(), &[(1, 0), (0, 0)], 0).unwrap();
+    assert!(part.storage().blocks().is_none());
+    assert_eq!(part.get(&[1, 2]).unwrap(), 32);
+    assert!(Concat::new(vec![a.storage()]).unwrap().blocks().is_none());
+    // A short border in blocks of one element is many blocks.
+    let (fine, _) = both(&[40], &[1], 2, 0);
+    let far = pad(fine.view(), &[(1 << 40, 0)], 0).unwrap();
+    assert_eq!(far.get(&[(1 << 40) + 3]).unwrap(), 3);
+}
