@@ -2,6 +2,7 @@
 
 mod touched;
 
+use super::Expr;
 use crate::kernel::{Grid, Supply};
 use crate::storage::Reader;
 use std::sync::Arc;
@@ -20,6 +21,21 @@ pub(crate) enum Access {
         /// How many do not.
         count: usize,
     },
+}
+
+/// Elements that are copied at once of an expression of storage in blocks: from `least` on, as many as the blocks that it
+/// holds for a thread have, up to 128 MiB. `None` of other expressions.
+pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
+    const MOST_BYTES: usize = 1 << 27;
+    let mut room: Option<usize> = None;
+    e.leaves(&mut |leaf| {
+        if let Access::Blocks(grid) = &leaf.access {
+            let held = grid.held_by_each().saturating_mul(grid.block_len());
+            let own = held.min(MOST_BYTES / leaf.elem_bytes.max(1)).max(least);
+            room = Some(room.map_or(own, |room| room.max(own)));
+        }
+    });
+    room
 }
 
 impl Access {

@@ -38,7 +38,7 @@ mod tables;
 mod update;
 
 pub(crate) use crate::kernel::Stop;
-pub(crate) use access::Access;
+pub(crate) use access::{Access, room};
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};

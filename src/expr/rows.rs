@@ -10,6 +10,7 @@ mod block;
 mod blocks;
 mod pieces;
 mod runs;
+mod slab;
 mod strided;
 mod windows;
 
@@ -24,9 +25,10 @@ use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
 use ahead::Path;
 use block::{Block, Data, visit_few};
-use blocks::{InBlocks, lies_in_lines};
+use blocks::InBlocks;
 use pieces::Pieces;
 use runs::Runs;
+use slab::lies_in_lines;
 use smallvec::SmallVec;
 use std::ops::Range;
 use strided::{Leaves, strided};
@@ -72,11 +74,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         if merged < 2 || !lies_in_lines(e, merged) {
             return Ok(plain);
         }
-        let mut extents: Vec<usize> = order.iter().map(|&axis| joint[axis]).collect();
-        let last = extents.drain(extents.len() - merged..).product();
-        extents.push(last);
-        let view = &mut |map: AddressMap| map.transpose(order)?.reshape(extents.as_slice());
-        let flat = Self::viewed(e, &joint, view)?;
+        let flat = Self::merged(e, &joint, order, merged)?;
         Ok(if flat.stages == 0 || flat.stages < plain.stages { flat } else { plain })
     }
 
@@ -146,16 +144,6 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// Elements of a window, if the operand is read in windows.
     pub(crate) fn window(&self) -> Option<usize> {
         self.windows.as_ref().map(|windows| windows.elements)
-    }
-
-    /// Whether storage along the rows lies in blocks, and a layer of them is not held.
-    pub(crate) fn holds_few(&self) -> bool {
-        self.windows.as_ref().and_then(|own| own.slab.as_ref()).is_some_and(|slab| slab.few)
-    }
-
-    /// Whether blocks lie in rows that are far apart, and too few are held to come back to.
-    pub(crate) fn comes_back(&self) -> bool {
-        self.windows.as_ref().and_then(|own| own.slab.as_ref()).is_some_and(|slab| slab.torn)
     }
 
     /// A reader of blocks, for one task.

@@ -92,6 +92,12 @@ impl<'p> Local<'p> {
         Area::new(grid, &self.nest, k, &self.tables)?.tile(grid)
     }
 
+    /// See [`Area::comes_back`].
+    pub(crate) fn comes_back(&self, k: usize) -> Option<(usize, usize)> {
+        let Supply::Blocks(grid) = self.supplies[k] else { return None };
+        Area::new(grid, &self.nest, k, &self.tables)?.comes_back(grid, &self.nest)
+    }
+
     /// Lowest address of an operand.
     pub(crate) fn lowest(&self, k: usize) -> usize {
         let all: SmallVec<[usize; 4]> = (0..self.nest.loops.len()).collect();

@@ -10,6 +10,9 @@ use crate::memory::{list, push};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+/// Slots that are filled for one component after the other.
+const NEAR: usize = 1 << 10;
+
 /// Has `write` write all slots, block after block.
 ///
 /// # Errors
@@ -133,7 +136,7 @@ impl Components {
         if self.items > self.block { join::threads() } else { 1 }
     }
 
-    /// Calls `open` for blocks of items, and `fill` with what it returned for each component and item of the
+    /// Calls `open` for blocks of items, and `fill` with what it returned for each component and some items of the
     /// block. Blocks are shared among threads; where they begin depends on `self` only.
     ///
     /// # Errors
@@ -143,7 +146,7 @@ impl Components {
         &self,
         out: &mut [MaybeUninit<T>],
         open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
-        fill: &(impl Fn(&C, [usize; 2], &mut Slots<'_, T>) -> Result<()> + Sync),
+        fill: &(impl Fn(&C, usize, Range<usize>, &mut Slots<'_, T>) -> Result<()> + Sync),
     ) -> Result<Filled> {
         let (len, component) = (out.len(), self.items.saturating_mul(self.each));
         if component.checked_mul(self.count) != Some(len) {
@@ -164,7 +167,7 @@ impl Components {
         components: Vec<&mut [MaybeUninit<T>]>,
         stream: bool,
         open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
-        fill: &(impl Fn(&C, [usize; 2], &mut Slots<'_, T>) -> Result<()> + Sync),
+        fill: &(impl Fn(&C, usize, Range<usize>, &mut Slots<'_, T>) -> Result<()> + Sync),
     ) -> Result<()> {
         let blocks = items.len().div_ceil(self.block.max(1));
         if blocks > 1 {
@@ -182,13 +185,15 @@ impl Components {
         }
         let _fence = FenceOnDrop(stream);
         let opened = open(items.clone())?;
-        let mut chunks: Vec<_> =
-            components.into_iter().map(|component| component.chunks_exact_mut(self.each)).collect();
-        for item in items {
+        // So few that what one component has read is in the nearest cache for the next.
+        let together = (NEAR / self.each.max(1)).max(1);
+        let chunks = |component| <[_]>::chunks_mut(component, together * self.each);
+        let mut chunks: Vec<_> = components.into_iter().map(chunks).collect();
+        for first in items.clone().step_by(together) {
             for (component, chunks) in chunks.iter_mut().enumerate() {
                 if let Some(piece) = chunks.next() {
                     let mut slots = Slots::of_piece(piece, stream);
-                    fill(&opened, [component, item], &mut slots)?;
+                    fill(&opened, component, first..items.end.min(first + together), &mut slots)?;
                     slots.finish()?;
                 }
             }

@@ -132,93 +132,16 @@ pub(super) fn tile<T: Copy + Send + Sync>(
         {
             let sides: SmallVec<[(usize, isize); 4]> =
                 shape.iter().copied().zip(leaf.strides.iter().copied()).collect();
-            tile = Local::of_leaf(leaf.base, &sides, Supply::Blocks(grid)).tile_of_block(1);
+            let local = Local::of_leaf(leaf.base, &sides, Supply::Blocks(grid));
+            tile = local.tile_of_block(1);
             // Blocks that further axes come back to have to be held until then.
-            let plane = |[rows, columns]: [usize; 2]| match shape.extents() {
-                [.., high, wide] => high.div_ceil(rows.max(1)) * wide.div_ceil(columns.max(1)),
-                _ => 1,
-            };
+            let held = local.comes_back(1).is_none();
             let once =
                 |[rows, columns]: &[usize; 2]| grid.block_len() <= rows.saturating_mul(*columns);
-            tile = tile.filter(|tile| once(tile) || plane(*tile) < grid.held_by_each());
+            tile = tile.filter(|tile| held || once(tile));
         }
     });
     tile
-}
-
-/// How rows lie in the blocks of storage.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Slab {
-    /// Rows that a layer of blocks spans, the most of all leaves.
-    pub(super) rows: usize,
-    /// Rows after which layers begin anew.
-    period: usize,
-    /// Most columns of a block.
-    columns: usize,
-    /// Whether a thread holds no more blocks than a layer has.
-    pub(super) few: bool,
-    /// Whether there are few of a layer whose blocks do not follow one another along the rows.
-    pub(super) torn: bool,
-    /// Layers that are not all as thick: the axis of the grid, and the rows of one step along it.
-    uneven: Option<(Arc<Grid>, usize, usize)>,
-}
-
-impl Slab {
-    /// Of all blocks of an expression, whose rows lie in the order of storage.
-    pub(super) fn of<T: Copy + Send + Sync>(e: &Boxed<'_, T>, columns: usize) -> Option<Self> {
-        let mut slab: Option<Self> = None;
-        e.leaves(&mut |leaf| {
-            let Access::Blocks(grid) = &leaf.access else { return };
-            let (block, extents) = (grid.block(), grid.extents());
-            let Some(last) = block.len().checked_sub(1).filter(|last| *last > 0) else { return };
-            let side = |axis: usize| block[axis].min(extents[axis]);
-            // Each element of an axis along which blocks have one is a layer.
-            let thick = (0..last).find(|axis| side(*axis) > 1).unwrap_or(last - 1);
-            let inner =
-                extents[thick + 1..last].iter().fold(1_usize, |all, n| all.saturating_mul(*n));
-            let across = (thick + 1..last).map(|axis| extents[axis].div_ceil(block[axis]));
-            let across = across.fold(1_usize, usize::saturating_mul);
-            let blocks = across.saturating_mul(columns.div_ceil(block[last]));
-            let few = grid.held_by_each() <= blocks;
-            // Columns of several lines of a block are brought to memory line by line.
-            let together = thick + 1 == last && columns <= extents[last];
-            let old = slab.take().unwrap_or_default();
-            let uneven = (!grid.is_regular(thick)).then(|| (grid.clone(), thick, inner));
-            slab = Some(Self {
-                uneven: old.uneven.or(uneven),
-                rows: old.rows.max(side(thick).saturating_mul(inner)).max(1),
-                period: old.period.max(extents[thick].saturating_mul(inner)).max(1),
-                columns: old.columns.max(grid.run(columns)).max(1),
-                few: old.few || few,
-                torn: old.torn || few && !together,
-            });
-        });
-        slab
-    }
-
-    /// The last row up to this one at which a layer ends.
-    fn end(&self, row: usize) -> usize {
-        let within = row % self.period.max(1);
-        match &self.uneven {
-            Some((grid, axis, inner)) => {
-                let layer = grid.range_of(*axis, within / inner.max(&1));
-                row - (within - layer.start * inner)
-            }
-            None => row - within % self.rows.max(1),
-        }
-    }
-}
-
-/// Whether no block ends within a line of the last `merged` axes of storage.
-pub(super) fn lies_in_lines<E: Expr>(e: &E, merged: usize) -> bool {
-    let mut whole = true;
-    e.leaves(&mut |leaf| {
-        if let Access::Blocks(grid) = leaf.access {
-            let mut sides = grid.block().iter().zip(grid.extents()).rev().take(merged - 1);
-            whole &= sides.all(|(block, extent)| block >= extent);
-        }
-    });
-    whole
 }
 
 impl<T: Copy + Send + Sync> Rows<'_, T> {
@@ -226,8 +149,13 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
     pub(crate) fn block_width(&self) -> Option<usize> {
         match &self.in_blocks {
             Some(own) => own.width(),
-            None => self.windows.as_ref()?.tile.map(|[_, width]| width),
+            None => self.tile().map(|[_, width]| width),
         }
+    }
+
+    /// Rows and columns that lie in one block, if storage in blocks lies across the rows.
+    pub(crate) fn tile(&self) -> Option<[usize; 2]> {
+        self.windows.as_ref()?.tile
     }
 
     /// Rows of a block, if rows are read from blocks that begin where they do.
@@ -240,12 +168,18 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
     pub(crate) fn sides_of_blocks(&self) -> [usize; 2] {
         let windows = self.windows.as_ref();
         let slab = windows.and_then(|own| own.slab.as_ref());
-        match (&self.in_blocks, windows.and_then(|own| own.tile), slab) {
+        match (&self.in_blocks, self.tile(), slab) {
             (Some(own), ..) if slab.is_none_or(|slab| !slab.few) => [own.height, own.width],
             (_, Some(tile), _) => tile,
             (.., Some(slab)) => [slab.rows, slab.columns],
             _ => [1, 1],
         }
+    }
+
+    /// One past the last of some rows, or the last row before at which blocks end.
+    pub(crate) fn end_in_blocks(&self, rows: Range<usize>) -> usize {
+        let whole = self.end_of_blocks(rows.end);
+        if whole > rows.start { whole } else { rows.end }
     }
 
     /// The last row up to this one at which blocks end.

@@ -1,12 +1,14 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
-use super::blocks::{InBlocks, Slab, tile};
+use super::blocks::{InBlocks, tile};
+use super::slab::Slab;
+
 use super::strided::{Order, Strided, TURNED, far, is_short, is_turned};
 use super::{Block, Data, RowReader};
-use crate::expr::Expr;
 use crate::expr::boxed::Boxed;
 use crate::expr::eval::evaluate_raw;
 use crate::expr::pieces::selectors;
+use crate::expr::{Expr, room};
 use crate::kernel::Stop;
 use crate::kernel::inner::{self, slots};
 use crate::map::AddressMap;
@@ -65,19 +67,19 @@ impl Windows {
             Some([leaf]) if order == Some(Order::Across) => tile(e, leaf, shape),
             _ => None,
         };
+        let most = room(e, ACROSS).unwrap_or(ACROSS);
         let elements = match (order, slab.as_ref().filter(|slab| slab.few)) {
             // A block at a time, or as many as a few leaves of a fold lie in.
-            _ if tile.is_some() => tile.map_or(ACROSS, |[rows, columns]| {
-                rows.saturating_mul(columns.max(LEAF)).min(ACROSS)
-            }),
+            _ if tile.is_some() => tile
+                .map_or(most, |[rows, columns]| rows.saturating_mul(columns.max(LEAF)).min(most)),
             (None, _) if strided.is_some_and(|leaves| is_turned::<T>(leaves, shape)) => TURNED,
             (None, _) if strided.is_some_and(|leaves| is_short(leaves, shape)) => NEAR,
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
-            (Some(Order::Across), _) => ACROSS,
+            (Some(Order::Across), _) => most,
             // Blocks that are not held until the next window are read whole.
-            (_, Some(slab)) => slab.rows.saturating_mul(columns).clamp(ALONG, ACROSS),
+            (_, Some(slab)) => slab.rows.saturating_mul(columns).clamp(ALONG, most),
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,
             (_, None) => ALONG,
         };
@@ -137,9 +139,11 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             Some(held) => held,
             None => {
                 let ahead = rows.start.saturating_add(most / width.max(1)).min(self.end);
-                let whole = if ahead < self.end { self.rows.end_of_blocks(ahead) } else { ahead };
                 // A layer that no window holds is read in as few as can be.
-                let ahead = if whole > rows.start { whole } else { ahead };
+                let ahead = match ahead < self.end {
+                    true => self.rows.end_in_blocks(rows.start..ahead),
+                    false => ahead,
+                };
                 let all = rows.start..rows.end.max(ahead);
                 let columns = further.unwrap_or_else(|| columns.clone());
                 let count = all.len() * columns.len();

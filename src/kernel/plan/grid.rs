@@ -291,6 +291,24 @@ impl Area {
         self.lanes.iter().zip(&nest.loops).map(of_loop).fold(1, usize::saturating_mul)
     }
 
+    /// The outermost loop whose steps come back to blocks that a thread has not held until then, and how many of its steps
+    /// have the same blocks.
+    pub(crate) fn comes_back(&self, grid: &Grid, nest: &Nest) -> Option<(usize, usize)> {
+        let (mut blocks, mut found) = (1_usize, None);
+        for (number, (lane, l)) in self.lanes.iter().zip(&nest.loops).enumerate().rev() {
+            let own = lane.map_or(1, |Lane { axis, step, reach }| {
+                let far = step.unsigned_abs() * (reach.high - reach.low);
+                let low = self.low[axis];
+                (grid.number(axis, low + far) - grid.number(axis, low) + 1).min(l.extent)
+            });
+            if blocks > grid.held_by_each().max(1) && own < l.extent {
+                found = Some((number, l.extent.div_ceil(own)));
+            }
+            blocks = blocks.saturating_mul(own);
+        }
+        found
+    }
+
     /// Calls `visit` with the index of every block that it touches, in row-major order.
     pub(crate) fn for_each_block<E>(
         &self,

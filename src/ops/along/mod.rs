@@ -62,6 +62,11 @@ pub(crate) trait Sweep<T: Copy>: Sync {
         2048
     }
 
+    /// How many at most, where otherwise blocks of storage would be loaded for each few of them.
+    fn most_lanes(&self) -> usize {
+        64 * self.width()
+    }
+
     /// Whether states or results are too large for a few of them to lie on the stack: then each lane is a
     /// table of one column.
     const LARGE: bool = false;

@@ -35,11 +35,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         let rank = shape.rank();
         let below = below(shape, axis);
         let lanes = below == 1;
+        let (extent, outer) = (shape[axis], shape[..axis].iter().product());
         let boxed = erased(e);
+        let order: SmallVec<[usize; 8]> = (0..rank).collect();
         // The axes below as one, if that takes no stage.
         let mut merged = None;
         if !lanes {
-            let order: SmallVec<[usize; 8]> = (0..rank).collect();
             let rows = Rows::ordered(&boxed, &order, rank - 1 - axis)?;
             merged = Some(rows).filter(|rows| rows.columns() == below);
         }
@@ -47,14 +48,20 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
             Some(rows) => (rows, 1, below),
             None => {
                 let kept = usize::from(!lanes);
-                let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&k| k != axis).collect();
-                order.insert(rank - 1 - kept, axis);
-                let rows = Rows::ordered(&boxed, &order, 0)?;
+                let mut apart = order.clone();
+                apart[axis..rank - kept].rotate_left(1);
+                let rows = Rows::ordered(&boxed, &apart, 0)?;
+                let merged = match !lanes && outer == 1 && rows.reloads_blocks() {
+                    true => Rows::across_lines(&boxed, &order, rank - 1 - axis)?,
+                    false => None,
+                };
                 let inner = shape[axis + 1..rank - kept].iter().product();
-                (rows, inner, if lanes { 1 } else { shape[rank - 1] })
+                match merged {
+                    Some(rows) => (rows, 1, below),
+                    None => (rows, inner, if lanes { 1 } else { shape[rank - 1] }),
+                }
             }
         };
-        let (extent, outer) = (shape[axis], shape[..axis].iter().product());
         Ok(Self { rows, extent, lanes, outer, inner, width })
     }
 
@@ -95,8 +102,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         }
         // Whole blocks of storage.
         let [high, wide] = self.rows.sides_of_blocks();
-        if slab <= GRAIN {
+        // Where lanes come back to the blocks of those before, as many as lie in a layer of blocks.
+        let layer = if self.rows.comes_back() && self.inner == 1 { high / self.extent } else { 0 };
+        if slab <= GRAIN || layer > 1 {
             let together = (GRAIN / slab).max(1).next_multiple_of(high);
+            let together = if slab <= GRAIN { together } else { layer };
             tasks.together = if self.inner == 1 { together.min(items) } else { 1 };
             return tasks;
         }
@@ -106,7 +116,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         let narrow = self.width.div_ceil(wanted).next_multiple_of(64).max(NARROW);
         // Where blocks are not held until the next columns they are gone through at once.
         let most = sweep.width();
-        let most = if self.rows.comes_back() && wide <= 64 * most { most.max(wide) } else { most };
+        let comes_back = self.rows.comes_back_for_columns();
+        let most = if comes_back && wide <= sweep.most_lanes() { most.max(wide) } else { most };
         let columns = narrow.next_multiple_of(wide).min(most);
         tasks.columns = (columns / wide * wide).max(columns.min(wide)).min(self.width);
         if let Some(grain) = sweep.grain().filter(|_| parallel) {

@@ -3,7 +3,7 @@
 use super::{MUCH, PACKED, product};
 use crate::error::Result;
 use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_copies, erased, first_error};
-use crate::expr::{for_each_piece, lies_turned, selectors};
+use crate::expr::{for_each_piece, lies_turned, room, selectors};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
@@ -231,7 +231,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
         })?;
         source.at_once = match far {
-            true => MUCH,
+            true => room(&view, MUCH).unwrap_or(MUCH),
             false if lies_turned(&view) => TURNED,
             false => PACKED,
         };

@@ -70,34 +70,34 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         needs: Needs,
     ) -> Result<Self> {
         // As many of the kept axes after all reduced ones as are one without a stage.
-        let inner = reduced.iter().rev().take_while(|reduced| !**reduced).count();
-        for inner in (2..=inner).rev() {
-            let own = Self::beside(e, shape, reduced, needs, inner)?;
+        let most = reduced.iter().rev().take_while(|reduced| !**reduced).count();
+        let order = |inner: usize| -> SmallVec<[usize; 8]> {
+            let first = shape.rank() - inner;
+            let axes = |wanted: bool| (0..first).filter(move |&axis| reduced[axis] == wanted);
+            axes(false).chain(axes(true)).chain(first..shape.rank()).collect()
+        };
+        let height = (0..shape.rank()).filter(|&k| reduced[k]).map(|k| shape[k]).product();
+        let of = |rows: Rows<'e, T>, inner: usize| {
+            let axes = (0..shape.rank() - inner).filter(|&k| !reduced[k]);
+            Self { rows, needs, height, groups: axes.map(|k| shape[k]).product() }
+        };
+        let mut best = of(Rows::ordered(e, &order(1), 1)?, 1);
+        let reloads = best.rows.reloads_blocks();
+        for inner in (2..=most).rev() {
+            let own = of(Rows::ordered(e, &order(inner), inner)?, inner);
             if own.rows.columns() * own.groups * own.height == shape.count()? {
-                return Ok(own);
+                best = own;
+                break;
             }
         }
-        Self::beside(e, shape, reduced, needs, 1)
-    }
-
-    /// With the results of the last axes, all of which are kept, side by side.
-    fn beside(
-        e: &Boxed<'e, T>,
-        shape: &Shape,
-        reduced: &[bool],
-        needs: Needs,
-        inner: usize,
-    ) -> Result<Self> {
-        let first = shape.rank() - inner;
-        let axes = |wanted: bool| (0..first).filter(move |&axis| reduced[axis] == wanted);
-        let order: SmallVec<[usize; 8]> =
-            axes(false).chain(axes(true)).chain(first..shape.rank()).collect();
-        Ok(Self {
-            rows: Rows::ordered(e, &order, inner)?,
-            needs,
-            height: axes(true).map(|axis| shape[axis]).product(),
-            groups: axes(false).map(|axis| shape[axis]).product(),
-        })
+        if reloads && best.groups > 1 {
+            for inner in (2..=most).rev() {
+                if let Some(rows) = Rows::across_lines(e, &order(inner), inner)? {
+                    return Ok(of(rows, inner));
+                }
+            }
+        }
+        Ok(best)
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
@@ -158,11 +158,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let by_rows = self.rows.in_runs() && enough;
         let apart = if by_rows { 1 } else { tasks.div_ceil(self.groups) };
         let columns = width.div_ceil(apart).max(NARROW).min(fitting).min(width);
-        let [_, wide] = self.rows.sides_of_blocks();
+        let [high, wide] = self.rows.sides_of_blocks();
+        let rows = if self.rows.comes_back() { high.min(self.height) } else { self.height };
         let columns = match self.rows.block_width() {
             Some(block) => block.min(width),
             // Whole blocks, as far as a window holds their columns.
-            None if wide <= COLUMNS.max(self.rows.window().unwrap_or(0) / self.height.max(1)) => {
+            None if wide <= COLUMNS.max(self.rows.window().unwrap_or(0) / rows.max(1)) => {
                 columns.next_multiple_of(wide).min(width)
             }
             None => columns,
@@ -208,8 +209,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         reader.up_to(rows.end);
         reader.follow(rows.clone(), 0..width, true);
         let together = (TOGETHER.min(reader.block_size() / width) / height).max(1) * height;
-        for first in rows.clone().step_by(together) {
-            let some = first..(first + together).min(rows.end);
+        let mut first = rows.start;
+        while first < rows.end {
+            let end = (first + together).min(rows.end);
+            let whole = (self.rows.end_in_blocks(first..end) - first) / height * height;
+            let some = first..if whole > 0 { first + whole } else { end };
+            first = some.end;
             match reader.read(some.clone(), 0..width) {
                 Ok(block) => {
                     to.take(&list((0..some.len()).map(|k| block.row(k)))?, 0)?;

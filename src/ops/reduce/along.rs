@@ -161,6 +161,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         if self.is_flat() {
             let per_line = self.leaves.per_line;
             let lines = leaves.start / per_line..leaves.end.div_ceil(per_line);
+            if per_line == 1 && self.rows.is_far() {
+                reader.up_to(lines.end);
+            }
             reader.follow(lines, 0..self.leaves.line, false);
         }
         let mut next = leaves.start;
@@ -194,6 +197,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let in_pieces = self.in_pieces(&reader);
             let in_turn = evaluated && self.needs.associative && !in_pieces;
             let (step, first) = (self.leaves.per_line, next / self.leaves.per_line);
+            let together = match short {
+                true => self.rows.end_in_blocks(first..first + together) - first,
+                false => together,
+            };
             let lines = first..first + together;
             let several = self.is_flat() && within == 0 && together > 1;
             if several && (short || (in_pieces && self.leaves.line < TILE)) {
@@ -244,7 +251,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     ) -> Result<usize, Stop> {
         let per_line = self.leaves.per_line;
         let line = first / per_line;
-        let wanted = if self.rows.is_across() { WIDE.min(lines) } else { 1 };
+        // Those that lie in one block, or enough for long runs of storage.
+        let wanted = match self.rows.tile() {
+            Some([high, _]) => high.min(lines),
+            None if self.rows.is_across() => WIDE.min(lines),
+            None => 1,
+        };
         if self.leaves.line * wanted <= window || !self.is_flat() || !self.needs.associative {
             let lines = (window / self.leaves.line).clamp(1, lines);
             let rows_per_line = self.leaves.line / self.rows.columns();

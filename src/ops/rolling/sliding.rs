@@ -21,6 +21,8 @@ const SHORT: usize = 8;
 const SIDE: usize = 256;
 /// States of blocks of lanes side by side that are kept at once, as they fit the cache.
 const KEPT: usize = 1 << 15;
+/// The same where blocks of storage are loaded again for those that are not.
+const KEPT_FAR: usize = 1 << 21;
 
 /// Windows at work.
 pub(super) struct Sliding<'s, R> {
@@ -208,6 +210,10 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
         let lanes = (KEPT / self.window).clamp(8, 512);
         // Whole lines of the cache.
         if lanes < 64 { lanes & !7 } else { lanes & !63 }
+    }
+
+    fn most_lanes(&self) -> usize {
+        KEPT_FAR / self.window
     }
 
     fn lane(

@@ -1,13 +1,13 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
-use super::field::Slab;
+use super::field::{FAR, Slab};
 use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, check_copies, first_error,
-    row_major,
+    room, row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner};
 use crate::memory::{list, try_with_capacity};
@@ -254,13 +254,15 @@ where
         let first = items.start;
         let open = |items: Range<usize>| self.slab(first + items.start..first + items.end);
         let components = Components { items: items.len(), ..self.components() };
-        components.fill(out, &open, &|slab, [_, item], line| self.write(slab, first + item, line))
+        let shifted = |items: Range<usize>| first + items.start..first + items.end;
+        components.fill(out, &open, &|slab, _, items, out| self.write(slab, shifted(items), out))
     }
 
     /// One component, in blocks of indexes of the first axis.
     fn components(&self) -> Components {
         let each: usize = self.extents[1..].iter().product();
-        let block = (SLAB / each.max(1)).max(self.sides[0].saturating_mul(4));
+        let block = room(&self.operand, FAR).unwrap_or(SLAB) / each.max(1);
+        let block = block.max(self.sides[0].saturating_mul(4));
         Components { count: 1, items: self.extents[0], each, block }
     }
 
@@ -334,11 +336,11 @@ where
         Ok(())
     }
 
-    /// All lines of one index of the first axis of the result.
+    /// All lines of some indexes of the first axis of the result.
     fn write(
         &self,
         slab: &Slab<'_, E::Elem>,
-        item: usize,
+        items: Range<usize>,
         out: &mut Slots<'_, E::Elem>,
     ) -> Result<()> {
         let last = self.shape.rank() - 1;
@@ -354,9 +356,10 @@ where
         let outer = Shape::from(&self.sides[..last]);
         let mut starts = try_with_capacity(outer.count()?)?;
         starts.extend(outer.indexes()?.map(|index| offset(&index)));
-        let lines = Shape::from(&self.extents[..last]);
-        for mut index in Shape::from(&lines[1..]).indexes()? {
-            index.insert(0, item - slab.first);
+        let inner = self.extents[1..last].iter().copied();
+        let lines: Shape = std::iter::once(items.len()).chain(inner).collect();
+        for mut index in lines.indexes()? {
+            index[0] += items.start - slab.first;
             let start = offset(&index);
             let lines = starts.iter().zip(self.weights.chunks_exact(window));
             let taps = list(lines.map(|(&from, weights)| {

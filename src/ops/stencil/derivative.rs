@@ -83,7 +83,8 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
     /// The pass over the operand, or what shapes and spacings do not allow.
     fn derivatives(&self) -> Result<Derivatives<'_, E::Elem, E>> {
         let axes = self.axes(self.operand.shape()?.rank());
-        Derivatives::new(&self.operand, &axes, &self.spacing()?)
+        let all = Derivatives::new(&self.operand, &axes, &self.spacing()?)?;
+        Ok(if matches!(self.kind, Kind::Laplacian) { all.summed() } else { all })
     }
 
     /// All second derivatives: shape `(rank, rank, ..)`.
@@ -107,20 +108,6 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
             }
         }
         Ok(all.into_storage())
-    }
-
-    /// The sum of the second derivatives.
-    fn laplacian(&self) -> Result<Vec<E::Elem>> {
-        let (shape, spacing) = (self.operand.shape()?, self.spacing()?);
-        let zero = E::Elem::one().minus(E::Elem::one());
-        let mut sum = Tensor::full(&shape, zero)?;
-        self.derivatives()?;
-        for axis in 0..shape.rank() {
-            let term =
-                Derivatives::new(&self.operand, &[(axis, Order::Second)], &spacing)?.eval()?;
-            sum.try_add_assign(term.slice(0, 0..1)?.remove_axis(0)?)?;
-        }
-        Ok(sum.into_storage())
     }
 }
 
@@ -158,7 +145,6 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         match self.kind {
             Kind::Hessian(edges) => kernel::copy(&self.hessian(edges)?, out),
-            Kind::Laplacian => kernel::copy(&self.laplacian()?, out),
             _ => self.derivatives()?.fill(out),
         }
     }
@@ -166,7 +152,6 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
     fn collect(&self, count: usize) -> Result<Vec<E::Elem>> {
         match self.kind {
             Kind::Hessian(edges) => self.hessian(edges),
-            Kind::Laplacian => self.laplacian(),
             _ => inner::collect(count, |out| self.fill(out)),
         }
     }
@@ -174,7 +159,7 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
     /// Indexes of the first axis, of all components.
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         let shape = self.shape()?;
-        let whole = matches!(self.kind, Kind::Hessian(_) | Kind::Laplacian);
+        let whole = matches!(self.kind, Kind::Hessian(_));
         let limit = if whole || self.operand.shape()?.rank() < 2 { usize::MAX } else { limit };
         Ok(Boxes::around(&shape, limit, |axis| axis > 0))
     }
@@ -219,8 +204,8 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
                 ("hessian", [1 + slopes, rank + 3 * mixed, written])
             }
             Kind::Laplacian => {
-                lines.push("terms: computed one after another, and added up".into());
-                ("laplacian", [rank, 2 * rank, 1 + 2 * rank])
+                lines.push("terms: added up line by line".into());
+                ("laplacian", [1, 0, 1])
             }
         };
         let plane = shape.count()?.saturating_mul(size_of::<E::Elem>());

@@ -3,17 +3,22 @@
 use super::rule::{Order, Rule, Spacing, Tap, curvature, weighted};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy, first_error, row_major};
-use crate::kernel::{Components, Filled, Slots, inner};
+use crate::expr::{Expr, Lazy, first_error, room, row_major};
+use crate::kernel::inner::slots;
+use crate::kernel::{Components, Filled, Slots, fill_slots, inner};
 use crate::map::AddressMap;
+use crate::memory::list;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Elements of a block: few enough that all components find them in the cache.
 const BLOCK: usize = 1 << 15;
+/// The same of storage in blocks, where those at an end are loaded again for the block beside it.
+pub(super) const FAR: usize = 1 << 20;
 
 /// Some indexes of the first axis of an operand, in row-major memory.
 pub(super) struct Slab<'a, T: Clone> {
@@ -30,11 +35,12 @@ enum Source<'a, T> {
     Slabs,
 }
 
-/// Derivatives of an operand, each along one axis.
+/// Derivatives of an operand, each along one axis, or their sum.
 pub(super) struct Derivatives<'a, T, E> {
     operand: &'a Lazy<E>,
     shape: Shape,
     rules: Vec<(usize, Rule<'a, T>)>,
+    sum: bool,
 }
 
 impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
@@ -53,7 +59,12 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
             let extent = shape.extent(axis)?;
             rules.push((axis, Rule::new(axis, extent, order, spacing[axis])?));
         }
-        Ok(Self { operand, shape, rules })
+        Ok(Self { operand, shape, rules, sum: false })
+    }
+
+    /// The sum of all.
+    pub(super) fn summed(self) -> Self {
+        Self { sum: true, ..self }
     }
 
     /// One component after another: shape `(components, ..)`.
@@ -88,9 +99,20 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
             }
             Source::Slabs => slab(operand, first + items.start..first + items.end, shape[0]),
         };
-        let fill = |slab: &Slab<'_, T>, [component, item]: [usize; 2], slots: &mut Slots<'_, T>| {
+        let lines: usize = shape.iter().rev().skip(1).rev().skip(1).product();
+        let fill = |slab: &Slab<'_, T>,
+                    component: usize,
+                    items: Range<usize>,
+                    slots: &mut Slots<'_, T>| {
+            let field = |(axis, rule)| Field { slab, shape, axis, rule };
+            let mut lines = (first + items.start) * lines..(first + items.end) * lines;
+            if self.sum {
+                let fields: SmallVec<[Field<'_, T>; 4]> =
+                    self.rules.iter().map(|(axis, rule)| field((*axis, rule))).collect();
+                return write_sum(&fields, lines, slots);
+            }
             let (axis, rule) = &self.rules[component];
-            Field { slab, shape, axis: *axis, rule }.write(first + item, slots)
+            lines.try_for_each(|line| field((*axis, rule)).write(line, slots))
         };
         components.fill(out, &open, &fill)
     }
@@ -112,8 +134,10 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         };
         let slabs = matches!(self.source(), Source::Slabs);
         let least = if slabs { 8 * Rule::<T>::REACH } else { 1 };
-        let block = (BLOCK / each.max(1)).max(least);
-        Ok(Components { count: self.rules.len(), items, each, block })
+        let block = room(self.operand, FAR).unwrap_or(BLOCK) / each.max(1);
+        let block = block.max(least);
+        let count = if self.sum { 1 } else { self.rules.len() };
+        Ok(Components { count, items, each, block })
     }
 
     /// How [`Self::fill`] would go about it, in words, and by how many threads.
@@ -160,6 +184,26 @@ fn divided<T: Real, const N: usize>(
     }
 }
 
+/// Lines of the sum of several derivatives, from zero on.
+fn write_sum<T: Real>(
+    fields: &[Field<'_, T>],
+    lines: Range<usize>,
+    out: &mut Slots<'_, T>,
+) -> Result<()> {
+    let zero = T::one().minus(T::one());
+    let columns = fields.first().and_then(|field| field.shape.last()).copied().unwrap_or(1);
+    let mut sum = list(std::iter::repeat_n(zero, lines.len() * columns))?;
+    let mut term = list(sum.iter().copied())?;
+    for field in fields {
+        fill_slots(slots(&mut term), |out| {
+            lines.clone().try_for_each(|line| field.write(line, out))
+        })?;
+        sum.iter_mut().zip(&term).for_each(|(sum, term)| *sum = sum.plus(*term));
+    }
+    out.put(&sum);
+    Ok(())
+}
+
 /// One derivative of a slab.
 struct Field<'a, T: Clone> {
     slab: &'a Slab<'a, T>,
@@ -169,18 +213,13 @@ struct Field<'a, T: Clone> {
 }
 
 impl<T: Real> Field<'_, T> {
-    /// All lines of one index of the first axis.
-    fn write(&self, item: usize, out: &mut Slots<'_, T>) -> Result<()> {
-        let last = self.shape.rank() - 1;
-        let lines: usize = self.shape[..last].iter().skip(1).product();
-        for line in item * lines..(item + 1) * lines {
-            if self.axis == last {
-                self.along(self.line(line), out)?;
-            } else {
-                self.across(line, out)?;
-            }
+    /// One line.
+    fn write(&self, line: usize, out: &mut Slots<'_, T>) -> Result<()> {
+        if self.axis + 1 == self.shape.rank() {
+            self.along(self.line(line), out)
+        } else {
+            self.across(line, out)
         }
-        Ok(())
     }
 
     /// Line `line` of the operand, in row-major order of all axes but the last.
