@@ -205,6 +205,27 @@ impl Pattern {
             Self::Listed(table) => table.positions()[digit],
         }
     }
+
+    /// Positions from one digit to the next, and for how many digits from this one on they rise so.
+    pub(crate) fn run(&self, digit: usize) -> (usize, usize) {
+        match self {
+            Self::Linear => (1, usize::MAX),
+            Self::Cyclic { period, step, .. } => {
+                let left = (period - 1 - self.position(digit)).checked_div(*step);
+                (*step, left.map_or(usize::MAX, |left| left + 1))
+            }
+            Self::Listed(_) => (0, 1),
+        }
+    }
+
+    /// How many digits lie in such runs, on average.
+    pub(crate) fn mean_run(&self, extent: usize) -> usize {
+        match self {
+            Self::Linear => extent,
+            Self::Cyclic { period, step, .. } => (period / (*step).max(1)).min(extent),
+            Self::Listed(_) => 1,
+        }
+    }
 }
 
 /// Whether `extent` steps lead back to where a cycle started.

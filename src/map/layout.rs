@@ -281,6 +281,17 @@ impl Layout {
         address as usize
     }
 
+    /// Address at a row-major position that lies inside, how far apart those after it along the last axis are, and how many
+    /// that holds for, itself among them.
+    pub(crate) fn run_at(&self, position: usize) -> (usize, isize, usize) {
+        let Some((last, axis)) = self.axes.iter().enumerate().next_back() else {
+            return (self.offset as usize, 0, 1);
+        };
+        let (step, left) = self.pattern(last).run(position % axis.extent);
+        let left = left.min(axis.extent - position % axis.extent);
+        (self.address_at(position), axis.stride * step as isize, left)
+    }
+
     /// Lowest address reached and one past the highest; `0..0` if the layout is empty.
     pub fn span(&self) -> Range<usize> {
         if self.axes.iter().any(|axis| axis.extent == 0) {

@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::error::StorageError;
-use crate::map::AddressMap;
+use crate::map::{AddressMap, Pattern};
 use crate::memory::try_with_capacity;
 use crate::storage::{Blocks, Reader, translate};
 
@@ -38,29 +38,42 @@ impl<S: Reader> Flat<S> {
         move |error| StorageError { address: position, ..error }
     }
 
-    /// Reads `step` positions after one another from `start` on: a run of the storage for what lies in one row.
+    /// Reads positions `step` after one another from `start` on: a run of the storage for what lies along the last axis
+    /// without a gap.
     fn read_rows(
         &self,
         start: usize,
         step: isize,
-        (extent, along): (usize, isize),
         out: &mut [S::Elem],
     ) -> Result<(), StorageError> {
         let (mut position, mut rest) = (start, out);
         while !rest.is_empty() {
-            let left = if step == 1 { extent - position % extent } else { rest.len() };
+            let (address, along, left) = self.map.top().run_at(position);
+            let left = if step == 1 { left } else { rest.len() };
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
-            let address = self.map.address_at(position);
             let stride = along.wrapping_mul(step);
             self.storage.read_run(address, stride, now).map_err(|error| {
                 let distance = error.address.wrapping_sub(address) as isize;
                 let steps = distance.checked_div(stride).unwrap_or(0);
                 Self::at(position.wrapping_add_signed(steps.wrapping_mul(step)))(error)
             })?;
-            position += now.len();
+            position = position.wrapping_add_signed(step.wrapping_mul(now.len() as isize));
             rest = later;
         }
         Ok(())
+    }
+
+    /// Whether positions so far apart are read in runs of the storage.
+    fn has_runs(&self, step: isize) -> bool {
+        let top = self.map.top();
+        let Some(last) = top.rank().checked_sub(1).filter(|_| self.map.rest().is_empty()) else {
+            return false;
+        };
+        let extent = top.plain_axes()[last].extent;
+        match top.pattern(last) {
+            Pattern::Linear if last == 0 => true,
+            pattern => step == 1 && pattern.mean_run(extent) >= ROW,
+        }
     }
 
     /// Reads a block: the element at `position(k)` to slot `k`.
@@ -110,20 +123,13 @@ impl<S: Reader> Reader for Flat<S> {
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
         let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-        let row = match self.map.linear_axes() {
-            Some([row]) => Some((row.extent, row.stride)),
-            Some([.., row]) if step == 1 && row.extent >= ROW => Some((row.extent, row.stride)),
-            _ => None,
-        };
-        match row {
-            Some(row) if !out.is_empty() => {
-                let last = start as i128 + step as i128 * (out.len() as i128 - 1);
-                check(start, self.len())?;
-                check(usize::try_from(last).unwrap_or(usize::MAX), self.len())?;
-                self.read_rows(start, step, row, out)
-            }
-            _ => self.gather(at, out),
+        if out.is_empty() || !self.has_runs(step) {
+            return self.gather(at, out);
         }
+        let last = start as i128 + step as i128 * (out.len() as i128 - 1);
+        check(start, self.len())?;
+        check(usize::try_from(last).unwrap_or(usize::MAX), self.len())?;
+        self.read_rows(start, step, out)
     }
 
     fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {

@@ -21,13 +21,22 @@ const PAGE: usize = 4096;
 #[inline(always)]
 pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_, T>) {
     let (rows, columns) = (out.rows, out.columns);
-    let (across, along) = (place.rows.stride, place.columns.stride);
+    let (mut base, mut across, along) = (place.base, place.rows.stride, place.columns.stride);
+    let mut turned = RowsMut { ..*out };
+    if across == -1 {
+        // From the last row to the first, neighbours in the source are adjacent.
+        let last = rows as isize - 1;
+        (base, across) = (base.wrapping_sub(last), 1);
+        turned.pointer = out.pointer.wrapping_offset(out.stride * last);
+        turned.stride = -out.stride;
+    }
+    let out = &mut turned;
     let far = along.unsigned_abs().saturating_mul(size_of::<T>()) >= PAGE;
-    // SAFETY: the base is the address of row 0 and column 0, which lies in `from`. Below, rows and
+    // SAFETY: the base is the address of column 0 in row 0, or in the last, which lies in `from`. Below, rows and
     // columns stay under those of `out`, for which the caller and `RowsMut` vouch. The level says which
     // squares this machine can turn.
     unsafe {
-        let source = from.as_ptr().offset(place.base);
+        let source = from.as_ptr().offset(base);
         let (whole_rows, whole_columns) = match size_of::<T>() {
             _ if across != 1 => (0, 0),
             #[cfg(target_arch = "x86_64")]
