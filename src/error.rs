@@ -627,14 +627,25 @@ pub enum Error {
         /// Position of the first coordinate that equals one of the two before it.
         at: usize,
     },
-    /// Storage in blocks has other numbers of axes than its blocks, a block without elements, blocks that cannot begin
-    /// where it says, or more elements than addresses.
+    /// Storage in blocks has other numbers of axes than its blocks, a block without elements, blocks that begin
+    /// farther apart than they are long, or more elements than addresses.
     #[error("blocks of {block:?} do not make storage of {extents:?}")]
     Blocks {
         /// Extents of the whole.
         extents: Vec<usize>,
         /// Extents of a block.
         block: Vec<usize>,
+    },
+    /// A block of storage that begins before the one in front of it ends, behind the end of its axis, or, if it is the
+    /// first, not at 0.
+    #[error("block {number} of an axis of {extent} cannot begin at {start}")]
+    BlockStart {
+        /// Number of the block.
+        number: usize,
+        /// Where it begins.
+        start: usize,
+        /// Extent of the axis.
+        extent: usize,
     },
     /// A reshape that changes the number of elements.
     #[error("cannot reshape {from:?} to {to:?}: {} elements vs {}", count(from), count(to))]

@@ -6,7 +6,7 @@
 mod kernels;
 
 use lensor::dtype::ByteOrder;
-use lensor::storage::{Block, Blocks, Concat, Encoded, Indexed, Stored, SubBuffer};
+use lensor::storage::{Block, Blocks, Concat, Encoded, Indexed, Starts, Stored, SubBuffer};
 use lensor::{BoxReader, Reader, StorageError, Tensor, Writer};
 use libfuzzer_sys::arbitrary::{self, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -134,10 +134,11 @@ impl<T: Copy + Send + Sync + From<u8>> Blocks for Liar<T> {
         BLOCK[self.amount(1) % 5]
     }
 
-    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
-        const STARTS: [&[usize]; 6] = [&[0, 1], &[0, 2, 3], &[], &[1], &[0, 0], &[0, 4, 2]];
+    fn starts(&self, axis: usize) -> Option<Starts> {
+        const STARTS: [&[usize]; 4] = [&[0, 1], &[0, 2, 3], &[], &[0]];
+        let (list, extent) = (STARTS[self.amount(axis) % 4], self.amount(24));
         let lies = self.answer() != Answer::Nothing;
-        lies.then(|| STARTS[self.amount(axis) % 6].into())
+        if lies { Starts::new(list.to_vec(), extent).ok() } else { None }
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, T>, StorageError> {

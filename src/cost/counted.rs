@@ -2,9 +2,9 @@
 
 use super::{Cost, Model};
 use crate::error::StorageError;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Sides, Stored, Writer};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Sides, Starts, Stored, Writer};
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Storage that counts what it is asked.
 pub(super) struct Counted<R> {
@@ -163,7 +163,7 @@ impl<R: Reader> Blocks for Counted<R> {
         self.sides.as_ref().map_or(&[], |sides| &sides.block)
     }
 
-    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+    fn starts(&self, axis: usize) -> Option<Starts> {
         self.sides.as_ref()?.starts.get(axis)?.clone()
     }
 

@@ -2,7 +2,7 @@
 
 mod touched;
 
-use super::Expr;
+use super::{Expr, Leaf};
 use crate::kernel::{Grid, Supply};
 use crate::storage::Reader;
 use std::sync::Arc;
@@ -24,14 +24,15 @@ pub(crate) enum Access {
 }
 
 /// Elements that are copied at once of an expression of storage in blocks: from `least` on, as many as the blocks that it
-/// holds for a thread have, up to 128 MiB. `None` of other expressions.
+/// holds for a thread have, up to 128 MiB of them. `None` of other expressions.
 pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
     const MOST_BYTES: usize = 1 << 27;
+    let most = |leaf: &Leaf<'_>| MOST_BYTES / leaf.elem_bytes.max(size_of::<E::Elem>()).max(1);
     let mut room: Option<usize> = None;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = &leaf.access {
             let held = grid.held_by_each().saturating_mul(grid.block_len());
-            let own = held.min(MOST_BYTES / leaf.elem_bytes.max(1)).max(least);
+            let own = held.min(most(&leaf)).max(least);
             room = Some(room.map_or(own, |room| room.max(own)));
         }
     });
@@ -53,8 +54,14 @@ impl Access {
     /// The blocks of a storage as numbers, if it has any that fit its length.
     pub(super) fn grid<R: Reader + ?Sized>(storage: &R) -> Option<Grid> {
         let blocks = storage.blocks()?;
-        Grid::new(blocks.extents(), blocks.block(), blocks.budget(), storage.len())?
-            .with_starts(&|axis| blocks.starts(axis))
+        let (extents, block) = (blocks.extents(), blocks.block());
+        let mut grid = Grid::new(extents, block, blocks.budget(), storage.len())?;
+        for (axis, (&extent, &block)) in extents.iter().zip(block).enumerate() {
+            if let Some(starts) = blocks.starts(axis) {
+                grid = grid.with_starts(axis, starts.of_axis(extent, block)?);
+            }
+        }
+        Some(grid)
     }
 
     /// The same, as planners see it.

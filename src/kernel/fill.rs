@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Slots that are filled for one component after the other.
-const NEAR: usize = 1 << 10;
+pub(crate) const NEAR: usize = 1 << 10;
 
 /// Has `write` write all slots, block after block.
 ///

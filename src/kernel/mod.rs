@@ -24,7 +24,7 @@ mod walk;
 pub(crate) use common::Intersection;
 pub use evaluate::Local;
 pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, evaluate_blocks, fill_tile};
-pub(crate) use fill::{Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
+pub(crate) use fill::{Components, NEAR, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
 pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output};

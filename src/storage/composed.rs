@@ -79,9 +79,13 @@ impl<R: Reader> Concat<R> {
 
     /// The same as storage of these extents, of which `axis` has that of one part after the other: in blocks, if all
     /// parts have blocks of one extent that meet where parts do.
-    pub(crate) fn in_blocks(self, extents: &[usize], axis: usize) -> Self {
-        let joint = Joint::new(&self.parts, extents, axis).map(Box::new);
-        Self { joint, ..self }
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn in_blocks(self, extents: &[usize], axis: usize) -> Result<Self, Error> {
+        let joint = Joint::new(&self.parts, extents, axis)?.map(Box::new);
+        Ok(Self { joint, ..self })
     }
 
     /// The parts.

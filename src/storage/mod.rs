@@ -22,7 +22,7 @@ mod sparse;
 mod stored;
 mod stream;
 
-pub use blocks::{Block, BlockIndex, Blocks, BlocksMut};
+pub use blocks::{Block, BlockIndex, Blocks, BlocksMut, Starts};
 pub use boxed::{BoxReader, DynReader};
 pub use chunked::{BlockMemory, Chunked, NotStored, Stats};
 pub use composed::{Concat, Indexed};

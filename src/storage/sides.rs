@@ -1,11 +1,10 @@
 //! Addresses among blocks.
 
-use super::blocks::{BlockIndex, Blocks};
+use super::blocks::{BlockIndex, Blocks, Starts};
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The numbers of a storage in blocks, as it told them once.
 #[derive(Debug, Clone)]
@@ -13,7 +12,7 @@ pub(crate) struct Sides {
     pub(crate) extents: Vec<usize>,
     pub(crate) block: Vec<usize>,
     /// Where blocks begin along axes where that is not at multiples of their extent.
-    pub(crate) starts: Vec<Option<Arc<[usize]>>>,
+    pub(crate) starts: Vec<Option<Starts>>,
     /// Blocks along each axis.
     pub(crate) counts: Vec<usize>,
     pub(crate) len: usize,
@@ -31,7 +30,7 @@ impl Sides {
     pub(crate) fn new(
         extents: Vec<usize>,
         block: Vec<usize>,
-        starts: Vec<Option<Arc<[usize]>>>,
+        starts: Vec<Option<Starts>>,
     ) -> Result<Self> {
         let product = |sides: &[usize]| {
             let all = sides.iter().try_fold(1_usize, |all, &side| all.checked_mul(side));
@@ -39,7 +38,7 @@ impl Sides {
         };
         let known = extents.len() == block.len() && !block.contains(&0);
         let fit = starts.iter().zip(&extents).zip(&block).all(|((starts, &extent), &block)| {
-            starts.as_ref().is_none_or(|starts| are_starts(starts, extent, block))
+            starts.as_ref().is_none_or(|starts| starts.of_axis(extent, block).is_some())
         });
         let (Some(len), Some(block_len), true) = (product(&extents), product(&block), known && fit)
         else {
@@ -47,7 +46,7 @@ impl Sides {
         };
         let axes = starts.iter().zip(&extents).zip(&block);
         let counts = axes.map(|((starts, extent), block)| match starts {
-            Some(starts) => starts.len(),
+            Some(starts) => starts.as_slice().len(),
             None => extent.div_ceil(*block),
         });
         Ok(Self { counts: counts.collect(), extents, block, starts, len, block_len })
@@ -78,7 +77,7 @@ impl Sides {
     pub(crate) fn range(&self, axis: usize, digit: usize) -> Range<usize> {
         let (extent, block) = (self.extents[axis], self.block[axis]);
         let start = |digit: usize| match &self.starts[axis] {
-            Some(starts) => starts.get(digit).copied().unwrap_or(extent),
+            Some(starts) => starts.as_slice().get(digit).copied().unwrap_or(extent),
             None => digit.saturating_mul(block).min(extent),
         };
         start(digit)..start(digit.saturating_add(1))
@@ -100,7 +99,7 @@ impl Sides {
             let digit = rest % self.extents[axis];
             rest /= self.extents[axis];
             index[axis] = match &self.starts[axis] {
-                Some(starts) => starts.partition_point(|&start| start <= digit) - 1,
+                Some(starts) => starts.as_slice().partition_point(|&start| start <= digit) - 1,
                 None => digit / self.block[axis],
             };
             let own = self.range(axis, index[axis]);
@@ -114,43 +113,41 @@ impl Sides {
     }
 }
 
-/// Whether blocks of some extent can begin there: from 0 on, each before the last is at its end, none without elements.
-fn are_starts(starts: &[usize], extent: usize, block: usize) -> bool {
-    let ends = starts.iter().skip(1).chain([&extent]);
-    let fit = |(start, end): (&usize, &usize)| start < end && end - start <= block;
-    starts.first().is_none_or(|&first| first == 0)
-        && starts.is_empty() == (extent == 0)
-        && starts.iter().zip(ends).all(fit)
-}
-
 /// Most blocks along an axis that are told one by one.
 const MOST_STARTS: usize = 1 << 20;
 
-/// Parts that follow one another along an axis, each an extent and where its blocks begin if not at multiples of
-/// `block`: where the blocks of all begin; `None` if those are more than are told one by one.
+/// Parts that follow one another along an axis, each an extent and where its blocks begin: where the blocks of all
+/// begin, `None` again if at multiples of their extent; `None` if those are more than are told one by one.
+///
+/// # Errors
+///
+/// [`Error::OutOfMemory`].
 pub(crate) fn joined_starts(
-    parts: &[(usize, Option<&[usize]>)],
+    parts: &[(usize, Option<&Starts>)],
     block: usize,
-) -> Option<Option<Arc<[usize]>>> {
-    let last = parts.len().saturating_sub(1);
-    let is_regular = |(k, (extent, starts)): (usize, &(usize, Option<&[usize]>))| {
-        starts.is_none() && (k == last || extent.is_multiple_of(block))
+) -> Result<Option<Option<Starts>>> {
+    let last = parts.iter().rposition(|(extent, _)| *extent > 0).unwrap_or(0);
+    let is_regular = |(k, (extent, starts)): (usize, &(usize, Option<&Starts>))| {
+        starts.is_none() && (k >= last || extent.is_multiple_of(block))
     };
     if parts.iter().enumerate().all(is_regular) {
-        return Some(None);
+        return Ok(Some(None));
     }
-    let count = |(extent, starts): &(usize, Option<&[usize]>)| {
-        starts.map_or(extent.div_ceil(block), <[usize]>::len)
+    let count = |(extent, starts): &(usize, Option<&Starts>)| {
+        starts.map_or(extent.div_ceil(block), |starts| starts.as_slice().len())
     };
     let all = parts.iter().map(count).fold(0, usize::saturating_add);
-    let mut joined = try_with_capacity(all).ok().filter(|_| all <= MOST_STARTS)?;
+    if all > MOST_STARTS {
+        return Ok(None);
+    }
+    let mut joined = try_with_capacity(all)?;
     let mut before = 0;
     for part in parts {
-        let own = (0..count(part)).map(|k| part.1.map_or(k * block, |starts| starts[k]));
-        joined.extend(own.map(|start| before + start));
+        let own = |k: usize| part.1.map_or(k * block, |starts| starts.as_slice()[k]);
+        joined.extend((0..count(part)).map(|k| before + own(k)));
         before += part.0;
     }
-    Some(Some(joined.into()))
+    Starts::new(joined, before).map(|starts| Some(Some(starts)))
 }
 
 /// Blocks under a shape that differs from their extents in axes of one index.
@@ -196,6 +193,12 @@ impl Reshaped {
         starts.resize(shape.len(), None);
         let sides = Sides::new(shape.to_vec(), block, starts).ok()?;
         Some(Self { sides, axes })
+    }
+
+    /// Whether the blocks of both have the same extents, and begin alike along all axes but one.
+    pub(crate) fn meets(&self, other: &Self, axis: usize) -> bool {
+        let mut starts = self.sides.starts.iter().zip(&other.sides.starts).enumerate();
+        self.sides.block == other.sides.block && starts.all(|(k, (a, b))| k == axis || a == b)
     }
 
     /// The index of a block in the storage.

@@ -4,7 +4,7 @@ use super::Tensor;
 use super::flat::Flat;
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
-use crate::memory::try_with_capacity;
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::{Concat, Reader};
 use smallvec::SmallVec;
@@ -80,7 +80,7 @@ pub fn concat<X: IntoTensor>(
 /// Tensors of one shape along a new axis `axis`, as one view of all their storages. Copies nothing.
 ///
 /// `n` tensors of shape `(s0, .., sk)` become one of rank one more, with extent `n` at `axis`. Tensors of
-/// different storage are first made of one type, by [`Tensor::erase`]. The result is not sparse, see
+/// different storage are first made of one type, by [`Tensor::erase`]. The result is not sparse, and may have blocks, see
 /// [`concat()`]. Follows NumPy's `stack`.
 ///
 /// # Errors
@@ -147,19 +147,32 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     let mut order = storage_order(largest.address_map());
     let depth = order.iter().position(|&k| k == axis).unwrap_or(0);
     let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
-    let in_blocks = tensors.iter().all(|tensor| tensor.storage().blocks().is_some());
-    if row / tensors.len() < RUN && !in_blocks {
-        order[..=depth].rotate_right(1);
+    if row / tensors.len() < RUN {
+        // Unless blocks of all are blocks of the whole so.
+        let views = list(tensors.iter().map(Tensor::view))?;
+        if combined(views, axis, &order, &shape)?.blocks().is_none() {
+            order[..=depth].rotate_right(1);
+        }
     }
+    let stored: Shape = order.iter().map(|&k| shape[k]).collect();
+    Tensor::new(stored, combined(tensors, axis, &order, &shape)?)?.transpose(inverse(&order))
+}
+
+/// A row of each tensor, then the next row of each, with axes in this order. `shape` is that of the result.
+fn combined<S: Reader>(
+    tensors: Vec<Tensor<S>>,
+    axis: usize,
+    order: &[usize],
+    shape: &Shape,
+) -> Result<Concat<Flat<S>>> {
     let rows = order.iter().take_while(|&&k| k != axis).map(|&k| shape[k]).product();
     let mut parts = try_with_capacity(tensors.len())?;
     for tensor in tensors {
-        parts.push(tensor.transpose(&order)?.flat());
+        parts.push(tensor.transpose(order)?.flat());
     }
     let stored: Shape = order.iter().map(|&k| shape[k]).collect();
     let along = order.iter().position(|&k| k == axis).unwrap_or(0);
-    let all = Concat::of_rows(parts, rows)?.in_blocks(&stored, along);
-    Tensor::new(stored, all)?.transpose(inverse(&order))
+    Concat::of_rows(parts, rows)?.in_blocks(&stored, along)
 }
 
 /// Axes in the order in which storage has them, the one whose indexes are farthest apart first.

@@ -8,10 +8,11 @@ use super::flat::{Flat, check};
 use crate::error::{Error, Result, StorageError};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts, read_each};
+use crate::storage::{
+    Block, BlockIndex, Blocks, Reader, Reshaped, Sides, Starts, joined_starts, read_each,
+};
 use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A tensor with a border of one value: `widths` holds how many to add before and after each axis.
 /// Copies nothing.
@@ -61,7 +62,7 @@ pub fn pad<S: Reader>(
     };
     let inner_storage = tensor.flat();
     let storage = Padded {
-        within_blocks: Within::new(&inner_storage, &inner, &widths).map(Box::new),
+        within_blocks: Within::new(&inner_storage, &inner, &shape, &widths)?.map(Box::new),
         inner: inner_storage,
         row: shape.iter().skip(last).product(),
         within: first..first + within,
@@ -93,8 +94,7 @@ pub struct Padded<S: Reader> {
 #[derive(Debug, Clone)]
 struct Within {
     inner: Reshaped,
-    /// Of the whole.
-    starts: Vec<Option<Arc<[usize]>>>,
+    whole: Sides,
     /// Blocks of the border before each axis.
     before: SmallVec<[usize; 4]>,
 }
@@ -104,22 +104,27 @@ impl Within {
     fn new<S: Reader>(
         storage: &Flat<S>,
         inner: &[usize],
+        shape: &[usize],
         widths: &[(usize, usize)],
-    ) -> Option<Self> {
-        let inner = Reshaped::new(storage.blocks()?, inner)?;
+    ) -> Result<Option<Self>> {
+        let inner = storage.blocks().and_then(|blocks| Reshaped::new(blocks, inner));
+        let Some(inner) = inner else { return Ok(None) };
         let sides = &inner.sides;
         let mut starts = Vec::new();
         let mut before = SmallVec::new();
         for (axis, &(front, back)) in widths.iter().enumerate() {
             let (extent, block) = (sides.extents[axis], sides.block[axis]);
-            let own = sides.starts[axis].as_deref();
-            starts.push(joined_starts(&[(front, None), (extent, own), (back, None)], block)?);
+            let own = sides.starts[axis].as_ref();
+            let parts = [(front, None), (extent, own), (back, None)];
+            let Some(joined) = joined_starts(&parts, block)? else { return Ok(None) };
+            starts.push(joined);
             before.push(front.div_ceil(block));
         }
-        Some(Self { inner, starts, before })
+        let whole = Sides::new(shape.to_vec(), sides.block.clone(), starts).ok();
+        Ok(whole.map(|whole| Self { inner, whole, before }))
     }
 
-    /// The index of a block in the storage within; `None` of the border.
+    /// The index of a block that exists in the storage within; `None` of the border.
     fn own(&self, index: &[usize]) -> Option<BlockIndex> {
         let counts = self.before.iter().zip(&self.inner.sides.counts);
         let mut own = BlockIndex::from(index);
@@ -221,15 +226,16 @@ impl<S: Reader> Blocks for Padded<S> {
     }
 
     fn block(&self) -> &[usize] {
-        self.within_blocks.as_ref().map_or(&[], |within| &within.inner.sides.block)
+        self.within_blocks.as_ref().map_or(&[], |within| &within.whole.block)
     }
 
-    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
-        self.within_blocks.as_ref()?.starts.get(axis)?.clone()
+    fn starts(&self, axis: usize) -> Option<Starts> {
+        self.within_blocks.as_ref()?.whole.starts.get(axis)?.clone()
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {
-        let (Some(within), Some(blocks)) = (&self.within_blocks, self.inner.blocks()) else {
+        let within = self.within_blocks.as_ref().filter(|own| own.whole.number(index).is_some());
+        let (Some(within), Some(blocks)) = (within, self.inner.blocks()) else {
             return Err(StorageError::new(0, format!("there is no block {index:?}")));
         };
         match within.own(index) {
@@ -251,7 +257,8 @@ impl<S: Reader> Blocks for Padded<S> {
             return;
         };
         let Ok(mut own) = try_with_capacity(next.len()) else { return };
-        own.extend(next.iter().filter_map(|index| within.own(index)));
+        let exist = next.iter().filter(|index| within.whole.number(index).is_some());
+        own.extend(exist.filter_map(|index| within.own(index)));
         blocks.expect(&own);
     }
 }

@@ -63,10 +63,10 @@ impl Slab {
             let inner = extents[thick + 1..first].iter().copied().fold(1, product);
             // Columns are gone through a part after the other, each of which may come back to the blocks of all layers.
             let outermost = if merged { 0 } else { thick + 1 };
-            let across = (outermost..last).map(|axis| extents[axis].div_ceil(block[axis]));
-            let columns_across = columns.min(extents[last]).div_ceil(block[last]);
+            let across = (outermost..last).map(|axis| grid.count(axis));
+            let columns_across = columns.div_ceil(block[last]).min(grid.count(last));
             let few = grid.held_by_each() <= across.fold(columns_across, product);
-            let below = (0..first).map(|axis| extents[axis].div_ceil(block[axis]));
+            let below = (0..first).map(|axis| grid.count(axis));
             let deep = grid.held_by_each() < below.fold(1, product);
             // Columns of several lines of a block are brought to memory line by line.
             let together = thick + 1 == last && columns <= extents[last];

@@ -2,7 +2,6 @@
 
 use super::blocks::{InBlocks, tile};
 use super::slab::Slab;
-
 use super::strided::{Order, Strided, TURNED, far, is_short, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::boxed::Boxed;

@@ -22,7 +22,7 @@ pub(crate) struct Grid {
     extents: Sides,
     block: Sides,
     /// Where blocks begin along axes where that is not at multiples of their extent. Empty if there is no such axis.
-    starts: SmallVec<[Option<Arc<[usize]>>; 4]>,
+    starts: SmallVec<[Option<Arc<Vec<usize>>>; 4]>,
     /// Blocks that the storage holds at once.
     pub(crate) held: usize,
 }
@@ -43,27 +43,16 @@ impl Grid {
         })
     }
 
-    /// The same with blocks that begin where `starts` says for an axis; `None` if they cannot.
-    pub(crate) fn with_starts(
-        mut self,
-        starts: &dyn Fn(usize) -> Option<Arc<[usize]>>,
-    ) -> Option<Self> {
-        for (axis, (&extent, &block)) in self.extents.iter().zip(&self.block).enumerate() {
-            let Some(own) = starts(axis) else { continue };
-            let ends = own.iter().skip(1).chain([&extent]);
-            let fits = |(start, end): (&usize, &usize)| start < end && end - start <= block;
-            if *own.first()? != 0 || !own.iter().zip(ends).all(fits) {
-                return None;
-            }
-            self.starts.resize(self.extents.len(), None);
-            self.starts[axis] = Some(own);
-        }
-        Some(self)
+    /// The same with blocks that begin there along an axis: from 0 on, ascending, none longer than a block.
+    pub(crate) fn with_starts(mut self, axis: usize, starts: Arc<Vec<usize>>) -> Self {
+        self.starts.resize(self.extents.len(), None);
+        self.starts[axis] = Some(starts);
+        self
     }
 
     /// Where blocks begin along an axis, if not at multiples of their extent.
     fn starts(&self, axis: usize) -> Option<&[usize]> {
-        self.starts.get(axis)?.as_deref()
+        self.starts.get(axis)?.as_ref().map(|starts| &starts[..])
     }
 
     /// The number of the block that holds a digit of an axis.
@@ -91,6 +80,11 @@ impl Grid {
     /// Where the block of an index begins.
     pub(crate) fn origin(&self, index: &[usize]) -> Sides {
         index.iter().enumerate().map(|(axis, &number)| self.range(axis, number).start).collect()
+    }
+
+    /// How many blocks there are along an axis.
+    pub(crate) fn count(&self, axis: usize) -> usize {
+        self.starts(axis).map_or(self.extents[axis].div_ceil(self.block[axis]), <[usize]>::len)
     }
 
     /// Whether blocks begin at multiples of their extent along an axis.

@@ -102,13 +102,19 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         }
         // Whole blocks of storage.
         let [high, wide] = self.rows.sides_of_blocks();
-        // Where lanes come back to the blocks of those before, as many as lie in a layer of blocks.
-        let layer = if self.rows.comes_back() && self.inner == 1 { high / self.extent } else { 0 };
-        if slab <= GRAIN || layer > 1 {
+        if slab <= GRAIN {
             let together = (GRAIN / slab).max(1).next_multiple_of(high);
-            let together = if slab <= GRAIN { together } else { layer };
             tasks.together = if self.inner == 1 { together.min(items) } else { 1 };
             return tasks;
+        }
+        // Where lanes come back to the blocks of those before: as many as lie in a layer of blocks, and in a window.
+        if !self.lanes && self.inner == 1 && self.rows.comes_back() {
+            let layer = high.checked_div(self.extent).unwrap_or(0).min(items.div_ceil(threads()));
+            let held = self.rows.window().unwrap_or(0) / slab;
+            if layer.min(held) > 1 && self.width <= sweep.most_lanes() {
+                tasks.together = layer.min(held);
+                return tasks;
+            }
         }
         // Lanes that are cut are read twice, which storage that is not memory makes dear.
         let each = if self.rows.is_far() || self.rows.in_runs() { 1 } else { 4 };

@@ -6,7 +6,7 @@ use super::loops;
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Boxed, RowReader, Rows, Stop};
+use crate::expr::{Boxed, RowReader, Rows, Stop, room};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -81,23 +81,27 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             let axes = (0..shape.rank() - inner).filter(|&k| !reduced[k]);
             Self { rows, needs, height, groups: axes.map(|k| shape[k]).product() }
         };
-        let mut best = of(Rows::ordered(e, &order(1), 1)?, 1);
-        let reloads = best.rows.reloads_blocks();
+        let mut best = None;
         for inner in (2..=most).rev() {
             let own = of(Rows::ordered(e, &order(inner), inner)?, inner);
             if own.rows.columns() * own.groups * own.height == shape.count()? {
-                best = own;
+                best = Some(own);
                 break;
             }
         }
-        if reloads && best.groups > 1 {
+        let is_best = |own: &Self| own.groups == 1 || room(e, 0).is_none();
+        if let Some(best) = best.take_if(|own| is_best(own)) {
+            return Ok(best);
+        }
+        let apart = of(Rows::ordered(e, &order(1), 1)?, 1);
+        if apart.rows.reloads_blocks() {
             for inner in (2..=most).rev() {
                 if let Some(rows) = Rows::across_lines(e, &order(inner), inner)? {
                     return Ok(of(rows, inner));
                 }
             }
         }
-        Ok(best)
+        Ok(best.unwrap_or(apart))
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {

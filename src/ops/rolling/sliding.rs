@@ -21,7 +21,7 @@ const SHORT: usize = 8;
 const SIDE: usize = 256;
 /// States of blocks of lanes side by side that are kept at once, as they fit the cache.
 const KEPT: usize = 1 << 15;
-/// The same where blocks of storage are loaded again for those that are not.
+/// The same where blocks of storage would be loaded again for other lanes: more than the cache has.
 const KEPT_FAR: usize = 1 << 21;
 
 /// Windows at work.

@@ -9,7 +9,7 @@ use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, check_copies, first_error,
     room, row_major,
 };
-use crate::kernel::{Components, Filled, Slots, Taps, inner};
+use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};
 use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -261,9 +261,13 @@ where
     /// One component, in blocks of indexes of the first axis.
     fn components(&self) -> Components {
         let each: usize = self.extents[1..].iter().product();
-        let block = room(&self.operand, FAR).unwrap_or(SLAB) / each.max(1);
+        let items = self.extents[0];
+        let block = match room(&self.operand, FAR) {
+            Some(room) => (room / each.max(1)).min(items.div_ceil(threads())),
+            None => SLAB / each.max(1),
+        };
         let block = block.max(self.sides[0].saturating_mul(4));
-        Components { count: 1, items: self.extents[0], each, block }
+        Components { count: 1, items, each, block }
     }
 
     /// Extent of an axis with its border.

@@ -204,7 +204,7 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
                 ("hessian", [1 + slopes, rank + 3 * mixed, written])
             }
             Kind::Laplacian => {
-                lines.push("terms: added up line by line".into());
+                lines.push("terms: added up a few lines at a time".into());
                 ("laplacian", [1, 0, 1])
             }
         };

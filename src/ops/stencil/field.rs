@@ -5,7 +5,7 @@ use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, first_error, room, row_major};
 use crate::kernel::inner::slots;
-use crate::kernel::{Components, Filled, Slots, fill_slots, inner};
+use crate::kernel::{Components, Filled, NEAR, Slots, fill_slots, inner, threads};
 use crate::map::AddressMap;
 use crate::memory::list;
 use crate::shape::Shape;
@@ -120,7 +120,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     fn source(&self) -> Source<'a, T> {
         match row_major(self.operand) {
             Some(data) => Source::Memory(data),
-            None if self.shape.rank() == 1 => Source::Whole,
+            None if self.shape.rank() < 2 => Source::Whole,
             None => Source::Slabs,
         }
     }
@@ -134,7 +134,10 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         };
         let slabs = matches!(self.source(), Source::Slabs);
         let least = if slabs { 8 * Rule::<T>::REACH } else { 1 };
-        let block = room(self.operand, FAR).unwrap_or(BLOCK) / each.max(1);
+        let block = match room(self.operand, FAR) {
+            Some(room) => (room / each.max(1)).min(items.div_ceil(threads())),
+            None => BLOCK / each.max(1),
+        };
         let block = block.max(least);
         let count = if self.sum { 1 } else { self.rules.len() };
         Ok(Components { count, items, each, block })
@@ -192,15 +195,21 @@ fn write_sum<T: Real>(
 ) -> Result<()> {
     let zero = T::one().minus(T::one());
     let columns = fields.first().and_then(|field| field.shape.last()).copied().unwrap_or(1);
-    let mut sum = list(std::iter::repeat_n(zero, lines.len() * columns))?;
+    let together = (NEAR / columns.max(1)).clamp(1, lines.len().max(1));
+    let mut sum = list(std::iter::repeat_n(zero, together * columns))?;
     let mut term = list(sum.iter().copied())?;
-    for field in fields {
-        fill_slots(slots(&mut term), |out| {
-            lines.clone().try_for_each(|line| field.write(line, out))
-        })?;
-        sum.iter_mut().zip(&term).for_each(|(sum, term)| *sum = sum.plus(*term));
+    for first in lines.clone().step_by(together) {
+        let some = first..lines.end.min(first + together);
+        let (sum, term) = (&mut sum[..some.len() * columns], &mut term[..some.len() * columns]);
+        sum.fill(zero);
+        for field in fields {
+            fill_slots(slots(term), |out| {
+                some.clone().try_for_each(|line| field.write(line, out))
+            })?;
+            sum.iter_mut().zip(&*term).for_each(|(sum, term)| *sum = sum.plus(*term));
+        }
+        out.put(sum);
     }
-    out.put(&sum);
     Ok(())
 }
 

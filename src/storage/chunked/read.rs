@@ -3,9 +3,8 @@
 use super::{Ahead, Chunked, Inner};
 use crate::error::StorageError;
 use crate::memory::try_with_capacity;
-use crate::storage::{Block, BlockIndex, Blocks, Reader};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Starts};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Elements of a block from one place on.
 pub(super) fn part<'b, T>(block: &'b Block<'_, T>, places: Range<usize>) -> &'b [T] {
@@ -166,8 +165,8 @@ where
         &self.inner.sides.block
     }
 
-    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
-        self.inner.sides.starts.get(axis).cloned().flatten()
+    fn starts(&self, axis: usize) -> Option<Starts> {
+        self.inner.sides.starts.get(axis)?.clone()
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {

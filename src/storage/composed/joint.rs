@@ -1,17 +1,14 @@
 //! Blocks of storages one after another.
 
 use super::Concat;
-use crate::error::StorageError;
+use crate::error::{Result, StorageError};
 use crate::memory::try_with_capacity;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts};
-use std::sync::Arc;
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, Sides, Starts, joined_starts};
 
 /// How the blocks of all parts are blocks of the whole.
 #[derive(Debug, Clone)]
 pub(super) struct Joint {
-    extents: Vec<usize>,
-    block: Vec<usize>,
-    starts: Vec<Option<Arc<[usize]>>>,
+    whole: Sides,
     /// The axis along which parts follow one another.
     axis: usize,
     parts: Vec<Reshaped>,
@@ -21,41 +18,43 @@ pub(super) struct Joint {
 
 impl Joint {
     /// `None` if not all parts have blocks of one extent that meet where parts do.
-    pub(super) fn new<R: Reader>(parts: &[R], extents: &[usize], axis: usize) -> Option<Self> {
+    pub(super) fn new<R: Reader>(
+        parts: &[R],
+        extents: &[usize],
+        axis: usize,
+    ) -> Result<Option<Self>> {
         let others = extents.iter().enumerate().filter(|(k, _)| *k != axis);
         let each = others.map(|(_, &extent)| extent).product::<usize>();
         let (mut shape, mut first) = (extents.to_vec(), 0);
-        let mut shown: Vec<Reshaped> = try_with_capacity(parts.len()).ok()?;
-        let mut firsts = try_with_capacity(parts.len()).ok()?;
+        let mut shown: Vec<Reshaped> = try_with_capacity(parts.len())?;
+        let mut firsts = try_with_capacity(parts.len())?;
         for part in parts {
-            shape[axis] = part.len().checked_div(each)?;
-            let own = Reshaped::new(part.blocks()?, &shape)?;
-            let meets = |other: &Reshaped| {
-                let starts = own.sides.starts.iter().zip(&other.sides.starts).enumerate();
-                own.sides.block == other.sides.block
-                    && starts.filter(|(k, _)| *k != axis).all(|(_, (a, b))| a == b)
-            };
-            if !shown.first().is_none_or(meets) {
-                return None;
-            }
+            let Some(extent) = part.len().checked_div(each) else { return Ok(None) };
+            shape[axis] = extent;
+            let own = part.blocks().and_then(|blocks| Reshaped::new(blocks, &shape));
+            let meets = |own: &Reshaped| shown.first().is_none_or(|other| own.meets(other, axis));
+            let Some(own) = own.filter(meets) else { return Ok(None) };
             firsts.push(first);
             first += own.sides.counts[axis];
             shown.push(own);
         }
-        let sides = &shown.first()?.sides;
+        let Some(Reshaped { sides, .. }) = shown.first() else { return Ok(None) };
         let (block, mut starts) = (sides.block.clone(), sides.starts.clone());
-        let mut along = try_with_capacity(parts.len()).ok()?;
+        let mut along = try_with_capacity(parts.len())?;
         along.extend(
             shown
                 .iter()
-                .map(|Reshaped { sides, .. }| (sides.extents[axis], sides.starts[axis].as_deref())),
+                .map(|Reshaped { sides, .. }| (sides.extents[axis], sides.starts[axis].as_ref())),
         );
-        starts[axis] = joined_starts(&along, block[axis])?;
-        Some(Self { extents: extents.to_vec(), block, starts, axis, parts: shown, firsts })
+        let Some(joined) = joined_starts(&along, block[axis])? else { return Ok(None) };
+        starts[axis] = joined;
+        let Ok(whole) = Sides::new(extents.to_vec(), block, starts) else { return Ok(None) };
+        Ok(Some(Self { whole, axis, parts: shown, firsts }))
     }
 
     /// The part that a block belongs to, and its index there.
     fn find(&self, index: &[usize]) -> Option<(usize, BlockIndex)> {
+        self.whole.number(index)?;
         let digit = *index.get(self.axis)?;
         let part = self.firsts.partition_point(|&first| first <= digit).checked_sub(1)?;
         let mut own = BlockIndex::from(index);
@@ -69,15 +68,15 @@ impl<R: Reader> Blocks for Concat<R> {
     type Elem = R::Elem;
 
     fn extents(&self) -> &[usize] {
-        self.joint.as_ref().map_or(&[], |joint| &joint.extents)
+        self.joint.as_ref().map_or(&[], |joint| &joint.whole.extents)
     }
 
     fn block(&self) -> &[usize] {
-        self.joint.as_ref().map_or(&[], |joint| &joint.block)
+        self.joint.as_ref().map_or(&[], |joint| &joint.whole.block)
     }
 
-    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
-        self.joint.as_ref()?.starts.get(axis)?.clone()
+    fn starts(&self, axis: usize) -> Option<Starts> {
+        self.joint.as_ref()?.whole.starts.get(axis)?.clone()
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, R::Elem>, StorageError> {
@@ -103,12 +102,15 @@ impl<R: Reader> Blocks for Concat<R> {
         let Some(joint) = &self.joint else { return };
         let Ok(mut found) = try_with_capacity(next.len()) else { return };
         found.extend(next.iter().filter_map(|index| joint.find(index)));
-        for found in found.chunk_by(|(part, _), (next, _)| part == next) {
-            let Some((part, _)) = found.first() else { continue };
-            let Some(blocks) = self.parts.get(*part).and_then(Reader::blocks) else { continue };
-            let Ok(mut own) = try_with_capacity(found.len()) else { continue };
-            own.extend(found.iter().map(|(_, index)| index.clone()));
-            blocks.expect(&own);
+        // Each part once, as it forgets what it was told before.
+        while let Some(&(part, _)) = found.first() {
+            let own = found.iter().filter(|(other, _)| *other == part);
+            let Ok(mut next) = try_with_capacity(own.clone().count()) else { return };
+            next.extend(own.map(|(_, index)| index.clone()));
+            if let Some(blocks) = self.parts.get(part).and_then(Reader::blocks) {
+                blocks.expect(&next);
+            }
+            found.retain(|(other, _)| *other != part);
         }
     }
 }

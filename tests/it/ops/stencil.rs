@@ -411,6 +411,14 @@ fn coordinates_that_repeat_are_refused() {
     assert_eq!(square.laplacian(&spacing).eval().err(), repeated(0, 2));
 }
 
+/// A scalar has no derivatives, and the sum of none is zero.
+#[test]
+fn a_scalar_has_a_laplacian_of_zero() {
+    let scalar = Tensor::full([], 3.0).unwrap();
+    assert_eq!(scalar.laplacian(&[]).eval().unwrap().to_vec().unwrap(), [0.0]);
+    assert_eq!((&scalar * 2.0).laplacian(&[]).eval().unwrap().to_vec().unwrap(), [0.0]);
+}
+
 /// Also of a rank of one, whose boxes would be parts of a line.
 #[test]
 fn convolutions_are_assigned_to_any_view() {

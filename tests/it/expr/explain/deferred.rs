@@ -210,7 +210,7 @@ fn stencils_say_where_they_read() {
     operand: evaluated 81 indexes of axis 0 at a time, with 2 on either side
     along axis 0: second differences, times a reciprocal
     along axis 1: second differences, divided
-    terms: added up line by line
+    terms: added up a few lines at a time
     bytes: 960000 read, 960000 written
     "#);
     insta::assert_snapshot!(shown(t.hessian(&spacing, EdgeOrder::Second).explain().unwrap()), @r#"

@@ -2,7 +2,7 @@
 
 use super::{all, blocks_of, tensor, unravel};
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Starts};
 use lensor::{Index, StorageError};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -279,6 +279,25 @@ fn memory_has_no_blocks_beyond_its_own() {
         assert!(memory.store(index, &[1; 4]).is_err());
     }
     assert_eq!(all(&Chunked::new(memory).unwrap()), [0; 16]);
+}
+
+/// Places where no blocks begin.
+#[test]
+fn starts_that_are_none_are_refused() {
+    for (list, extent, number, start) in [
+        (&[][..], 3, 0, 3),
+        (&[1], 3, 0, 1),
+        (&[0], 0, 0, 0),
+        (&[0, 2, 2], 5, 2, 2),
+        (&[0, 3, 1], 5, 2, 1),
+        (&[0, 5], 5, 1, 5),
+    ] {
+        let error = Starts::new(list.to_vec(), extent).unwrap_err();
+        assert_eq!(error, Error::BlockStart { number, start, extent });
+        let text = format!("block {number} of an axis of {extent} cannot begin at {start}");
+        assert_eq!(error.to_string(), text);
+    }
+    assert_eq!(Starts::new(vec![], 0).unwrap().as_slice(), &[] as &[usize]);
 }
 
 /// Numbers that are no blocks.

@@ -2,10 +2,9 @@
 
 use super::{Uneven, all, tensor};
 use lensor::prelude::*;
-use lensor::storage::Chunked;
+use lensor::storage::{Chunked, Starts};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use std::fmt;
-use std::sync::Arc;
 
 /// Storage in blocks, and a few views that are taken of it.
 #[derive(Clone)]
@@ -13,7 +12,7 @@ struct Case {
     extents: Vec<usize>,
     block: Vec<usize>,
     /// Where blocks begin, if they are not all as long.
-    starts: Vec<Option<Arc<[usize]>>>,
+    starts: Vec<Option<Starts>>,
     cached: usize,
     data: Vec<f64>,
     ops: Vec<Op>,
@@ -158,14 +157,14 @@ impl Arbitrary for Case {
 }
 
 /// Where blocks begin along an axis: half of the time where they may.
-fn starts(g: &mut Gen, extent: usize, block: usize) -> Option<Arc<[usize]>> {
+fn starts(g: &mut Gen, extent: usize, block: usize) -> Option<Starts> {
     let mut starts = vec![0];
     while starts[starts.len() - 1] + block < extent {
         let far = if bool::arbitrary(g) { block } else { 1 + usize::arbitrary(g) % block };
         starts.push(starts[starts.len() - 1] + far);
     }
     let uneven = bool::arbitrary(g) && extent > 0;
-    uneven.then(|| starts.into())
+    uneven.then(|| Starts::new(starts, extent).unwrap())
 }
 
 impl Case {
@@ -215,7 +214,7 @@ quickcheck! {
         let mut blocks: Vec<Vec<usize>> = shown.unwrap().to_vec().unwrap().into_iter().map(|address| {
             let index = super::unravel(address, &extents);
             let number = |(axis, digit): (usize, &usize)| match &case.starts[axis] {
-                Some(starts) => starts.iter().filter(|start| *start <= digit).count() - 1,
+                Some(starts) => starts.as_slice().iter().filter(|start| *start <= digit).count() - 1,
                 None => digit / case.block[axis],
             };
             index.iter().enumerate().map(number).collect()

@@ -8,9 +8,8 @@ mod threads;
 mod volumes;
 mod writes;
 
-use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Starts};
 use lensor::{Reader, StorageError, Tensor};
-use std::sync::Arc;
 
 /// Blocks that hold `data` in row-major order of `extents`.
 pub(crate) fn blocks_of<T>(extents: &[usize], block: &[usize], data: &[T]) -> BlockMemory<T>
@@ -63,18 +62,18 @@ where
 pub(crate) struct Uneven<T> {
     blocks: BlockMemory<T>,
     extents: Vec<usize>,
-    starts: Vec<Option<Arc<[usize]>>>,
+    starts: Vec<Option<Starts>>,
 }
 
 impl<T: Copy + Send + Sync + 'static> Uneven<T> {
     pub(crate) fn new(
         extents: &[usize],
         block: &[usize],
-        starts: Vec<Option<Arc<[usize]>>>,
+        starts: Vec<Option<Starts>>,
         data: &[T],
     ) -> Self {
         let of_axis = |axis: usize| match &starts[axis] {
-            Some(starts) => starts.to_vec(),
+            Some(starts) => starts.as_slice().to_vec(),
             None => (0..extents[axis]).step_by(block[axis]).collect::<Vec<_>>(),
         };
         let all: Vec<Vec<usize>> = (0..extents.len()).map(of_axis).collect();
@@ -95,7 +94,7 @@ impl<T: Copy + Send + Sync + 'static> Blocks for Uneven<T> {
         self.blocks.block()
     }
 
-    fn starts(&self, axis: usize) -> Option<Arc<[usize]>> {
+    fn starts(&self, axis: usize) -> Option<Starts> {
         self.starts.get(axis)?.clone()
     }
 

@@ -109,7 +109,11 @@ fn blocks_that_do_not_nest_are_loaded_about_once() {
 /// Derivatives and sums of neighbours go over blocks once, all axes together.
 #[test]
 fn neighbours_are_loaded_about_once() {
-    for (extents, block) in [(vec![300, 200], vec![64, 64]), (vec![40, 50, 60], vec![16, 16, 16])] {
+    for (extents, block, most) in [
+        (vec![300, 200], vec![64, 64], 1),
+        (vec![40, 50, 60], vec![16, 16, 16], 1),
+        (vec![1300, 900], vec![100, 100], 2),
+    ] {
         let below = BlockMemory::new(extents.clone(), block, 1.0).unwrap();
         let blocks: usize =
             below.extents().iter().zip(below.block()).map(|(n, b)| n.div_ceil(*b)).product();
@@ -122,13 +126,13 @@ fn neighbours_are_loaded_about_once() {
             pool(1).install(run);
             chunked.stats().loads - before
         };
-        assert_eq!(loaded(&|| drop(t.laplacian(&spacing).eval().unwrap())), blocks);
-        assert_eq!(
-            loaded(&|| drop(t.gradient(&spacing, EdgeOrder::First).eval().unwrap())),
-            blocks
+        let all = blocks..=blocks * most;
+        assert!(all.contains(&loaded(&|| drop(t.laplacian(&spacing).eval().unwrap()))));
+        assert!(
+            all.contains(&loaded(&|| drop(t.gradient(&spacing, EdgeOrder::First).eval().unwrap())))
         );
         let mode = Mode::Same(Border::Clamp);
-        assert_eq!(loaded(&|| drop(t.correlate(&kernel, mode).eval().unwrap())), blocks);
+        assert!(all.contains(&loaded(&|| drop(t.correlate(&kernel, mode).eval().unwrap()))));
     }
 }
 
@@ -144,4 +148,11 @@ fn lanes_of_no_elements_have_no_results() {
     assert_eq!(t.sum(0).eval().unwrap().shape(), [0, 3]);
     let sums = t.fold_segments(0, &[0, 1, 4], Sum).eval().unwrap();
     assert_eq!(sums.shape(), [2, 0, 3]);
+    // Segments of lanes without elements, which lie in layers of blocks that are not held.
+    let blocks = BlockMemory::new([8, 64, 64], [8, 16, 16], 1_i64).unwrap();
+    let all = Tensor::new([8, 64, 64], Chunked::new(blocks).unwrap().with_blocks(2)).unwrap();
+    let none = &all.view().slice(1, 0..0).unwrap();
+    let sums = none.fold_segments(1, &[0, 0], Sum);
+    assert!(sums.explain().is_ok());
+    assert_eq!(sums.eval().unwrap().to_vec().unwrap(), vec![0; 8 * 64]);
 }
