@@ -78,9 +78,9 @@ impl Starts {
 /// # Required of implementations
 ///
 /// `extents` and `block` stay the same and have as many numbers, the product of `extents` is the number of
-/// elements, and no number of `block` is 0; `starts` stay the same, are of the extents and no farther apart than `block`. Blocks of one index hold the same elements while `self` is borrowed.
-/// Blocks are loaded by several threads at once. A violation may give wrong numbers or an error, never undefined
-/// behaviour.
+/// elements, and no number of `block` is 0; `starts` stay the same, are of these extents, and no farther apart than
+/// `block`. Blocks of one index hold the same elements while `self` is borrowed. Blocks are loaded by several threads at
+/// once. A violation may give wrong numbers or an error, never undefined behaviour.
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -125,8 +125,8 @@ pub trait Blocks: Send + Sync {
         None
     }
 
-    /// The elements of the block of this index, one number an axis, in row-major order of [`Self::block`]; what lies beyond an edge of
-    /// the whole, or where the next block begins, is there, too, and never looked at.
+    /// The elements of the block of this index, one number an axis, in row-major order of [`Self::block`]; what lies
+    /// beyond an edge of the whole, or where the next block begins, is there, too, and never looked at.
     ///
     /// # Errors
     ///

@@ -15,8 +15,9 @@ impl<S: Reader> Tensor<S> {
     /// The blocks that this view has elements in, in row-major order, if its storage comes in blocks
     /// ([`Reader::blocks`]): what reading all of it loads. Nothing is loaded.
     ///
-    /// It takes time for the blocks, for the lists that select and steps over blocks that are not all as long, and for all elements, but for those that axes repeat, if
-    /// the map has several stages or an axis of it crosses those of the storage.
+    /// It takes time for the blocks, for the lists that select, and for steps over blocks that are not all as long; for
+    /// all elements, but for those that axes repeat, if the map has several stages or an axis of it crosses those of the
+    /// storage.
     ///
     /// # Errors
     ///
