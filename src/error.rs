@@ -628,7 +628,7 @@ pub enum Error {
         at: usize,
     },
     /// Storage in blocks has other numbers of axes than its blocks, a block without elements, blocks that begin
-    /// farther apart than they are long, or more elements than addresses.
+    /// farther apart than they are long or are of another extent, or more elements than addresses.
     #[error("blocks of {block:?} do not make storage of {extents:?}")]
     Blocks {
         /// Extents of the whole.

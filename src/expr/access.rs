@@ -23,7 +23,7 @@ pub(crate) enum Access {
     },
 }
 
-/// Elements that are copied at once of an expression of storage in blocks: from `least` on, as many as the blocks that it
+/// Elements that are copied at once of an expression of storage in blocks: `least`, or as many as the blocks that it
 /// holds for a thread have, up to 128 MiB of them. `None` of other expressions.
 pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
     const MOST_BYTES: usize = 1 << 27;
@@ -32,7 +32,7 @@ pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = &leaf.access {
             let held = grid.held_by_each().saturating_mul(grid.block_len());
-            let own = held.min(most(&leaf)).max(least);
+            let own = held.max(least).min(most(&leaf));
             room = Some(room.map_or(own, |room| room.max(own)));
         }
     });

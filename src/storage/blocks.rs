@@ -24,7 +24,8 @@ impl Starts {
     ///
     /// # Errors
     ///
-    /// [`Error::BlockStart`] with the first that cannot begin where it does.
+    /// [`Error::BlockStart`] with the first that cannot begin where it does; without any, the first would have to begin
+    /// before the end.
     ///
     /// ```
     /// use lensor::storage::Starts;

@@ -105,8 +105,8 @@ pub enum Violation {
         /// The address.
         address: usize,
     },
-    /// Blocks whose sides do not make the length of the storage.
-    #[error("blocks of {block:?} in {extents:?} do not make a length of {len}")]
+    /// Blocks whose sides do not make the length of the storage, or that begin where they cannot.
+    #[error("blocks of {block:?} in {extents:?} do not make a length of {len}, or begin elsewhere")]
     BlockSides {
         /// What `extents` gives.
         extents: Vec<usize>,

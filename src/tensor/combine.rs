@@ -43,8 +43,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 ///
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
-/// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent, the result has
-/// their blocks. It is not sparse, though its parts may be: sparse ones
+/// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent that meet, the
+/// result has their blocks, unless more than 2^20 of unequal length lie along an axis. It is not sparse, though its parts may be: sparse ones
 /// are assigned to parts of a [`Tensor::sparse`] instead. Follows NumPy's `concatenate`.
 ///
 /// # Errors
@@ -149,8 +149,11 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
     if row / tensors.len() < RUN {
         // Unless blocks of all are blocks of the whole so.
-        let views = list(tensors.iter().map(Tensor::view))?;
-        if combined(views, axis, &order, &shape)?.blocks().is_none() {
+        let in_blocks = tensors.iter().all(|tensor| tensor.storage().blocks().is_some()) && {
+            let views = list(tensors.iter().map(Tensor::view))?;
+            combined(views, axis, &order, &shape)?.blocks().is_some()
+        };
+        if !in_blocks {
             order[..=depth].rotate_right(1);
         }
     }

@@ -70,10 +70,16 @@ impl<S: Reader> Flat<S> {
             return false;
         };
         let extent = top.plain_axes()[last].extent;
-        match top.pattern(last) {
-            Pattern::Linear if last == 0 => true,
-            pattern => step == 1 && pattern.mean_run(extent) >= ROW,
+        let pattern = top.pattern(last);
+        if last == 0 && *pattern == Pattern::Linear {
+            return true;
         }
+        // Blocks that are not held for the next row are read by a list, which goes block by block.
+        let held = self.storage.blocks().is_none_or(|blocks| {
+            let across = blocks.extents().iter().zip(blocks.block()).next_back();
+            across.is_none_or(|(extent, block)| extent.div_ceil((*block).max(1)) <= blocks.budget())
+        });
+        held && step == 1 && pattern.mean_run(extent) >= ROW
     }
 
     /// Reads a block: the element at `position(k)` to slot `k`.

@@ -183,3 +183,34 @@ fn streamed_rows_read_inside_their_slice() {
         }
     }
 }
+
+/// Places whose rows lie beside one another, forwards or backwards, are transposed in squares: elements of 2 to 16 bytes.
+#[test]
+fn squares_are_turned_either_way() {
+    fn check<T: Copy + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> T) {
+        for (across, along) in [(1, 70), (-1, 70), (1, -600), (-1, 600), (-1, -600), (-1, 2100)] {
+            for (rows, columns) in [(65, 37), (8, 8), (4, 5), (7, 64)] {
+                let reach = |stride: isize, count: usize| stride * (count as isize - 1);
+                let (down, right) = (reach(across, rows), reach(along, columns));
+                let base = -(down.min(0) + right.min(0));
+                let len = (base + down.max(0) + right.max(0) + 1) as usize;
+                let from: Vec<T> = (0..len).map(&element).collect();
+                let steps = |stride| Steps { stride, table: None };
+                let (rows_of, columns_of) = (steps(across), steps(along));
+                let place = Place { base, rows: rows_of, columns: columns_of, relocate: None };
+                let mut out = vec![element(0); rows * columns];
+                let mut rows_mut = RowsMut::new(slots(&mut out), rows, columns, columns).unwrap();
+                pack(&from, &place, &mut rows_mut).unwrap();
+                for (k, found) in out.iter().enumerate() {
+                    let (row, column) = ((k / columns) as isize, (k % columns) as isize);
+                    let address = base + across * row + along * column;
+                    assert_eq!(*found, from[address as usize], "{across} {along} {row} {column}");
+                }
+            }
+        }
+    }
+    check(|k| k as u16);
+    check(|k| k as u32);
+    check(|k| k as u64);
+    check(|k| [k as u64; 2]);
+}

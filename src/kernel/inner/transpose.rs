@@ -31,6 +31,8 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
         turned.stride = -out.stride;
     }
     let out = &mut turned;
+    // From this block to the next, which is read after it.
+    let next = place.rows.stride.wrapping_mul(rows as isize);
     let far = along.unsigned_abs().saturating_mul(size_of::<T>()) >= PAGE;
     // SAFETY: the base is the address of column 0 in row 0, or in the last, which lies in `from`. Below, rows and
     // columns stay under those of `out`, for which the caller and `RowsMut` vouch. The level says which
@@ -41,20 +43,20 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
             _ if across != 1 => (0, 0),
             #[cfg(target_arch = "x86_64")]
             8 if far && level() == Level::Avx512 => {
-                squares::<T, 8>(source, along, far, out, simd::eights_8x8)
+                squares::<T, 8>(source, along, far.then_some(next), out, simd::eights_8x8)
             }
             #[cfg(target_arch = "x86_64")]
             8 if level() != Level::Baseline => {
-                squares::<T, 4>(source, along, far, out, simd::eights_4x4)
+                squares::<T, 4>(source, along, far.then_some(next), out, simd::eights_4x4)
             }
             #[cfg(target_arch = "x86_64")]
             4 if level() != Level::Baseline => {
-                squares::<T, 8>(source, along, far, out, simd::fours_8x8)
+                squares::<T, 8>(source, along, far.then_some(next), out, simd::fours_8x8)
             }
             // Squares of large elements would need much of the stack.
             size if size > LARGE => (0, 0),
-            8.. => squares::<T, 4>(source, along, far, out, square::<T, 4>),
-            _ => squares::<T, 8>(source, along, far, out, square::<T, 8>),
+            8.. => squares::<T, 4>(source, along, far.then_some(next), out, square::<T, 4>),
+            _ => squares::<T, 8>(source, along, far.then_some(next), out, square::<T, 8>),
         };
         for column in 0..columns {
             let first = if column < whole_columns { whole_rows } else { 0 };
@@ -71,8 +73,8 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
 /// Transposes whole `N` by `N` squares with `square`; returns the rows and columns done.
 ///
 /// Columns are taken in narrow bands: each is a stream of its own in the source, and those of a wide block
-/// would evict one another's lines before they are used. What is asked for ahead is the block below this
-/// one, which is the next.
+/// would evict one another's lines before they are used. What is asked for ahead is the block `next` rows from
+/// this one, if that is far.
 ///
 /// # Safety
 ///
@@ -82,7 +84,7 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
 unsafe fn squares<T: Copy, const N: usize>(
     source: *const T,
     along: isize,
-    far: bool,
+    next: Option<isize>,
     out: &mut RowsMut<'_, T>,
     square: unsafe fn(*const T, isize, *mut MaybeUninit<T>, isize),
 ) -> (usize, usize) {
@@ -94,9 +96,10 @@ unsafe fn squares<T: Copy, const N: usize>(
         // As many squares at a time as take whole cache lines of the source.
         for first in (0..rows).step_by(line) {
             for column in band.clone().step_by(N) {
-                for column in (column..column + N).filter(|_| far) {
-                    let below = source.wrapping_offset(along * column as isize);
-                    simd::prefetch_at(below.wrapping_add(first + out.rows));
+                for (column, next) in (column..column + N).zip(std::iter::repeat(next)) {
+                    let Some(next) = next else { break };
+                    let beside = source.wrapping_offset(along * column as isize);
+                    simd::prefetch_at(beside.wrapping_offset(next).wrapping_add(first));
                 }
                 for row in (first..rows.min(first + line)).step_by(N) {
                     // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.

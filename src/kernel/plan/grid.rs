@@ -156,7 +156,12 @@ impl Grid {
 
     /// Whether each block is worth a box of its own.
     pub(crate) fn is_coarse(&self) -> bool {
-        self.block_len() >= COARSE
+        if self.starts.is_empty() {
+            return self.block_len() >= COARSE;
+        }
+        // Of uneven blocks many may be short.
+        let mean = |axis: usize| self.extents[axis] / self.count(axis).max(1);
+        (0..self.extents.len()).map(mean).product::<usize>() >= COARSE
     }
 }
 

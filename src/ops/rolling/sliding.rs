@@ -22,7 +22,7 @@ const SIDE: usize = 256;
 /// States of blocks of lanes side by side that are kept at once, as they fit the cache.
 const KEPT: usize = 1 << 15;
 /// The same where blocks of storage would be loaded again for other lanes: more than the cache has.
-const KEPT_FAR: usize = 1 << 21;
+const KEPT_FAR_BYTES: usize = 1 << 24;
 
 /// Windows at work.
 pub(super) struct Sliding<'s, R> {
@@ -213,7 +213,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
     }
 
     fn most_lanes(&self) -> usize {
-        KEPT_FAR / self.window
+        KEPT_FAR_BYTES / size_of::<R::State>().max(1) / self.window
     }
 
     fn lane(

@@ -129,7 +129,7 @@ where
     /// # Errors
     ///
     /// [`Error::Blocks`] if a block has no elements, if the numbers of axes differ, if blocks begin farther
-    /// apart than they are long, or if there are more elements than addresses.
+    /// apart than they are long or are of another extent, or if there are more elements than addresses.
     pub fn new(storage: S) -> Result<Self> {
         let sides = Sides::of(&storage)?;
         let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);

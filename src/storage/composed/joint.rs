@@ -63,16 +63,16 @@ impl Joint {
     }
 }
 
-/// Of blocks of all parts that meet where parts do, as [`Reader::blocks`] tells.
+/// Of blocks of all parts that meet where parts do, as [`Reader::blocks`] tells; without them, none of 0 elements.
 impl<R: Reader> Blocks for Concat<R> {
     type Elem = R::Elem;
 
     fn extents(&self) -> &[usize] {
-        self.joint.as_ref().map_or(&[], |joint| &joint.whole.extents)
+        self.joint.as_ref().map_or(&[0], |joint| &joint.whole.extents)
     }
 
     fn block(&self) -> &[usize] {
-        self.joint.as_ref().map_or(&[], |joint| &joint.whole.block)
+        self.joint.as_ref().map_or(&[0], |joint| &joint.whole.block)
     }
 
     fn starts(&self, axis: usize) -> Option<Starts> {
@@ -101,16 +101,18 @@ impl<R: Reader> Blocks for Concat<R> {
     fn expect(&self, next: &[BlockIndex]) {
         let Some(joint) = &self.joint else { return };
         let Ok(mut found) = try_with_capacity(next.len()) else { return };
-        found.extend(next.iter().filter_map(|index| joint.find(index)));
-        // Each part once, as it forgets what it was told before.
-        while let Some(&(part, _)) = found.first() {
-            let own = found.iter().filter(|(other, _)| *other == part);
-            let Ok(mut next) = try_with_capacity(own.clone().count()) else { return };
-            next.extend(own.map(|(_, index)| index.clone()));
-            if let Some(blocks) = self.parts.get(part).and_then(Reader::blocks) {
-                blocks.expect(&next);
-            }
-            found.retain(|(other, _)| *other != part);
+        found.extend(next.iter().enumerate().filter_map(|(at, index)| {
+            let (part, own) = joint.find(index)?;
+            Some((part, at, own))
+        }));
+        // Each part once, as it may forget what it was told before.
+        found.sort_unstable_by_key(|(part, at, _)| (*part, *at));
+        for found in found.chunk_by(|(part, ..), (next, ..)| part == next) {
+            let Some((part, ..)) = found.first() else { continue };
+            let Some(blocks) = self.parts.get(*part).and_then(Reader::blocks) else { continue };
+            let Ok(mut own) = try_with_capacity(found.len()) else { continue };
+            own.extend(found.iter().map(|(.., index)| index.clone()));
+            blocks.expect(&own);
         }
     }
 }

@@ -281,6 +281,18 @@ fn storage_made_of_parts_reads_alike() {
                 reads_alike(joined.storage());
                 reads_alike(stack(axis, [whole.view(), part(len).view()]).unwrap().storage());
                 reads_alike(&whole.view().flat());
+                for view in [
+                    whole.view().rotate([1, 7, 5]).unwrap(),
+                    whole.view().rotate([0, 3, 9]).unwrap().flip(2).unwrap(),
+                    whole.view().rotate([0, 5, 4]).unwrap().flip(1).unwrap().flip(1).unwrap(),
+                    (whole.view().rotate([0, 6, 3]).unwrap())
+                        .select((.., Select::between(None, None, 2), ..))
+                        .unwrap(),
+                ] {
+                    reads_alike(concat(axis, [view.view(), view.view()]).unwrap().storage());
+                    reads_alike(pad(view.view(), &[(1, 0), (0, 2), (1, 1)], -7).unwrap().storage());
+                    reads_alike(&view.flat());
+                }
                 let mut widths = [(0, 0); 3];
                 widths[axis] = (2, 1);
                 reads_alike(pad(whole.view(), &widths, -7).unwrap().storage());

@@ -232,6 +232,7 @@ fn blocks_are_those_that_exist() {
     for index in [&[3, 2][..], &[4, 0], &[0], &[0, 0, 0], &[99, 99]] {
         let text = format!("there is no block {index:?}");
         assert!(border.load(index).unwrap_err().to_string().contains(&text));
+        // The parts have three rows of blocks, the padded one four.
         if index != [3, 2] {
             assert!(blocks.load(index).unwrap_err().to_string().contains(&text));
         }
@@ -306,8 +307,12 @@ fn blocks_that_do_not_meet_are_none() {
     assert!(part.storage().blocks().is_none());
     assert_eq!(part.get(&[1, 2]).unwrap(), 32);
     assert!(Concat::new(vec![a.storage()]).unwrap().blocks().is_none());
-    // A short border in blocks of one element is many blocks.
-    let (fine, _) = both(&[40], &[1], 2, 0);
-    let far = pad(fine.view(), &[(1 << 40, 0)], 0).unwrap();
-    assert_eq!(far.get(&[(1 << 40) + 3]).unwrap(), 3);
+    assert!(Chunked::new(Concat::new(vec![vec![1, 2]]).unwrap()).is_err());
+    // More blocks than are told one by one, unless they are all as long.
+    let (fine, _) = both(&[40], &[2], 2, 0);
+    for (width, told) in [(1 << 40, true), ((1 << 40) + 1, false)] {
+        let far = pad(fine.view(), &[(width, 0)], 0).unwrap();
+        assert_eq!(far.storage().blocks().is_some(), told);
+        assert_eq!(far.get(&[width + 3]).unwrap(), 3);
+    }
 }
