@@ -19,18 +19,20 @@ pub(super) struct Slab {
     period: usize,
     /// Most columns of a block, those of others between its lines included.
     pub(super) columns: usize,
-    /// Whether a thread holds no more blocks than a layer has.
+    /// Whether a thread holds no more blocks than a layer has: a layer is read as a whole then.
     pub(super) few: bool,
-    /// Whether there are few of a layer whose blocks do not follow one another along the rows.
+    /// Whether so few are held of a layer whose blocks do not follow one another along the rows.
     pub(super) torn: bool,
-    /// Whether a thread holds fewer blocks than all layers have below one.
+    /// Whether a thread holds fewer blocks than lie below one another in all layers: columns beside those that were read
+    /// load them again.
     pub(super) deep: bool,
     /// Layers that are not all as thick: the axis of the grid, and the rows of one step along it.
     uneven: Option<(Arc<Grid>, usize, usize)>,
 }
 
 impl Slab {
-    /// Of all blocks of an expression, whose rows lie in the order of storage.
+    /// Of all blocks of an expression: layers of them where rows lie in the order of storage, otherwise as many rows as have
+    /// the same blocks.
     pub(super) fn of<T: Copy + Send + Sync>(e: &Boxed<'_, T>, columns: usize) -> Option<Self> {
         let mut slab: Option<Self> = None;
         e.leaves(&mut |leaf| {
@@ -126,6 +128,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         Ok(Some(Self::merged(e, &e.shape()?, order, merged)?).filter(|flat| flat.stages == 0))
     }
 
+    /// The rows of `e` with its axes in this order and the last `merged` of them as one.
     pub(super) fn merged(
         e: &Boxed<'e, T>,
         joint: &Shape,
