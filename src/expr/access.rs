@@ -58,7 +58,8 @@ impl Access {
         let mut grid = Grid::new(extents, block, blocks.budget(), storage.len())?;
         for (axis, (&extent, &block)) in extents.iter().zip(block).enumerate() {
             if let Some(starts) = blocks.starts(axis) {
-                grid = grid.with_starts(axis, starts.of_axis(extent, block)?);
+                let list = starts.of_axis(extent, block)?;
+                grid = grid.with_starts(axis, list, starts.longest());
             }
         }
         Some(grid)

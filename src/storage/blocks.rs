@@ -63,6 +63,11 @@ impl Starts {
         self.extent
     }
 
+    /// The extent of the longest block.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
+    }
+
     /// The same as shared memory, if it is of an axis of this extent and no block is longer than `block`.
     pub(crate) fn of_axis(&self, extent: usize, block: usize) -> Option<Arc<Vec<usize>>> {
         (self.extent == extent && self.longest <= block).then(|| self.list.clone())

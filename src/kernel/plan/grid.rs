@@ -23,6 +23,8 @@ pub(crate) struct Grid {
     block: Sides,
     /// Where blocks begin along axes where that is not at multiples of their extent. Empty if there is no such axis.
     starts: SmallVec<[Option<Arc<Vec<usize>>>; 4]>,
+    /// Extents of the longest block along each axis.
+    longest: Sides,
     /// Blocks that the storage holds at once.
     pub(crate) held: usize,
 }
@@ -39,14 +41,22 @@ impl Grid {
             extents: extents.into(),
             block: block.into(),
             starts: SmallVec::new(),
+            longest: block.into(),
             held,
         })
     }
 
-    /// The same with blocks that begin there along an axis: from 0 on, ascending, none longer than a block.
-    pub(crate) fn with_starts(mut self, axis: usize, starts: Arc<Vec<usize>>) -> Self {
+    /// The same with blocks that begin there along an axis: from 0 on, ascending, none longer than `longest`, which is at
+    /// most the extent of a block.
+    pub(crate) fn with_starts(
+        mut self,
+        axis: usize,
+        starts: Arc<Vec<usize>>,
+        longest: usize,
+    ) -> Self {
         self.starts.resize(self.extents.len(), None);
         self.starts[axis] = Some(starts);
+        self.longest[axis] = longest;
         self
     }
 
@@ -156,12 +166,7 @@ impl Grid {
 
     /// Whether each block is worth a box of its own.
     pub(crate) fn is_coarse(&self) -> bool {
-        if self.starts.is_empty() {
-            return self.block_len() >= COARSE;
-        }
-        // Of uneven blocks many may be short.
-        let mean = |axis: usize| self.extents[axis] / self.count(axis).max(1);
-        (0..self.extents.len()).map(mean).product::<usize>() >= COARSE
+        self.longest.iter().product::<usize>() >= COARSE
     }
 }
 

@@ -295,6 +295,17 @@ fn parts_are_told_of_blocks_ahead() {
     assert_eq!(told(&a)[1], [index([0, 0])]);
 }
 
+/// Borders do not make blocks small, of which those that are would be read together.
+#[test]
+fn bordered_planes_are_loaded_about_once() {
+    let (a, _) = both(&[40, 80, 90], &[1, 80, 90], 2, 0);
+    let t = pad(a.view(), &[(3, 5), (3, 5), (3, 5)], 0).unwrap();
+    pool(1).install(|| drop(t.eval().unwrap()));
+    assert_eq!(a.storage().stats().loads, 40);
+    pool(1).install(|| drop(t.cumsum(0).eval().unwrap()));
+    assert!(a.storage().stats().loads <= 3 * 40);
+}
+
 /// What has no blocks of one extent, or not all of it, is read as it was.
 #[test]
 fn blocks_that_do_not_meet_are_none() {
