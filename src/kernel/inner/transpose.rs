@@ -96,10 +96,11 @@ unsafe fn squares<T: Copy, const N: usize>(
         // As many squares at a time as take whole cache lines of the source.
         for first in (0..rows).step_by(line) {
             for column in band.clone().step_by(N) {
-                for (column, next) in (column..column + N).zip(std::iter::repeat(next)) {
-                    let Some(next) = next else { break };
-                    let beside = source.wrapping_offset(along * column as isize);
-                    simd::prefetch_at(beside.wrapping_offset(next).wrapping_add(first));
+                if let Some(next) = next {
+                    for column in column..column + N {
+                        let beside = source.wrapping_offset(along * column as isize);
+                        simd::prefetch_at(beside.wrapping_offset(next).wrapping_add(first));
+                    }
                 }
                 for row in (first..rows.min(first + line)).step_by(N) {
                     // SAFETY: `row + N <= rows` and `column + N <= columns`, all inside for both sides.

@@ -179,27 +179,70 @@ fn joined_and_padded_blocks_are_loaded_about_once() {
     }
 }
 
+/// Blocks of ones, of which one fails, and which note what they are told.
+struct Probe {
+    blocks: BlockMemory<i64>,
+    fails: Option<[usize; 2]>,
+    told: Mutex<Vec<Vec<BlockIndex>>>,
+}
+
+impl Probe {
+    fn new(extents: [usize; 2], block: [usize; 2], fails: Option<[usize; 2]>) -> Self {
+        let blocks = BlockMemory::new(extents, block, 1).unwrap();
+        Self { blocks, fails, told: Mutex::default() }
+    }
+}
+
+impl Blocks for Probe {
+    type Elem = i64;
+
+    fn extents(&self) -> &[usize] {
+        self.blocks.extents()
+    }
+
+    fn block(&self) -> &[usize] {
+        self.blocks.block()
+    }
+
+    /// Fails at its first address, for the first column of blocks.
+    fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+        if self.fails.is_some_and(|fails| fails == *index) {
+            let address = index[0] * self.block()[0] * self.extents()[1];
+            return Err(StorageError::new(address, "broken"));
+        }
+        self.blocks.load(index)
+    }
+
+    fn ahead(&self) -> usize {
+        4
+    }
+
+    fn expect(&self, next: &[BlockIndex]) {
+        self.told.lock().unwrap().push(next.to_vec());
+    }
+}
+
+impl Reader for Probe {
+    type Elem = i64;
+
+    fn len(&self) -> usize {
+        self.extents().iter().product()
+    }
+
+    fn read(&self, _: usize) -> i64 {
+        1
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
+        Some(self)
+    }
+}
+
 /// Blocks that fail: the first index in row-major order, and the address in what was joined or padded.
 #[test]
 fn failing_blocks_are_named_in_the_whole() {
-    struct Failing(BlockMemory<i64>);
-    impl Blocks for Failing {
-        type Elem = i64;
-        fn extents(&self) -> &[usize] {
-            self.0.extents()
-        }
-        fn block(&self) -> &[usize] {
-            self.0.block()
-        }
-        fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
-            match index {
-                [1, 0] => Err(StorageError::new(8 * 30, "broken")),
-                _ => self.0.load(index),
-            }
-        }
-    }
     let failing = || {
-        let blocks = Failing(BlockMemory::new([20, 30], [8, 16], 1).unwrap());
+        let blocks = Probe::new([20, 30], [8, 16], Some([1, 0]));
         tensor(Chunked::new(blocks).unwrap().with_blocks(1))
     };
     let index = |error: Error| match error {
@@ -242,41 +285,7 @@ fn blocks_are_those_that_exist() {
 /// What is told of blocks to come reaches each part once.
 #[test]
 fn parts_are_told_of_blocks_ahead() {
-    struct Told(BlockMemory<i64>, Mutex<Vec<Vec<BlockIndex>>>);
-    impl Blocks for Told {
-        type Elem = i64;
-        fn extents(&self) -> &[usize] {
-            self.0.extents()
-        }
-        fn block(&self) -> &[usize] {
-            self.0.block()
-        }
-        fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
-            self.0.load(index)
-        }
-        fn ahead(&self) -> usize {
-            4
-        }
-        fn expect(&self, next: &[BlockIndex]) {
-            self.1.lock().unwrap().push(next.to_vec());
-        }
-    }
-    impl Reader for Told {
-        type Elem = i64;
-        fn len(&self) -> usize {
-            100
-        }
-        fn read(&self, _: usize) -> i64 {
-            1
-        }
-        fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
-            Some(self)
-        }
-    }
-    let part = || {
-        let blocks = BlockMemory::new([10, 10], [5, 5], 1).unwrap();
-        Tensor::new([10, 10], Told(blocks, Mutex::default())).unwrap()
-    };
+    let part = || Tensor::new([10, 10], Probe::new([10, 10], [5, 5], None)).unwrap();
     let (a, b) = (part(), part());
     let joined = concat(1, [&a, &b]).unwrap();
     let blocks = joined.storage().blocks().unwrap();
@@ -286,7 +295,7 @@ fn parts_are_told_of_blocks_ahead() {
         .map(|index| BlockIndex::from_slice(index))
         .collect();
     blocks.expect(&next);
-    let told = |t: &Tensor<Told>| t.storage().1.lock().unwrap().clone();
+    let told = |t: &Tensor<Probe>| t.storage().told.lock().unwrap().clone();
     let index = |digits: [usize; 2]| BlockIndex::from_slice(&digits);
     assert_eq!(told(&a), [vec![index([0, 1]), index([1, 0])]]);
     assert_eq!(told(&b), [vec![index([0, 0]), index([1, 1])]]);
