@@ -1,8 +1,7 @@
 //! Distances of points.
 
-use super::named;
+use super::{Called, named};
 use crate::dtype::Real;
-use crate::error::ElementaryError;
 use crate::gufunc::{Core, CoreMut, Elementary, Gufunc};
 use crate::memory::refill;
 use std::array::from_fn;
@@ -10,33 +9,37 @@ use std::array::from_fn;
 /// Points whose distances are computed side by side.
 const TOGETHER: usize = 16;
 
-/// Euclidean distances of all points of one list to all of another, `(m,d),(n,d)->(m,n)`.
-///
-/// ```
-/// use lensor::gufunc::cdist;
-/// use lensor::Tensor;
-/// let a = Tensor::from_nested([[0.0, 0.0], [3.0, 4.0]])?;
-/// let b = Tensor::from_nested([[3.0, 0.0]])?;
-/// assert_eq!(cdist().call([&a, &b]).eval()?[0].to_vec()?, [3.0, 4.0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn cdist<T: Real + Default + 'static>() -> Gufunc<[T; 2], [T; 1], CDist> {
-    named("cdist", CDist)
-}
+ready! {
+    /// Euclidean distances of all points of one list to all of another, `(m,d),(n,d)->(m,n)`.
+    ///
+    /// ```
+    /// use lensor::gufunc::cdist;
+    /// use lensor::Tensor;
+    /// let a = Tensor::from_nested([[0.0, 0.0], [3.0, 4.0]])?;
+    /// let b = Tensor::from_nested([[3.0, 0.0]])?;
+    /// assert_eq!(cdist().call([&a, &b]).eval()?[0].to_vec()?, [3.0, 4.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    cdist CDist[T: Real + Default + 'static] [T; 2] => [T; 1];
 
-/// See [`cdist`].
-#[derive(Debug, Clone, Copy)]
-pub struct CDist;
+    /// Euclidean distances of all pairs of points, `(n,d)->(n*(n-1)/2)`: of the first to all that follow, then of the
+    /// second to all that follow it, and so on.
+    ///
+    /// ```
+    /// use lensor::gufunc::pdist;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])?;
+    /// assert_eq!(pdist().call([&t]).eval()?[0].to_vec()?, [5.0, 10.0, 5.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pdist PDist[T: Real + Default + 'static] [T; 1] => [T; 1];
+}
 
 impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for CDist {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let (&[m, d], &[n, _]) = (a.shape(), b.shape()) else {
             return Err("cores of points".into());
         };
@@ -54,33 +57,11 @@ impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for CDist {
     }
 }
 
-/// Euclidean distances of all pairs of points, `(n,d)->(n*(n-1)/2)`: of the first to all that follow, then of the
-/// second to all that follow it, and so on.
-///
-/// ```
-/// use lensor::gufunc::pdist;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])?;
-/// assert_eq!(pdist().call([&t]).eval()?[0].to_vec()?, [5.0, 10.0, 5.0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn pdist<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], PDist> {
-    named("pdist", PDist)
-}
-
-/// See [`pdist`].
-#[derive(Debug, Clone, Copy)]
-pub struct PDist;
-
 impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let &[n, d] = a.shape() else { return Err("cores of points".into()) };
         let mut columns = Vec::new();
         by_columns(&a, n, d, &mut columns)?;
@@ -96,12 +77,7 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
 
 /// The coordinates of points one after another.
 #[inline(always)]
-fn by_columns<T: Real>(
-    points: &[T],
-    n: usize,
-    d: usize,
-    columns: &mut Vec<T>,
-) -> Result<(), ElementaryError> {
+fn by_columns<T: Real>(points: &[T], n: usize, d: usize, columns: &mut Vec<T>) -> Called {
     let all = (0..n * d).map(|k| points[k % n * d + k / n]);
     Ok(refill(columns, all)?)
 }

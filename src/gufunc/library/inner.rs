@@ -1,6 +1,6 @@
 //! Products of two vectors.
 
-use super::named;
+use super::{Called, named};
 use crate::dtype::Arithmetic;
 use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
@@ -14,35 +14,24 @@ const PART: usize = 512;
 /// Lanes that are added to at once.
 const TOGETHER: usize = 8;
 
-/// The sum of products of two vectors, `(n),(n)->()`, by lanes that are joined in pairs. Integers wrap.
-///
-/// ```
-/// use lensor::gufunc::inner1d;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-/// assert_eq!(inner1d().call([&t, &t]).eval()?[0].to_vec()?, [5, 25]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn inner1d<T>() -> Gufunc<[T; 2], [T; 1], Inner>
-where
-    T: Arithmetic + Default + 'static,
-{
-    named("inner1d", Inner)
+ready! {
+    /// The sum of products of two vectors, `(n),(n)->()`, by lanes that are joined in pairs. Integers wrap.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(inner1d().call([&t, &t]).eval()?[0].to_vec()?, [5, 25]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    inner1d Inner[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
 }
-
-/// See [`inner1d`].
-#[derive(Debug, Clone, Copy)]
-pub struct Inner;
 
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         out[0] = if a.len() <= PART { products(&a, &b) } else { long(&a, &b) };
         Ok(())
     }

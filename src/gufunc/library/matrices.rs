@@ -1,40 +1,62 @@
 //! Determinants, inverses and solutions of square matrices.
 
 use super::matrix::{det_several, inv as inverse, solve as solution};
-use super::named;
+use super::{Called, named};
 use crate::dtype::Real;
 use crate::error::ElementaryError;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::try_reserve_exact;
 
-/// Determinants, `(n,n)->()`: by a formula up to 4 x 4 where its result is known to lie within `8 n^2` units in the
-/// last place times the condition number, by elimination with partial pivots otherwise. That of 0 x 0 is 1.
-///
-/// ```
-/// use lensor::gufunc::det;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[1.0_f64, 2.0], [3.0, 4.0]])?;
-/// let [d] = det().call([&t]).eval()?;
-/// assert_eq!(d.item()?, -2.0);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn det<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], Det> {
-    named("det", Det)
-}
+ready! {
+    /// Determinants, `(n,n)->()`: by a formula up to 4 x 4 where its result is known to lie within `8 n^2` units in the
+    /// last place times the condition number, by elimination with partial pivots otherwise. That of 0 x 0 is 1.
+    ///
+    /// ```
+    /// use lensor::gufunc::det;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1.0_f64, 2.0], [3.0, 4.0]])?;
+    /// let [d] = det().call([&t]).eval()?;
+    /// assert_eq!(d.item()?, -2.0);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    det Det[T: Real + Default + 'static] [T; 1] => [T; 1];
 
-/// See [`det`].
-#[derive(Debug, Clone, Copy)]
-pub struct Det;
+    /// Inverses, `(n,n)->(n,n)`, with errors as those of [`det`]. NaN and infinities give NaN or zeros.
+    ///
+    /// ```
+    /// use lensor::gufunc::inv;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_vec([2, 1, 1], vec![2.0, 0.0])?;
+    /// assert_eq!(
+    ///     inv().call([&t]).eval().unwrap_err().to_string(),
+    ///     "elementary function failed at [1]: matrix is singular"
+    /// );
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    ///
+    /// The call fails at its index if elimination meets a pivot of exactly 0.
+    inv Inv[T: Real + Default + 'static] [T; 1] => [T; 1];
+
+    /// Solutions `x` of `a x = b`, `(n,n),(n,k?)->(n,k?)`, by elimination with partial pivots.
+    ///
+    /// ```
+    /// use lensor::gufunc::solve;
+    /// use lensor::Tensor;
+    /// let a = Tensor::from_nested([[2.0, 0.0], [0.0, 4.0]])?;
+    /// let b = Tensor::from(vec![1.0, 1.0]);
+    /// assert_eq!(solve().call([&a, &b]).eval()?[0].to_vec()?, [0.5, 0.25]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    ///
+    /// The call fails at its index if elimination meets a pivot of exactly 0.
+    solve Solve[T: Real + Default + 'static] [T; 2] => [T; 1];
+}
 
 impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Det {
     const FILLS: bool = true;
 
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let n = a.shape().first().copied().unwrap_or(0);
         det_several(n, &a, 0, &mut out, &mut scratch(n)?);
         Ok(())
@@ -77,67 +99,17 @@ impl<T: Real + Default + 'static> Kernel for Determinants<'_, '_, T> {
     }
 }
 
-/// Inverses, `(n,n)->(n,n)`, with errors as those of [`det`]. NaN and infinities give NaN or zeros.
-///
-/// ```
-/// use lensor::gufunc::inv;
-/// use lensor::Tensor;
-/// let t = Tensor::from_vec([2, 1, 1], vec![2.0, 0.0])?;
-/// assert_eq!(
-///     inv().call([&t]).eval().unwrap_err().to_string(),
-///     "elementary function failed at [1]: matrix is singular"
-/// );
-/// # Ok::<(), lensor::Error>(())
-/// ```
-///
-/// The call fails at its index if elimination meets a pivot of exactly 0.
-pub fn inv<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], Inv> {
-    named("inv", Inv)
-}
-
-/// See [`inv`].
-#[derive(Debug, Clone, Copy)]
-pub struct Inv;
-
 impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Inv {
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let n = a.shape().first().copied().unwrap_or(0);
         Ok(inverse(n, &a, &mut out, &mut scratch(n)?)?)
     }
 }
 
-/// Solutions `x` of `a x = b`, `(n,n),(n,k?)->(n,k?)`, by elimination with partial pivots.
-///
-/// ```
-/// use lensor::gufunc::solve;
-/// use lensor::Tensor;
-/// let a = Tensor::from_nested([[2.0, 0.0], [0.0, 4.0]])?;
-/// let b = Tensor::from(vec![1.0, 1.0]);
-/// assert_eq!(solve().call([&a, &b]).eval()?[0].to_vec()?, [0.5, 0.25]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-///
-/// The call fails at its index if elimination meets a pivot of exactly 0.
-pub fn solve<T: Real + Default + 'static>() -> Gufunc<[T; 2], [T; 1], Solve> {
-    named("solve", Solve)
-}
-
-/// See [`solve`].
-#[derive(Debug, Clone, Copy)]
-pub struct Solve;
-
 impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for Solve {
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let &[n, k] = b.shape() else { return Err("cores of matrices".into()) };
         Ok(solution(n, k, &a, &b, &mut out, &mut scratch(n)?)?)
     }

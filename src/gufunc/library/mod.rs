@@ -1,5 +1,19 @@
 //! Gufuncs that are ready made.
 
+/// Functions that are ready made: of each the constructor, and the type it refers to.
+macro_rules! ready {
+    ($($(#[$about:meta])* $name:ident $Function:ident[$($generics:tt)*] $I:ty => $O:ty;)*) => { $(
+        $(#[$about])*
+        pub fn $name<$($generics)*>() -> Gufunc<$I, $O, $Function> {
+            named(stringify!($name), $Function)
+        }
+
+        #[doc = concat!("See [`", stringify!($name), "`].")]
+        #[derive(Debug, Clone, Copy)]
+        pub struct $Function;
+    )* };
+}
+
 mod distances;
 mod inner;
 mod lu;
@@ -24,7 +38,11 @@ pub use vectors::{
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::function::Gufunc;
 use super::signature::Signature;
+use crate::error::ElementaryError;
 use std::sync::OnceLock;
+
+/// What a call comes to.
+type Called = Result<(), ElementaryError>;
 
 /// The names of the gufuncs that are ready made, and their signatures.
 pub const NAMES: [(&str, &str); 21] = [

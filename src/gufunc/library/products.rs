@@ -1,6 +1,6 @@
 //! Products of vectors and matrices.
 
-use super::named;
+use super::{Called, named};
 use crate::dtype::Arithmetic;
 use crate::error::ElementaryError;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
@@ -8,35 +8,61 @@ use crate::kernel::gemm::Matrix;
 use crate::kernel::inner;
 use crate::ops::linalg::multiply;
 
-/// The products of all pairs of elements of two vectors, `(m),(n)->(m,n)`. Integers wrap.
-///
-/// ```
-/// use lensor::gufunc::outer;
-/// use lensor::Tensor;
-/// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::from(vec![3, 4]));
-/// assert_eq!(outer().call([&a, &b]).eval()?[0].to_vec()?, [3, 4, 6, 8]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn outer<T>() -> Gufunc<[T; 2], [T; 1], Outer>
-where
-    T: Arithmetic + Default + 'static,
-{
-    named("outer", Outer)
-}
+ready! {
+    /// The products of all pairs of elements of two vectors, `(m),(n)->(m,n)`. Integers wrap.
+    ///
+    /// ```
+    /// use lensor::gufunc::outer;
+    /// use lensor::Tensor;
+    /// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::from(vec![3, 4]));
+    /// assert_eq!(outer().call([&a, &b]).eval()?[0].to_vec()?, [3, 4, 6, 8]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    outer Outer[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
 
-/// See [`outer`].
-#[derive(Debug, Clone, Copy)]
-pub struct Outer;
+    /// The product of two matrices, `(m?,n),(n,p?)->(m?,p?)`: where an operand has one axis it is a row on the left and a
+    /// column on the right. The products are those of [`linalg`](crate::linalg).
+    ///
+    /// ```
+    /// use lensor::gufunc::matmul;
+    /// use lensor::Tensor;
+    /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let x = Tensor::from(vec![10, 1]);
+    /// let [product] = matmul().call([&a, &x]).eval()?;
+    /// assert_eq!(product.to_vec()?, [12, 34]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    matmul MatrixProduct[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
+
+    /// The cross product of two vectors of three elements, `(3),(3)->(3)`.
+    ///
+    /// ```
+    /// use lensor::gufunc::cross;
+    /// use lensor::Tensor;
+    /// let (x, y) = (Tensor::from(vec![1.0, 0.0, 0.0]), Tensor::from(vec![0.0, 1.0, 0.0]));
+    /// assert_eq!(cross().call([&x, &y]).eval()?[0].to_vec()?, [0.0, 0.0, 1.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    cross Cross[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
+
+    /// The sum of the diagonal of a square matrix, `(n,n)->()`. Integers wrap.
+    ///
+    /// ```
+    /// use lensor::gufunc::trace;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[1_i32, 2], [3, 4]])?;
+    /// let [sum] = trace().call([&t]).eval()?;
+    /// assert_eq!(sum.item()?, 5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    trace Trace[T: Arithmetic + Default + 'static] [T; 1] => [T; 1];
+}
 
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Outer {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         for (row, x) in out.chunks_exact_mut(b.len().max(1)).zip(a.iter()) {
             row.iter_mut().zip(b.iter()).for_each(|(slot, y)| *slot = x.times(*y));
         }
@@ -44,37 +70,10 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Outer {
     }
 }
 
-/// The product of two matrices, `(m?,n),(n,p?)->(m?,p?)`: where an operand has one axis it is a row on the left and a
-/// column on the right. The products are those of [`linalg`](crate::linalg).
-///
-/// ```
-/// use lensor::gufunc::matmul;
-/// use lensor::Tensor;
-/// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
-/// let x = Tensor::from(vec![10, 1]);
-/// let [product] = matmul().call([&a, &x]).eval()?;
-/// assert_eq!(product.to_vec()?, [12, 34]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn matmul<T>() -> Gufunc<[T; 2], [T; 1], MatrixProduct>
-where
-    T: Arithmetic + Default + 'static,
-{
-    named("matmul", MatrixProduct)
-}
-
-/// See [`matmul`].
-#[derive(Debug, Clone, Copy)]
-pub struct MatrixProduct;
-
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for MatrixProduct {
     const FILLS: bool = true;
 
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let (&[m, n], &[_, p]) = (a.shape(), b.shape()) else {
             return Err("cores of matrices".into());
         };
@@ -105,35 +104,11 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for MatrixPro
     }
 }
 
-/// The cross product of two vectors of three elements, `(3),(3)->(3)`.
-///
-/// ```
-/// use lensor::gufunc::cross;
-/// use lensor::Tensor;
-/// let (x, y) = (Tensor::from(vec![1.0, 0.0, 0.0]), Tensor::from(vec![0.0, 1.0, 0.0]));
-/// assert_eq!(cross().call([&x, &y]).eval()?[0].to_vec()?, [0.0, 0.0, 1.0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn cross<T>() -> Gufunc<[T; 2], [T; 1], Cross>
-where
-    T: Arithmetic + Default + 'static,
-{
-    named("cross", Cross)
-}
-
-/// See [`cross`].
-#[derive(Debug, Clone, Copy)]
-pub struct Cross;
-
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Cross {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         if let (Some(a), Some(b)) = (a.first_chunk::<3>(), b.first_chunk::<3>())
             && let Some(out) = out.first_chunk_mut::<3>()
         {
@@ -144,36 +119,11 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Cross {
     }
 }
 
-/// The sum of the diagonal of a square matrix, `(n,n)->()`. Integers wrap.
-///
-/// ```
-/// use lensor::gufunc::trace;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[1_i32, 2], [3, 4]])?;
-/// let [sum] = trace().call([&t]).eval()?;
-/// assert_eq!(sum.item()?, 5);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn trace<T>() -> Gufunc<[T; 1], [T; 1], Trace>
-where
-    T: Arithmetic + Default + 'static,
-{
-    named("trace", Trace)
-}
-
-/// See [`trace`].
-#[derive(Debug, Clone, Copy)]
-pub struct Trace;
-
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 1], [T; 1]> for Trace {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let n = a.shape().first().copied().unwrap_or(0);
         let mut diagonal = a.iter().step_by(n + 1).copied();
         let first = diagonal.next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Sequences: convolutions, polynomials, interpolation, histograms.
 
-use super::{named, signature};
+use super::{Called, named, signature};
 use crate::dtype::{Arithmetic, Real, Sortable};
 use crate::error::ElementaryError;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
@@ -51,11 +51,7 @@ pub struct Convolve {
 
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Convolve {
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, b]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         if a.is_empty() || b.is_empty() {
             return Ok(());
         }
@@ -75,36 +71,55 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Convolve 
     }
 }
 
-/// Values of a polynomial, `(c),()->()`: coefficients, that of the highest power first, and the argument. By Horner's
-/// rule; without coefficients 0. Integers wrap.
-///
-/// ```
-/// use lensor::gufunc::polyval;
-/// use lensor::Tensor;
-/// let (coefficients, x) = (Tensor::from(vec![1, 0, -2]), Tensor::from(vec![0, 1, 2, 3]));
-/// assert_eq!(polyval().call([&coefficients, &x]).eval()?[0].to_vec()?, [-2, -1, 2, 7]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn polyval<T>() -> Gufunc<[T; 2], [T; 1], PolyVal>
-where
-    T: Arithmetic + Default + 'static,
-{
-    named("polyval", PolyVal)
-}
+ready! {
+    /// Values of a polynomial, `(c),()->()`: coefficients, that of the highest power first, and the argument. By Horner's
+    /// rule; without coefficients 0. Integers wrap.
+    ///
+    /// ```
+    /// use lensor::gufunc::polyval;
+    /// use lensor::Tensor;
+    /// let (coefficients, x) = (Tensor::from(vec![1, 0, -2]), Tensor::from(vec![0, 1, 2, 3]));
+    /// assert_eq!(polyval().call([&coefficients, &x]).eval()?[0].to_vec()?, [-2, -1, 2, 7]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    polyval PolyVal[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
 
-/// See [`polyval`].
-#[derive(Debug, Clone, Copy)]
-pub struct PolyVal;
+    /// Linear interpolation, `(),(n),(n)->()`: the argument, ascending points, and the values there. Holds the values at
+    /// both ends; NaN gives NaN. Follows NumPy's `interp`.
+    ///
+    /// ```
+    /// use lensor::gufunc::interp;
+    /// use lensor::Tensor;
+    /// let x = Tensor::from(vec![-1.0, 0.5, 1.0, 9.0]);
+    /// let (xs, ys) = (Tensor::from(vec![0.0, 1.0, 2.0]), Tensor::from(vec![10.0, 20.0, 40.0]));
+    /// assert_eq!(interp().call([&x, &xs, &ys]).eval()?[0].to_vec()?, [10.0, 15.0, 20.0, 40.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    ///
+    /// The call fails at its index if there are no points.
+    interp Interp[T: Real + Default + 'static] [T; 3] => [T; 1];
+
+    /// Numbers of elements between neighbouring edges, `(n),(b)->(b-1)`: each bin holds its lower edge, the last its upper
+    /// one too. What lies outside is not counted.
+    ///
+    /// ```
+    /// use lensor::gufunc::histogram;
+    /// use lensor::Tensor;
+    /// let (t, edges) = (Tensor::from(vec![1, 5, 2, 3]), Tensor::from(vec![0, 2, 5]));
+    /// let (counts,) = histogram().call([&t, &edges]).eval()?;
+    /// assert_eq!(counts.to_vec()?, [1, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    ///
+    /// The call fails at its index if edges do not ascend.
+    histogram Histogram[T: Sortable + PartialOrd] [T; 2] => (usize,);
+}
 
 impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for PolyVal {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [coefficients, x]: [Core<'c, T>; 2],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [coefficients, x]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         out[0] = horner(&coefficients, x[0]);
         Ok(())
     }
@@ -164,36 +179,11 @@ impl<T: Arithmetic + Default + 'static> Kernel for Values<'_, '_, T> {
     }
 }
 
-/// Linear interpolation, `(),(n),(n)->()`: the argument, ascending points, and the values there. Holds the values at
-/// both ends; NaN gives NaN. Follows NumPy's `interp`.
-///
-/// ```
-/// use lensor::gufunc::interp;
-/// use lensor::Tensor;
-/// let x = Tensor::from(vec![-1.0, 0.5, 1.0, 9.0]);
-/// let (xs, ys) = (Tensor::from(vec![0.0, 1.0, 2.0]), Tensor::from(vec![10.0, 20.0, 40.0]));
-/// assert_eq!(interp().call([&x, &xs, &ys]).eval()?[0].to_vec()?, [10.0, 15.0, 20.0, 40.0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-///
-/// The call fails at its index if there are no points.
-pub fn interp<T: Real + Default + 'static>() -> Gufunc<[T; 3], [T; 1], Interp> {
-    named("interp", Interp)
-}
-
-/// See [`interp`].
-#[derive(Debug, Clone, Copy)]
-pub struct Interp;
-
 impl<T: Real + Default + 'static> Elementary<[T; 3], [T; 1]> for Interp {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [x, xs, ys]: [Core<'c, T>; 3],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [x, xs, ys]: [Core<'_, T>; 3], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let x = x[0];
         let (Some(&first), Some(&last)) = (ys.first(), ys.last()) else {
             return Err("there are no points to interpolate between".into());
@@ -228,34 +218,9 @@ fn between<T: Real>([low, high]: [T; 2], [from, to]: [T; 2], x: T) -> T {
     if value.is_nan() && from == to { from } else { value }
 }
 
-/// Numbers of elements between neighbouring edges, `(n),(b)->(b-1)`: each bin holds its lower edge, the last its upper
-/// one too. What lies outside is not counted.
-///
-/// ```
-/// use lensor::gufunc::histogram;
-/// use lensor::Tensor;
-/// let (t, edges) = (Tensor::from(vec![1, 5, 2, 3]), Tensor::from(vec![0, 2, 5]));
-/// let (counts,) = histogram().call([&t, &edges]).eval()?;
-/// assert_eq!(counts.to_vec()?, [1, 3]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-///
-/// The call fails at its index if edges do not ascend.
-pub fn histogram<T: Sortable + PartialOrd>() -> Gufunc<[T; 2], (usize,), Histogram> {
-    named("histogram", Histogram)
-}
-
-/// See [`histogram`].
-#[derive(Debug, Clone, Copy)]
-pub struct Histogram;
-
 impl<T: Sortable + PartialOrd> Elementary<[T; 2], (usize,)> for Histogram {
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a, edges]: [Core<'c, T>; 2],
-        (mut out,): (CoreMut<'c, usize>,),
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a, edges]: [Core<'_, T>; 2], (mut out,): (CoreMut<'_, usize>,)) -> Called {
         let ascends = |pair: &[T]| pair[0] <= pair[1];
         if !edges.windows(2).all(ascends) {
             return Err("edges do not ascend".into());

@@ -1,6 +1,6 @@
 //! Functions of one vector.
 
-use super::named;
+use super::{Called, named};
 use crate::dtype::{Order, Real, Sortable};
 use crate::error::ElementaryError;
 use crate::gufunc::signature::Signature;
@@ -9,32 +9,72 @@ use crate::ops::lanes::{SortOrder, sort_runs};
 use crate::ops::reduce::{ArgMax, ArgMin, Max, Min, Norm, Reducer, Undefined};
 use crate::ops::scan::scan_run;
 
-/// The Euclidean norm, `(n)->()`, without overflow or underflow on the way.
-///
-/// ```
-/// use lensor::gufunc::norm;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[3.0, 4.0], [0.0, 1e200]])?;
-/// assert_eq!(norm().call([&t]).eval()?[0].to_vec()?, [5.0, 1e200]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn norm<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], VectorNorm> {
-    named("norm", VectorNorm)
-}
+ready! {
+    /// The Euclidean norm, `(n)->()`, without overflow or underflow on the way.
+    ///
+    /// ```
+    /// use lensor::gufunc::norm;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [0.0, 1e200]])?;
+    /// assert_eq!(norm().call([&t]).eval()?[0].to_vec()?, [5.0, 1e200]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    norm VectorNorm[T: Real + Default + 'static] [T; 1] => [T; 1];
 
-/// See [`norm`].
-#[derive(Debug, Clone, Copy)]
-pub struct VectorNorm;
+    /// A vector divided by its norm, `(n)->(n)`; zeros stay.
+    ///
+    /// ```
+    /// use lensor::gufunc::normalize;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [0.0, 0.0]])?;
+    /// assert_eq!(normalize().call([&t]).eval()?[0].to_vec()?, [0.6, 0.8, 0.0, 0.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    normalize Normalize[T: Real + Default + 'static] [T; 1] => [T; 1];
+
+    /// The smallest and the largest element, `(n)->(),()`; NaN if there is one.
+    ///
+    /// ```
+    /// use lensor::gufunc::minmax;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![3, 1, 2]);
+    /// let [least, most] = minmax().call([&t]).eval()?;
+    /// assert_eq!((least.item()?, most.item()?), (1, 3));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    ///
+    /// The call fails at its index if there are no elements.
+    minmax MinMax[T: Order + Default + 'static] [T; 1] => [T; 2];
+
+    /// The elements in ascending order, `(n)->(n)`, NaN last: those of [`Lanes::sort`](crate::lanes::Lanes::sort).
+    ///
+    /// ```
+    /// use lensor::gufunc::sort;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from_nested([[3, 1, 2], [6, 5, 4]])?;
+    /// assert_eq!(sort().call([&t]).eval()?[0].to_vec()?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    sort Sorted[T: Sortable + Default + 'static] [T; 1] => [T; 1];
+
+    /// The positions of the elements in ascending order, `(n)->(n)`: those of
+    /// [`Lanes::argsort`](crate::lanes::Lanes::argsort).
+    ///
+    /// ```
+    /// use lensor::gufunc::argsort;
+    /// use lensor::Tensor;
+    /// let t = Tensor::from(vec![3, 1, 2]);
+    /// assert_eq!(argsort().call([&t]).eval()?.0.to_vec()?, [1, 2, 0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    argsort ArgSorted[T: Sortable] [T; 1] => (usize,);
+}
 
 impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for VectorNorm {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         out[0] = euclidean(&a);
         Ok(())
     }
@@ -48,32 +88,11 @@ fn euclidean<T: Real>(a: &[T]) -> T {
     }
 }
 
-/// A vector divided by its norm, `(n)->(n)`; zeros stay.
-///
-/// ```
-/// use lensor::gufunc::normalize;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[3.0, 4.0], [0.0, 0.0]])?;
-/// assert_eq!(normalize().call([&t]).eval()?[0].to_vec()?, [0.6, 0.8, 0.0, 0.0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn normalize<T: Real + Default + 'static>() -> Gufunc<[T; 1], [T; 1], Normalize> {
-    named("normalize", Normalize)
-}
-
-/// See [`normalize`].
-#[derive(Debug, Clone, Copy)]
-pub struct Normalize;
-
 impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Normalize {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let norm = euclidean(&a);
         let largest = a.iter().fold(T::of_f64(0.0), |most, x| most.maximum(x.magnitude()));
         let zero = T::of_f64(0.0);
@@ -90,35 +109,11 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Normalize {
     }
 }
 
-/// The smallest and the largest element, `(n)->(),()`; NaN if there is one.
-///
-/// ```
-/// use lensor::gufunc::minmax;
-/// use lensor::Tensor;
-/// let t = Tensor::from(vec![3, 1, 2]);
-/// let [least, most] = minmax().call([&t]).eval()?;
-/// assert_eq!((least.item()?, most.item()?), (1, 3));
-/// # Ok::<(), lensor::Error>(())
-/// ```
-///
-/// The call fails at its index if there are no elements.
-pub fn minmax<T: Order + Default + 'static>() -> Gufunc<[T; 1], [T; 2], MinMax> {
-    named("minmax", MinMax)
-}
-
-/// See [`minmax`].
-#[derive(Debug, Clone, Copy)]
-pub struct MinMax;
-
 impl<T: Order + Default + 'static> Elementary<[T; 1], [T; 2]> for MinMax {
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut least, mut most]: [CoreMut<'c, T>; 2],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut least, mut most]: [CoreMut<'_, T>; 2]) -> Called {
         if a.is_empty() {
             return Err("there is no smallest of no elements".into());
         }
@@ -160,11 +155,11 @@ where
     const FILLS: bool = true;
 
     #[inline(always)]
-    fn call<'c>(
+    fn call(
         &self,
-        [a]: [Core<'c, T>; 1],
-        [mut least, mut most]: [CoreMut<'c, usize>; 2],
-    ) -> Result<(), ElementaryError> {
+        [a]: [Core<'_, T>; 1],
+        [mut least, mut most]: [CoreMut<'_, usize>; 2],
+    ) -> Called {
         if a.is_empty() {
             return Err("there is no smallest of no elements".into());
         }
@@ -205,11 +200,7 @@ where
 {
     const FILLS: bool = true;
 
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        (mut out,): (CoreMut<'c, R::Out>,),
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], (mut out,): (CoreMut<'_, R::Out>,)) -> Called {
         match scan_run(&self.0, &a, &mut out)? {
             None => Ok(()),
             Some((k, Undefined::Overflow)) => {
@@ -220,31 +211,10 @@ where
     }
 }
 
-/// The elements in ascending order, `(n)->(n)`, NaN last: those of [`Lanes::sort`](crate::lanes::Lanes::sort).
-///
-/// ```
-/// use lensor::gufunc::sort;
-/// use lensor::Tensor;
-/// let t = Tensor::from_nested([[3, 1, 2], [6, 5, 4]])?;
-/// assert_eq!(sort().call([&t]).eval()?[0].to_vec()?, [1, 2, 3, 4, 5, 6]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn sort<T: Sortable + Default + 'static>() -> Gufunc<[T; 1], [T; 1], Sorted> {
-    named("sort", Sorted)
-}
-
-/// See [`sort`].
-#[derive(Debug, Clone, Copy)]
-pub struct Sorted;
-
 impl<T: Sortable + Default + 'static> Elementary<[T; 1], [T; 1]> for Sorted {
     const FILLS: bool = true;
 
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        [mut out]: [CoreMut<'c, T>; 1],
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         Ok(sort_runs(&a, [0, 0], a.len(), &mut out, SortOrder::Ascending)?)
     }
 
@@ -256,32 +226,10 @@ impl<T: Sortable + Default + 'static> Elementary<[T; 1], [T; 1]> for Sorted {
     }
 }
 
-/// The positions of the elements in ascending order, `(n)->(n)`: those of
-/// [`Lanes::argsort`](crate::lanes::Lanes::argsort).
-///
-/// ```
-/// use lensor::gufunc::argsort;
-/// use lensor::Tensor;
-/// let t = Tensor::from(vec![3, 1, 2]);
-/// assert_eq!(argsort().call([&t]).eval()?.0.to_vec()?, [1, 2, 0]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
-pub fn argsort<T: Sortable>() -> Gufunc<[T; 1], (usize,), ArgSorted> {
-    named("argsort", ArgSorted)
-}
-
-/// See [`argsort`].
-#[derive(Debug, Clone, Copy)]
-pub struct ArgSorted;
-
 impl<T: Sortable> Elementary<[T; 1], (usize,)> for ArgSorted {
     const FILLS: bool = true;
 
-    fn call<'c>(
-        &self,
-        [a]: [Core<'c, T>; 1],
-        (mut out,): (CoreMut<'c, usize>,),
-    ) -> Result<(), ElementaryError> {
+    fn call(&self, [a]: [Core<'_, T>; 1], (mut out,): (CoreMut<'_, usize>,)) -> Called {
         Ok(crate::ops::lanes::argsort_runs(&a, [0, 0], a.len(), &mut out)?)
     }
 
