@@ -5,86 +5,72 @@ use super::super::{Reducer, Undefined};
 /// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish` and
 /// `of_count`, which know the type of the results.
 macro_rules! delegate {
-    ($T:ty, |$this:tt| $inner:expr) => {
+    ($T:ty, $self:ident => $inner:expr) => {
         #[inline]
-        fn empty(&self) -> Option<Self::State> {
-            let $this = self;
+        fn empty(&$self) -> Option<Self::State> {
             $inner.empty()
         }
 
         #[inline(always)]
-        fn first(&self, x: $T) -> Self::State {
-            let $this = self;
+        fn first(&$self, x: $T) -> Self::State {
             $inner.first(x)
         }
 
         #[inline(always)]
-        fn step(&self, state: &mut Self::State, x: $T) {
-            let $this = self;
+        fn step(&$self, state: &mut Self::State, x: $T) {
             $inner.step(state, x);
         }
 
         #[inline(always)]
-        fn combine(&self, state: &mut Self::State, later: Self::State) {
-            let $this = self;
+        fn combine(&$self, state: &mut Self::State, later: Self::State) {
             $inner.combine(state, later);
         }
 
         #[inline]
-        fn neutral(&self) -> Option<Self::State> {
-            let $this = self;
+        fn neutral(&$self) -> Option<Self::State> {
             $inner.neutral()
         }
 
         #[inline]
-        fn is_idempotent(&self, x: $T) -> bool {
-            let $this = self;
+        fn is_idempotent(&$self, x: $T) -> bool {
             $inner.is_idempotent(x)
         }
 
         #[inline]
-        fn undefined(&self, state: &Self::State) -> Option<Undefined> {
-            let $this = self;
+        fn undefined(&$self, state: &Self::State) -> Option<Undefined> {
             $inner.undefined(state)
         }
 
         #[inline(always)]
-        fn first_at(&self, x: $T, position: usize) -> Self::State {
-            let $this = self;
+        fn first_at(&$self, x: $T, position: usize) -> Self::State {
             $inner.first_at(x, position)
         }
 
         #[inline(always)]
-        fn step_at(&self, state: &mut Self::State, x: $T, position: usize) {
-            let $this = self;
+        fn step_at(&$self, state: &mut Self::State, x: $T, position: usize) {
             $inner.step_at(state, x, position);
         }
 
-        fn repeat(&self, x: $T, position: usize, count: usize) -> Self::State {
-            let $this = self;
+        fn repeat(&$self, x: $T, position: usize, count: usize) -> Self::State {
             $inner.repeat(x, position, count)
         }
 
-        fn step_copies(&self, state: &mut Self::State, x: $T, position: usize, count: usize) {
-            let $this = self;
+        fn step_copies(&$self, state: &mut Self::State, x: $T, position: usize, count: usize) {
             $inner.step_copies(state, x, position, count);
         }
 
         #[inline(always)]
-        fn fold(&self, run: &[$T], position: usize) -> Self::State {
-            let $this = self;
+        fn fold(&$self, run: &[$T], position: usize) -> Self::State {
             $inner.fold(run, position)
         }
 
         #[inline(always)]
-        fn fold_few(&self, run: &[$T; 8], count: usize) -> Self::State {
-            let $this = self;
+        fn fold_few(&$self, run: &[$T; 8], count: usize) -> Self::State {
             $inner.fold_few(run, count)
         }
 
         #[inline(always)]
-        fn fold_columns(&self, rows: &[&[$T]], position: usize, states: &mut Vec<Self::State>) {
-            let $this = self;
+        fn fold_columns(&$self, rows: &[&[$T]], position: usize, states: &mut Vec<Self::State>) {
             $inner.fold_columns(rows, position, states);
         }
     };
@@ -110,7 +96,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
 
     const SEVERAL: bool = R::SEVERAL;
 
-    delegate!(T, |mapped| mapped.reducer);
+    delegate!(T, self => self.reducer);
 
     fn finish(&self, state: R::State) -> U {
         (self.function)(self.reducer.finish(state))

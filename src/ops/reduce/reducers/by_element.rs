@@ -58,7 +58,7 @@ macro_rules! by_element {
             type State = <T::$Of as Reducer<T>>::State;
             type Out = T::Total;
 
-            delegate!(T, |_| T::$Of::default());
+            delegate!(T, self => T::$Of::default());
 
             #[inline]
             fn finish(&self, state: Self::State) -> T::Total {

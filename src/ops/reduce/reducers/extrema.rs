@@ -81,7 +81,7 @@ impl<T: Order + Arithmetic> Reducer<T> for PeakToPeak {
     type State = (T, T);
     type Out = T;
 
-    delegate!(T, |_| (Min, Max));
+    delegate!(T, self => (Min, Max));
 
     fn finish(&self, (smallest, largest): (T, T)) -> T {
         largest.minus(smallest)
