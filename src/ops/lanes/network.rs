@@ -12,15 +12,9 @@ pub(super) const LANES: usize = 16;
 pub(super) const LONGEST: usize = 32;
 
 /// Memory to sort with, kept from lanes to lanes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Network<R> {
     rows: Vec<[R; LANES]>,
-}
-
-impl<R> Default for Network<R> {
-    fn default() -> Self {
-        Self { rows: Vec::new() }
-    }
 }
 
 impl<R: Radix> Network<R> {

@@ -11,17 +11,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Memory to sort with, kept from lane to lane.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Spare<R> {
     items: Vec<R>,
     counts: Vec<[u32; 256]>,
     network: Network<R>,
-}
-
-impl<R> Default for Spare<R> {
-    fn default() -> Self {
-        Self { items: Vec::new(), counts: Vec::new(), network: Network::default() }
-    }
 }
 
 /// Fewest items for which it is worth counting the values of a byte, for every byte that is sorted by.

@@ -16,17 +16,11 @@ use std::ops::Range;
 const TINY: usize = 8;
 
 /// Memory to sort keys with.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Keys<K> {
     /// Of the lanes that are sorted together, and [`SPARE`] more.
     keys: Vec<K>,
     spare: Spare<K>,
-}
-
-impl<K> Default for Keys<K> {
-    fn default() -> Self {
-        Self { keys: Vec::new(), spare: Spare::default() }
-    }
 }
 
 /// How a lane is sorted.
