@@ -260,23 +260,10 @@ fn det_side_by_side<T: Real, const N: usize>(
     }
 }
 
-/// Determinant of a row-major n x n matrix; 1 for n = 0.
+/// Determinants of row-major n x n matrices, of which matrix `k` starts at `a[k * step]`: the same
+/// bits as one by one. That of 0 x 0 is 1.
 ///
 /// NaN, or infinity, if elements are NaN or infinite.
-#[inline(always)]
-pub(super) fn det<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) -> T {
-    match n {
-        0 => T::one(),
-        1 => a[0],
-        2 => det_of::<T, 2>(a, scratch),
-        3 => det_of::<T, 3>(a, scratch),
-        4 => det_of::<T, 4>(a, scratch),
-        _ => det_by_lu(n, a, scratch),
-    }
-}
-
-/// Determinants of row-major n x n matrices, of which matrix `k` starts at `a[k * step]`: the same
-/// bits as of [`det`] one by one.
 #[inline(always)]
 pub(super) fn det_several<T: Real>(
     n: usize,
@@ -291,7 +278,12 @@ pub(super) fn det_several<T: Real>(
         4 => det_side_by_side::<T, 4>(a, step, out, scratch),
         _ => {
             for (k, out) in out.iter_mut().enumerate() {
-                *out = det(n, &a[k * step..], scratch);
+                let a = &a[k * step..];
+                *out = match n {
+                    0 => T::one(),
+                    1 => a[0],
+                    _ => det_by_lu(n, a, scratch),
+                };
             }
         }
     }
