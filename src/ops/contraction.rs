@@ -1,6 +1,7 @@
 //! Axes of two operands that are summed over in pairs.
 
 use crate::error::{Error, Result};
+use crate::ops::reduce::IntoAxes;
 use crate::shape::Shape;
 
 /// Two shapes as matrices that can be multiplied.
@@ -15,8 +16,9 @@ pub(super) struct Pairing {
 
 impl Pairing {
     pub(super) fn new(left: &Shape, right: &Shape, pairs: &[(usize, usize)]) -> Result<Self> {
-        let kept_left = others(left.rank(), pairs.iter().map(|pair| pair.0))?;
-        let kept_right = others(right.rank(), pairs.iter().map(|pair| pair.1))?;
+        let (paired_left, paired_right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+        let kept_left = others(left.rank(), &paired_left)?;
+        let kept_right = others(right.rank(), &paired_right)?;
         pairs.iter().try_for_each(|&pair| check(left, right, pair))?;
         Shape::check_rank(kept_left.len() + kept_right.len())?;
         // Products of some of their extents then fit `usize`.
@@ -24,7 +26,6 @@ impl Pairing {
         right.count()?;
         let product =
             |shape: &Shape, axes: &[usize]| axes.iter().map(|&axis| shape[axis]).product();
-        let (paired_left, paired_right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let extents =
             [product(left, &kept_left), product(left, &paired_left), product(right, &kept_right)];
         let kept = kept_left.iter().map(|&axis| left[axis]);
@@ -48,14 +49,7 @@ pub(super) fn check(
 }
 
 /// The axes of a tensor of this rank that are not among `axes`.
-fn others(rank: usize, axes: impl Iterator<Item = usize>) -> Result<Vec<usize>> {
-    let mut is_other = vec![true; rank];
-    for axis in axes {
-        match is_other.get_mut(axis) {
-            None => return Err(Error::Axis { axis, rank }),
-            Some(false) => return Err(Error::RepeatedAxis { axis }),
-            Some(slot) => *slot = false,
-        }
-    }
-    Ok((0..rank).filter(|&axis| is_other[axis]).collect())
+fn others(rank: usize, axes: &[usize]) -> Result<Vec<usize>> {
+    let is_one = axes.into_axes().mask(rank)?;
+    Ok((0..rank).filter(|&axis| !is_one[axis]).collect())
 }
