@@ -24,11 +24,10 @@ mod pending;
 pub use pending::Pending;
 
 use crate::error::{Error, Result};
-use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare,
-    SharedResult, moved, prepare_all, selectors,
+    SharedResult, moved, prepared, selectors,
 };
 use crate::kernel::{Filled, PARALLEL, at_once, inner, threads};
 use crate::map::AddressMap;
@@ -230,8 +229,7 @@ impl<C: Compute> Deferred<C> {
     #[inline(never)]
     pub fn eval(&self) -> Result<Tensor<Vec<C::Elem>>> {
         let map = self.operation.layout()?;
-        let mut kept = Kept::default();
-        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+        let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
         let data = self.operation.collect(map.count())?;
         Ok(Tensor::from_parts(map, data))
     }
@@ -289,17 +287,16 @@ impl<C: Compute> Deferred<C> {
         if layout.shape() != out.shape() {
             return Lazy(self.into_expr()).assign_to(out);
         }
-        let mut kept = Kept::default();
         let (map, storage) = out.parts_mut();
         let span = map.span();
         if layout == map.clone().moved_down(span.start)?
             && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
         {
-            prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+            let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
             return self.operation.fill(inner::slots(slice)).map(drop);
         }
         out.address_map().check_injective()?;
-        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+        let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
         for ranges in self.operation.boxes(box_of(layout.count()))? {
             let results = self.operation.eval_box(&ranges);
             let results = results.map_err(|error| match error {

@@ -88,15 +88,21 @@ pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
 
 #[cold]
 fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
-    let mut kept = Kept::default();
-    if e.shape()?.count()? > 0 {
-        prepare_all(&mut |visit| e.deferred(visit), &mut kept)?;
+    match e.shape()?.count()? {
+        0 => Ok(Kept::default()),
+        _ => prepared(&mut |visit| e.deferred(visit)),
     }
-    Ok(kept)
 }
 
 /// What is called with deferred operations.
 type Visit<'v, 'a> = &'v mut dyn FnMut(&'a dyn Prepare);
+
+/// What all deferred operations that `each` visits compute, to be kept until it has been read.
+pub(crate) fn prepared<'a>(each: &mut dyn FnMut(Visit<'_, 'a>)) -> Result<Kept<'a>> {
+    let mut kept = Kept::default();
+    prepare_all(each, &mut kept)?;
+    Ok(kept)
+}
 
 /// Prepares all deferred operations that `each` visits.
 pub(crate) fn prepare_all<'a>(

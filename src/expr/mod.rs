@@ -43,7 +43,7 @@ pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
 pub use deferred::Prepare;
-pub(crate) use deferred::{Missing, SharedResult, prepare, prepare_all};
+pub(crate) use deferred::{Missing, SharedResult, prepare, prepare_all, prepared};
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
 pub(crate) use eval::{SMALL, for_each_block, is_small, small_elements, small_in_words};

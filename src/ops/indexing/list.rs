@@ -2,9 +2,8 @@
 
 use super::PIECE;
 use crate::error::{Error, Result};
-use crate::expr::machinery::Kept;
 use crate::expr::{
-    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepare_all, selectors,
+    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepared, selectors,
 };
 use crate::map::Select;
 use crate::memory::{list, try_reserve_exact, try_with_capacity};
@@ -144,8 +143,7 @@ impl Indexes<'_> {
         let count = self.shape(of.rank())?.count()?;
         let mut all = Vec::new();
         try_reserve_exact(&mut all, count)?;
-        let mut kept = Kept::default();
-        prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
+        let _results_of_leaves = prepared(&mut |visit| self.deferred(visit))?;
         self.for_each_part(of, |part| {
             all.extend(part);
             Ok(())

@@ -9,11 +9,10 @@ use super::tasks::{Failure, undefined};
 use super::{Axes, Filtered, Freedom, Mapped, Reducer};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
-use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read,
-    deferred_of_stored, densely, erased, prepare_all, selectors, small_elements, small_in_words,
+    deferred_of_stored, densely, erased, prepared, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -174,8 +173,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
         let Fold { e, axes, reducer, keepdims } = &self.operation;
-        let mut kept = Kept::default();
-        prepare_all(&mut |visit| self.operation.deferred(visit), &mut kept)?;
+        let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
         evaluate_sparse(&erased(e), axes, *keepdims, reducer)
     }
 }
