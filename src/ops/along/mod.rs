@@ -232,12 +232,9 @@ impl<'e, E: Expr> Along<'e, E> {
         }
     }
 
-    /// How the work is shared out.
-    pub(crate) fn tasks<W: Sweep<E::Elem>>(&self, sweep: &W) -> Tasks {
-        match &self.read {
-            Some(read) => read.tasks(sweep),
-            None => Tasks::one(sweep.results()),
-        }
+    /// How the work is shared out, unless the operand is small.
+    pub(crate) fn tasks<W: Sweep<E::Elem>>(&self, sweep: &W) -> Option<Tasks> {
+        self.read.as_ref().map(|read| read.tasks(sweep))
     }
 }
 

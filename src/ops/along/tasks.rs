@@ -24,20 +24,6 @@ pub(crate) struct Task {
 }
 
 impl Tasks {
-    /// One task for all of one lane.
-    pub(super) fn one(results: usize) -> Self {
-        Self {
-            results,
-            items: 1,
-            inner: 1,
-            width: 1,
-            together: 1,
-            length: results,
-            columns: 1,
-            parallel: false,
-        }
-    }
-
     /// Into how many parts items, results and columns are cut.
     pub(crate) fn cuts(&self) -> [usize; 3] {
         [

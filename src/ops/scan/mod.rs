@@ -282,7 +282,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         along: &Along<'_, A>,
         scan: &Running<'_, R, R::State>,
     ) -> Result<Vec<Vec<R::State>>> {
-        let tasks = along.tasks(scan);
+        let Some(tasks) = along.tasks(scan) else { return Ok(Vec::new()) };
         let [items, lengths, columns] = tasks.cuts();
         if lengths < 2 {
             return Ok(Vec::new());
