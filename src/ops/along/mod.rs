@@ -19,11 +19,11 @@ pub(crate) use source::{Lane, Panel, Table};
 pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::Tasks;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expr::{Expr, Lazy, Stop, explain_rows, is_small, prepare};
 use crate::kernel::{self, Slots, inner};
 use crate::memory::list;
-use crate::ops::reduce::Undefined;
+use crate::ops::reduce::{Undefined, undefined};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
@@ -203,11 +203,8 @@ impl<'e, E: Expr> Along<'e, E> {
             return Ok(filled);
         }
         let index = self.shape_of(sweep.results()).unravel(overflow.min(empty)).to_vec();
-        Err(if overflow < empty {
-            Error::Overflow { index, target: std::any::type_name::<W::Out>() }
-        } else {
-            Error::NothingLeft { index }
-        })
+        let why = if overflow < empty { Undefined::Overflow } else { Undefined::Empty };
+        Err(undefined::<W::Out>(why, index))
     }
 
     /// Visits all lanes for what the sweep notes of them.

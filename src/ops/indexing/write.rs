@@ -4,7 +4,7 @@ use super::IntoIndexes;
 use crate::error::{Error, Result};
 use crate::expr::{Pairs, elements_at, failed_at, write_elements};
 use crate::memory::{list, resize, try_with_capacity};
-use crate::ops::reduce::{Reducer, Undefined};
+use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
 use crate::storage::{Writer, sort_entries};
 use crate::tensor::Tensor;
@@ -108,13 +108,8 @@ impl<W: Writer> Tensor<W> {
             for (k, &value) in own.iter().enumerate() {
                 reducer.step_at(&mut state, value, k + 1);
             }
-            if let Some(undefined) = reducer.undefined(&state) {
-                let index = self.index_of(address);
-                let target = std::any::type_name::<W::Elem>();
-                return Err(match undefined {
-                    Undefined::Overflow => Error::Overflow { index, target },
-                    Undefined::Empty => Error::NothingLeft { index },
-                });
+            if let Some(why) = reducer.undefined(&state) {
+                return Err(undefined::<W::Elem>(why, self.index_of(address)));
             }
             *element = reducer.finish(state);
         }
