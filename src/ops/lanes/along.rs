@@ -2,38 +2,13 @@
 
 use super::extents::with_extent;
 use super::operand::Both;
-use super::operation::{Before, First, LaneOperation, Together, first, for_each_lane};
+use super::operation::{Before, First, LaneOperation, first, for_each_lane};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, zip_with};
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 use std::ops::Range;
-
-/// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
-/// but for `axis`, whose extent is that of the second.
-///
-/// `None` if that has no elements.
-pub(super) fn together<A: Expr, B: Expr>(
-    a: Lazy<A>,
-    b: Lazy<B>,
-    axis: usize,
-) -> Result<(Shape, Together<A, B>)> {
-    let (first, second) = (a.shape()?, b.shape()?);
-    let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
-    let kept = with_extent(&first, axis, 1)?;
-    if second.rank() != first.rank() {
-        return Err(apart());
-    }
-    let joint = kept.join(&with_extent(&second, axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
-    let shape = with_extent(&joint, axis, second[axis])?;
-    if shape.count()? == 0 {
-        return Ok((shape, None));
-    }
-    let a = a.broadcast(with_extent(&joint, axis, first[axis])?)?;
-    let b = b.broadcast(&shape)?;
-    Ok((shape, Some((a, b))))
-}
 
 /// Shape of the indices of elements of lanes, where their other axes stretch to those of the lanes.
 pub(super) fn places(lanes: &Shape, indices: &Shape, axis: usize) -> Result<Shape> {
@@ -77,15 +52,6 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
     type Before = FirstTaken;
 
     const BESIDE: &'static str = "at";
-
-    fn together<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
-        &self,
-        a: Lazy<A>,
-        b: Lazy<B>,
-        axis: usize,
-    ) -> Result<(Shape, Together<A, B>)> {
-        together(a, b, axis)
-    }
 
     fn compute(
         &self,

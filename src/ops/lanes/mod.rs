@@ -56,7 +56,7 @@ pub(crate) use sorts::{argsort_runs, sort_runs};
 pub mod machinery {
     pub use super::along::FirstTaken;
     pub use super::operand::LaneSlices;
-    pub use super::operation::{Alone, Before, First, Together, Zeros};
+    pub use super::operation::{Alone, Before, First, Zeros};
     pub use super::rows::Run;
     pub use super::select::Picked;
 }

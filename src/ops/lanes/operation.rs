@@ -4,7 +4,7 @@ use super::driver::{Old, explain_lanes, zip_blocks};
 use super::extents::{with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::Compute;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, Lazy, Prepare, SMALL, bytes_read, selectors, selectors_around,
@@ -14,7 +14,7 @@ use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
 use crate::memory::{list, zeros};
 use crate::ops::along::FewLanes;
-use crate::shape::Shape;
+use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
 use std::any::type_name;
@@ -23,7 +23,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Operands that go together, if there is anything to compute from them.
-pub type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
+type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
 
 /// What stands for a second operand where there is none.
 pub type Alone = Tensor<Vec<()>>;
@@ -48,21 +48,6 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         true
     }
 
-    /// The shape of the results, with an axis for those of a lane, and the operands at a joint shape of all other
-    /// axes, unless there is nothing to compute.
-    #[doc(hidden)]
-    fn together<A: Expr<Elem = T>, B: Expr<Elem = U>>(
-        &self,
-        a: Lazy<A>,
-        b: Lazy<B>,
-        axis: usize,
-    ) -> Result<(Shape, Together<A, B>)> {
-        let shape = a.shape()?;
-        let none = with_extent(&shape, axis, 0)?;
-        let results = with_extent(&shape, axis, self.results(&shape, axis)?)?;
-        Ok((results, Some((a, b.reshape(none)?))))
-    }
-
     /// Number of results of each lane along an axis that exists.
     #[doc(hidden)]
     fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
@@ -81,6 +66,31 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
     /// What it is, and what becomes of a lane of `extent` elements, in words.
     #[doc(hidden)]
     fn words(&self, extent: usize) -> Result<[String; 2]>;
+}
+
+/// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
+/// but for `axis`, whose extent is that of the second.
+///
+/// `None` if that has no elements.
+fn together<A: Expr, B: Expr>(
+    a: Lazy<A>,
+    b: Lazy<B>,
+    axis: usize,
+) -> Result<(Shape, Together<A, B>)> {
+    let (first, second) = (a.shape()?, b.shape()?);
+    let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
+    let kept = with_extent(&first, axis, 1)?;
+    if second.rank() != first.rank() {
+        return Err(apart());
+    }
+    let joint = kept.join(&with_extent(&second, axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
+    let shape = with_extent(&joint, axis, second[axis])?;
+    if shape.count()? == 0 {
+        return Ok((shape, None));
+    }
+    let a = a.broadcast(with_extent(&joint, axis, first[axis])?)?;
+    let b = b.broadcast(&shape)?;
+    Ok((shape, Some((a, b))))
 }
 
 /// What memory of results `R` holds before they are computed from lanes of elements `T` and `U`.
@@ -209,8 +219,15 @@ where
         O::Before::many(O::Before::one(a, b, self.axis)?, count)
     }
 
+    /// The shape of the results, with an axis for those of a lane, and the operands at a joint shape of all other
+    /// axes, unless there is nothing to compute.
     fn joint(&self) -> Result<Joint<'_, A, B>> {
-        self.operation.together(Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()), self.axis)
+        let (a, b) = (Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()));
+        if !O::BESIDE.is_empty() {
+            return together(a, b, self.axis);
+        }
+        let none = with_extent(&a.shape()?, self.axis, 0)?;
+        Ok((self.results()?, Some((a, b.reshape(none)?))))
     }
 
     /// Computes all results, to a tensor that has the axis of the lanes.

@@ -1,9 +1,8 @@
 //! Searching sorted lanes, and what follows from elements that are equal.
 
 use super::SortOrder;
-use super::along::together;
 use super::operand::{Both, LaneSlices};
-use super::operation::{LaneOperation, Together, Zeros, for_each_lane};
+use super::operation::{LaneOperation, Zeros, for_each_lane};
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::Compute;
 use crate::dtype::Sortable;
@@ -51,15 +50,6 @@ impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
     type Before = Zeros;
 
     const BESIDE: &'static str = "for";
-
-    fn together<A: Expr<Elem = T>, B: Expr<Elem = T>>(
-        &self,
-        a: Lazy<A>,
-        b: Lazy<B>,
-        axis: usize,
-    ) -> Result<(Shape, Together<A, B>)> {
-        together(a, b, axis)
-    }
 
     fn compute(
         &self,
