@@ -98,11 +98,21 @@ impl SortOrder {
     }
 }
 
+/// An operation on every lane of the operand `X`.
+type Along<X, O> = Deferred<Lanewise<O, <X as IntoExpr>::Expr>>;
 /// What `R` is beside the operand `X`.
 type Beside<X, R> = <<X as IntoExpr>::Elem as Pairs<R>>::Expr;
 /// A search in all elements of the operand `X`, and one in every lane.
 type SearchIn<X, R> = Search<<X as IntoExpr>::Expr, Beside<X, R>>;
 type SearchAlong<X, R> = Lanewise<SearchSorted, <X as IntoExpr>::Expr, Beside<X, R>>;
+
+fn lanewise<X: IntoExpr, O: LaneOperation<X::Elem>>(
+    x: X,
+    axis: usize,
+    operation: O,
+) -> Along<X, O> {
+    Deferred::new(Lanewise::new(operation, axis, x.into_expr()))
+}
 
 /// The methods of one rule for NaN, with their documentation.
 macro_rules! quantiles {
@@ -118,13 +128,12 @@ macro_rules! quantiles {
             axis: usize,
             q: f64,
             interpolation: Interpolation,
-        ) -> Deferred<Lanewise<Quantiles, Self::Expr>>
+        ) -> Along<Self, Quantiles>
         where
             Self::Elem: Real + Sortable,
         {
             let quantiles = list([q].into_iter());
-            let operation = Quantiles { quantiles, interpolation, nan: $nan, single: true };
-            Deferred::new(Lanewise::new(operation, axis, self.into_expr()))
+            lanewise(self, axis, Quantiles { quantiles, interpolation, nan: $nan, single: true })
         }
 
         $(#[$about_several])*
@@ -133,17 +142,16 @@ macro_rules! quantiles {
             axis: usize,
             q: &[f64],
             interpolation: Interpolation,
-        ) -> Deferred<Lanewise<Quantiles, Self::Expr>>
+        ) -> Along<Self, Quantiles>
         where
             Self::Elem: Real + Sortable,
         {
             let quantiles = list(q.iter().copied());
-            let operation = Quantiles { quantiles, interpolation, nan: $nan, single: false };
-            Deferred::new(Lanewise::new(operation, axis, self.into_expr()))
+            lanewise(self, axis, Quantiles { quantiles, interpolation, nan: $nan, single: false })
         }
 
         $(#[$about_median])*
-        fn $median(self, axis: usize) -> Deferred<Lanewise<Quantiles, Self::Expr>>
+        fn $median(self, axis: usize) -> Along<Self, Quantiles>
         where
             Self::Elem: Real + Sortable,
         {
@@ -173,11 +181,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.sort(0, Descending).to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
     /// # Ok::<(), Error>(())
     /// ```
-    fn sort(self, axis: usize, order: SortOrder) -> Deferred<Lanewise<Sort, Self::Expr>>
+    fn sort(self, axis: usize, order: SortOrder) -> Along<Self, Sort>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(Sort(order), axis, self.into_expr()))
+        lanewise(self, axis, Sort(order))
     }
 
     /// The positions along `axis` that would sort every lane. Follows NumPy's `argsort` with
@@ -192,11 +200,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.argsort(0, Ascending).to_vec()?, [1, 0, 0, 1]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argsort(self, axis: usize, order: SortOrder) -> Deferred<Lanewise<ArgSort, Self::Expr>>
+    fn argsort(self, axis: usize, order: SortOrder) -> Along<Self, ArgSort>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(ArgSort(order), axis, self.into_expr()))
+        lanewise(self, axis, ArgSort(order))
     }
 
     /// The elements of every lane in order of their keys. Elements with equal keys keep their order.
@@ -208,17 +216,12 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x).to_vec()?, [1, 2, -2, -3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn sort_by_key<K, F>(
-        self,
-        axis: usize,
-        order: SortOrder,
-        key: F,
-    ) -> Deferred<Lanewise<SortByKey<F>, Self::Expr>>
+    fn sort_by_key<K, F>(self, axis: usize, order: SortOrder, key: F) -> Along<Self, SortByKey<F>>
     where
         K: Sortable,
         F: Fn(Self::Elem) -> K + Send + Sync,
     {
-        Deferred::new(Lanewise::new(SortByKey { order, key }, axis, self.into_expr()))
+        lanewise(self, axis, SortByKey { order, key })
     }
 
     /// The elements of every lane in the order of a comparison. Equal elements keep their order.
@@ -232,11 +235,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b)).to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn sort_by<F>(self, axis: usize, compare: F) -> Deferred<Lanewise<SortBy<F>, Self::Expr>>
+    fn sort_by<F>(self, axis: usize, compare: F) -> Along<Self, SortBy<F>>
     where
         F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
     {
-        Deferred::new(Lanewise::new(SortBy(compare), axis, self.into_expr()))
+        lanewise(self, axis, SortBy(compare))
     }
 
     /// The positions along `axis` that would sort every lane in the order of a comparison.
@@ -248,11 +251,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0)).to_vec()?, [1, 0, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn argsort_by<F>(self, axis: usize, compare: F) -> Deferred<Lanewise<ArgSortBy<F>, Self::Expr>>
+    fn argsort_by<F>(self, axis: usize, compare: F) -> Along<Self, ArgSortBy<F>>
     where
         F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
     {
-        Deferred::new(Lanewise::new(ArgSortBy(compare), axis, self.into_expr()))
+        lanewise(self, axis, ArgSortBy(compare))
     }
 
     /// Every lane with its element of rank `k` in its place: before it the elements that come before it in
@@ -269,20 +272,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.partition(0, 2, Ascending).to_vec()?, [1, 2, 3, 5, 4]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn partition(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> Deferred<Lanewise<Partition<Elements>, Self::Expr>>
+    fn partition(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Partition<Elements>>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(
-            Partition { k, order, picked: Elements },
-            axis,
-            self.into_expr(),
-        ))
+        lanewise(self, axis, Partition { k, order, picked: Elements })
     }
 
     /// The positions along `axis` that would partition every lane, see [`Self::partition`].
@@ -303,15 +297,11 @@ pub trait Lanes: IntoExpr + Sized {
         axis: usize,
         k: usize,
         order: SortOrder,
-    ) -> Deferred<Lanewise<Partition<Positions>, Self::Expr>>
+    ) -> Along<Self, Partition<Positions>>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(
-            Partition { k, order, picked: Positions },
-            axis,
-            self.into_expr(),
-        ))
+        lanewise(self, axis, Partition { k, order, picked: Positions })
     }
 
     /// The first `k` elements of every sorted lane: the largest in descending order. Axis `axis` of the
@@ -328,16 +318,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.top_k(1, 2, Descending).to_vec()?, [5, 4, 6, 3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn top_k(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> Deferred<Lanewise<Top<Elements>, Self::Expr>>
+    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Top<Elements>>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(Top { k, order, picked: Elements }, axis, self.into_expr()))
+        lanewise(self, axis, Top { k, order, picked: Elements })
     }
 
     /// The positions along `axis` of the first `k` elements of every sorted lane, see [`Self::top_k`].
@@ -353,16 +338,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.arg_top_k(0, 2, Ascending).to_vec()?, [1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn arg_top_k(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> Deferred<Lanewise<Top<Positions>, Self::Expr>>
+    fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Top<Positions>>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(Top { k, order, picked: Positions }, axis, self.into_expr()))
+        lanewise(self, axis, Top { k, order, picked: Positions })
     }
 
     /// Where each of `needles` would go among the elements of this operand, which are sorted in ascending
@@ -477,11 +457,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.mode(1).to_vec()?, [5, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn mode(self, axis: usize) -> Deferred<Lanewise<Mode, Self::Expr>>
+    fn mode(self, axis: usize) -> Along<Self, Mode>
     where
         Self::Elem: Sortable,
     {
-        Deferred::new(Lanewise::new(Mode, axis, self.into_expr()))
+        lanewise(self, axis, Mode)
     }
 
     /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
@@ -650,8 +630,8 @@ pub trait Lanes: IntoExpr + Sized {
         self,
         axis: usize,
         bins: &B,
-    ) -> Deferred<Lanewise<Counts<'_, B>, Self::Expr>> {
-        Deferred::new(Lanewise::new(Counts(bins), axis, self.into_expr()))
+    ) -> Along<Self, Counts<'_, B>> {
+        lanewise(self, axis, Counts(bins))
     }
 }
 
