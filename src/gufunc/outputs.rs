@@ -21,13 +21,8 @@ use std::sync::Arc;
 
 impl<I, O: Outputs, F, X, M> Sealed for Call<I, O, F, X, M> {}
 
-impl<I, O, F, X, M> Compute for Call<I, O, F, X, M>
-where
-    I: Inputs,
-    O: Single,
-    F: Elementary<I, O>,
-    X: Held<I>,
-    M: MaskOperand,
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Compute
+    for Call<I, O, F, X, M>
 {
     type Elem = O::Elem;
 
@@ -61,14 +56,7 @@ where
     }
 }
 
-impl<I, O, F, X, M> Call<I, O, F, X, M>
-where
-    I: Inputs,
-    O: Single,
-    F: Elementary<I, O>,
-    X: Held<I>,
-    M: MaskOperand,
-{
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call<I, O, F, X, M> {
     /// The result as a deferred operation, which has views, operators and all that takes operands.
     pub fn deferred(self) -> Deferred<Self> {
         Deferred::new(self)
@@ -259,13 +247,8 @@ shared!(A 0, B 1);
 shared!(A 0, B 1, C 2);
 shared!(A 0, B 1, C 2, D 3);
 
-impl<I, O, F, X, M> Call<I, O, F, X, M>
-where
-    I: Inputs,
-    O: Shared<I, F, X, M>,
-    F: Elementary<I, O>,
-    X: Held<I>,
-    M: MaskOperand,
+impl<I: Inputs, O: Shared<I, F, X, M>, F: Elementary<I, O>, X: Held<I>, M: MaskOperand>
+    Call<I, O, F, X, M>
 {
     /// The results as operands, one for each output. Within one evaluation all of them are computed by one call.
     ///

@@ -132,13 +132,8 @@ impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M> {
     }
 }
 
-impl<I, O, F, X, M> RaggedCall<I, O, F, X, M>
-where
-    I: Inputs,
-    O: Outputs,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask>
+    RaggedCall<I, O, F, X, M>
 {
     /// What the axes of each result are; rows are not looked at. Core axes that follow from rows, or that the function
     /// gives extents to where operands have rows, are var.

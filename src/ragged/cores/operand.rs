@@ -15,13 +15,8 @@ use crate::tensor::Tensor;
 
 impl<I, O: Single, F, X, M> sealed::Operation for RaggedCall<I, O, F, X, M> {}
 
-impl<I, O, F, X, M> RaggedCompute for RaggedCall<I, O, F, X, M>
-where
-    I: Inputs,
-    O: Single,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask> RaggedCompute
+    for RaggedCall<I, O, F, X, M>
 {
     type Elem = O::Elem;
 

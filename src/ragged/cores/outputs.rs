@@ -179,13 +179,8 @@ shared!(A 0, B 1);
 shared!(A 0, B 1, C 2);
 shared!(A 0, B 1, C 2, D 3);
 
-impl<I, O, F, X, M> RaggedCall<I, O, F, X, M>
-where
-    I: Inputs,
-    O: SharedRagged,
-    F: Elementary<I, O>,
-    X: RaggedArguments<I>,
-    M: RaggedMask,
+impl<I: Inputs, O: SharedRagged, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask>
+    RaggedCall<I, O, F, X, M>
 {
     /// The results as ragged operands, one for each output. Within one evaluation all of them are computed by one call.
     ///
