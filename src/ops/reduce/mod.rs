@@ -63,6 +63,19 @@ use crate::expr::{Apply, IntoExpr, MulOp};
 /// The products of two operands.
 pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::Expr)>;
 
+/// Folds with a reducer each as methods, with their documentation.
+macro_rules! folds {
+    ($($(#[$about:meta])* $name:ident: $Reducer:ty = $value:expr;)*) => { $(
+        $(#[$about])*
+        fn $name(self, axes: impl IntoAxes) -> Reduction<Self::Expr, $Reducer>
+        where
+            $Reducer: Reducer<Self::Elem>,
+        {
+            self.fold(axes, $value)
+        }
+    )* };
+}
+
 /// Reductions as methods of tensors and expressions.
 ///
 /// Axes are `..` for all, `1` for one, `[0, 2]` for several, `[]` for none. Nothing is computed before
@@ -104,22 +117,6 @@ pub trait Reduce: IntoExpr + Sized {
         Sum: Reducer<Self::Elem>,
     {
         self.fold(axes, Sum)
-    }
-
-    /// The product. Integers must fit 64 bits; see [`Product`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
-    /// assert_eq!(t.prod(1).eval()?.to_vec()?, [2, 12]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "product")]
-    fn prod(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Product>
-    where
-        Product: Reducer<Self::Elem>,
-    {
-        self.fold(axes, Product)
     }
 
     /// The arithmetic mean; see [`Mean`].
@@ -170,305 +167,223 @@ pub trait Reduce: IntoExpr + Sized {
         self.fold(axes, Max)
     }
 
-    /// The largest element less the smallest; see [`PeakToPeak`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[3, 1], [2, 9]])?;
-    /// assert_eq!(t.ptp(1).to_vec()?, [2, 7]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "peak to peak")]
-    fn ptp(self, axes: impl IntoAxes) -> Reduction<Self::Expr, PeakToPeak>
-    where
-        PeakToPeak: Reducer<Self::Elem>,
-    {
-        self.fold(axes, PeakToPeak)
-    }
+    folds! {
+        /// The product. Integers must fit 64 bits; see [`Product`].
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+        /// assert_eq!(t.prod(1).eval()?.to_vec()?, [2, 12]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "product")]
+        prod: Product = Product;
 
-    /// Position of the first smallest element in row-major order of the reduced axes, or of the first NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
-    /// assert_eq!(t.argmin(1).eval()?.to_vec()?, [1, 0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn argmin(self, axes: impl IntoAxes) -> Reduction<Self::Expr, ArgMin>
-    where
-        ArgMin: Reducer<Self::Elem>,
-    {
-        self.fold(axes, ArgMin)
-    }
+        /// The largest element less the smallest; see [`PeakToPeak`].
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[3, 1], [2, 9]])?;
+        /// assert_eq!(t.ptp(1).to_vec()?, [2, 7]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "peak to peak")]
+        ptp: PeakToPeak = PeakToPeak;
 
-    /// Position of the first largest element in row-major order of the reduced axes, or of the first NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
-    /// assert_eq!(t.argmax(1).eval()?.to_vec()?, [0, 1]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn argmax(self, axes: impl IntoAxes) -> Reduction<Self::Expr, ArgMax>
-    where
-        ArgMax: Reducer<Self::Elem>,
-    {
-        self.fold(axes, ArgMax)
-    }
+        /// Position of the first smallest element in row-major order of the reduced axes, or of the first NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
+        /// assert_eq!(t.argmin(1).eval()?.to_vec()?, [1, 0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        argmin: ArgMin = ArgMin;
 
-    /// Whether any element is neither `false` nor 0.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[0, 0], [2, 0]])?;
-    /// assert_eq!(t.any(1).eval()?.to_vec()?, [false, true]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn any(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Any>
-    where
-        Any: Reducer<Self::Elem>,
-    {
-        self.fold(axes, Any)
-    }
+        /// Position of the first largest element in row-major order of the reduced axes, or of the first NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[3, 1], [2, 4]])?;
+        /// assert_eq!(t.argmax(1).eval()?.to_vec()?, [0, 1]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        argmax: ArgMax = ArgMax;
 
-    /// Whether no element is `false` or 0.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1, 0], [2, 3]])?;
-    /// assert_eq!(t.all(1).eval()?.to_vec()?, [false, true]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn all(self, axes: impl IntoAxes) -> Reduction<Self::Expr, All>
-    where
-        All: Reducer<Self::Elem>,
-    {
-        self.fold(axes, All)
-    }
+        /// Whether any element is neither `false` nor 0.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[0, 0], [2, 0]])?;
+        /// assert_eq!(t.any(1).eval()?.to_vec()?, [false, true]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        any: Any = Any;
 
-    /// How many elements are neither `false` nor 0.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1, 0], [2, 3]])?;
-    /// assert_eq!(t.count_nonzero(1).eval()?.to_vec()?, [1, 2]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn count_nonzero(self, axes: impl IntoAxes) -> Reduction<Self::Expr, CountNonzero>
-    where
-        CountNonzero: Reducer<Self::Elem>,
-    {
-        self.fold(axes, CountNonzero)
-    }
+        /// Whether no element is `false` or 0.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1, 0], [2, 3]])?;
+        /// assert_eq!(t.all(1).eval()?.to_vec()?, [false, true]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        all: All = All;
 
-    /// The Euclidean norm: the square root of the sum of squares.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[3.0, 4.0], [5.0, 12.0]])?;
-    /// assert_eq!(t.norm(1).eval()?.to_vec()?, [5.0, 13.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn norm(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Norm>
-    where
-        Norm: Reducer<Self::Elem>,
-    {
-        self.fold(axes, Norm)
-    }
+        /// How many elements are neither `false` nor 0.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1, 0], [2, 3]])?;
+        /// assert_eq!(t.count_nonzero(1).eval()?.to_vec()?, [1, 2]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        count_nonzero: CountNonzero = CountNonzero;
 
-    /// The logarithm of the sum of exponentials.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1000.0, 1000.0], [0.0, f64::NEG_INFINITY]])?;
-    /// assert_eq!(t.logsumexp(1).eval()?.to_vec()?, [1000.0 + 2f64.ln(), 0.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn logsumexp(self, axes: impl IntoAxes) -> Reduction<Self::Expr, LogSumExp>
-    where
-        LogSumExp: Reducer<Self::Elem>,
-    {
-        self.fold(axes, LogSumExp)
-    }
+        /// The Euclidean norm: the square root of the sum of squares.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[3.0, 4.0], [5.0, 12.0]])?;
+        /// assert_eq!(t.norm(1).eval()?.to_vec()?, [5.0, 13.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        norm: Norm = Norm;
 
-    /// As [`Self::sum`], of the elements that are not NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 4.0]])?;
-    /// assert_eq!(t.nan_sum(1).eval()?.to_vec()?, [1.0, 7.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nansum")]
-    fn nan_sum(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Sum>>
-    where
-        SkipNan<Sum>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(Sum))
-    }
+        /// The logarithm of the sum of exponentials.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1000.0, 1000.0], [0.0, f64::NEG_INFINITY]])?;
+        /// assert_eq!(t.logsumexp(1).eval()?.to_vec()?, [1000.0 + 2f64.ln(), 0.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        logsumexp: LogSumExp = LogSumExp;
 
-    /// As [`Self::prod`], of the elements that are not NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[2.0, f64::NAN], [3.0, 4.0]])?;
-    /// assert_eq!(t.nan_prod(1).eval()?.to_vec()?, [2.0, 12.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanprod")]
-    fn nan_prod(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Product>>
-    where
-        SkipNan<Product>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(Product))
-    }
+        /// As [`Self::sum`], of the elements that are not NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 4.0]])?;
+        /// assert_eq!(t.nan_sum(1).eval()?.to_vec()?, [1.0, 7.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nansum")]
+        nan_sum: SkipNan<Sum> = SkipNan(Sum);
 
-    /// As [`Self::mean`], of the elements that are not NaN. Of nothing but NaN it is NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
-    /// assert_eq!(t.nan_mean(1).eval()?.to_vec()?, [1.0, 4.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanmean")]
-    fn nan_mean(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Mean>>
-    where
-        SkipNan<Mean>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(Mean))
-    }
+        /// As [`Self::prod`], of the elements that are not NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[2.0, f64::NAN], [3.0, 4.0]])?;
+        /// assert_eq!(t.nan_prod(1).eval()?.to_vec()?, [2.0, 12.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanprod")]
+        nan_prod: SkipNan<Product> = SkipNan(Product);
 
-    /// As [`Self::min`], of the elements that are not NaN. Of nothing but NaN it is NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
-    /// assert_eq!(t.nan_min(1).eval()?.to_vec()?, [1.0, 3.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanmin")]
-    fn nan_min(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Min>>
-    where
-        SkipNan<Min>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(Min))
-    }
+        /// As [`Self::mean`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
+        /// assert_eq!(t.nan_mean(1).eval()?.to_vec()?, [1.0, 4.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanmean")]
+        nan_mean: SkipNan<Mean> = SkipNan(Mean);
 
-    /// As [`Self::max`], of the elements that are not NaN. Of nothing but NaN it is NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
-    /// assert_eq!(t.nan_max(1).eval()?.to_vec()?, [1.0, 5.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanmax")]
-    fn nan_max(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Max>>
-    where
-        SkipNan<Max>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(Max))
-    }
+        /// As [`Self::min`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
+        /// assert_eq!(t.nan_min(1).eval()?.to_vec()?, [1.0, 3.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanmin")]
+        nan_min: SkipNan<Min> = SkipNan(Min);
 
-    /// As [`Self::argmin`], of the elements that are not NaN. Where there are none,
-    /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[f64::NAN, 1.0], [3.0, 5.0]])?;
-    /// assert_eq!(t.nan_argmin(1).eval()?.to_vec()?, [1, 0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanargmin")]
-    fn nan_argmin(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<ArgMin>>
-    where
-        SkipNan<ArgMin>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(ArgMin))
-    }
+        /// As [`Self::max`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, f64::NAN], [3.0, 5.0]])?;
+        /// assert_eq!(t.nan_max(1).eval()?.to_vec()?, [1.0, 5.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanmax")]
+        nan_max: SkipNan<Max> = SkipNan(Max);
 
-    /// As [`Self::argmax`], of the elements that are not NaN. Where there are none,
-    /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[f64::NAN, 1.0], [3.0, 5.0]])?;
-    /// assert_eq!(t.nan_argmax(1).eval()?.to_vec()?, [1, 1]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanargmax")]
-    fn nan_argmax(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<ArgMax>>
-    where
-        SkipNan<ArgMax>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(ArgMax))
-    }
+        /// As [`Self::argmin`], of the elements that are not NaN. Where there are none,
+        /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[f64::NAN, 1.0], [3.0, 5.0]])?;
+        /// assert_eq!(t.nan_argmin(1).eval()?.to_vec()?, [1, 0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanargmin")]
+        nan_argmin: SkipNan<ArgMin> = SkipNan(ArgMin);
 
-    /// The variance: the mean of squared distances from the mean, or with [`Deferred::ddof`] their sum over
-    /// `n - ddof`; see [`Variance`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
-    /// assert_eq!(t.var(1).to_vec()?, [1.0, 4.0]);
-    /// assert_eq!(t.var(1).ddof(1).to_vec()?, [2.0, 8.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "variance")]
-    fn var(self, axes: impl IntoAxes) -> Reduction<Self::Expr, Variance>
-    where
-        Variance: Reducer<Self::Elem>,
-    {
-        self.fold(axes, Variance::default())
-    }
+        /// As [`Self::argmax`], of the elements that are not NaN. Where there are none,
+        /// [`Error::NothingLeft`](crate::Error::NothingLeft) with the index of the result.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[f64::NAN, 1.0], [3.0, 5.0]])?;
+        /// assert_eq!(t.nan_argmax(1).eval()?.to_vec()?, [1, 1]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanargmax")]
+        nan_argmax: SkipNan<ArgMax> = SkipNan(ArgMax);
 
-    /// The standard deviation: the square root of [`Self::var`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
-    /// assert_eq!(t.std(1).to_vec()?, [1.0, 2.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn std(self, axes: impl IntoAxes) -> Reduction<Self::Expr, StandardDeviation>
-    where
-        StandardDeviation: Reducer<Self::Elem>,
-    {
-        self.fold(axes, StandardDeviation::default())
-    }
+        /// The variance: the mean of squared distances from the mean, or with [`Deferred::ddof`] their sum over
+        /// `n - ddof`; see [`Variance`].
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
+        /// assert_eq!(t.var(1).to_vec()?, [1.0, 4.0]);
+        /// assert_eq!(t.var(1).ddof(1).to_vec()?, [2.0, 8.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "variance")]
+        var: Variance = Variance::default();
 
-    /// As [`Self::var`], of the elements that are not NaN. Of nothing but NaN it is NaN.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [2.0, 6.0, f64::NAN]])?;
-    /// assert_eq!(t.nan_var(1).to_vec()?, [1.0, 4.0]);
-    /// assert_eq!(t.nan_var(1).ddof(1).to_vec()?, [2.0, 8.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanvar")]
-    fn nan_var(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<Variance>>
-    where
-        SkipNan<Variance>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(Variance::default()))
-    }
+        /// The standard deviation: the square root of [`Self::var`].
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
+        /// assert_eq!(t.std(1).to_vec()?, [1.0, 2.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        std: StandardDeviation = StandardDeviation::default();
 
-    /// The square root of [`Self::nan_var`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [2.0, 6.0, f64::NAN]])?;
-    /// assert_eq!(t.nan_std(1).to_vec()?, [1.0, 2.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "nanstd")]
-    fn nan_std(self, axes: impl IntoAxes) -> Reduction<Self::Expr, SkipNan<StandardDeviation>>
-    where
-        SkipNan<StandardDeviation>: Reducer<Self::Elem>,
-    {
-        self.fold(axes, SkipNan(StandardDeviation::default()))
+        /// As [`Self::var`], of the elements that are not NaN. Of nothing but NaN it is NaN.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [2.0, 6.0, f64::NAN]])?;
+        /// assert_eq!(t.nan_var(1).to_vec()?, [1.0, 4.0]);
+        /// assert_eq!(t.nan_var(1).ddof(1).to_vec()?, [2.0, 8.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanvar")]
+        nan_var: SkipNan<Variance> = SkipNan(Variance::default());
+
+        /// The square root of [`Self::nan_var`].
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from_nested([[1.0, f64::NAN, 3.0], [2.0, 6.0, f64::NAN]])?;
+        /// assert_eq!(t.nan_std(1).to_vec()?, [1.0, 2.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        #[doc(alias = "nanstd")]
+        nan_std: SkipNan<StandardDeviation> = SkipNan(StandardDeviation::default());
     }
 
     /// The sum of products with another operand of the same element type, stretched as operators do.

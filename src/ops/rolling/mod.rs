@@ -90,13 +90,13 @@ pub struct Windows<E> {
 }
 
 macro_rules! folds {
-    ($($(#[$doc:meta])* $method:ident $Reducer:ident;)*) => { $(
+    ($($(#[$doc:meta])* $method:ident: $Reducer:ty = $value:expr;)*) => { $(
         $(#[$doc])*
         pub fn $method(self) -> LazyRolling<E, $Reducer>
         where
             $Reducer: Reducer<E::Elem>,
         {
-            self.fold($Reducer)
+            self.fold($value)
         }
     )* };
 }
@@ -155,7 +155,7 @@ impl<E: Expr> Windows<E> {
         /// assert_eq!(t.rolling(0, 2).sum().eval()?.to_vec()?, [3_i64, 5, 7]);
         /// # Ok::<(), Error>(())
         /// ```
-        sum Sum;
+        sum: Sum = Sum;
         /// The mean of each window.
         ///
         /// ```
@@ -165,7 +165,7 @@ impl<E: Expr> Windows<E> {
         /// assert_eq!(t.rolling(0, 2).mean().eval()?.to_vec()?, [1.5, 3.0, 6.0]);
         /// # Ok::<(), Error>(())
         /// ```
-        mean Mean;
+        mean: Mean = Mean;
         /// The smallest element of each window, NaN if there is one.
         ///
         /// ```
@@ -175,7 +175,7 @@ impl<E: Expr> Windows<E> {
         /// assert_eq!(t.rolling(0, 2).min().eval()?.to_vec()?, [1, 1, 2]);
         /// # Ok::<(), Error>(())
         /// ```
-        min Min;
+        min: Min = Min;
         /// The largest element of each window, NaN if there is one.
         ///
         /// ```
@@ -185,39 +185,27 @@ impl<E: Expr> Windows<E> {
         /// assert_eq!(t.rolling(0, 2).max().eval()?.to_vec()?, [3, 2, 4]);
         /// # Ok::<(), Error>(())
         /// ```
-        max Max;
-    }
-
-    /// The variance of each window, of which [`Deferred::ddof`] says how many degrees of freedom are lost.
-    ///
-    /// ```
-    /// # use lensor::prelude::*;
-    /// # use lensor::rolling::Rolling;
-    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-    /// assert_eq!(t.rolling(0, 2).var().to_vec()?, [1.0, 0.0, 9.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn var(self) -> LazyRolling<E, Variance>
-    where
-        Variance: Reducer<E::Elem>,
-    {
-        self.fold(Variance::default())
-    }
-
-    /// The standard deviation of each window: the square root of [`Self::var`].
-    ///
-    /// ```
-    /// # use lensor::prelude::*;
-    /// # use lensor::rolling::Rolling;
-    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-    /// assert_eq!(t.rolling(0, 2).std().to_vec()?, [1.0, 0.0, 3.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn std(self) -> LazyRolling<E, StandardDeviation>
-    where
-        StandardDeviation: Reducer<E::Elem>,
-    {
-        self.fold(StandardDeviation::default())
+        max: Max = Max;
+        /// The variance of each window, of which [`Deferred::ddof`] says how many degrees of freedom are lost.
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// # use lensor::rolling::Rolling;
+        /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
+        /// assert_eq!(t.rolling(0, 2).var().to_vec()?, [1.0, 0.0, 9.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        var: Variance = Variance::default();
+        /// The standard deviation of each window: the square root of [`Self::var`].
+        ///
+        /// ```
+        /// # use lensor::prelude::*;
+        /// # use lensor::rolling::Rolling;
+        /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
+        /// assert_eq!(t.rolling(0, 2).std().to_vec()?, [1.0, 0.0, 3.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        std: StandardDeviation = StandardDeviation::default();
     }
 }
 

@@ -38,6 +38,19 @@ use totals::Totals;
 /// Most lanes side by side that are scanned one by one where operands are small: more are scanned row by row.
 const NARROW: usize = 15;
 
+/// Scans by a reducer each as methods, with their documentation.
+macro_rules! scans {
+    ($($(#[$about:meta])* $name:ident $Reducer:ident;)*) => { $(
+        $(#[$about])*
+        fn $name(self, axis: usize) -> LazyScan<Self::Expr, $Reducer>
+        where
+            $Reducer: Reducer<Self::Elem>,
+        {
+            self.scan(axis, $Reducer)
+        }
+    )* };
+}
+
 /// Scans as methods of tensors and expressions.
 ///
 /// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`]. A tensor is
@@ -63,73 +76,55 @@ pub trait Scan: IntoExpr + Sized {
         Deferred::new(Scanned { e, axis, reducer, exclusive: false, reverse: false })
     }
 
-    /// Running sums along `axis`. Integers are summed exactly and given in 64 bits; a sum that does not fit
-    /// is [`Error::Overflow`]. [`CompensatedSum`](crate::reduce::CompensatedSum) and
-    /// [`WrappingSum`](crate::reduce::WrappingSum) scan as well.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
-    /// let t = Tensor::from(vec![1_i32, 2, 3, i32::MAX]);
-    /// assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 3, 6, 2_147_483_653]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn cumsum(self, axis: usize) -> LazyScan<Self::Expr, Sum>
-    where
-        Sum: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Sum)
-    }
+    scans! {
+        /// Running sums along `axis`. Integers are summed exactly and given in 64 bits; a sum that does not fit
+        /// is [`Error::Overflow`]. [`CompensatedSum`](crate::reduce::CompensatedSum) and
+        /// [`WrappingSum`](crate::reduce::WrappingSum) scan as well.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// use lensor::scan::Scan;
+        /// let t = Tensor::from(vec![1_i32, 2, 3, i32::MAX]);
+        /// assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 3, 6, 2_147_483_653]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        cumsum Sum;
 
-    /// Running products along `axis`. Integers are given in 64 bits; a product that does not fit is
-    /// [`Error::Overflow`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
-    /// let t = Tensor::from(vec![1, 2, 3, 4]);
-    /// assert_eq!(t.cumprod(0).eval()?.to_vec()?, [1_i64, 2, 6, 24]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn cumprod(self, axis: usize) -> LazyScan<Self::Expr, Product>
-    where
-        Product: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Product)
-    }
+        /// Running products along `axis`. Integers are given in 64 bits; a product that does not fit is
+        /// [`Error::Overflow`].
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// use lensor::scan::Scan;
+        /// let t = Tensor::from(vec![1, 2, 3, 4]);
+        /// assert_eq!(t.cumprod(0).eval()?.to_vec()?, [1_i64, 2, 6, 24]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        cumprod Product;
 
-    /// Smallest elements so far along `axis`; NaN from the first one on.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
-    /// let t = Tensor::from(vec![3, 4, 1, 2]);
-    /// assert_eq!(t.cummin(0).eval()?.to_vec()?, [3, 3, 1, 1]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn cummin(self, axis: usize) -> LazyScan<Self::Expr, Min>
-    where
-        Min: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Min)
-    }
+        /// Smallest elements so far along `axis`; NaN from the first one on.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// use lensor::scan::Scan;
+        /// let t = Tensor::from(vec![3, 4, 1, 2]);
+        /// assert_eq!(t.cummin(0).eval()?.to_vec()?, [3, 3, 1, 1]);
+        /// # Ok::<(), Error>(())
+        /// ```
+        cummin Min;
 
-    /// Largest elements so far along `axis`; NaN from the first one on.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
-    /// let t = Tensor::from(vec![1.0, 4.0, f64::NAN, 5.0]);
-    /// let found = t.cummax(0).eval()?.to_vec()?;
-    /// assert_eq!(found[..2], [1.0, 4.0]);
-    /// assert!(found[2].is_nan() && found[3].is_nan());
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn cummax(self, axis: usize) -> LazyScan<Self::Expr, Max>
-    where
-        Max: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Max)
+        /// Largest elements so far along `axis`; NaN from the first one on.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// use lensor::scan::Scan;
+        /// let t = Tensor::from(vec![1.0, 4.0, f64::NAN, 5.0]);
+        /// let found = t.cummax(0).eval()?.to_vec()?;
+        /// assert_eq!(found[..2], [1.0, 4.0]);
+        /// assert!(found[2].is_nan() && found[3].is_nan());
+        /// # Ok::<(), Error>(())
+        /// ```
+        cummax Max;
     }
 }
 
