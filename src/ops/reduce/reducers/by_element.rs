@@ -90,6 +90,7 @@ macro_rules! choices {
 choices! {
     f32, x, y, mask => Self::from_bits(x.to_bits() & mask as u32 | y.to_bits() & !mask as u32);
     f64, x, y, mask => Self::from_bits(x.to_bits() & mask | y.to_bits() & !mask);
+    bool, x, y, mask => x & (mask != 0) | y & (mask == 0);
     i64, x, y, mask => x & mask as i64 | y & !mask as i64;
     u64, x, y, mask => x & mask | y & !mask;
     // Of a mask of all ones the sign is extended.

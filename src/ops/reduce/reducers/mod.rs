@@ -6,7 +6,6 @@ mod distances;
 mod exact;
 mod extrema;
 mod lanes;
-mod logic;
 mod maybe;
 mod moments;
 mod norms;
@@ -17,11 +16,12 @@ mod tuples;
 pub use adapters::{Filtered, Mapped, SkipNan};
 pub use by_element::Summable;
 pub use extrema::{ArgMax, ArgMin, Max, Min, PeakToPeak};
-pub use logic::{All, Any, CountNonzero};
 pub use maybe::Maybe;
 pub use moments::{Covariance, Freedom, Mean, StandardDeviation, Variance};
 pub use norms::{LogSumExp, Norm, NormL1, NormMax};
-pub use sums::{CompensatedSum, NaiveSum, Product, Sum, WrappingProduct, WrappingSum};
+pub use sums::{
+    All, Any, CompensatedSum, CountNonzero, NaiveSum, Product, Sum, WrappingProduct, WrappingSum,
+};
 pub use tuples::Separate;
 
 /// What the states of reducers are, named so that their types can be written down. Not for use.

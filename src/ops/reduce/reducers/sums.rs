@@ -1,9 +1,9 @@
-//! Sums and products.
+//! Sums and products; whether, and how many, elements are true.
 
 use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
 use super::lanes::{Apart, apart, few, in_columns, in_halves, in_lanes};
-use crate::dtype::SameBits;
+use crate::dtype::{Measure, SameBits};
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
 
@@ -45,11 +45,23 @@ pub struct Product;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WrappingProduct;
 
+/// Whether any element is true: not `false`, not 0. Of nothing, none is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Any;
+
+/// Whether all elements are true: not `false`, not 0. Of nothing, all are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct All;
+
+/// How many elements are true: not `false`, not 0. NaN is not 0.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CountNonzero;
+
 /// Folds whose state is the result and whose one operation joins states.
 macro_rules! monoid {
-    ($Reducer:ty: $($(#[$cfg:meta])? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
+    ($Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
         $(#[$cfg])?
-        impl Reducer<$element> for $Reducer {
+        impl $(<$($generics)*>)? Reducer<$element> for $Reducer {
             type State = $total;
             type Out = $total;
 
@@ -141,6 +153,10 @@ monoid! { ProductOf:
         |a: num_complex::Complex64, b: num_complex::Complex64| a * b,
         |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
 }
+
+monoid! { Any: {T: Measure} T => bool, false, None, T::is_true, |a: bool, b: bool| a | b, |x: bool, _count| x; }
+monoid! { All: {T: Measure} T => bool, true, None, T::is_true, |a: bool, b: bool| a & b, |x: bool, _count| x; }
+monoid! { CountNonzero: {T: Measure} T => u64, 0, None, |x: T| u64::from(x.is_true()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
 
 macro_rules! wrapping {
     ($($element:ty => $total:ty;)*) => {
