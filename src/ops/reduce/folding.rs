@@ -48,23 +48,23 @@ impl Needs {
 }
 
 /// Folds of runs, one result after another.
-pub(super) struct Runs<'r, R, S, U> {
+pub(super) struct Runs<'r, T: Copy, R: Reducer<T>> {
     reducer: &'r R,
     /// Leaves of a result, and how many of them are still to come.
     leaves: usize,
     missing: usize,
-    pairs: Pairwise<S>,
+    pairs: Pairwise<R::State>,
     /// Of a reducer that cannot join states.
-    state: Option<S>,
-    states: Vec<S>,
-    kept: Vec<Option<S>>,
-    results: Vec<U>,
+    state: Option<R::State>,
+    states: Vec<R::State>,
+    kept: Vec<Option<R::State>>,
+    results: Vec<R::Out>,
     /// Number of the next result, and the first that there is none of.
     number: usize,
     gap: Option<(Undefined, usize)>,
 }
 
-impl<'r, R, S, U> Runs<'r, R, S, U> {
+impl<'r, T: Copy, R: Reducer<T>> Runs<'r, T, R> {
     /// For the results of these numbers, so many leaves each.
     pub(super) fn new(reducer: &'r R, leaves: usize, numbers: Range<usize>) -> Result<Self> {
         Ok(Self {
@@ -82,7 +82,7 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
     }
 
     /// All results.
-    pub(super) fn into_results(self) -> Result<Vec<U>, Failure> {
+    pub(super) fn into_results(self) -> Result<Vec<R::Out>, Failure> {
         match self.gap {
             Some((why, number)) => Err(Failure::Undefined(why, number)),
             None => Ok(self.results),
@@ -96,21 +96,18 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
     }
 
     /// The states of all leaves, if they are no whole result.
-    pub(super) fn into_pairs(self) -> Pairwise<S> {
+    pub(super) fn into_pairs(self) -> Pairwise<R::State> {
         self.pairs
     }
 
     /// Takes the states of the next leaves.
-    fn push<T: Copy>(&mut self, states: impl ExactSizeIterator<Item = S>) -> Result<()>
-    where
-        R: Reducer<T, State = S, Out = U>,
-    {
+    fn push(&mut self, states: impl ExactSizeIterator<Item = R::State>) -> Result<()> {
         try_reserve(&mut self.results, states.len().div_ceil(self.leaves))?;
         if self.leaves == 1 {
             states.for_each(|state| self.end(state));
             return Ok(());
         }
-        let combine = |state: &mut S, later| self.reducer.combine(state, later);
+        let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
         for state in states {
             self.pairs.push(state, combine);
             self.missing -= 1;
@@ -125,10 +122,7 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
 
     /// Ends a result.
     #[inline]
-    fn end<T: Copy>(&mut self, state: S)
-    where
-        R: Reducer<T, State = S, Out = U>,
-    {
+    fn end(&mut self, state: R::State) {
         match self.reducer.undefined(&state) {
             Some(why) => {
                 self.gap.get_or_insert((why, self.number));
@@ -140,10 +134,7 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
     }
 
     /// Takes the elements of a leaf one after another.
-    fn step<T: Copy>(&mut self, run: &[T], position: usize) -> Result<()>
-    where
-        R: Reducer<T, State = S, Out = U>,
-    {
+    fn step(&mut self, run: &[T], position: usize) -> Result<()> {
         for (position, &x) in (position..).zip(run) {
             match &mut self.state {
                 Some(state) => self.reducer.step_at(state, x, position),
@@ -159,7 +150,7 @@ impl<'r, R, S, U> Runs<'r, R, S, U> {
     }
 }
 
-impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, R, R::State, R::Out> {
+impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, T, R> {
     fn take(&mut self, runs: &[&[T]], positions: &[usize]) -> Result<()> {
         if !R::ASSOCIATIVE {
             let position = |k| positions.get(k).copied().unwrap_or(0);
@@ -207,24 +198,24 @@ pub(super) trait FoldingRows<T> {
 }
 
 /// Folds of groups of rows, one leaf each.
-pub(super) struct Groups<'r, R, S, U> {
+pub(super) struct Groups<'r, T: Copy, R: Reducer<T>> {
     reducer: &'r R,
     /// Rows of a group.
     height: usize,
-    states: Vec<S>,
-    pub(super) results: Vec<U>,
+    states: Vec<R::State>,
+    pub(super) results: Vec<R::Out>,
     /// Number of the next result.
     number: usize,
 }
 
-impl<'r, R, S, U> Groups<'r, R, S, U> {
+impl<'r, T: Copy, R: Reducer<T>> Groups<'r, T, R> {
     /// For results from this number on.
     pub(super) fn new(reducer: &'r R, height: usize, number: usize) -> Self {
         Self { reducer, height, states: Vec::new(), results: Vec::new(), number }
     }
 }
 
-impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Groups<'_, R, R::State, R::Out> {
+impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Groups<'_, T, R> {
     fn take(&mut self, rows: &[&[T]], position: usize) -> Result<(), Failure> {
         fold_groups(self.reducer, rows, self.height, position, &mut self.states)?;
         let count = self.states.len();
@@ -235,14 +226,14 @@ impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Groups<'_, R, R::State, R::Out> 
 }
 
 /// Folds of columns.
-pub(super) struct Columns<'r, R, S> {
+pub(super) struct Columns<'r, T: Copy, R: Reducer<T>> {
     reducer: &'r R,
-    pairs: Pairwise<Vec<S>>,
+    pairs: Pairwise<Vec<R::State>>,
     /// Of a reducer that cannot join states.
-    states: Vec<S>,
+    states: Vec<R::State>,
 }
 
-impl<'r, R, S> Columns<'r, R, S> {
+impl<'r, T: Copy, R: Reducer<T>> Columns<'r, T, R> {
     pub(super) fn new(reducer: &'r R) -> Self {
         Self::of_part(reducer, 0)
     }
@@ -253,21 +244,18 @@ impl<'r, R, S> Columns<'r, R, S> {
     }
 
     /// The states of all leaves, if they are not all there are.
-    pub(super) fn into_pairs(self) -> Pairwise<Vec<S>> {
+    pub(super) fn into_pairs(self) -> Pairwise<Vec<R::State>> {
         self.pairs
     }
 
-    pub(super) fn into_states<T: Copy>(mut self) -> Vec<S>
-    where
-        R: Reducer<T, State = S>,
-    {
+    pub(super) fn into_states(mut self) -> Vec<R::State> {
         let joined =
             self.pairs.finish(|states, later| combine_columns(self.reducer, states, later));
         joined.unwrap_or(self.states)
     }
 }
 
-impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Columns<'_, R, R::State> {
+impl<T: Copy, R: Reducer<T>> FoldingRows<T> for Columns<'_, T, R> {
     fn take(&mut self, rows: &[&[T]], position: usize) -> Result<(), Failure> {
         let reducer = self.reducer;
         if R::ASSOCIATIVE {

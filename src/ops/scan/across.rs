@@ -48,7 +48,7 @@ impl<S> Lanes<S> {
 
 /// The next rows of lanes side by side.
 pub(super) struct Cross<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
-    pub(super) scan: &'a Running<'r, R, R::State>,
+    pub(super) scan: &'a Running<'r, T, R>,
     pub(super) panel: &'a Panel<'a, T>,
     pub(super) rows: Range<usize>,
     pub(super) job: &'a Job<'a>,
@@ -102,7 +102,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Cross<'_, '_, '_, T, R> {
 
 /// The rows of a group, taken at once.
 struct Group<'a, 'r, T: Copy, R: Reducer<T>> {
-    scan: &'a Running<'r, R, R::State>,
+    scan: &'a Running<'r, T, R>,
     rows: [&'a [T]; GROUP],
     /// The rows after them, to be fetched into the cache.
     next: Option<[&'a [T]; GROUP]>,
@@ -170,12 +170,9 @@ impl<T: Copy, R: Reducer<T>> Group<'_, '_, T, R> {
     }
 }
 
-impl<R, S: Clone> Running<'_, R, S> {
+impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
     /// Whether groups of rows can be taken at once.
-    fn takes_groups<T: Copy>(&self) -> bool
-    where
-        R: Reducer<T, State = S>,
-    {
+    fn takes_groups(&self) -> bool {
         R::ASSOCIATIVE && !self.exclusive && !self.reverse
     }
 
@@ -183,18 +180,15 @@ impl<R, S: Clone> Running<'_, R, S> {
     /// states of a group are in registers and those before are loaded once. Returns `false` and takes
     /// nothing if nothing is known yet or rows cannot be written so.
     #[inline(always)]
-    fn group<T: Copy>(
+    fn group(
         &self,
         rows: [&[T]; GROUP],
         next: Option<[&[T]; GROUP]>,
         k: usize,
         job: &Job<'_>,
-        lanes: &mut Lanes<S>,
+        lanes: &mut Lanes<R::State>,
         out: &mut Slots<'_, R::Out>,
-    ) -> bool
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> bool {
         let width = rows[0].len();
         let Some(&seed) = rows[0].first() else { return false };
         let before = [&lanes.blocks, &lanes.groups, &lanes.group].map(Vec::len);
@@ -211,18 +205,15 @@ impl<R, S: Clone> Running<'_, R, S> {
     /// Takes the next element of some lanes side by side, the one of number `k`, and adds their results;
     /// tells which is the first that has none.
     #[inline(always)]
-    fn row<T: Copy>(
+    fn row(
         &self,
         row: &[T],
         start: usize,
         k: usize,
         position: usize,
-        lanes: &mut Lanes<S>,
+        lanes: &mut Lanes<R::State>,
         results: &mut Vec<R::Out>,
-    ) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Gap {
         let at = start..start + row.len();
         let phase = if R::ASSOCIATIVE { k % GROUP } else { 0 };
         if self.exclusive {
@@ -236,16 +227,14 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// Takes the next element of some lanes side by side.
     #[inline(always)]
-    pub(super) fn step<T: Copy>(
+    pub(super) fn step(
         &self,
         row: &[T],
         at: Range<usize>,
         phase: usize,
         position: usize,
-        lanes: &mut Lanes<S>,
-    ) where
-        R: Reducer<T, State = S>,
-    {
+        lanes: &mut Lanes<R::State>,
+    ) {
         let states = if phase < 2 { &mut lanes.group } else { &mut lanes.pair };
         match states.get_mut(at.clone()) {
             Some(states) => {
@@ -264,10 +253,7 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// Begins a group of lanes side by side with the element of number `k`.
     #[inline(always)]
-    pub(super) fn turn<T: Copy>(&self, k: usize, lanes: &mut Lanes<S>)
-    where
-        R: Reducer<T, State = S>,
-    {
+    pub(super) fn turn(&self, k: usize, lanes: &mut Lanes<R::State>) {
         if !R::ASSOCIATIVE || !k.is_multiple_of(GROUP) {
             return;
         }
@@ -288,10 +274,7 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// Joins the group, and at the end of a block all groups, to what comes before element `k`.
     #[inline(always)]
-    fn settle<T: Copy>(&self, k: usize, lanes: &mut Lanes<S>)
-    where
-        R: Reducer<T, State = S>,
-    {
+    fn settle(&self, k: usize, lanes: &mut Lanes<R::State>) {
         let Lanes { blocks, groups, before, group, pair } = lanes;
         self.append(groups, group);
         if k.is_multiple_of(BLOCK) {
@@ -303,10 +286,7 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// Joins later states, which are forgotten, to earlier ones.
     #[inline(always)]
-    pub(super) fn append<T: Copy>(&self, earlier: &mut Vec<S>, later: &mut Vec<S>)
-    where
-        R: Reducer<T, State = S>,
-    {
+    pub(super) fn append(&self, earlier: &mut Vec<R::State>, later: &mut Vec<R::State>) {
         if earlier.is_empty() {
             std::mem::swap(earlier, later);
         }
@@ -317,16 +297,13 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// The results of some lanes side by side.
     #[inline(always)]
-    fn across<T: Copy>(
+    fn across(
         &self,
-        lanes: &Lanes<S>,
+        lanes: &Lanes<R::State>,
         at: Range<usize>,
         paired: bool,
         results: &mut Vec<R::Out>,
-    ) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Gap {
         let (before, group) = (lanes.before.get(at.clone()), lanes.group.get(at.clone()));
         let pair = lanes.pair.get(at.clone()).filter(|_| paired);
         match (before, group, pair) {

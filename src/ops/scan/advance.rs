@@ -8,7 +8,7 @@ use crate::ops::reduce::{Reducer, Undefined};
 
 /// The next blocks of a lane.
 pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
-    pub(super) scan: &'a Running<'r, R, R::State>,
+    pub(super) scan: &'a Running<'r, T, R>,
     pub(super) run: &'a [T],
     /// Whether it may lie farther than the caches.
     pub(super) far: bool,
@@ -78,19 +78,16 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
     }
 }
 
-impl<R, S: Clone> Running<'_, R, S> {
+impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
     /// Takes elements one after another; tells whose result does not exist, as [`Advance`] does.
     #[inline(always)]
-    fn one_by_one<T: Copy>(
+    fn one_by_one(
         &self,
         part: &[T],
         places: Places,
-        carry: &mut Option<S>,
+        carry: &mut Option<R::State>,
         results: &mut [R::Out],
-    ) -> Gap
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Gap {
         let mut gap = None;
         for (k, (&x, result)) in part.iter().zip(results).enumerate() {
             let before = self.exclusive.then(|| carry.clone().or_else(|| self.reducer.empty()));

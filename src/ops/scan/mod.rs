@@ -259,7 +259,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
     fn running<'r, A: Expr<Elem = E::Elem>>(
         &'r self,
         along: &Along<'_, A>,
-    ) -> Result<Running<'r, R, R::State>> {
+    ) -> Result<Running<'r, E::Elem, R>> {
         let mut scan = Running {
             reducer: &self.reducer,
             extent: along.extent(),
@@ -275,7 +275,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
     fn carries<A: Expr<Elem = E::Elem>>(
         &self,
         along: &Along<'_, A>,
-        scan: &Running<'_, R, R::State>,
+        scan: &Running<'_, E::Elem, R>,
     ) -> Result<Vec<Vec<R::State>>> {
         let Some(tasks) = along.tasks(scan) else { return Ok(Vec::new()) };
         let [items, lengths, columns] = tasks.cuts();

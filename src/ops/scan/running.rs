@@ -11,13 +11,13 @@ use crate::ops::reduce::{Reducer, Undefined};
 use smallvec::SmallVec;
 
 /// A scan at work.
-pub(super) struct Running<'s, R, S> {
+pub(super) struct Running<'s, T: Copy, R: Reducer<T>> {
     pub(super) reducer: &'s R,
     pub(super) extent: usize,
     pub(super) exclusive: bool,
     pub(super) reverse: bool,
     /// For every job, the states of its lanes before it; empty if no lane is cut.
-    pub(super) carries: Vec<Vec<S>>,
+    pub(super) carries: Vec<Vec<R::State>>,
 }
 
 /// The positions along the axis of what a scan takes one after another.
@@ -42,20 +42,17 @@ impl Places {
     }
 }
 
-impl<R, S: Clone> Running<'_, R, S> {
+impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
     /// Takes the next groups of a block and adds their results; tells why one has none, if so.
     #[inline(always)]
-    pub(super) fn part<T: Copy>(
+    pub(super) fn part(
         &self,
         part: &[T],
         places: Places,
-        carry: Option<&S>,
-        groups: &mut Option<S>,
+        carry: Option<&R::State>,
+        groups: &mut Option<R::State>,
         results: &mut [R::Out],
-    ) -> Option<Undefined>
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Option<Undefined> {
         let (fours, rest) = part.as_chunks::<GROUP>();
         let (results, last) = results.as_chunks_mut::<GROUP>();
         let (mut gap, mut done) = (None, 0);
@@ -89,18 +86,15 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// Why the result of element `k` of a part does not exist, if it does not.
     #[cold]
-    pub(super) fn reason<T: Copy>(
+    pub(super) fn reason(
         &self,
         part: &[T],
         k: usize,
         places: Places,
-        carry: Option<&S>,
-        mut groups: Option<S>,
+        carry: Option<&R::State>,
+        mut groups: Option<R::State>,
         results: &mut [R::Out],
-    ) -> Option<Undefined>
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Option<Undefined> {
         let start = k - k % GROUP;
         self.part(&part[..start], places, carry, &mut groups, &mut results[..start]);
         let (before, after) = (self.reducer.sum(carry, groups.as_ref()), places.after(start));
@@ -116,11 +110,8 @@ impl<R, S: Clone> Running<'_, R, S> {
     }
 
     /// The states within a group of fewer elements.
-    fn few<T: Copy>(&self, x: &[T], places: Places) -> SmallVec<[S; GROUP]>
-    where
-        R: Reducer<T, State = S>,
-    {
-        let mut states: SmallVec<[S; GROUP]> = SmallVec::new();
+    fn few(&self, x: &[T], places: Places) -> SmallVec<[R::State; GROUP]> {
+        let mut states: SmallVec<[R::State; GROUP]> = SmallVec::new();
         for (k, &x) in x.iter().enumerate() {
             let first = || self.reducer.first_at(x, places.position(k));
             let state = match states.last() {
@@ -139,12 +130,9 @@ impl<R, S: Clone> Running<'_, R, S> {
 
     /// The state of a block.
     #[inline(always)]
-    pub(super) fn total<T: Copy>(&self, block: &[T], places: Places) -> Option<S>
-    where
-        R: Reducer<T, State = S>,
-    {
+    pub(super) fn total(&self, block: &[T], places: Places) -> Option<R::State> {
         let (fours, rest) = block.as_chunks::<GROUP>();
-        let mut groups: Option<S> = None;
+        let mut groups: Option<R::State> = None;
         for (k, four) in fours.iter().enumerate() {
             let states = self.reducer.prefixes(four, |j| places.position(k * GROUP + j));
             groups = self.reducer.sum(groups.as_ref(), states.last());
@@ -157,15 +145,12 @@ impl<R, S: Clone> Running<'_, R, S> {
     /// none, if so. In variables throughout: what is stored piece by piece cannot be loaded as one vector at
     /// once.
     #[inline(always)]
-    fn finish_group<T: Copy>(
+    fn finish_group(
         &self,
-        before: Option<S>,
-        states: [S; GROUP],
+        before: Option<R::State>,
+        states: [R::State; GROUP],
         results: &mut [R::Out; GROUP],
-    ) -> Option<Undefined>
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Option<Undefined> {
         let [one, two, three, four] = match &before {
             Some(before) => states.map(|state| self.reducer.joined(before, &state)),
             None => states,
@@ -181,14 +166,11 @@ impl<R, S: Clone> Running<'_, R, S> {
     }
 
     #[inline(always)]
-    fn results_of<T: Copy>(
+    fn results_of(
         &self,
-        states: [S; GROUP],
+        states: [R::State; GROUP],
         results: &mut [R::Out; GROUP],
-    ) -> Option<Undefined>
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Option<Undefined> {
         let mut gap = None;
         *results = states.map(|state| {
             gap = gap.or(self.reducer.undefined(&state));
@@ -198,17 +180,14 @@ impl<R, S: Clone> Running<'_, R, S> {
     }
 
     /// As [`Self::finish_group`] for fewer elements.
-    fn finish<T: Copy>(
+    fn finish(
         &self,
-        before: Option<&S>,
-        states: &[S],
+        before: Option<&R::State>,
+        states: &[R::State],
         results: &mut [R::Out],
-    ) -> Option<Undefined>
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Option<Undefined> {
         let mut gap = None;
-        let mut put = |state: S, result: &mut R::Out| {
+        let mut put = |state: R::State, result: &mut R::Out| {
             gap = gap.or(self.reducer.undefined(&state));
             *result = self.reducer.finish(state);
         };

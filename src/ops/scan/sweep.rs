@@ -28,7 +28,7 @@ impl<T, S, U> Default for Memory<T, S, U> {
     }
 }
 
-impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, R, R::State> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
 

@@ -10,14 +10,14 @@ use crate::ops::reduce::Reducer;
 use std::sync::{Mutex, PoisonError};
 
 /// The states of all blocks of lanes that are cut into jobs.
-pub(super) struct Totals<'s, 'r, R, S> {
-    pub(super) scan: &'s Running<'r, R, S>,
+pub(super) struct Totals<'s, 'r, T: Copy, R: Reducer<T>> {
+    pub(super) scan: &'s Running<'r, T, R>,
     /// For every job, the states of its blocks, block after block.
-    pub(super) found: Mutex<Vec<Vec<S>>>,
+    pub(super) found: Mutex<Vec<Vec<R::State>>>,
 }
 
-impl<R, S> Totals<'_, '_, R, S> {
-    fn keep(&self, number: usize, states: Vec<S>) {
+impl<T: Copy, R: Reducer<T>> Totals<'_, '_, T, R> {
+    fn keep(&self, number: usize, states: Vec<R::State>) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = found.get_mut(number) {
             *slot = states;
@@ -25,18 +25,18 @@ impl<R, S> Totals<'_, '_, R, S> {
     }
 }
 
-impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::State> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
     type Out = ();
     type Memory = Memory<T, R::State, ()>;
 
-    const LARGE: bool = <Running<'_, R, R::State> as Sweep<T>>::LARGE;
+    const LARGE: bool = Running::<T, R>::LARGE;
 
     fn results(&self) -> usize {
-        Sweep::<T>::results(self.scan)
+        self.scan.results()
     }
 
     fn grain(&self) -> Option<usize> {
-        Sweep::<T>::grain(self.scan)
+        self.scan.grain()
     }
 
     fn in_order(&self) -> bool {
@@ -45,7 +45,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, R, R::Sta
 
     /// Jobs are numbered as those of the scan, so they must be cut alike.
     fn width(&self) -> usize {
-        Sweep::<T>::width(self.scan)
+        self.scan.width()
     }
 
     fn lane(

@@ -75,23 +75,20 @@ pub(super) trait Cellwise<T> {
 }
 
 /// States of cells of one reducer.
-pub(super) struct States<'r, R, S> {
+pub(super) struct States<'r, T: Copy, R: Reducer<T>> {
     reducer: &'r R,
-    counted: Vec<Folded<S>>,
+    counted: Vec<Folded<R::State>>,
     /// Of cells that are thought to have a fill value each.
-    uncounted: Vec<S>,
-    fibers: Fibers<S>,
+    uncounted: Vec<R::State>,
+    fibers: Fibers<R::State>,
     /// Whether states begin neutral.
     neutral: bool,
     /// Of runs.
-    scratch: Vec<S>,
+    scratch: Vec<R::State>,
 }
 
-impl<'r, R, S: Clone> States<'r, R, S> {
-    pub(super) fn new<T: Copy>(reducer: &'r R) -> Self
-    where
-        R: Reducer<T, State = S>,
-    {
+impl<'r, T: Copy, R: Reducer<T>> States<'r, T, R> {
+    pub(super) fn new(reducer: &'r R) -> Self {
         Self {
             reducer,
             counted: Vec::new(),
@@ -119,15 +116,12 @@ impl<'r, R, S: Clone> States<'r, R, S> {
     /// The results of cells with entries: of those `found`, or of all states that have one. Their entries are joined
     /// with fill values, as many as are missing.
     #[inline(never)]
-    pub(super) fn into_stored<T: Copy>(
+    pub(super) fn into_stored(
         self,
         cells: &Cells,
         fill: T,
         found: Option<Vec<usize>>,
-    ) -> Result<Tensor<Sparse<R::Out>>>
-    where
-        R: Reducer<T, State = S>,
-    {
+    ) -> Result<Tensor<Sparse<R::Out>>> {
         let reducer = self.reducer;
         let found = found.map_or_else(|| self.found(cells.count), Ok)?;
         let mut values = try_with_capacity(found.len())?;
@@ -145,10 +139,7 @@ impl<'r, R, S: Clone> States<'r, R, S> {
 
     /// The results of all cells; `None` if there are no entries.
     #[inline(never)]
-    pub(super) fn into_all<T: Copy>(self, cells: &Cells, fill: T) -> Result<Option<Vec<R::Out>>>
-    where
-        R: Reducer<T, State = S>,
-    {
+    pub(super) fn into_all(self, cells: &Cells, fill: T) -> Result<Option<Vec<R::Out>>> {
         let Self { reducer, counted, uncounted, neutral, .. } = self;
         if let Some(states) = uncounted.get(..cells.count).filter(|_| !uncounted.is_empty()) {
             return all_uncounted(reducer, states, cells, fill).map(Some);
@@ -191,7 +182,7 @@ fn all_uncounted<T: Copy, R: Reducer<T>>(
     list(states.iter().map(|state| reducer.finish(joined(state))))
 }
 
-impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, R, R::State> {
+impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, T, R> {
     fn may_leave_uncounted(&self, fill: T) -> bool {
         self.neutral && self.reducer.is_idempotent(fill)
     }
