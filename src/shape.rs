@@ -51,15 +51,15 @@ impl Clone for Shape {
 
 /// `f` of `0..count`, without a check for space at each step where there are few.
 #[inline(always)]
-pub(crate) fn collect_inline<T: Copy>(
+pub(crate) fn collect_inline<T: Copy, const N: usize>(
     count: usize,
     zero: T,
     mut f: impl FnMut(usize) -> T,
-) -> SmallVec<[T; 4]> {
-    if count > 4 {
+) -> SmallVec<[T; N]> {
+    if count > N {
         return (0..count).map(f).collect();
     }
-    let mut buffer = [zero; 4];
+    let mut buffer = [zero; N];
     for (k, slot) in buffer.iter_mut().enumerate().take(count) {
         *slot = f(k);
     }
@@ -108,13 +108,19 @@ impl Shape {
     /// also where another extent is 0: strides are products of extents too.
     #[inline]
     pub fn count(&self) -> Result<usize> {
+        Self::count_of(self)
+    }
+
+    /// [`Self::count`] of these extents.
+    #[inline]
+    pub(crate) fn count_of(extents: &[usize]) -> Result<usize> {
         let mut nonzero: usize = 1;
         let mut empty = false;
-        for &extent in &self.0 {
+        for &extent in extents {
             empty |= extent == 0;
             nonzero = match nonzero.checked_mul(extent.max(1)) {
                 Some(product) if product <= isize::MAX as usize => product,
-                _ => return Err(Error::ShapeOverflow { shape: self.0.to_vec() }),
+                _ => return Err(Error::ShapeOverflow { shape: extents.to_vec() }),
             };
         }
         Ok(if empty { 0 } else { nonzero })

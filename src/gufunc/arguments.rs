@@ -8,6 +8,7 @@ use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
+use std::array::from_fn;
 
 /// A tuple of operands, or an array of operands of one type, for inputs of types `I`. Sealed.
 #[diagnostic::on_unimplemented(
@@ -72,7 +73,11 @@ impl<X: IntoExpr, const N: usize> Arguments<[X::Elem; N]> for [X; N] {
 
 impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
     fn shapes(&self) -> Result<SmallVec<[Shape; 3]>> {
-        self.0.iter().map(Expr::shape).collect()
+        let mut shapes = SmallVec::new();
+        for operand in &self.0 {
+            shapes.push(operand.shape()?);
+        }
+        Ok(shapes)
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -88,18 +93,21 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
     where
         E::Elem: 'e,
     {
-        let mut operands: SmallVec<[Operand<'e, E::Elem>; N]> = SmallVec::new();
-        for (operand, arrangement) in self.0.iter().zip(arranged) {
-            let operand = Operand::new(operand, arrangement, loops, fits);
-            operands.push(operand.or_else(|error| {
-                // Those before may fail as well, and would be read later.
-                operands.iter().try_for_each(Operand::try_all)?;
-                Err(error)
-            })?);
-        }
-        let found = operands.len();
-        let inner = operands.into_inner();
-        inner.map_err(|_| Error::Rank { what: "operands", expected: N, found })
+        let mut failed = None;
+        let operands = from_fn(|k| {
+            let operand = match failed {
+                None => Operand::new(&self.0[k], &arranged[k], loops, fits),
+                Some(_) => return Operand::default(),
+            };
+            operand.unwrap_or_else(|error| {
+                failed = Some(error);
+                Operand::default()
+            })
+        });
+        let Some(error) = failed else { return Ok(operands) };
+        // Those before may fail as well, and would be read later.
+        operands.iter().try_for_each(Operand::try_all)?;
+        Err(error)
     }
 
     fn about(&self) -> (usize, Vec<String>) {
@@ -223,7 +231,7 @@ pub trait MaskOperand: Send + Sync {
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
 
     #[doc(hidden)]
-    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Operand<'e, bool>>>;
+    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Box<Operand<'e, bool>>>>;
 }
 
 /// All calls are made.
@@ -237,7 +245,7 @@ impl MaskOperand for Unmasked {
 
     fn deferred<'a>(&'a self, _visit: &mut dyn FnMut(&'a dyn Prepare)) {}
 
-    fn operand<'e>(&'e self, _loops: &Shape) -> Result<Option<Operand<'e, bool>>> {
+    fn operand<'e>(&'e self, _loops: &Shape) -> Result<Option<Box<Operand<'e, bool>>>> {
         Ok(None)
     }
 }
@@ -255,11 +263,12 @@ impl<E: Expr<Elem = bool>> MaskOperand for Filter<E> {
         self.0.deferred(visit);
     }
 
-    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Operand<'e, bool>>> {
+    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Box<Operand<'e, bool>>>> {
         let rank = self.0.shape()?.rank();
         let arranged =
             Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
-        Operand::new(&self.0, &arranged, loops, |_, _, _| true).map(Some)
+        let operand = Operand::new(&self.0, &arranged, loops, |_, _, _| true)?;
+        Ok(Some(Box::new(operand)))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::extent::{Extent, Kind};
 use super::signature::Signature;
 use crate::error::{CoreAxesFlaw, Error, Result};
-use crate::ops::cores::Arrangement;
-use crate::shape::Shape;
+use crate::ops::cores::{Arrangement, SmallSet};
+use crate::shape::{Shape, collect_inline};
 use smallvec::SmallVec;
 
 /// Axes of an argument, in some order.
@@ -29,17 +29,18 @@ pub(super) struct Options {
 }
 
 /// Which names are missing: optional ones of operands that lack axes.
-pub(super) fn missing(signature: &Signature, shapes: &[Shape]) -> Result<SmallVec<[bool; 4]>> {
-    let names = signature.names();
-    let mut missing: SmallVec<[bool; 4]> = SmallVec::from_elem(false, names.len());
+///
+/// Names of inputs come before all others, and are at most 128.
+pub(super) fn missing(signature: &Signature, shapes: &[Shape]) -> Result<SmallSet> {
+    let (names, mut missing) = (signature.names(), SmallSet::default());
     for (k, (axes, shape)) in signature.input_axes().iter().zip(shapes).enumerate() {
         loop {
-            let there = || axes.iter().filter(|name| !missing[**name]);
-            if there().count() <= shape.rank() {
+            let there = || axes.iter().filter(|name| !missing.contains(**name));
+            if axes.len() <= shape.rank() || there().count() <= shape.rank() {
                 break;
             }
             match there().find(|name| names[**name].kind == Kind::Optional) {
-                Some(&name) => missing[name] = true,
+                Some(&name) => missing.insert(name),
                 None => {
                     let optional = |name: &&usize| names[**name].kind != Kind::Optional;
                     return Err(Error::CoreRank {
@@ -60,43 +61,53 @@ pub(super) fn arguments(
     signature: &Signature,
     shapes: &[Shape],
     options: &Options,
-    missing: &[bool],
-) -> Result<(Inputs, Outputs)> {
+    missing: SmallSet,
+    (inputs, outputs): (&mut Inputs, &mut Outputs),
+) -> Result<()> {
     let refused = |flaw| Error::CoreAxes { signature: signature.to_string(), flaw };
     let lists = lists(signature, options).map_err(refused)?;
-    if (lists.is_some() || options.keepdims) && missing.contains(&true) {
+    if (lists.is_some() || options.keepdims) && !missing.is_empty() {
         return Err(refused(CoreAxesFlaw::Missing));
     }
-    let place = |argument: usize, rank: usize, lacks: SmallVec<[bool; 4]>| -> Result<Arrangement> {
-        let own = lacks.iter().filter(|lacks| !**lacks).count();
-        let given = lists.as_ref().and_then(|lists| lists.get(argument));
-        let mut core: Axes = (rank - own..rank).collect();
-        if let Some(given) = given.filter(|given| !given.is_empty() || own == 0) {
-            core = resolved(given, rank).map_err(|flaw| refused(flaw.of(argument + 1)))?;
-        }
-        let loops = (0..rank).filter(|axis| !core.contains(axis));
-        let order: Axes = loops.chain(core.iter().copied()).collect();
-        Ok(Arrangement { order, loops: rank - core.len(), core: SmallVec::new(), lacks })
-    };
-    let lacking = |axes: &[usize]| axes.iter().map(|name| missing[*name]).collect();
-    let mut inputs: SmallVec<[Arrangement; 3]> = SmallVec::new();
+    // Where the axes of an argument with so many core axes go.
+    let place =
+        |argument: usize, rank: usize, core: usize, lacks: SmallSet| -> Result<Arrangement> {
+            let own = core - lacks.len();
+            let given = lists.as_ref().and_then(|lists| lists.get(argument));
+            let (order, own) = match given.filter(|given| !given.is_empty() || own == 0) {
+                None => (collect_inline(rank, 0, |axis| axis), own),
+                Some(given) => {
+                    let core =
+                        resolved(given, rank).map_err(|flaw| refused(flaw.of(argument + 1)))?;
+                    let loops = (0..rank).filter(|axis| !core.contains(axis));
+                    (loops.chain(core.iter().copied()).collect(), core.len())
+                }
+            };
+            Ok(Arrangement { order, loops: rank - own, core: SmallVec::new(), lacks })
+        };
     for (k, (axes, shape)) in signature.input_axes().iter().zip(shapes).enumerate() {
-        inputs.push(place(k, shape.rank(), lacking(axes))?);
+        let lacks = lacking(axes.iter().map(|name| missing.contains(*name)));
+        inputs.push(place(k, shape.rank(), axes.len(), lacks)?);
     }
     let loops = inputs.iter().map(|argument| argument.loops).max().unwrap_or(0);
-    let mut outputs = SmallVec::new();
     for (k, extents) in signature.output_axes().iter().enumerate() {
-        let lacks: SmallVec<[bool; 4]> = extents
-            .iter()
-            .map(|extent| matches!(extent, Extent::Of(name) if missing[*name]))
-            .collect();
-        let own = lacks.iter().filter(|lacks| !**lacks).count();
+        let lacks =
+            extents.iter().map(|axis| matches!(axis, Extent::Of(name) if missing.contains(*name)));
+        let lacks = lacking(lacks);
+        let rank = loops + extents.len() - lacks.len();
         outputs.push(match options.keepdims {
-            true => kept(signature, shapes, &inputs, lists.as_deref(), loops).map_err(refused)?,
-            false => place(signature.inputs() + k, loops + own, lacks)?,
+            true => kept(signature, shapes, inputs, lists.as_deref(), loops).map_err(refused)?,
+            false => place(signature.inputs() + k, rank, extents.len(), lacks)?,
         });
     }
-    Ok((inputs, outputs))
+    Ok(())
+}
+
+/// Which core axes are not there.
+fn lacking(missing: impl Iterator<Item = bool>) -> SmallSet {
+    let mut lacks = SmallSet::default();
+    missing.enumerate().filter(|(_, missing)| *missing).for_each(|(axis, _)| lacks.insert(axis));
+    lacks
 }
 
 /// The axes that were given, a list for each argument, as far as any were.
@@ -190,5 +201,5 @@ fn kept(
     let rank = loops + count;
     let ones = resolved(&raw, rank).map_err(|flaw| flaw.of(signature.inputs() + 1))?;
     let order = (0..rank).filter(|axis| !ones.contains(axis)).chain(ones.iter().copied()).collect();
-    Ok(Arrangement { order, loops, core: SmallVec::new(), lacks: SmallVec::new() })
+    Ok(Arrangement { order, loops, ..Arrangement::default() })
 }

@@ -6,7 +6,7 @@ use super::fit::Fit;
 use crate::error::{Cause, Error, Result};
 use crate::map::AddressMap;
 use crate::ops::cores::{self, Calls, Cut, Operand, Row, Source, Work};
-use crate::shape::Shape;
+use crate::shape::{Shape, collect_inline};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(super) struct Masked<I>(PhantomData<I>);
 
 impl<I: cores::Inputs> cores::Inputs for Masked<I> {
     type Operands<'e>
-        = (I::Operands<'e>, Option<Operand<'e, bool>>)
+        = (I::Operands<'e>, Option<Box<Operand<'e, bool>>>)
     where
         Self: 'e;
     type Buffers = (I::Buffers, Vec<bool>);
@@ -37,7 +37,7 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
 
     fn sources<'s>((operands, mask): &'s Self::Operands<'_>) -> cores::Sources<'s> {
         let mut sources = I::sources(operands);
-        sources.extend(mask.as_ref().map(Operand::source));
+        sources.extend(mask.as_deref().map(Operand::source));
         sources
     }
 
@@ -52,7 +52,7 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
 
     fn try_all((operands, mask): &Self::Operands<'_>) -> Result<()> {
         I::try_all(operands)?;
-        mask.as_ref().map_or(Ok(()), Operand::try_all)
+        mask.as_deref().map_or(Ok(()), Operand::try_all)
     }
 
     fn slices<'g>(
@@ -71,7 +71,7 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
 /// A call whose operands are known.
 pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
     fit: &'c Fit,
-    operands: (<I as cores::Inputs>::Operands<'c>, Option<Operand<'c, bool>>),
+    operands: (<I as cores::Inputs>::Operands<'c>, Option<Box<Operand<'c, bool>>>),
     or: Option<O::Elems>,
     /// Elements of a core of each output.
     results: SmallVec<[usize; 2]>,
@@ -79,6 +79,7 @@ pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
 
 impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
     /// `fits` tells which cores of inputs need not be row-major.
+    #[inline(always)]
     pub(super) fn new<X: Held<I>, M: MaskOperand>(
         (operands, mask): (&'c X, &'c M),
         or: Option<O::Elems>,
@@ -91,8 +92,10 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
             <I as cores::Inputs>::try_all(&operands)?;
             Err(error)
         })?;
-        let results = fit.outputs.iter().map(|output| output.elements());
-        let results = results.collect::<Result<SmallVec<[usize; 2]>>>()?;
+        let mut results = SmallVec::new();
+        for output in &fit.outputs {
+            results.push(output.elements()?);
+        }
         Ok(Self { fit, operands: (operands, mask), or, results })
     }
 
@@ -152,8 +155,10 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
 /// Where each element of output `k` lies among results that come loop first.
 pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
     let output = &fit.outputs[k];
-    let core = output.core.iter().zip(&output.lacks).filter(|(_, lacks)| !**lacks);
-    let extents = fit.loops.iter().chain(core.map(|(extent, _)| extent)).copied();
+    if output.is_in_order() {
+        return AddressMap::row_major(&fit.shapes[k]);
+    }
+    let extents = fit.loops.iter().copied().chain(output.present());
     let mut map = AddressMap::row_major(&extents.collect())?;
     for axis in map.rank()..output.order.len() {
         map = map.insert_axis(axis)?;
@@ -188,18 +193,26 @@ impl<'w, I: Inputs, O: Outputs> Calling<'w, I, O> {
         fit: &'w Fit,
         inputs: impl Iterator<Item = &'s [isize]>,
     ) -> Self {
-        let arguments = || fit.inputs.iter().chain(&fit.outputs);
-        let mut steps = SmallVec::from_elem(0, fit.inputs.len() + fit.outputs.len());
-        inputs.for_each(|own| steps.extend_from_slice(own));
-        fit.outputs.iter().for_each(|output| steps.extend(Source::packed(&output.core)));
-        let extents = fit.dims.iter().map(|extent| extent.unwrap_or(1));
+        let count = fit.inputs.len() + fit.outputs.len();
+        let core = |k: usize| match k.checked_sub(fit.inputs.len()) {
+            None => fit.inputs[k].core.as_slice(),
+            Some(k) => fit.outputs[k].core.as_slice(),
+        };
+        let mut steps: SmallVec<[isize; 12]> = SmallVec::from_elem(0, count);
+        inputs.for_each(|own| own.iter().for_each(|stride| steps.push(*stride)));
+        for output in &fit.outputs {
+            Source::packed(&output.core).iter().for_each(|stride| steps.push(*stride));
+        }
         Self {
             function,
             loops: &fit.loops,
-            dimensions: std::iter::once(0).chain(extents).collect(),
+            dimensions: collect_inline(fit.dims.len() + 1, 0, |k| match k {
+                0 => 0,
+                k => fit.dims[k - 1].unwrap_or(1),
+            }),
             steps,
-            lens: arguments().map(|argument| argument.core.iter().product()).collect(),
-            shapes: arguments().map(|argument| argument.core.as_slice()).collect(),
+            lens: collect_inline(count, 0, |k| core(k).iter().product()),
+            shapes: collect_inline(count, &[][..], core),
             packed: true,
             clear: false,
             or: None,

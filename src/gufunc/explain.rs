@@ -26,7 +26,7 @@ pub(super) fn explain<I: Inputs, O: Outputs>(
     )?;
     for (k, source) in prepared.sources().iter().enumerate() {
         let what = match k < inputs {
-            true => format!("operand {}: cores {:?}", k + 1, source.core.as_slice()),
+            true => format!("operand {}: cores {:?}", k + 1, fit.inputs[k].core.as_slice()),
             false => "mask:".into(),
         };
         let how = match source {

@@ -4,12 +4,12 @@ use super::axes::{Axes, Inputs, Options, Outputs, arguments, missing};
 use super::extent::{Extent, Kind};
 use super::signature::Signature;
 use crate::error::{Error, Result};
-use crate::ops::cores::Arrangement;
-use crate::shape::{Align, Shape};
+use crate::ops::cores::{Arrangement, SmallSet};
+use crate::shape::{Align, Shape, collect_inline};
 use smallvec::SmallVec;
 
 /// A call fitted to shapes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Fit {
     /// Extents of the names, if they are not missing.
     pub(super) dims: SmallVec<[Option<usize>; 4]>,
@@ -94,45 +94,46 @@ pub(super) fn fit(
     outs: Option<&[Shape]>,
     options: &Options,
     given: Option<Given<'_>>,
-) -> Result<Box<Fit>> {
+    fit: &mut Fit,
+) -> Result<()> {
     let missing = missing(signature, shapes)?;
-    let (inputs, outputs) = arguments(signature, shapes, options, &missing)?;
-    let mut dims = extents(signature, shapes, &inputs, &missing)?;
-    let mut loops = Shape::default();
+    let Fit { inputs, outputs, loops, .. } = fit;
+    arguments(signature, shapes, options, missing, (inputs, outputs))?;
+    let mut dims = extents(signature, shapes, inputs, missing)?;
     for (k, (argument, shape)) in inputs.iter().zip(shapes).enumerate() {
-        let own = argument.order[..argument.loops].iter().map(|&axis| shape[axis]).collect();
-        loops = if k == 0 { own } else { loops.join(&own, Align::Right, k + 1)? };
+        let own = collect_inline(argument.loops, 0, |axis| shape[argument.order[axis]]).into();
+        *loops = if k == 0 { own } else { loops.join(&own, Align::Right, k + 1)? };
     }
-    let inner = |shape: &Shape, argument: &Arrangement| -> SmallVec<[usize; 4]> {
-        argument.core_axes().iter().map(|&axis| shape[axis]).collect()
+    let known = |dims: &[Option<usize>]| {
+        let dims = dims.iter().enumerate();
+        dims.map(|(name, dim)| dim.is_some() || missing.contains(name)).collect()
     };
-    let known = dims.clone();
+    let known: SmallVec<[bool; 4]> = given.map(|_| known(&dims)).unwrap_or_default();
     for ((extents, argument), out) in
-        signature.output_axes().iter().zip(&outputs).zip(outs.into_iter().flatten())
+        signature.output_axes().iter().zip(&*outputs).zip(outs.into_iter().flatten())
     {
         if out.rank() != argument.order.len() || options.keepdims {
             continue;
         }
-        let present = extents.iter().zip(&argument.lacks).filter(|(_, lacks)| !**lacks);
-        for ((extent, _), own) in present.zip(inner(out, argument)) {
+        let present = extents.iter().enumerate();
+        let present = present.filter(|(axis, _)| !argument.lacks.contains(*axis));
+        for ((_, extent), &axis) in present.zip(argument.core_axes()) {
             if let Extent::Of(name) = extent {
-                dims[*name].get_or_insert(own);
+                dims[*name].get_or_insert(out[axis]);
             }
         }
     }
     if let Some(given) = given {
-        let both = known.iter().zip(&missing);
-        let known: SmallVec<_> = both.map(|(dim, missing)| dim.is_some() || *missing).collect();
         given(&mut CoreDims { signature, dims: &mut dims, known })?;
     }
-    let mut fit = Box::new(Fit { dims, loops, inputs, outputs, shapes: SmallVec::new() });
-    fit.cores(signature, options, &missing)?;
+    fit.dims = dims;
+    fit.cores(signature, options, missing)?;
     for (shape, out) in fit.shapes.iter().zip(outs.into_iter().flatten()) {
         if shape != out {
             return Err(Error::Destination { expected: out.to_vec(), found: shape.to_vec() });
         }
     }
-    Ok(fit)
+    Ok(())
 }
 
 /// Extents by name, but for those that are fixed or not known.
@@ -149,20 +150,24 @@ impl Fit {
     }
 
     /// Core extents of all arguments, and shapes of the results.
-    fn cores(&mut self, signature: &Signature, options: &Options, missing: &[bool]) -> Result<()> {
+    fn cores(&mut self, signature: &Signature, options: &Options, missing: SmallSet) -> Result<()> {
         let known = Known { signature, dims: &self.dims, missing, empty: options.empty };
         for (argument, axes) in self.inputs.iter_mut().zip(signature.input_axes()) {
-            argument.core = axes.iter().map(|&name| known.name(name)).collect::<Result<_>>()?;
+            for &name in axes {
+                argument.core.push(known.name(name)?);
+            }
         }
         for (argument, axes) in self.outputs.iter_mut().zip(signature.output_axes()) {
-            argument.core = axes.iter().map(|axis| known.extent(axis)).collect::<Result<_>>()?;
+            for axis in axes {
+                argument.core.push(known.extent(axis)?);
+            }
         }
         for argument in &self.outputs {
             let shape = if options.keepdims {
                 let mut shape: Axes = SmallVec::from_elem(1, argument.order.len());
                 let loops = argument.order.iter().zip(self.loops.iter());
                 loops.for_each(|(&axis, &extent)| shape[axis] = extent);
-                shape.into_iter().collect()
+                shape.into()
             } else {
                 shape_of(argument, &self.loops)
             };
@@ -178,7 +183,7 @@ impl Fit {
 pub(super) struct Known<'f> {
     pub(super) signature: &'f Signature,
     pub(super) dims: &'f [Option<usize>],
-    pub(super) missing: &'f [bool],
+    pub(super) missing: SmallSet,
     /// Whether a sum of names one of which is 0 is 0.
     pub(super) empty: bool,
 }
@@ -190,7 +195,7 @@ impl Known<'_> {
 
     /// The extent of a name, 1 if it is missing.
     pub(super) fn name(&self, name: usize) -> Result<usize> {
-        match (self.missing[name], self.dims[name]) {
+        match (self.missing.contains(name), self.dims[name]) {
             (true, _) => Ok(1),
             (_, extent) => extent.ok_or_else(|| self.unknown(name)),
         }
@@ -227,11 +232,10 @@ impl Known<'_> {
 
 /// The shape of a result: `loops`, then the core axes that it has, each at its place.
 fn shape_of(argument: &Arrangement, loops: &[usize]) -> Shape {
-    let core = argument.core.iter().zip(&argument.lacks).filter(|(_, lacks)| !**lacks);
-    let extents = loops.iter().chain(core.map(|(extent, _)| extent));
+    let extents = loops.iter().copied().chain(argument.present());
     let mut shape: Axes = SmallVec::from_elem(0, argument.order.len());
-    argument.order.iter().zip(extents).for_each(|(&axis, &extent)| shape[axis] = extent);
-    shape.into_iter().collect()
+    argument.order.iter().zip(extents).for_each(|(&axis, extent)| shape[axis] = extent);
+    shape.into()
 }
 
 /// The extents of names that inputs have.
@@ -239,7 +243,7 @@ pub(super) fn extents(
     signature: &Signature,
     shapes: &[Shape],
     inputs: &[Arrangement],
-    missing: &[bool],
+    missing: SmallSet,
 ) -> Result<SmallVec<[Option<usize>; 4]>> {
     let names = signature.names();
     let mut dims: SmallVec<[Option<usize>; 4]> = SmallVec::new();
@@ -249,7 +253,7 @@ pub(super) fn extents(
         _ => None,
     }));
     for (k, (axes, shape)) in signature.input_axes().iter().zip(shapes).enumerate() {
-        let there = axes.iter().filter(|name| !missing[**name]);
+        let there = axes.iter().filter(|name| !missing.contains(**name));
         for (&name, &axis) in there.zip(inputs[k].core_axes()) {
             let (extent, stretches) = (shape[axis], names[name].kind == Kind::Stretching);
             match dims[name] {

@@ -55,7 +55,9 @@ impl Rules {
             .extents
             .as_deref()
             .map(|extents| extents as &dyn Fn(&mut CoreDims<'_>) -> Result<()>);
-        fit(self.signature()?, shapes, outs, options, extents)
+        let mut made = Box::<Fit>::default();
+        fit(self.signature()?, shapes, outs, options, extents, &mut made)?;
+        Ok(made)
     }
 
     /// Fits the signature to shapes, with extents by name for those that are in none of them.
@@ -69,7 +71,9 @@ impl Rules {
             dims.give(given);
             self.extents.as_deref().map_or(Ok(()), |extents| extents(dims))
         };
-        fit(self.signature()?, shapes, None, options, Some(&extents))
+        let mut made = Box::<Fit>::default();
+        fit(self.signature()?, shapes, None, options, Some(&extents), &mut made)?;
+        Ok(made)
     }
 }
 

@@ -80,6 +80,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     /// The call with operands that are ready to be read.
+    #[inline(always)]
     pub(super) fn prepared<'f>(&self, fit: &'f Fit) -> Result<Prepared<'f, I, O>>
     where
         'c: 'f,

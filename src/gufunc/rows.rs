@@ -8,7 +8,7 @@ use super::extent::{Extent, Kind};
 use super::fit::{Fit, Known, extents};
 use super::signature::Signature;
 use crate::error::{Error, Result};
-use crate::ops::cores::{self, Source};
+use crate::ops::cores::{self, SmallSet, Source};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
@@ -58,10 +58,7 @@ impl CoreFit {
 
     /// Extents of the core axes that each output has.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = SmallVec<[usize; 4]>> + '_ {
-        self.0.outputs.iter().map(|output| {
-            let there = output.core.iter().zip(&output.lacks).filter(|(_, lacks)| !**lacks);
-            there.map(|(&extent, _)| extent).collect()
-        })
+        self.0.outputs.iter().map(|output| output.present().collect())
     }
 }
 
@@ -85,7 +82,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     pub(crate) fn core_ranks(&self, shapes: &[Shape]) -> Result<CoreRanks> {
         let signature = self.signature()?;
         let missing = missing(signature, shapes)?;
-        let (inputs, outputs) = arguments(signature, shapes, &self.options, &missing)?;
+        let (mut inputs, mut outputs) = Default::default();
+        arguments(signature, shapes, &self.options, missing, (&mut inputs, &mut outputs))?;
         Ok(CoreRanks {
             inputs: inputs.iter().map(|input| input.order.len() - input.loops).collect(),
             orders: inputs.into_iter().map(|input| input.order).collect(),
@@ -108,7 +106,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let missing = missing(signature, &shapes_of(cores))?;
         let mut given = Given::from_elem(None, signature.names().len());
         for (axes, out) in signature.output_axes().iter().zip(outs) {
-            let there = axes.iter().filter(|axis| !is_missing(axis, &missing));
+            let there = axes.iter().filter(|axis| !is_missing(axis, missing));
             for (axis, extent) in there.zip(out) {
                 if let Extent::Of(name) = axis {
                     given[*name] = given[*name].or(extent);
@@ -127,11 +125,9 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let signature = self.signature()?;
         let missing = missing(signature, &shapes_of(cores))?;
         let named = || {
-            signature
-                .input_axes()
-                .iter()
-                .zip(cores)
-                .flat_map(|(axes, core)| axes.iter().filter(|name| !missing[**name]).zip(core))
+            signature.input_axes().iter().zip(cores).flat_map(|(axes, core)| {
+                axes.iter().filter(|name| !missing.contains(**name)).zip(core)
+            })
         };
         // An extent that differs is taken for one that meets the others.
         let any = |name: usize| match signature.names()[name].kind {
@@ -141,11 +137,13 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let mut met = named().map(|(&name, extent)| extent.unwrap_or_else(|| any(name)));
         let shapes: Vec<Shape> =
             cores.iter().map(|core| met.by_ref().take(core.len()).collect()).collect();
-        let (inputs, _) = arguments(signature, &shapes, &Options::default(), &missing)?;
-        let mut dims = extents(signature, &shapes, &inputs, &missing)?;
-        let unknown =
-            dims.iter_mut().zip(&missing).zip(given).filter(|((_, missing), _)| !**missing);
-        unknown.for_each(|((dim, _), given)| *dim = dim.or(*given));
+        let (mut inputs, mut outputs) = Default::default();
+        let options = Options::default();
+        arguments(signature, &shapes, &options, missing, (&mut inputs, &mut outputs))?;
+        let mut dims = extents(signature, &shapes, &inputs, missing)?;
+        let unknown = dims.iter_mut().zip(given).enumerate();
+        let unknown = unknown.filter(|(name, _)| !missing.contains(*name));
+        unknown.for_each(|(_, (dim, given))| *dim = dim.or(*given));
         Ok(dims)
     }
 
@@ -165,26 +163,26 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let missing = missing(signature, &shapes)?;
         let mut dims = self.core_dims(cores, given)?;
         let names = 0..signature.names().len();
-        let unknown = names.filter(|&name| dims[name].is_none() && !missing[name]);
+        let unknown = names.filter(|&name| dims[name].is_none() && !missing.contains(name));
         if !self.inner.rules.gives_extents() {
             // Known of no call.
-            let known = Known { signature, dims: &dims, missing: &missing, empty: false };
+            let known = Known { signature, dims: &dims, missing, empty: false };
             unknown.map(|name| known.name(name)).collect::<Result<Vec<_>>>()?;
         }
         for (axes, core) in signature.input_axes().iter().zip(cores) {
-            let there = axes.iter().filter(|name| !missing[**name]);
+            let there = axes.iter().filter(|name| !missing.contains(**name));
             for (&name, _) in there.zip(core).filter(|(_, extent)| extent.is_none()) {
                 dims[name] = None;
             }
         }
-        let known = Known { signature, dims: &dims, missing: &missing, empty: self.options.empty };
-        let differs = |name: usize| !missing[name] && dims[name].is_none();
+        let known = Known { signature, dims: &dims, missing, empty: self.options.empty };
+        let differs = |name: usize| !missing.contains(name) && dims[name].is_none();
         let extent = |extent: &Extent| match extent {
             Extent::Of(name) if differs(*name) => Ok(None),
             Extent::Sum(sum) if sum.names().any(differs) => Ok(None),
             extent => known.extent(extent).map(Some),
         };
-        let there = |axis: &&Extent| !is_missing(axis, &missing);
+        let there = |axis: &&Extent| !is_missing(axis, missing);
         let of = |axes: &Vec<Extent>| axes.iter().filter(there).map(extent).collect();
         signature.output_axes().iter().map(of).collect()
     }
@@ -208,8 +206,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
 }
 
 /// Whether an axis of an output is not there, as its name is in no operand.
-fn is_missing(axis: &Extent, missing: &[bool]) -> bool {
-    matches!(axis, Extent::Of(name) if missing[*name])
+fn is_missing(axis: &Extent, missing: SmallSet) -> bool {
+    matches!(axis, Extent::Of(name) if missing.contains(*name))
 }
 
 /// Calls with cores of the same extents, row-major.

@@ -36,10 +36,13 @@ pub(crate) struct Arranged<'w, W> {
 }
 
 impl<'w, W: Writer> Arranged<'w, W> {
+    #[inline]
     pub(crate) fn new(out: &'w mut Tensor<W>, arrangement: &Arrangement) -> Result<Self> {
         out.address_map().check_injective()?;
         let order = arrangement.order.clone();
-        Ok(Self { view: out.view_mut().transpose(&order)?, order })
+        let view = out.view_mut();
+        let view = if arrangement.is_in_order() { view } else { view.transpose(&order)? };
+        Ok(Self { view, order })
     }
 
     /// An error of a box as one of the destination.

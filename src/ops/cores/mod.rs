@@ -11,6 +11,7 @@ mod tuples;
 
 pub(crate) use destination::Arranged;
 pub use destination::Destination;
+pub(crate) use operand::SmallSet;
 pub use operand::{Arrangement, Operand, Source};
 pub(crate) use tuples::Sources;
 pub use tuples::{Inputs, Outputs};
@@ -18,7 +19,7 @@ pub use tuples::{Inputs, Outputs};
 use crate::error::{Error, Result};
 use crate::expr::Boxes;
 use crate::kernel::{self, join};
-use crate::shape::{Index, Shape};
+use crate::shape::{Index, Shape, collect_inline};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -122,8 +123,10 @@ impl Calls<'_> {
     fn first_alone(&self, sources: &[&Source]) -> SmallVec<[Range<usize>; 4]> {
         let nothing =
             self.results.iter().all(|n| *n == 0) && sources.iter().all(|s| s.elements == 0);
-        let alone = nothing && product(self.loops) > COUNTLESS;
-        self.loops.iter().map(|_| 0..1).filter(|_| alone).collect()
+        if !nothing || product(self.loops) <= COUNTLESS {
+            return SmallVec::new();
+        }
+        self.loops.iter().map(|_| 0..1).collect()
     }
 
     /// Makes all calls, with their results to destinations. `kept` tells whether calls find there what they change.
@@ -272,17 +275,17 @@ impl Group<'_> {
             None => (None, &[][..]),
         };
         let count = row.map_or(1, |(_, count)| *count);
-        let steps: SmallVec<[isize; 4]> = match row {
-            Some((axis, _)) => step(*axis).collect(),
-            None => SmallVec::from_elem(0, self.sources.len()),
-        };
+        let steps: SmallVec<[isize; 4]> = collect_inline(self.sources.len(), 0, |k| match row {
+            Some((axis, _)) => self.sources[k].step(ranges, *axis),
+            None => 0,
+        });
         let rows: usize = outer.iter().map(|(_, extent)| extent).product();
         let starts = (0..loops.rank()).map(|axis| range(loops, ranges, axis).start);
-        let mut first = loops.ravel(&starts.collect::<Index>());
-        let (mut out, mut offsets) = (out, SmallVec::<[isize; 4]>::new());
+        let mut first = if ranges.is_empty() { 0 } else { loops.ravel(&starts.collect::<Index>()) };
+        let mut out = out;
         for row in 0..rows {
-            offsets.clear();
-            offsets.extend(self.sources.iter().map(|source| source.start(ranges)));
+            let mut offsets: SmallVec<[isize; 4]> =
+                collect_inline(self.sources.len(), 0, |k| self.sources[k].start(ranges));
             let mut rest = row;
             for &(axis, extent) in outer {
                 let digit = (rest % extent) as isize;

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_copies, erased, first_error};
 use crate::expr::{for_each_piece, lies_turned, room, selectors};
 use crate::map::AddressMap;
-use crate::shape::{Align, Shape};
+use crate::shape::{Align, Shape, collect_inline};
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -24,15 +24,53 @@ pub struct Arrangement {
     /// Core extents, 1 for an axis that it lacks.
     pub(crate) core: SmallVec<[usize; 4]>,
     /// Which core axes it lacks.
-    pub(crate) lacks: SmallVec<[bool; 4]>,
+    pub(crate) lacks: SmallSet,
+}
+
+/// A set of numbers below 128.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SmallSet(u128);
+
+impl SmallSet {
+    pub(crate) fn contains(self, number: usize) -> bool {
+        number < 128 && (self.0 >> number) & 1 == 1
+    }
+
+    /// Adds a number below 128.
+    pub(crate) fn insert(&mut self, number: usize) {
+        self.0 |= 1 << number;
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
 }
 
 impl Arrangement {
     /// Lanes along an axis of a shape.
     pub(crate) fn lanes(shape: &Shape, axis: usize) -> Self {
-        let order = (0..shape.rank()).filter(|k| *k != axis).chain([axis]).collect();
+        let loops = shape.rank() - 1;
+        let order = collect_inline(shape.rank(), 0, |k| match k {
+            k if k == loops => axis,
+            k => k + usize::from(k >= axis),
+        });
         let core = SmallVec::from_slice(&shape[axis..=axis]);
-        Self { order, loops: shape.rank() - 1, core, lacks: SmallVec::from_slice(&[false]) }
+        Self { order, loops, core, lacks: SmallSet::default() }
+    }
+
+    /// Whether the axes stand in their order.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.order.iter().enumerate().all(|(k, axis)| k == *axis)
+    }
+
+    /// The core extents that it has.
+    pub(crate) fn present(&self) -> impl Iterator<Item = usize> + Clone {
+        let core = self.core.iter().copied().enumerate();
+        core.filter(|(axis, _)| !self.lacks.contains(*axis)).map(|(_, extent)| extent)
     }
 
     /// The axes that are core axes.
@@ -42,13 +80,13 @@ impl Arrangement {
 
     /// Elements of a core.
     pub(crate) fn elements(&self) -> Result<usize> {
-        self.core.iter().copied().collect::<Shape>().count()
+        Shape::count_of(&self.core)
     }
 
     /// A map with as many loop axes first as a loop has, then the core axes, stretched to their extents.
     pub(crate) fn arranged(&self, map: AddressMap, rank: usize) -> Result<AddressMap> {
         let mut map = map.transpose(&self.order)?;
-        for (axis, _) in self.lacks.iter().enumerate().filter(|(_, lacks)| **lacks) {
+        for axis in (0..self.core.len()).filter(|axis| self.lacks.contains(*axis)) {
             map = map.insert_axis(self.loops + axis)?;
         }
         for _ in self.loops..rank {
@@ -61,11 +99,10 @@ impl Arrangement {
 }
 
 /// Where the cores of an operand lie.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Source {
     /// Extents of the loop axes, 1 where it stretches.
     loops: SmallVec<[usize; 4]>,
-    pub(crate) core: SmallVec<[usize; 4]>,
     /// Elements of a core.
     pub(crate) elements: usize,
     /// Steps along the loop axes, and of the core axes, in memory.
@@ -162,6 +199,13 @@ pub struct Operand<'e, T: Clone> {
     views: Option<Box<[Lazy<Boxed<'e, T>>; 2]>>,
 }
 
+/// One without cores.
+impl<T: Clone> Default for Operand<'_, T> {
+    fn default() -> Self {
+        Self { source: Source::default(), memory: Cow::Borrowed(&[]), views: None }
+    }
+}
+
 impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     /// An operand of the calls of a loop. `fits` tells whether cores of these extents and strides, with this step
     /// along the last axis of the loop, need not be row-major.
@@ -174,52 +218,50 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     ) -> Result<Self> {
         let shape = e.shape()?;
         let missing = loops.rank() - arrangement.loops;
-        let own = arrangement.order[..arrangement.loops].iter().map(|&axis| shape[axis]);
-        let own: SmallVec<[usize; 4]> = std::iter::repeat_n(1, missing).chain(own).collect();
         let mut source = Source {
             elements: arrangement.elements()?,
-            loops: own,
-            core: arrangement.core.clone(),
+            loops: collect_inline(loops.rank(), 1, |k| match k.checked_sub(missing) {
+                Some(own) => shape[arrangement.order[own]],
+                None => 1,
+            }),
+            strides: Source::packed(&arrangement.core),
             offset: 0,
-            steps: SmallVec::from_elem(0, loops.rank()),
-            strides: SmallVec::from_elem(0, arrangement.core.len()),
+            steps: SmallVec::new(),
             direct: true,
             at_once: PACKED,
             packed: true,
             held: false,
         };
         if source.elements == 0 || loops.contains(&0) {
-            source.strides = Source::packed(&source.core);
+            source.steps = SmallVec::from_elem(0, loops.rank());
             return Ok(Self { source, memory: Cow::Borrowed(&[]), views: None });
         }
         if let Some((memory, map)) = e.in_memory()
             && let Some(axes) = map.linear_axes()
         {
             let stride = |axis: usize| if axes[axis].extent == 1 { 0 } else { axes[axis].stride };
-            for k in 0..arrangement.loops {
-                source.steps[missing + k] = stride(arrangement.order[k]);
-            }
-            let mut present = arrangement.core_axes().iter();
-            for (k, lacks) in arrangement.lacks.iter().enumerate().filter(|(_, lacks)| !**lacks) {
-                debug_assert!(!lacks);
-                source.strides[k] = present.next().map_or(0, |&axis| stride(axis));
-            }
+            let own_step =
+                |k: usize| k.checked_sub(missing).map_or(0, |k| stride(arrangement.order[k]));
+            source.steps = collect_inline(loops.rank(), 0, own_step);
             source.offset = map.top().offset() as isize;
-            let packed = Source::packed(&source.core);
-            let mut each = source.core.iter().zip(&source.strides).zip(&packed);
-            let is_packed = each.all(|((extent, own), packed)| *extent == 1 || own == packed);
-            source.packed = is_packed;
-            if is_packed {
-                source.strides = packed;
-            }
+            let (core, lacks) = (&arrangement.core, arrangement.lacks);
+            let mut present = arrangement.core_axes().iter();
+            let strides: SmallVec<[isize; 4]> = collect_inline(core.len(), 0, |k| {
+                let axis = if lacks.contains(k) { None } else { present.next() };
+                axis.map_or(0, |&axis| stride(axis))
+            });
+            let mut each = core.iter().zip(&strides).zip(&source.strides);
+            source.packed = each.all(|((extent, own), packed)| *extent == 1 || own == packed);
             let step = source.steps.last().copied().unwrap_or(0);
-            let lies = is_packed || fits(&source.core, &source.strides, step);
+            let lies = source.packed || fits(core, &strides, step);
             if lies && source.is_in_rows(loops) {
+                if !source.packed {
+                    source.strides = strides;
+                }
                 return Ok(Self { source, memory: Cow::Borrowed(memory), views: None });
             }
         }
         (source.direct, source.packed) = (false, true);
-        source.strides = Source::packed(&source.core);
         let (mut far, mut sparse) = (false, false);
         e.leaves(&mut |leaf| {
             far |= leaf.access != Access::Slice;

@@ -10,7 +10,6 @@ use crate::kernel::{self, Filled};
 use crate::memory::push;
 use crate::ops::cores::{Arrangement, Calls, Operand, Row, Source, Work};
 use crate::shape::{Align, Shape};
-use smallvec::SmallVec;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
@@ -153,7 +152,7 @@ fn matrices<'a, E: Expr>(
         order: (0..shape.rank()).collect(),
         loops,
         core: shape[loops..].iter().copied().collect(),
-        lacks: SmallVec::from_slice(&[false; 2]),
+        ..Arrangement::default()
     };
     Operand::new(&operand.0, &arrangement, &sizes.front, |_, strides, _| {
         method.takes::<E::Elem>(sizes.sides, argument, last_two(strides))
