@@ -367,16 +367,6 @@ pub enum Error {
         /// The axis.
         axis: usize,
     },
-    /// A list that has not one key for each element along an axis.
-    #[error("axis {axis} has extent {extent} and needs as many keys, found {found}")]
-    Keys {
-        /// The axis.
-        axis: usize,
-        /// Its extent.
-        extent: usize,
-        /// Number of keys.
-        found: usize,
-    },
     /// A key of no group.
     #[error("key {key} at {at} is of no group: there are {groups}")]
     Key {
@@ -606,16 +596,6 @@ pub enum Error {
         window: usize,
         /// Extent of the axis.
         extent: usize,
-    },
-    /// Coordinates along an axis, not one for each of its elements.
-    #[error("axis {axis} has extent {extent} and {found} coordinates")]
-    Coordinates {
-        /// Axis of the view.
-        axis: usize,
-        /// Extent of the axis.
-        extent: usize,
-        /// Number of coordinates.
-        found: usize,
     },
     /// A coordinate that is that of a neighbour, where derivatives divide by their distance.
     #[error(

@@ -300,24 +300,27 @@ impl FromIterator<usize> for Shape {
     }
 }
 
-impl<const N: usize> From<[usize; N]> for Shape {
-    #[inline]
-    fn from(extents: [usize; N]) -> Self {
-        Self(Index::from_slice(&extents))
-    }
-}
-
-impl From<&[usize]> for Shape {
-    #[inline]
-    fn from(extents: &[usize]) -> Self {
-        Self(Index::from_slice(extents))
-    }
-}
-
 impl From<Vec<usize>> for Shape {
     fn from(extents: Vec<usize>) -> Self {
         Self(Index::from_vec(extents))
     }
+}
+
+macro_rules! from_lists {
+    ($([$($generics:tt)*] $List:ty;)*) => { $(
+        impl<$($generics)*> From<$List> for Shape {
+            #[inline]
+            fn from(extents: $List) -> Self {
+                Self(Index::from_slice(&extents[..]))
+            }
+        }
+    )* };
+}
+from_lists! {
+    [const N: usize] [usize; N];
+    [const N: usize] &[usize; N];
+    [] &[usize];
+    [] &Vec<usize>;
 }
 
 impl From<&Shape> for Shape {
@@ -332,16 +335,19 @@ impl From<usize> for Shape {
     }
 }
 
-impl<const N: usize> PartialEq<[usize; N]> for Shape {
-    fn eq(&self, other: &[usize; N]) -> bool {
-        self.extents() == other
-    }
+macro_rules! equals_lists {
+    ($([$($generics:tt)*] $List:ty;)*) => { $(
+        impl<$($generics)*> PartialEq<$List> for Shape {
+            fn eq(&self, other: &$List) -> bool {
+                self.extents() == other
+            }
+        }
+    )* };
 }
-
-impl PartialEq<[usize]> for Shape {
-    fn eq(&self, other: &[usize]) -> bool {
-        self.extents() == other
-    }
+equals_lists! {
+    [const N: usize] [usize; N];
+    [] [usize];
+    [] Vec<usize>;
 }
 
 #[cfg(test)]

@@ -335,6 +335,20 @@ impl<C: Compute> Deferred<C> {
         Lazy(self.into_expr())
     }
 
+    /// The same of a reference, to be viewed more than once. Within one evaluation all views compute it once.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let sums = t.sum(0);
+    /// let differences = sums.view().slice(0, 1..)? - sums.view().slice(0, ..1)?;
+    /// assert_eq!(differences.to_vec()?, [2]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn view(&self) -> Lazy<Pending<&C>> {
+        Lazy(self.into_expr())
+    }
+
     fn rewrite(
         self,
         change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,

@@ -78,9 +78,9 @@ impl<E: Expr> Lazy<E> {
     ///
     /// # Errors
     ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shapes differ, [`Error::NotInjective`] if
-    /// two indexes of the destination share an address. After an error the destination may be
-    /// partly written.
+    /// As [`Self::eval`], and [`Error::Destination`] if the shape does not stretch to that of the destination,
+    /// [`Error::NotInjective`] if two indexes of the destination share an address. After an error the destination may
+    /// be partly written.
     ///
     /// ```
     /// use lensor::prelude::*;

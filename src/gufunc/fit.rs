@@ -104,11 +104,9 @@ pub(super) fn fit(
         let own = collect_inline(argument.loops, 0, |axis| shape[argument.order[axis]]).into();
         *loops = if k == 0 { own } else { loops.join(&own, Align::Right, k + 1)? };
     }
-    let known = |dims: &[Option<usize>]| {
-        let dims = dims.iter().enumerate();
-        dims.map(|(name, dim)| dim.is_some() || missing.contains(name)).collect()
-    };
-    let known: SmallVec<[bool; 4]> = given.map(|_| known(&dims)).unwrap_or_default();
+    let known = |name: usize| dims[name].is_some() || missing.contains(name);
+    let names = if given.is_some() { dims.len() } else { 0 };
+    let known: SmallVec<[bool; 4]> = collect_inline(names, false, known);
     for ((extents, argument), out) in
         signature.output_axes().iter().zip(&*outputs).zip(outs.into_iter().flatten())
     {

@@ -9,10 +9,12 @@ use crate::expr::*;
 use crate::ops::diff::Diff;
 use crate::ops::indexing::Indexing;
 use crate::ops::lanes::Lanes;
+use crate::ops::linalg::Linalg;
 use crate::ops::reduce::Reduce;
 use crate::ops::rolling::Rolling;
 use crate::ops::scan::Scan;
 use crate::ops::segments::Segments;
+use crate::ops::stencil::Stencil;
 
 impl<I, O, F, X, M> IntoExpr for Call<I, O, F, X, M>
 where
@@ -48,12 +50,15 @@ where
 
 /// Implements traits for calls of one output.
 macro_rules! for_calls {
-    ($($Trait:ident)*) => { $(
-        impl<I, O: Outputs, F, X, M> $Trait for Call<I, O, F, X, M> where Self: IntoExpr {}
-        impl<I, O: Outputs, F, X, M> $Trait for &Call<I, O, F, X, M> where Self: IntoExpr {}
+    ($($Trait:ident [$($bounds:tt)*])*) => { $(
+        impl<I, O: Outputs, F, X, M> $Trait for Call<I, O, F, X, M> where Self: IntoExpr $($bounds)* {}
+        impl<I, O: Outputs, F, X, M> $Trait for &Call<I, O, F, X, M> where Self: IntoExpr $($bounds)* {}
     )* };
 }
-for_calls!(Elementwise Pieces Reduce Lanes Scan Rolling Segments Indexing Diff);
+for_calls! {
+    Elementwise [] Pieces [] Reduce [] Lanes [] Scan [] Rolling [] Segments [] Indexing [] Diff [] Stencil []
+    Linalg [<Elem: Arithmetic + 'static>]
+}
 
 operators! {
     [Lazy Apply Expr Pairs]

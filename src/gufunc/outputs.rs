@@ -8,7 +8,7 @@ use crate::compute::{Compute, Deferred, Pending};
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Lazy, Prepare, SharedResult};
+use crate::expr::{Explanation, Expr, IntoExpr, Lazy, Prepare, SharedResult};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::ops::cores;
@@ -66,6 +66,34 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call
     pub fn lazy(self) -> Lazy<Pending<Self>> {
         self.deferred().lazy()
     }
+
+    /// The shape of the result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::shapes`].
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::full([2, 5, 3], 1.0)?;
+    /// let products = inner1d().call([&t, &t]);
+    /// assert_eq!(products.shape()?, [2, 5]);
+    /// assert_eq!(products.select((1, ..2))?.to_vec()?, [3.0, 3.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn shape(&self) -> Result<Shape> {
+        Compute::shape(self)
+    }
+
+    fn rewrite(
+        self,
+        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Lazy<Pending<Self>>> {
+        Ok(Lazy(self.into_expr().rewrite(change)?))
+    }
+
+    crate::tensor::views::view_operations!(Lazy<Pending<Self>>);
 
     /// Computes the result, in row-major order, into a vector.
     ///

@@ -3,11 +3,12 @@
 use super::AddressMap;
 use super::axis::{AxisMap, Pattern, TABLE_LIMIT};
 use super::layout::Layout;
+use super::transform::bounded;
 use crate::error::{Error, Result};
 use crate::memory::list;
 use crate::shape::Shape;
 use smallvec::SmallVec;
-use std::ops::Range;
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 impl AddressMap {
@@ -86,8 +87,9 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::AxisRange`] if the range runs backwards or beyond the rank.
-    pub fn merge_axes(self, axes: Range<usize>) -> Result<Self> {
+    pub fn merge_axes(self, axes: impl RangeBounds<usize>) -> Result<Self> {
         let shape = self.shape();
+        let axes = bounded(axes, shape.rank());
         if axes.end > shape.rank() || axes.start > axes.end {
             return Err(Error::AxisRange { axes, rank: shape.rank() });
         }

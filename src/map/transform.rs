@@ -7,6 +7,23 @@ use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use smallvec::SmallVec;
+use std::ops::{Bound, Range, RangeBounds};
+
+/// The range that bounds mean of `len` indexes, which may reach beyond them.
+#[inline]
+pub(super) fn bounded(bounds: impl RangeBounds<usize>, len: usize) -> Range<usize> {
+    let start = match bounds.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match bounds.end_bound() {
+        Bound::Included(&last) => last.saturating_add(1),
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => len,
+    };
+    start..end
+}
 
 impl AddressMap {
     /// Reorders axes: axis `k` of the result is axis `order[k]`.
@@ -147,15 +164,16 @@ impl AddressMap {
         Self::row_major(&Shape::from(extents))
     }
 
-    /// Takes `range` of one axis.
+    /// Takes a range of one axis.
     ///
     /// # Errors
     ///
     /// [`Error::Axis`] if it does not exist, [`Error::Index`] if the range reaches outside.
     #[inline]
-    pub fn slice(mut self, axis: usize, range: std::ops::Range<usize>) -> Result<Self> {
+    pub fn slice(mut self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
         self.check_axis(axis)?;
         let extent = self.top.axes[axis].extent;
+        let range = bounded(range, extent);
         let count = range.end.saturating_sub(range.start);
         if count == 0 {
             self.top.axes[axis].extent = 0;

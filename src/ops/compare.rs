@@ -1,12 +1,12 @@
 //! Comparison of tensors.
 
-use crate::dtype::{Arithmetic, Real, Signed};
+use crate::compute::{Compute, Deferred};
+use crate::dtype::Real;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
-    Elementwise, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored,
-    prepare, zip_with,
+    Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, prepare, zip_with,
 };
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -25,57 +25,86 @@ where
     }
 }
 
-impl<S: Reader> Tensor<S> {
-    /// Whether shapes and all elements are equal; NaN differs from NaN.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if a storage fails.
-    ///
-    /// ```
-    /// use lensor::Tensor;
-    /// let t = Tensor::from(vec![1, 2]);
-    /// assert!(t.try_equal(&t.view().flip(0)?.flip(0)?)?);
-    /// assert!(!t.try_equal(&t.view().flip(0)?)?);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn try_equal<R: Reader<Elem = S::Elem>>(&self, other: &Tensor<R>) -> Result<bool>
-    where
-        S::Elem: PartialEq,
-    {
-        let shape = self.shape();
-        Ok(shape == other.shape() && all(&self.equal(other), &shape)?)
-    }
+/// The methods of a type whose references are operands.
+macro_rules! comparisons {
+    ([$($generics:tt)*] $Type:ty, $Elem:ty) => {
+        impl<$($generics)*> $Type {
+            /// Whether shapes and all elements are equal; NaN differs from NaN. Stops at the first block with others.
+            ///
+            /// # Errors
+            ///
+            /// What evaluating either operand reports: [`Error::Storage`] if a storage fails.
+            ///
+            /// ```
+            /// use lensor::prelude::*;
+            /// let t = Tensor::from(vec![1, 2]);
+            /// assert!(t.try_equal(&t.view().flip(0)?.flip(0)?)?);
+            /// assert!(!t.try_equal(&t.view().flip(0)?)?);
+            /// assert!((&t * 2).try_equal(&t + &t)? && t.cumsum(0).try_equal(&Tensor::from(vec![1, 3]))?);
+            /// # Ok::<(), Error>(())
+            /// ```
+            pub fn try_equal<X: IntoExpr<Elem = $Elem>>(&self, other: X) -> Result<bool>
+            where
+                $Elem: PartialEq,
+            {
+                equal(Lazy(self.into_expr()), Lazy(other.into_expr()))
+            }
 
-    /// Whether elements differ by at most `absolute + relative * |other|`, shapes stretched to one
-    /// another. Equal infinities are close, NaN is close to nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`] if the shapes do not align, and what the evaluation of `other` reports.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1.0, 2.0])?;
-    /// assert!(t.all_close(&(&t + 1e-9), 1e-6, 0.0)?);
-    /// assert!(t.all_close(t.mean(..), 0.0, 0.5)?);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[doc(alias = "allclose")]
-    pub fn all_close<X>(&self, other: X, relative: S::Elem, absolute: S::Elem) -> Result<bool>
-    where
-        X: IntoExpr<Elem = S::Elem>,
-        S::Elem: Real,
-    {
-        let close = move |(a, b): (S::Elem, S::Elem)| {
-            a == b
-                || a.minus(b).magnitude() <= absolute.plus(relative.times(b.magnitude()))
-                    && b.is_finite()
-        };
-        let pairs = zip_with((self, other), close);
-        let shape = pairs.shape()?;
-        all(&pairs, &shape)
+            /// Whether elements differ by at most `absolute + relative * |other|`, shapes stretched to one
+            /// another. Equal infinities are close, NaN is close to nothing.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Operands`] if the shapes do not align, and what evaluating either operand reports.
+            ///
+            /// ```
+            /// use lensor::prelude::*;
+            /// let t = Tensor::from_vec([2], vec![1.0, 2.0])?;
+            /// assert!(t.all_close(&t + 1e-9, 1e-6, 0.0)?);
+            /// assert!(t.mean(..).all_close(&t, 0.0, 0.5)?);
+            /// # Ok::<(), Error>(())
+            /// ```
+            #[doc(alias = "allclose")]
+            pub fn all_close<X>(&self, other: X, relative: $Elem, absolute: $Elem) -> Result<bool>
+            where
+                X: IntoExpr<Elem = $Elem>,
+                $Elem: Real,
+            {
+                close((self, other), relative, absolute)
+            }
+        }
+    };
+}
+comparisons!([S: Reader] Tensor<S>, S::Elem);
+comparisons!([E: Expr] Lazy<E>, E::Elem);
+comparisons!([C: Compute] Deferred<C>, C::Elem);
+
+/// Whether the first of two elements is close to the second.
+pub(crate) fn is_close<T: Real>(relative: T, absolute: T) -> impl Fn((T, T)) -> bool + Send + Sync {
+    move |(a, b)| {
+        a == b
+            || a.minus(b).magnitude() <= absolute.plus(relative.times(b.magnitude()))
+                && b.is_finite()
     }
+}
+
+fn equal<A, B>(a: Lazy<A>, b: Lazy<B>) -> Result<bool>
+where
+    A: Expr<Elem: PartialEq>,
+    B: Expr<Elem = A::Elem>,
+{
+    let shape = a.shape()?;
+    Ok(shape == b.shape()? && all(&zip_with((a, b), |(a, b)| a == b), &shape)?)
+}
+
+fn close<A, B>(operands: (A, B), relative: A::Elem, absolute: A::Elem) -> Result<bool>
+where
+    A: IntoExpr<Elem: Real>,
+    B: IntoExpr<Elem = A::Elem>,
+{
+    let pairs = zip_with(operands, is_close(relative, absolute));
+    let shape = pairs.shape()?;
+    all(&pairs, &shape)
 }
 
 /// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands

@@ -29,6 +29,7 @@ mod assign;
 mod build;
 mod cores;
 mod deferred;
+mod elements;
 mod eval;
 mod explain;
 mod expr;

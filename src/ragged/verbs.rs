@@ -1,13 +1,11 @@
-//! The views as methods, once for tensors and once for expressions.
+//! The views as methods, once for tensors, expressions and operations.
 
 use super::eval::evaluate;
 use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
 use super::viewed::Viewed;
-use super::{Ragged, Stretch};
-use crate::error::Result;
-use crate::map::{IntoSelectors, Select};
+use super::{DeferredRagged, PendingRagged, Ragged, RaggedCompute, Stretch};
 
-/// The views, once for tensors and once for expressions.
+/// The views of one type.
 macro_rules! ragged_views {
     ($View:ty, $kind:ident) => {
         ragged_views! { @methods $View, $kind;
@@ -28,7 +26,7 @@ macro_rules! ragged_views {
             /// assert_eq!(r.select((.., 0))?.to_string(), "[1, 7, 4]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            select(selectors: impl $crate::map::IntoSelectors) => selected_by;
+            select(selectors: impl $crate::map::IntoSelectors) => |shown| selectors.with(|selectors| shown.selected(selectors));
             /// Of the indexes that a range visits, those that each row has.
             ///
             /// # Errors
@@ -42,7 +40,7 @@ macro_rules! ragged_views {
             /// assert_eq!(r.clip(1, ..2)?.to_string(), "[[1, 2], [7], [4, 5]]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            clip(axis: usize, range: impl Into<$crate::Select>) => clipped_to;
+            clip(axis: usize, range: impl Into<$crate::Select>) => |shown| shown.clipped(axis, &range.into());
             /// Picks of each row of a var axis: a ragged tensor of positions, with the axes up to this one.
             ///
             /// # Errors
@@ -58,7 +56,9 @@ macro_rules! ragged_views {
             /// assert_eq!(r.take(1, &picks)?.to_string(), "[[3, 1], [7, 7, 7]]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            take(axis: usize, picks: impl $crate::ragged::IntoRagged<Elem = usize>) => taken_of;
+            take(axis: usize, picks: impl $crate::ragged::IntoRagged<Elem = usize>) => |shown| {
+                shown.taken(axis, &evaluate(&picks.into_ragged_expr(), Stretch::Rows)?)
+            };
             /// The items of each row of a var axis where a mask is true: ragged, with the axes up to this one.
             ///
             /// # Errors
@@ -73,37 +73,39 @@ macro_rules! ragged_views {
             /// assert_eq!(r.view().keep(1, r.greater(1))?.to_string(), "[[2, 3], [7]]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            keep(axis: usize, mask: impl $crate::ragged::IntoRagged<Elem = bool>) => kept_of;
+            keep(axis: usize, mask: impl $crate::ragged::IntoRagged<Elem = bool>) => |shown| {
+                shown.kept(axis, &evaluate(&mask.into_ragged_expr(), Stretch::Rows)?)
+            };
             /// Reverses an axis; of a var axis each row.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis).
-            flip(axis: usize) => flipped;
+            flip(axis: usize) => |shown| shown.flipped(axis);
             /// Rotates each axis by a shift, of a var axis modulo the length of each row: item `i` comes from `i - shift`.
             ///
             /// # Errors
             ///
             /// [`Error::Rank`](crate::Error::Rank) unless there is one shift an axis.
-            rotate(shifts: impl AsRef<[isize]>) => rotated_by;
+            rotate(shifts: impl AsRef<[isize]>) => |shown| shown.rotated(shifts.as_ref());
             /// Reorders axes: axis `k` of the result is axis `order[k]`. Nothing crosses a var axis.
             ///
             /// # Errors
             ///
             /// [`Error::Permutation`](crate::Error::Permutation), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
-            transpose(order: impl AsRef<[usize]>) => reordered;
+            transpose(order: impl AsRef<[usize]>) => |shown| shown.transposed(order.as_ref());
             /// Moves axis `from` so that it becomes axis `to`.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
-            move_axis(from: usize, to: usize) => axis_moved;
+            move_axis(from: usize, to: usize) => |shown| shown.axis_moved(from, to);
             /// Exchanges two axes.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
-            swap_axes(a: usize, b: usize) => axes_swapped;
+            swap_axes(a: usize, b: usize) => |shown| shown.axes_swapped(a, b);
             /// Merges an axis with the one in front. The result is var if one of them is, but fixed where it is axis 0.
             ///
             /// # Errors
@@ -116,64 +118,45 @@ macro_rules! ragged_views {
             /// assert_eq!(r.flatten(1)?.to_string(), "[1, 2, 3]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            flatten(axis: usize) => flattened;
+            flatten(axis: usize) => |shown| shown.flattened(axis);
             /// A var axis as a fixed one, if all rows are as long; without rows its extent is 0.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RowLength`](crate::Error::RowLength) with the first row that
             /// is not as long as the first.
-            as_fixed(axis: usize) => long_as_fixed;
+            as_fixed(axis: usize) => |shown| shown.long_as_fixed(axis);
         }
     };
     (@methods $View:ty, $kind:ident; $(
-        $(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) => $make:ident;
+        $(#[$doc:meta])*
+        $name:ident($($argument:ident: $type:ty),*) => |$shown:ident| $body:expr;
     )*) => { $(
         $(#[$doc])*
         pub fn $name(self, $($argument: $type),*) -> $crate::Result<$View> {
-            ragged_views!(@$kind self, $make($($argument),*))
+            ragged_views!(@$kind self, |$shown| $body)
         }
     )* };
-    (@tensor $self:ident, $make:ident($($argument:ident),*)) => {
-        $self.$make($($argument),*)
+    (@tensor $self:ident, |$shown:ident| $body:expr) => {{
+        let $shown = $self;
+        $body
+    }};
+    (@expression $self:ident, |$shown:ident| $body:expr) => {
+        Ok(LazyRagged(Viewed::new($self.0, |$shown| $body)?))
     };
-    (@expression $self:ident, $make:ident($($argument:ident),*)) => {
-        Ok(LazyRagged(Viewed::new($self.0, |shown| shown.$make($($argument),*))?))
+    (@operation $self:ident, |$shown:ident| $body:expr) => {
+        Ok(LazyRagged(Viewed::new($self.into_ragged_expr(), |$shown| $body)?))
     };
 }
 
 impl<S> Ragged<S> {
-    pub(super) fn selected_by(self, selectors: impl IntoSelectors) -> Result<Self> {
-        selectors.with(|selectors| self.selected(selectors))
-    }
-
-    pub(super) fn clipped_to(self, axis: usize, range: impl Into<Select>) -> Result<Self> {
-        self.clipped(axis, &range.into())
-    }
-
-    pub(super) fn taken_of(
-        self,
-        axis: usize,
-        picks: impl IntoRagged<Elem = usize>,
-    ) -> Result<Self> {
-        self.taken(axis, &evaluate(&picks.into_ragged_expr(), Stretch::Rows)?)
-    }
-
-    pub(super) fn kept_of(self, axis: usize, mask: impl IntoRagged<Elem = bool>) -> Result<Self> {
-        self.kept(axis, &evaluate(&mask.into_ragged_expr(), Stretch::Rows)?)
-    }
-
-    pub(super) fn rotated_by(self, shifts: impl AsRef<[isize]>) -> Result<Self> {
-        self.rotated(shifts.as_ref())
-    }
-
-    pub(super) fn reordered(self, order: impl AsRef<[usize]>) -> Result<Self> {
-        self.transposed(order.as_ref())
-    }
-
     ragged_views!(Self, tensor);
 }
 
 impl<E: RaggedExpr> LazyRagged<E> {
     ragged_views!(LazyRagged<Viewed<E>>, expression);
+}
+
+impl<C: RaggedCompute> DeferredRagged<C> {
+    ragged_views!(LazyRagged<Viewed<PendingRagged<C>>>, operation);
 }

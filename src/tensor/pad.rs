@@ -1,7 +1,7 @@
 //! A view with a border, as storage.
 
 use super::Tensor;
-use super::combine::{inverse, storage_order};
+use super::combine::{IntoTensor, inverse, storage_order};
 #[cfg(doc)]
 use super::concat;
 use super::flat::{Flat, check};
@@ -31,10 +31,18 @@ use std::ops::Range;
 /// use lensor::tensor::pad;
 /// use lensor::Tensor;
 /// let t = Tensor::from_vec([2], vec![1, 2])?;
-/// assert_eq!(pad(t, &[(1, 2)], 0)?.to_vec()?, [0, 1, 2, 0, 0]);
+/// assert_eq!(pad(&t, [(1, 2)], 0)?.to_vec()?, [0, 1, 2, 0, 0]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn pad<S: Reader>(
+pub fn pad<X: IntoTensor>(
+    tensor: X,
+    widths: impl AsRef<[(usize, usize)]>,
+    value: <X::Storage as Reader>::Elem,
+) -> Result<Tensor<Padded<X::Storage>>> {
+    padded(tensor.into_tensor(), widths.as_ref(), value)
+}
+
+fn padded<S: Reader>(
     tensor: Tensor<S>,
     widths: &[(usize, usize)],
     value: S::Elem,
@@ -48,11 +56,11 @@ pub fn pad<S: Reader>(
     let widths: SmallVec<[(usize, usize); 4]> = order.iter().map(|&axis| widths[axis]).collect();
     let tensor = tensor.transpose(&order)?;
     let inner = tensor.shape();
-    let padded = |(&n, &(before, after)): (&usize, &(usize, usize))| {
+    let extent = |(&n, &(before, after)): (&usize, &(usize, usize))| {
         n.saturating_add(before).saturating_add(after)
     };
     // An extent beyond all numbers is too many elements as well.
-    let shape: Shape = inner.iter().zip(&widths).map(padded).collect();
+    let shape: Shape = inner.iter().zip(&widths).map(extent).collect();
     let len = shape.count()?;
     let last = widths.iter().rposition(|&width| width != (0, 0)).unwrap_or(0);
     let (within, first): (usize, usize) = match inner.get(last..) {

@@ -95,7 +95,7 @@ macro_rules! view_operations {
             })
         }
 
-        /// Takes `range` of one axis. Copies nothing.
+        /// Takes a range of one axis: `1..3`, `2..`, `..=4` or `..`. Copies nothing.
         ///
         /// # Errors
         ///
@@ -110,8 +110,13 @@ macro_rules! view_operations {
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[inline]
-        pub fn slice(self, axis: usize, range: std::ops::Range<usize>) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.slice(axis, range.clone()))
+        pub fn slice(
+            self,
+            axis: usize,
+            range: impl std::ops::RangeBounds<usize>,
+        ) -> $crate::Result<$View> {
+            let bounds = (range.start_bound().cloned(), range.end_bound().cloned());
+            self.rewrite(&mut |map| map.slice(axis, bounds))
         }
 
         /// Takes the indexes of one axis where `mask` is true, ascending. Copies nothing.
@@ -331,8 +336,36 @@ macro_rules! view_operations {
         /// ```
         #[doc(alias = "flatten")]
         #[doc(alias = "ravel")]
-        pub fn merge_axes(self, axes: std::ops::Range<usize>) -> $crate::Result<$View> {
-            self.rewrite(&mut |map| map.merge_axes(axes.clone()))
+        pub fn merge_axes(self, axes: impl std::ops::RangeBounds<usize>) -> $crate::Result<$View> {
+            let bounds = (axes.start_bound().cloned(), axes.end_bound().cloned());
+            self.rewrite(&mut |map| map.merge_axes(bounds))
+        }
+
+        /// Stretches to a shape of the same or a higher rank: missing axes and extents of 1 repeat, others stay. The
+        /// axes meet at their last, or with [`Align::Left`](crate::Align::Left) at their first. Copies nothing. As
+        /// NumPy's `broadcast_to`; [`Self::broadcast`] also repeats whole axes.
+        ///
+        /// # Errors
+        ///
+        /// [`Error::Stretch`](crate::Error::Stretch) if another extent differs or the rank falls,
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the result has too many elements,
+        /// [`Error::RankLimit`](crate::Error::RankLimit) if it has too many axes.
+        ///
+        /// ```
+        /// # use lensor::{Align, Tensor};
+        /// let t = Tensor::from(vec![1, 2]);
+        /// assert_eq!(t.view().stretch([2, 2], Align::Right)?.to_vec()?, [1, 2, 1, 2]);
+        /// assert_eq!(t.view().stretch([2, 2], Align::Left)?.to_vec()?, [1, 1, 2, 2]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        #[doc(alias = "broadcast_to")]
+        pub fn stretch(
+            self,
+            to: impl Into<$crate::Shape>,
+            align: $crate::Align,
+        ) -> $crate::Result<$View> {
+            let to = to.into();
+            self.rewrite(&mut |map| map.stretch(&to, align))
         }
 
         /// Adds an axis of extent 1 before axis `axis`.

@@ -1,8 +1,9 @@
 //! Which axes to reduce.
 
 use crate::error::{Error, Result};
+use crate::shape::Shape;
 use smallvec::SmallVec;
-use std::ops::RangeFull;
+use std::ops::{Range, RangeFull};
 
 /// Whether each axis is meant.
 pub(crate) type Mask = SmallVec<[bool; 8]>;
@@ -38,7 +39,8 @@ impl Axes {
     }
 }
 
-/// What names the axes of a fold: `..`, an axis, an array, a slice or a vector of them, or [`Axes`]; or a type of your own.
+/// What names the axes of a fold: `..`, an axis, a range, an array, a slice or a vector of them, or [`Axes`]; or a type of
+/// your own.
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -83,6 +85,13 @@ impl IntoAxes for RangeFull {
     }
 }
 
+impl IntoAxes for Range<usize> {
+    fn into_axes(self) -> Axes {
+        // One beyond the highest rank is refused like any other.
+        Axes::Listed(self.take(Shape::MAX_RANK + 1).collect())
+    }
+}
+
 impl IntoAxes for usize {
     fn into_axes(self) -> Axes {
         Axes::One(self)
@@ -102,7 +111,19 @@ impl IntoAxes for Vec<usize> {
     }
 }
 
+impl IntoAxes for &Vec<usize> {
+    fn into_axes(self) -> Axes {
+        self.as_slice().into_axes()
+    }
+}
+
 impl<const N: usize> IntoAxes for [usize; N] {
+    fn into_axes(self) -> Axes {
+        self.as_slice().into_axes()
+    }
+}
+
+impl<const N: usize> IntoAxes for &[usize; N] {
     fn into_axes(self) -> Axes {
         self.as_slice().into_axes()
     }

@@ -38,7 +38,7 @@ use std::ops::Range;
 /// Nothing is computed before [`Deferred::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
 ///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::InvalidOffsets`] with
-/// the first offset that falls or exceeds the extent of the axis, [`Error::Keys`] unless there is one key for each
+/// the first offset that falls or exceeds the extent of the axis, [`Error::ListLength`] unless there is one key for each
 /// element along it, and [`Error::Key`] with the first that is of no group, [`Error::EmptySegment`] for a part without
 /// elements, if the reducer has no result then, [`Error::Overflow`] for the first result that does not fit its type,
 /// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
@@ -301,7 +301,7 @@ fn gather(
     extent: usize,
 ) -> Result<(Vec<usize>, Vec<usize>)> {
     if keys.len() != extent {
-        return Err(Error::Keys { axis, extent, found: keys.len() });
+        return Err(Error::ListLength { what: "keys", axis, extent, found: keys.len() });
     }
     if let Some(at) = keys.iter().position(|&key| key >= groups) {
         return Err(Error::Key { at, key: keys[at], groups });

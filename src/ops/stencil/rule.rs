@@ -98,7 +98,8 @@ impl<'s, T: Real> Rule<'s, T> {
         if let Spacing::At(coordinates) = spacing
             && coordinates.len() != extent
         {
-            return Err(Error::Coordinates { axis, extent, found: coordinates.len() });
+            let found = coordinates.len();
+            return Err(Error::ListLength { what: "coordinates", axis, extent, found });
         }
         if let Some(at) = spacing.repeated() {
             return Err(Error::RepeatedCoordinate { axis, at });

@@ -213,7 +213,7 @@ fn errors_name_what_is_wrong() {
     );
     fails(
         t.fold_by_key(0, &[0, 1, 2], 3, Sum).eval(),
-        Error::Keys { axis: 0, extent: 4, found: 3 },
+        Error::ListLength { what: "keys", axis: 0, extent: 4, found: 3 },
         "axis 0 has extent 4 and needs as many keys, found 3",
     );
     fails(

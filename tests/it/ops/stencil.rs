@@ -344,7 +344,7 @@ fn what_has_no_neighbours_is_refused() {
     );
     assert_eq!(
         text(t(&[3]).derivative(0, vec![1.0], first).eval()),
-        "axis 0 has extent 3 and 1 coordinates"
+        "axis 0 has extent 3 and needs as many coordinates, found 1"
     );
     assert_eq!(
         text(t(&[3, 3]).gradient(&[1.0.into()], first).eval()),

@@ -1,0 +1,276 @@
+//! Elements as values: one of them, how many there are, and whether those of two tensors are alike.
+
+use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::form::content_shape;
+use super::reduce::ReduceRagged;
+use super::{DeferredRagged, PendingRagged, Ragged, RaggedCompute, zip_ragged};
+use crate::dtype::Real;
+use crate::error::{Error, Result};
+use crate::expr::Scalar;
+use crate::map::Select;
+use crate::ops::is_close;
+use crate::storage::{Reader, Writer};
+use smallvec::SmallVec;
+
+/// The selectors of one element.
+fn at(index: &[usize], rank: usize) -> Result<SmallVec<[Select; 4]>> {
+    if index.len() != rank {
+        return Err(Error::Rank { what: "indexes", expected: rank, found: index.len() });
+    }
+    Ok(index.iter().map(|&digit| Select::from(digit)).collect())
+}
+
+/// An error of the only element of a view as one of its index.
+fn of_element(mut error: Error, at: &[usize]) -> Error {
+    if let Error::Storage { index, .. } = &mut error {
+        *index = Some(at.to_vec());
+    }
+    error
+}
+
+impl<S> Ragged<S> {
+    /// Number of elements of all rows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::form`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
+    /// assert_eq!((r.len()?, r.view().select((1,))?.is_empty()?), (4, true));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn len(&self) -> Result<usize> {
+        self.form()?.count()
+    }
+
+    /// Whether there are no elements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::form`].
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+}
+
+impl<S: Reader> Ragged<S> {
+    /// The element at an index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] and [`Error::RowIndex`] if a digit lies
+    /// outside its axis or row, [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
+    /// assert_eq!((r.get([0, 2])?, r.get([2, 0])?), (3, 4));
+    /// assert_eq!(r.get([1, 0]).unwrap_err().to_string(), "index 0 of axis 1 in row [1], which has 0 items");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn get(&self, index: impl AsRef<[usize]>) -> Result<S::Elem> {
+        let index = index.as_ref();
+        let one = self.view().select(&at(index, self.rank())?[..])?.into_tensor()?;
+        one.item().map_err(|error| of_element(error, index))
+    }
+
+    /// The only element of a tensor that has one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotSingle`] if there are more or none, and as [`Self::get`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![], vec![7]])?;
+    /// assert_eq!(r.item()?, 7);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn item(&self) -> Result<S::Elem> {
+        content_shape(&self.form()?).check_single()?;
+        let path = self.form()?.path(self.rank(), 0);
+        self.get(&path[..])
+    }
+
+    /// Whether the rows have the same lengths and all elements are equal; NaN differs from NaN.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::form`], and [`Error::Storage`] if a storage fails.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// assert!(r.try_equal(&r.view().flip(1)?.flip(1)?)?);
+    /// assert!(!r.try_equal(&Ragged::from_nested(vec![vec![1], vec![2, 3]])?)?);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn try_equal<R: Reader<Elem = S::Elem>>(&self, other: &Ragged<R>) -> Result<bool>
+    where
+        S::Elem: PartialEq,
+    {
+        let same = self.form()? == other.form()?;
+        Ok(same && self.view().shown()?.try_equal(&other.view().shown()?)?)
+    }
+
+    /// Whether elements differ by at most `absolute + relative * |other|`, rows of one item and extents of 1 stretched.
+    /// Equal infinities are close, NaN is close to nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Operands`] and [`Error::RaggedOperands`] if the rows do not align, and what evaluating `other` reports.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0], vec![3.0]])?;
+    /// assert!(r.all_close(&r + 1e-9, 1e-6, 0.0)?);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    #[doc(alias = "allclose")]
+    pub fn all_close<X>(&self, other: X, relative: S::Elem, absolute: S::Elem) -> Result<bool>
+    where
+        X: IntoRagged<Elem = S::Elem>,
+        S::Elem: Real,
+    {
+        let close = zip_ragged((self, other), is_close(relative, absolute));
+        let axes: Vec<usize> = (0..close.extents()?.len()).collect();
+        close.all(axes).item()
+    }
+
+    /// Computes a copy into another tensor or view, as [`Ragged::assign`] of that one does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ragged::assign`].
+    pub fn assign_to<W: Writer<Elem = S::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
+        out.assign_expr(&self.view())
+    }
+}
+
+/// Ragged tensors are equal if their rows have the same lengths and all elements are equal; NaN differs from NaN.
+///
+/// A storage that fails to read equals nothing; [`Ragged::try_equal`] returns the error instead.
+impl<S: Reader, R: Reader<Elem = S::Elem>> PartialEq<Ragged<R>> for Ragged<S>
+where
+    S::Elem: PartialEq,
+{
+    fn eq(&self, other: &Ragged<R>) -> bool {
+        self.try_equal(other).unwrap_or(false)
+    }
+}
+
+impl<W: Writer> Ragged<W> {
+    /// Writes one element.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::get`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let mut r = Ragged::from_nested(vec![vec![1, 2, 3], vec![4]])?;
+    /// r.set([1, 0], 9)?;
+    /// assert_eq!(r.to_string(), "[[1, 2, 3], [9]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn set(&mut self, index: impl AsRef<[usize]>, value: W::Elem) -> Result<()> {
+        let index = index.as_ref();
+        let selectors = at(index, self.rank())?;
+        let mut one = self.view_mut().select(&selectors[..])?.into_tensor()?;
+        one.set(&[], value).map_err(|error| of_element(error, index))
+    }
+
+    /// Writes `value` to every element.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::assign`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let mut r = Ragged::from_nested(vec![vec![1, 2, 3], vec![4]])?;
+    /// r.view_mut().clip(1, 1..)?.fill(0)?;
+    /// assert_eq!(r.to_string(), "[[1, 0, 0], [4]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn fill(&mut self, value: W::Elem) -> Result<()> {
+        self.assign_expr(&Scalar(value))
+    }
+}
+
+impl<E: RaggedExpr> LazyRagged<E> {
+    /// The same expression over borrowed operands, to be viewed and folded more than once.
+    ///
+    /// ```
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// let twice = &r * 2;
+    /// let flipped = twice.view().flip(1)?.eval()?;
+    /// assert_eq!((flipped.to_string(), twice.sum(1).to_vec()?), ("[[4, 2], [6]]".into(), vec![6, 6]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn view(&self) -> LazyRagged<E::Ref<'_>> {
+        LazyRagged(self.0.by_ref())
+    }
+
+    /// Computes the only element of an expression that has one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
+    pub fn item(&self) -> Result<E::Elem> {
+        self.eval()?.item()
+    }
+
+    /// Computes all elements into a tensor or view, as [`Ragged::assign`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ragged::assign`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// let mut out = Ragged::from_nested(vec![vec![0, 0], vec![0]])?;
+    /// (&r * 10).assign_to(&mut out)?;
+    /// assert_eq!(out.to_string(), "[[10, 20], [30]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn assign_to<W: Writer<Elem = E::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
+        out.assign_expr(&self.0.by_ref())
+    }
+}
+
+impl<C: RaggedCompute> DeferredRagged<C> {
+    /// The result of a reference as an expression, to be viewed more than once.
+    pub fn view(&self) -> LazyRagged<PendingRagged<&C>> {
+        LazyRagged(self.into_ragged_expr())
+    }
+
+    /// Computes the only result of an operation that has one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
+    ///
+    /// ```
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// assert_eq!(r.sum(..).item()?, 6);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn item(&self) -> Result<C::Elem> {
+        self.eval()?.item()
+    }
+
+    /// Computes the results into a tensor or view, as [`Ragged::assign`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ragged::assign`].
+    pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
+        out.assign_expr(&self.into_ragged_expr())
+    }
+}
