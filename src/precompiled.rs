@@ -52,7 +52,7 @@ fn science(x: &Tensor<Vec<f64>>) -> Result<()> {
     x.median(0).eval()?;
     x.rolling(0, 3).mean().eval()?;
     x.rolling(0, 3).sum().eval()?;
-    x.diff(0, 1)?.eval()?;
+    x.diff(0, 1).eval()?;
     x.histogram(&Uniform::new(4, 0.0, 12.0)?).eval()?;
     x.dot(x, 1).eval()?;
     x.matmul(x).eval()?;

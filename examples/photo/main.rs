@@ -149,11 +149,12 @@ fn edges(luminance: &Tensor<Vec<u8>>) -> Result<Lazy<impl Expr<Elem = u8>>, Erro
     };
     let shape = luminance.shape();
     let wide = luminance.view().select((bordered(shape[0]), bordered(shape[1])))?;
-    wide.lazy().stencil([[-1, 0], [1, 0], [0, -1], [0, 1]], |[above, below, left, right]| {
+    let neighbours = [[-1, 0], [1, 0], [0, -1], [0, 1]];
+    Ok(wide.lazy().stencil(neighbours, |[above, below, left, right]| {
         let slope = |a: u8, b: u8| (f32::from(b) - f32::from(a)) / 2.0;
         let (down, across) = (slope(above, below), slope(left, right));
         (GAIN * (down * down + across * across).sqrt()).round() as u8
-    })
+    }))
 }
 
 /// Intensities as a neural network takes them: [3, height, width], mean 0 and deviation 1.

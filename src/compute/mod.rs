@@ -353,7 +353,9 @@ impl<C: Compute> Deferred<C> {
         self,
         change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Lazy<Pending<C>>> {
-        Ok(Lazy(self.into_expr().rewrite(change)?))
+        let mut e = self.into_expr();
+        e.rewrite(change)?;
+        Ok(Lazy(e))
     }
 
     crate::tensor::views::view_operations!(Lazy<Pending<C>>);

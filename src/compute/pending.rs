@@ -92,9 +92,9 @@ impl<C: Compute> Expr for Pending<C> {
         }
     }
 
-    fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        self.map = Ok(change(self.map?)?);
-        Ok(self)
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        self.map = Ok(change(self.map.clone()?)?);
+        Ok(())
     }
 
     fn cursor(&self) -> LeafCursor<'_, C::Elem> {

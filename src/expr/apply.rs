@@ -61,15 +61,24 @@ impl<X, F: Op<X>> Op<X> for &F {
 pub struct Apply<F, A> {
     function: F,
     operands: A,
-    /// None if the operands have no joint shape: operators cannot return why, so `shape` and `eval` find it again.
-    shape: Option<Shape>,
+    /// The joint shape of the operands. Operators cannot return why there is none: `shape` and `eval` find it again, if
+    /// it is not the error that the operands could not be made with.
+    shape: Result<Shape, Option<Box<Error>>>,
 }
 
 impl<F, A: Operands> Apply<F, A> {
     #[inline]
     pub(crate) fn new(function: F, operands: A) -> Self {
-        let shape = joint(&operands).ok();
+        let shape = joint(&operands).map_err(|_| None);
         Self { function, operands, shape }
+    }
+
+    /// The same of operands that were made, or an expression with the error.
+    pub(crate) fn made(made: Result<()>, function: F, operands: A) -> Self {
+        match made {
+            Ok(()) => Self::new(function, operands),
+            Err(error) => Self { function, operands, shape: Err(Some(Box::new(error))) },
+        }
     }
 
     pub(super) fn operands(&self) -> &A {
@@ -120,12 +129,16 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
 
     #[inline]
     fn shape(&self) -> Result<Shape> {
-        self.shape.clone().map_or_else(|| joint(&self.operands), Ok)
+        match &self.shape {
+            Ok(shape) => Ok(shape.clone()),
+            Err(None) => joint(&self.operands),
+            Err(Some(error)) => Err((**error).clone()),
+        }
     }
 
     #[inline]
     fn is_shaped(&self, shape: &Shape) -> bool {
-        self.shape.as_ref() == Some(shape)
+        self.shape.as_ref().is_ok_and(|own| own == shape)
     }
 
     #[inline]
@@ -133,9 +146,11 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
         self.operands.leaves(visit);
     }
 
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         self.shape()?;
-        Ok(Self::new(self.function, self.operands.rewrite(change)?))
+        self.operands.rewrite(change)?;
+        self.shape = joint(&self.operands).map_err(|_| None);
+        Ok(())
     }
 
     #[inline(always)]

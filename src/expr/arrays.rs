@@ -3,7 +3,7 @@
 use super::operands::join;
 use super::sparse::{StoredCursor, StoredLeaf};
 use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands, Prepare};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -46,14 +46,8 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         self.iter().map(count).collect()
     }
 
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        let rewritten: Result<Vec<E>> =
-            self.into_iter().map(|operand| operand.rewrite(change)).collect();
-        rewritten?.try_into().map_err(|operands: Vec<E>| Error::Rank {
-            what: "operands",
-            expected: N,
-            found: operands.len(),
-        })
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        self.iter_mut().try_for_each(|operand| operand.rewrite(change))
     }
 
     #[inline(always)]

@@ -114,13 +114,18 @@ impl<'a, T> Boxed<'a, T> {
                 let leaf_count = leaf_count.max(1);
                 Self { shape: node.shape(), node: Ok(node), leaves, depth, leaf_count }
             }
-            Err(error) => Self {
-                node: Err(error.clone()),
-                leaves: SmallVec::new(),
-                shape: Err(error),
-                depth: 0,
-                leaf_count: 1,
-            },
+            Err(error) => Self::refused(error),
+        }
+    }
+
+    /// One that cannot be made.
+    pub(crate) fn refused(error: Error) -> Self {
+        Self {
+            node: Err(error.clone()),
+            leaves: SmallVec::new(),
+            shape: Err(error),
+            depth: 0,
+            leaf_count: 1,
         }
     }
 
@@ -202,14 +207,14 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
     }
 
     #[inline(never)]
-    fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         // The shape follows a map of its own, as there may be no leaf of the full shape.
-        let joint = self.shape?;
+        let joint = self.shape.clone()?;
         self.shape = Ok(change(AddressMap::row_major(&joint)?)?.shape());
         for leaf in &mut self.leaves {
-            leaf.map = change(leaf.map.clone())?;
+            leaf.map = change(std::mem::take(&mut leaf.map))?;
         }
-        Ok(self)
+        Ok(())
     }
 
     fn cursor(&self) -> BoxedCursor<'_, T> {

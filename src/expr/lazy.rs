@@ -138,26 +138,34 @@ impl<E: Expr> Lazy<E> {
     }
 
     /// The same with axes of extent 1 behind all others. Scalars alone stretch to any shape without them.
-    pub(crate) fn with_axes(self, count: usize) -> Result<Self> {
+    pub(crate) fn add_axes(&mut self, count: usize) -> Result<()> {
         if self.0.leaf_count() == 0 {
-            return Ok(self);
+            return Ok(());
         }
-        self.rewrite(&mut |map| {
+        self.change(&mut |map| {
             (map.rank()..map.rank() + count).try_fold(map, AddressMap::insert_axis)
         })
     }
 
     /// A change of every leaf's map, all brought to the joint shape first.
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+    fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+        self.change(change)?;
+        Ok(self)
+    }
+
+    /// The same in place. After an error the expression has no meaning.
+    pub(crate) fn change(
+        &mut self,
+        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<()> {
         let joint = self.0.shape()?;
         if self.0.leaf_count() == 0 {
             // No map would follow.
             let shape = change(AddressMap::row_major(&joint)?)?.shape();
             let refused = || Error::ScalarView { to: shape.to_vec() };
-            return if shape == joint { Ok(self) } else { Err(refused()) };
+            return if shape == joint { Ok(()) } else { Err(refused()) };
         }
-        let inner = self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
-        Ok(Self(inner))
+        self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))
     }
 }
 
@@ -206,8 +214,8 @@ impl<E: Expr> Expr for Lazy<E> {
         self.0.in_memory()
     }
 
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        Ok(Self(self.0.rewrite(change)?))
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        self.0.rewrite(change)
     }
 
     fn cursor(&self) -> E::Cursor<'_> {

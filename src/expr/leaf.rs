@@ -69,8 +69,8 @@ impl<S: Reader> Expr for Tensor<S> {
         Some((self.storage().as_slice()?, self.address_map()))
     }
 
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        Tensor::rewrite(self, change)
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        self.change_map(change)
     }
 
     #[inline(always)]

@@ -51,6 +51,7 @@ pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub use lazy::Lazy;
 pub(crate) use locate::explain_rows;
+pub(crate) use operands::zip_made;
 pub use operands::{IntoOperands, Operands, align, zip_with};
 pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
@@ -165,11 +166,9 @@ pub trait Expr: Send + Sync + sealed::Sealed {
         None
     }
 
-    /// Changes the map of every leaf.
+    /// Changes the map of every leaf. After an error the expression has no meaning.
     #[doc(hidden)]
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self>
-    where
-        Self: Sized;
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()>;
 
     /// A worker that evaluates tiles.
     #[doc(hidden)]

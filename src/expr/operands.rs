@@ -12,8 +12,9 @@ use std::fmt;
 
 impl<E: Expr> Lazy<E> {
     /// Stretched to a shape.
-    pub(crate) fn stretched(self, shape: &Shape) -> Result<Self> {
-        self.rewrite(&mut |map| map.stretch(shape, Align::Right))
+    pub(crate) fn stretched(mut self, shape: &Shape) -> Result<Self> {
+        self.0.rewrite(&mut |map| map.stretch(shape, Align::Right))?;
+        Ok(self)
     }
 }
 
@@ -50,9 +51,7 @@ pub trait Operands: Send + Sync + sealed::Sealed {
 
     /// Changes the map of every leaf of every operand.
     #[doc(hidden)]
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self>
-    where
-        Self: Sized;
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()>;
 
     /// Workers for all operands.
     #[doc(hidden)]
@@ -135,8 +134,9 @@ macro_rules! operand_tuples {
                 vec![$(count(&|visit| self.$k.leaves(visit))),*]
             }
 
-            fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-                Ok(($(self.$k.rewrite(change)?,)*))
+            fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+                $(self.$k.rewrite(change)?;)*
+                Ok(())
             }
 
             #[inline(always)]
@@ -293,7 +293,21 @@ where
     U: Copy + Send + Sync,
     F: Fn(A::Elems) -> U + Send + Sync,
 {
-    Lazy(Apply::new(Function(f), operands.into_operands()))
+    zip_made(Ok(()), operands, f)
+}
+
+/// The same, or an expression with the error that its operands could not be made with.
+pub(crate) fn zip_made<A, U, F>(
+    made: Result<()>,
+    operands: A,
+    f: F,
+) -> Lazy<Apply<Function<F>, A::Operands>>
+where
+    A: IntoOperands,
+    U: Copy + Send + Sync,
+    F: Fn(A::Elems) -> U + Send + Sync,
+{
+    Lazy(Apply::made(made, Function(f), operands.into_operands()))
 }
 
 type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
@@ -314,11 +328,11 @@ type Aligned<A, B> = (Lazy<<A as IntoExpr>::Expr>, Lazy<<B as IntoExpr>::Expr>);
 ///
 /// [`Error::Operands`](crate::Error::Operands) if the shapes do not align.
 pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Aligned<A, B>> {
-    let (a, b) = (a.into_expr(), b.into_expr());
+    let (mut a, mut b) = (a.into_expr(), b.into_expr());
     let (shape_a, shape_b) = (a.shape()?, b.shape()?);
     let joint = shape_a.join(&shape_b, align, 2)?;
     // Within an operand the leaves are right-aligned; across operands `align` decides.
-    let a = a.rewrite(&mut |map| map.stretch(&shape_a, Align::Right)?.stretch(&joint, align))?;
-    let b = b.rewrite(&mut |map| map.stretch(&shape_b, Align::Right)?.stretch(&joint, align))?;
+    a.rewrite(&mut |map| map.stretch(&shape_a, Align::Right)?.stretch(&joint, align))?;
+    b.rewrite(&mut |map| map.stretch(&shape_b, Align::Right)?.stretch(&joint, align))?;
     Ok((Lazy(a), Lazy(b)))
 }

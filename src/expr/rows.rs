@@ -88,7 +88,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let shape = view(AddressMap::row_major(joint)?)?.shape();
         sparse::check_reads(e, shape.iter().product())?;
         let mut stages = 0;
-        let e = e.clone().rewrite(&mut |map| {
+        let mut e = e.clone();
+        e.rewrite(&mut |map| {
             let map = view(map.stretch(joint, Align::Right)?)?;
             stages += map.rest().len();
             Ok(map)

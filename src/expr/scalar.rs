@@ -41,8 +41,8 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
     #[inline]
     fn leaves<'a>(&'a self, _visit: &mut dyn FnMut(Leaf<'a>)) {}
 
-    fn rewrite(self, _change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        Ok(self)
+    fn rewrite(&mut self, _change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        Ok(())
     }
 
     #[inline(always)]

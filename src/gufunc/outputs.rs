@@ -21,6 +21,15 @@ use std::sync::Arc;
 
 impl<I, O: Outputs, F, X, M> Sealed for Call<I, O, F, X, M> {}
 
+/// What it is, and how to compute it; computes nothing.
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> fmt::Display
+    for Call<I, O, F, X, M>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Deferred::new(self), f)
+    }
+}
+
 impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Compute
     for Call<I, O, F, X, M>
 {
@@ -90,7 +99,9 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call
         self,
         change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Lazy<Pending<Self>>> {
-        Ok(Lazy(self.into_expr().rewrite(change)?))
+        let mut e = self.into_expr();
+        e.rewrite(change)?;
+        Ok(Lazy(e))
     }
 
     crate::tensor::views::view_operations!(Lazy<Pending<Self>>);

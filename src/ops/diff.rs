@@ -1,12 +1,18 @@
 //! Differences of neighbours along an axis.
 
+use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy, zip_with};
-use crate::tensor::Tensor;
-use std::sync::Arc;
+use crate::expr::sealed::Sealed;
+use crate::expr::{
+    BoxExpr, Boxed, Explanation, Expr, IntoExpr, Lazy, Prepare, bytes_read, zip_with,
+};
+use crate::kernel::{self, Filled};
+use crate::shape::Shape;
+use std::any::type_name;
+use std::mem::MaybeUninit;
 
 /// Most orders of one expression: it has one operand more.
 const DEEPEST: usize = 5;
@@ -17,65 +23,103 @@ pub trait Diff: IntoExpr + Sized {
     /// `n - 1` otherwise. Order 0 is the operand.
     ///
     /// Extent `k` becomes `k - n`, or 0. Lazy: an expression of views of the operand, shifted by one
-    /// element each. Beyond order 5 the fifth differences are computed to memory first, and so on.
+    /// element each. Beyond order 5 all but the last few are computed to memory before it, five orders at a time.
     /// Integers wrap around. Follows NumPy's `diff`.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if there is no such axis, the error that the operand carries, and beyond order 5
-    /// what evaluating it reports.
+    /// The shape, and with it the result, is [`Error::Axis`] if there is no such axis.
     ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::diff::Diff;
     /// let t = Tensor::from(vec![1, 2, 4, 8]);
-    /// assert_eq!(t.diff(0, 1)?.eval()?.to_vec()?, [1, 2, 4]);
-    /// assert_eq!(t.diff(0, 2)?.eval()?.to_vec()?, [1, 2]);
+    /// assert_eq!(t.diff(0, 1).eval()?.to_vec()?, [1, 2, 4]);
+    /// assert_eq!(t.diff(0, 2).eval()?.to_vec()?, [1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn diff<'a>(self, axis: usize, n: usize) -> Result<BoxExpr<'a, Self::Elem>>
+    fn diff<'a>(self, axis: usize, n: usize) -> BoxExpr<'a, Self::Elem>
     where
         Self::Expr: Clone + 'a,
         Self::Elem: Arithmetic + 'a,
     {
-        let e = Lazy(self.into_expr());
-        let shape = e.shape()?;
-        let extent = shape.extent(axis)?;
-        let length = extent.saturating_sub(n);
-        if length == 0 || shape.count()? == 0 {
-            return Ok(e.slice(axis, 0..length)?.boxed());
-        }
-        differences(e, axis, extent, n)
+        let made = differences(Lazy(self.into_expr()), axis, n);
+        made.unwrap_or_else(|error| Lazy(Boxed::refused(error)))
     }
 }
 
 crate::compute::for_operands!(Diff);
 
-fn differences<'a, E>(
-    e: Lazy<E>,
-    axis: usize,
-    extent: usize,
-    n: usize,
-) -> Result<BoxExpr<'a, E::Elem>>
+fn differences<'a, E>(e: Lazy<E>, axis: usize, n: usize) -> Result<BoxExpr<'a, E::Elem>>
 where
     E: Expr<Elem: Arithmetic + 'a> + Clone + 'a,
 {
+    let shape = e.shape()?;
+    let extent = shape.extent(axis)?;
+    let length = extent.saturating_sub(n);
+    if length == 0 || shape.count()? == 0 {
+        return Ok(e.slice(axis, 0..length)?.boxed());
+    }
     if n <= DEEPEST {
         return few(e, axis, extent, n);
     }
-    let mut left = n - DEEPEST;
-    let mut evaluated = few(e, axis, extent, DEEPEST)?.eval()?;
-    while left > DEEPEST {
-        let extent = evaluated.shape()[axis];
-        let next = few(evaluated.view().lazy(), axis, extent, DEEPEST)?.eval()?;
-        evaluated = next;
-        left -= DEEPEST;
+    let last = (n - 1) % DEEPEST + 1;
+    let before = Differences { e: e.boxed(), axis, n: n - last };
+    few(Deferred::new(before).lazy(), axis, length + last, last)
+}
+
+/// Differences of an order that is computed in several passes.
+#[derive(Debug, Clone)]
+struct Differences<'a, T> {
+    e: BoxExpr<'a, T>,
+    axis: usize,
+    /// A multiple of [`DEEPEST`].
+    n: usize,
+}
+
+impl<T> Sealed for Differences<'_, T> {}
+
+impl<T: Arithmetic> Compute for Differences<'_, T> {
+    type Elem = T;
+
+    fn shape(&self) -> Result<Shape> {
+        let extent = self.e.shape()?.extent(self.axis)?;
+        self.e.view().slice(self.axis, self.n.min(extent)..)?.shape()
     }
-    let extent = evaluated.shape()[axis];
-    // Its operands share the elements.
-    let (map, elements) = evaluated.into_parts();
-    let shared = Tensor::with_map(map, Arc::new(elements))?;
-    few(shared.lazy(), axis, extent, left)
+
+    fn deferred<'v>(&'v self, visit: &mut dyn FnMut(&'v dyn Prepare)) {
+        self.e.0.deferred(visit);
+    }
+
+    fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        kernel::copy(&self.collect(out.len())?, out)
+    }
+
+    fn collect(&self, _count: usize) -> Result<Vec<T>> {
+        let mut extent = self.e.shape()?.extent(self.axis)?;
+        let mut evaluated = few(self.e.view(), self.axis, extent, DEEPEST)?.eval()?;
+        for _ in 1..self.n / DEEPEST {
+            extent -= DEEPEST;
+            let next = few(evaluated.view().lazy(), self.axis, extent, DEEPEST)?.eval()?;
+            evaluated = next;
+        }
+        Ok(evaluated.into_storage())
+    }
+
+    fn explain(&self) -> Result<Explanation> {
+        let (from, to) = (self.e.shape()?, Compute::shape(self)?);
+        let bytes = [bytes_read(&self.e.0), to.count()?.saturating_mul(size_of::<T>())];
+        let passes = self.n / DEEPEST;
+        Ok(Explanation::report(
+            format!(
+                "differences of order {} of {} {from:?} along axis {}",
+                self.n,
+                type_name::<T>(),
+                self.axis
+            ),
+            vec![format!("passes: {passes}, {DEEPEST} orders each")],
+            1,
+            bytes,
+        ))
+    }
 }
 
 /// Differences of an order that is computed in one pass.

@@ -13,8 +13,8 @@
 
 use crate::dtype::{Arithmetic, Cast, Ranged, Real};
 use crate::error::{Error, Result};
-use crate::expr::{Elementwise, Expr, IntoExpr, Lazy};
-use crate::map::{AxisMap, Layout};
+use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, zip_made};
+use crate::map::{AddressMap, AxisMap, Layout};
 use crate::shape::{Align, Shape};
 use crate::storage::{FromFn, Impulse, Progression, Reader};
 use crate::tensor::{IntoTensor, Tensor};
@@ -226,25 +226,31 @@ pub fn eye<T: Arithmetic>(
 ///
 /// A label of `classes` or more marks nothing.
 ///
-/// # Errors
-///
-/// The error that `labels` carries. Evaluation reports a negative label as [`Error::Cast`], with its index.
+/// The shape, and with it the result, is [`Error::RankLimit`] or [`Error::ShapeOverflow`] if there is one axis or class
+/// too many. Evaluation reports a negative label as [`Error::Cast`], with its index.
 ///
 /// ```
 /// use lensor::prelude::*;
 /// use lensor::generate::one_hot;
 /// let labels = Tensor::from(vec![2_u8, 0]);
-/// let marks = one_hot(&labels, 3)?;
+/// let marks = one_hot(&labels, 3);
 /// assert_eq!(marks.cast::<i32>().eval()?.to_vec()?, [0, 0, 1, 1, 0, 0]);
 /// # Ok::<(), Error>(())
 /// ```
-pub fn one_hot<X: IntoExpr>(labels: X, classes: usize) -> Result<Lazy<impl Expr<Elem = bool>>>
+pub fn one_hot<X: IntoExpr>(labels: X, classes: usize) -> Lazy<impl Expr<Elem = bool>>
 where
     X::Elem: Cast<usize>,
 {
-    let labels = Lazy(labels.into_expr()).with_axes(1)?;
-    let class = Tensor::<Progression<usize>>::iota(classes)?;
-    Ok(labels.cast::<usize>().equal(class))
+    let mut labels = Lazy(labels.into_expr());
+    let made = labels.add_axes(1);
+    let (made, class) = match Tensor::<Progression<usize>>::iota(classes) {
+        Ok(class) => (made, class),
+        Err(error) => {
+            let none = Tensor::from_parts(AddressMap::default(), Progression::new(0, 1, 1));
+            (made.and(Err(error)), none)
+        }
+    };
+    zip_made(made, (labels.cast::<usize>(), class), |(label, class)| label == class)
 }
 
 /// A function of the position that can be shared and copied.

@@ -67,7 +67,7 @@ impl<S: Reader> Ragged<S> {
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
     /// assert_eq!((r.get([0, 2])?, r.get([2, 0])?), (3, 4));
-    /// assert_eq!(r.get([1, 0]).unwrap_err().to_string(), "index 0 of axis 1 in row [1], which has 0 items");
+    /// assert_eq!(r.get([1, 0]).unwrap_err().to_string(), "index 0 is out of bounds: row [1] of axis 1 has no items");
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn get(&self, index: impl AsRef<[usize]>) -> Result<S::Elem> {

@@ -100,13 +100,14 @@ impl<S: Reader> Tensor<S> {
     /// ```
     /// use lensor::{Error, Tensor};
     /// let t = Tensor::from_vec([2, 2], vec![1, 2, 3, 4])?;
-    /// assert_eq!(t.get(&[1, 0])?, 3);
-    /// let error = t.get(&[0, 2]).unwrap_err();
+    /// assert_eq!(t.get([1, 0])?, 3);
+    /// let error = t.get([0, 2]).unwrap_err();
     /// assert_eq!(error, Error::Index { axis: 1, index: 2, extent: 2 });
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[inline]
-    pub fn get(&self, index: &[usize]) -> Result<S::Elem> {
+    pub fn get(&self, index: impl AsRef<[usize]>) -> Result<S::Elem> {
+        let index = index.as_ref();
         let address = self.map.to_local(index)?;
         match self.storage.as_slice() {
             Some(slice) => match slice.get(address) {
@@ -240,6 +241,15 @@ impl<S> Tensor<S> {
     ) -> Result<Self> {
         Ok(Self { map: f(self.map)?, storage: self.storage })
     }
+
+    /// The same in place. After an error the map is another.
+    pub(crate) fn change_map(
+        &mut self,
+        f: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<()> {
+        self.map = f(std::mem::take(&mut self.map))?;
+        Ok(())
+    }
 }
 
 impl<S: Writer> Tensor<S> {
@@ -253,11 +263,12 @@ impl<S: Writer> Tensor<S> {
     /// ```
     /// use lensor::Tensor;
     /// let mut t = Tensor::full([2, 2], 0)?;
-    /// t.view_mut().transpose([1, 0])?.set(&[1, 0], 5)?;
+    /// t.view_mut().transpose([1, 0])?.set([1, 0], 5)?;
     /// assert_eq!(t.to_vec()?, [0, 5, 0, 0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn set(&mut self, index: &[usize], value: S::Elem) -> Result<()> {
+    pub fn set(&mut self, index: impl AsRef<[usize]>, value: S::Elem) -> Result<()> {
+        let index = index.as_ref();
         let address = self.map.to_local(index)?;
         self.storage
             .try_write(address, value)

@@ -122,9 +122,9 @@ pub(crate) fn stencils() {
             .eval()
     });
     every_shortage("stencil", 1, || {
-        t.stencil([[-1, 0], [0, 1]], |[a, b]| a.wrapping_add(b))?.eval()
+        t.stencil([[-1, 0], [0, 1]], |[a, b]| a.wrapping_add(b)).eval()
     });
     for n in [1, 5, 6, 13] {
-        every_shortage("diff", 1, || t.diff(0, n)?.eval());
+        every_shortage("diff", 1, || t.diff(0, n).eval());
     }
 }

@@ -242,7 +242,8 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         let part = ranges.iter().map(Range::len).product();
         let selectors = selectors(ranges);
         let select = |map: AddressMap| map.select(selectors.clone());
-        let piece = self.rows.e.clone().rewrite(&mut |map| select(map))?;
+        let mut piece = self.rows.e.clone();
+        piece.rewrite(&mut |map| select(map))?;
         let shape = select(AddressMap::row_major(&self.rows.shape)?)?.shape();
         let map = AddressMap::row_major(&shape)?;
         if self.block.len() < count {

@@ -98,8 +98,8 @@ impl<E: Expr> Expr for Densely<E> {
         });
     }
 
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
-        Ok(Self(self.0.rewrite(change)?))
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        self.0.rewrite(change)
     }
 
     fn cursor(&self) -> E::Cursor<'_> {

@@ -106,9 +106,15 @@ impl<E: Expr> ZipStored<E> {
         fill: E::Elem,
         result: Arc<SharedResult<Sparse<E::Elem>>>,
     ) -> Self {
+        let (map, missing) = Self::places(&e);
+        Self { e, counts, fill, map, result, missing }
+    }
+
+    /// The map of the results, and what stands for them before they are there.
+    fn places(e: &E) -> (Result<AddressMap>, Missing<E::Elem>) {
         let map = e.shape().and_then(|shape| AddressMap::row_major(&shape));
         let missing = Missing::new(map.as_ref().map_or(0, AddressMap::count));
-        Self { e, counts, fill, map, result, missing }
+        (map, missing)
     }
 }
 
@@ -164,10 +170,12 @@ impl<E: Expr> Expr for ZipStored<E> {
         }
     }
 
-    fn rewrite(self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         let joint = self.e.shape()?;
-        let e = self.e.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
-        Ok(Self::new(e, self.counts, self.fill, Arc::default()))
+        self.e.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
+        (self.map, self.missing) = Self::places(&self.e);
+        self.result = Arc::default();
+        Ok(())
     }
 
     fn cursor(&self) -> LeafCursor<'_, E::Elem> {

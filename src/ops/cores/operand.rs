@@ -269,7 +269,8 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         });
         let whole = erased(e);
         check_copies(&whole, shape.count()?)?;
-        let view = whole.clone().rewrite(&mut |map| {
+        let mut view = whole.clone();
+        view.rewrite(&mut |map| {
             arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
         })?;
         source.at_once = match far {

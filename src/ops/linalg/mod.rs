@@ -119,22 +119,21 @@ where
     ///
     /// The result has the axes of this operand, then those of `other`.
     ///
-    /// # Errors
-    ///
-    /// The error that an operand carries, and [`Error::RankLimit`]. A product of too many elements is
-    /// [`Error::ShapeOverflow`] when it is asked for.
+    /// The shape, and with it the result, is [`Error::RankLimit`] if there are too many axes, and
+    /// [`Error::ShapeOverflow`] if there are too many elements.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
     /// use lensor::Tensor;
     /// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::from(vec![10, 20, 30]));
-    /// assert_eq!(a.outer(&b)?.eval()?.to_vec()?, [10, 20, 30, 20, 40, 60]);
+    /// assert_eq!(a.outer(&b).eval()?.to_vec()?, [10, 20, 30, 20, 40, 60]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    fn outer<R: IntoExpr<Elem = Self::Elem>>(self, other: R) -> Result<Outer<Self, R>> {
-        let b = Lazy(other.into_expr());
-        let a = Lazy(self.into_expr()).with_axes(b.shape()?.rank())?;
-        Ok(Lazy(Apply::new(MulOp, (a.0, b.0))))
+    fn outer<R: IntoExpr<Elem = Self::Elem>>(self, other: R) -> Outer<Self, R> {
+        let (mut a, b) = (Lazy(self.into_expr()), Lazy(other.into_expr()));
+        let shapes = a.shape().and_then(|_| b.shape());
+        let made = shapes.and_then(|shape| a.add_axes(shape.rank()));
+        Lazy(Apply::made(made, MulOp, (a.0, b.0)))
     }
 }
 

@@ -4,10 +4,8 @@
 
 use super::{Axes, Fold, Reducer};
 use crate::compute::{Deferred, Pending};
-use crate::error::Result;
 use crate::expr::machinery::Function;
-use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_with};
-use crate::map::AddressMap;
+use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_made, zip_with};
 use crate::shape::{Align, Shape};
 
 /// Which axes an operand of greater rank has more than others.
@@ -49,16 +47,15 @@ pub trait Modes {
 
     /// `f` of all operands, at the greatest rank: others are repeated along the axes they lack.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align.
+    /// The shape, and with it the result, is [`Error::Operands`](crate::Error::Operands) if the axes they share do not
+    /// align.
     ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::reduce::{Modes, AxisOrder};
     /// let x = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// let y = Tensor::from(vec![10, 20]);
-    /// let by_row = (&x, &y).broadcast_mode(AxisOrder::C, |(x, y)| x + y)?;
+    /// let by_row = (&x, &y).broadcast_mode(AxisOrder::C, |(x, y)| x + y);
     /// assert_eq!(by_row.eval()?.to_vec()?, [11, 12, 23, 24]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -66,7 +63,7 @@ pub trait Modes {
         self,
         order: AxisOrder,
         f: F,
-    ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
+    ) -> Lazy<Apply<Function<F>, Self::Operands>>
     where
         U: Copy + Send + Sync,
         F: Fn(Self::Elems) -> U + Send + Sync;
@@ -82,17 +79,15 @@ pub trait Accumulate<R> {
     /// `f` of all operands, at the least rank: the others are reduced over the axes they have more, and
     /// every operand is finished by the reducer.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`](crate::Error::Operands) if the axes they share do not align. Folding reports its errors when
-    /// it is computed.
+    /// The shape, and with it the result, is [`Error::Operands`](crate::Error::Operands) if the axes they share do not
+    /// align. Folding reports its errors when it is computed.
     ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::reduce::{Accumulate, AxisOrder, Sum};
     /// let x = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
     /// let y = Tensor::from(vec![10.0, 20.0]);
-    /// let z = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, y)| sum * y)?;
+    /// let z = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, y)| sum * y);
     /// assert_eq!(z.eval()?.to_vec()?, [30.0, 140.0]);
     /// # Ok::<(), Error>(())
     /// ```
@@ -101,16 +96,10 @@ pub trait Accumulate<R> {
         order: AxisOrder,
         reducer: R,
         f: F,
-    ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
+    ) -> Lazy<Apply<Function<F>, Self::Operands>>
     where
         U: Copy + Send + Sync,
         F: Fn(Self::Outs) -> U + Send + Sync;
-}
-
-/// An operand at its own shape and then at the joint one.
-fn stretched<E: Expr>(e: E, joint: &Shape, align: Align) -> Result<E> {
-    let own = e.shape()?;
-    e.rewrite(&mut |map: AddressMap| map.stretch(&own, Align::Right)?.stretch(joint, align))
 }
 
 macro_rules! modes {
@@ -123,16 +112,20 @@ macro_rules! modes {
                 self,
                 order: AxisOrder,
                 f: F,
-            ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
+            ) -> Lazy<Apply<Function<F>, Self::Operands>>
             where
                 U: Copy + Send + Sync,
                 F: Fn(Self::Elems) -> U + Send + Sync,
             {
-                let align = order.align();
-                $(let $x = self.$k.into_expr();)*
-                let joint = Shape::default();
-                $(let joint = joint.join(&$x.shape()?, align, $k + 1)?;)*
-                Ok(zip_with(($(stretched($x, &joint, align)?,)*), f))
+                $(let mut $x = Lazy(self.$k.into_expr());)*
+                let mut stretch = || {
+                    let (joint, align) = (Shape::default(), order.align());
+                    $(let joint = joint.join(&$x.shape()?, align, $k + 1)?;)*
+                    $($x.change(&mut |map| map.stretch(&joint, align))?;)*
+                    Ok(())
+                };
+                let made = stretch();
+                zip_made(made, ($($x.0,)*), f)
             }
         }
 
@@ -145,20 +138,20 @@ macro_rules! modes {
                 order: AxisOrder,
                 reducer: R,
                 f: F,
-            ) -> Result<Lazy<Apply<Function<F>, Self::Operands>>>
+            ) -> Lazy<Apply<Function<F>, Self::Operands>>
             where
                 U: Copy + Send + Sync,
                 F: Fn(Self::Outs) -> U + Send + Sync,
             {
                 $(let $x = self.$k.into_expr();)*
-                let rank = [$($x.shape()?.rank()),*].into_iter().min().unwrap_or(0);
+                // Of an operand with an error the fold carries it.
+                let shapes = [$($x.shape().unwrap_or_default()),*];
+                let rank = shapes.iter().map(Shape::rank).min().unwrap_or(0);
                 $(
-                    let axes = order.surplus(&$x.shape()?, rank);
+                    let axes = order.surplus(&shapes[$k], rank);
                     let $x = Deferred::new(Fold::new($x, axes, reducer.clone()));
                 )*
-                let e = zip_with(($($x,)*), f);
-                e.shape()?;
-                Ok(e)
+                zip_with(($($x,)*), f)
             }
         }
     };

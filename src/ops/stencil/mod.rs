@@ -7,7 +7,7 @@
 //! let slope = squares.derivative(0, 1.0, EdgeOrder::Second);
 //! assert_eq!(slope.to_vec()?, [0.0, 2.0, 4.0, 6.0, 8.0]);
 //!
-//! let sums = squares.stencil([[-1], [1]], |[left, right]| left + right)?;
+//! let sums = squares.stencil([[-1], [1]], |[left, right]| left + right);
 //! assert_eq!(sums.eval()?.to_vec()?, [4.0, 10.0, 20.0]);
 //! # Ok::<(), Error>(())
 //! ```
@@ -27,7 +27,7 @@ pub use rule::{EdgeOrder, Spacing};
 use crate::compute::Deferred;
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, IntoExpr, Lazy, zip_with};
+use crate::expr::{Expr, IntoExpr, Lazy, zip_made};
 use derivative::Kind;
 
 /// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
@@ -183,17 +183,15 @@ pub trait Stencil: IntoExpr + Sized {
     /// views of the operand, so nothing is copied and everything above and below is one loop. To have
     /// neighbours beyond the border, give the operand one, by [`pad`](crate::tensor::pad) for example.
     ///
-    /// # Errors
-    ///
-    /// [`Error::Rank`] unless offsets have one number an axis, [`Error::Window`] if the offsets span more
-    /// than an axis, and the error that the operand carries.
+    /// The shape, and with it the result, is [`Error::Rank`] unless offsets have one number an axis, and
+    /// [`Error::Window`] if the offsets span more than an axis.
     ///
     /// ```
     /// use lensor::stencil::Stencil;
     /// use lensor::Tensor;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6], [7, 8, 9]])?;
     /// let cross = [[-1, 0], [0, -1], [0, 1], [1, 0]];
-    /// let largest = t.stencil(cross, |near| near.into_iter().fold(i32::MIN, i32::max))?;
+    /// let largest = t.stencil(cross, |near| near.into_iter().fold(i32::MIN, i32::max));
     /// assert_eq!(largest.eval()?.to_vec()?, [8]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -201,33 +199,16 @@ pub trait Stencil: IntoExpr + Sized {
         self,
         offsets: [[isize; R]; N],
         f: F,
-    ) -> Result<Lazy<impl Expr<Elem = U>>>
+    ) -> Lazy<impl Expr<Elem = U>>
     where
         Self::Expr: Clone,
         U: Copy + Send + Sync,
         F: Fn([Self::Elem; N]) -> U + Send + Sync,
     {
         let operand = Lazy(self.into_expr());
-        let shape = operand.shape()?;
-        if shape.rank() != R {
-            return Err(Error::Rank { what: "offsets", expected: shape.rank(), found: R });
-        }
         let mut views: [_; N] = std::array::from_fn(|_| operand.clone());
-        for (axis, &extent) in shape.iter().enumerate() {
-            let along = offsets.map(|offset| offset[axis]);
-            let before = along.iter().fold(0, |least, &o| o.min(least)).unsigned_abs();
-            let after = along.iter().fold(0, |most, &o| o.max(most)).unsigned_abs();
-            let window = before.saturating_add(after).saturating_add(1);
-            let count = match extent.checked_sub(window) {
-                Some(rest) => rest + 1,
-                None => return Err(Error::Window { axis, window, extent }),
-            };
-            for (view, offset) in views.iter_mut().zip(along) {
-                let start = before.saturating_add_signed(offset);
-                *view = view.clone().slice(axis, start..start + count)?;
-            }
-        }
-        Ok(zip_with(views, f))
+        let made = neighbours(&mut views, &operand, &offsets);
+        zip_made(made, views, f)
     }
 
     /// The convolution with a kernel of the same rank: element `i` of the whole is the sum of
@@ -286,3 +267,30 @@ pub trait Stencil: IntoExpr + Sized {
 }
 
 crate::compute::for_operands!(Stencil);
+
+/// Moves each of some views by its offset, to the indexes all of whose neighbours exist.
+fn neighbours<E: Expr + Clone, const R: usize>(
+    views: &mut [Lazy<E>],
+    operand: &Lazy<E>,
+    offsets: &[[isize; R]],
+) -> Result<()> {
+    let shape = operand.shape()?;
+    if shape.rank() != R {
+        return Err(Error::Rank { what: "offsets", expected: shape.rank(), found: R });
+    }
+    for (axis, &extent) in shape.iter().enumerate() {
+        let along = || offsets.iter().map(|offset| offset[axis]);
+        let before = along().fold(0, |least, o| o.min(least)).unsigned_abs();
+        let after = along().fold(0, |most, o| o.max(most)).unsigned_abs();
+        let window = before.saturating_add(after).saturating_add(1);
+        let count = match extent.checked_sub(window) {
+            Some(rest) => rest + 1,
+            None => return Err(Error::Window { axis, window, extent }),
+        };
+        for (view, offset) in views.iter_mut().zip(along()) {
+            let start = before.saturating_add_signed(offset);
+            view.change(&mut |map| map.slice(axis, start..start + count))?;
+        }
+    }
+    Ok(())
+}

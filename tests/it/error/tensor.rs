@@ -407,10 +407,7 @@ fn tensors_of_more_than_64_axes_are_refused() {
     assert_eq!(most().windows(0, 1).map(drop), Err(error(65)));
     assert_eq!((&most() + &most()).insert_axis(0).map(drop), Err(error(65)));
     assert_eq!(most().tensordot(&full([1], 1), &[]).eval().map(drop), Err(error(65)));
-    assert_eq!(
-        most().outer(&full([1], 1)).and_then(|outer| outer.eval()).map(drop),
-        Err(error(65))
-    );
+    assert_eq!(most().outer(&full([1], 1)).eval().map(drop), Err(error(65)));
     let sparse = |rank| {
         let shape = Shape::from(vec![1; rank]);
         Tensor::new(shape, lensor::storage::Sparse::new(1, 0))

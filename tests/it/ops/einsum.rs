@@ -177,7 +177,7 @@ fn it_gives_what_products_by_name_give() {
     assert_eq!(stacks.shape().unwrap(), [6, 5, 20, 20]);
     let (stacks, expected) = (stacks.to_vec().unwrap(), s.matmul(&t).to_vec().unwrap());
     assert!(stacks.iter().zip(&expected).all(|(x, y)| (x - y).abs() < 1e-9 * y.abs()));
-    let outer = a.view().select((0,)).unwrap().outer(b.view().select((1,)).unwrap()).unwrap();
+    let outer = a.view().select((0,)).unwrap().outer(b.view().select((1,)).unwrap());
     let rows = (a.view().select((0,)).unwrap(), b.view().select((1,)).unwrap());
     assert_eq!(einsum("i,j->ij", rows).to_vec().unwrap(), outer.to_vec().unwrap());
     // As an operand, and in an update.

@@ -6,6 +6,7 @@
 mod assign;
 mod chains;
 mod cores;
+mod elements;
 mod errors;
 mod expressions;
 mod folds;

@@ -1,5 +1,6 @@
 //! Tensors under any chain of views, against the model, which copies.
 
+mod arguments;
 mod display;
 mod parts;
 mod reads;

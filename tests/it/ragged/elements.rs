@@ -1,0 +1,110 @@
+//! Elements by index, and tensors as values.
+
+use super::chains::{View, chain};
+use super::model::{Item, Model, read};
+use crate::support::Random;
+use lensor::lanes::SortOrder::Ascending;
+use lensor::prelude::*;
+use lensor::ragged::{LanesRagged, Ragged, ReduceRagged};
+use quickcheck::quickcheck;
+
+/// The index and the value of every element.
+fn elements(item: &Item<i64>, index: &mut Vec<usize>, all: &mut Vec<(Vec<usize>, i64)>) {
+    match item {
+        Item::One(x) => all.push((index.clone(), *x)),
+        Item::List(list) => {
+            for (k, item) in list.iter().enumerate() {
+                index.push(k);
+                elements(item, index, all);
+                index.pop();
+            }
+        }
+    }
+}
+
+quickcheck! {
+    /// Elements of views are those of lists, and writing one changes that one.
+    fn elements_are_those_of_lists(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let model = Model::random(&mut random);
+        let r = model.build(-1, &mut random);
+        let (model, shown) = chain(&model, &r, 3, &mut random);
+        let (mut all, mut packed) = (Vec::new(), shown.eval().unwrap());
+        elements(&model.root, &mut Vec::new(), &mut all);
+        assert_eq!(shown.len().unwrap(), all.len());
+        assert_eq!(shown.is_empty().unwrap(), all.is_empty());
+        assert_eq!(shown.item().ok(), (all.len() == 1).then(|| all[0].1));
+        for (index, x) in all.iter().step_by(1 + all.len() / 8) {
+            assert_eq!(shown.get(index), Ok(*x));
+            packed.set(index, x + 1000).unwrap();
+            assert_eq!(packed.get(index), Ok(x + 1000));
+            packed.set(index, *x).unwrap();
+        }
+        packed == shown
+    }
+
+    /// Tensors are equal if lists are, whatever shows them.
+    fn equality_is_that_of_lists(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let model = Model::random(&mut random);
+        let (a, b) = (model.build(-1, &mut random), model.build(-2, &mut random));
+        let (_, shown) = chain(&model, &a, 2, &mut random);
+        let kept = shown.eval().unwrap();
+        assert!(a == b && kept == shown && shown.try_equal(&kept).unwrap());
+        let others = (&kept + 1).eval().unwrap();
+        assert_eq!(others == kept, kept.is_empty().unwrap());
+        assert_eq!(a == kept, read(&a.eval().unwrap()) == read(&kept));
+        let mut filled = kept.clone();
+        filled.fill(7).unwrap();
+        (&kept * 0 + 7).eval().unwrap() == filled
+    }
+
+    /// Views of operations are those of their results.
+    fn operations_are_viewed_alike(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let model = Model::random(&mut random);
+        let r = model.build(-1, &mut random);
+        let Some(axis) = (0..r.rank()).rev().next() else { return true };
+        let (sorted, view) = (r.sort(axis, Ascending), View::random(&model, &mut random));
+        let Ok(kept) = sorted.eval() else { return true };
+        let (of_kept, of_lazy) = (view.of_lazy(kept.lazy(), &mut Random(seed)), view.of_lazy(sorted.view(), &mut Random(seed)));
+        match (of_kept, of_lazy) {
+            (Ok(a), Ok(b)) => a.eval().unwrap() == b.eval().unwrap(),
+            (a, b) => a.is_err() && b.is_err(),
+        }
+    }
+}
+
+/// What is not there, and what has several elements.
+#[test]
+fn elements_that_are_not_there() {
+    let mut r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]]).unwrap();
+    let text = |found: lensor::Result<i32>| found.unwrap_err().to_string();
+    assert_eq!(text(r.get([0])), "expected 2 indexes, one an axis, found 1");
+    assert_eq!(text(r.get([3, 0])), "index 3 is out of bounds: axis 0 has extent 3");
+    assert_eq!(text(r.item()), "shape [4] has 4 elements, and the only one was asked for");
+    assert_eq!(text((&r + 1).item()), text(r.item()));
+    let sums = r.sum(1).eval().unwrap();
+    assert_eq!(sums.item().unwrap_err(), r.sum(1).item().unwrap_err());
+    assert_eq!(text(r.max(0).item()), "shape [3] has 3 elements, and the only one was asked for");
+    assert_eq!(r.set([1, 0], 5).unwrap_err(), r.get([1, 0]).unwrap_err());
+    assert_eq!(r.sum(..).item(), Ok(10));
+}
+
+/// Every kind of operand is computed into rows that are there.
+#[test]
+fn all_operands_are_assigned() {
+    let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![4]]).unwrap();
+    let mut out = (&r * 0).eval().unwrap();
+    r.assign_to(&mut out).unwrap();
+    assert_eq!(out, r);
+    r.sort(1, Ascending).assign_to(&mut out).unwrap();
+    assert_eq!(out.to_string(), "[[1, 2, 3], [], [4]]");
+    (&r + 10).assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
+    assert_eq!(out.to_string(), "[[12, 11, 13], [], [14]]");
+    let other = Ragged::from_nested(vec![vec![1], vec![2], vec![3]]).unwrap();
+    assert!(matches!(other.assign_to(&mut out), Err(Error::RowLength { .. })));
+    let close = (&r.view().lazy().cast::<f64>() + 0.25).eval().unwrap();
+    assert!(close.all_close(r.cast::<f64>(), 0.0, 0.25).unwrap());
+    assert!(!close.all_close(r.cast::<f64>(), 0.0, 0.125).unwrap());
+}
