@@ -342,7 +342,7 @@ impl<C: Compute> Deferred<C> {
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// let sums = t.sum(0);
     /// let differences = sums.view().slice(0, 1..)? - sums.view().slice(0, ..1)?;
-    /// assert_eq!(differences.to_vec()?, [2]);
+    /// assert_eq!(differences.item()?, 2);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn view(&self) -> Lazy<Pending<&C>> {

@@ -40,7 +40,7 @@ macro_rules! comparisons {
             /// let t = Tensor::from(vec![1, 2]);
             /// assert!(t.try_equal(&t.view().flip(0)?.flip(0)?)?);
             /// assert!(!t.try_equal(&t.view().flip(0)?)?);
-            /// assert!((&t * 2).try_equal(&t + &t)? && t.cumsum(0).try_equal(&Tensor::from(vec![1, 3]))?);
+            /// assert!((&t * 2).try_equal(&t + &t)? && t.cummax(0).try_equal(&t)?);
             /// # Ok::<(), Error>(())
             /// ```
             pub fn try_equal<X: IntoExpr<Elem = $Elem>>(&self, other: X) -> Result<bool>

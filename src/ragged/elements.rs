@@ -84,7 +84,7 @@ impl<S: Reader> Ragged<S> {
     ///
     /// ```
     /// use lensor::ragged::Ragged;
-    /// let r = Ragged::from_nested(vec![vec![], vec![7]])?;
+    /// let r = Ragged::from_nested(vec![vec![], vec![7_u8]])?;
     /// assert_eq!(r.item()?, 7);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -207,8 +207,8 @@ impl<E: RaggedExpr> LazyRagged<E> {
     /// use lensor::ragged::{Ragged, ReduceRagged};
     /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
     /// let twice = &r * 2;
-    /// let flipped = twice.view().flip(1)?.eval()?;
-    /// assert_eq!((flipped.to_string(), twice.sum(1).to_vec()?), ("[[4, 2], [6]]".into(), vec![6, 6]));
+    /// assert_eq!(twice.view().flip(1)?.to_vec()?, [4, 2, 6]);
+    /// assert_eq!(twice.sum(1).to_vec()?, [6, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn view(&self) -> LazyRagged<E::Ref<'_>> {
@@ -257,8 +257,8 @@ impl<C: RaggedCompute> DeferredRagged<C> {
     ///
     /// ```
     /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
-    /// assert_eq!(r.sum(..).item()?, 6);
+    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0], vec![3.0]])?;
+    /// assert_eq!(r.sum(..).item()?, 6.0);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<C::Elem> {

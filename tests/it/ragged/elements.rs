@@ -102,7 +102,7 @@ fn all_operands_are_assigned() {
     assert_eq!(out.to_string(), "[[1, 2, 3], [], [4]]");
     (&r + 10).assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
     assert_eq!(out.to_string(), "[[12, 11, 13], [], [14]]");
-    let other = Ragged::from_nested(vec![vec![1], vec![2], vec![3]]).unwrap();
+    let other = Ragged::from_nested(vec![vec![1, 2], vec![2], vec![3]]).unwrap();
     assert!(matches!(other.assign_to(&mut out), Err(Error::RowLength { .. })));
     let close = (&r.view().lazy().cast::<f64>() + 0.25).eval().unwrap();
     assert!(close.all_close(r.cast::<f64>(), 0.0, 0.25).unwrap());
