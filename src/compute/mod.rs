@@ -1,6 +1,7 @@
 //! Operations whose result is one tensor, not computed yet.
 //!
-//! A [`Deferred`] is what folds, scans, windows and segments give. It is computed by [`Deferred::eval`] or
+//! A [`Deferred`] is what folds, scans, windows, segments, operations on lanes, products, derivatives, convolutions and
+//! lists of indexes give. It is computed by [`Deferred::eval`] or
 //! [`Deferred::assign_to`], or as an operand: it may stand wherever a tensor may.
 //!
 //! ```

@@ -140,13 +140,13 @@ macro_rules! quantiles {
         fn $quantiles(
             self,
             axis: usize,
-            q: &[f64],
+            q: impl AsRef<[f64]>,
             interpolation: Interpolation,
         ) -> Along<Self, Quantiles>
         where
             Self::Elem: Real + Sortable,
         {
-            let quantiles = list(q.iter().copied());
+            let quantiles = list(q.as_ref().iter().copied());
             lanewise(self, axis, Quantiles { quantiles, interpolation, nan: $nan, single: false })
         }
 

@@ -3,7 +3,7 @@
 use super::driver::{Old, explain_lanes, zip_blocks};
 use super::extents::{with_extent, without};
 use super::operand::{Both, LaneSlices};
-use crate::compute::Compute;
+use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
@@ -164,19 +164,21 @@ pub(super) fn for_each_lane<T, U, R>(
 pub struct Lanewise<O, A, B = Alone> {
     operation: O,
     axis: usize,
+    /// Whether an axis that goes away stays with extent 1.
+    keepdims: bool,
     a: Lazy<A>,
     b: Lazy<B>,
 }
 
 impl<O, A> Lanewise<O, A> {
     pub(super) fn new(operation: O, axis: usize, a: A) -> Self {
-        Self { operation, axis, a: Lazy(a), b: Lazy(Vec::new().into()) }
+        Self::beside(operation, axis, a, Vec::new().into())
     }
 }
 
 impl<O, A, B> Lanewise<O, A, B> {
     pub(super) fn beside(operation: O, axis: usize, a: A, b: B) -> Self {
-        Self { operation, axis, a: Lazy(a), b: Lazy(b) }
+        Self { operation, axis, keepdims: false, a: Lazy(a), b: Lazy(b) }
     }
 }
 
@@ -186,6 +188,10 @@ impl<O, A: Expr, B: Expr> Lanewise<O, A, B>
 where
     O: LaneOperation<A::Elem, B::Elem>,
 {
+    fn keeps_axis(&self) -> bool {
+        self.keepdims || self.operation.keeps_axis()
+    }
+
     /// The shape of the results, with an axis for those of a lane.
     fn results(&self) -> Result<Shape> {
         if !O::BESIDE.is_empty() {
@@ -242,6 +248,25 @@ where
     }
 }
 
+impl<O, A: Expr, B: Expr> Deferred<Lanewise<O, A, B>>
+where
+    O: LaneOperation<A::Elem, B::Elem>,
+{
+    /// Keeps the axis of operations that have one result a lane, with extent 1, so that the result aligns with the
+    /// operand. Others keep it as it is.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0, 9.0], [4.0, 4.0, 5.0]])?;
+    /// let off = &t - t.median(1).keepdims();
+    /// assert_eq!(off.to_vec()?, [-1.0, 0.0, 7.0, 0.0, 0.0, 1.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn keepdims(self) -> Self {
+        Deferred::new(Lanewise { keepdims: true, ..self.operation })
+    }
+}
+
 impl<O, A, B> Sealed for Lanewise<O, A, B> {}
 
 impl<O, A: Expr, B: Expr> Compute for Lanewise<O, A, B>
@@ -252,7 +277,7 @@ where
 
     fn shape(&self) -> Result<Shape> {
         let shape = self.results()?;
-        if self.operation.keeps_axis() { Ok(shape) } else { without(&shape, self.axis) }
+        if self.keeps_axis() { Ok(shape) } else { without(&shape, self.axis) }
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -286,14 +311,14 @@ where
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        let is_whole = |axis| self.operation.keeps_axis() && axis == self.axis;
+        let is_whole = |axis| self.keeps_axis() && axis == self.axis;
         Ok(Boxes::around(&self.shape()?, limit, is_whole))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {
         let (shape, operands) = self.joint()?;
         let mut part = selectors(ranges);
-        if self.operation.keeps_axis() {
+        if self.keeps_axis() {
             part = selectors_around(ranges, self.axis);
         } else if self.axis <= ranges.len() {
             part.insert(self.axis, Select::All);
@@ -304,7 +329,7 @@ where
         let mut out = self.before((&a, &b), results.count()?)?;
         self.write((&a, &b), &mut Tensor::new(&results, &mut out[..])?)?;
         let out = Tensor::new(results, out)?;
-        if self.operation.keeps_axis() { Ok(out) } else { out.remove_axis(self.axis) }
+        if self.keeps_axis() { Ok(out) } else { out.remove_axis(self.axis) }
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -103,15 +103,15 @@ where
     /// // Over the first axis of both: the products of columns.
     /// assert_eq!(a.tensordot(&a, &[(0, 0)]).to_vec()?, [10, 14, 14, 20]);
     /// // Over both axes.
-    /// assert_eq!(a.tensordot(&a, &[(0, 0), (1, 1)]).to_vec()?, [30]);
+    /// assert_eq!(a.tensordot(&a, [(0, 0), (1, 1)]).to_vec()?, [30]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn tensordot<R: IntoExpr<Elem = Self::Elem>>(
         self,
         other: R,
-        pairs: &[(usize, usize)],
+        pairs: impl AsRef<[(usize, usize)]>,
     ) -> Deferred<MatMul<Self::Expr, R::Expr>> {
-        let pairs = Some(list(pairs.iter().copied()));
+        let pairs = Some(list(pairs.as_ref().iter().copied()));
         Deferred::new(MatMul { a: Lazy(self.into_expr()), b: Lazy(other.into_expr()), pairs })
     }
 

@@ -138,7 +138,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// };
     /// let a = tensor([2, 30, 40], &[[0, 5, 7], [1, 5, 8]], vec![2, 3])?;
     /// let b = tensor([40, 6, 30], &[[7, 4, 5], [8, 4, 6]], vec![10, 100])?;
-    /// let c = a.contract(&b, &[(1, 2), (2, 0)], PlusTimes)?;
+    /// let c = a.contract(&b, [(1, 2), (2, 0)], PlusTimes)?;
     /// assert_eq!(c.shape(), [2, 6]);
     /// assert!(c.storage().iter().eq([(4, 20)])); // [0, 4]
     /// # Ok::<(), lensor::Error>(())
@@ -146,14 +146,14 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     pub fn contract<R, M>(
         &self,
         other: &Tensor<R>,
-        pairs: &[(usize, usize)],
+        pairs: impl AsRef<[(usize, usize)]>,
         semiring: M,
     ) -> Result<Tensor<Sparse<S::Elem>>>
     where
         R: Reader<Elem = S::Elem>,
         M: Semiring<S::Elem>,
     {
-        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs)?;
+        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs.as_ref())?;
         let [rows, depth, columns] = pairing.extents;
         let len = pairing.shape.count()?;
         let (left, right) = matrices(self, other, &pairing)?;
@@ -177,21 +177,21 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// use lensor::product::PlusTimes;
     /// use lensor::{Tensor, storage::Sparse};
     /// let a = Tensor::new([2, 2], Sparse::from_dense(&[0, 2, 3, 0], 0)?)?;
-    /// let text = a.explain_contract(&a, &[(1, 0)], PlusTimes)?.to_string();
+    /// let text = a.explain_contract(&a, [(1, 0)], PlusTimes)?.to_string();
     /// assert!(text.contains("rows: 2 entries, 2 terms"));
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn explain_contract<R, M>(
         &self,
         other: &Tensor<R>,
-        pairs: &[(usize, usize)],
+        pairs: impl AsRef<[(usize, usize)]>,
         semiring: M,
     ) -> Result<Explanation>
     where
         R: Reader<Elem = S::Elem>,
         M: Semiring<S::Elem>,
     {
-        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs)?;
+        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs.as_ref())?;
         pairing.shape.count()?;
         let [rows, depth, columns] = pairing.extents;
         let (left, right) = matrices(self, other, &pairing)?;

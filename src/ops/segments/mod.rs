@@ -56,7 +56,7 @@ pub trait Segments: IntoExpr + Sized {
     /// use lensor::reduce::Sum;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2, 3, 4], [5, 6, 7, 8]])?;
-    /// let sums = t.fold_segments(1, &[0, 2, 2, 4], Sum).eval()?;
+    /// let sums = t.fold_segments(1, [0, 2, 2, 4], Sum).eval()?;
     /// assert_eq!(sums.shape(), [2, 3]);
     /// assert_eq!(sums.to_vec()?, [3_i64, 0, 7, 11, 0, 15]);
     /// # Ok::<(), Error>(())
@@ -64,13 +64,13 @@ pub trait Segments: IntoExpr + Sized {
     fn fold_segments<R>(
         self,
         axis: usize,
-        offsets: &[usize],
+        offsets: impl AsRef<[usize]>,
         reducer: R,
     ) -> LazySegments<Self::Expr, R>
     where
         R: Reducer<Self::Elem>,
     {
-        let parts = list(offsets.iter().copied()).map(Parts::Offsets);
+        let parts = list(offsets.as_ref().iter().copied()).map(Parts::Offsets);
         Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
     }
 
@@ -84,20 +84,21 @@ pub trait Segments: IntoExpr + Sized {
     /// use lensor::reduce::Sum;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(t.fold_by_key(0, &[1, 0, 1], 2, Sum).eval()?.to_vec()?, [3_i64, 4, 6, 8]);
+    /// assert_eq!(t.fold_by_key(0, [1, 0, 1], 2, Sum).eval()?.to_vec()?, [3_i64, 4, 6, 8]);
     /// # Ok::<(), Error>(())
     /// ```
     fn fold_by_key<R>(
         self,
         axis: usize,
-        keys: &[usize],
+        keys: impl AsRef<[usize]>,
         groups: usize,
         reducer: R,
     ) -> LazySegments<Self::Expr, R>
     where
         R: Reducer<Self::Elem>,
     {
-        let parts = list(keys.iter().copied()).map(|keys| Parts::Keys { keys, groups });
+        let keys = list(keys.as_ref().iter().copied());
+        let parts = keys.map(|keys| Parts::Keys { keys, groups });
         Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
     }
 

@@ -116,13 +116,13 @@ pub trait Stencil: IntoExpr + Sized {
     /// ```
     fn gradient(
         self,
-        spacing: &[Spacing<Self::Elem>],
+        spacing: impl AsRef<[Spacing<Self::Elem>]>,
         edges: EdgeOrder,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Gradient(edges), spacing)
+        Derivative::everywhere(self.into_expr(), Kind::Gradient(edges), spacing.as_ref())
     }
 
     /// The second derivatives along all pairs of axes: shape `(s0, .., sn)` becomes
@@ -147,13 +147,13 @@ pub trait Stencil: IntoExpr + Sized {
     /// ```
     fn hessian(
         self,
-        spacing: &[Spacing<Self::Elem>],
+        spacing: impl AsRef<[Spacing<Self::Elem>]>,
         edges: EdgeOrder,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Hessian(edges), spacing)
+        Derivative::everywhere(self.into_expr(), Kind::Hessian(edges), spacing.as_ref())
     }
 
     /// The sum of the second derivatives along all axes, with the shape of the operand.
@@ -169,11 +169,14 @@ pub trait Stencil: IntoExpr + Sized {
     /// assert_eq!(bowl.laplacian(&[1.0.into(), 1.0.into()]).to_vec()?, [4.0; 12]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    fn laplacian(self, spacing: &[Spacing<Self::Elem>]) -> Deferred<Derivative<Self::Expr>>
+    fn laplacian(
+        self,
+        spacing: impl AsRef<[Spacing<Self::Elem>]>,
+    ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Laplacian, spacing)
+        Derivative::everywhere(self.into_expr(), Kind::Laplacian, spacing.as_ref())
     }
 
     /// Any function of neighbours: `f` of the elements at `offsets` from each index. Lazy.

@@ -157,3 +157,25 @@ fn nearest_prefers_even_ranks() {
     let nearest = |q| t.quantile(0, q, Interpolation::Nearest).item().unwrap();
     assert_eq!([nearest(0.5), nearest(0.4), nearest(0.6)], [20.0, 10.0, 20.0]);
 }
+
+/// An axis that goes away may stay with extent 1; one that stays is as it was.
+#[test]
+fn axes_that_go_away_may_stay() {
+    let t = Tensor::from_index([3, 4, 5], |index| {
+        f64::from((index[0] * 7 + index[1] * 3 + index[2] * 11) as u32 % 13)
+    })
+    .unwrap();
+    for axis in 0..3 {
+        let (median, mode) = (t.median(axis), t.mode(axis));
+        let expected =
+            [median.eval(), mode.eval()].map(|found| found.unwrap().insert_axis(axis).unwrap());
+        let kept = [median.keepdims().eval().unwrap(), mode.keepdims().eval().unwrap()];
+        assert_eq!(kept, expected);
+        let mut out = Tensor::full(expected[0].shape(), 0.0).unwrap();
+        t.median(axis).keepdims().assign_to(&mut out.view_mut().flip(axis).unwrap()).unwrap();
+        assert_eq!(out, expected[0]);
+        let sorted = t.sort(axis, SortOrder::Ascending);
+        assert_eq!(sorted.eval().unwrap(), sorted.keepdims().eval().unwrap());
+    }
+    assert_eq!((&t - t.median(1).keepdims()).shape().unwrap(), [3, 4, 5]);
+}
