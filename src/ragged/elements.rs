@@ -1,8 +1,8 @@
 //! Elements as values: one of them, how many there are, and whether those of two tensors are alike.
 
 use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::folds::ReduceRagged;
 use super::form::content_shape;
-use super::reduce::ReduceRagged;
 use super::{DeferredRagged, PendingRagged, Ragged, RaggedCompute, zip_ragged};
 use crate::dtype::Real;
 use crate::error::{Error, Result};

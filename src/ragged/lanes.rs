@@ -4,7 +4,7 @@ use super::deferred::{DeferredRagged, RaggedCompute};
 use super::expr::IntoRagged;
 #[cfg(doc)]
 use super::expr::LazyRagged;
-use super::reduce::for_ragged;
+use super::folds::for_ragged;
 use super::row_wise::{RowOperation, RowWise, Runs};
 use super::sealed;
 use crate::dtype::Sortable;

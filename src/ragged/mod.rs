@@ -35,6 +35,7 @@ mod explain;
 mod expr;
 mod flat;
 mod fmt;
+mod folds;
 mod form;
 mod groups;
 mod join;
@@ -66,13 +67,14 @@ pub use cores::{
 pub use deferred::{DeferredRagged, PendingRagged, RaggedCompute};
 pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 pub use flat::repeat;
+pub use folds::ReduceRagged;
 pub use form::{Extent, Form};
 pub use join::{Aligned, align, concat};
 pub use lanes::{LanesRagged, LazyRows, PartitionRows, ScanRows, SortRows};
 pub use offsets::{OffsetInteger, Offsets, SharedInteger, SharedTable};
 pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};
-pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction, ReduceRagged};
+pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction};
 pub use row_wise::{RowOperation, RowWise};
 pub use viewed::Viewed;
 

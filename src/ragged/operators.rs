@@ -35,4 +35,4 @@ pub trait ElementwiseRagged: IntoRagged + Sized {
     elementwise_methods!([LazyRagged ApplyRagged IntoRagged into_ragged_expr PairsRagged]);
 }
 
-super::reduce::for_ragged!(ElementwiseRagged);
+super::folds::for_ragged!(ElementwiseRagged);

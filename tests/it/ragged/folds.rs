@@ -284,3 +284,38 @@ fn several_axes_have_the_bits_of_dense_folds() {
         }
     }
 }
+
+/// Folds that leave out NaN have the bits of dense ones too.
+#[test]
+fn folds_that_skip_nan_are_those_of_rows() {
+    let mut random = Random(11);
+    let rows: Vec<Vec<f64>> = (0..200)
+        .map(|_| {
+            let items = 1 + random.below(30);
+            (0..items)
+                .map(|_| if random.below(4) == 0 { f64::NAN } else { cancelling(&mut random) })
+                .collect()
+        })
+        .collect();
+    let r = Ragged::from_nested(rows.clone()).unwrap();
+    macro_rules! equal {
+        ($($method:ident)*) => { $(
+            let found = r.$method(1).to_vec().unwrap();
+            for (row, found) in rows.iter().zip(found) {
+                let own = Tensor::from(&row[..]).$method(0).item().unwrap();
+                assert_eq!(found.to_bits(), own.to_bits(), "{} of {row:?}", stringify!($method));
+            }
+        )* };
+    }
+    equal!(nan_sum nan_prod nan_mean nan_min nan_max nan_var nan_std logsumexp);
+    let sample = r.nan_var(1).ddof(1).to_vec().unwrap();
+    assert_eq!(
+        sample[0].to_bits(),
+        Tensor::from(&rows[0][..]).nan_var(0).ddof(1).item().unwrap().to_bits()
+    );
+    let holes = Ragged::from_nested(vec![vec![f64::NAN, 2.0, 1.0], vec![3.0]]).unwrap();
+    assert_eq!(holes.nan_argmin(1).to_vec().unwrap(), [2, 0]);
+    assert_eq!(holes.nan_argmax(1).to_vec().unwrap(), [1, 0]);
+    let none = Ragged::from_nested(vec![vec![1.0], vec![f64::NAN]]).unwrap();
+    assert_eq!(none.nan_argmin(1).eval().unwrap_err(), Error::NothingLeft { index: vec![1] });
+}
