@@ -68,6 +68,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Explanation, IntoExpr, Lazy, Pairs};
 use crate::memory::list;
+use crate::ops::reduce::IntoAxes;
 use quantile::Nan;
 use std::cmp::Ordering;
 
@@ -114,6 +115,14 @@ fn lanewise<X: IntoExpr, O: LaneOperation<X::Elem>>(
     Deferred::new(Lanewise::new(operation, axis, x.into_expr()))
 }
 
+fn folding<X: IntoExpr, O: LaneOperation<X::Elem>>(
+    x: X,
+    axes: impl IntoAxes,
+    operation: O,
+) -> Along<X, O> {
+    Deferred::new(Lanewise::folding(operation, axes.into_axes(), x.into_expr()))
+}
+
 /// The methods of one rule for NaN, with their documentation.
 macro_rules! quantiles {
     (
@@ -125,7 +134,7 @@ macro_rules! quantiles {
         $(#[$about_one])*
         fn $quantile(
             self,
-            axis: usize,
+            axes: impl IntoAxes,
             q: f64,
             interpolation: Interpolation,
         ) -> Along<Self, Quantiles>
@@ -133,7 +142,7 @@ macro_rules! quantiles {
             Self::Elem: Real + Sortable,
         {
             let quantiles = list([q].into_iter());
-            lanewise(self, axis, Quantiles { quantiles, interpolation, nan: $nan, single: true })
+            folding(self, axes, Quantiles { quantiles, interpolation, nan: $nan, single: true })
         }
 
         $(#[$about_several])*
@@ -151,11 +160,11 @@ macro_rules! quantiles {
         }
 
         $(#[$about_median])*
-        fn $median(self, axis: usize) -> Along<Self, Quantiles>
+        fn $median(self, axes: impl IntoAxes) -> Along<Self, Quantiles>
         where
             Self::Elem: Real + Sortable,
         {
-            self.$quantile(axis, 0.5, Interpolation::Midpoint)
+            self.$quantile(axes, 0.5, Interpolation::Midpoint)
         }
     };
 }
@@ -441,7 +450,7 @@ pub trait Lanes: IntoExpr + Sized {
         search::explain_unique(&Lazy(self.into_expr()))
     }
 
-    /// The element that comes most often in every lane, of several the smallest. The axis goes away.
+    /// The element that comes most often in every lane, of several the smallest. The axis goes away; several are one lane.
     ///
     /// NaN equals NaN and `-0.0` equals `0.0` here, and the first to come stands for all, as in
     /// [`Self::unique`]. NaN comes last, so of a number and NaN that come as often it is the number.
@@ -457,11 +466,11 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.mode(1).to_vec()?, [5, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn mode(self, axis: usize) -> Along<Self, Mode>
+    fn mode(self, axes: impl IntoAxes) -> Along<Self, Mode>
     where
         Self::Elem: Sortable,
     {
-        lanewise(self, axis, Mode)
+        folding(self, axes, Mode)
     }
 
     /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
@@ -501,7 +510,8 @@ pub trait Lanes: IntoExpr + Sized {
         Nan::Wins;
 
         /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
-        /// median. The axis goes away. NaN in a lane gives NaN. Exact, by selection.
+        /// median. The axis goes away; several are one lane, `..` makes one of all elements. NaN in a lane gives NaN.
+        /// Exact, by selection.
         ///
         /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
         /// says what that means between two elements. Integers are to be [cast](crate::Elementwise::cast) first.
@@ -549,6 +559,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
         /// assert_eq!(t.median(1).to_vec()?, [2.0, 6.0]);
         /// assert_eq!(t.median(0).to_vec()?, [8.5, 2.5, 4.0]);
+        /// assert_eq!(t.median(..).item()?, 5.0);
         /// # Ok::<(), Error>(())
         /// ```
         median;

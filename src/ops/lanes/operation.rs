@@ -1,7 +1,7 @@
 //! What is made of every lane, as a deferred operation.
 
 use super::driver::{Old, explain_lanes, zip_blocks};
-use super::extents::{with_extent, without};
+use super::extents::{merge_last, with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
@@ -14,9 +14,11 @@ use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
 use crate::memory::{list, zeros};
 use crate::ops::along::FewLanes;
+use crate::ops::reduce::Axes;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 use bytemuck::Zeroable;
+use smallvec::SmallVec;
 use std::any::type_name;
 use std::iter::repeat_n;
 use std::mem::MaybeUninit;
@@ -164,7 +166,9 @@ pub(super) fn for_each_lane<T, U, R>(
 pub struct Lanewise<O, A, B = Alone> {
     operation: O,
     axis: usize,
-    /// Whether an axis that goes away stays with extent 1.
+    /// The axes that are this one now, as they were given, ascending; or why they are none.
+    given: Result<SmallVec<[usize; 1]>, Box<Error>>,
+    /// Whether axes that go away stay with extent 1.
     keepdims: bool,
     a: Lazy<A>,
     b: Lazy<B>,
@@ -176,9 +180,24 @@ impl<O, A> Lanewise<O, A> {
     }
 }
 
+impl<O, A: Expr> Lanewise<O, A> {
+    /// An operation on all elements along several axes, which are one lane, in row-major order.
+    pub(super) fn folding(operation: O, axes: Axes, a: A) -> Self {
+        if let Axes::One(axis) = axes {
+            return Self::new(operation, axis, a);
+        }
+        let mut a = Lazy(a);
+        let given = merge_last(&mut a, &axes);
+        let axis = given.as_ref().map_or(0, |(axis, _)| *axis);
+        let given = given.map(|(_, given)| given).map_err(Box::new);
+        Self { given, ..Self::new(operation, axis, a.0) }
+    }
+}
+
 impl<O, A, B> Lanewise<O, A, B> {
     pub(super) fn beside(operation: O, axis: usize, a: A, b: B) -> Self {
-        Self { operation, axis, keepdims: false, a: Lazy(a), b: Lazy(b) }
+        let given = Ok(SmallVec::from_buf([axis]));
+        Self { operation, axis, given, keepdims: false, a: Lazy(a), b: Lazy(b) }
     }
 }
 
@@ -188,12 +207,15 @@ impl<O, A: Expr, B: Expr> Lanewise<O, A, B>
 where
     O: LaneOperation<A::Elem, B::Elem>,
 {
-    fn keeps_axis(&self) -> bool {
-        self.keepdims || self.operation.keeps_axis()
+    /// The axes of extent 1 that results have beside those that were computed.
+    fn ones(&self) -> &[usize] {
+        let kept = self.keepdims && !self.operation.keeps_axis();
+        self.given.as_deref().ok().filter(|_| kept).unwrap_or_default()
     }
 
     /// The shape of the results, with an axis for those of a lane.
     fn results(&self) -> Result<Shape> {
+        self.given.as_ref().map_err(|error| (**error).clone())?;
         if !O::BESIDE.is_empty() {
             return Ok(self.joint()?.0);
         }
@@ -252,8 +274,8 @@ impl<O, A: Expr, B: Expr> Deferred<Lanewise<O, A, B>>
 where
     O: LaneOperation<A::Elem, B::Elem>,
 {
-    /// Keeps the axis of operations that have one result a lane, with extent 1, so that the result aligns with the
-    /// operand. Others keep it as it is.
+    /// Keeps the axes of operations that have one result a lane, with extent 1, so that the result aligns with the
+    /// operand. Others keep their axis as it is.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -277,7 +299,10 @@ where
 
     fn shape(&self) -> Result<Shape> {
         let shape = self.results()?;
-        if self.keeps_axis() { Ok(shape) } else { without(&shape, self.axis) }
+        let shape = if self.operation.keeps_axis() { shape } else { without(&shape, self.axis)? };
+        let mut shape = shape.to_vec();
+        self.ones().iter().for_each(|&axis| shape.insert(axis, 1));
+        Ok(shape.into())
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -311,14 +336,17 @@ where
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        let is_whole = |axis| self.keeps_axis() && axis == self.axis;
+        let is_whole = |axis| self.operation.keeps_axis() && axis == self.axis;
         Ok(Boxes::around(&self.shape()?, limit, is_whole))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {
         let (shape, operands) = self.joint()?;
+        let own = ranges.iter().enumerate().filter(|(axis, _)| !self.ones().contains(axis));
+        let ranges: SmallVec<[Range<usize>; 4]> = own.map(|(_, range)| range.clone()).collect();
+        let ranges = &ranges[..];
         let mut part = selectors(ranges);
-        if self.keeps_axis() {
+        if self.operation.keeps_axis() {
             part = selectors_around(ranges, self.axis);
         } else if self.axis <= ranges.len() {
             part.insert(self.axis, Select::All);
@@ -329,7 +357,8 @@ where
         let mut out = self.before((&a, &b), results.count()?)?;
         self.write((&a, &b), &mut Tensor::new(&results, &mut out[..])?)?;
         let out = Tensor::new(results, out)?;
-        if self.keeps_axis() { Ok(out) } else { out.remove_axis(self.axis) }
+        let out = if self.operation.keeps_axis() { out } else { out.remove_axis(self.axis)? };
+        self.ones().iter().try_fold(out, |out, &axis| out.insert_axis(axis))
     }
 
     fn explain(&self) -> Result<Explanation> {

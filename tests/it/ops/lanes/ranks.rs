@@ -179,3 +179,41 @@ fn axes_that_go_away_may_stay() {
     }
     assert_eq!((&t - t.median(1).keepdims()).shape().unwrap(), [3, 4, 5]);
 }
+
+/// Several axes are one lane, whose elements come in row-major order.
+#[test]
+fn several_axes_are_one_lane() {
+    let t = Tensor::from_index([3, 4, 5], |index| {
+        f64::from((index[0] * 7 + index[1] * 3 + index[2] * 11) as u32 % 13)
+    })
+    .unwrap();
+    let merged = |order: [usize; 3], extents: &[usize]| {
+        t.view().transpose(order).unwrap().reshape(extents).unwrap()
+    };
+    let cases: [(&[usize], [usize; 3], &[usize], usize, &[usize]); 6] = [
+        (&[0, 1], [2, 0, 1], &[5, 12], 1, &[1, 1, 5]),
+        (&[2, 0], [1, 0, 2], &[4, 15], 1, &[1, 4, 1]),
+        (&[1, 2], [0, 1, 2], &[3, 20], 1, &[3, 1, 1]),
+        (&[0, 1, 2], [0, 1, 2], &[60], 0, &[1, 1, 1]),
+        (&[1], [0, 2, 1], &[3, 5, 4], 2, &[3, 1, 5]),
+        (&[], [0, 1, 2], &[3, 4, 5, 1], 3, &[3, 4, 5]),
+    ];
+    for (axes, order, extents, axis, kept) in cases {
+        let lanes = merged(order, extents);
+        let (q, rule) = (0.3, Interpolation::Linear);
+        let expected = lanes.view().quantile(axis, q, rule).eval().unwrap();
+        let found = t.quantile(axes, q, rule);
+        assert_eq!(found.eval().unwrap(), expected, "{axes:?}");
+        assert_eq!(t.mode(axes).eval().unwrap(), lanes.mode(axis).eval().unwrap());
+        let found = found.keepdims();
+        assert_eq!(found.shape().unwrap(), *kept);
+        assert_eq!(found.to_vec().unwrap(), expected.to_vec().unwrap());
+        let mut out = Tensor::full(kept, 0.0).unwrap();
+        found.assign_to(&mut out.view_mut().flip(0).unwrap()).unwrap();
+        assert_eq!(out.flip(0).unwrap().to_vec().unwrap(), expected.to_vec().unwrap());
+    }
+    assert_eq!(t.median(..).item(), t.median([2, 1, 0]).item());
+    assert_eq!(t.median([0, 3]).eval().unwrap_err(), Error::Axis { axis: 3, rank: 3 });
+    assert_eq!(t.median([1, 1]).shape().unwrap_err(), Error::RepeatedAxis { axis: 1 });
+    assert!(t.median([1, 1]).explain().is_err());
+}
