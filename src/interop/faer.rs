@@ -87,10 +87,7 @@ impl<T: Copy + Send + Sync> Reader for Lines<'_, T> {
     ///
     /// Panics if `address >= self.len()`.
     fn read(&self, address: usize) -> T {
-        match self.try_read(address) {
-            Ok(element) => element,
-            Err(error) => panic!("{error}"),
-        }
+        self.try_read(address).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn try_read(&self, address: usize) -> Result<T, StorageError> {

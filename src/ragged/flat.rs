@@ -183,10 +183,7 @@ impl<S: Reader> Reader for Rows<S> {
     ///
     /// Panics where [`Reader::try_read`] fails.
     fn read(&self, address: usize) -> S::Elem {
-        match self.try_read(address) {
-            Ok(element) => element,
-            Err(error) => panic!("{error}"),
-        }
+        self.try_read(address).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {

@@ -156,10 +156,7 @@ where
     /// Panics if `address >= self.len()`.
     #[inline]
     fn read(&self, address: usize) -> T {
-        match self.try_read(address) {
-            Ok(value) => value,
-            Err(error) => panic!("{error}"),
-        }
+        self.try_read(address).unwrap_or_else(|error| panic!("{error}"))
     }
 
     #[inline]
@@ -235,9 +232,7 @@ where
     /// Panics if `address >= self.len()`.
     #[inline]
     fn write(&mut self, address: usize, value: T) {
-        if let Err(error) = self.try_write(address, value) {
-            panic!("{error}");
-        }
+        self.try_write(address, value).unwrap_or_else(|error| panic!("{error}"));
     }
 
     #[inline]

@@ -104,10 +104,7 @@ impl<M: Matrix> Reader for Compressed<M> {
     ///
     /// Panics if `address >= self.len()`.
     fn read(&self, address: usize) -> M::Elem {
-        match self.try_read(address) {
-            Ok(element) => element,
-            Err(error) => panic!("{error}"),
-        }
+        self.try_read(address).unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn try_read(&self, address: usize) -> Result<M::Elem, StorageError> {

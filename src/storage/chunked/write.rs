@@ -143,9 +143,7 @@ where
     ///
     /// Panics where [`Self::try_write`] reports an error.
     fn write(&mut self, address: usize, value: S::Elem) {
-        if let Err(error) = self.try_write(address, value) {
-            panic!("{error}");
-        }
+        self.try_write(address, value).unwrap_or_else(|error| panic!("{error}"));
     }
 
     fn try_write(&mut self, address: usize, value: S::Elem) -> Result<(), StorageError> {

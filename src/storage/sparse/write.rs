@@ -127,9 +127,7 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     ///
     /// Panics if `address >= self.len()`, or if there is no memory for another entry.
     fn write(&mut self, address: usize, value: T) {
-        if let Err(error) = self.try_write(address, value) {
-            panic!("{error}");
-        }
+        self.try_write(address, value).unwrap_or_else(|error| panic!("{error}"));
     }
 
     fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
