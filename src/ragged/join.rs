@@ -5,6 +5,7 @@ use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
 use super::form::{Extent, shape_of};
 use super::levels::{Bounds, Level, levels_of};
 use super::offsets::Offsets;
+use super::views::Place;
 use crate::error::{Error, Result};
 use crate::memory::{push, try_reserve, try_with_capacity};
 use crate::shape::{Align, Shape};
@@ -58,20 +59,12 @@ pub fn concat<S: Reader>(
         }
         kinds.iter().zip(&mut vars).for_each(|(&kind, var)| *var |= kind == Extent::Var);
     }
-    let parts = parts.into_iter().map(|part| part.with_vars(&vars)?.packed());
+    let vars = || (0..rank).filter(|&axis| vars[axis]);
+    let parts = parts.into_iter().map(|part| vars().try_fold(part, Ragged::made_var)?.packed());
     joined(axis, parts.collect::<Result<Vec<_>>>()?)
 }
 
 impl<S> Ragged<S> {
-    /// With fixed axes as var ones where that is said.
-    fn with_vars(self, vars: &[bool]) -> Result<Self> {
-        let mut shown = self;
-        for (axis, _) in vars.iter().enumerate().filter(|(_, var)| **var) {
-            shown = shown.made_var(axis)?;
-        }
-        Ok(shown)
-    }
-
     /// Rows with tables of their own that begin at 0, over content without gaps.
     fn packed(self) -> Result<Self> {
         let form = self.form()?;
@@ -80,12 +73,8 @@ impl<S> Ragged<S> {
 
     /// A fixed axis as a var one.
     fn made_var(self, axis: usize) -> Result<Self> {
+        let Place::Fixed(number, position) = self.place(axis)? else { return Ok(self) };
         let kinds = self.kinds();
-        if kinds.get(axis).is_none_or(|&kind| kind == Extent::Var) {
-            return Ok(self);
-        }
-        let number = kinds[..axis].iter().filter(|&&kind| kind == Extent::Var).count();
-        let position = kinds[..axis].iter().rev().take_while(|&&kind| kind != Extent::Var).count();
         let Self { mut levels, mut content, .. } = self;
         let above = match number.checked_sub(1) {
             None => 1,
@@ -129,7 +118,9 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
     let number = kinds[..axis].iter().filter(|&&kind| kind == Extent::Var).count();
     let position = kinds[..axis].iter().rev().take_while(|&&kind| kind != Extent::Var).count();
     let depth = first.levels.len();
-    same_rows(&parts, number)?;
+    for part in &parts[1..] {
+        first.check_rows(number, &part.form()?)?;
+    }
     let upper: SmallVec<[Level; 1]> = first.levels[..number].iter().cloned().collect();
     let mut tables: Vec<Vec<Level>> = Vec::new();
     let mut contents = try_with_capacity(parts.len())?;
@@ -177,7 +168,6 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         .collect();
     let above = tables[0][0].above;
     let mut extents = tables[0][0].extents.clone();
-    let joined = Ragged::of(levels, content);
     if position < extents.len() {
         let all = tables.iter().map(|levels| levels[0].extents[position]);
         let found = all.fold(0, |sum: usize, extent| sum.saturating_add(extent));
@@ -194,10 +184,12 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
                 rows.extend((block * each..(block + 1) * each).map(|row| before[part] + row));
             }
         }
-        return joined.with_block(number, above, extents, &rows);
+        let bounds = levels[number].bounds.picked(rows.into_iter())?;
+        levels[number] = Level { above, extents, bounds };
+        return Ok(Ragged::of(levels, content));
     }
     let rows = rows_of[0];
-    let level = &joined.levels[number];
+    let level = &levels[number];
     let (mut found, mut lens) = (Vec::new(), try_with_capacity(rows)?);
     for row in 0..rows {
         let mut len = 0;
@@ -209,59 +201,8 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         }
         lens.push(len);
     }
-    joined.with_items(number, above, Offsets::from_lengths(lens)?, found)
-}
-
-/// Holds the rows of the first levels of all parts against those of the first part.
-fn same_rows<S>(parts: &[Ragged<S>], number: usize) -> Result<()> {
-    let Some((first, others)) = parts.split_first() else { return Ok(()) };
-    for part in others {
-        let mut axis = 0;
-        for k in 0..number {
-            let (own, other) = (&first.levels[k], &part.levels[k]);
-            axis += own.extents.len();
-            let differs = |&row: &usize| own.bounds.row(row).len != other.bounds.row(row).len;
-            if let Some(row) = (0..own.bounds.rows().min(other.bounds.rows())).find(differs) {
-                let (items, expected) = (other.bounds.row(row).len, own.bounds.row(row).len);
-                return Err(Error::RowLength {
-                    row: first.row_path(k, row),
-                    axis,
-                    items,
-                    expected,
-                });
-            }
-            axis += 1;
-        }
-    }
-    Ok(())
-}
-
-impl<S> Ragged<S> {
-    /// Other rows of a level, of those that it has, for so many items above.
-    fn with_block(
-        mut self,
-        number: usize,
-        above: usize,
-        extents: SmallVec<[usize; 2]>,
-        rows: &[usize],
-    ) -> Result<Self> {
-        let level = &mut self.levels[number];
-        let bounds = level.bounds.picked(rows.iter().copied())?;
-        *level = Level { above, extents, bounds };
-        Ok(Self::of(self.levels, self.content))
-    }
-
-    /// The rows of a level with these items.
-    fn with_items(
-        mut self,
-        number: usize,
-        above: usize,
-        rows: Offsets,
-        items: Vec<usize>,
-    ) -> Result<Self> {
-        self.levels[number].above = above;
-        self.with_rows(number, rows, items)
-    }
+    levels[number].above = above;
+    Ragged::of(levels, content).with_rows(number, Offsets::from_lengths(lens)?, found)
 }
 
 /// Two operands as expressions.

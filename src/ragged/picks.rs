@@ -136,7 +136,7 @@ impl<S> Ragged<S> {
     }
 
     /// Holds the rows of what goes with a settled level against those in front of it.
-    pub(super) fn check_front(&self, number: usize, axis: usize, other: &Form) -> Result<()> {
+    fn check_front(&self, number: usize, axis: usize, other: &Form) -> Result<()> {
         let own: Extents = self.kinds()[..axis].into();
         let theirs = other.kinds();
         let front = theirs.get(..axis).unwrap_or(&theirs);
@@ -149,38 +149,45 @@ impl<S> Ragged<S> {
                 .unwrap_or(own.len().min(front.len()));
             return Err(Error::Operands { argument: 2, shape, so_far, axis, left: true });
         }
-        let mut at = 0;
+        self.check_rows(number, other)
+    }
+
+    /// Holds the rows of the first levels against those of a form with the same axes so far.
+    pub(super) fn check_rows(&self, number: usize, other: &Form) -> Result<()> {
+        let mut axis = 0;
         for (k, (level, block)) in self.levels.iter().zip(&other.blocks).take(number).enumerate() {
-            at += level.extents.len();
+            axis += level.extents.len();
             let lengths = |row| level.bounds.row(row).len;
             if let Some(row) =
                 (0..block.rows.rows()).find(|&row| lengths(row) != block.rows.length(row))
             {
                 let (items, expected) = (block.rows.length(row), lengths(row));
-                return Err(Error::RowLength {
-                    row: self.row_path(k, row),
-                    axis: at,
-                    items,
-                    expected,
-                });
+                return Err(Error::RowLength { row: self.row_path(k, row), axis, items, expected });
             }
-            at += 1;
+            axis += 1;
         }
         Ok(())
     }
 
+    /// The rows of what goes with a settled level, and their extent if it is fixed.
+    fn rows_beside(
+        &self,
+        number: usize,
+        axis: usize,
+        other: &Form,
+    ) -> Result<(Offsets, Option<usize>)> {
+        self.check_front(number, axis, other)?;
+        if let Some(block) = other.blocks.get(number) {
+            return Ok((block.rows.clone(), None));
+        }
+        let extent = other.trailing.last().copied().unwrap_or(0);
+        Ok((Offsets::every(extent, self.runs(number).len())?, Some(extent)))
+    }
+
     pub(super) fn taken(self, axis: usize, picks: &Ragged<Vec<usize>>) -> Result<Self> {
         let (shown, number) = self.own_rows(axis)?;
-        let form = picks.form()?;
-        shown.check_front(number, axis, &form)?;
+        let (rows, extent) = shown.rows_beside(number, axis, &picks.form()?)?;
         let picks = picks.to_vec()?;
-        let (rows, extent) = match (form.blocks.get(number), form.trailing.last()) {
-            (Some(block), _) => (block.rows.clone(), None),
-            (None, extent) => {
-                let extent = extent.copied().unwrap_or(0);
-                (Offsets::every(extent, shown.runs(number).len())?, Some(extent))
-            }
-        };
         let mut items = try_with_capacity(picks.len())?;
         for (row, run) in shown.runs(number).enumerate() {
             for &index in &picks[rows.row(row)] {
@@ -204,15 +211,8 @@ impl<S> Ragged<S> {
 
     pub(super) fn kept(self, axis: usize, mask: &Ragged<Vec<bool>>) -> Result<Self> {
         let (shown, number) = self.own_rows(axis)?;
-        let form = mask.form()?;
-        shown.check_front(number, axis, &form)?;
+        let (rows, _) = shown.rows_beside(number, axis, &mask.form()?)?;
         let mask = mask.to_vec()?;
-        let rows = match (form.blocks.get(number), form.trailing.last()) {
-            (Some(block), _) => block.rows.clone(),
-            (None, extent) => {
-                Offsets::every(extent.copied().unwrap_or(0), shown.runs(number).len())?
-            }
-        };
         let (mut items, mut lens) = (Vec::new(), try_with_capacity(rows.rows())?);
         for (row, run) in shown.runs(number).enumerate() {
             let own = rows.row(row);
