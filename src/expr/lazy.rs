@@ -172,36 +172,10 @@ impl<E: Expr> Lazy<E> {
 impl<E: Expr> sealed::Sealed for Lazy<E> {}
 
 impl<E: Expr> Expr for Lazy<E> {
-    const IS_LEAF: bool = E::IS_LEAF;
-    type Elem = E::Elem;
-    type Cursor<'a>
-        = E::Cursor<'a>
-    where
-        E: 'a;
-    type Ref<'a>
-        = Lazy<E::Ref<'a>>
-    where
-        E: 'a;
-
-    fn is_leaf(&self) -> bool {
-        self.0.is_leaf()
-    }
+    forward_expr!(Lazy);
 
     fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
         self.0.stored_only()
-    }
-
-    fn by_ref(&self) -> Lazy<E::Ref<'_>> {
-        Lazy(self.0.by_ref())
-    }
-
-    fn shape(&self) -> Result<Shape> {
-        self.0.shape()
-    }
-
-    #[inline]
-    fn is_shaped(&self, shape: &Shape) -> bool {
-        self.0.is_shaped(shape)
     }
 
     #[inline]
@@ -214,14 +188,6 @@ impl<E: Expr> Expr for Lazy<E> {
         self.0.in_memory()
     }
 
-    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
-        self.0.rewrite(change)
-    }
-
-    fn cursor(&self) -> E::Cursor<'_> {
-        self.0.cursor()
-    }
-
     #[inline(always)]
     fn cursor_in_order(&self, count: usize, columns: usize) -> Option<E::Cursor<'_>> {
         self.0.cursor_in_order(count, columns)
@@ -230,21 +196,67 @@ impl<E: Expr> Expr for Lazy<E> {
     fn worker(&self) -> Worker<'_, E::Elem> {
         self.0.worker()
     }
-
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.0.deferred(visit);
-    }
-
-    #[inline]
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
-
-    fn leaf_count(&self) -> usize {
-        self.0.leaf_count()
-    }
-
-    fn depth(&self) -> usize {
-        self.0.depth()
-    }
 }
+
+/// What an expression around another, `E`, leaves to it.
+macro_rules! forward_expr {
+    ($Outer:ident) => {
+        const IS_LEAF: bool = E::IS_LEAF;
+        type Elem = E::Elem;
+        type Cursor<'a>
+            = E::Cursor<'a>
+        where
+            E: 'a;
+        type Ref<'a>
+            = $Outer<E::Ref<'a>>
+        where
+            E: 'a;
+
+        fn is_leaf(&self) -> bool {
+            self.0.is_leaf()
+        }
+
+        fn by_ref(&self) -> $Outer<E::Ref<'_>> {
+            $Outer(self.0.by_ref())
+        }
+
+        fn shape(&self) -> Result<Shape> {
+            self.0.shape()
+        }
+
+        #[inline]
+        fn is_shaped(&self, shape: &Shape) -> bool {
+            self.0.is_shaped(shape)
+        }
+
+        fn rewrite(
+            &mut self,
+            change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+        ) -> Result<()> {
+            self.0.rewrite(change)
+        }
+
+        fn cursor(&self) -> E::Cursor<'_> {
+            self.0.cursor()
+        }
+
+        fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+            self.0.deferred(visit);
+        }
+
+        #[inline]
+        fn defers(&self) -> bool {
+            self.0.defers()
+        }
+
+        fn leaf_count(&self) -> usize {
+            self.0.leaf_count()
+        }
+
+        fn depth(&self) -> usize {
+            self.0.depth()
+        }
+    };
+}
+
+pub(super) use forward_expr;

@@ -86,6 +86,7 @@ use crate::map::AddressMap;
 use crate::shape::Shape;
 #[cfg(doc)]
 use crate::tensor::Tensor;
+use lazy::forward_expr;
 use node::{StoredOnly, Worker};
 use sparse::StoredCursor;
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::node::Tree;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Access, Expr, Lazy, Leaf, Prepare};
+use crate::expr::{Access, Expr, Lazy, Leaf, Prepare, forward_expr};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 
@@ -61,32 +61,7 @@ impl<E: Expr> Lazy<E> {
 impl<E: Expr> Sealed for Densely<E> {}
 
 impl<E: Expr> Expr for Densely<E> {
-    const IS_LEAF: bool = E::IS_LEAF;
-    type Elem = E::Elem;
-    type Cursor<'a>
-        = E::Cursor<'a>
-    where
-        Self: 'a;
-    type Ref<'a>
-        = Densely<E::Ref<'a>>
-    where
-        Self: 'a;
-
-    fn is_leaf(&self) -> bool {
-        self.0.is_leaf()
-    }
-
-    fn by_ref(&self) -> Densely<E::Ref<'_>> {
-        Densely(self.0.by_ref())
-    }
-
-    fn shape(&self) -> Result<Shape> {
-        self.0.shape()
-    }
-
-    fn is_shaped(&self, shape: &Shape) -> bool {
-        self.0.is_shaped(shape)
-    }
+    forward_expr!(Densely);
 
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         self.0.leaves(&mut |leaf| {
@@ -96,29 +71,5 @@ impl<E: Expr> Expr for Densely<E> {
             };
             visit(Leaf { access, ..leaf });
         });
-    }
-
-    fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
-        self.0.rewrite(change)
-    }
-
-    fn cursor(&self) -> E::Cursor<'_> {
-        self.0.cursor()
-    }
-
-    fn leaf_count(&self) -> usize {
-        self.0.leaf_count()
-    }
-
-    fn depth(&self) -> usize {
-        self.0.depth()
-    }
-
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.0.deferred(visit);
-    }
-
-    fn defers(&self) -> bool {
-        self.0.defers()
     }
 }
