@@ -20,8 +20,11 @@
 pub use ::faer;
 
 use super::lines;
+use super::matrix::matrix_extents;
 use super::memory::{Window, elements, elements_mut, refused};
-use crate::error::{Error, Result, StorageError};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, StorageError};
 use crate::expr::{IntoExpr, Lazy};
 use crate::map::AddressMap;
 use crate::storage::{Reader, Writer};
@@ -170,10 +173,7 @@ pub fn view_mut<S: Writer>(t: &mut Tensor<S>) -> Result<MatMut<'_, S::Elem>> {
 /// ```
 pub fn to_mat<X: IntoExpr>(x: X) -> Result<Mat<X::Elem>> {
     let e = Lazy(x.into_expr());
-    let shape = e.shape()?;
-    let &[rows, columns] = shape.extents() else {
-        return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
-    };
+    let [rows, columns] = matrix_extents(&e.shape()?)?;
     let data = e.transpose([1, 0])?.eval()?.into_storage();
     Ok(Mat::from_fn(rows, columns, |row, column| data[column * rows + row]))
 }
@@ -190,9 +190,7 @@ struct Lying {
 }
 
 fn lying(map: &AddressMap, window: &Window) -> Result<Lying> {
-    let &[rows, columns] = map.shape().extents() else {
-        return Err(Error::ExpectedRank { expected: 2, shape: map.shape().to_vec() });
-    };
+    let [rows, columns] = matrix_extents(&map.shape())?;
     let [across, along] = [0, 1].map(|axis| window.strides[axis]);
     let by_columns = rows <= 1 || across.unsigned_abs() == 1;
     if !by_columns && columns > 1 && along.unsigned_abs() != 1 {

@@ -11,6 +11,7 @@ pub mod faer;
 mod file;
 #[cfg(any(feature = "faer", feature = "ndarray"))]
 mod lines;
+mod matrix;
 #[cfg(any(feature = "dlpack", feature = "faer", feature = "nalgebra", feature = "ndarray"))]
 mod memory;
 pub mod mtx;

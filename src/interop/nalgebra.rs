@@ -21,6 +21,7 @@
 
 pub use ::nalgebra;
 
+use super::matrix::matrix_extents;
 use super::memory::{Window, elements, elements_mut, refused};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
@@ -102,13 +103,13 @@ where
     S: Reader<Elem: Scalar>,
 {
     let (window, elements) = elements(t)?;
-    let [(rows, columns), strides] = layout(t.address_map(), &window)?;
+    let [[rows, columns], strides] = layout(t.address_map(), &window)?;
     Ok(MatrixView::from_slice_with_strides_generic(
         elements,
         Dyn(rows),
         Dyn(columns),
-        Dyn(strides.0),
-        Dyn(strides.1),
+        Dyn(strides[0]),
+        Dyn(strides[1]),
     ))
 }
 
@@ -131,13 +132,13 @@ where
 {
     let map = t.address_map().clone();
     let (window, elements) = elements_mut(t)?;
-    let [(rows, columns), strides] = layout(&map, &window)?;
+    let [[rows, columns], strides] = layout(&map, &window)?;
     Ok(MatrixViewMut::from_slice_with_strides_generic(
         elements,
         Dyn(rows),
         Dyn(columns),
-        Dyn(strides.0),
-        Dyn(strides.1),
+        Dyn(strides[0]),
+        Dyn(strides[1]),
     ))
 }
 
@@ -158,7 +159,7 @@ pub fn into_matrix<T>(t: Tensor<Vec<T>>) -> Result<DMatrix<T>>
 where
     T: Copy + Send + Sync + Scalar,
 {
-    let (rows, columns) = sides(t.address_map())?;
+    let [rows, columns] = matrix_extents(&t.shape())?;
     let by_columns = t.transpose([1, 0])?;
     let (map, data) = by_columns.into_parts();
     if !map.is_contiguous() || map.count() != data.len() {
@@ -184,32 +185,22 @@ where
 /// ```
 pub fn to_matrix<X: IntoExpr<Elem: Scalar>>(x: X) -> Result<DMatrix<X::Elem>> {
     let e = Lazy(x.into_expr());
-    let shape = e.shape()?;
-    let &[rows, columns] = shape.extents() else {
-        return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
-    };
+    let [rows, columns] = matrix_extents(&e.shape()?)?;
     let data = e.transpose([1, 0])?.eval()?.into_storage();
     Ok(DMatrix::from_vec(rows, columns, data))
 }
 
-fn sides(map: &AddressMap) -> Result<(usize, usize)> {
-    match map.shape().extents() {
-        &[rows, columns] => Ok((rows, columns)),
-        shape => Err(Error::ExpectedRank { expected: 2, shape: shape.to_owned() }),
-    }
-}
-
 /// Extents and strides of two axes that run forwards.
-fn layout(map: &AddressMap, window: &Window) -> Result<[(usize, usize); 2]> {
-    let sides = sides(map)?;
+fn layout(map: &AddressMap, window: &Window) -> Result<[[usize; 2]; 2]> {
+    let sides = matrix_extents(&map.shape())?;
     if let Some(axis) = window.backwards().next() {
         let (stages, reason) = (map.stages().len(), "runs backwards: `flip` it first");
         return Err(Error::NotStrided { stages, axis: Some(axis), reason });
     }
     // Strides of no elements need a buffer all the same, by nalgebra's account, unless they are these.
     let strides = match sides {
-        (rows, 0) => (1, rows.max(1)),
-        (0, columns) => (columns, 1),
+        [rows, 0] => [1, rows.max(1)],
+        [0, columns] => [columns, 1],
         _ => {
             // Its iterators end at once where they do not step.
             let repeated = |axis: usize| map.shape()[axis] > 1 && window.strides[axis] == 0;
@@ -217,8 +208,7 @@ fn layout(map: &AddressMap, window: &Window) -> Result<[(usize, usize); 2]> {
                 let (stages, reason) = (map.stages().len(), "repeats its elements");
                 return Err(Error::NotStrided { stages, axis: Some(axis), reason });
             }
-            let [rows, columns] = [0, 1].map(|axis| window.strides[axis].max(1) as usize);
-            (rows, columns)
+            [0, 1].map(|axis| window.strides[axis].max(1) as usize)
         }
     };
     Ok([sides, strides])

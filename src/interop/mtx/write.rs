@@ -6,9 +6,9 @@ use crate::dtype::{Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
+use crate::interop::matrix::matrix_extents;
 use crate::interop::text::{TextWriter, entries};
 use crate::memory::try_reserve_exact;
-use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
 use std::io::Write;
@@ -199,13 +199,6 @@ where
         Ok(())
     })?;
     text.finish()
-}
-
-fn matrix_extents(shape: &Shape) -> Result<[usize; 2]> {
-    match shape.extents() {
-        &[rows, columns] => Ok([rows, columns]),
-        _ => Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() }),
-    }
 }
 
 /// The first line.

@@ -3,7 +3,10 @@
 use super::write::Writer;
 use super::{Archive, malformed, of_stream};
 use crate::dtype::{Arithmetic, FileElement};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::interop::matrix::matrix_extents;
 use crate::interop::text;
 use crate::memory::{list, push, try_with_capacity};
 use crate::shape::Shape;
@@ -44,9 +47,7 @@ impl<R: Read + Seek> Archive<R> {
             ));
         };
         let shape: Shape = self.numbers("shape")?.into();
-        let &[rows, columns] = shape.extents() else {
-            return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
-        };
+        let [rows, columns] = matrix_extents(&shape)?;
         let values = self.read::<T>("data")?.to_vec()?;
         let [row_of, column_of] = match kind {
             "coo" => [self.numbers("row")?, self.numbers("col")?],
@@ -139,9 +140,7 @@ impl<W: Write + Seek> Writer<W> {
         S: Reader<Elem: FileElement + Arithmetic>,
     {
         let shape = t.shape();
-        let &[rows, columns] = shape.extents() else {
-            return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
-        };
+        let [rows, columns] = matrix_extents(&shape)?;
         let (_, _, addresses, values) = text::entries(t, "a matrix of SciPy")?.into_parts();
         let mut pointers = try_with_capacity(rows + 1)?;
         let mut next = 0;

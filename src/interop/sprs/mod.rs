@@ -27,6 +27,7 @@ pub use rows::{Borrowed, sparse_rows, to_sparse};
 
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};
+use crate::interop::matrix::matrix_extents;
 use crate::memory::{list, try_with_capacity};
 use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
@@ -151,10 +152,7 @@ fn matrix_entries<S>(t: &Tensor<S>) -> Result<([usize; 2], Sparse<S::Elem>)>
 where
     S: Reader<Elem: SameBits + Zero>,
 {
-    let shape = t.shape();
-    let &[rows, columns] = shape.extents() else {
-        return Err(Error::ExpectedRank { expected: 2, shape: shape.to_vec() });
-    };
+    let extents = matrix_extents(&t.shape())?;
     let what = "a matrix of sprs";
     let entries = t.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
     if !entries.fill().same_bits(S::Elem::zero()) {
@@ -162,7 +160,7 @@ where
     }
     // The storage may be somebody's, and its entries in any order: sprs is to get none such.
     let (len, fill, addresses, values) = entries.into_parts();
-    Ok(([rows, columns], Sparse::from_sorted(len, fill, addresses, values)?))
+    Ok((extents, Sparse::from_sorted(len, fill, addresses, values)?))
 }
 
 /// Pointers, indices and values of lines that follow one another.
