@@ -5,8 +5,8 @@ use super::form::Axis;
 use super::joint::{ALL, Joint};
 use super::levels::{Items, RowItems, pick};
 use super::offsets::Offsets;
-use super::places::{Places, places_at};
-use super::rows::{ByRow, Ends, Kind, Repeats, Rows, Starts};
+use super::places::{Lengths, Places, places_at};
+use super::rows::{ByRow, Kind, Repeats, Rows, Starts};
 use crate::error::StorageError;
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
@@ -28,18 +28,15 @@ impl<S: Reader> Ragged<S> {
         let target = to.form.axes();
         // Places of the rows of the last axis that is cut.
         let (places, items) = places_at(&resolved.form, &to.form, cut - 1)?;
-        let ends = match target[cut - 1] {
-            Axis::Fixed(extent) => Ends::Every(items, extent),
-            Axis::Var(rows) => Ends::Offsets(rows.clone()),
-        };
-        let total = ends.total();
+        let lengths = Lengths::of(target[cut - 1], items);
+        let total = lengths.len();
         let last = (cut - 1).checked_sub(missing).map(|k| axes[k]);
         if let (Some(Axis::Var(own)), true) = (last, resolved.form.trailing.len() == to.tail) {
             // The last var axis: rows need not be packed.
             let content = self.content;
-            let packed = match (&resolved.rows, &places, &ends) {
-                (RowItems::From(first), Places::Same, Ends::Offsets(ends))
-                    if ends.has_lengths_of(own) =>
+            let packed = match (&resolved.rows, &places, &lengths) {
+                (RowItems::From(first), Places::Same, Lengths::Var(rows))
+                    if rows.has_lengths_of(own) =>
                 {
                     Some(*first)
                 }
@@ -52,15 +49,15 @@ impl<S: Reader> Ragged<S> {
                 RowItems::From(_) => 1,
                 RowItems::Starts { step, .. } => *step,
             };
-            let same = match (&places, &ends) {
-                (Places::Same, Ends::Offsets(ends)) => ends.has_lengths_of(own),
+            let same = match (&places, &lengths) {
+                (Places::Same, Lengths::Var(rows)) => rows.has_lengths_of(own),
                 _ => false,
             };
             if let (RowItems::Starts { starts, .. }, true) = (&resolved.rows, same) {
-                return by_row(content, ends, Starts::List(starts.clone()), Repeats::None, step);
+                return by_row(content, lengths, Starts::List(starts.clone()), Repeats::None, step);
             }
             let (mut starts, mut repeated) = (try_with_capacity(items)?, try_with_capacity(items)?);
-            ends.lengths().for_each(|row, length| {
+            lengths.for_each(|row, length| {
                 let place = places.at(row);
                 starts.push(match &resolved.rows {
                     RowItems::From(first) => first + own.number(place),
@@ -72,19 +69,19 @@ impl<S: Reader> Ragged<S> {
                 true => Repeats::Rows(repeated),
                 false => Repeats::None,
             };
-            return by_row(content, ends, Starts::List(Arc::new(starts)), repeats, step);
+            return by_row(content, lengths, Starts::List(Arc::new(starts)), repeats, step);
         }
         // Otherwise the items are those of fixed axes, or of rows that are not the last: counted in their order.
         let content = self.packed_items(to.tail)?;
-        let (extent, repeats) = match (last, &ends, &places) {
-            (Some(Axis::Fixed(own)), Ends::Every(_, extent), Places::Same) if own == *extent => {
+        let (extent, repeats) = match (last, &lengths, &places) {
+            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), Places::Same) if own == *extent => {
                 return Ok(direct(content));
             }
-            (Some(Axis::Fixed(own)), Ends::Every(_, extent), _) if own == *extent => {
+            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), _) if own == *extent => {
                 (own, Repeats::None)
             }
             // Rows of a destination that were held against the extent.
-            (Some(Axis::Fixed(own)), Ends::Offsets(_), _) if own != 1 => (own, Repeats::None),
+            (Some(Axis::Fixed(own)), Lengths::Var(_), _) if own != 1 => (own, Repeats::None),
             _ => (1, Repeats::All),
         };
         let starts = match places {
@@ -95,7 +92,7 @@ impl<S: Reader> Ragged<S> {
                 Starts::List(Arc::new(places))
             }
         };
-        by_row(content, ends, starts, repeats, 1)
+        by_row(content, lengths, starts, repeats, 1)
     }
 
     /// The items in row-major order as one axis, and `tail` fixed axes behind it, of extent 1 where there are not as
@@ -144,9 +141,9 @@ pub fn repeat<X: IntoTensor>(
         let (what, found) = ("counts", counts.len());
         return Err(Error::ListLength { what, axis, extent, found });
     }
-    let ends = Ends::Offsets(Offsets::from_lengths(counts.iter().copied())?);
+    let lengths = Lengths::Var(Offsets::from_lengths(counts.iter().copied())?);
     let content = content.rewrite(&mut |map| map.move_axis(axis, 0))?;
-    let rows = by_row(content, ends, Starts::By(0, 1), Repeats::All, 1)?;
+    let rows = by_row(content, lengths, Starts::By(0, 1), Repeats::All, 1)?;
     rows.rewrite(&mut |map| map.move_axis(0, axis))
 }
 
@@ -157,15 +154,15 @@ pub(super) fn direct<S: Reader>(content: Tensor<S>) -> Tensor<Rows<S>> {
 
 pub(super) fn by_row<S: Reader>(
     content: Tensor<S>,
-    ends: Ends,
+    lengths: Lengths,
     starts: Starts,
     repeats: Repeats,
     step: isize,
 ) -> Result<Tensor<Rows<S>>> {
     let shape = content.shape();
-    let extents = std::iter::once(ends.total()).chain(shape.iter().skip(1).copied());
+    let extents = std::iter::once(lengths.len()).chain(shape.iter().skip(1).copied());
     let map = AddressMap::row_major(&extents.collect())?;
-    let rows = ByRow::new(content, ends, starts, repeats, step)?;
+    let rows = ByRow::new(content, lengths, starts, repeats, step)?;
     Ok(Tensor::from_parts(map, Rows(Kind::ByRow(Box::new(rows)))))
 }
 
@@ -175,7 +172,7 @@ impl<S: Reader> Reader for Rows<S> {
     fn len(&self) -> usize {
         match &self.0 {
             Kind::Direct(storage) => storage.len(),
-            Kind::ByRow(rows) => rows.ends.total().saturating_mul(rows.width),
+            Kind::ByRow(rows) => rows.lengths.len().saturating_mul(rows.width),
         }
     }
 

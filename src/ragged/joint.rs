@@ -102,7 +102,7 @@ pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Res
         }
         let lengths = match &next {
             Joined::Fixed(extent) => Lengths::Fixed(items, *extent),
-            Joined::Var(rows) => Lengths::Var(rows),
+            Joined::Var(rows) => Lengths::Var(rows.clone()),
         };
         places_a = follow(places_a, own_a, &lengths)?;
         places_b = follow(places_b, own_b, &lengths)?;

@@ -4,6 +4,7 @@ use super::form::{Axis, Form};
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
+use std::ops::Range;
 
 /// Which items of an operand stand for the items of a result, counted in row-major order.
 pub(super) enum Places {
@@ -47,7 +48,7 @@ impl Places {
     }
 
     /// Along rows, of which `own` has others or none.
-    pub(super) fn rows(self, rows: &Lengths<'_>, own: Option<&Offsets>) -> Result<Self> {
+    pub(super) fn rows(self, rows: &Lengths, own: Option<&Offsets>) -> Result<Self> {
         let same = |own: &Offsets| match rows {
             Lengths::Var(rows) => rows.has_lengths_of(own),
             Lengths::Fixed(..) => false,
@@ -74,31 +75,61 @@ impl Places {
 }
 
 /// Lengths of rows of a result.
-pub(super) enum Lengths<'r> {
-    Var(&'r Offsets),
+pub(super) enum Lengths {
+    Var(Offsets),
     /// So many rows of so many items.
     Fixed(usize, usize),
 }
 
-impl<'r> Lengths<'r> {
+impl Lengths {
     /// Of an axis behind `items` items.
-    pub(super) fn of(axis: Axis<'r>, items: usize) -> Self {
+    pub(super) fn of(axis: Axis<'_>, items: usize) -> Self {
         match axis {
             Axis::Fixed(extent) => Self::Fixed(items, extent),
-            Axis::Var(rows) => Self::Var(rows),
+            Axis::Var(rows) => Self::Var(rows.clone()),
         }
     }
 
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Self::Var(offsets) => offsets.rows(),
+            Self::Fixed(rows, _) => *rows,
+        }
+    }
+
+    pub(super) fn row(&self, row: usize) -> Range<usize> {
+        match self {
+            Self::Var(offsets) => offsets.number(row)..offsets.number(row + 1),
+            Self::Fixed(_, length) => row * length..(row + 1) * length,
+        }
+    }
+
+    pub(super) fn row_of(&self, item: usize) -> usize {
+        match self {
+            Self::Var(offsets) => offsets.row_of(item),
+            Self::Fixed(_, length) => item / (*length).max(1),
+        }
+    }
+
+    /// Items of all rows, unless they are too many.
     pub(super) fn total(&self) -> Result<usize> {
         match self {
-            Self::Var(rows) => Ok(rows.last()),
+            Self::Var(offsets) => Ok(offsets.last()),
             Self::Fixed(rows, length) => total(*rows, *length),
+        }
+    }
+
+    /// Items of all rows of a result that exists.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Var(offsets) => offsets.last(),
+            Self::Fixed(rows, length) => rows * length,
         }
     }
 
     pub(super) fn for_each(&self, mut visit: impl FnMut(usize, usize)) {
         match self {
-            Self::Var(rows) => rows.for_each(0..rows.rows(), visit),
+            Self::Var(offsets) => offsets.for_each(0..offsets.rows(), visit),
             Self::Fixed(rows, length) => (0..*rows).for_each(|row| visit(row, *length)),
         }
     }
@@ -127,7 +158,7 @@ pub(super) fn places_at(own: &Form, to: &Form, axes: usize) -> Result<(Places, u
 }
 
 /// The places of an operand one axis further.
-pub(super) fn follow(places: Places, own: Option<Axis<'_>>, to: &Lengths<'_>) -> Result<Places> {
+pub(super) fn follow(places: Places, own: Option<Axis<'_>>, to: &Lengths) -> Result<Places> {
     match (own, to) {
         (Some(Axis::Var(own)), _) => places.rows(to, Some(own)),
         // Items of rows that were held against the extent.

@@ -1,6 +1,5 @@
 //! Operands of an evaluation as storage: their items in the order of the items of the result.
 
-use super::offsets::Offsets;
 use super::places::Lengths;
 use super::table::with_slice;
 use crate::error::{Result, StorageError};
@@ -10,7 +9,6 @@ use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Formatter};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Items that are read at once where storage is no memory.
@@ -33,17 +31,10 @@ pub(super) struct ByRow<S> {
     pub(super) plain: Option<usize>,
     /// Elements of an item.
     pub(super) width: usize,
-    pub(super) ends: Ends,
+    pub(super) lengths: Lengths,
     pub(super) starts: Starts,
     pub(super) repeats: Repeats,
     pub(super) step: isize,
-}
-
-/// Where rows of the result end.
-pub(super) enum Ends {
-    Offsets(Offsets),
-    /// So many rows of so many items.
-    Every(usize, usize),
 }
 
 /// The first item of each row.
@@ -69,43 +60,6 @@ impl<S> Debug for Rows<S> {
     }
 }
 
-impl Ends {
-    pub(super) fn total(&self) -> usize {
-        match self {
-            Self::Offsets(offsets) => offsets.last(),
-            Self::Every(rows, length) => rows * length,
-        }
-    }
-
-    pub(super) fn row_of(&self, item: usize) -> usize {
-        match self {
-            Self::Offsets(offsets) => offsets.row_of(item),
-            Self::Every(_, length) => item / (*length).max(1),
-        }
-    }
-
-    pub(super) fn row(&self, row: usize) -> Range<usize> {
-        match self {
-            Self::Offsets(offsets) => offsets.number(row)..offsets.number(row + 1),
-            Self::Every(_, length) => row * length..(row + 1) * length,
-        }
-    }
-
-    pub(super) fn lengths(&self) -> Lengths<'_> {
-        match self {
-            Self::Offsets(offsets) => Lengths::Var(offsets),
-            Self::Every(rows, length) => Lengths::Fixed(*rows, *length),
-        }
-    }
-
-    pub(super) fn rows(&self) -> usize {
-        match self {
-            Self::Offsets(offsets) => offsets.rows(),
-            Self::Every(rows, _) => *rows,
-        }
-    }
-}
-
 impl<S: Reader> ByRow<S> {
     /// Rows of `extent` items each, though they may have fewer.
     pub(super) fn of_rows(
@@ -114,14 +68,14 @@ impl<S: Reader> ByRow<S> {
         step: isize,
         extent: usize,
     ) -> Result<Self> {
-        let ends = Ends::Every(starts.len(), extent);
-        Self::new(content, ends, Starts::List(Arc::new(starts)), Repeats::None, step)
+        let lengths = Lengths::Fixed(starts.len(), extent);
+        Self::new(content, lengths, Starts::List(Arc::new(starts)), Repeats::None, step)
     }
 
     /// Of content `[items, fixed axes..]`.
     pub(super) fn new(
         content: Tensor<S>,
-        ends: Ends,
+        lengths: Lengths,
         starts: Starts,
         repeats: Repeats,
         step: isize,
@@ -129,7 +83,7 @@ impl<S: Reader> ByRow<S> {
         let width = Shape::from(&content.shape().extents()[1..]).count()?;
         let own = content.address_map();
         let plain = own.is_contiguous().then(|| own.span().start);
-        Ok(Self { plain, width, ends, starts, repeats, step, content })
+        Ok(Self { plain, width, lengths, starts, repeats, step, content })
     }
 
     /// Copies rows of `extent` elements, of which each has as many as `lens` says, and a value behind; `None` if the
@@ -185,8 +139,8 @@ impl<S: Reader> ByRow<S> {
     /// The position among the elements of the content of an element of the result.
     pub(super) fn position(&self, address: usize) -> usize {
         let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
-        let row = self.ends.row_of(item);
-        let k = item.wrapping_sub(self.ends.row(row).start);
+        let row = self.lengths.row_of(item);
+        let k = item.wrapping_sub(self.lengths.row(row).start);
         self.item(row, k).wrapping_mul(self.width).wrapping_add(rest)
     }
 
@@ -247,9 +201,9 @@ impl<S: Reader> ByRow<S> {
             .zip(self.plain)
             .and_then(|(slice, first)| slice.get(first..)?.get(..self.content.len()));
         let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
-        let row = self.ends.row_of(item);
+        let row = self.lengths.row_of(item);
         if let Some(slice) = slice {
-            if let (1, Ends::Offsets(offsets)) = (self.width, &self.ends) {
+            if let (1, Lengths::Var(offsets)) = (self.width, &self.lengths) {
                 let k = item.wrapping_sub(offsets.number(row));
                 let (table, first, _) = offsets.raw();
                 let done = with_slice!(table, all => {
@@ -287,7 +241,7 @@ impl<S: Reader> ByRow<S> {
             let (item, rest) =
                 ((address + done) / self.width.max(1), (address + done) % self.width.max(1));
             positions.clear();
-            self.each(self.ends.row_of(item), item, rest, part.len(), |from, count, _| {
+            self.each(self.lengths.row_of(item), item, rest, part.len(), |from, count, _| {
                 match from {
                     From::One(position) => positions.extend(std::iter::repeat_n(position, count)),
                     From::Run(position) => {
@@ -303,7 +257,7 @@ impl<S: Reader> ByRow<S> {
     }
 
     pub(super) fn checked_end(&self, address: usize, count: usize) -> Result<(), StorageError> {
-        let len = self.ends.total().saturating_mul(self.width);
+        let len = self.lengths.len().saturating_mul(self.width);
         match address.checked_add(count).filter(|&end| end <= len) {
             Some(_) => Ok(()),
             None => Err(StorageError::beyond(address.max(len), len)),
@@ -322,10 +276,10 @@ impl<S: Reader> ByRow<S> {
     ) -> Result<(), StorageError> {
         let (mut row, mut item, mut rest, mut done) = (row, item, rest, 0);
         while done < count {
-            if row >= self.ends.rows() {
-                return Err(StorageError::beyond(item, self.ends.total()));
+            if row >= self.lengths.rows() {
+                return Err(StorageError::beyond(item, self.lengths.len()));
             }
-            let range = self.ends.row(row);
+            let range = self.lengths.row(row);
             let inside = range.end.saturating_sub(item);
             if inside == 0 {
                 row += 1;
