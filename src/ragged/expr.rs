@@ -18,7 +18,7 @@ use std::fmt;
 /// the items of the result, and the expression is one over these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand of a ragged expression",
-    note = "operands are ragged and dense tensors, expressions of these, deferred operations, and scalars"
+    note = "operands are ragged tensors, expressions, and scalars; a dense tensor becomes one by `.into_ragged()`"
 )]
 pub trait RaggedExpr: Send + Sync + Sealed {
     /// Type of the elements.

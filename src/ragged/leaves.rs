@@ -9,7 +9,6 @@ use crate::compute::{Compute, Deferred, Pending};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, IntoExpr, Lazy, Scalar};
-use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use std::sync::Arc;
@@ -51,47 +50,6 @@ impl<S: Reader> RaggedExpr for Ragged<S> {
         visit(self.view().flat(to)?.storage().words());
         Ok(())
     }
-}
-
-impl<S: Reader> RaggedExpr for Tensor<S> {
-    type Elem = S::Elem;
-    type Flat<'a>
-        = Tensor<Rows<&'a S>>
-    where
-        S: 'a;
-    type Ref<'a>
-        = Tensor<&'a S>
-    where
-        S: 'a;
-
-    fn by_ref(&self) -> Tensor<&S> {
-        self.view()
-    }
-
-    fn extents(&self) -> Result<Vec<Extent>> {
-        Ok(fixed(&self.shape()))
-    }
-
-    fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
-        Ok(Joint::of(Form::dense(&self.shape())))
-    }
-
-    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
-        self.as_ragged().flat(to)
-    }
-
-    fn widened(self, ones: usize) -> Result<Self> {
-        self.into_ragged().widened_by(ones)?.into_tensor()
-    }
-
-    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-        visit(self.as_ragged().flat(to)?.storage().words());
-        Ok(())
-    }
-}
-
-pub(super) fn fixed(shape: &Shape) -> Vec<Extent> {
-    shape.iter().map(|&extent| Extent::Fixed(extent)).collect()
 }
 
 impl<T: Copy + Send + Sync> RaggedExpr for Scalar<T> {
@@ -150,7 +108,7 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
     }
 
     fn extents(&self) -> Result<Vec<Extent>> {
-        Ok(fixed(&self.shape()?))
+        Ok(self.shape()?.iter().map(|&extent| Extent::Fixed(extent)).collect())
     }
 
     fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
@@ -184,12 +142,21 @@ impl<'a, S: Reader> IntoRagged for &'a Ragged<S> {
     }
 }
 
+impl<S: Reader> IntoRagged for Tensor<S> {
+    type Elem = S::Elem;
+    type Expr = Ragged<S>;
+
+    fn into_ragged_expr(self) -> Ragged<S> {
+        self.into_ragged()
+    }
+}
+
 impl<'a, S: Reader> IntoRagged for &'a Tensor<S> {
     type Elem = S::Elem;
-    type Expr = Tensor<&'a S>;
+    type Expr = Ragged<&'a S>;
 
-    fn into_ragged_expr(self) -> Tensor<&'a S> {
-        self.view()
+    fn into_ragged_expr(self) -> Ragged<&'a S> {
+        self.as_ragged()
     }
 }
 
