@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::map::{AddressMap, Select};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, inverse};
 use smallvec::SmallVec;
 
 /// Which items of something else are shown: a tensor without storage.
@@ -287,8 +287,7 @@ impl<S> Ragged<S> {
 /// Refuses orders in which an axis crosses a var axis.
 pub(super) fn nothing_crosses(kinds: &[Extent], order: &[usize]) -> Result<()> {
     let rank = kinds.len();
-    let mut to = vec![0; rank];
-    order.iter().enumerate().for_each(|(at, &axis)| to[axis] = at);
+    let to = inverse(order);
     let vars = || (0..rank).filter(|&axis| kinds[axis] == Extent::Var);
     for fixed_first in [false, true] {
         for axis in (0..rank).filter(|&axis| fixed_first || kinds[axis] != Extent::Var) {

@@ -196,7 +196,7 @@ pub(super) fn storage_order(map: &AddressMap) -> SmallVec<[usize; 4]> {
 }
 
 /// The order that takes axes back from another one.
-pub(super) fn inverse(order: &[usize]) -> SmallVec<[usize; 4]> {
+pub(crate) fn inverse(order: &[usize]) -> SmallVec<[usize; 4]> {
     let mut back = SmallVec::from_elem(0, order.len());
     order.iter().enumerate().for_each(|(k, &axis)| back[axis] = k);
     back

@@ -11,6 +11,7 @@ pub(crate) mod stored;
 pub(crate) mod views;
 
 pub use build::Nested;
+pub(crate) use combine::inverse;
 pub use combine::{IntoTensor, concat, stack};
 pub use flat::Flat;
 pub use iter::AxisIter;

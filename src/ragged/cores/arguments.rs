@@ -1,7 +1,7 @@
 //! Operands and results of gufuncs.
 
+use super::Kinds;
 use super::plan::Plan;
-use super::{Kinds, inverse};
 use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
 use crate::memory::list;
@@ -10,7 +10,7 @@ use crate::ragged::Stretch;
 use crate::ragged::eval::{evaluate, of_items};
 use crate::ragged::expr::{IntoRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, inverse};
 use smallvec::SmallVec;
 
 /// Operands of a gufunc, some of them ragged: a tuple, or an array if they are of one type.

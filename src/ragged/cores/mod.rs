@@ -28,8 +28,8 @@ use crate::map::AddressMap;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::cores;
 use crate::shape::Shape;
+use crate::tensor::inverse;
 use plan::{Plan, core_of};
-use smallvec::SmallVec;
 use std::fmt;
 use std::iter::repeat_n;
 use work::Work;
@@ -384,11 +384,4 @@ struct Kinds {
     /// Core extents of the results, none where they are var.
     outputs: Vec<CoreExtents>,
     results: Vec<Vec<Extent>>,
-}
-
-/// Where each axis is in an order.
-fn inverse(order: &[usize]) -> SmallVec<[usize; 4]> {
-    let mut places = SmallVec::from_elem(0, order.len());
-    order.iter().enumerate().for_each(|(from, &axis)| places[axis] = from);
-    places
 }
