@@ -3,7 +3,8 @@
 use super::Ragged;
 use super::form::Extent;
 use super::levels::Bounds;
-use super::rows::ByRow;
+use super::places::Lengths;
+use super::rows::{ByRow, Repeats, Starts};
 use crate::error::{Error, Result, StorageError};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -115,7 +116,7 @@ impl<S: Reader> PaddedRows<S> {
         count: usize,
         mut visit: impl FnMut(bool, usize, usize) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
-        let (width, row) = (self.rows.width(), self.rows.width() * self.extent);
+        let (width, row) = (self.rows.width, self.rows.width * self.extent);
         if start.checked_add(count).is_none_or(|end| end > self.len()) {
             return Err(StorageError::beyond(start, self.len()));
         }
@@ -136,7 +137,7 @@ impl<S: Reader> Reader for PaddedRows<S> {
     type Elem = S::Elem;
 
     fn len(&self) -> usize {
-        self.lens.len() * self.extent * self.rows.width()
+        self.lens.len() * self.extent * self.rows.width
     }
 
     /// # Panics
@@ -220,6 +221,7 @@ impl<S: Reader> Ragged<S> {
             Bounds::Offsets(offsets) => (list((0..rows).map(|row| offsets.number(row)))?, 1),
             bounds => (list((0..rows).map(|row| bounds.row(row).start))?, bounds.step()),
         };
-        ByRow::of_rows(shown.content, starts, step, extent)
+        let (lengths, starts) = (Lengths::Fixed(rows, extent), Starts::List(Arc::new(starts)));
+        ByRow::new(shown.content, lengths, starts, Repeats::None, step)
     }
 }

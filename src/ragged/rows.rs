@@ -61,17 +61,6 @@ impl<S> Debug for Rows<S> {
 }
 
 impl<S: Reader> ByRow<S> {
-    /// Rows of `extent` items each, though they may have fewer.
-    pub(super) fn of_rows(
-        content: Tensor<S>,
-        starts: Vec<usize>,
-        step: isize,
-        extent: usize,
-    ) -> Result<Self> {
-        let lengths = Lengths::Fixed(starts.len(), extent);
-        Self::new(content, lengths, Starts::List(Arc::new(starts)), Repeats::None, step)
-    }
-
     /// Of content `[items, fixed axes..]`.
     pub(super) fn new(
         content: Tensor<S>,
@@ -95,17 +84,16 @@ impl<S: Reader> ByRow<S> {
         padding: (usize, S::Elem),
         out: &mut [S::Elem],
     ) -> Option<()> {
-        let slice = self.content.storage().as_slice()?;
-        let slice = slice.get(self.plain?..)?.get(..self.content.len())?;
+        let slice = self.plain_slice()?;
         if self.width != 1 || self.step != 1 {
             return None;
         }
         spans::pad(slice, |row| self.start(first + row), lens, padding, out).ok()
     }
 
-    /// Elements of an item.
-    pub(super) fn width(&self) -> usize {
-        self.width
+    /// The elements of the content, if they lie in memory in row-major order.
+    fn plain_slice(&self) -> Option<&[S::Elem]> {
+        self.content.storage().as_slice()?.get(self.plain?..)?.get(..self.content.len())
     }
 
     pub(super) fn box_depth(&self) -> usize {
@@ -194,15 +182,9 @@ impl<S: Reader> ByRow<S> {
             return Ok(());
         }
         self.checked_end(address, out.len())?;
-        let slice = self
-            .content
-            .storage()
-            .as_slice()
-            .zip(self.plain)
-            .and_then(|(slice, first)| slice.get(first..)?.get(..self.content.len()));
         let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
         let row = self.lengths.row_of(item);
-        if let Some(slice) = slice {
+        if let Some(slice) = self.plain_slice() {
             if let (1, Lengths::Var(offsets)) = (self.width, &self.lengths) {
                 let k = item.wrapping_sub(offsets.number(row));
                 let (table, first, _) = offsets.raw();
