@@ -8,7 +8,7 @@ mod row;
 mod stages;
 
 pub(super) use blocks::{copy_area, for_each_line, load, place};
-pub(super) use load::{Elements, read_footprint};
+pub(super) use load::{Elements, ascending, read_footprint};
 pub(super) use memory::{Memory, Origin};
 pub use row::LeafRow;
 pub(crate) use stages::Stages;

@@ -1,7 +1,7 @@
 //! Storage as the destination of an evaluation: boxes of results, written in order of storage.
 
 use super::Access;
-use super::leaf::{Elements, copy_area, for_each_line, load, place, read_footprint};
+use super::leaf::{Elements, ascending, copy_area, for_each_line, load, place, read_footprint};
 use super::node::Tree;
 use super::prepared::Prepared;
 use crate::error::{Result, StorageError};
@@ -86,11 +86,7 @@ impl<T: Copy + Send + Sync> Sink<T> for RunSink<'_, T> {
     ) -> Result<usize, Stop> {
         if local.relocates[0].is_some() {
             let addresses = Elements { operand: 0, gaps: false }.relocated(local)?;
-            let mut order = list(0..addresses.len())?;
-            if !addresses.is_sorted() {
-                order.sort_unstable_by_key(|&element| addresses[element]);
-            }
-            let ascending = list(order.iter().map(|&element| addresses[element]))?;
+            let (order, ascending) = ascending(&addresses)?;
             let held = ascending.len();
             if let (true, Some(&first)) = (old, ascending.first()) {
                 let mut found = Vec::new();

@@ -198,7 +198,7 @@ fn blocks_of(boxes: &[Local<'_>], k: usize) -> Option<Vec<BlockIndex>> {
 }
 
 /// The order in which addresses ascend, and the addresses in that order.
-fn ascending(addresses: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
+pub(in crate::expr) fn ascending(addresses: &[usize]) -> Result<(Vec<usize>, Vec<usize>)> {
     let mut order = list(0..addresses.len())?;
     if !addresses.is_sorted() {
         order.sort_unstable_by_key(|&element| addresses[element]);
