@@ -245,6 +245,7 @@ pub mod expr;
 pub mod for_ndarray_users {}
 #[doc = include_str!("for_numpy.md")]
 pub mod for_numpy_users {}
+mod grid;
 pub mod gufunc;
 pub mod interop;
 mod kernel;

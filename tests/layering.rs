@@ -8,16 +8,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each module may import, itself aside. `lib.rs` puts them together and may name all.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("memory", &["error"]),
+    ("grid", &["error"]),
     ("shape", &["error"]),
     ("dtype", &["error"]),
     ("map", &["error", "memory", "shape"]),
-    ("storage", &["error", "memory", "dtype"]),
-    ("tensor", &["error", "memory", "shape", "map", "storage", "dtype"]),
-    ("kernel", &["error", "memory"]),
-    ("expr", &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
+    ("storage", &["error", "memory", "grid", "dtype"]),
+    ("tensor", &["error", "memory", "grid", "shape", "map", "storage", "dtype"]),
+    ("kernel", &["error", "memory", "grid"]),
+    ("expr", &["error", "memory", "grid", "shape", "map", "storage", "dtype", "tensor", "kernel"]),
     (
         "compute",
         &["error", "memory", "shape", "map", "storage", "dtype", "tensor", "kernel", "expr"],
@@ -60,7 +61,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         ],
     ),
     ("arbitrary", &["error", "shape", "dtype", "map", "storage", "tensor"]),
-    ("cost", &["error", "map", "storage", "tensor", "expr", "ops"]),
+    ("cost", &["error", "grid", "map", "storage", "tensor", "expr", "ops"]),
     ("precompiled", &["error", "lanes", "prelude"]),
 ];
 
@@ -282,13 +283,14 @@ fn files_do_not_import_one_another() {
 }
 
 /// `pub(crate) use crate::..` would smuggle a lower layer through a higher one, except where `expr` shows
-/// the traits of kernels that its own types implement.
+/// the traits of kernels that its own types implement, and `storage` where blocks begin.
 #[test]
 fn layers_do_not_pass_others_on() {
     for (file, text) in sources("src").iter().filter(|(file, _)| *file != "lib.rs") {
         for (number, line) in code(text).filter(|(_, line)| line.trim_start().starts_with("pub")) {
             let passes = line.contains(" use crate::") && !line.contains("use crate::kernel::");
-            assert!(!passes || module(file) == "expr", "{file}:{number}: {line}");
+            let may = module(file) == "expr" || line == "pub use crate::grid::Starts;";
+            assert!(!passes || may, "{file}:{number}: {line}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Cost, Model};
 use crate::error::StorageError;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Sides, Starts, Stored, Writer};
+use crate::grid::{Sides, Starts};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored, Writer};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

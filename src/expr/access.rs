@@ -3,6 +3,7 @@
 mod touched;
 
 use super::{Expr, Leaf};
+use crate::grid::Sides;
 use crate::kernel::{Grid, Supply};
 use crate::storage::Reader;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
     let mut room: Option<usize> = None;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = &leaf.access {
-            let held = grid.held_by_each().saturating_mul(grid.block_len());
+            let held = grid.held_by_each().saturating_mul(grid.sides.block_len);
             let own = held.max(least).min(most(&leaf));
             room = Some(room.map_or(own, |room| room.max(own)));
         }
@@ -54,15 +55,8 @@ impl Access {
     /// The blocks of a storage as numbers, if it has any that fit its length.
     pub(super) fn grid<R: Reader + ?Sized>(storage: &R) -> Option<Grid> {
         let blocks = storage.blocks()?;
-        let (extents, block) = (blocks.extents(), blocks.block());
-        let mut grid = Grid::new(extents, block, blocks.budget(), storage.len())?;
-        for (axis, (&extent, &block)) in extents.iter().zip(block).enumerate() {
-            if let Some(starts) = blocks.starts(axis) {
-                let list = starts.of_axis(extent, block)?;
-                grid = grid.with_starts(axis, list, starts.longest());
-            }
-        }
-        Some(grid)
+        let sides = Sides::of(blocks).ok().filter(|sides| sides.len == storage.len())?;
+        Some(Grid { sides, held: blocks.budget() })
     }
 
     /// The same, as planners see it.

@@ -169,9 +169,9 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
         let (grid, sides) = (self.grid, area.sides());
         let (mut covered, mut exact) = (whole, true);
         for (axis, &digit) in index.iter().enumerate() {
-            let block = grid.range(axis, digit);
+            let block = grid.sides.range(axis, digit);
             covered &= area.low[axis] <= block.start && block.end <= area.high[axis] + 1;
-            exact &= area.low[axis] == block.start && sides[axis] == grid.block()[axis];
+            exact &= area.low[axis] == block.start && sides[axis] == grid.sides.block[axis];
         }
         if exact && covered {
             return self.blocks.store(index, elements).map_err(failed);
@@ -179,13 +179,13 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
         let Some(&seed) = elements.first() else { return Ok(()) };
         if covered {
             self.block.clear();
-            resize(&mut self.block, grid.block_len(), seed)?;
+            resize(&mut self.block, grid.sides.block_len, seed)?;
         } else {
             let block = load(self.blocks, grid, index).map_err(failed)?;
             match &block {
                 Block::Fill(value) => {
                     self.block.clear();
-                    resize(&mut self.block, grid.block_len(), *value)?;
+                    resize(&mut self.block, grid.sides.block_len, *value)?;
                 }
                 block => {
                     let from = block.as_slice().unwrap_or_default();

@@ -2,77 +2,14 @@
 
 #[cfg(doc)]
 use super::Reader;
-use crate::error::{Error, Result, StorageError};
+use crate::error::{Result, StorageError};
+use crate::grid::Starts;
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 
 /// Number of a block along each axis.
 pub type BlockIndex = SmallVec<[usize; 4]>;
-
-/// Where blocks begin along an axis, if not at multiples of their extent: parts whose last blocks are short and follow
-/// one another, or a border around blocks. Clones share the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Starts {
-    list: Arc<Vec<usize>>,
-    extent: usize,
-    longest: usize,
-}
-
-impl Starts {
-    /// Blocks of an axis of this extent that begin at `list`: at 0, each before the next, the last before the end.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::BlockStart`] with the first that cannot begin where it does; without any, the first would have to begin
-    /// before the end.
-    ///
-    /// ```
-    /// use lensor::storage::Starts;
-    /// let starts = Starts::new(vec![0, 4, 6], 10)?;
-    /// assert_eq!((starts.as_slice(), starts.extent()), (&[0, 4, 6][..], 10));
-    /// assert_eq!(
-    ///     Starts::new(vec![0, 4, 12], 10).unwrap_err().to_string(),
-    ///     "block 2 of an axis of 10 cannot begin at 12"
-    /// );
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn new(list: Vec<usize>, extent: usize) -> Result<Self> {
-        let refused = |number: usize, start: usize| Error::BlockStart { number, start, extent };
-        for (number, &start) in list.iter().enumerate() {
-            let follows = number.checked_sub(1).map_or(start == 0, |before| start > list[before]);
-            if !follows || start >= extent {
-                return Err(refused(number, start));
-            }
-        }
-        if list.is_empty() && extent > 0 {
-            return Err(refused(0, extent));
-        }
-        let ends = list.iter().skip(1).chain([&extent]);
-        let longest = list.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
-        Ok(Self { list: Arc::new(list), extent, longest })
-    }
-
-    /// Where blocks begin, ascending.
-    pub fn as_slice(&self) -> &[usize] {
-        &self.list
-    }
-
-    /// The extent of the axis.
-    pub fn extent(&self) -> usize {
-        self.extent
-    }
-
-    /// The extent of the longest block.
-    pub(crate) fn longest(&self) -> usize {
-        self.longest
-    }
-
-    /// The same as shared memory, if it is of an axis of this extent and no block is longer than `block`.
-    pub(crate) fn of_axis(&self, extent: usize, block: usize) -> Option<Arc<Vec<usize>>> {
-        (self.extent == extent && self.longest <= block).then(|| self.list.clone())
-    }
-}
 
 /// Storage that comes in blocks, as numbers and elements. Addresses are row-major in [`Self::extents`].
 ///

@@ -22,7 +22,8 @@ mod sparse;
 mod stored;
 mod stream;
 
-pub use blocks::{Block, BlockIndex, Blocks, BlocksMut, Starts};
+pub use crate::grid::Starts;
+pub use blocks::{Block, BlockIndex, Blocks, BlocksMut};
 pub use boxed::{BoxReader, DynReader};
 pub use chunked::{BlockMemory, Chunked, NotStored, Stats};
 pub use composed::{Concat, Indexed};
@@ -32,7 +33,7 @@ pub use encoded::Encoded;
 pub use held::Held;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut, SharedMap};
-pub(crate) use sides::{Reshaped, Sides, joined_starts};
+pub(crate) use sides::{Reshaped, joined_starts};
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use sparse::{sort_entries, sort_pairs};
 pub use stored::{Stored, StoredMut};

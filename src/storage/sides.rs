@@ -1,115 +1,16 @@
 //! Addresses among blocks.
 
-use super::blocks::{BlockIndex, Blocks, Starts};
-use crate::error::{Error, Result};
+use super::blocks::{BlockIndex, Blocks};
+use crate::error::Result;
+use crate::grid::{Sides, Starts};
 use crate::memory::try_with_capacity;
 use smallvec::SmallVec;
-use std::ops::Range;
-
-/// The numbers of a storage in blocks, as it told them once.
-#[derive(Debug, Clone)]
-pub(crate) struct Sides {
-    pub(crate) extents: Vec<usize>,
-    pub(crate) block: Vec<usize>,
-    /// Where blocks begin along axes where that is not at multiples of their extent.
-    pub(crate) starts: Vec<Option<Starts>>,
-    /// Blocks along each axis.
-    pub(crate) counts: Vec<usize>,
-    pub(crate) len: usize,
-    /// Elements of a block, those beyond its end included.
-    pub(crate) block_len: usize,
-}
 
 impl Sides {
+    /// Of a storage, as it told them once.
     pub(crate) fn of<B: Blocks + ?Sized>(blocks: &B) -> Result<Self> {
-        let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
-        let starts = (0..extents.len()).map(|axis| blocks.starts(axis)).collect();
-        Self::new(extents, block, starts)
-    }
-
-    pub(crate) fn new(
-        extents: Vec<usize>,
-        block: Vec<usize>,
-        starts: Vec<Option<Starts>>,
-    ) -> Result<Self> {
-        let product = |sides: &[usize]| {
-            let all = sides.iter().try_fold(1_usize, |all, &side| all.checked_mul(side));
-            all.filter(|&all| all <= isize::MAX as usize)
-        };
-        let known = extents.len() == block.len() && !block.contains(&0);
-        let fit = starts.iter().zip(&extents).zip(&block).all(|((starts, &extent), &block)| {
-            starts.as_ref().is_none_or(|starts| starts.of_axis(extent, block).is_some())
-        });
-        let (Some(len), Some(block_len), true) = (product(&extents), product(&block), known && fit)
-        else {
-            return Err(Error::Blocks { extents, block });
-        };
-        let axes = starts.iter().zip(&extents).zip(&block);
-        let counts = axes.map(|((starts, extent), block)| match starts {
-            Some(starts) => starts.as_slice().len(),
-            None => extent.div_ceil(*block),
-        });
-        Ok(Self { counts: counts.collect(), extents, block, starts, len, block_len })
-    }
-
-    /// Row-major number of a block.
-    pub(crate) fn number(&self, index: &[usize]) -> Option<usize> {
-        let known = index.len() == self.counts.len();
-        let mut number = 0;
-        for (&digit, &count) in index.iter().zip(&self.counts) {
-            if digit >= count {
-                return None;
-            }
-            number = number * count + digit;
-        }
-        known.then_some(number)
-    }
-
-    pub(crate) fn index(&self, mut number: usize) -> BlockIndex {
-        let mut index = BlockIndex::from_elem(0, self.counts.len());
-        for (digit, &count) in index.iter_mut().zip(&self.counts).rev() {
-            (*digit, number) = (number % count, number / count);
-        }
-        index
-    }
-
-    /// What a block has along an axis.
-    pub(crate) fn range(&self, axis: usize, digit: usize) -> Range<usize> {
-        let (extent, block) = (self.extents[axis], self.block[axis]);
-        let start = |digit: usize| match &self.starts[axis] {
-            Some(starts) => starts.as_slice().get(digit).copied().unwrap_or(extent),
-            None => digit.saturating_mul(block).min(extent),
-        };
-        start(digit)..start(digit.saturating_add(1))
-    }
-
-    /// Address of the first element of a block.
-    pub(crate) fn first_address(&self, index: &[usize]) -> usize {
-        let axes = index.iter().take(self.extents.len()).enumerate();
-        axes.fold(0, |address, (axis, &digit)| {
-            address * self.extents[axis] + self.range(axis, digit).start
-        })
-    }
-
-    /// Block and place in it of an address, and how many addresses follow in the same line of the block.
-    pub(crate) fn find(&self, address: usize) -> (BlockIndex, usize, usize) {
-        let mut index = BlockIndex::from_elem(0, self.block.len());
-        let (mut rest, mut inside, mut weight, mut left) = (address, 0, 1, 1);
-        for axis in (0..self.block.len()).rev() {
-            let digit = rest % self.extents[axis];
-            rest /= self.extents[axis];
-            index[axis] = match &self.starts[axis] {
-                Some(starts) => starts.as_slice().partition_point(|&start| start <= digit) - 1,
-                None => digit / self.block[axis],
-            };
-            let own = self.range(axis, index[axis]);
-            if axis + 1 == self.block.len() {
-                left = own.end - digit;
-            }
-            inside += (digit - own.start) * weight;
-            weight *= self.block[axis];
-        }
-        (index, inside, left)
+        let (extents, block) = (blocks.extents(), blocks.block());
+        Self::new(extents, block, (0..extents.len()).map(|axis| blocks.starts(axis)).collect())
     }
 }
 
@@ -164,7 +65,7 @@ impl Reshaped {
     pub(crate) fn new<B: Blocks + ?Sized>(blocks: &B, shape: &[usize]) -> Option<Self> {
         let own = Sides::of(blocks).ok()?;
         let mut axes = SmallVec::new();
-        let (mut block, mut starts) = (Vec::new(), Vec::new());
+        let (mut block, mut starts) = (SmallVec::<[usize; 4]>::new(), SmallVec::new());
         for (k, &extent) in own.extents.iter().enumerate() {
             let rest = shape.get(block.len()..)?;
             // Axes of one index that the storage has not are passed.
@@ -191,7 +92,7 @@ impl Reshaped {
         }
         block.resize(shape.len(), 1);
         starts.resize(shape.len(), None);
-        let sides = Sides::new(shape.to_vec(), block, starts).ok()?;
+        let sides = Sides::new(shape, &block, starts).ok()?;
         Some(Self { sides, axes })
     }
 

@@ -6,11 +6,10 @@ use super::combine::{IntoTensor, inverse, storage_order};
 use super::concat;
 use super::flat::{Flat, check};
 use crate::error::{Error, Result, StorageError};
+use crate::grid::{Sides, Starts};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use crate::storage::{
-    Block, BlockIndex, Blocks, Reader, Reshaped, Sides, Starts, joined_starts, read_each,
-};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts, read_each};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -120,7 +119,7 @@ impl Within {
         let inner = storage.blocks().and_then(|blocks| Reshaped::new(blocks, inner));
         let Some(inner) = inner else { return Ok(None) };
         let sides = &inner.sides;
-        let mut starts = Vec::new();
+        let mut starts = SmallVec::new();
         let mut before = SmallVec::new();
         for (axis, &(front, back)) in widths.iter().enumerate() {
             let (extent, block) = (sides.extents[axis], sides.block[axis]);
@@ -130,7 +129,7 @@ impl Within {
             starts.push(joined);
             before.push(front.div_ceil(block));
         }
-        let whole = Sides::new(shape.to_vec(), sides.block.clone(), starts).ok();
+        let whole = Sides::new(shape, &sides.block, starts).ok();
         Ok(whole.map(|whole| Self { inner, whole, before }))
     }
 

@@ -35,7 +35,7 @@ impl<S: Reader> Tensor<S> {
     /// ```
     pub fn touched_blocks(&self) -> Result<Option<Vec<BlockIndex>>> {
         let Some(grid) = Access::grid(self.storage()) else { return Ok(None) };
-        if self.address_map().count() == 0 {
+        if self.address_map().count() == 0 || grid.sides.len == 0 {
             return Ok(Some(Vec::new()));
         }
         let map = self.address_map();
@@ -52,7 +52,7 @@ impl<S: Reader> Tensor<S> {
 
 /// Numbers of blocks along each axis of storage, if every axis of a layout runs along one of them.
 fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> {
-    let (weights, extents) = (grid.weights(), grid.extents());
+    let (weights, extents) = (grid.weights(), &grid.sides.extents);
     let mut lowest = layout.offset() as i128;
     let mut runs: Vec<Vec<Run>> = list(weights.iter().map(|_| Vec::new()))?;
     for axis in layout.axes().filter(|axis| axis.stride != 0) {
@@ -120,12 +120,13 @@ impl Run {
 
 /// The blocks that axes of a view reach along one axis of storage, from its lowest digit on.
 fn blocks_of(runs: &[Run], low: usize, grid: &Grid, side: usize) -> Result<Option<Vec<usize>>> {
-    let number = |digit: usize| grid.number(side, digit);
+    let number = |digit: usize| grid.sides.block_at(side, digit);
     let mut blocks = Vec::new();
     match runs {
         [run]
             if run.is_full()
-                && (run.step == 1 || grid.is_regular(side) && run.step <= grid.block()[side]) =>
+                && (run.step == 1
+                    || grid.sides.is_regular(side) && run.step <= grid.sides.block[side]) =>
         {
             return list(number(low)..number(low + run.reach()) + 1).map(Some);
         }
@@ -189,7 +190,7 @@ fn one_by_one(map: &AddressMap, grid: &Grid) -> Result<Vec<BlockIndex>> {
     let mut blocks: Vec<BlockIndex> = Vec::new();
     let mut sorted = 0;
     for position in 0..map.count() {
-        let block = grid.block_of(map.address_at(position));
+        let block = grid.sides.find(map.address_at(position)).0;
         if blocks.last() != Some(&block) {
             push(&mut blocks, block)?;
         }

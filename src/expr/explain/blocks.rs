@@ -19,7 +19,7 @@ pub(super) fn in_words(
     k: usize,
     grid: &Grid,
 ) -> Result<String> {
-    let sides = grid.block().iter().format(" x ");
+    let sides = grid.sides.block.iter().format(" x ");
     if most_boxes(plan, operands) > MOST_BOXES {
         return Ok(format!("read in blocks of {sides}, in more boxes than are followed here"));
     }

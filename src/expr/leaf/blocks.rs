@@ -28,7 +28,7 @@ pub(in crate::expr) fn load<'b, T: Copy + Send + Sync>(
     index: &[usize],
 ) -> Result<Block<'b, T>, StorageError> {
     let block = blocks.load(index)?;
-    block.check(grid.block_len(), 0)?;
+    block.check(grid.sides.block_len, 0)?;
     Ok(block)
 }
 
@@ -94,7 +94,7 @@ pub(in crate::expr) fn for_each_line(
     // The common box: where it begins in the area and in the block, and its extents.
     let mut begin: SmallVec<[[usize; 3]; 4]> = SmallVec::new();
     for (axis, digit) in index.iter().enumerate() {
-        let block = grid.range(axis, *digit);
+        let block = grid.sides.range(axis, *digit);
         let low = area.low[axis].max(block.start);
         let end = (area.high[axis] + 1).min(block.end);
         begin.push([low - area.low[axis], low - block.start, end.saturating_sub(low)]);
@@ -110,7 +110,7 @@ pub(in crate::expr) fn for_each_line(
             })
         };
         let start = position(0, &sides);
-        visit(start..start + line, position(1, grid.block()));
+        visit(start..start + line, position(1, &grid.sides.block));
         let Some(axis) = (0..outer).rev().find(|&axis| digits[axis] + 1 < begin[axis][2]) else {
             return;
         };

@@ -66,10 +66,10 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             return Ok(());
         };
         let block = load(blocks, grid, &index).map_err(failed)?;
-        let mut within = area.within(&grid.origin(&index), grid.block());
+        let mut within = area.within(&grid.origin(&index), &grid.sides.block);
         self.memory = match block {
             Block::Borrowed(elements) => Memory::Borrowed(elements),
-            Block::Shared(elements) => Memory::Block(elements, grid.block_len()),
+            Block::Shared(elements) => Memory::Block(elements, grid.sides.block_len),
             Block::Fill(value) => {
                 within.0 = 0;
                 within.1.fill(0);
@@ -150,7 +150,7 @@ fn first_failure(
             note(local.lowest(0), error);
         } else if !failed.is_empty() {
             for (position, address) in positions()?.into_iter().zip(local.addresses(k, &moving)?) {
-                let index = grid.block_of(address);
+                let index = grid.sides.find(address).0;
                 // Blocks were loaded in order.
                 if let Ok(at) = failed.binary_search_by(|(own, _)| own[..].cmp(&index[..])) {
                     note(position, &failed[at].1);

@@ -33,13 +33,13 @@ impl InBlocks {
             _ => {}
         });
         let grid: Arc<Grid> = grid.filter(|_| leaf.strides.last() == Some(&1))?;
-        let rank = grid.extents().len();
-        if (rank.saturating_sub(2)..rank).any(|axis| !grid.is_regular(axis)) {
+        let rank = grid.sides.extents.len();
+        if (rank.saturating_sub(2)..rank).any(|axis| !grid.sides.is_regular(axis)) {
             return None;
         }
-        let (&width, &extent) = (grid.block().last()?, grid.extents().last()?);
+        let (&width, &extent) = (grid.sides.block.last()?, grid.sides.extents.last()?);
         let before = usize::try_from(leaf.base).ok()? % extent.max(1) % width;
-        let height = grid.block().iter().rev().nth(1).copied().unwrap_or(1);
+        let height = grid.sides.block.iter().rev().nth(1).copied().unwrap_or(1);
         (width >= Self::NARROW).then_some(Self { leaf, grid, width, before, height })
     }
 
@@ -136,8 +136,9 @@ pub(super) fn tile<T: Copy + Send + Sync>(
             tile = local.tile_of_block(1);
             // Blocks that further axes come back to have to be held until then.
             let held = local.comes_back(1).is_none();
-            let once =
-                |[rows, columns]: &[usize; 2]| grid.block_len() <= rows.saturating_mul(*columns);
+            let once = |[rows, columns]: &[usize; 2]| {
+                grid.sides.block_len <= rows.saturating_mul(*columns)
+            };
             tile = tile.filter(|tile| held || once(tile));
         }
     });

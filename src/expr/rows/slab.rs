@@ -37,7 +37,7 @@ impl Slab {
         let mut slab: Option<Self> = None;
         e.leaves(&mut |leaf| {
             let Access::Blocks(grid) = &leaf.access else { return };
-            let (block, extents) = (grid.block(), grid.extents());
+            let (block, extents) = (&grid.sides.block, &grid.sides.extents);
             let Some(last) = block.len().checked_sub(1).filter(|last| *last > 0) else { return };
             let side = |axis: usize| block[axis].min(extents[axis]);
             if let Some([rows, period]) = out_of_order(&leaf) {
@@ -65,10 +65,10 @@ impl Slab {
             let inner = extents[thick + 1..first].iter().copied().fold(1, product);
             // Columns are gone through a part after the other, each of which may come back to the blocks of all layers.
             let outermost = if merged { 0 } else { thick + 1 };
-            let across = (outermost..last).map(|axis| grid.count(axis));
-            let columns_across = columns.div_ceil(block[last]).min(grid.count(last));
+            let across = (outermost..last).map(|axis| grid.sides.counts[axis]);
+            let columns_across = columns.div_ceil(block[last]).min(grid.sides.counts[last]);
             let few = grid.held_by_each() <= across.fold(columns_across, product);
-            let below = (0..first).map(|axis| grid.count(axis));
+            let below = (0..first).map(|axis| grid.sides.counts[axis]);
             let deep = grid.held_by_each() < below.fold(1, product);
             // Columns of several lines of a block are brought to memory line by line.
             let together = thick + 1 == last && columns <= extents[last];
@@ -78,7 +78,7 @@ impl Slab {
                 below.fold(side(axis), product).min(columns)
             });
             let old = slab.take().unwrap_or_default();
-            let uneven = (!grid.is_regular(thick)).then(|| (grid.clone(), thick, inner));
+            let uneven = (!grid.sides.is_regular(thick)).then(|| (grid.clone(), thick, inner));
             slab = Some(Self {
                 uneven: old.uneven.or(uneven),
                 rows: old.rows.max(side(thick).saturating_mul(inner)).max(1),
@@ -97,7 +97,7 @@ impl Slab {
         let within = row % self.period.max(1);
         match &self.uneven {
             Some((grid, axis, inner)) => {
-                let layer = grid.range_of(*axis, within / inner.max(&1));
+                let layer = grid.sides.range_of(*axis, within / inner.max(&1));
                 row - (within - layer.start * inner)
             }
             None => row - within % self.rows.max(1),
@@ -110,7 +110,7 @@ pub(super) fn lies_in_lines<E: Expr>(e: &E, merged: usize) -> bool {
     let mut whole = true;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = leaf.access {
-            let mut sides = grid.block().iter().zip(grid.extents()).rev().take(merged - 1);
+            let mut sides = grid.sides.block.iter().zip(&grid.sides.extents).rev().take(merged - 1);
             whole &= sides.all(|(block, extent)| block >= extent);
         }
     });

@@ -1,11 +1,10 @@
 //! Storage in blocks, as numbers: where the elements of an operand lie among blocks.
 
 use super::{BOX, Loop, Nest, Reach};
+use crate::grid::{PerAxis, Sides, Starts};
 use crate::kernel::threads;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::ops::Range;
-use std::sync::Arc;
 
 /// Fewest elements of blocks that evaluations go through one by one.
 const COARSE: usize = 1 << 12;
@@ -13,122 +12,23 @@ const COARSE: usize = 1 << 12;
 /// Boxes that are large are copied whole with at most as many elements for each that is wanted.
 const SPARSEST: usize = 4;
 
-/// One number an axis.
-pub(crate) type Sides = SmallVec<[usize; 4]>;
-
-/// Extents whose row-major positions are addresses, and the extents of the blocks that storage comes in.
+/// The blocks that storage comes in, and how many of them it holds at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grid {
-    extents: Sides,
-    block: Sides,
-    /// Where blocks begin along axes where that is not at multiples of their extent. Empty if there is no such axis.
-    starts: SmallVec<[Option<Arc<Vec<usize>>>; 4]>,
-    /// Extents of the longest block along each axis.
-    longest: Sides,
-    /// Blocks that the storage holds at once.
+    pub(crate) sides: Sides,
     pub(crate) held: usize,
 }
 
 impl Grid {
-    /// `None` if the numbers do not describe storage of `len` elements.
-    pub(crate) fn new(extents: &[usize], block: &[usize], held: usize, len: usize) -> Option<Self> {
-        let product = |sides: &[usize]| {
-            let all = sides.iter().try_fold(1_usize, |all, &side| all.checked_mul(side));
-            all.filter(|&all| all <= isize::MAX as usize)
-        };
-        let known = extents.len() == block.len() && !block.contains(&0);
-        (known && product(extents) == Some(len) && product(block).is_some()).then(|| Self {
-            extents: extents.into(),
-            block: block.into(),
-            starts: SmallVec::new(),
-            longest: block.into(),
-            held,
-        })
-    }
-
-    /// The same with blocks that begin there along an axis: from 0 on, ascending, none longer than `longest`, which is at
-    /// most the extent of a block.
-    pub(crate) fn with_starts(
-        mut self,
-        axis: usize,
-        starts: Arc<Vec<usize>>,
-        longest: usize,
-    ) -> Self {
-        self.starts.resize(self.extents.len(), None);
-        self.starts[axis] = Some(starts);
-        self.longest[axis] = longest;
-        self
-    }
-
-    /// Where blocks begin along an axis, if not at multiples of their extent.
-    fn starts(&self, axis: usize) -> Option<&[usize]> {
-        self.starts.get(axis)?.as_ref().map(|starts| &starts[..])
-    }
-
-    /// The number of the block that holds a digit of an axis.
-    pub(crate) fn number(&self, axis: usize, digit: usize) -> usize {
-        match self.starts(axis) {
-            Some(starts) => starts.partition_point(|&start| start <= digit) - 1,
-            None => digit / self.block[axis],
-        }
-    }
-
-    /// What the block of a number has of an axis.
-    pub(crate) fn range(&self, axis: usize, number: usize) -> Range<usize> {
-        let (extent, block) = (self.extents[axis], self.block[axis]);
-        match self.starts(axis) {
-            Some(starts) => starts[number]..starts.get(number + 1).copied().unwrap_or(extent),
-            None => number * block..(number * block).saturating_add(block).min(extent),
-        }
-    }
-
-    /// The extents of the block that holds a digit of an axis.
-    pub(crate) fn range_of(&self, axis: usize, digit: usize) -> Range<usize> {
-        self.range(axis, self.number(axis, digit))
-    }
-
     /// Where the block of an index begins.
-    pub(crate) fn origin(&self, index: &[usize]) -> Sides {
-        index.iter().enumerate().map(|(axis, &number)| self.range(axis, number).start).collect()
-    }
-
-    /// How many blocks there are along an axis.
-    pub(crate) fn count(&self, axis: usize) -> usize {
-        self.starts(axis).map_or(self.extents[axis].div_ceil(self.block[axis]), <[usize]>::len)
-    }
-
-    /// Whether blocks begin at multiples of their extent along an axis.
-    pub(crate) fn is_regular(&self, axis: usize) -> bool {
-        self.starts(axis).is_none()
-    }
-
-    pub(crate) fn extents(&self) -> &[usize] {
-        &self.extents
-    }
-
-    pub(crate) fn block(&self) -> &[usize] {
-        &self.block
+    pub(crate) fn origin(&self, index: &[usize]) -> PerAxis {
+        let digits = index.iter().enumerate();
+        digits.map(|(axis, &number)| self.sides.range(axis, number).start).collect()
     }
 
     /// Distances of neighbours along each axis, in elements.
-    pub(crate) fn weights(&self) -> Sides {
-        weights(&self.extents)
-    }
-
-    /// Elements of a block, those beyond an edge included.
-    pub(crate) fn block_len(&self) -> usize {
-        self.block.iter().product()
-    }
-
-    /// The block that holds an address.
-    pub(crate) fn block_of(&self, address: usize) -> Sides {
-        let (mut rest, weights) = (address, self.weights());
-        let digits = weights.iter().enumerate().map(|(axis, weight)| {
-            let digit = rest / weight;
-            rest %= weight;
-            self.number(axis, digit)
-        });
-        digits.collect()
+    pub(crate) fn weights(&self) -> PerAxis {
+        weights(&self.sides.extents)
     }
 
     /// How many steps of a loop, which begins at an address of storage or ends there, stay in a line of it, if its steps
@@ -138,9 +38,10 @@ impl Grid {
         let stride = stride.unsigned_abs();
         let weights = self.weights();
         let axis = (1..weights.len()).find(|&axis| {
-            stride.is_multiple_of(weights[axis]) && stride / weights[axis] < self.extents[axis]
+            stride.is_multiple_of(weights[axis])
+                && stride / weights[axis] < self.sides.extents[axis]
         })?;
-        let (step, whole) = (stride / weights[axis], self.extents[axis]);
+        let (step, whole) = (stride / weights[axis], self.sides.extents[axis]);
         let begins =
             step > 0 && whole.is_multiple_of(step) && lowest / weights[axis] % whole < step;
         let line = whole.checked_div(step)?;
@@ -150,7 +51,7 @@ impl Grid {
     /// How many of so many columns of a row follow one another in a block.
     pub(crate) fn run(&self, columns: usize) -> usize {
         let mut run = 1_usize;
-        for (&side, &extent) in self.block.iter().zip(&self.extents).rev() {
+        for (&side, &extent) in self.sides.block.iter().zip(&self.sides.extents).rev() {
             run = run.saturating_mul(side.min(extent));
             if side < extent || run >= columns {
                 break;
@@ -166,13 +67,16 @@ impl Grid {
 
     /// Whether each block is worth a box of its own.
     pub(crate) fn is_coarse(&self) -> bool {
-        self.longest.iter().product::<usize>() >= COARSE
+        let Sides { block, starts, .. } = &self.sides;
+        let axes = starts.iter().zip(block);
+        let longest = axes.map(|(starts, &side)| starts.as_ref().map_or(side, Starts::longest));
+        longest.product::<usize>() >= COARSE
     }
 }
 
 /// Row-major strides.
-fn weights(sides: &[usize]) -> Sides {
-    let mut weights = Sides::from_elem(1, sides.len());
+fn weights(sides: &[usize]) -> PerAxis {
+    let mut weights = PerAxis::from_elem(1, sides.len());
     for axis in (1..sides.len()).rev() {
         weights[axis - 1] = weights[axis].saturating_mul(sides[axis]);
     }
@@ -201,8 +105,8 @@ impl Lane {
 /// Where an operand lies in a nest: a box of the extents, and an axis for each loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Area {
-    pub(crate) low: Sides,
-    pub(crate) high: Sides,
+    pub(crate) low: PerAxis,
+    pub(crate) high: PerAxis,
     /// `None` where the operand stays.
     pub(crate) lanes: SmallVec<[Option<Lane>; 4]>,
 }
@@ -231,17 +135,17 @@ impl Area {
             let axis = (0..weights.len()).find(|&axis| {
                 let weight = weights[axis];
                 let far = (stride / weight).saturating_mul(reach.high - reach.low);
-                stride.is_multiple_of(weight) && far < grid.extents[axis]
+                stride.is_multiple_of(weight) && far < grid.sides.extents[axis]
             })?;
             let step = (stride / weights[axis]) as isize * step.stride.signum();
             lanes.push(Some(Lane { axis, step, reach }));
         }
         let mut rest = usize::try_from(address).ok()?;
-        let mut low = Sides::new();
+        let mut low = PerAxis::new();
         for (axis, weight) in weights.iter().enumerate() {
             let digit = rest / weight;
             rest %= weight;
-            if digit >= grid.extents[axis] {
+            if digit >= grid.sides.extents[axis] {
                 return None;
             }
             low.push(digit);
@@ -250,7 +154,7 @@ impl Area {
         for lane in lanes.iter().flatten() {
             let Lane { axis, step, reach } = *lane;
             high[axis] += step.unsigned_abs() * (reach.high - reach.low);
-            if high[axis] >= grid.extents[axis] {
+            if high[axis] >= grid.sides.extents[axis] {
                 return None;
             }
         }
@@ -280,9 +184,10 @@ impl Area {
     }
 
     /// First and last block along every axis.
-    pub(crate) fn blocks(&self, grid: &Grid) -> [Sides; 2] {
+    pub(crate) fn blocks(&self, grid: &Grid) -> [PerAxis; 2] {
         [&self.low, &self.high].map(|corner| {
-            corner.iter().enumerate().map(|(axis, &digit)| grid.number(axis, digit)).collect()
+            let digits = corner.iter().enumerate();
+            digits.map(|(axis, &digit)| grid.sides.block_at(axis, digit)).collect()
         })
     }
 
@@ -303,7 +208,8 @@ impl Area {
             let own = lane.map_or(1, |Lane { axis, step, reach }| {
                 let far = step.unsigned_abs() * (reach.high - reach.low);
                 let low = self.low[axis];
-                (grid.number(axis, low + far) - grid.number(axis, low) + 1).min(l.extent)
+                let [first, last] = [low, low + far].map(|digit| grid.sides.block_at(axis, digit));
+                (last - first + 1).min(l.extent)
             });
             if blocks > grid.held_by_each().max(1) && own < l.extent {
                 found = Some((number, l.extent.div_ceil(own)));
@@ -334,16 +240,16 @@ impl Area {
     /// How many steps of the last two loops stay in one block, if blocks begin where the last loop does.
     pub(crate) fn tile(&self, grid: &Grid) -> Option<[usize; 2]> {
         let [.., Some(rows), Some(columns)] = self.lanes[..] else { return None };
-        let side = |lane: Lane| grid.block[lane.axis] / lane.step.unsigned_abs();
+        let side = |lane: Lane| grid.sides.block[lane.axis] / lane.step.unsigned_abs();
         let tile = [side(rows), side(columns)];
         let begins = columns.step > 0
-            && self.low[columns.axis].is_multiple_of(grid.block[columns.axis])
-            && [rows, columns].iter().all(|lane| grid.is_regular(lane.axis));
+            && self.low[columns.axis].is_multiple_of(grid.sides.block[columns.axis])
+            && [rows, columns].iter().all(|lane| grid.sides.is_regular(lane.axis));
         (begins && !tile.contains(&0)).then_some(tile)
     }
 
     /// The only block, if it is one.
-    pub(crate) fn only_block(&self, grid: &Grid) -> Option<Sides> {
+    pub(crate) fn only_block(&self, grid: &Grid) -> Option<PerAxis> {
         let [first, last] = self.blocks(grid);
         (first == last).then_some(first)
     }
@@ -374,7 +280,7 @@ impl Area {
     }
 
     /// Sides of the box.
-    pub(crate) fn sides(&self) -> Sides {
+    pub(crate) fn sides(&self) -> PerAxis {
         self.low.iter().zip(&self.high).map(|(low, high)| high - low + 1).collect()
     }
 }

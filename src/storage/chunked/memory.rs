@@ -2,8 +2,8 @@
 
 use super::cache::lock;
 use crate::error::{Error, Result, StorageError};
+use crate::grid::Sides;
 use crate::memory::list;
-use crate::storage::sides::Sides;
 use crate::storage::{Block, Blocks, BlocksMut};
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ impl<T: Copy> BlockMemory<T> {
     ) -> Result<Self> {
         let extents = extents.into();
         let regular = extents.iter().map(|_| None).collect();
-        let sides = Sides::new(extents, block.into(), regular)?;
+        let sides = Sides::new(&extents, &block.into(), regular)?;
         let first = Arc::new(list(std::iter::repeat_n(value, sides.block_len))?);
         let blocks = list((0..sides.counts.iter().product()).map(|_| Mutex::new(first.clone())))?;
         Ok(Self { sides, blocks })

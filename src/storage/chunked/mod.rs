@@ -11,11 +11,11 @@ mod write;
 pub use memory::BlockMemory;
 pub use write::NotStored;
 
-use super::sides::Sides;
 use super::{Block, Blocks};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
+use crate::grid::Sides;
 use ahead::Ahead;
 use cache::{Cache, count};
 use claims::Claims;

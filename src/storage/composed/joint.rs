@@ -2,8 +2,9 @@
 
 use super::Concat;
 use crate::error::{Result, StorageError};
+use crate::grid::{Sides, Starts};
 use crate::memory::try_with_capacity;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, Sides, Starts, joined_starts};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts};
 
 /// How the blocks of all parts are blocks of the whole.
 #[derive(Debug, Clone)]
@@ -48,7 +49,7 @@ impl Joint {
         );
         let Some(joined) = joined_starts(&along, block[axis])? else { return Ok(None) };
         starts[axis] = joined;
-        let Ok(whole) = Sides::new(extents.to_vec(), block, starts) else { return Ok(None) };
+        let Ok(whole) = Sides::new(extents, &block, starts) else { return Ok(None) };
         Ok(Some(Self { whole, axis, parts: shown, firsts }))
     }
 

@@ -1,7 +1,8 @@
 //! Laws of blocks: they have the elements that the storage has.
 
 use super::{Report, Violation};
-use crate::storage::{Block, Blocks, Reader, Sides};
+use crate::grid::Sides;
+use crate::storage::{Block, Blocks, Reader};
 
 /// Checks a storage that has blocks: sides, and every element of at most 4096 blocks.
 pub(super) fn check<R: Reader + ?Sized>(

@@ -86,7 +86,7 @@ impl Along<'_> {
 
     /// Number of the block at a digit of the loop.
     fn number(&self, digit: usize) -> usize {
-        self.grid.number(self.axis, self.at(digit))
+        self.grid.sides.block_at(self.axis, self.at(digit))
     }
 
     /// Whether there are blocks between those of a digit and of the one before.
@@ -110,7 +110,7 @@ impl Along<'_> {
             }
             None => {
                 let (step, here) = (self.step.unsigned_abs(), self.at(digit));
-                let block = self.grid.range_of(self.axis, here);
+                let block = self.grid.sides.range_of(self.axis, here);
                 let left = match self.step < 0 {
                     // From the first digit of the block on, it is left.
                     true => (here - block.start) / step + 1,
