@@ -340,7 +340,7 @@ impl<C: Compute> Deferred<C> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
     /// let sums = t.sum(0);
     /// let differences = sums.view().slice(0, 1..)? - sums.view().slice(0, ..1)?;
     /// assert_eq!(differences.item()?, 2);

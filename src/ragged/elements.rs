@@ -22,8 +22,10 @@ fn at(index: &[usize], rank: usize) -> Result<SmallVec<[Select; 4]>> {
 
 /// An error of the only element of a view as one of its index.
 fn of_element(mut error: Error, at: &[usize]) -> Error {
-    if let Error::Storage { index, .. } = &mut error {
-        *index = Some(at.to_vec());
+    match &mut error {
+        Error::Storage { index, .. } => *index = Some(at.to_vec()),
+        Error::RowIndex { row, axis, .. } => *row = at[..*axis].to_vec(),
+        _ => {}
     }
     error
 }
@@ -67,13 +69,14 @@ impl<S: Reader> Ragged<S> {
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
     /// assert_eq!((r.get([0, 2])?, r.get([2, 0])?), (3, 4));
-    /// assert_eq!(r.get([1, 0]).unwrap_err().to_string(), "index 0 is out of bounds: row [1] of axis 1 has no items");
+    /// assert_eq!(r.get([1, 0]).unwrap_err().to_string(), "index 0 is out of bounds: row [1] of axis 1 has 0 items");
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn get(&self, index: impl AsRef<[usize]>) -> Result<S::Elem> {
         let index = index.as_ref();
-        let one = self.view().select(&at(index, self.rank())?[..])?.into_tensor()?;
-        one.item().map_err(|error| of_element(error, index))
+        let one = self.view().select(&at(index, self.rank())?[..]);
+        let element = one.and_then(|one| one.into_tensor()?.item());
+        element.map_err(|error| of_element(error, index))
     }
 
     /// The only element of a tensor that has one.
@@ -178,8 +181,9 @@ impl<W: Writer> Ragged<W> {
     pub fn set(&mut self, index: impl AsRef<[usize]>, value: W::Elem) -> Result<()> {
         let index = index.as_ref();
         let selectors = at(index, self.rank())?;
-        let mut one = self.view_mut().select(&selectors[..])?.into_tensor()?;
-        one.set(&[], value).map_err(|error| of_element(error, index))
+        let one = self.view_mut().select(&selectors[..]);
+        let done = one.and_then(|one| one.into_tensor()?.set([], value));
+        done.map_err(|error| of_element(error, index))
     }
 
     /// Writes `value` to every element.
@@ -208,7 +212,7 @@ impl<E: RaggedExpr> LazyRagged<E> {
     /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
     /// let twice = &r * 2;
     /// assert_eq!(twice.view().flip(1)?.to_vec()?, [4, 2, 6]);
-    /// assert_eq!(twice.sum(1).to_vec()?, [6, 6]);
+    /// assert_eq!(twice.max(1).to_vec()?, [4, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn view(&self) -> LazyRagged<E::Ref<'_>> {
@@ -257,8 +261,8 @@ impl<C: RaggedCompute> DeferredRagged<C> {
     ///
     /// ```
     /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0], vec![3.0]])?;
-    /// assert_eq!(r.sum(..).item()?, 6.0);
+    /// let r = Ragged::from_nested(vec![vec![1_u64, 2], vec![3]])?;
+    /// assert_eq!(r.sum(..).item()?, 6);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<C::Elem> {

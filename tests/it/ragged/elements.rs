@@ -87,6 +87,8 @@ fn elements_that_are_not_there() {
     let sums = r.sum(1).eval().unwrap();
     assert_eq!(sums.item().unwrap_err(), r.sum(1).item().unwrap_err());
     assert_eq!(text(r.max(0).item()), "shape [3] has 3 elements, and the only one was asked for");
+    let beyond = Error::RowIndex { axis: 1, row: vec![1], index: 0, items: 0 };
+    assert_eq!(r.get([1, 0]), Err(beyond));
     assert_eq!(r.set([1, 0], 5).unwrap_err(), r.get([1, 0]).unwrap_err());
     assert_eq!(r.sum(..).item(), Ok(10));
 }
