@@ -15,7 +15,10 @@ type Chosen<C, A, B> = Lazy<
 >;
 
 macro_rules! unary_ops {
-    ($($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*) => { $(
+    ($(
+        $(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty,
+        [$($x:tt)*] => [$($y:tt)*];
+    )*) => { $(
         #[doc = concat!("[`Elementwise::", stringify!($method), "`].")]
         #[derive(Debug, Clone, Copy, Default)]
         pub struct $Op;
@@ -32,7 +35,10 @@ macro_rules! unary_ops {
 }
 
 macro_rules! binary_ops {
-    ($($(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty;)*) => { $(
+    ($(
+        $(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty,
+        [$($x:tt)*] $other:literal => [$($y:tt)*];
+    )*) => { $(
         #[doc = concat!("[`Elementwise::", stringify!($method), "`].")]
         #[derive(Debug, Clone, Copy, Default)]
         pub struct $Op;

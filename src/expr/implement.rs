@@ -148,6 +148,13 @@ macro_rules! elementwise_methods {
     };
     (@others [$Lazy:ident $Apply:ident $Into:ident $into:ident $Pairs:ident]) => {
         /// Any function of one operand. A panic in the closure reaches the caller of the evaluation.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from(vec![1, 4]);
+        /// assert_eq!(t.map(|x| x > 2).to_vec()?, [false, true]);
+        /// # Ok::<(), Error>(())
+        /// ```
         #[doc(alias = "mapv")]
         #[doc(alias = "vectorize")]
         fn map<U, F>(self, f: F) -> $Lazy<$Apply<MapOp<F>, (Self::Expr,)>>
@@ -159,6 +166,13 @@ macro_rules! elementwise_methods {
         }
 
         /// Elements held between two bounds, NaN if any of the three is.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from(vec![-3, 4, 90]);
+        /// assert_eq!(t.clamp(0, 9).to_vec()?, [0, 4, 9]);
+        /// # Ok::<(), Error>(())
+        /// ```
         #[doc(alias = "clip")]
         fn clamp<A, B>(
             self,
@@ -177,6 +191,13 @@ macro_rules! elementwise_methods {
         }
 
         /// `self * factor + summand`, rounded once.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from(vec![1.0, 2.0]);
+        /// assert_eq!(t.mul_add(10.0, &t).to_vec()?, [11.0, 22.0]);
+        /// # Ok::<(), Error>(())
+        /// ```
         #[doc(alias = "fma")]
         fn mul_add<A, B>(
             self,
@@ -198,6 +219,13 @@ macro_rules! elementwise_methods {
         /// `(1 / x)^n`: 0 but for 1 and -1.
         ///
         /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from(vec![2.0, -3.0]);
+        /// assert_eq!((t.powi(3).to_vec()?, t.powi(-1).to_vec()?[0]), (vec![8.0, -27.0], 0.5));
+        /// # Ok::<(), Error>(())
+        /// ```
         #[doc(alias = "power")]
         #[doc(alias = "pow")]
         fn powi(self, exponent: i32) -> $Lazy<$Apply<PowiOp, (Self::Expr, $crate::expr::Scalar<i32>)>>
@@ -210,6 +238,14 @@ macro_rules! elementwise_methods {
         /// Conversion of the elements, checked: an element that `U` cannot hold is
         /// [`Error::Cast`](crate::Error::Cast), which names it and its index. Floats round: what is too large for a
         /// narrower one becomes infinite.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from(vec![1.0, 300.0]);
+        /// assert_eq!(t.cast::<u16>().to_vec()?, [1, 300]);
+        /// assert!(t.cast::<u8>().to_vec().is_err());
+        /// # Ok::<(), Error>(())
+        /// ```
         #[doc(alias = "astype")]
         fn cast<U>(self) -> $Lazy<$Apply<CastOp<U>, (Self::Expr,)>>
         where
@@ -220,6 +256,13 @@ macro_rules! elementwise_methods {
         }
 
         /// Conversion of the elements as Rust's `as` does it, NaN to 0.
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// let t = Tensor::from(vec![1.5, 300.0, f64::NAN]);
+        /// assert_eq!(t.cast_unchecked::<u8>().to_vec()?, [1, 255, 0]);
+        /// # Ok::<(), Error>(())
+        /// ```
         fn cast_unchecked<U>(self) -> $Lazy<$Apply<CastUncheckedOp<U>, (Self::Expr,)>>
         where
             Self::Elem: Cast<U>,
@@ -233,9 +276,19 @@ macro_rules! elementwise_methods {
 macro_rules! unary_methods {
     (
         [$Lazy:ident $Apply:ident $Into:ident $into:ident $Pairs:ident]
-        $($(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty;)*
+        $(
+            $(#[$doc:meta])* $method:ident $Op:ident $Bound:ident::$element:ident -> $Out:ty,
+            [$($x:tt)*] => [$($y:tt)*];
+        )*
     ) => { $(
         $(#[$doc])*
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        #[doc = concat!("let t = Tensor::from(vec![", stringify!($($x)*), "]);")]
+        #[doc = concat!("assert_eq!(t.", stringify!($method), "().to_vec()?, [", stringify!($($y)*), "]);")]
+        /// # Ok::<(), Error>(())
+        /// ```
         #[allow(clippy::wrong_self_convention, reason = "an expression takes its operands")]
         fn $method(self) -> $Lazy<$Apply<$Op, (Self::Expr,)>>
         where
@@ -249,9 +302,20 @@ macro_rules! unary_methods {
 macro_rules! binary_methods {
     (
         [$Lazy:ident $Apply:ident $Into:ident $into:ident $Pairs:ident]
-        $($(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty;)*
+        $(
+            $(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Out:ty,
+            [$($x:tt)*] $other:literal => [$($y:tt)*];
+        )*
     ) => { $(
         $(#[$doc])*
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        #[doc = concat!("let t = Tensor::from(vec![", stringify!($($x)*), "]);")]
+        #[doc = concat!("let found = t.", stringify!($method), "(", stringify!($other), ");")]
+        #[doc = concat!("assert_eq!(found.to_vec()?, [", stringify!($($y)*), "]);")]
+        /// # Ok::<(), Error>(())
+        /// ```
         fn $method<R>(self, other: R) -> $Lazy<$Apply<$Op, (Self::Expr, <Self::Elem as $Pairs<R>>::Expr)>>
         where
             Self::Elem: $($Bound)+ + $Pairs<R>,

@@ -72,98 +72,98 @@ macro_rules! for_assignments {
     };
 }
 
-/// The functions of one and of two operands.
+/// The functions of one and of two operands, each with elements, the other operand, and results as an example.
 macro_rules! elementwise_table {
     ($unary:ident $binary:ident $($prefix:tt)*) => {
         $unary! {
             $($prefix)*
             /// Absolute value; the smallest integer wraps to itself.
             #[doc(alias = "absolute")]
-            abs AbsOp Signed::magnitude -> T;
+            abs AbsOp Signed::magnitude -> T, [-1.5, 2.0] => [1.5, 2.0];
             /// Square root, NaN below 0. Exact to the last bit.
-            sqrt SqrtOp Real::sqrt -> T;
+            sqrt SqrtOp Real::sqrt -> T, [4.0, 2.25] => [2.0, 1.5];
             /// `e` to the power of every element.
-            exp ExpOp Real::exp -> T;
+            exp ExpOp Real::exp -> T, [0.0, f64::NEG_INFINITY] => [1.0, 0.0];
             /// Natural logarithm, NaN below 0; `log` elsewhere.
             #[doc(alias = "log")]
-            ln LnOp Real::ln -> T;
+            ln LnOp Real::ln -> T, [1.0, 0.0] => [0.0, f64::NEG_INFINITY];
             /// Logarithm to base 2, NaN below 0.
-            log2 Log2Op Real::log2 -> T;
+            log2 Log2Op Real::log2 -> T, [8.0, 0.5] => [3.0, -1.0];
             /// Logarithm to base 10, NaN below 0.
-            log10 Log10Op Real::log10 -> T;
+            log10 Log10Op Real::log10 -> T, [1.0, 100.0] => [0.0, 2.0];
             /// Sine of an angle in radians.
-            sin SinOp Real::sin -> T;
+            sin SinOp Real::sin -> T, [0.0, std::f64::consts::FRAC_PI_2] => [0.0, 1.0];
             /// Cosine of an angle in radians.
-            cos CosOp Real::cos -> T;
+            cos CosOp Real::cos -> T, [0.0, std::f64::consts::PI] => [1.0, -1.0];
             /// Tangent of an angle in radians.
-            tan TanOp Real::tan -> T;
+            tan TanOp Real::tan -> T, [0.0, -0.0] => [0.0, -0.0];
             /// Arc sine in radians, NaN outside -1 to 1.
             #[doc(alias = "arcsin")]
-            asin AsinOp Real::asin -> T;
+            asin AsinOp Real::asin -> T, [0.0, 1.0] => [0.0, std::f64::consts::FRAC_PI_2];
             /// Arc cosine in radians, NaN outside -1 to 1.
             #[doc(alias = "arccos")]
-            acos AcosOp Real::acos -> T;
+            acos AcosOp Real::acos -> T, [1.0, -1.0] => [0.0, std::f64::consts::PI];
             /// Arc tangent in radians.
             #[doc(alias = "arctan")]
-            atan AtanOp Real::atan -> T;
+            atan AtanOp Real::atan -> T, [0.0, 1.0] => [0.0, std::f64::consts::FRAC_PI_4];
             /// Hyperbolic sine.
-            sinh SinhOp Real::sinh -> T;
+            sinh SinhOp Real::sinh -> T, [0.0, f64::INFINITY] => [0.0, f64::INFINITY];
             /// Hyperbolic cosine.
-            cosh CoshOp Real::cosh -> T;
+            cosh CoshOp Real::cosh -> T, [0.0, f64::INFINITY] => [1.0, f64::INFINITY];
             /// Hyperbolic tangent.
-            tanh TanhOp Real::tanh -> T;
+            tanh TanhOp Real::tanh -> T, [0.0, f64::INFINITY] => [0.0, 1.0];
             /// Largest whole number that is not larger.
-            floor FloorOp Real::floor -> T;
+            floor FloorOp Real::floor -> T, [1.5, -1.5] => [1.0, -2.0];
             /// Smallest whole number that is not smaller.
-            ceil CeilOp Real::ceil -> T;
+            ceil CeilOp Real::ceil -> T, [1.5, -1.5] => [2.0, -1.0];
             /// Nearest whole number, halves away from 0.
-            round RoundOp Real::round -> T;
+            round RoundOp Real::round -> T, [1.5, -0.25] => [2.0, 0.0];
             /// Whole number toward 0.
             #[doc(alias = "fix")]
-            trunc TruncOp Real::trunc -> T;
+            trunc TruncOp Real::trunc -> T, [1.5, -1.5] => [1.0, -1.0];
             /// Whether each element is NaN.
             #[doc(alias = "isnan")]
-            is_nan IsNanOp Real::is_nan -> bool;
+            is_nan IsNanOp Real::is_nan -> bool, [1.0, f64::NAN] => [false, true];
             /// Whether each element is neither infinite nor NaN.
             #[doc(alias = "isfinite")]
-            is_finite IsFiniteOp Real::is_finite -> bool;
+            is_finite IsFiniteOp Real::is_finite -> bool, [1.0, f64::INFINITY] => [true, false];
         }
         $binary! {
             $($prefix)*
             /// The smaller of two elements, NaN if either is.
             #[doc(alias = "min")]
-            minimum MinOp [Order] |a, b| a.minimum(b) => T;
+            minimum MinOp [Order] |a, b| a.minimum(b) => T, [1, 5] 3 => [1, 3];
             /// The larger of two elements, NaN if either is.
             #[doc(alias = "max")]
-            maximum MaxOp [Order] |a, b| a.maximum(b) => T;
+            maximum MaxOp [Order] |a, b| a.maximum(b) => T, [1, 5] 3 => [3, 5];
             /// Whether elements are equal; NaN equals nothing.
             #[doc(alias = "eq")]
-            equal EqualOp [PartialEq] |a, b| a == b => bool;
+            equal EqualOp [PartialEq] |a, b| a == b => bool, [1, 2] 2 => [false, true];
             /// Whether elements differ; NaN differs from everything.
             #[doc(alias = "ne")]
-            not_equal NotEqualOp [PartialEq] |a, b| a != b => bool;
+            not_equal NotEqualOp [PartialEq] |a, b| a != b => bool, [1, 2] 2 => [true, false];
             /// `a < b`, false if either is NaN.
             #[doc(alias = "lt")]
-            less LessOp [PartialOrd] |a, b| a < b => bool;
+            less LessOp [PartialOrd] |a, b| a < b => bool, [1, 2] 2 => [true, false];
             /// `a <= b`, false if either is NaN.
             #[doc(alias = "le")]
-            less_equal LessEqualOp [PartialOrd] |a, b| a <= b => bool;
+            less_equal LessEqualOp [PartialOrd] |a, b| a <= b => bool, [2, 3] 2 => [true, false];
             /// `a > b`, false if either is NaN.
             #[doc(alias = "gt")]
-            greater GreaterOp [PartialOrd] |a, b| a > b => bool;
+            greater GreaterOp [PartialOrd] |a, b| a > b => bool, [2, 3] 2 => [false, true];
             /// `a >= b`, false if either is NaN.
             #[doc(alias = "ge")]
-            greater_equal GreaterEqualOp [PartialOrd] |a, b| a >= b => bool;
+            greater_equal GreaterEqualOp [PartialOrd] |a, b| a >= b => bool, [1, 2] 2 => [false, true];
             /// `a` to the power of `b`.
             #[doc(alias = "power")]
             #[doc(alias = "pow")]
-            powf PowfOp [Real] |a, b| a.powf(b) => T;
+            powf PowfOp [Real] |a, b| a.powf(b) => T, [4.0, 2.25] 0.5 => [2.0, 1.5];
             /// Logarithm of every element to the base `other`, as the quotient of two natural ones, which are
             /// [`ln`](Elementwise::ln).
-            log LogOp [Real] |a, base| a.ln().over(base.ln()) => T; // The natural one is `ln`.
+            log LogOp [Real] |a, base| a.ln().over(base.ln()) => T, [1.0, 2.0] 2.0 => [0.0, 1.0]; // The natural one is `ln`.
             /// Angle in radians of the point `(x, y)`, where this is `y` and `other` is `x`.
             #[doc(alias = "arctan2")]
-            atan2 Atan2Op [Real] |a, b| a.atan2(b) => T;
+            atan2 Atan2Op [Real] |a, b| a.atan2(b) => T, [0.0, 1.0] 0.0 => [0.0, std::f64::consts::FRAC_PI_2];
         }
     };
 }

@@ -81,30 +81,72 @@ macro_rules! ragged_views {
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis).
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7]])?;
+            /// assert_eq!(r.flip(1)?.to_string(), "[[3, 2, 1], [7]]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
             flip(axis: usize) => |shown| shown.flipped(axis);
             /// Rotates each axis by a shift, of a var axis modulo the length of each row: item `i` comes from `i - shift`.
             ///
             /// # Errors
             ///
             /// [`Error::Rank`](crate::Error::Rank) unless there is one shift an axis.
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7]])?;
+            /// assert_eq!(r.rotate([0, 1])?.to_string(), "[[3, 1, 2], [7]]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
             rotate(shifts: impl AsRef<[isize]>) => |shown| shown.rotated(shifts.as_ref());
             /// Reorders axes: axis `k` of the result is axis `order[k]`. Nothing crosses a var axis.
             ///
             /// # Errors
             ///
             /// [`Error::Permutation`](crate::Error::Permutation), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// use lensor::Tensor;
+            /// let points = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
+            /// let r = Ragged::from_views([2], vec![0, 1], vec![1, 2], 1, points)?;
+            /// assert_eq!(r.view().transpose([0, 1, 2])?.to_string(), "[[[1, 2]], [[3, 4], [5, 6]]]");
+            /// assert!(r.transpose([1, 0, 2]).is_err()); // Items would leave their rows.
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
             transpose(order: impl AsRef<[usize]>) => |shown| shown.transposed(order.as_ref());
             /// Moves axis `from` so that it becomes axis `to`.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// use lensor::Tensor;
+            /// let points = Tensor::from_vec([2, 2, 3], (0..12).collect())?;
+            /// let r = Ragged::from_views([1], vec![0], vec![2], 1, points)?;
+            /// assert_eq!(r.move_axis(3, 2)?.form()?.to_string(), "1 * var * 3 * 2");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
             move_axis(from: usize, to: usize) => |shown| shown.axis_moved(from, to);
             /// Exchanges two axes.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RaggedAxes`](crate::Error::RaggedAxes).
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// use lensor::Tensor;
+            /// let points = Tensor::from_vec([2, 2, 3], (0..12).collect())?;
+            /// let r = Ragged::from_views([1], vec![0], vec![2], 1, points)?;
+            /// assert_eq!(r.swap_axes(2, 3)?.form()?.to_string(), "1 * var * 3 * 2");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
             swap_axes(a: usize, b: usize) => |shown| shown.axes_swapped(a, b);
             /// Merges an axis with the one in front. The result is var if one of them is, but fixed where it is axis 0.
             ///
@@ -125,6 +167,13 @@ macro_rules! ragged_views {
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RowLength`](crate::Error::RowLength) with the first row that
             /// is not as long as the first.
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3, 4]])?;
+            /// assert_eq!(r.as_fixed(1)?.into_tensor()?.shape(), [2, 2]);
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
             as_fixed(axis: usize) => |shown| shown.long_as_fixed(axis);
         }
     };
