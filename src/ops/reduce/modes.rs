@@ -8,7 +8,7 @@ use crate::expr::machinery::Function;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_made, zip_with};
 use crate::shape::{Align, Shape};
 
-/// Which axes an operand of greater rank has more than others.
+/// Which axes an operand of greater rank has more than others, in Theano's words: [`Align::Left`] and [`Align::Right`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AxisOrder {
     /// The trailing ones: `x[i, j]` beside `y[i]`.
@@ -17,22 +17,22 @@ pub enum AxisOrder {
     F,
 }
 
-impl AxisOrder {
-    fn align(self) -> Align {
-        match self {
-            Self::C => Align::Left,
-            Self::F => Align::Right,
+impl From<AxisOrder> for Align {
+    fn from(order: AxisOrder) -> Self {
+        match order {
+            AxisOrder::C => Self::Left,
+            AxisOrder::F => Self::Right,
         }
     }
+}
 
-    /// The axes that a shape has beyond `rank`.
-    fn surplus(self, shape: &Shape, rank: usize) -> Axes {
-        let more = shape.rank() - rank;
-        Axes::Listed(match self {
-            Self::C => (rank..shape.rank()).collect(),
-            Self::F => (0..more).collect(),
-        })
-    }
+/// The axes that a shape has beyond `rank`, where those meet that `align` says.
+fn surplus(align: Align, shape: &Shape, rank: usize) -> Axes {
+    let more = shape.rank() - rank;
+    Axes::Listed(match align {
+        Align::Left => (rank..shape.rank()).collect(),
+        Align::Right => (0..more).collect(),
+    })
 }
 
 /// Functions of a tuple of two to four operands, whatever their ranks.
@@ -61,7 +61,7 @@ pub trait Modes {
     /// ```
     fn broadcast_mode<U, F>(
         self,
-        order: AxisOrder,
+        order: impl Into<Align>,
         f: F,
     ) -> Lazy<Apply<Function<F>, Self::Operands>>
     where
@@ -93,7 +93,7 @@ pub trait Accumulate<R> {
     /// ```
     fn accumulate_mode<U, F>(
         self,
-        order: AxisOrder,
+        order: impl Into<Align>,
         reducer: R,
         f: F,
     ) -> Lazy<Apply<Function<F>, Self::Operands>>
@@ -110,7 +110,7 @@ macro_rules! modes {
 
             fn broadcast_mode<U, F>(
                 self,
-                order: AxisOrder,
+                order: impl Into<Align>,
                 f: F,
             ) -> Lazy<Apply<Function<F>, Self::Operands>>
             where
@@ -118,8 +118,9 @@ macro_rules! modes {
                 F: Fn(Self::Elems) -> U + Send + Sync,
             {
                 $(let mut $x = Lazy(self.$k.into_expr());)*
+                let align = order.into();
                 let mut stretch = || {
-                    let (joint, align) = (Shape::default(), order.align());
+                    let joint = Shape::default();
                     $(let joint = joint.join(&$x.shape()?, align, $k + 1)?;)*
                     $($x.change(&mut |map| map.stretch(&joint, align))?;)*
                     Ok(())
@@ -135,7 +136,7 @@ macro_rules! modes {
 
             fn accumulate_mode<U, F>(
                 self,
-                order: AxisOrder,
+                order: impl Into<Align>,
                 reducer: R,
                 f: F,
             ) -> Lazy<Apply<Function<F>, Self::Operands>>
@@ -146,9 +147,9 @@ macro_rules! modes {
                 $(let $x = self.$k.into_expr();)*
                 // Of an operand with an error the fold carries it.
                 let shapes = [$($x.shape().unwrap_or_default()),*];
-                let rank = shapes.iter().map(Shape::rank).min().unwrap_or(0);
+                let (rank, align) = (shapes.iter().map(Shape::rank).min().unwrap_or(0), order.into());
                 $(
-                    let axes = order.surplus(&shapes[$k], rank);
+                    let axes = surplus(align, &shapes[$k], rank);
                     let $x = Deferred::new(Fold::new($x, axes, reducer.clone()));
                 )*
                 zip_with(($($x,)*), f)
