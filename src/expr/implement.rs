@@ -285,7 +285,7 @@ macro_rules! unary_methods {
         ///
         /// ```
         /// use lensor::prelude::*;
-        #[doc = concat!("let t = Tensor::from(vec![", stringify!($($x)*), "]);")]
+        #[doc = concat!("let t = Tensor::from_nested([", stringify!($($x)*), "])?;")]
         #[doc = concat!("assert_eq!(t.", stringify!($method), "().to_vec()?, [", stringify!($($y)*), "]);")]
         /// # Ok::<(), Error>(())
         /// ```
@@ -311,7 +311,7 @@ macro_rules! binary_methods {
         ///
         /// ```
         /// use lensor::prelude::*;
-        #[doc = concat!("let t = Tensor::from(vec![", stringify!($($x)*), "]);")]
+        #[doc = concat!("let t = Tensor::from_nested([", stringify!($($x)*), "])?;")]
         #[doc = concat!("let found = t.", stringify!($method), "(", stringify!($other), ");")]
         #[doc = concat!("assert_eq!(found.to_vec()?, [", stringify!($($y)*), "]);")]
         /// # Ok::<(), Error>(())

@@ -34,5 +34,6 @@ pub(super) fn merge_last<E: Expr>(
     let order: SmallVec<[usize; 4]> = of(false).chain(of(true)).collect();
     let last = of(false).count();
     a.change(&mut |map| map.transpose(&order)?.merge_axes(last..))?;
-    Ok((last, of(true).collect()))
+    let given: SmallVec<[usize; 1]> = of(true).collect();
+    Ok((last, given))
 }
