@@ -556,7 +556,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// ```
         /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
-        /// let t = Tensor::from_nested([[9.0, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
+        /// let t = Tensor::from_nested([[9.0_f64, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
         /// assert_eq!(t.median(1).to_vec()?, [2.0, 6.0]);
         /// assert_eq!(t.median(0).to_vec()?, [8.5, 2.5, 4.0]);
         /// assert_eq!(t.median(..).item()?, 5.0);
