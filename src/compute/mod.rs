@@ -22,13 +22,14 @@
 mod operators;
 mod pending;
 
+pub(crate) use operators::for_operands;
 pub use pending::Pending;
 
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Pieces, Prepare,
-    SharedResult, moved, prepared, selectors,
+    Boxes, Explanation, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, moved, prepared,
+    selectors,
 };
 use crate::kernel::{Filled, PARALLEL, at_once, inner, threads};
 use crate::map::AddressMap;
@@ -74,6 +75,10 @@ pub trait Compute: Send + Sync + Sealed {
     /// Calls `visit` with the deferred operations that this one reads.
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    /// Boxes within one another in its operands, whose computation needs stack.
+    #[doc(hidden)]
+    fn depth(&self) -> usize;
 
     /// Computes all results, in the order of [`Self::layout`], to `out`. What [`Self::deferred`] visits is computed.
     #[doc(hidden)]
@@ -128,6 +133,10 @@ impl<C: Compute + ?Sized> Compute for &C {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         (**self).deferred(visit);
+    }
+
+    fn depth(&self) -> usize {
+        (**self).depth()
     }
 
     fn fill(&self, out: &mut [MaybeUninit<C::Elem>]) -> Result<Filled> {
@@ -354,9 +363,7 @@ impl<C: Compute> Deferred<C> {
         self,
         change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Lazy<Pending<C>>> {
-        let mut e = self.into_expr();
-        e.rewrite(change)?;
-        Ok(Lazy(e))
+        self.lazy().rewrite(change)
     }
 
     crate::tensor::views::view_operations!(Lazy<Pending<C>>);
@@ -380,20 +387,3 @@ impl<'a, C: Compute> IntoExpr for &'a Deferred<C> {
         Pending::new(&self.operation, self.shared())
     }
 }
-
-/// Gives a trait of operations to all that they are called on: tensors by reference, views of them,
-/// expressions and deferred operations by value or by reference.
-macro_rules! for_operands {
-    ($Trait:ident $(where Elem: $($bound:tt)+)?) => {
-        impl<S: $crate::Reader> $Trait for &$crate::Tensor<S> $(where S::Elem: $($bound)+)? {}
-        impl<S: $crate::Reader> $Trait for $crate::Tensor<&S> $(where S::Elem: $($bound)+)? {}
-        impl<E: $crate::Expr> $Trait for $crate::Lazy<E> $(where E::Elem: $($bound)+)? {}
-        impl<E: $crate::Expr> $Trait for &$crate::Lazy<E> $(where E::Elem: $($bound)+)? {}
-        impl<C: $crate::Compute> $Trait for $crate::Deferred<C> $(where C::Elem: $($bound)+)? {}
-        impl<C: $crate::Compute> $Trait for &$crate::Deferred<C> $(where C::Elem: $($bound)+)? {}
-    };
-}
-pub(crate) use for_operands;
-
-for_operands!(Elementwise);
-for_operands!(Pieces);

@@ -1,4 +1,4 @@
-//! Operators of deferred operations.
+//! Operators of deferred operations, and methods of all operands.
 
 use super::{Compute, Deferred, Pending};
 use crate::dtype::{Arithmetic, Bits, Signed};
@@ -15,3 +15,20 @@ pairs! {
     [] [C: Compute<Elem = T>] Deferred<C>;
     ['a] [C: Compute<Elem = T>] &'a Deferred<C>;
 }
+
+/// Gives a trait of operations to all that they are called on: tensors by reference, views of them,
+/// expressions and deferred operations by value or by reference.
+macro_rules! for_operands {
+    ($Trait:ident $(where Elem: $($bound:tt)+)?) => {
+        impl<S: $crate::Reader> $Trait for &$crate::Tensor<S> $(where S::Elem: $($bound)+)? {}
+        impl<S: $crate::Reader> $Trait for $crate::Tensor<&S> $(where S::Elem: $($bound)+)? {}
+        impl<E: $crate::Expr> $Trait for $crate::Lazy<E> $(where E::Elem: $($bound)+)? {}
+        impl<E: $crate::Expr> $Trait for &$crate::Lazy<E> $(where E::Elem: $($bound)+)? {}
+        impl<C: $crate::Compute> $Trait for $crate::Deferred<C> $(where C::Elem: $($bound)+)? {}
+        impl<C: $crate::Compute> $Trait for &$crate::Deferred<C> $(where C::Elem: $($bound)+)? {}
+    };
+}
+pub(crate) use for_operands;
+
+for_operands!(Elementwise);
+for_operands!(Pieces);

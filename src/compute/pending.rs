@@ -113,4 +113,8 @@ impl<C: Compute> Expr for Pending<C> {
     fn defers(&self) -> bool {
         true
     }
+
+    fn depth(&self) -> usize {
+        self.operation.depth()
+    }
 }

@@ -139,16 +139,24 @@ impl<E: Expr> Lazy<E> {
 
     /// The same with axes of extent 1 behind all others. Scalars alone stretch to any shape without them.
     pub(crate) fn add_axes(&mut self, count: usize) -> Result<()> {
-        if self.0.leaf_count() == 0 {
-            return Ok(());
-        }
-        self.change(&mut |map| {
+        self.change_leaves(&mut |map| {
             (map.rank()..map.rank() + count).try_fold(map, AddressMap::insert_axis)
         })
     }
 
+    /// [`Self::change`], but that scalars alone, which stretch to any shape, stay as they are.
+    pub(crate) fn change_leaves(
+        &mut self,
+        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<()> {
+        if self.0.leaf_count() == 0 { self.0.shape().map(drop) } else { self.change(change) }
+    }
+
     /// A change of every leaf's map, all brought to the joint shape first.
-    fn rewrite(mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<Self> {
+    pub(crate) fn rewrite(
+        mut self,
+        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+    ) -> Result<Self> {
         self.change(change)?;
         Ok(self)
     }

@@ -1,4 +1,4 @@
-//! What gufuncs are called with: operands, masks, destinations.
+//! What gufuncs are called with: operands and destinations.
 
 use super::elementary::{Inputs, Outputs};
 use crate::error::{Error, Result};
@@ -36,6 +36,9 @@ pub trait Held<I: Inputs>: Send + Sync {
 
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    #[doc(hidden)]
+    fn depth(&self) -> usize;
 
     #[doc(hidden)]
     fn operands<'e>(
@@ -82,6 +85,10 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         self.0.iter().for_each(|operand| operand.deferred(visit));
+    }
+
+    fn depth(&self) -> usize {
+        self.0.iter().map(Expr::depth).max().unwrap_or(0)
     }
 
     fn operands<'e>(
@@ -133,6 +140,10 @@ impl<T: Copy + Send + Sync> Held<[T; 0]> for Tuple<()> {
 
     fn deferred<'a>(&'a self, _visit: &mut dyn FnMut(&'a dyn Prepare)) {}
 
+    fn depth(&self) -> usize {
+        0
+    }
+
     fn operands<'e>(
         &'e self,
         _arranged: &[Arrangement],
@@ -161,6 +172,10 @@ macro_rules! methods {
 
         fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
             $(self.0.$k.deferred(visit);)*
+        }
+
+        fn depth(&self) -> usize {
+            0 $(.max(self.0.$k.depth()))*
         }
 
         fn operands<'e>(
@@ -221,56 +236,6 @@ tuples!(3: A 0, B 1, C 2);
 tuples!(4: A 0, B 1, C 2, D 3);
 tuples!(5: A 0, B 1, C 2, D 3, E 4);
 tuples!(6: A 0, B 1, C 2, D 3, E 4, G 5);
-
-/// What tells which calls of a gufunc are made. Sealed.
-pub trait MaskOperand: Send + Sync {
-    #[doc(hidden)]
-    fn shape(&self) -> Result<Option<Shape>>;
-
-    #[doc(hidden)]
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
-
-    #[doc(hidden)]
-    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Box<Operand<'e, bool>>>>;
-}
-
-/// All calls are made.
-#[derive(Debug, Clone, Copy)]
-pub struct Unmasked;
-
-impl MaskOperand for Unmasked {
-    fn shape(&self) -> Result<Option<Shape>> {
-        Ok(None)
-    }
-
-    fn deferred<'a>(&'a self, _visit: &mut dyn FnMut(&'a dyn Prepare)) {}
-
-    fn operand<'e>(&'e self, _loops: &Shape) -> Result<Option<Box<Operand<'e, bool>>>> {
-        Ok(None)
-    }
-}
-
-/// Those calls are made where this is true.
-#[derive(Debug, Clone)]
-pub struct Filter<E>(pub(crate) E);
-
-impl<E: Expr<Elem = bool>> MaskOperand for Filter<E> {
-    fn shape(&self) -> Result<Option<Shape>> {
-        self.0.shape().map(Some)
-    }
-
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.0.deferred(visit);
-    }
-
-    fn operand<'e>(&'e self, loops: &Shape) -> Result<Option<Box<Operand<'e, bool>>>> {
-        let rank = self.0.shape()?.rank();
-        let arranged =
-            Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
-        let operand = Operand::new(&self.0, &arranged, loops, |_, _, _| true)?;
-        Ok(Some(Box::new(operand)))
-    }
-}
 
 /// Where the results of a call go: references to tensors of any storage with a writer, in a tuple or an array; one
 /// alone stands for itself. Sealed.
@@ -344,38 +309,34 @@ where
     }
 }
 
+/// The methods of several destinations.
+macro_rules! destination_methods {
+    ($O:ty: $($W:ident $k:tt)*) => {
+        fn shapes(&self) -> SmallVec<[Shape; 2]> {
+            SmallVec::from_iter([$(self.$k.shape()),*])
+        }
+
+        fn with(
+            self,
+            arranged: &[Arrangement],
+            run: impl FnOnce(&mut <$O as cores::Outputs>::Destinations<'_>) -> Result<()>,
+        ) -> Result<()> {
+            let mut outs = ($(Arranged::new(self.$k, &arranged[$k])?,)*);
+            run(&mut ($(&mut outs.$k as &mut dyn Destination<$W::Elem>,)*).into())
+        }
+    };
+}
+
 macro_rules! destinations {
     ($count:literal: $($W:ident $k:tt),*) => {
         impl<$($W: Writer<Elem: Default + 'static>),*> Destinations<($($W::Elem,)*)> for ($(&mut Tensor<$W>,)*) {
-            fn shapes(&self) -> SmallVec<[Shape; 2]> {
-                SmallVec::from_iter([$(self.$k.shape()),*])
-            }
-
-            fn with(
-                self,
-                arranged: &[Arrangement],
-                run: impl FnOnce(&mut <($($W::Elem,)*) as cores::Outputs>::Destinations<'_>) -> Result<()>,
-            ) -> Result<()> {
-                let mut outs = ($(Arranged::new(self.$k, &arranged[$k])?,)*);
-                run(&mut ($(&mut outs.$k as &mut dyn Destination<$W::Elem>,)*))
-            }
+            destination_methods!(($($W::Elem,)*): $($W $k)*);
         }
 
         impl<T: Copy + Default + Send + Sync + 'static, $($W: Writer<Elem = T>),*> Destinations<[T; $count]>
             for ($(&mut Tensor<$W>,)*)
         {
-            fn shapes(&self) -> SmallVec<[Shape; 2]> {
-                SmallVec::from_iter([$(self.$k.shape()),*])
-            }
-
-            fn with(
-                self,
-                arranged: &[Arrangement],
-                run: impl FnOnce(&mut <[T; $count] as cores::Outputs>::Destinations<'_>) -> Result<()>,
-            ) -> Result<()> {
-                let mut outs = ($(Arranged::new(self.$k, &arranged[$k])?,)*);
-                run(&mut [$(&mut outs.$k as &mut dyn Destination<T>),*])
-            }
+            destination_methods!([T; $count]: $($W $k)*);
         }
     };
 }

@@ -1,9 +1,10 @@
 //! Gufuncs and their calls, which are lazy.
 
-use super::arguments::{Arguments, Destinations, Filter, Held, MaskOperand, Unmasked};
+use super::arguments::{Arguments, Destinations, Held};
 use super::axes::Options;
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::function::{Gufunc, Inner};
+use super::mask::{Filter, MaskOperand, Unmasked};
 use super::request::{CallShapes, Request};
 #[cfg(doc)]
 use crate::error::Error;
@@ -216,6 +217,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
     /// ```
     pub fn explain(&self) -> Result<Explanation> {
         self.request().explain()
+    }
+
+    /// Boxes within one another in operands and mask.
+    pub(super) fn depth_of_operands(&self) -> usize {
+        self.operands.depth().max(self.mask.depth())
     }
 
     /// The deferred operations that operands and mask read.

@@ -1,8 +1,9 @@
 //! Calls at work: rows of calls as the driver hands them out, and cores cleared before each.
 
-use super::arguments::{Fits, Held, MaskOperand};
+use super::arguments::{Fits, Held};
 use super::elementary::{Args, Function, Inputs, Outputs, Place};
 use super::fit::Fit;
+use super::mask::MaskOperand;
 use crate::error::{Cause, Error, Result};
 use crate::map::AddressMap;
 use crate::ops::cores::{self, Calls, Cut, Operand, Row, Source, Work};

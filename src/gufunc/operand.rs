@@ -1,8 +1,9 @@
 //! Calls of one output as operands.
 
-use super::arguments::{Held, MaskOperand};
+use super::arguments::Held;
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
+use super::mask::MaskOperand;
 use crate::compute::{Deferred, Pending};
 use crate::dtype::{Arithmetic, Bits, Signed};
 use crate::expr::*;

@@ -1,14 +1,15 @@
 //! Results of calls as operands: of the only output, or of several that share one computation.
 
-use super::arguments::{Held, MaskOperand};
+use super::arguments::Held;
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::result_map;
+use super::mask::MaskOperand;
 use crate::compute::{Compute, Deferred, Pending};
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, IntoExpr, Lazy, Prepare, SharedResult};
+use crate::expr::{Explanation, Lazy, NOT_COMPUTED, Prepare, SharedResult};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::ops::cores;
@@ -26,7 +27,11 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> fmt:
     for Call<I, O, F, X, M>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Deferred::new(self), f)
+        let request = self.request();
+        match (request.masked(None), request.rules.signature()) {
+            (Ok(_), Ok(signature)) => write!(f, "gufunc {signature}, {NOT_COMPUTED}"),
+            (Err(error), _) | (_, Err(error)) => write!(f, "gufunc without a result: {error}"),
+        }
     }
 }
 
@@ -45,6 +50,10 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Comp
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         self.deferred_operands(visit);
+    }
+
+    fn depth(&self) -> usize {
+        self.depth_of_operands()
     }
 
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
@@ -92,16 +101,14 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call
     /// # Ok::<(), Error>(())
     /// ```
     pub fn shape(&self) -> Result<Shape> {
-        Compute::shape(self)
+        Ok(self.request().masked(None)?.shapes[0].clone())
     }
 
     fn rewrite(
         self,
         change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Lazy<Pending<Self>>> {
-        let mut e = self.into_expr();
-        e.rewrite(change)?;
-        Ok(Lazy(e))
+        self.lazy().rewrite(change)
     }
 
     crate::tensor::views::view_operations!(Lazy<Pending<Self>>);
@@ -216,6 +223,10 @@ where
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         visit(&*self.whole);
+    }
+
+    fn depth(&self) -> usize {
+        self.whole.call.depth_of_operands()
     }
 
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {

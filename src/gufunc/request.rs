@@ -1,12 +1,13 @@
 //! A call as it is computed, whatever the type of its function.
 
-use super::arguments::{Destinations, Held, MaskOperand};
+use super::arguments::{Destinations, Held};
 use super::axes::Options;
 use super::elementary::{Function, Inputs, Outputs};
 use super::eval::{Prepared, result_map};
 use super::explain::explain;
 use super::fit::Fit;
 use super::function::Rules;
+use super::mask::MaskOperand;
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
 use crate::expr::{Explanation, Prepare, prepare_all};
@@ -47,7 +48,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     /// The same of a call whose results may be left out.
-    fn masked(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
+    pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
         let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         if let Some(mask) = self.mask.shape()? {
             let argument = <I as cores::Inputs>::COUNT + 1;

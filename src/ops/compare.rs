@@ -29,7 +29,8 @@ where
 macro_rules! comparisons {
     ([$($generics:tt)*] $Type:ty, $Elem:ty) => {
         impl<$($generics)*> $Type {
-            /// Whether shapes and all elements are equal; NaN differs from NaN. Stops at the first block with others.
+            /// Whether shapes and all elements are equal; NaN differs from NaN. Of operands that are not
+            /// sparse, stops at the first block with others.
             ///
             /// # Errors
             ///

@@ -89,6 +89,10 @@ impl<T: Arithmetic> Compute for Differences<'_, T> {
         self.e.0.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.e.depth()
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         kernel::copy(&self.collect(out.len())?, out)
     }

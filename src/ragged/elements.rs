@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::expr::Scalar;
 use crate::map::Select;
 use crate::ops::is_close;
+use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
 use smallvec::SmallVec;
 
@@ -92,8 +93,9 @@ impl<S: Reader> Ragged<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<S::Elem> {
-        content_shape(&self.form()?).check_single()?;
-        let path = self.form()?.path(self.rank(), 0);
+        let form = self.form()?;
+        content_shape(&form).check_single()?;
+        let path = form.path(self.rank(), 0);
         self.get(&path[..])
     }
 
@@ -225,6 +227,7 @@ impl<E: RaggedExpr> LazyRagged<E> {
     ///
     /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
     pub fn item(&self) -> Result<E::Elem> {
+        content_shape(&self.form()?).check_single()?;
         self.eval()?.item()
     }
 
@@ -266,6 +269,9 @@ impl<C: RaggedCompute> DeferredRagged<C> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn item(&self) -> Result<C::Elem> {
+        let extents = self.extents()?;
+        let fixed: Option<Shape> = extents.iter().map(|extent| extent.fixed()).collect();
+        fixed.map_or(Ok(()), |shape| shape.check_single())?;
         self.eval()?.item()
     }
 

@@ -95,7 +95,7 @@ macro_rules! view_operations {
             })
         }
 
-        /// Takes a range of one axis: `1..3`, `2..`, `..=4` or `..`. Copies nothing.
+        /// Takes a range of one axis: `1..3`, `2..`, `..=4` or `..`. An empty one may lie anywhere. Copies nothing.
         ///
         /// # Errors
         ///

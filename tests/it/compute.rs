@@ -285,3 +285,26 @@ fn zip_stored_is_computed_once_an_evaluation() {
     assert!(both.storage().iter().eq([(1, 40), (4, 60)]));
     assert_eq!(calls.load(Ordering::Relaxed), 6);
 }
+
+/// Boxes around deferred operations around boxes, and so on, are as many as boxes alone may be.
+#[test]
+fn chains_of_boxed_operations_end() {
+    let t = Tensor::full([200], 1_i64).unwrap();
+    let chain = |links: usize, step: &dyn Fn(BoxExpr<'static, i64>) -> BoxExpr<'static, i64>| {
+        (0..links).fold(t.clone().lazy().boxed(), |e, _| step(e))
+    };
+    let steps: [(&dyn Fn(BoxExpr<'static, i64>) -> BoxExpr<'static, i64>, i64); 3] = [
+        (&|e| (e.view().max(0) + e * 0).boxed(), 1),
+        (&|e| e.cummax(0).lazy().boxed(), 1),
+        (&|e| e.sort(0, SortOrder::Ascending).lazy().boxed(), 1),
+    ];
+    for (step, expected) in steps {
+        assert_eq!(chain(90, step).to_vec().unwrap(), [expected; 200]);
+        let error = chain(20_000, step).eval().unwrap_err();
+        assert_eq!(error, Error::TooDeep { depth: 101, limit: 100 });
+    }
+    let deep = (0..20_000).fold(t.clone().lazy().boxed(), |e, _| e.diff(0, 6));
+    assert!(matches!(deep.eval(), Err(Error::TooDeep { .. })));
+    let some = (0..20).fold(t.lazy().boxed(), |e, _| e.diff(0, 6));
+    assert_eq!(some.to_vec().unwrap(), [0; 80]);
+}

@@ -37,7 +37,7 @@ use tasks::{Blocks, Where, whole};
 impl<E: Expr> Lazy<E> {
     /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
     pub fn is_sparse(&self) -> bool {
-        all_stored(&self.0)
+        self.0.shape().is_ok() && all_stored(&self.0)
     }
 
     /// Computes an expression of sparse operands into a new sparse tensor, without visiting an element

@@ -63,6 +63,10 @@ impl Indexes<'_> {
         self.operands.iter().for_each(|operand| operand.deferred(visit));
     }
 
+    pub(super) fn depth(&self) -> usize {
+        self.operands.iter().map(Expr::depth).max().unwrap_or(0)
+    }
+
     /// The shape of what is read at them.
     pub(super) fn shape(&self, rank: usize) -> Result<Shape> {
         let mut shape = Shape::default();

@@ -34,6 +34,10 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         self.indexes.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.operand.depth().max(self.indexes.depth())
+    }
+
     /// A part of the list after another: where the elements lie, or as a view of the operand, in which it is a list along
     /// one axis.
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {

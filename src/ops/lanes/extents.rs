@@ -1,12 +1,45 @@
 //! Shapes with one axis changed, and axes made one.
 
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
 use crate::ops::reduce::Axes;
 use crate::shape::Shape;
 use smallvec::SmallVec;
+
+/// The axes that lanes lie along, as the operand was given.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    /// Ascending.
+    pub(super) axes: SmallVec<[usize; 1]>,
+    /// The shape of the operand, if these axes are one now.
+    pub(super) shape: Option<Shape>,
+}
+
+impl Given {
+    /// The axis that these are, if they are one behind all others.
+    pub(super) fn axis(&self) -> usize {
+        self.shape.as_ref().map_or(0, |shape| shape.rank() - self.axes.len())
+    }
+
+    /// The axes in words.
+    pub(super) fn in_words(&self) -> String {
+        match &self.axes[..] {
+            [axis] => format!("axis {axis}"),
+            axes => format!("axes {axes:?}"),
+        }
+    }
+
+    /// An error of the operand in which the axes are one as one of the operand that was given.
+    pub(super) fn restored(&self, error: Error) -> Error {
+        match (error, &self.shape) {
+            (Error::EmptyReduction { .. }, Some(shape)) => {
+                let empty = self.axes.iter().copied().find(|&axis| shape[axis] == 0);
+                Error::EmptyReduction { axis: empty.unwrap_or_default(), shape: shape.to_vec() }
+            }
+            (error, _) => error,
+        }
+    }
+}
 
 /// The extents of all axes but one.
 pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
@@ -20,12 +53,10 @@ pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<S
     Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())
 }
 
-/// Makes axes one axis behind all others. Gives its number, and the axes ascending.
-pub(super) fn merge_last<E: Expr>(
-    a: &mut Lazy<E>,
-    axes: &Axes,
-) -> Result<(usize, SmallVec<[usize; 1]>)> {
-    let rank = a.shape()?.rank();
+/// Makes axes one axis behind all others.
+pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Given> {
+    let shape = a.shape()?;
+    let rank = shape.rank();
     let mask = axes.mask(rank)?;
     let of = |chosen: bool| {
         let mask = &mask;
@@ -34,6 +65,6 @@ pub(super) fn merge_last<E: Expr>(
     let order: SmallVec<[usize; 4]> = of(false).chain(of(true)).collect();
     let last = of(false).count();
     a.change(&mut |map| map.transpose(&order)?.merge_axes(last..))?;
-    let given: SmallVec<[usize; 1]> = of(true).collect();
-    Ok((last, given))
+    let axes: SmallVec<[usize; 1]> = of(true).collect();
+    Ok(Given { axes, shape: Some(shape) })
 }

@@ -1,7 +1,7 @@
 //! Counting elements in bins.
 
-use super::operand::Both;
-use super::operation::{LaneOperation, Zeros, for_each_lane};
+use super::operand::{Both, for_each_lane};
+use super::operation::{LaneOperation, Zeros};
 use super::search::{self, Side};
 use crate::compute::Compute;
 use crate::dtype::{Cast, Sortable};
@@ -206,6 +206,10 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         deferred_of_stored(&self.e.0, visit);
+    }
+
+    fn depth(&self) -> usize {
+        self.e.depth()
     }
 
     fn fill(&self, out: &mut [MaybeUninit<u64>]) -> Result<Filled> {

@@ -1,8 +1,7 @@
 //! Lanes of a view, changed where they are.
 
 use super::driver::{Old, update_blocks, zip_blocks};
-use super::operand::LaneSlices;
-use super::operation::for_each_lane;
+use super::operand::{LaneSlices, for_each_lane};
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
 #[cfg(doc)]

@@ -45,3 +45,16 @@ impl<'g, T> LaneSlices<'g, T> {
         lane.ok_or_else(|| Error::OutOfSpan { span, len: self.elements.len() })
     }
 }
+
+/// Calls `f` with every lane, the one beside it, and its results.
+pub(super) fn for_each_lane<T, U, R>(
+    (a, b): Both<'_, '_, T, U>,
+    numbers: Range<usize>,
+    out: &mut [R],
+    mut f: impl FnMut(&[T], &[U], &mut [R]) -> Result<()>,
+) -> Result<()> {
+    let length = out.len() / numbers.len().max(1);
+    numbers
+        .zip(out.chunks_exact_mut(length.max(1)))
+        .try_for_each(|(k, out)| f(a.lane(k)?, b.lane(k)?, out))
+}

@@ -1,7 +1,7 @@
 //! What is made of every lane, as a deferred operation.
 
 use super::driver::{Old, explain_lanes, zip_blocks};
-use super::extents::{merge_last, with_extent, without};
+use super::extents::{Given, merge_last, with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
@@ -148,26 +148,13 @@ pub(super) fn first<E: Expr>(e: &Lazy<E>) -> Result<E::Elem> {
     Lazy(e.0.by_ref()).select(vec![Select::range(0..1); e.shape()?.rank()])?.eval()?.item()
 }
 
-/// Calls `f` with every lane, the one beside it, and its results.
-pub(super) fn for_each_lane<T, U, R>(
-    (a, b): Both<'_, '_, T, U>,
-    numbers: Range<usize>,
-    out: &mut [R],
-    mut f: impl FnMut(&[T], &[U], &mut [R]) -> Result<()>,
-) -> Result<()> {
-    let length = out.len() / numbers.len().max(1);
-    numbers
-        .zip(out.chunks_exact_mut(length.max(1)))
-        .try_for_each(|(k, out)| f(a.lane(k)?, b.lane(k)?, out))
-}
-
 /// An operation on every lane of an operand along an axis.
 #[derive(Debug, Clone)]
 pub struct Lanewise<O, A, B = Alone> {
     operation: O,
     axis: usize,
-    /// The axes that are this one now, as they were given, ascending; or why they are none.
-    given: Result<SmallVec<[usize; 1]>, Box<Error>>,
+    /// What was given, or why there are no such axes.
+    given: Result<Given, Box<Error>>,
     /// Whether axes that go away stay with extent 1.
     keepdims: bool,
     a: Lazy<A>,
@@ -187,16 +174,15 @@ impl<O, A: Expr> Lanewise<O, A> {
             return Self::new(operation, axis, a);
         }
         let mut a = Lazy(a);
-        let given = merge_last(&mut a, &axes);
-        let axis = given.as_ref().map_or(0, |(axis, _)| *axis);
-        let given = given.map(|(_, given)| given).map_err(Box::new);
+        let given = merge_last(&mut a, &axes).map_err(Box::new);
+        let axis = given.as_ref().map_or(0, Given::axis);
         Self { given, ..Self::new(operation, axis, a.0) }
     }
 }
 
 impl<O, A, B> Lanewise<O, A, B> {
     pub(super) fn beside(operation: O, axis: usize, a: A, b: B) -> Self {
-        let given = Ok(SmallVec::from_buf([axis]));
+        let given = Ok(Given { axes: SmallVec::from_buf([axis]), shape: None });
         Self { operation, axis, given, keepdims: false, a: Lazy(a), b: Lazy(b) }
     }
 }
@@ -210,18 +196,23 @@ where
     /// The axes of extent 1 that results have beside those that were computed.
     fn ones(&self) -> &[usize] {
         let kept = self.keepdims && !self.operation.keeps_axis();
-        self.given.as_deref().ok().filter(|_| kept).unwrap_or_default()
+        self.given.as_ref().ok().filter(|_| kept).map_or(&[], |given| &given.axes)
+    }
+
+    fn given(&self) -> Result<&Given> {
+        self.given.as_ref().map_err(|error| (**error).clone())
     }
 
     /// The shape of the results, with an axis for those of a lane.
     fn results(&self) -> Result<Shape> {
-        self.given.as_ref().map_err(|error| (**error).clone())?;
+        let given = self.given()?;
         if !O::BESIDE.is_empty() {
             return Ok(self.joint()?.0);
         }
         let shape = self.a.shape()?;
         shape.extent(self.axis)?;
-        with_extent(&shape, self.axis, self.operation.results(&shape, self.axis)?)
+        let results = self.operation.results(&shape, self.axis);
+        with_extent(&shape, self.axis, results.map_err(|error| given.restored(error))?)
     }
 
     /// All `count` results of the lanes of a small operand, without a plan.
@@ -254,8 +245,9 @@ where
         if !O::BESIDE.is_empty() {
             return together(a, b, self.axis);
         }
+        let results = self.results()?;
         let none = with_extent(&a.shape()?, self.axis, 0)?;
-        Ok((self.results()?, Some((a, b.reshape(none)?))))
+        Ok((results, Some((a, b.reshape(none)?))))
     }
 
     /// Computes all results, to a tensor that has the axis of the lanes.
@@ -308,6 +300,10 @@ where
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         self.a.deferred(visit);
         self.b.deferred(visit);
+    }
+
+    fn depth(&self) -> usize {
+        self.a.depth().max(self.b.depth())
     }
 
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
@@ -386,8 +382,10 @@ where
         };
         let (of, to, results) =
             (type_name::<A::Elem>(), type_name::<O::Elem>(), Compute::shape(self)?);
+        let given = self.given()?;
+        let (shown, axes) = (given.shape.as_ref().unwrap_or(&a), given.in_words());
         Ok(Explanation::report(
-            format!("{what} of {of} {a:?}{beside} along axis {} to {to} {results:?}", self.axis),
+            format!("{what} of {of} {shown:?}{beside} along {axes} to {to} {results:?}"),
             how,
             threads,
             [

@@ -1,7 +1,7 @@
 //! Quantiles by selection.
 
-use super::operand::Both;
-use super::operation::{LaneOperation, Zeros, for_each_lane};
+use super::operand::{Both, for_each_lane};
+use super::operation::{LaneOperation, Zeros};
 use crate::dtype::{Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;

@@ -1,8 +1,8 @@
 //! Searching sorted lanes, and what follows from elements that are equal.
 
 use super::SortOrder;
-use super::operand::{Both, LaneSlices};
-use super::operation::{LaneOperation, Zeros, for_each_lane};
+use super::operand::{Both, LaneSlices, for_each_lane};
+use super::operation::{LaneOperation, Zeros};
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::Compute;
 use crate::dtype::Sortable;
@@ -92,6 +92,10 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         self.sorted.deferred(visit);
         self.needles.deferred(visit);
+    }
+
+    fn depth(&self) -> usize {
+        self.sorted.depth().max(self.needles.depth())
     }
 
     fn fill(&self, out: &mut [MaybeUninit<usize>]) -> Result<Filled> {

@@ -1,8 +1,8 @@
 //! The first elements of a lane, and what comes before and after one rank, without sorting the rest.
 
 use super::SortOrder;
-use super::operand::Both;
-use super::operation::{LaneOperation, Zeros, for_each_lane};
+use super::operand::{Both, for_each_lane};
+use super::operation::{LaneOperation, Zeros};
 use crate::dtype::{Radix, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;

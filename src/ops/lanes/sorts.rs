@@ -1,8 +1,8 @@
 //! Sorts as operations on every lane.
 
 use super::SortOrder;
-use super::operand::{Both, LaneSlices};
-use super::operation::{First, LaneOperation, Zeros, for_each_lane};
+use super::operand::{Both, LaneSlices, for_each_lane};
+use super::operation::{First, LaneOperation, Zeros};
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
 use crate::error::Result;

@@ -182,6 +182,10 @@ where
         self.b.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.a.depth().max(self.b.depth())
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;
         stack::fill(&a, &b, out)

@@ -91,6 +91,10 @@ where
         self.dense.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.dense.depth()
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<S::Elem>]) -> Result<Filled> {
         let extents = self.pairing()?.extents;
         let [rows, depth, width] = extents;

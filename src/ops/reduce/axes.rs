@@ -65,7 +65,7 @@ impl Axes {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no axes to fold",
     label = "an axis, a list of axes or `..` is expected",
-    note = "axes are `..` for all, `1` for one, `[0, 2]` or a `Vec<usize>` for several",
+    note = "axes are `..` for all, `1` for one, `[0, 2]`, `0..2` or a `Vec<usize>` for several",
     note = "`max` and `min` fold: the larger and the smaller of two elements are `a.maximum(b)` and `a.minimum(b)`"
 )]
 pub trait IntoAxes {
@@ -87,7 +87,7 @@ impl IntoAxes for RangeFull {
 
 impl IntoAxes for Range<usize> {
     fn into_axes(self) -> Axes {
-        // One beyond the highest rank is refused like any other.
+        // One beyond the highest rank is refused like any other. A range without axes folds nothing, as `[]` does.
         Axes::Listed(self.take(Shape::MAX_RANK + 1).collect())
     }
 }

@@ -78,7 +78,7 @@ macro_rules! folds {
 
 /// Reductions as methods of tensors and expressions.
 ///
-/// Axes are `..` for all, `1` for one, `[0, 2]` for several, `[]` for none. Nothing is computed before
+/// Axes are `..` for all, `1` for one, `[0, 2]` or `0..2` for several, `[]` for none. Nothing is computed before
 /// [`Reduction::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
 ///
 /// When they are computed, all of them report [`Error::Axis`] and [`Error::RepeatedAxis`] for axes that the operand has

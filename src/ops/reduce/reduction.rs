@@ -173,6 +173,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
         let Fold { e, axes, reducer, keepdims } = &self.operation;
+        e.shape()?;
         let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
         evaluate_sparse(&erased(e), axes, *keepdims, reducer)
     }
@@ -191,6 +192,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     #[inline(never)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         deferred_of_stored(&self.e, visit);
+    }
+
+    fn depth(&self) -> usize {
+        self.e.depth()
     }
 
     #[inline(never)]

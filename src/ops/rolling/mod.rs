@@ -302,6 +302,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
         self.e.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.e.depth()
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         self.fill_from(&self.e, out)
     }

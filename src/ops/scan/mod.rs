@@ -196,6 +196,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
         self.e.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.e.depth()
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         if !self.exclusive
             && !self.reverse

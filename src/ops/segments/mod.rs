@@ -209,6 +209,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
         self.e.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.e.depth()
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         self.with(&[], |along, cuts| along.fill(cuts, out))
     }

@@ -139,6 +139,10 @@ where
         self.kernel.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.operand.depth().max(self.kernel.depth())
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let sums = Sums { weights: self.weights()?, ..self.sums()? };
         sums.fill(0..sums.extents[0], out)

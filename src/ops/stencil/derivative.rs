@@ -142,6 +142,10 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
         self.operand.deferred(visit);
     }
 
+    fn depth(&self) -> usize {
+        self.operand.depth()
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         match self.kind {
             Kind::Hessian(edges) => kernel::copy(&self.hessian(edges)?, out),

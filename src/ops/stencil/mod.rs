@@ -45,7 +45,7 @@ pub trait Stencil: IntoExpr + Sized {
     /// # Errors
     ///
     /// [`Error::Axis`] if there is no such axis, [`Error::Window`] if it has less than two elements (three
-    /// for [`EdgeOrder::Second`]), [`Error::ListLength`] unless there is one for each element,
+    /// for [`EdgeOrder::Second`]), [`Error::ListLength`] unless there is one coordinate for each element,
     /// [`Error::RepeatedCoordinate`] if one equals either of the two before it or distances are 0,
     /// [`Error::OutOfMemory`], and what the evaluation of the operand reports.
     ///

@@ -337,6 +337,7 @@ fn differences_are_those_of_neighbours() {
     }
     QuickCheck::new().quickcheck(law as fn(Viewed<i32>, usize) -> bool);
     let t = Tensor::from(vec![1, 2]);
+    assert!(!t.diff(1, 1).is_sparse());
     assert_eq!(t.diff(1, 1).shape().unwrap_err(), Error::Axis { axis: 1, rank: 1 });
     assert_eq!(t.diff(0, usize::MAX).shape().unwrap(), [0]);
     let empty = Tensor::constant([isize::MAX as usize, 0], 1).unwrap();

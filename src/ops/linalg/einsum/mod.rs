@@ -252,6 +252,10 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
         self.operands.iter().for_each(|operand| operand.deferred(visit));
     }
 
+    fn depth(&self) -> usize {
+        self.operands.iter().map(Expr::depth).max().unwrap_or(0)
+    }
+
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         let plan = self.plan()?;
         let mut terms = self.terms(plan)?;

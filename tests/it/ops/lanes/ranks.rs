@@ -215,5 +215,17 @@ fn several_axes_are_one_lane() {
     assert_eq!(t.median(..).item(), t.median([2, 1, 0]).item());
     assert_eq!(t.median([0, 3]).eval().unwrap_err(), Error::Axis { axis: 3, rank: 3 });
     assert_eq!(t.median([1, 1]).shape().unwrap_err(), Error::RepeatedAxis { axis: 1 });
-    assert!(t.median([1, 1]).explain().is_err());
+    assert_eq!(t.median([1, 1]).explain().unwrap_err(), Error::RepeatedAxis { axis: 1 });
+    let text = t.median([2, 0]).explain().unwrap().to_string();
+    assert!(text.starts_with("quantiles of f64 [3, 4, 5] along axes [0, 2] to f64 [4]"), "{text}");
+    let none = Tensor::full([0, 3], 1.0).unwrap();
+    let empty = Error::EmptyReduction { axis: 0, shape: vec![0, 3] };
+    assert_eq!(none.median(0).eval().unwrap_err(), empty);
+    assert_eq!(none.median([0]).eval().unwrap_err(), empty);
+    assert_eq!(none.median(..).eval().unwrap_err(), empty);
+    let one = Tensor::full([], 1.0).unwrap();
+    assert_eq!(one.median(..).item(), Ok(1.0));
+    for error in [one.median([3]).eval().map(drop), one.median([3]).explain().map(drop)] {
+        assert_eq!(error, Err(Error::Axis { axis: 3, rank: 0 }));
+    }
 }

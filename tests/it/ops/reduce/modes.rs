@@ -1,6 +1,7 @@
 //! Functions of operands of different rank.
 
 use super::floats;
+use lensor::Align;
 use lensor::prelude::*;
 use lensor::reduce::*;
 
@@ -55,6 +56,20 @@ fn modes_are_adjoint() {
     for k in 0..3 {
         assert!((moved(k) - still - gradient.get(&[k]).unwrap()).abs() < 1e-6);
     }
+}
+
+/// Scalars, and expressions of nothing else, stand at every index.
+#[test]
+fn scalars_are_broadcast() {
+    let x = Tensor::from_vec([2, 2], vec![1, 2, 3, 4]).unwrap();
+    for order in [AxisOrder::C, AxisOrder::F] {
+        let sums = (&x, 10).broadcast_mode(order, |(x, y)| x + y);
+        assert_eq!(sums.to_vec().unwrap(), [11, 12, 13, 14]);
+        let sums = (Lazy::new(1) + 1, &x).broadcast_mode(order, |(x, y)| x + y);
+        assert_eq!(sums.to_vec().unwrap(), [3, 4, 5, 6]);
+    }
+    let aligned = (&x, Tensor::from(vec![1, 2]).lazy()).broadcast_mode(Align::Left, |(x, y)| x * y);
+    assert_eq!(aligned.to_vec().unwrap(), [1, 2, 6, 8]);
 }
 
 #[test]
