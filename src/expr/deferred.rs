@@ -98,6 +98,7 @@ fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
 type Visit<'v, 'a> = &'v mut dyn FnMut(&'a dyn Prepare);
 
 /// What all deferred operations that `each` visits compute, to be kept until it has been read.
+#[inline]
 pub(crate) fn prepared<'a>(each: &mut dyn FnMut(Visit<'_, 'a>)) -> Result<Kept<'a>> {
     let mut kept = Kept::default();
     prepare_all(each, &mut kept)?;

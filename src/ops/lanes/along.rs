@@ -1,8 +1,9 @@
 //! Pairs of operands whose lanes go together.
 
+use super::before::{Before, First, first};
 use super::extents::with_extent;
 use super::operand::{Both, for_each_lane};
-use super::operation::{Before, First, LaneOperation, first};
+use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, zip_with};

@@ -6,38 +6,25 @@ use crate::ops::reduce::Axes;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
-/// The axes that lanes lie along, as the operand was given.
+/// Axes that are one now, behind all others, as the operand was given.
 #[derive(Debug, Clone)]
 pub(super) struct Given {
     /// Ascending.
     pub(super) axes: SmallVec<[usize; 1]>,
-    /// The shape of the operand, if these axes are one now.
-    pub(super) shape: Option<Shape>,
+    pub(super) shape: Shape,
 }
 
 impl Given {
-    /// The axis that these are, if they are one behind all others.
+    /// The axis that these are.
     pub(super) fn axis(&self) -> usize {
-        self.shape.as_ref().map_or(0, |shape| shape.rank() - self.axes.len())
-    }
-
-    /// The axes in words.
-    pub(super) fn in_words(&self) -> String {
-        match &self.axes[..] {
-            [axis] => format!("axis {axis}"),
-            axes => format!("axes {axes:?}"),
-        }
+        self.shape.rank() - self.axes.len()
     }
 
     /// An error of the operand in which the axes are one as one of the operand that was given.
     pub(super) fn restored(&self, error: Error) -> Error {
-        match (error, &self.shape) {
-            (Error::EmptyReduction { .. }, Some(shape)) => {
-                let empty = self.axes.iter().copied().find(|&axis| shape[axis] == 0);
-                Error::EmptyReduction { axis: empty.unwrap_or_default(), shape: shape.to_vec() }
-            }
-            (error, _) => error,
-        }
+        let Error::EmptyReduction { .. } = error else { return error };
+        let empty = self.axes.iter().copied().find(|&axis| self.shape[axis] == 0);
+        Error::EmptyReduction { axis: empty.unwrap_or_default(), shape: self.shape.to_vec() }
     }
 }
 
@@ -66,5 +53,5 @@ pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Given>
     let last = of(false).count();
     a.change(&mut |map| map.transpose(&order)?.merge_axes(last..))?;
     let axes: SmallVec<[usize; 1]> = of(true).collect();
-    Ok(Given { axes, shape: Some(shape) })
+    Ok(Given { axes, shape })
 }

@@ -1,7 +1,8 @@
 //! Counting elements in bins.
 
+use super::before::Zeros;
 use super::operand::{Both, for_each_lane};
-use super::operation::{LaneOperation, Zeros};
+use super::operation::LaneOperation;
 use super::search::{self, Side};
 use crate::compute::Compute;
 use crate::dtype::{Cast, Sortable};

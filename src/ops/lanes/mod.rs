@@ -24,6 +24,7 @@
 //! Longer than 400 lines because it is one table of operations.
 
 mod along;
+mod before;
 mod driver;
 mod extents;
 mod histogram;
@@ -55,8 +56,9 @@ pub(crate) use sorts::{argsort_runs, sort_runs};
 #[doc(hidden)]
 pub mod machinery {
     pub use super::along::FirstTaken;
+    pub use super::before::{Before, First, Zeros};
     pub use super::operand::LaneSlices;
-    pub use super::operation::{Alone, Before, First, Zeros};
+    pub use super::operation::Alone;
     pub use super::rows::Run;
     pub use super::select::Picked;
 }
@@ -68,7 +70,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Explanation, IntoExpr, Lazy, Pairs};
 use crate::memory::list;
-use crate::ops::reduce::IntoAxes;
+use crate::ops::reduce::{Axes, IntoAxes};
 use quantile::Nan;
 use std::cmp::Ordering;
 
@@ -120,7 +122,10 @@ fn folding<X: IntoExpr, O: LaneOperation<X::Elem>>(
     axes: impl IntoAxes,
     operation: O,
 ) -> Along<X, O> {
-    Deferred::new(Lanewise::folding(operation, axes.into_axes(), x.into_expr()))
+    match axes.into_axes() {
+        Axes::One(axis) => lanewise(x, axis, operation),
+        axes => Deferred::new(Lanewise::folding(operation, axes, x.into_expr())),
+    }
 }
 
 /// The methods of one rule for NaN, with their documentation.

@@ -1,5 +1,6 @@
 //! What is made of every lane, as a deferred operation.
 
+use super::before::Before;
 use super::driver::{Old, explain_lanes, zip_blocks};
 use super::extents::{Given, merge_last, with_extent, without};
 use super::operand::{Both, LaneSlices};
@@ -12,17 +13,16 @@ use crate::expr::{
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
-use crate::memory::{list, zeros};
+use crate::memory::list;
 use crate::ops::along::FewLanes;
 use crate::ops::reduce::Axes;
-use crate::shape::{Align, Shape};
+use crate::shape::{Align, Index, Shape};
 use crate::tensor::Tensor;
-use bytemuck::Zeroable;
 use smallvec::SmallVec;
 use std::any::type_name;
-use std::iter::repeat_n;
 use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::slice;
 
 /// Operands that go together, if there is anything to compute from them.
 type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
@@ -95,66 +95,13 @@ fn together<A: Expr, B: Expr>(
     Ok((shape, Some((a, b))))
 }
 
-/// What memory of results `R` holds before they are computed from lanes of elements `T` and `U`.
-pub trait Before<T, U, R> {
-    /// One element, where there are results.
-    #[doc(hidden)]
-    fn one<A: Expr<Elem = T>, B: Expr<Elem = U>>(
-        a: &Lazy<A>,
-        b: &Lazy<B>,
-        axis: usize,
-    ) -> Result<R>;
-
-    /// So many.
-    #[doc(hidden)]
-    fn many(one: R, count: usize) -> Result<Vec<R>>;
-}
-
-/// Zeros, in memory that is touched when it is written.
-#[derive(Debug, Clone, Copy)]
-pub struct Zeros;
-
-impl<T, U, R: Zeroable> Before<T, U, R> for Zeros {
-    fn one<A, B>(_a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<R> {
-        Ok(R::zeroed())
-    }
-
-    fn many(_one: R, count: usize) -> Result<Vec<R>> {
-        zeros(count)
-    }
-}
-
-/// The first element of the operand.
-#[derive(Debug, Clone, Copy)]
-pub struct First;
-
-impl<T: Copy, U> Before<T, U, T> for First {
-    fn one<A: Expr<Elem = T>, B>(a: &Lazy<A>, _b: &Lazy<B>, _axis: usize) -> Result<T> {
-        first(a)
-    }
-
-    fn many(one: T, count: usize) -> Result<Vec<T>> {
-        list(repeat_n(one, count))
-    }
-}
-
-/// The first element.
-pub(super) fn first<E: Expr>(e: &Lazy<E>) -> Result<E::Elem> {
-    if let Some((elements, map)) = e.0.in_memory()
-        && let Some(&element) = elements.get(map.address_at(0))
-    {
-        return Ok(element);
-    }
-    Lazy(e.0.by_ref()).select(vec![Select::range(0..1); e.shape()?.rank()])?.eval()?.item()
-}
-
 /// An operation on every lane of an operand along an axis.
 #[derive(Debug, Clone)]
 pub struct Lanewise<O, A, B = Alone> {
     operation: O,
     axis: usize,
-    /// What was given, or why there are no such axes.
-    given: Result<Given, Box<Error>>,
+    /// What was given, if several axes are this one now, or why they are none.
+    given: Option<Box<Result<Given>>>,
     /// Whether axes that go away stay with extent 1.
     keepdims: bool,
     a: Lazy<A>,
@@ -170,20 +117,16 @@ impl<O, A> Lanewise<O, A> {
 impl<O, A: Expr> Lanewise<O, A> {
     /// An operation on all elements along several axes, which are one lane, in row-major order.
     pub(super) fn folding(operation: O, axes: Axes, a: A) -> Self {
-        if let Axes::One(axis) = axes {
-            return Self::new(operation, axis, a);
-        }
         let mut a = Lazy(a);
-        let given = merge_last(&mut a, &axes).map_err(Box::new);
+        let given = merge_last(&mut a, &axes);
         let axis = given.as_ref().map_or(0, Given::axis);
-        Self { given, ..Self::new(operation, axis, a.0) }
+        Self { given: Some(Box::new(given)), ..Self::new(operation, axis, a.0) }
     }
 }
 
 impl<O, A, B> Lanewise<O, A, B> {
     pub(super) fn beside(operation: O, axis: usize, a: A, b: B) -> Self {
-        let given = Ok(Given { axes: SmallVec::from_buf([axis]), shape: None });
-        Self { operation, axis, given, keepdims: false, a: Lazy(a), b: Lazy(b) }
+        Self { operation, axis, given: None, keepdims: false, a: Lazy(a), b: Lazy(b) }
     }
 }
 
@@ -196,11 +139,15 @@ where
     /// The axes of extent 1 that results have beside those that were computed.
     fn ones(&self) -> &[usize] {
         let kept = self.keepdims && !self.operation.keeps_axis();
-        self.given.as_ref().ok().filter(|_| kept).map_or(&[], |given| &given.axes)
+        match self.given.as_deref() {
+            _ if !kept => &[],
+            None => slice::from_ref(&self.axis),
+            Some(given) => given.as_ref().map_or(&[], |given| &given.axes),
+        }
     }
 
-    fn given(&self) -> Result<&Given> {
-        self.given.as_ref().map_err(|error| (**error).clone())
+    fn given(&self) -> Result<Option<&Given>> {
+        self.given.as_deref().map(|given| given.as_ref().map_err(Error::clone)).transpose()
     }
 
     /// The shape of the results, with an axis for those of a lane.
@@ -212,7 +159,14 @@ where
         let shape = self.a.shape()?;
         shape.extent(self.axis)?;
         let results = self.operation.results(&shape, self.axis);
-        with_extent(&shape, self.axis, results.map_err(|error| given.restored(error))?)
+        with_extent(
+            &shape,
+            self.axis,
+            results.map_err(|error| match given {
+                Some(given) => given.restored(error),
+                None => error,
+            })?,
+        )
     }
 
     /// All `count` results of the lanes of a small operand, without a plan.
@@ -292,9 +246,13 @@ where
     fn shape(&self) -> Result<Shape> {
         let shape = self.results()?;
         let shape = if self.operation.keeps_axis() { shape } else { without(&shape, self.axis)? };
-        let mut shape = shape.to_vec();
-        self.ones().iter().for_each(|&axis| shape.insert(axis, 1));
-        Ok(shape.into())
+        let ones = self.ones();
+        if ones.is_empty() {
+            return Ok(shape);
+        }
+        let mut extents = Index::from_slice(&shape);
+        ones.iter().for_each(|&axis| extents.insert(axis, 1));
+        Ok(extents.into())
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
@@ -382,8 +340,10 @@ where
         };
         let (of, to, results) =
             (type_name::<A::Elem>(), type_name::<O::Elem>(), Compute::shape(self)?);
-        let given = self.given()?;
-        let (shown, axes) = (given.shape.as_ref().unwrap_or(&a), given.in_words());
+        let (shown, axes) = match self.given()? {
+            Some(given) => (&given.shape, format!("axes {:?}", &given.axes[..])),
+            None => (&a, format!("axis {}", self.axis)),
+        };
         Ok(Explanation::report(
             format!("{what} of {of} {shown:?}{beside} along {axes} to {to} {results:?}"),
             how,

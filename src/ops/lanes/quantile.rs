@@ -1,7 +1,8 @@
 //! Quantiles by selection.
 
+use super::before::Zeros;
 use super::operand::{Both, for_each_lane};
-use super::operation::{LaneOperation, Zeros};
+use super::operation::LaneOperation;
 use crate::dtype::{Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;

@@ -1,8 +1,9 @@
 //! Searching sorted lanes, and what follows from elements that are equal.
 
 use super::SortOrder;
+use super::before::Zeros;
 use super::operand::{Both, LaneSlices, for_each_lane};
-use super::operation::{LaneOperation, Zeros};
+use super::operation::LaneOperation;
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::Compute;
 use crate::dtype::Sortable;

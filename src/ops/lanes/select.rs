@@ -1,8 +1,9 @@
 //! The first elements of a lane, and what comes before and after one rank, without sorting the rest.
 
 use super::SortOrder;
+use super::before::Zeros;
 use super::operand::{Both, for_each_lane};
-use super::operation::{LaneOperation, Zeros};
+use super::operation::LaneOperation;
 use crate::dtype::{Radix, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;

@@ -1,8 +1,9 @@
 //! Sorts as operations on every lane.
 
 use super::SortOrder;
+use super::before::{First, Zeros};
 use super::operand::{Both, LaneSlices, for_each_lane};
-use super::operation::{First, LaneOperation, Zeros};
+use super::operation::LaneOperation;
 use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
 use crate::dtype::Sortable;
 use crate::error::Result;
