@@ -109,6 +109,7 @@ type Beside<X, R> = <<X as IntoExpr>::Elem as Pairs<R>>::Expr;
 type SearchIn<X, R> = Search<<X as IntoExpr>::Expr, Beside<X, R>>;
 type SearchAlong<X, R> = Lanewise<SearchSorted, <X as IntoExpr>::Expr, Beside<X, R>>;
 
+#[inline]
 fn lanewise<X: IntoExpr, O: LaneOperation<X::Elem>>(
     x: X,
     axis: usize,
@@ -117,6 +118,7 @@ fn lanewise<X: IntoExpr, O: LaneOperation<X::Elem>>(
     Deferred::new(Lanewise::new(operation, axis, x.into_expr()))
 }
 
+#[inline]
 fn folding<X: IntoExpr, O: LaneOperation<X::Elem>>(
     x: X,
     axes: impl IntoAxes,
