@@ -25,6 +25,13 @@ impl AddressMap {
     /// Lowest address reached and one past the highest; `0..0` for an empty view.
     ///
     /// Exact for maps of one stage. With more stages it encloses what is reached.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.slice(1, 1..)?.span(), 1..6);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn span(&self) -> Range<usize> {
         if self.count() == 0 {
             return 0..0;
@@ -35,6 +42,13 @@ impl AddressMap {
     /// Whether the addresses are consecutive in row-major order: `start, start + 1, ..`.
     ///
     /// Always so where the answer is yes. A map of several stages may be so and the answer no.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert!(map.is_contiguous() && !map.clone().flip(0)?.is_contiguous());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.rest.is_none() && self.top.is_contiguous()
@@ -86,6 +100,13 @@ impl AddressMap {
     }
 
     /// Whether no two indexes share an address; `false` also where [`Self::check_injective`] cannot tell.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert!(map.is_injective() && !map.broadcast([4, 3])?.is_injective());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn is_injective(&self) -> bool {
         self.check_injective().is_ok()
     }

@@ -30,6 +30,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod transform;
+mod windows;
 
 pub use axis::{AxisMap, Pattern};
 pub(crate) use divider::{Divider, Multiplier};

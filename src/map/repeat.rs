@@ -16,6 +16,14 @@ impl AddressMap {
     /// [`Error::Broadcast`] where that is impossible (extent 0 goes to 0 only, and nothing else goes
     /// to 0), [`Error::ShapeOverflow`] if the result has too many elements, [`Error::RankLimit`] if it has too
     /// many axes.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = map.broadcast([4, 3])?;
+    /// assert_eq!(map.to_local(&[2, 1])?, map.to_local(&[0, 1])?);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn broadcast(mut self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
         Shape::check_rank(to.rank())?;
@@ -55,6 +63,14 @@ impl AddressMap {
     ///
     /// [`Error::Stretch`] if another extent differs or the rank falls, [`Error::ShapeOverflow`] if the
     /// result has too many elements, [`Error::RankLimit`] if it has too many axes.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// use lensor::Align;
+    /// let map = AddressMap::row_major(&[3].into())?.stretch(&[2, 3].into(), Align::Right)?;
+    /// assert_eq!(map.to_local(&[1, 2])?, 2);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn stretch(mut self, to: &Shape, align: Align) -> Result<Self> {
         let from = self.shape();
         if &from == to {
@@ -86,6 +102,13 @@ impl AddressMap {
     ///
     /// [`Error::Rank`] if there is not one shift an axis, [`Error::OutOfMemory`] if a table of
     /// positions cannot be kept.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.rotate([0, 1])?.to_local(&[0, 0])?, 2);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn rotate(self, shifts: impl AsRef<[isize]>) -> Result<Self> {
         self.rotated(shifts.as_ref())
     }

@@ -18,6 +18,13 @@ impl AddressMap {
     ///
     /// [`Error::Reshape`] if the counts differ, [`Error::ShapeOverflow`] if `to` has too many elements,
     /// [`Error::RankLimit`] if it has too many axes.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.transpose([1, 0])?.reshape([6])?.to_local(&[1])?, 3);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn reshape(self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
         let top = self.reshape_target(&to)?;
@@ -33,6 +40,13 @@ impl AddressMap {
     ///
     /// As [`Self::reshape`], and [`Error::Infer`] if more than one extent is missing or the others do
     /// not determine it (they contain a 0, or do not divide the count).
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.reshape_infer(&[None, Some(2)])?.shape(), [3, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn reshape_infer(self, to: impl AsRef<[Option<usize>]>) -> Result<Self> {
         let to = to.as_ref();
         let missing = to.iter().filter(|extent| extent.is_none()).count();
@@ -53,6 +67,14 @@ impl AddressMap {
     /// # Errors
     ///
     /// As [`Self::reshape`], and [`Error::NeedsStage`].
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert!(map.clone().reshape_strided([6]).is_ok());
+    /// assert!(map.transpose([1, 0])?.reshape_strided([6]).is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn reshape_strided(self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
         let stages = self.rest().len();
@@ -70,6 +92,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] if the extents do not multiply to its own.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.merge_axes(..)?.split_axis(0, &[3, 2])?.shape(), [3, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn split_axis(self, axis: usize, extents: impl AsRef<[usize]>) -> Result<Self> {
         let extents = extents.as_ref();
         self.check_axis(axis)?;
@@ -87,6 +116,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::AxisRange`] if the range runs backwards or beyond the rank.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3, 4].into())?;
+    /// assert_eq!(map.merge_axes(..2)?.shape(), [6, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn merge_axes(self, axes: impl RangeBounds<usize>) -> Result<Self> {
         let shape = self.shape();
         let axes = bounded(axes, shape.rank());

@@ -1,7 +1,7 @@
 //! Views that reorder axes or take a part: each changes the top stage and leaves the others alone.
 
 use super::AddressMap;
-use super::axis::{AxisMap, Normal, Pattern, TABLE_LIMIT};
+use super::axis::{Normal, Pattern};
 use super::layout::{Axes, Axis, Layout};
 use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
@@ -31,6 +31,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Permutation`] if `order` misses or repeats an axis.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.transpose([1, 0])?.to_local(&[2, 1])?, 5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn transpose(self, order: impl AsRef<[usize]>) -> Result<Self> {
         self.transposed(order.as_ref())
@@ -66,6 +73,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if one does not exist.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.swap_axes(0, 1)?.shape(), [3, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn swap_axes(self, a: usize, b: usize) -> Result<Self> {
         self.check_axis(a)?;
         self.check_axis(b)?;
@@ -79,6 +93,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if one does not exist.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3, 4].into())?;
+    /// assert_eq!(map.move_axis(0, 2)?.shape(), [3, 4, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn move_axis(self, from: usize, to: usize) -> Result<Self> {
         self.check_axis(from)?;
         self.check_axis(to)?;
@@ -95,6 +116,14 @@ impl AddressMap {
     /// [`Error::Rank`] for more selectors than axes, [`Error::Index`] for an index out of bounds,
     /// [`Error::ZeroStep`], [`Error::ShapeOverflow`] for lists that make too many elements, and
     /// [`Error::OutOfMemory`] for one too long to keep.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = map.select((.., vec![2, 0]))?;
+    /// assert_eq!((map.to_local(&[1, 0])?, map.to_local(&[1, 1])?), (5, 3));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn select(self, selectors: impl IntoSelectors) -> Result<Self> {
         selectors.with(|selectors| self.select_all(selectors))
@@ -169,6 +198,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if it does not exist, [`Error::Index`] if the range reaches outside.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.slice(1, 1..)?.to_local(&[0, 0])?, 1);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn slice(mut self, axis: usize, range: impl RangeBounds<usize>) -> Result<Self> {
         self.check_axis(axis)?;
@@ -191,6 +227,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if it does not exist.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.flip(1)?.to_local(&[0, 0])?, 2);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn flip(mut self, axis: usize) -> Result<Self> {
         self.check_axis(axis)?;
         let extent = self.top.axes[axis].extent;
@@ -206,6 +249,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if `axis` exceeds the rank.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// assert_eq!(map.insert_axis(0)?.shape(), [1, 2, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn insert_axis(mut self, axis: usize) -> Result<Self> {
         if axis > self.rank() {
             return Err(Error::Axis { axis, rank: self.rank() });
@@ -219,6 +269,13 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if it does not exist, [`Error::Removed`] if its extent is not 1.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major(&[2, 1, 3].into())?;
+    /// assert_eq!(map.remove_axis(1)?.shape(), [2, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn remove_axis(mut self, axis: usize) -> Result<Self> {
         self.check_axis(axis)?;
         match self.top.axes[axis].extent {
@@ -226,83 +283,6 @@ impl AddressMap {
             extent => return Err(Error::Removed { axis, extent }),
         }
         Ok(self)
-    }
-
-    /// Replaces axes `a` and `b` by their diagonal, which becomes the last axis (NumPy's `diagonal`).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if one does not exist, [`Error::RepeatedAxis`] if they are the same.
-    pub fn diagonal(mut self, a: usize, b: usize) -> Result<Self> {
-        self.check_axis(a)?;
-        self.check_axis(b)?;
-        if a == b {
-            return Err(Error::RepeatedAxis { axis: a });
-        }
-        let extent = self.top.axes[a].extent.min(self.top.axes[b].extent);
-        let (first, second) = (a.min(b), a.max(b));
-        if self.count() == 0 {
-            let mut extents = self.shape().to_vec();
-            extents.remove(second);
-            extents.remove(first);
-            extents.push(extent);
-            return Self::row_major(&Shape::from(extents));
-        }
-        let simple =
-            self.top.pattern(a) == &Pattern::Linear && self.top.pattern(b) == &Pattern::Linear;
-        if !simple && extent > TABLE_LIMIT {
-            return self.restaged()?.diagonal(a, b);
-        }
-        let stride = self.top.axes[a].stride as i128 + self.top.axes[b].stride as i128;
-        let normal = if simple {
-            let stride = if extent < 2 { 0 } else { stride as isize };
-            (AxisMap::linear(extent, stride), 0)
-        } else {
-            let contribution = |axis: usize, i: usize| {
-                self.top.axes[axis].stride as i128 * self.top.pattern(axis).position(i) as i128
-            };
-            AxisMap::of_contributions((0..extent).map(|i| contribution(a, i) + contribution(b, i)))?
-        };
-        self.top.remove(second);
-        self.top.remove(first);
-        let last = self.rank();
-        self.top.insert(last, Axis { extent: 1, stride: 0 })?;
-        self.top.replace(last, normal);
-        Ok(self.settled())
-    }
-
-    /// All windows of `window` neighbours along `axis`: the axis counts the windows, and a new last
-    /// axis runs within one (NumPy's `sliding_window_view`).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] if the axis does not exist, [`Error::Window`] if a window is empty or longer
-    /// than the axis, [`Error::ShapeOverflow`] if the result has too many elements, [`Error::RankLimit`] if it
-    /// has too many axes.
-    pub fn windows(mut self, axis: usize, window: usize) -> Result<Self> {
-        self.check_axis(axis)?;
-        let extent = self.top.axes[axis].extent;
-        if window == 0 || window > extent {
-            return Err(Error::Window { axis, window, extent });
-        }
-        let mut to = self.shape().to_vec();
-        to[axis] = extent - window + 1;
-        to.push(window);
-        let to = Shape::from(to);
-        Shape::check_rank(to.rank())?;
-        if to.count()? == 0 {
-            return Ok(Layout::empty(&to).into());
-        }
-        if self.top.pattern(axis) != &Pattern::Linear {
-            self = self.restaged()?;
-        }
-        let stride = self.top.axes[axis].stride;
-        let last = self.rank();
-        let inner = Axis { extent: window, stride: if window < 2 { 0 } else { stride } };
-        self.top.insert(last, inner)?;
-        self.top.axes[axis] =
-            Axis { extent: extent - window + 1, stride: if extent == window { 0 } else { stride } };
-        Ok(self.settled())
     }
 
     pub(super) fn check_axis(&self, axis: usize) -> Result<()> {
@@ -358,7 +338,7 @@ impl Layout {
     }
 
     #[inline]
-    fn remove(&mut self, axis: usize) {
+    pub(super) fn remove(&mut self, axis: usize) {
         self.axes.remove(axis);
         if let Some(patterns) = &self.patterns {
             let mut list = patterns.to_vec();
