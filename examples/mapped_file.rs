@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(turned.shape(), [3, 8]);
     let first = [250_010.0, 251_010.0, 252_010.0, 253_010.0, 254_010.0, 255_010.0, 0.0, 0.0];
     assert_eq!(turned.view().select((0,))?.to_vec()?, first);
-    assert_eq!(turned.get(&[2, 5])?, 255_012.0);
+    assert_eq!(turned.get([2, 5])?, 255_012.0);
 
     assert_eq!(read_plainly(&path, 4255, 20_012)?, 255_012.0);
     assert_eq!(read_plainly(&path, 512, SHAPE[1] - 1)?, -1.0);

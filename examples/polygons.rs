@@ -93,16 +93,16 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     let inside = (crossed.count_nonzero(1).eval_dense()?).map(|edges| edges % 2 == 1).eval()?;
 
     for (k, corners) in all.iter().enumerate() {
-        let middle = [0, 1].map(|axis| middles.get(&[k, axis]));
+        let middle = [0, 1].map(|axis| middles.get([k, axis]));
         let ([area, perimeter], centroid, within) =
             by_loops(corners, [middle[0].clone()?, middle[1].clone()?]);
         let near = |found: f64, expected: f64| (found - expected).abs() < 1e-6 * expected.abs();
-        assert!(near(areas.get(&[k])?, area), "the area of polygon {k}");
-        assert!(near(perimeters.get(&[k])?, perimeter), "the perimeter of polygon {k}");
+        assert!(near(areas.get([k])?, area), "the area of polygon {k}");
+        assert!(near(perimeters.get([k])?, perimeter), "the perimeter of polygon {k}");
         assert!(
-            (0..2).all(|axis| near(centroids[axis].get(&[k]).unwrap_or(f64::NAN), centroid[axis]))
+            (0..2).all(|axis| near(centroids[axis].get([k]).unwrap_or(f64::NAN), centroid[axis]))
         );
-        assert_eq!(inside.get(&[k])?, within, "the middle of polygon {k}");
+        assert_eq!(inside.get([k])?, within, "the middle of polygon {k}");
     }
     let largest = areas.argmax(..).item()?;
     println!("areas from {:.1} to {:.1}", areas.min(..).item()?, areas.max(..).item()?);

@@ -7,7 +7,7 @@ fn main() -> Result<(), Error> {
     // A tensor is an address map and a storage. The map sends an index to an address.
     let sales = Tensor::from_nested([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])?;
     assert_eq!(sales.shape(), [3, 4]);
-    assert_eq!(sales.get(&[1, 3]), Ok(6));
+    assert_eq!(sales.get([1, 3]), Ok(6));
 
     // A view changes the map and leaves the storage alone. `view` borrows, so `sales` stays usable.
     let by_quarter = sales.view().transpose([1, 0])?;
@@ -59,7 +59,7 @@ fn main() -> Result<(), Error> {
     // Storage may be a function: 2^40 elements that take no memory, in views like any other.
     let side = 1 << 20;
     let products = Tensor::from_fn([side, side], |k| (k >> 20) * (k & 0xf_ffff))?;
-    assert_eq!(products.transpose([1, 0])?.flip(0)?.get(&[0, 7]), Ok(7 * (side - 1)));
+    assert_eq!(products.transpose([1, 0])?.flip(0)?.get([0, 7]), Ok(7 * (side - 1)));
 
     // What data can cause is an error with its numbers. An expression carries it until `eval`.
     let wrong = (&sales + &Tensor::from_vec([3], vec![1, 2, 3])?).eval();

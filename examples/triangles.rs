@@ -332,12 +332,12 @@ fn check(pictures: &[Tensor<Vec<u8>>; 2], looks: &[Look; 2]) -> Result<(), Error
     // A point of the sphere in the plane of the picture, in radii.
     let at = |[x, y]: [f64; 2]| {
         let pixel = |x: f64| ((x / reach + 1.0) * SIDE as f64 / 2.0) as usize;
-        red.get(&[pixel(-y), pixel(x)]).map(|red| f64::from(red) / full)
+        red.get([pixel(-y), pixel(x)]).map(|red| f64::from(red) / full)
     };
     let [x, y, _] = LIGHT;
     assert!(at([x, y])? > 0.99, "brightest where the light comes from");
     assert!((at([-x * 1.25, -y * 1.25])? - DARK).abs() < 0.005, "dark on the other side");
-    assert_eq!(red.get(&[0, 0])?, GROUND[0] as u8);
+    assert_eq!(red.get([0, 0])?, GROUND[0] as u8);
     let disc = red.not_equal(GROUND[0] as u8).count_nonzero(..).item()? as f64;
     let share = disc / (SIDE * SIDE) as f64 / (PI / (4.0 * reach * reach));
     assert!((share - 1.0).abs() < 0.01, "the sphere is a disc: {share}");

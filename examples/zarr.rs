@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(result.storage().storage().missing()?.is_empty());
     for (i, j) in [(0, 0), (1, 2), (499, 500), (1500, 1499), (4321, 1234), (SIDE - 1, SIDE - 1)] {
         let expected = 0.5 * element(j, i) + element(i, (j + SIDE - 1500) % SIDE);
-        assert_eq!(result.get(&[i, j])?, expected, "[{i}, {j}]");
+        assert_eq!(result.get([i, j])?, expected, "[{i}, {j}]");
     }
     let (sum, whole) = (result.sum(..).eval()?.item()?, made.sum(..).eval()?.item()?);
     println!("sum {sum}, expected {}", 1.5 * whole);

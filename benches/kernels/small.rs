@@ -75,7 +75,7 @@ pub(crate) fn run(bench: &mut Bench) {
     let n = 64;
     let large = Tensor::from_vec([n, n], (0..n * n).collect::<Vec<usize>>()).expect("an input");
     let view = large.view().transpose([1, 0]).and_then(|t| t.slice(0, 1..n)).expect("a view");
-    assert_eq!(view.get(&[2, 5]), Ok(5 * n + 3));
+    assert_eq!(view.get([2, 5]), Ok(5 * n + 3));
     let nd_large = ArrayD::from_shape_vec(IxDyn(&[n, n]), (0..n * n).collect::<Vec<usize>>())
         .expect("an input");
     let slice = [
@@ -92,7 +92,7 @@ pub(crate) fn run(bench: &mut Bench) {
                 let mut sum = 0;
                 for i in 0..n - 1 {
                     for j in 0..n {
-                        sum += black_box(&view).get(&[i, j]).expect("inside");
+                        sum += black_box(&view).get([i, j]).expect("inside");
                     }
                 }
                 black_box(sum);

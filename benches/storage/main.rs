@@ -132,7 +132,7 @@ fn large_file(bench: &mut Bench) {
     let ones = Tensor::full([n, n], 1.0).expect("a tensor");
     if bench.wants(transpose) {
         let turned = || file.view().transpose([1, 0])?.eval();
-        assert_eq!(turned().and_then(|t| t.get(&[3, 5])), file.get(&[5, 3]), "{transpose}");
+        assert_eq!(turned().and_then(|t| t.get([3, 5])), file.get([5, 3]), "{transpose}");
         bench.run_match(Match {
             name: transpose,
             reach: 3.0,

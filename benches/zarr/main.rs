@@ -69,7 +69,7 @@ fn rows<S: Reader<Elem = f64>>(
         &mut || drop(black_box(decoded(path, side))),
     );
     let turned = open(path).transpose([1, 0]).expect("a view").eval().expect("a copy");
-    assert_eq!(turned.get(&[3, 5]), t.get(&[5, 3]), "{what}");
+    assert_eq!(turned.get([3, 5]), t.get([5, 3]), "{what}");
     bench_row(
         bench,
         &format!("transposed: {what}"),

@@ -22,7 +22,7 @@ impl Pixels {
         let mut data = Vec::new();
         for row in 0..height {
             for column in 0..width {
-                let channel = |channel| photo.get(&[row, column, channel]);
+                let channel = |channel| photo.get([row, column, channel]);
                 data.push([channel(0)?, channel(1)?, channel(2)?]);
             }
         }

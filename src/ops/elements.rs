@@ -92,7 +92,7 @@ impl<S: Reader> Elements<'_, S> {
     fn advance(&mut self) -> Option<Result<S::Elem>> {
         loop {
             if let Some(position) = self.singles.next() {
-                return Some(self.tensor.get(&self.shape.unravel(position)));
+                return Some(self.tensor.get(self.shape.unravel(position)));
             }
             let done = FEW.min(self.count).saturating_sub(self.read);
             let ranges = self.boxes.next().filter(|_| self.read.max(FEW) < self.count)?;

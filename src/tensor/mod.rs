@@ -136,7 +136,7 @@ impl<S: Reader> Tensor<S> {
     /// ```
     pub fn item(&self) -> Result<S::Elem> {
         self.shape().check_single()?;
-        self.get(&self.shape().unravel(0))
+        self.get(self.shape().unravel(0))
     }
 
     /// Boxes the storage, so that tensors of different storage have one type. The box clones; a box of a box is

@@ -85,7 +85,7 @@ fn large_dimensions() {
     let file = format!("{REAL}1000000000000 1000 1\n1000000000000 1000 5\n");
     let matrix = bounded(file.as_bytes(), || mtx::read::<f64>(file.as_bytes())).unwrap();
     assert_eq!(matrix.storage().addresses(), [1_000_000_000_000_000 - 1]);
-    assert_eq!(matrix.get(&[999_999_999_999, 999]), Ok(5.0));
+    assert_eq!(matrix.get([999_999_999_999, 999]), Ok(5.0));
     refused(
         &format!("{REAL}1000000000000 1000000000000 1\n1 1 5\n"),
         &Error::ShapeOverflow { shape: vec![1_000_000_000_000; 2] },
@@ -195,7 +195,7 @@ fn bytes_that_are_no_text() {
     let mut file = format!("{REAL}% Andr").into_bytes();
     file.extend([0xe9, b'\n']);
     file.extend(b"1 1 1\n1 1 5\n");
-    assert_eq!(mtx::read::<f64>(&file[..]).unwrap().get(&[0, 0]), Ok(5.0));
+    assert_eq!(mtx::read::<f64>(&file[..]).unwrap().get([0, 0]), Ok(5.0));
     let error = mtx::read::<f64>(&[b'%', 0xff, b'\n'][..]).unwrap_err();
     let expected = "%%MatrixMarket";
     assert_eq!(error, Error::Line { line: 1, expected, found: "%\u{fffd}".into() });

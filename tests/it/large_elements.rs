@@ -232,10 +232,10 @@ fn evaluation() {
         check(&out, (0..all).map(|_| 1), "filled");
         let twice = concat(0, [t.view(), t.view()]).unwrap().eval().unwrap();
         check(&twice, numbers.storage().iter().chain(numbers.storage()).copied(), "concat");
-        let padded = pad(t.view(), &[(0, 0), (0, 1)], Large([0; BYTES])).unwrap();
-        assert_eq!(padded.get(&[0, SIDES[1]]).unwrap().0[0], 0);
+        let padded = pad(t.view(), [(0, 0), (0, 1)], Large([0; BYTES])).unwrap();
+        assert_eq!(padded.get([0, SIDES[1]]).unwrap().0[0], 0);
         let rotated = t.view().rotate([3, 1]).unwrap().eval().unwrap();
-        assert_eq!(rotated.get(&[3, 1]).unwrap().0[BYTES - 1], 7);
+        assert_eq!(rotated.get([3, 1]).unwrap().0[BYTES - 1], 7);
         assert!(t == t.view().erase().eval().unwrap());
     });
 }
@@ -297,7 +297,7 @@ fn products_and_stencils() {
         check(&sums, expected.into_storage().into_iter().map(|x| x as u8), "sparse fold");
         let mut out = Tensor::new([9, 9], Sparse::new(81, zero)).unwrap();
         out.view_mut().transpose([1, 0]).unwrap().assign(&t).unwrap();
-        out.set(&[0, 0], zero).unwrap();
-        assert_eq!(out.get(&[3, 2]).unwrap().0[9], numbers.get(&[2, 3]).unwrap());
+        out.set([0, 0], zero).unwrap();
+        assert_eq!(out.get([3, 2]).unwrap().0[9], numbers.get([2, 3]).unwrap());
     });
 }

@@ -31,7 +31,7 @@ pub(crate) fn reads_as<S: Reader, K: PartialEq + Debug>(
         all_indexes(&model.shape).iter().map(|index| t.get(index).unwrap()).collect();
     let flat = t.view().flat();
     let as_storage: Vec<S::Elem> = (0..flat.len()).map(|k| flat.read(k)).collect();
-    t.shape() == Shape::from(model.shape.clone())
+    t.shape() == model.shape.clone()
         && t.len() == model.data.len()
         && keys(&t.to_vec().unwrap()) == expected
         && evaluated.shape() == t.shape()

@@ -76,7 +76,7 @@ pub(crate) fn scanning() {
     });
     for axis in [0, 1] {
         let offsets = [0, 1, 100, SIDE];
-        every_shortage("segments of rows", 0, || small.fold_segments(axis, &offsets, Sum).eval());
+        every_shortage("segments of rows", 0, || small.fold_segments(axis, offsets, Sum).eval());
         every_shortage("keys of rows", 0, || {
             small.fold_by_key(axis, &keys[..SIDE], 1000, Sum).eval()
         });

@@ -196,7 +196,7 @@ fn copying() {
     every_shortage("slots", 1, || slots.view().transpose([1, 0])?.to_vec());
     every_shortage("concat", 1, || concat(1, [t.view(), t.view().flip(0)?])?.to_vec());
     every_shortage("stack", 1, || stack(2, [t.view(), t.view().flip(0)?])?.to_vec());
-    every_shortage("pad", 1, || pad(t.view(), &[(1, 2), (3, 4)], 0)?.to_vec());
+    every_shortage("pad", 1, || pad(t.view(), [(1, 2), (3, 4)], 0)?.to_vec());
     every_shortage("flat", 1, || Tensor::new([COUNT], linked()?.flat())?.to_vec());
 }
 
@@ -294,7 +294,7 @@ fn views() {
     let selectors = [Select::List(list.clone())];
     every_shortage("list", 1, || Ok(flat()?.select(&selectors)?.address_map().clone()));
     every_shortage("list of a list", 2, || {
-        flat()?.select(&selectors)?.select(&selectors)?.flip(0)?.rotate([3])?.get(&[COUNT / 2])
+        flat()?.select(&selectors)?.select(&selectors)?.flip(0)?.rotate([3])?.get([COUNT / 2])
     });
     every_shortage("listed", 2, || flat()?.select(&selectors)?.to_vec());
     every_shortage("explained list", 1, || {
@@ -308,7 +308,7 @@ fn views() {
     every_shortage("list and window", 2, || listed()?.windows(0, 2)?.to_vec());
     every_shortage("list and tile", 2, || listed()?.broadcast([2, COUNT])?.to_vec());
     every_shortage("list and slice", 1, || {
-        listed()?.broadcast([2 * COUNT])?.slice(0, 0..COUNT)?.get(&[5])
+        listed()?.broadcast([2 * COUNT])?.slice(0, 0..COUNT)?.get([5])
     });
     every_shortage("list and inverse", 1, || {
         Ok(listed()?.address_map().to_global(5).map(|index| index[0]).collect::<Vec<_>>())

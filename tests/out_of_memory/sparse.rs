@@ -182,7 +182,7 @@ pub(crate) fn writing() {
     store("write_at", 4, &|out| Ok(out.write_at(&addresses, &values)?));
     store("write_run", 4, &|out| Ok(out.write_run(1, 2, &values)?));
     store("try_write", 4, &|out| (0..10).try_for_each(|k| Ok(out.try_write(3 * k + 1, 5)?)));
-    change("set", 2, &|out| (0..10).try_for_each(|k| out.set(&[k, 1], 5)));
+    change("set", 2, &|out| (0..10).try_for_each(|k| out.set([k, 1], 5)));
     change("map_in_place", 2, &|out| out.map_in_place(|x| x ^ 1));
 }
 

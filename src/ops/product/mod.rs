@@ -115,7 +115,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
         R: Reader<Elem = S::Elem>,
         M: Semiring<S::Elem>,
     {
-        self.contract(other, &[(last_axis(&self.shape())?, 0)], semiring)
+        self.contract(other, [(last_axis(&self.shape())?, 0)], semiring)
     }
 
     /// The product of two sparse tensors over pairs of axes, one of each.

@@ -200,7 +200,7 @@ fn memory_that_cannot_be_had_is_an_error() {
     // More bytes than can be counted are reported as the most that can.
     let wide = Tensor::constant([huge], [0_u64; 4]).unwrap();
     assert_eq!(wide.to_vec(), Err(Error::OutOfMemory { bytes: usize::MAX }));
-    assert_eq!(virtual_tensor.get(&[huge - 1]), Ok(1));
+    assert_eq!(virtual_tensor.get([huge - 1]), Ok(1));
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn shapes_that_overflow_are_refused_by_every_constructor() {
     assert_eq!(Concat::new(parts).err(), beyond(&[most, 1]));
     assert_eq!(concat(0, [long(), long()]).err(), beyond(&[usize::MAX - 1]));
     assert_eq!(stack(0, [long(), long()]).err(), beyond(&[2, most]));
-    assert_eq!(pad(long(), &[(1, 0)], 0).err(), beyond(&[most + 1]));
+    assert_eq!(pad(long(), [(1, 0)], 0).err(), beyond(&[most + 1]));
     let wide = Tensor::constant([1, 1 << 32], 1).unwrap();
     assert_eq!((&wide + wide.view().swap_axes(0, 1).unwrap()).eval().map(drop).err(), error);
 }
@@ -232,7 +232,7 @@ fn a_failing_storage_names_address_and_index() {
         index: Some(index.to_vec()),
         source: StorageError::new(address, "offline"),
     };
-    fails(t.get(&[1, 2]), error(&[1, 2], 5), "storage failed at address 5: offline, index [1, 2]");
+    fails(t.get([1, 2]), error(&[1, 2], 5), "storage failed at address 5: offline, index [1, 2]");
     fails(t.to_vec(), error(&[0, 0], 0), "storage failed at address 0: offline, index [0, 0]");
     fails(
         (t.view().flip(1).unwrap() + 1).to_vec(),
@@ -268,7 +268,7 @@ fn a_failing_part_is_named_by_its_place_in_the_whole() {
         of(Tensor::new([6], flat).unwrap().slice(0, 3..6).unwrap().to_vec().unwrap_err()),
         (3, vec![0])
     );
-    let padded = pad(Tensor::new([2], Broken::new(2, 0..2)).unwrap(), &[(3, 1)], 0).unwrap();
+    let padded = pad(Tensor::new([2], Broken::new(2, 0..2)).unwrap(), [(3, 1)], 0).unwrap();
     assert_eq!(of(padded.to_vec().unwrap_err()), (3, vec![3]));
     assert_eq!(padded.slice(0, 0..3).unwrap().to_vec(), Ok(vec![0; 3]));
 }
@@ -451,7 +451,7 @@ fn errors_are_values() {
     let source = boxed.source().unwrap();
     assert_eq!(source.to_string(), "storage failed at address 0: offline");
     assert_eq!(source.source().unwrap().to_string(), "offline");
-    assert_ne!(error, Tensor::new([2], Broken::new(2, 0..2)).unwrap().get(&[1]).unwrap_err());
+    assert_ne!(error, Tensor::new([2], Broken::new(2, 0..2)).unwrap().get([1]).unwrap_err());
     assert!(!error.to_string().contains('\n'));
 }
 

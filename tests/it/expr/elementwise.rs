@@ -19,7 +19,7 @@ macro_rules! unary_laws {
                 let found = $lazy.eval().unwrap();
                 let expected: Vec<_> = model.data.iter().map(|&$x| key($element)).collect();
                 let keys: Vec<_> = found.storage().iter().map(|&x| key(x)).collect();
-                found.shape() == Shape::from(model.shape) && keys == expected
+                found.shape() == model.shape && keys == expected
             }
         )* }
     };

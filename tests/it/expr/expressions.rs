@@ -27,7 +27,7 @@ quickcheck! {
         let viewed = view_of(&a * 2 - &b, &chain).unwrap();
         let found = viewed.eval().unwrap();
         viewed.shape().unwrap() == found.shape()
-            && found.shape() == Shape::from(expected.shape)
+            && found.shape() == expected.shape
             && *found.storage() == expected.data
     }
 
@@ -41,7 +41,7 @@ quickcheck! {
             let chain = operations(seed, operands.joint(), 3);
             let expected = viewed_model(operands.joint(), sums.clone(), &chain);
             let found = view_of(boxed.clone(), &chain).unwrap().eval().unwrap();
-            found.shape() == Shape::from(expected.shape) && *found.storage() == expected.data
+            found.shape() == expected.shape && *found.storage() == expected.data
         }) && boxed.to_vec().unwrap() == sums
     }
 

@@ -49,7 +49,7 @@ fn fibers_of_many_entries_are_folded_like_loops() {
         let mut dense = vec![0; rows * columns * len];
         for (&[i, j], x) in indexes.iter().zip(&values) {
             for k in 0..len {
-                dense[(i * columns + j) * len + k] = x * table.get(&[j, k]).unwrap();
+                dense[(i * columns + j) * len + k] = x * table.get([j, k]).unwrap();
             }
         }
         let dense = Tensor::from_vec([rows, columns, len], dense).unwrap();

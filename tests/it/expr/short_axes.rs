@@ -103,10 +103,10 @@ fn groups_fail_in_order() {
     (data[16 * 40], data[16 * 40 + 8]) = (i64::MAX, i64::MAX);
     let large = Tensor::from_vec([100, 2, 8], data).unwrap();
     let mut zero = ones.clone();
-    zero.set(&[41, 0, 3], 0).unwrap();
+    zero.set([41, 0, 3], 0).unwrap();
     let overflow = Error::Overflow { index: vec![40, 0], target: "i64" };
     assert_eq!((&large / &zero).sum(1).eval().unwrap_err(), overflow);
-    zero.set(&[39, 1, 7], 0).unwrap();
+    zero.set([39, 1, 7], 0).unwrap();
     let divided = (&large / &zero).sum(1).eval().unwrap_err();
     assert_eq!(divided, Error::Arithmetic { index: vec![39, 1, 7] });
 }

@@ -373,7 +373,7 @@ fn fibers_of_entries_are_folded_like_entries() {
 #[test]
 fn entries_of_deferred_operands_are_visited() {
     let mut a = Tensor::sparse([10], 0.0).unwrap();
-    a.set(&[3], 2.0).unwrap();
+    a.set([3], 2.0).unwrap();
     let ones = Tensor::full([3, 10], 1.0).unwrap();
     let both = || zip_stored((&a, ones.sum(0)), 0.0, |(x, y): (f64, f64)| x + y);
     assert_eq!(both().nonzero().unwrap().to_vec(), Ok(vec![3]));

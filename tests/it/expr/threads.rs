@@ -62,7 +62,7 @@ fn the_first_error_is_the_same_for_any_threads() {
     let shape = [1400, 8];
     let x = Tensor::full(shape, 1_i32).unwrap();
     let mut y = x.clone();
-    y.set(&[1399, 0], 0).unwrap();
+    y.set([1399, 0], 0).unwrap();
     let at =
         Tensor::from_index(shape, |index| if index[..] == [0, 0] { 9 } else { 0_usize }).unwrap();
     let error = |threads: usize| {

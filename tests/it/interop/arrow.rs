@@ -211,7 +211,7 @@ fn fields_of_others_are_read() {
     };
     assert_eq!(read(r#"{"shape":[2,3]}"#).unwrap().shape(), [2, 2, 3]);
     let turned = read(r#"{"shape":[2,3],"permutation":[1,0],"dim_names":["y","x"]}"#).unwrap();
-    assert_eq!((turned.shape().to_vec(), turned.get(&[1, 2, 0]).unwrap()), (vec![2, 3, 2], 8.0));
+    assert_eq!((turned.shape().to_vec(), turned.get([1, 2, 0]).unwrap()), (vec![2, 3, 2], 8.0));
     for wrong in [
         r#"{"shape":[2,2]}"#,
         r#"{"shape":[4294967296]}"#,

@@ -124,7 +124,7 @@ fn complex_values() {
     assert!(mtx::write_as(Vec::new(), &t, Symmetry::Symmetric).is_err());
 
     let real = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n";
-    assert_eq!(mtx::read::<Complex64>(real.as_bytes()).unwrap().get(&[0, 0]), Ok(2.0.into()));
+    assert_eq!(mtx::read::<Complex64>(real.as_bytes()).unwrap().get([0, 0]), Ok(2.0.into()));
     let malformed = file.replace("3 0", "3");
     let error = mtx::read::<Complex64>(malformed.as_bytes()).unwrap_err();
     let expected = "row, column, real and imaginary part";

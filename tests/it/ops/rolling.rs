@@ -264,7 +264,7 @@ fn an_overflow_in_a_table_names_the_first_window() {
     for row in 12..30 {
         for column in [0, 31, 32, 40, 69] {
             let mut t = Tensor::full([30, 70], 0).unwrap();
-            t.set(&[row, column], 200).unwrap();
+            t.set([row, column], 200).unwrap();
             let error = t.rolling(0, 12).fold(Small).eval().unwrap_err();
             let index = vec![row - 11, column];
             assert_eq!(error, Error::Overflow { index, target: "i8" }, "{row} {column}");

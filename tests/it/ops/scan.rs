@@ -214,7 +214,7 @@ fn an_overflow_in_a_table_names_the_first_result() {
             let mut t = Tensor::full([13, 70], 0).unwrap();
             for (row, column) in [(row, column), (row + 1, 3), (row, column + 1)] {
                 if row < 13 && column < 70 {
-                    t.set(&[row, column], 200).unwrap();
+                    t.set([row, column], 200).unwrap();
                 }
             }
             let error = t.scan(0, Small).eval().unwrap_err();
@@ -369,8 +369,8 @@ fn many_threads_cut_both_passes_alike() {
     let pool = crate::support::pool(9);
     let t = Tensor::from_vec([256, 73_764], vec![1_u8; 256 * 73_764]).unwrap();
     let sums = pool.install(|| t.cumsum(0).eval()).unwrap();
-    assert_eq!(sums.get(&[255, 73_763]), Ok(256));
-    assert_eq!(sums.get(&[100, 40_000]), Ok(101));
+    assert_eq!(sums.get([255, 73_763]), Ok(256));
+    assert_eq!(sums.get([100, 40_000]), Ok(101));
 }
 
 /// An order of thousands takes a loop, not as many calls within calls.
@@ -434,7 +434,7 @@ fn an_overflow_in_a_reversed_scan_names_the_first_result() {
         if n > 4 {
             let mut mixed = Tensor::full([n], 0).unwrap();
             for (k, x) in [(n - 1, i64::MAX), (n - 2, 1), (1, -5)] {
-                mixed.set(&[k], x).unwrap();
+                mixed.set([k], x).unwrap();
             }
             let error = mixed.cumsum(0).reverse().eval().unwrap_err();
             assert_eq!(error, Error::Overflow { index: vec![2], target: "i64" });

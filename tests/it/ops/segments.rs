@@ -48,9 +48,9 @@ fn segments_of_torn_lanes_are_those_of_a_copy() {
         let sparse = sparse.rotate(shifts).unwrap();
         let copy = dense.eval().unwrap();
         let offsets = [0, 1, 1, 4];
-        let expected = copy.fold_segments(axis, &offsets, Sum).to_vec().unwrap();
-        assert_eq!(dense.fold_segments(axis, &offsets, Sum).to_vec().unwrap(), expected);
-        assert_eq!(sparse.fold_segments(axis, &offsets, Sum).to_vec().unwrap(), expected);
+        let expected = copy.fold_segments(axis, offsets, Sum).to_vec().unwrap();
+        assert_eq!(dense.fold_segments(axis, offsets, Sum).to_vec().unwrap(), expected);
+        assert_eq!(sparse.fold_segments(axis, offsets, Sum).to_vec().unwrap(), expected);
         let keys: Vec<usize> = (0..copy.shape()[axis]).map(|k| k * 7 % 3).collect();
         let expected = copy.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap();
         assert_eq!(dense.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap(), expected);
@@ -186,7 +186,7 @@ fn sums_of_floats_have_the_same_bits() {
 #[test]
 fn expressions_are_folded_without_memory_for_them() {
     let t = Tensor::from_nested([[1.0, 2.0], [3.0, 5.0], [5.0, 8.0]]).unwrap();
-    let means = (&t * 2.0).fold_by_key(0, &[0, 1, 0], 2, Mean);
+    let means = (&t * 2.0).fold_by_key(0, [0, 1, 0], 2, Mean);
     assert_eq!(means.eval().unwrap().to_vec().unwrap(), [6.0, 10.0, 6.0, 10.0]);
     let mut out = Tensor::full([2, 2], 0.0).unwrap();
     means.assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
@@ -197,43 +197,43 @@ fn expressions_are_folded_without_memory_for_them() {
 fn errors_name_what_is_wrong() {
     let t = Tensor::from(vec![1, 2, 3, 0]);
     fails(
-        t.fold_segments(0, &[0, 3, 2], Sum).eval(),
+        t.fold_segments(0, [0, 3, 2], Sum).eval(),
         Error::InvalidOffsets { at: 2, offset: 2, least: 3, axis: 0, extent: 4 },
         "offset 2 of axis 0 is 2, expected 3 to 4",
     );
     fails(
-        t.fold_segments(0, &[0, 5], Sum).eval(),
+        t.fold_segments(0, [0, 5], Sum).eval(),
         Error::InvalidOffsets { at: 1, offset: 5, least: 0, axis: 0, extent: 4 },
         "offset 1 of axis 0 is 5, expected 0 to 4",
     );
     fails(
-        t.fold_segments(0, &[0, 1, 1], Max).eval(),
+        t.fold_segments(0, [0, 1, 1], Max).eval(),
         Error::EmptySegment { segment: 1, axis: 0 },
         "segment 1 of axis 0 has no elements, and there is no result for none",
     );
     fails(
-        t.fold_by_key(0, &[0, 1, 2], 3, Sum).eval(),
+        t.fold_by_key(0, [0, 1, 2], 3, Sum).eval(),
         Error::ListLength { what: "keys", axis: 0, extent: 4, found: 3 },
         "axis 0 has extent 4 and needs as many keys, found 3",
     );
     fails(
-        t.fold_by_key(0, &[0, 1, 7, 9], 3, Sum).eval(),
+        t.fold_by_key(0, [0, 1, 7, 9], 3, Sum).eval(),
         Error::Key { at: 2, key: 7, groups: 3 },
         "key 7 at 2 is of no group: there are 3",
     );
     fails(
-        t.fold_segments(1, &[0], Sum).eval(),
+        t.fold_segments(1, [0], Sum).eval(),
         Error::Axis { axis: 1, rank: 1 },
         "axis 1 does not exist: the rank is 1",
     );
-    let shares = Lazy::new(1_i32 / &t).fold_by_key(0, &[1, 0, 1, 0], 2, Sum).eval();
+    let shares = Lazy::new(1_i32 / &t).fold_by_key(0, [1, 0, 1, 0], 2, Sum).eval();
     assert_eq!(shares.unwrap_err(), Error::Arithmetic { index: vec![3] });
     let sums = (&t * 100).fold_segments(0, &[0, 1, 2], Small).eval();
     assert_eq!(sums.unwrap_err(), Error::Overflow { index: vec![1], target: "i8" });
-    assert_eq!(t.fold_segments(0, &[], Sum).eval().unwrap().shape(), [0]);
-    let error = t.fold_by_key(0, &[0, 0, 0, 0], usize::MAX, Sum).eval().unwrap_err();
+    assert_eq!(t.fold_segments(0, [], Sum).eval().unwrap().shape(), [0]);
+    let error = t.fold_by_key(0, [0, 0, 0, 0], usize::MAX, Sum).eval().unwrap_err();
     assert_eq!(error, Error::ShapeOverflow { shape: vec![usize::MAX] });
-    let error = t.fold_by_key(0, &[0, 0, 0, 0], isize::MAX as usize / 8, Sum).eval().unwrap_err();
+    let error = t.fold_by_key(0, [0, 0, 0, 0], isize::MAX as usize / 8, Sum).eval().unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
 }
 

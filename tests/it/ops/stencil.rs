@@ -228,7 +228,7 @@ quickcheck! {
         let expected = Tensor::from_index([extent(0) as usize, extent(1) as usize], |i| {
             offsets.map(|offset| {
                 let at = |axis: usize| (i[axis] as isize - low(axis) + offset[axis]) as usize;
-                t.get(&[at(0), at(1)]).unwrap().wrapping_mul(3)
+                t.get([at(0), at(1)]).unwrap().wrapping_mul(3)
             })
         }).unwrap();
         TestResult::from_bool(found.unwrap() == expected)
@@ -313,7 +313,7 @@ fn blocks_and_threads_change_nothing() {
 fn faults_keep_their_index() {
     let mut values = Tensor::full([900, 70], 1).unwrap();
     for row in [700, 800] {
-        values.set(&[row, 3], -1).unwrap();
+        values.set([row, 3], -1).unwrap();
     }
     let fault = Err(Error::Cast { index: vec![700, 3], value: "-1".into(), target: "u8" });
     let lazy = || values.cast::<u8>();

@@ -159,7 +159,7 @@ fn a_matrix_plus_its_transpose_is_symmetric() {
     t.update(|old| Ok((old.clone().transpose([1, 0])? + old).boxed())).unwrap();
     let turned = t.view().transpose([1, 0]).unwrap();
     assert_eq!(t, turned);
-    assert_eq!(t.get(&[3, 5]), Ok((3 * n + 5 + 5 * n + 3) as i64));
+    assert_eq!(t.get([3, 5]), Ok((3 * n + 5 + 5 * n + 3) as i64));
 }
 
 /// A map that reaches beyond the storage is refused before anything is written.

@@ -64,7 +64,7 @@ quickcheck! {
         let mut random = Random(seed);
         let model = Model::random(&mut random);
         let r = model.build(-1, &mut random);
-        let Some(axis) = (0..r.rank()).rev().next() else { return true };
+        let Some(axis) = (0..r.rank()).next_back() else { return true };
         let (sorted, view) = (r.sort(axis, Ascending), View::random(&model, &mut random));
         let Ok(kept) = sorted.eval() else { return true };
         let (of_kept, of_lazy) = (view.of_lazy(kept.lazy(), &mut Random(seed)), view.of_lazy(sorted.view(), &mut Random(seed)));

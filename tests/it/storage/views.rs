@@ -113,7 +113,7 @@ quickcheck! {
         let inner = data[before..count - after].to_vec();
         data[..before].fill(7);
         data[count - after..].fill(7);
-        let padded = pad(Tensor::from(inner), &[(before, after)], 7).unwrap().into_storage();
+        let padded = pad(Tensor::from(inner), [(before, after)], 7).unwrap().into_storage();
         holds(viewed.chain(), padded, &data)
     }
 

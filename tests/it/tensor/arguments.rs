@@ -51,13 +51,13 @@ fn lists_are_taken_by_reference() -> Result<()> {
     let (t, axes, shape) = (cube(), vec![1, 2], vec![6, 4]);
     assert_eq!(t.sum(&axes).eval()?, t.sum([1, 2]).eval()?);
     assert_eq!(t.sum(1..3).eval()?, t.sum([1, 2]).eval()?);
-    assert_eq!(t.sum(&[0, 2]).shape()?, [3]);
+    assert_eq!(t.sum([0, 2]).shape()?, [3]);
     assert_eq!(t.sum(2..2).to_vec()?, t.to_vec()?);
     assert_eq!(t.sum(1..usize::MAX).eval().unwrap_err(), Error::Axis { axis: 3, rank: 3 });
-    assert_eq!(t.view().reshape(&shape)?, t.view().reshape(&[6, 4])?);
+    assert_eq!(t.view().reshape(&shape)?, t.view().reshape([6, 4])?);
     assert_eq!(t.view().reshape(&shape)?.shape(), shape);
-    assert_eq!(t.get([1, 2, 3])?, t.get(&vec![1, 2, 3])?);
-    assert_eq!(pad(&t, [(0, 0); 3], 0)?, pad(t.view(), &[(0, 0); 3], 0)?);
+    assert_eq!(t.get([1, 2, 3])?, t.get(vec![1, 2, 3])?);
+    assert_eq!(pad(&t, [(0, 0); 3], 0)?, pad(t.view(), [(0, 0); 3], 0)?);
     Ok(())
 }
 

@@ -218,10 +218,10 @@ fn parts_of_different_shapes_do_not_join() {
     assert_eq!(error, Error::NothingToJoin { stack: true });
     assert_eq!(error.to_string(), "there is no tensor to stack");
     assert_eq!(
-        pad(t([1, 1]), &[(0, 0)], 0).unwrap_err(),
+        pad(t([1, 1]), [(0, 0)], 0).unwrap_err(),
         Error::Rank { what: "pairs of widths", expected: 2, found: 1 }
     );
-    let far = pad(t([1, 1]), &[(usize::MAX, 0), (0, 0)], 0).unwrap_err();
+    let far = pad(t([1, 1]), [(usize::MAX, 0), (0, 0)], 0).unwrap_err();
     assert_eq!(far, Error::ShapeOverflow { shape: vec![usize::MAX, 1] });
 }
 
@@ -290,14 +290,14 @@ fn storage_made_of_parts_reads_alike() {
                         .unwrap(),
                 ] {
                     reads_alike(concat(axis, [view.view(), view.view()]).unwrap().storage());
-                    reads_alike(pad(view.view(), &[(1, 0), (0, 2), (1, 1)], -7).unwrap().storage());
+                    reads_alike(pad(view.view(), [(1, 0), (0, 2), (1, 1)], -7).unwrap().storage());
                     reads_alike(&view.flat());
                 }
                 let mut widths = [(0, 0); 3];
                 widths[axis] = (2, 1);
-                reads_alike(pad(whole.view(), &widths, -7).unwrap().storage());
+                reads_alike(pad(whole.view(), widths, -7).unwrap().storage());
                 widths[0] = (1, 1);
-                reads_alike(pad(whole, &widths, -7).unwrap().storage());
+                reads_alike(pad(whole, widths, -7).unwrap().storage());
             }
         }
     }
@@ -322,11 +322,11 @@ fn nothing_is_joined_and_bordered() -> Result<(), Error> {
             let mut widths = [(0, 0); 3];
             widths[axis] = (1, 2);
             joined[axis] = far + 3;
-            assert_eq!(pad(t.view(), &widths, 0)?.shape(), joined);
+            assert_eq!(pad(t.view(), widths, 0)?.shape(), joined);
         }
     }
-    let border = pad(Tensor::full([0, 2], 1)?, &[(1, 1), (0, 0)], 7)?;
+    let border = pad(Tensor::full([0, 2], 1)?, [(1, 1), (0, 0)], 7)?;
     assert_eq!(border.to_vec()?, [7; 4]);
-    assert_eq!(pad(Tensor::full([2, 0], 1)?, &[(0, 0), (3, 0)], 7)?.to_vec()?, [7; 6]);
+    assert_eq!(pad(Tensor::full([2, 0], 1)?, [(0, 0), (3, 0)], 7)?.to_vec()?, [7; 6]);
     Ok(())
 }

@@ -43,7 +43,7 @@ quickcheck! {
         let again = t.clone().into_contiguous().unwrap();
         let kept = t.into_contiguous().unwrap();
         *kept.storage() == model.data
-            && kept.shape() == Shape::from(model.shape)
+            && kept.shape() == model.shape
             && kept.storage().as_ptr() == before
             && again == kept
     }

@@ -220,13 +220,13 @@ fn sets_are_masks_and_patterns() {
     let set: RoaringTreemap = [0, 7, (1 << 40) - 1].into_iter().collect();
     let side = 1_usize << 20;
     let t = pattern([side, side], &set, 1.5, -2.0).unwrap();
-    assert_eq!(t.get(&[side - 1, side - 1]), Ok(-2.0));
-    assert_eq!(t.get(&[0, 6]), Ok(1.5));
+    assert_eq!(t.get([side - 1, side - 1]), Ok(-2.0));
+    assert_eq!(t.get([0, 6]), Ok(1.5));
     assert_eq!(stored_positions(&t), Ok(Some(set.clone())));
     let flipped = t.flip(0).unwrap().flip(1).unwrap();
     let turned: RoaringTreemap = set.iter().map(|position| (1 << 40) - 1 - position).collect();
     assert_eq!(stored_positions(&flipped), Ok(Some(turned)));
-    assert_eq!(mask([2, 4], &[3].into_iter().collect()).unwrap().get(&[0, 3]), Ok(true));
+    assert_eq!(mask([2, 4], &[3].into_iter().collect()).unwrap().get([0, 3]), Ok(true));
     assert_eq!(mask([0, 4], &RoaringTreemap::new()).unwrap().to_vec(), Ok(vec![]));
     for beyond in [8, u64::MAX] {
         let error = mask([2, 4], &[1, beyond].into_iter().collect()).unwrap_err();

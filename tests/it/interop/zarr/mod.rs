@@ -167,7 +167,7 @@ fn from_disk_to_disk() {
     std::fs::remove_file(a.join("c/2/3")).unwrap();
     let x = zarr::open::<f64>(&a).unwrap();
     assert_eq!(x.storage().storage().missing().unwrap()[0][..], [2, 3]);
-    assert_eq!(x.get(&[17, 28]).unwrap(), 0.0);
+    assert_eq!(x.get([17, 28]).unwrap(), 0.0);
     // What was cut off is an error.
     let chunk = a.join("c/0/0");
     let bytes = std::fs::read(&chunk).unwrap();

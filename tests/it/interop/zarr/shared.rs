@@ -55,18 +55,18 @@ fn raw_chunks_are_shared() {
         unsafe { zarr::map::<f64>(dir.path()) }.unwrap()
     };
     std::fs::remove_file(dir.path().join("c/0/1")).unwrap();
-    assert_eq!(open().get(&[3, 80]).unwrap(), 0.0);
+    assert_eq!(open().get([3, 80]).unwrap(), 0.0);
     std::fs::File::options()
         .write(true)
         .open(dir.path().join("c/0/0"))
         .unwrap()
         .set_len(119_992)
         .unwrap();
-    let error = open().get(&[3, 4]).unwrap_err();
+    let error = open().get([3, 4]).unwrap_err();
     assert!(error.to_string().contains("a block has 14999 elements instead of 15000"), "{error}");
     for bytes in [15, 120_004] {
         std::fs::write(dir.path().join("c/0/0"), vec![0; bytes]).unwrap();
-        let error = open().get(&[3, 4]).unwrap_err();
+        let error = open().get([3, 4]).unwrap_err();
         let expected = format!("chunk [0, 0] of a Zarr array: {bytes} bytes are no whole elements");
         assert!(error.to_string().contains(&expected), "{error}");
     }

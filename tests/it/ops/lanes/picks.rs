@@ -50,7 +50,7 @@ quickcheck! {
         for (from, to) in lanes(&shape, axis).iter().zip(lanes(&to, axis)) {
             to.iter().for_each(|&k| expected[k] = data[from[places[k]]]);
         }
-        found.shape() == Shape::from(to) && found.to_vec().unwrap() == expected
+        found.shape() == to && found.to_vec().unwrap() == expected
     }
 
     fn putting_writes_one_after_another(

@@ -68,7 +68,7 @@ quickcheck! {
         });
         let mut rest = shape.to_vec();
         rest.remove(axis);
-        found.shape() == Shape::from(rest)
+        found.shape() == rest
             && found.to_vec().unwrap().iter().zip(expected).all(|(x, [low, high])| {
                 let exact = low.to_bits() == high.to_bits();
                 // Infinities of both signs have no middle.
@@ -190,7 +190,9 @@ fn several_axes_are_one_lane() {
     let merged = |order: [usize; 3], extents: &[usize]| {
         t.view().transpose(order).unwrap().reshape(extents).unwrap()
     };
-    let cases: [(&[usize], [usize; 3], &[usize], usize, &[usize]); 6] = [
+    /// Axes, the order in which they are last, extents with them as one, its number, and extents that are kept.
+    type Case<'c> = (&'c [usize], [usize; 3], &'c [usize], usize, &'c [usize]);
+    let cases: [Case<'_>; 6] = [
         (&[0, 1], [2, 0, 1], &[5, 12], 1, &[1, 1, 5]),
         (&[2, 0], [1, 0, 2], &[4, 15], 1, &[1, 4, 1]),
         (&[1, 2], [0, 1, 2], &[3, 20], 1, &[3, 1, 1]),

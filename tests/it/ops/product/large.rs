@@ -54,7 +54,7 @@ fn virtual_matrices_take_no_more_than_their_entries() {
     assert_eq!(entries, [(3 * side + 7, 6), (7 * side + 900_000, 10), (900_000 * side + 3, 15)]);
     let rotated = t.view().rotate([1, 0]).unwrap();
     let rotated = rotated.times_sparse(&t, PlusTimes).unwrap();
-    assert_eq!(rotated.get(&[4, 7]), Ok(6));
+    assert_eq!(rotated.get([4, 7]), Ok(6));
     let outer = t.contract(&t, &[], PlusTimes).unwrap_err();
     assert_eq!(outer, Error::ShapeOverflow { shape: vec![side; 4] });
 }

@@ -47,14 +47,14 @@ fn modes_are_adjoint() {
     let gradient = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, _)| sum).eval().unwrap();
     let moved = |k: usize| {
         let mut y = y.clone();
-        y.set(&[k], y.get(&[k]).unwrap() + 1.0).unwrap();
+        y.set([k], y.get([k]).unwrap() + 1.0).unwrap();
         let z = (&x, &y).broadcast_mode(AxisOrder::C, |(x, y)| x * y);
         z.sum(..).eval().unwrap().item().unwrap()
     };
     let still = (&x, &y).broadcast_mode(AxisOrder::C, |(x, y)| x * y);
     let still = still.sum(..).eval().unwrap().item().unwrap();
     for k in 0..3 {
-        assert!((moved(k) - still - gradient.get(&[k]).unwrap()).abs() < 1e-6);
+        assert!((moved(k) - still - gradient.get([k]).unwrap()).abs() < 1e-6);
     }
 }
 

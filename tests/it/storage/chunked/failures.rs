@@ -137,7 +137,7 @@ fn a_failing_store_loses_nothing() {
         assert!(source.to_string().contains("the disk is full"));
         assert_eq!(t.storage().unsaved(), [Index::from_slice(&block)]);
         // It reads as it was written, and what is stored below is old or new.
-        assert_eq!(t.get(&first).unwrap(), new.get(&first).unwrap());
+        assert_eq!(t.get(first).unwrap(), new.get(first).unwrap());
         for (address, element) in all(t.storage()).into_iter().enumerate() {
             assert!(element == address as i64 || element == -(address as i64));
         }
@@ -205,7 +205,7 @@ fn blocks_that_lie_give_errors() {
             text.contains(&format!("a block has {} elements instead of 4096", 4096 - short)),
             "{text}"
         );
-        assert!(t.sum(0).eval().is_err() && t.get(&[3, 3]).is_err());
+        assert!(t.sum(0).eval().is_err() && t.get([3, 3]).is_err());
     }
     // As a reader of its own, with extents that are not its length.
     struct Own;

@@ -170,7 +170,7 @@ fn joined_and_padded_blocks_are_loaded_about_once() {
         }
     }
     let (a, _) = both(&[500, 300], &[64, 64], 2, 0);
-    let bordered = pad(a.view(), &[(3, 5), (1, 70)], 0).unwrap();
+    let bordered = pad(a.view(), [(3, 5), (1, 70)], 0).unwrap();
     let all = bordered.touched_blocks().unwrap().unwrap().len() as f64;
     let own = a.touched_blocks().unwrap().unwrap().len() as f64;
     for (which, loads) in loads(&bordered, &|| a.storage().stats().loads) {
@@ -254,7 +254,7 @@ fn failing_blocks_are_named_in_the_whole() {
     assert_eq!(index(joined.eval().unwrap_err()), (vec![8, 0], 8 * 60));
     let later = joined.view().slice(1, 30..60).unwrap();
     assert_eq!(index(later.sum(1).eval().unwrap_err()), (vec![8, 0], 8 * 60 + 30));
-    let padded = pad(a.view(), &[(2, 0), (3, 1)], 0).unwrap();
+    let padded = pad(a.view(), [(2, 0), (3, 1)], 0).unwrap();
     assert_eq!(index(padded.eval().unwrap_err()), (vec![10, 3], 10 * 34 + 3));
     assert_eq!(index((&padded * 2).sum(0).eval().unwrap_err()), (vec![10, 3], 10 * 34 + 3));
 }
@@ -268,7 +268,7 @@ fn blocks_are_those_that_exist() {
     let blocks = joined.storage().blocks().unwrap();
     assert!((0..2).all(|axis| blocks.starts(axis).is_none()));
     assert_eq!(joined.to_vec(), a.to_vec());
-    let padded = pad(a.view(), &[(2, 0), (0, 0)], 0).unwrap();
+    let padded = pad(a.view(), [(2, 0), (0, 0)], 0).unwrap();
     let border = padded.storage().blocks().unwrap();
     assert_eq!(border.starts(0).unwrap().as_slice(), [0, 2, 10, 18]);
     assert_eq!(border.starts(1), None);
@@ -299,7 +299,7 @@ fn parts_are_told_of_blocks_ahead() {
     let index = |digits: [usize; 2]| BlockIndex::from_slice(&digits);
     assert_eq!(told(&a), [vec![index([0, 1]), index([1, 0])]]);
     assert_eq!(told(&b), [vec![index([0, 0]), index([1, 1])]]);
-    let padded = pad(a.view(), &[(1, 0), (0, 0)], 0).unwrap();
+    let padded = pad(a.view(), [(1, 0), (0, 0)], 0).unwrap();
     padded.storage().blocks().unwrap().expect(&next);
     assert_eq!(told(&a)[1], [index([0, 0])]);
 }
@@ -308,7 +308,7 @@ fn parts_are_told_of_blocks_ahead() {
 #[test]
 fn bordered_planes_are_loaded_about_once() {
     let (a, _) = both(&[40, 80, 90], &[1, 80, 90], 2, 0);
-    let t = pad(a.view(), &[(3, 5), (3, 5), (3, 5)], 0).unwrap();
+    let t = pad(a.view(), [(3, 5), (3, 5), (3, 5)], 0).unwrap();
     pool(1).install(|| drop(t.eval().unwrap()));
     assert_eq!(a.storage().stats().loads, 40);
     pool(1).install(|| drop(t.cumsum(0).eval().unwrap()));
@@ -323,16 +323,16 @@ fn blocks_that_do_not_meet_are_none() {
     let all = concat(0, [&a, &b]).unwrap();
     assert!(all.storage().blocks().is_none());
     assert_eq!(all.to_vec(), concat(0, [&same, &other]).unwrap().to_vec());
-    let part = pad(a.view().slice(0, 1..20).unwrap(), &[(1, 0), (0, 0)], 0).unwrap();
+    let part = pad(a.view().slice(0, 1..20).unwrap(), [(1, 0), (0, 0)], 0).unwrap();
     assert!(part.storage().blocks().is_none());
-    assert_eq!(part.get(&[1, 2]).unwrap(), 32);
+    assert_eq!(part.get([1, 2]).unwrap(), 32);
     assert!(Concat::new(vec![a.storage()]).unwrap().blocks().is_none());
     assert!(Chunked::new(Concat::new(vec![vec![1, 2]]).unwrap()).is_err());
     // More blocks than are told one by one, unless they are all as long.
     let (fine, _) = both(&[40], &[2], 2, 0);
     for (width, told) in [(1 << 40, true), ((1 << 40) + 1, false)] {
-        let far = pad(fine.view(), &[(width, 0)], 0).unwrap();
+        let far = pad(fine.view(), [(width, 0)], 0).unwrap();
         assert_eq!(far.storage().blocks().is_some(), told);
-        assert_eq!(far.get(&[width + 3]).unwrap(), 3);
+        assert_eq!(far.get([width + 3]).unwrap(), 3);
     }
 }

@@ -201,14 +201,14 @@ fn a_block_is_changed_in_place() {
     let storage = Lingering::new(None);
     let mut t = Tensor::new([64], Chunked::new(storage.clone()).unwrap()).unwrap();
     for k in 0..1000 {
-        t.set(&[k % 8], k as u32).unwrap();
+        t.set([k % 8], k as u32).unwrap();
     }
     // Those who read it keep what they have.
     let clone = t.storage().clone();
     let before = clone.load(&[0]).unwrap();
-    t.set(&[0], 5).unwrap();
+    t.set([0], 5).unwrap();
     assert_eq!(before.as_slice().unwrap()[0], 992);
-    assert_eq!(t.get(&[0]), Ok(5));
+    assert_eq!(t.get([0]), Ok(5));
     let stats = t.storage().stats();
     assert_eq!((stats.loads, stats.stores), (1, 0));
     drop(before);

@@ -110,7 +110,7 @@ fn a_failure_names_address_and_index() {
         }
         let t = Tensor::with_map(map.clone(), Failing::new(24, 0)).unwrap();
         assert!(located(&t.to_vec().unwrap_err(), &map));
-        assert!(located(&t.get(&vec![0; map.rank()]).unwrap_err(), &map));
+        assert!(located(&t.get(vec![0; map.rank()]).unwrap_err(), &map));
     }
 }
 

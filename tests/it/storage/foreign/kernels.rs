@@ -41,10 +41,10 @@ pub(crate) fn kernels<S: Reader<Elem = i32>>() -> Vec<Kernel<S>> {
         Kernel { name: "checked", run: |t| (t / 3).cast::<i64>().cast_unchecked::<i32>().to_vec() },
         Kernel { name: "divided", run: |t| (100 / t).to_vec() },
         Kernel { name: "iterate", run: |t| t.try_iter().collect() },
-        Kernel { name: "lanes", run: |t| t.rows()?.map(|row| row.get(&[0])).collect() },
+        Kernel { name: "lanes", run: |t| t.rows()?.map(|row| row.get([0])).collect() },
         Kernel { name: "flat", run: |t| Tensor::new(t.shape(), turn(t)?.flat())?.to_vec() },
         Kernel { name: "concat", run: |t| concat(1, [t.view(), t.view().flip(0)?])?.to_vec() },
-        Kernel { name: "pad", run: |t| pad(t.view(), &[(1, 0), (2, 1)], 9)?.to_vec() },
+        Kernel { name: "pad", run: |t| pad(t.view(), [(1, 0), (2, 1)], 9)?.to_vec() },
         Kernel {
             name: "assign",
             run: |t| {

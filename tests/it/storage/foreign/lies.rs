@@ -174,7 +174,7 @@ fn a_lying_writer_never_panics_an_assignment() {
         let _ = turned.try_mul_assign(2);
         let mut listed = turned.select(([1, 0],)).unwrap();
         let _ = listed.fill(5);
-        let _ = listed.set(&[1, 1], 6);
+        let _ = listed.set([1, 1], 6);
     });
 }
 
@@ -184,7 +184,7 @@ fn memory_that_is_too_short_is_named() {
     let t = Tensor::new([50, 100], Liar::new(Lie::Short, 5000, 0)).unwrap();
     let error = t.view().flip(0).unwrap().to_vec().unwrap_err();
     assert!(matches!(error, lensor::Error::OutOfSpan { len: 1666, .. }), "{error:?}");
-    let error = t.get(&[49, 99]).unwrap_err();
+    let error = t.get([49, 99]).unwrap_err();
     assert_eq!(error, lensor::Error::OutOfSpan { span: 4999..5000, len: 1666 });
 
     // As long as the view, but from elsewhere on.
