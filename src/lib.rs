@@ -167,7 +167,7 @@
 //!
 //! let symmetric = (&t + t.view().transpose([1, 0])?).eval_sparse()?;
 //! assert_eq!(symmetric.storage().stored_len(), 4);
-//! assert_eq!(symmetric.get(&[2, 9])?, 2.5);
+//! assert_eq!(symmetric.get([2, 9])?, 2.5);
 //! # Ok::<(), Error>(())
 //! ```
 //!

@@ -126,8 +126,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
     /// let a = Tensor::from_vec([2, 1, 1], vec![4.0, 0.0])?;
     /// let regular = Tensor::from(vec![true, false]);
     /// let [inverses] = inv().call([&a]).filter(&regular).or([f64::NAN]).eval()?;
-    /// assert_eq!(inverses.get(&[0, 0, 0])?, 0.25);
-    /// assert!(inverses.get(&[1, 0, 0])?.is_nan());
+    /// assert_eq!(inverses.get([0, 0, 0])?, 0.25);
+    /// assert!(inverses.get([1, 0, 0])?.is_nan());
     /// # Ok::<(), Error>(())
     /// ```
     pub fn filter<N: IntoExpr<Elem = bool>>(self, mask: N) -> Call<I, O, F, X, Filter<N::Expr>> {

@@ -17,7 +17,7 @@
 //! let t = Tensor::from_nested([[1, 2], [3, 4]])?;
 //! let text = serde_json::to_string(&t.clone().transpose([1, 0])?)?;
 //! assert_eq!(text, r#"{"shape":[2,2],"elements":[1,3,2,4]}"#);
-//! assert_eq!(serde_json::from_str::<Tensor<Vec<i32>>>(&text)?.get(&[0, 1])?, 3);
+//! assert_eq!(serde_json::from_str::<Tensor<Vec<i32>>>(&text)?.get([0, 1])?, 3);
 //! let wrong = serde_json::from_str::<Tensor<Vec<i32>>>(r#"{"shape":[3],"elements":[1]}"#);
 //! assert!(wrong.unwrap_err().to_string().contains("needs 3"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -11,7 +11,7 @@
 //! use lensor::interop::tns;
 //! let tensor = tns::read::<f64>(&b"# rank 3\n1 1 2 0.5\n2 3 1 4\n"[..])?;
 //! assert_eq!(tensor.shape(), [2, 3, 2]);
-//! assert_eq!(tensor.get(&[1, 2, 0])?, 4.0);
+//! assert_eq!(tensor.get([1, 2, 0])?, 4.0);
 //! # Ok::<(), lensor::Error>(())
 //! ```
 
@@ -79,7 +79,7 @@ pub fn read<T: FileElement>(source: impl Read) -> Result<Tensor<Sparse<T>>> {
 /// ```
 /// use lensor::interop::tns;
 /// let tensor = tns::read_shaped::<u8>(&b"2 1 7\n"[..], [1000, 1000])?;
-/// assert_eq!(tensor.get(&[1, 0])?, 7);
+/// assert_eq!(tensor.get([1, 0])?, 7);
 /// let error = tns::read_shaped::<u8>(&b"2 1 7\n"[..], [1, 1]).unwrap_err();
 /// assert_eq!(error.to_string(), "line 1: index 2 of axis 0 is not in 1..=1");
 /// # Ok::<(), lensor::Error>(())

@@ -48,7 +48,7 @@ impl<S: Reader> Tensor<S> {
     /// use lensor::storage::Duplicates;
     /// let t = Tensor::from_coordinates([1 << 20, 9], 0, &[[5, 7]], vec![1], Duplicates::Refuse)?;
     /// let turned = t.view().transpose([1, 0])?.eval_sparse()?;
-    /// assert_eq!((turned.get(&[7, 5])?, turned.storage().stored_len()), (1, 1));
+    /// assert_eq!((turned.get([7, 5])?, turned.storage().stored_len()), (1, 1));
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<S::Elem>>> {

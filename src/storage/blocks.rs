@@ -47,7 +47,7 @@ pub type BlockIndex = SmallVec<[usize; 4]>;
 ///     }
 /// }
 /// let t = Tensor::new([10, 10], Chunked::new(Products)?)?;
-/// assert_eq!(t.get(&[7, 9])?, 63);
+/// assert_eq!(t.get([7, 9])?, 63);
 /// assert_eq!(t.view().transpose([1, 0])?.sum(0).eval()?.to_vec()?[3], 135);
 /// # Ok::<(), Error>(())
 /// ```

@@ -13,7 +13,7 @@ use std::fmt;
 /// use lensor::Tensor;
 /// use lensor::storage::Constant;
 /// let t = Tensor::new([1 << 20, 1 << 20], Constant::new(7, 1 << 40))?;
-/// assert_eq!(t.get(&[12345, 67890])?, 7);
+/// assert_eq!(t.get([12345, 67890])?, 7);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -150,7 +150,7 @@ pub trait Stored: Send + Sync {
 /// }
 /// let mut t = Tensor::new([1 << 20, 1 << 20], Counts { len: 1 << 40, seen: BTreeMap::new() })?;
 /// let mut seen = Tensor::sparse([1 << 20, 1 << 20], 0_u32)?;
-/// seen.set(&[3, 4], 2)?;
+/// seen.set([3, 4], 2)?;
 /// t.assign(&seen)?;
 /// assert_eq!((t.storage().seen.len(), t.sum(..).item()?), (1, 2));
 /// # Ok::<(), Error>(())

@@ -107,7 +107,7 @@ impl<T: Copy + Send + Sync> Tensor<Constant<T>> {
     ///
     /// ```
     /// use lensor::Tensor;
-    /// assert_eq!(Tensor::constant([1 << 20, 1 << 20], 7)?.get(&[5, 9])?, 7);
+    /// assert_eq!(Tensor::constant([1 << 20, 1 << 20], 7)?.get([5, 9])?, 7);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn constant(shape: impl Into<Shape>, value: T) -> Result<Self> {

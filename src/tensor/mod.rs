@@ -57,7 +57,7 @@ impl<S: Reader> Tensor<S> {
     /// use lensor::Tensor;
     /// let bytes = [1_u8, 2, 3, 4, 5, 6];
     /// let t = Tensor::new([2, 3], &bytes)?;
-    /// assert_eq!(t.get(&[1, 0])?, 4);
+    /// assert_eq!(t.get([1, 0])?, 4);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[inline]

@@ -16,8 +16,8 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     /// ```
     /// use lensor::Tensor;
     /// let mut t = Tensor::sparse([1 << 20, 1 << 20], 0.0)?;
-    /// t.set(&[5, 7], 1.5)?;
-    /// assert_eq!((t.get(&[5, 7])?, t.storage().stored_len()), (1.5, 1));
+    /// t.set([5, 7], 1.5)?;
+    /// assert_eq!((t.get([5, 7])?, t.storage().stored_len()), (1.5, 1));
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn sparse(shape: impl Into<Shape>, fill: T) -> Result<Self> {

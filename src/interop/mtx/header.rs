@@ -94,7 +94,7 @@ words! {
 /// impl DTypeVisitor for First<'_> {
 ///     type Output = Result<String>;
 ///     fn visit<T: FileElement>(self) -> Result<String> {
-///         Ok(format!("{:?}", mtx::read::<T>(self.0)?.get(&[0, 0])?))
+///         Ok(format!("{:?}", mtx::read::<T>(self.0)?.get([0, 0])?))
 ///     }
 /// }
 ///

@@ -173,7 +173,7 @@ pub fn open_header(path: impl AsRef<Path>) -> Result<Header> {
 /// # npy::write(&mut FILE, &lensor::Tensor::from_vec([2], vec![1_i32, 2])?)?;
 /// // FILE might be include_bytes!("table.npy")
 /// let table = npy::from_bytes::<i32, _>(&FILE)?;
-/// assert_eq!(table.get(&[1])?, 2);
+/// assert_eq!(table.get([1])?, 2);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn from_bytes<T, B>(bytes: B) -> Result<Tensor<Encoded<T, B>>>

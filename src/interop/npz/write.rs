@@ -87,7 +87,7 @@ impl<W: Write + Seek> Writer<W> {
     /// archive.add("zeros", &Tensor::full([1000], 0.0)?)?;
     /// let bytes = archive.finish()?.into_inner();
     /// assert!(bytes.len() < 400);
-    /// assert_eq!(Archive::new(Cursor::new(bytes))?.read::<f64>("zeros")?.get(&[7])?, 0.0);
+    /// assert_eq!(Archive::new(Cursor::new(bytes))?.read::<f64>("zeros")?.get([7])?, 0.0);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn add<X>(&mut self, name: &str, x: X) -> Result<()>

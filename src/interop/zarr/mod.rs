@@ -28,7 +28,7 @@
 //! // From disk to disk, a box at a time.
 //! let turned = zarr::open::<f64>(&a)?.transpose([1, 0])?;
 //! zarr::write(&b, &turned * 2.0 + 1.0, &Options::new([10, 10]))?;
-//! assert_eq!(zarr::open::<f64>(&b)?.get(&[3, 4])?, 2.0 * 83.0 + 1.0);
+//! assert_eq!(zarr::open::<f64>(&b)?.get([3, 4])?, 2.0 * 83.0 + 1.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -548,7 +548,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Linear, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
-        /// assert_eq!(t.quantiles(0, &[0.0, 0.5, 1.0], Linear).to_vec()?, [1.0, 2.5, 4.0]);
+        /// assert_eq!(t.quantiles(0, [0.0, 0.5, 1.0], Linear).to_vec()?, [1.0, 2.5, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         quantiles;
@@ -600,7 +600,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::lanes::{Interpolation::Lower, Lanes};
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
-        /// assert_eq!(t.nan_quantiles(0, &[0.25, 1.0], Lower).to_vec()?, [2.0, 4.0]);
+        /// assert_eq!(t.nan_quantiles(0, [0.25, 1.0], Lower).to_vec()?, [2.0, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
         nan_quantiles;

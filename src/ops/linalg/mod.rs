@@ -101,7 +101,7 @@ where
     /// use lensor::Tensor;
     /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// // Over the first axis of both: the products of columns.
-    /// assert_eq!(a.tensordot(&a, &[(0, 0)]).to_vec()?, [10, 14, 14, 20]);
+    /// assert_eq!(a.tensordot(&a, [(0, 0)]).to_vec()?, [10, 14, 14, 20]);
     /// // Over both axes.
     /// assert_eq!(a.tensordot(&a, [(0, 0), (1, 1)]).to_vec()?, [30]);
     /// # Ok::<(), lensor::Error>(())

@@ -25,7 +25,7 @@
 //!     Duplicates::Refuse,
 //! )?;
 //! let by_two_roads = roads.times_sparse(&roads, MinPlus)?;
-//! assert_eq!(by_two_roads.get(&[0, 999])?, 5.0);
+//! assert_eq!(by_two_roads.get([0, 999])?, 5.0);
 //! assert_eq!(by_two_roads.storage().stored_len(), 1);
 //!
 //! let matrix = Tensor::new([2, 3], Sparse::from_dense(&[0, 2, 0, 3, 0, 4], 0)?)?;

@@ -168,7 +168,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// )?;
     /// let sums = t.sum(1).eval_sparse()?;
     /// assert_eq!(sums.storage().fill(), side as i64);
-    /// assert_eq!(sums.get(&[3])?, side as i64 + 9 + 19);
+    /// assert_eq!(sums.get([3])?, side as i64 + 9 + 19);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {

@@ -5,8 +5,8 @@
 //! use lensor::reduce::{Max, Sum};
 //! use lensor::segments::Segments;
 //! let t = Tensor::from(vec![1, 2, 3, 4]);
-//! assert_eq!(t.fold_segments(0, &[0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
-//! assert_eq!(t.fold_by_key(0, &[1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
+//! assert_eq!(t.fold_segments(0, [0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
+//! assert_eq!(t.fold_by_key(0, [1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
 //!
 //! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum)?;
 //! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2_i64, 8]));
@@ -176,7 +176,7 @@ impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
     /// use lensor::reduce::Variance;
     /// use lensor::segments::Segments;
     /// let t = Tensor::from(vec![1.0, 3.0, 2.0, 6.0]);
-    /// let spread = t.fold_by_key(0, &[0, 0, 1, 1], 2, Variance::default()).ddof(1);
+    /// let spread = t.fold_by_key(0, [0, 0, 1, 1], 2, Variance::default()).ddof(1);
     /// assert_eq!(spread.to_vec()?, [2.0, 8.0]);
     /// # Ok::<(), Error>(())
     /// ```
