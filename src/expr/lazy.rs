@@ -137,7 +137,7 @@ impl<E: Expr> Lazy<E> {
         explain(&self.0)
     }
 
-    /// The same with axes of extent 1 behind all others. Scalars alone stretch to any shape without them.
+    /// Adds axes of extent 1 behind all others. Scalars alone stretch to any shape without them.
     pub(crate) fn add_axes(&mut self, count: usize) -> Result<()> {
         self.change_leaves(&mut |map| {
             (map.rank()..map.rank() + count).try_fold(map, AddressMap::insert_axis)

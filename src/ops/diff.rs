@@ -6,12 +6,9 @@ use crate::dtype::Arithmetic;
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{
-    BoxExpr, Boxed, Explanation, Expr, IntoExpr, Lazy, Prepare, bytes_read, zip_with,
-};
+use crate::expr::{BoxExpr, Boxed, Explanation, Expr, IntoExpr, Lazy, Prepare, zip_with};
 use crate::kernel::{self, Filled};
 use crate::shape::Shape;
-use std::any::type_name;
 use std::mem::MaybeUninit;
 
 /// Most orders of one expression: it has one operand more.
@@ -98,10 +95,9 @@ impl<T: Arithmetic> Compute for Differences<'_, T> {
     }
 
     fn collect(&self, _count: usize) -> Result<Vec<T>> {
-        let mut extent = self.e.shape()?.extent(self.axis)?;
-        let mut evaluated = few(self.e.view(), self.axis, extent, DEEPEST)?.eval()?;
+        let mut evaluated = self.first_pass()?.eval()?;
         for _ in 1..self.n / DEEPEST {
-            extent -= DEEPEST;
+            let extent = evaluated.shape()[self.axis];
             let next = few(evaluated.view().lazy(), self.axis, extent, DEEPEST)?.eval()?;
             evaluated = next;
         }
@@ -109,20 +105,15 @@ impl<T: Arithmetic> Compute for Differences<'_, T> {
     }
 
     fn explain(&self) -> Result<Explanation> {
-        let (from, to) = (self.e.shape()?, Compute::shape(self)?);
-        let bytes = [bytes_read(&self.e.0), to.count()?.saturating_mul(size_of::<T>())];
-        let passes = self.n / DEEPEST;
-        Ok(Explanation::report(
-            format!(
-                "differences of order {} of {} {from:?} along axis {}",
-                self.n,
-                type_name::<T>(),
-                self.axis
-            ),
-            vec![format!("passes: {passes}, {DEEPEST} orders each")],
-            1,
-            bytes,
-        ))
+        let what = format!("differences of order {}, {DEEPEST} orders at a time, first:", self.n);
+        Ok(self.first_pass()?.explain()?.below([what]))
+    }
+}
+
+impl<T: Arithmetic> Differences<'_, T> {
+    fn first_pass(&self) -> Result<BoxExpr<'_, T>> {
+        let extent = self.e.shape()?.extent(self.axis)?;
+        few(self.e.view(), self.axis, extent, DEEPEST)
     }
 }
 

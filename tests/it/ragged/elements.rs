@@ -43,6 +43,31 @@ quickcheck! {
         packed == shown
     }
 
+    /// An index outside is refused with its axis, and with its row if rows differ in length.
+    fn elements_outside_are_named(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let model = Model::random(&mut random);
+        let r = model.build(-1, &mut random);
+        let mut all = Vec::new();
+        elements(&model.root, &mut Vec::new(), &mut all);
+        for (index, _) in all.iter().take(5) {
+            for axis in 0..index.len() {
+                let mut outside = index.clone();
+                outside[axis] = 1000;
+                match r.get(&outside).unwrap_err() {
+                    Error::Index { axis: found, index: 1000, .. } => {
+                        assert!(found == axis && model.kinds[axis].is_some());
+                    }
+                    Error::RowIndex { axis: found, index: 1000, row, .. } => {
+                        assert!(found == axis && row == index[..axis] && model.kinds[axis].is_none());
+                    }
+                    error => panic!("{outside:?}: {error}"),
+                }
+            }
+        }
+        true
+    }
+
     /// Tensors are equal if lists are, whatever shows them.
     fn equality_is_that_of_lists(seed: u64) -> bool {
         let mut random = Random(seed);
