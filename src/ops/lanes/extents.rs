@@ -8,13 +8,13 @@ use smallvec::SmallVec;
 
 /// Axes that are one now, behind all others, as the operand was given.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct MergedAxes {
     /// Ascending.
     pub(super) axes: SmallVec<[usize; 1]>,
     pub(super) shape: Shape,
 }
 
-impl Given {
+impl MergedAxes {
     /// The axis that these are.
     pub(super) fn axis(&self) -> usize {
         self.shape.rank() - self.axes.len()
@@ -41,7 +41,7 @@ pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<S
 }
 
 /// Makes axes one axis behind all others.
-pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Given> {
+pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<MergedAxes> {
     let shape = a.shape()?;
     let rank = shape.rank();
     let mask = axes.mask(rank)?;
@@ -53,5 +53,5 @@ pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Given>
     let last = of(false).count();
     a.change(&mut |map| map.transpose(&order)?.merge_axes(last..))?;
     let axes: SmallVec<[usize; 1]> = of(true).collect();
-    Ok(Given { axes, shape })
+    Ok(MergedAxes { axes, shape })
 }

@@ -2,7 +2,7 @@
 
 use super::before::Before;
 use super::driver::{Old, explain_lanes, zip_blocks};
-use super::extents::{Given, merge_last, with_extent, without};
+use super::extents::{MergedAxes, merge_last, with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
@@ -100,8 +100,8 @@ fn together<A: Expr, B: Expr>(
 pub struct Lanewise<O, A, B = Alone> {
     operation: O,
     axis: usize,
-    /// What was given, if several axes are this one now, or why they are none.
-    given: Option<Box<Result<Given>>>,
+    /// If several axes are this one now, which, or why they are none.
+    merged: Option<Box<Result<MergedAxes>>>,
     /// Whether axes that go away stay with extent 1.
     keepdims: bool,
     a: Lazy<A>,
@@ -118,15 +118,15 @@ impl<O, A: Expr> Lanewise<O, A> {
     /// An operation on all elements along several axes, which are one lane, in row-major order.
     pub(super) fn folding(operation: O, axes: Axes, a: A) -> Self {
         let mut a = Lazy(a);
-        let given = merge_last(&mut a, &axes);
-        let axis = given.as_ref().map_or(0, Given::axis);
-        Self { given: Some(Box::new(given)), ..Self::new(operation, axis, a.0) }
+        let merged = merge_last(&mut a, &axes);
+        let axis = merged.as_ref().map_or(0, MergedAxes::axis);
+        Self { merged: Some(Box::new(merged)), ..Self::new(operation, axis, a.0) }
     }
 }
 
 impl<O, A, B> Lanewise<O, A, B> {
     pub(super) fn beside(operation: O, axis: usize, a: A, b: B) -> Self {
-        Self { operation, axis, given: None, keepdims: false, a: Lazy(a), b: Lazy(b) }
+        Self { operation, axis, merged: None, keepdims: false, a: Lazy(a), b: Lazy(b) }
     }
 }
 
@@ -139,20 +139,20 @@ where
     /// The axes of extent 1 that results have beside those that were computed.
     fn ones(&self) -> &[usize] {
         let kept = self.keepdims && !self.operation.keeps_axis();
-        match self.given.as_deref() {
+        match self.merged.as_deref() {
             _ if !kept => &[],
             None => slice::from_ref(&self.axis),
-            Some(given) => given.as_ref().map_or(&[], |given| &given.axes),
+            Some(merged) => merged.as_ref().map_or(&[], |merged| &merged.axes),
         }
     }
 
-    fn given(&self) -> Result<Option<&Given>> {
-        self.given.as_deref().map(|given| given.as_ref().map_err(Error::clone)).transpose()
+    fn merged(&self) -> Result<Option<&MergedAxes>> {
+        self.merged.as_deref().map(|merged| merged.as_ref().map_err(Error::clone)).transpose()
     }
 
     /// The shape of the results, with an axis for those of a lane.
     fn results(&self) -> Result<Shape> {
-        let given = self.given()?;
+        let merged = self.merged()?;
         if !O::BESIDE.is_empty() {
             return Ok(self.joint()?.0);
         }
@@ -162,8 +162,8 @@ where
         with_extent(
             &shape,
             self.axis,
-            results.map_err(|error| match given {
-                Some(given) => given.restored(error),
+            results.map_err(|error| match merged {
+                Some(merged) => merged.restored(error),
                 None => error,
             })?,
         )
@@ -340,8 +340,8 @@ where
         };
         let (of, to, results) =
             (type_name::<A::Elem>(), type_name::<O::Elem>(), Compute::shape(self)?);
-        let (shown, axes) = match self.given()? {
-            Some(given) => (&given.shape, format!("axes {:?}", &given.axes[..])),
+        let (shown, axes) = match self.merged()? {
+            Some(merged) => (&merged.shape, format!("axes {:?}", &merged.axes[..])),
             None => (&a, format!("axis {}", self.axis)),
         };
         Ok(Explanation::report(
