@@ -8,6 +8,9 @@ use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Ragged, ReduceRagged};
 use quickcheck::quickcheck;
 
+/// An index that no axis of a model has.
+const OUTSIDE: i128 = 1 << 40;
+
 /// The index and the value of every element.
 fn elements(item: &Item<i64>, index: &mut Vec<usize>, all: &mut Vec<(Vec<usize>, i64)>) {
     match item {
@@ -53,12 +56,12 @@ quickcheck! {
         for (index, _) in all.iter().take(5) {
             for axis in 0..index.len() {
                 let mut outside = index.clone();
-                outside[axis] = 1000;
+                outside[axis] = OUTSIDE as usize;
                 match r.get(&outside).unwrap_err() {
-                    Error::Index { axis: found, index: 1000, .. } => {
+                    Error::Index { axis: found, index: OUTSIDE, .. } => {
                         assert!(found == axis && model.kinds[axis].is_some());
                     }
-                    Error::RowIndex { axis: found, index: 1000, row, .. } => {
+                    Error::RowIndex { axis: found, index: OUTSIDE, row, .. } => {
                         assert!(found == axis && row == index[..axis] && model.kinds[axis].is_none());
                     }
                     error => panic!("{outside:?}: {error}"),
