@@ -17,17 +17,21 @@ impl<T: Display> Display for Foreign<T> {
         let mut text = String::new();
         // Strings take everything; whoever cannot print itself is shown as far as it came.
         let _ = write!(text, "{}", self.0);
-        // A quote or backslash is escaped by a backslash before it, which is left out.
-        let harmless = |c| usize::from(matches!(c, '\'' | '"' | '\\'));
-        let mut escaped = text.chars().flat_map(|c| c.escape_debug().skip(harmless(c)));
-        let count = escaped.clone().count();
-        if count <= LIMIT {
-            return escaped.try_for_each(|c| f.write_char(c));
-        }
-        escaped.by_ref().take(LIMIT / 2).try_for_each(|c| f.write_char(c))?;
-        f.write_str(" .. ")?;
-        escaped.skip(count - LIMIT).try_for_each(|c| f.write_char(c))
+        escape(&text, f)
     }
+}
+
+fn escape(text: &str, f: &mut Formatter<'_>) -> Result {
+    // A quote or backslash is escaped by a backslash before it, which is left out.
+    let harmless = |c| usize::from(matches!(c, '\'' | '"' | '\\'));
+    let mut escaped = text.chars().flat_map(|c| c.escape_debug().skip(harmless(c)));
+    let count = escaped.clone().count();
+    if count <= LIMIT {
+        return escaped.try_for_each(|c| f.write_char(c));
+    }
+    escaped.by_ref().take(LIMIT / 2).try_for_each(|c| f.write_char(c))?;
+    f.write_str(" .. ")?;
+    escaped.skip(count - LIMIT).try_for_each(|c| f.write_char(c))
 }
 
 impl<T: Display> Debug for Foreign<T> {

@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::memory::{LINE, list};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -201,12 +200,7 @@ pub(super) fn evaluate_plan<T: Send>(
     let task = |count| if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
     let mut running = Running { source, operands, target: &target, stream, task: task(all) };
     if operands.iter().all(|operand| operand.supply == Supply::Memory) {
-        let mut nests: SmallVec<[&Nest; 1]> = plan.nests.iter().collect();
-        if injective {
-            // Thin ones touch all of the memory that the large ones are to fill in order.
-            nests.sort_unstable_by_key(|nest| Reverse(nest.count()));
-        }
-        running.nests(&plan.tables, &nests)?;
+        running.nests(&plan.tables, &plan.nests_to_run(injective))?;
         return Ok(target.filled(all).filter(|_| injective));
     }
     let mut tables = Cow::Borrowed(&plan.tables);

@@ -29,6 +29,7 @@ use crate::error::Result;
 use pieces::Piece;
 use smallvec::SmallVec;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// One number an operand; operand 0 is the output.
@@ -152,6 +153,19 @@ pub(crate) struct Nest {
 pub(crate) struct Plan<'a> {
     pub(crate) nests: Vec<Nest>,
     pub(crate) tables: Vec<Cow<'a, [usize]>>,
+}
+
+impl Plan<'_> {
+    /// The nests, the largest first where any order will do: thin ones touch all of the memory that large ones are to
+    /// fill in order.
+    #[inline(never)]
+    pub(crate) fn nests_to_run(&self, any_order: bool) -> SmallVec<[&Nest; 1]> {
+        let mut nests: SmallVec<[&Nest; 1]> = self.nests.iter().collect();
+        if any_order {
+            nests.sort_unstable_by_key(|nest| Reverse(nest.count()));
+        }
+        nests
+    }
 }
 
 /// Sides of the blocks, in elements.
