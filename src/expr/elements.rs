@@ -36,7 +36,9 @@ pub(crate) fn write_elements<T: Copy + Send + Sync>(
     values: &[T],
 ) -> Result<()> {
     let Some(slice) = storage.as_mut_slice() else {
-        return storage.write_at(addresses, values).map_err(|source| failed_at(map, source));
+        let written = storage.write_at(addresses, values);
+        let finished = storage.blocks_mut().map_or(Ok(()), |blocks| blocks.finish());
+        return written.and(finished).map_err(|source| failed_at(map, source));
     };
     let len = slice.len();
     for (&address, &value) in addresses.iter().zip(values) {

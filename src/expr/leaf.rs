@@ -7,7 +7,7 @@ mod memory;
 mod row;
 mod stages;
 
-pub(super) use blocks::{copy_area, for_each_line, load, place};
+pub(super) use blocks::{copy_area, for_each_line, place};
 pub(super) use load::{Elements, ascending, read_footprint};
 pub(super) use memory::{Memory, Origin};
 pub use row::LeafRow;

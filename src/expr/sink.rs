@@ -1,7 +1,7 @@
 //! Storage as the destination of an evaluation: boxes of results, written in order of storage.
 
 use super::Access;
-use super::leaf::{Elements, ascending, copy_area, for_each_line, load, place, read_footprint};
+use super::leaf::{Elements, ascending, copy_area, for_each_line, place, read_footprint};
 use super::node::Tree;
 use super::prepared::Prepared;
 use crate::error::{Result, StorageError};
@@ -9,9 +9,9 @@ use crate::kernel::{
     Area, Footprint, Grid, Local, Operand, Run, Sink, Sinks, Source, Stop, Supply, evaluate_to,
 };
 use crate::map::AddressMap;
-use crate::memory::{list, refill, resize};
+use crate::memory::{list, resize};
 use crate::shape::Shape;
-use crate::storage::{Block, BlocksMut, Writer};
+use crate::storage::{BlocksMut, Writer};
 use std::sync::Arc;
 
 fn failed(source: StorageError) -> Stop {
@@ -132,9 +132,14 @@ impl<T: Copy + Send + Sync> Sink<T> for RunSink<'_, T> {
 struct BlockSink<'s, T> {
     blocks: &'s dyn BlocksMut<Elem = T>,
     grid: &'s Grid,
-    /// The open box, and whether all of its elements are written.
-    open: Option<(Area, bool)>,
+    open: Option<Open>,
     block: Vec<T>,
+}
+
+/// A box that is evaluated, and which of its elements are written, if not all are.
+struct Open {
+    area: Area,
+    own_places: Option<Vec<bool>>,
 }
 
 impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
@@ -161,43 +166,45 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
     #[inline(never)]
     fn replace(
         &mut self,
-        area: &Area,
-        whole: bool,
+        Open { area, own_places }: &Open,
         index: &[usize],
         elements: &[T],
     ) -> Result<(), Stop> {
         let (grid, sides) = (self.grid, area.sides());
-        let (mut covered, mut exact) = (whole, true);
+        let own_places = own_places.as_deref();
+        let (mut covered, mut exact) = (own_places.is_none(), true);
         for (axis, &digit) in index.iter().enumerate() {
             let block = grid.sides.range(axis, digit);
             covered &= area.low[axis] <= block.start && block.end <= area.high[axis] + 1;
             exact &= area.low[axis] == block.start && sides[axis] == grid.sides.block[axis];
         }
+        let failed =
+            |error| failed(StorageError { address: grid.sides.first_address(index), ..error });
         if exact && covered {
             return self.blocks.store(index, elements).map_err(failed);
         }
         let Some(&seed) = elements.first() else { return Ok(()) };
-        if covered {
-            self.block.clear();
-            resize(&mut self.block, grid.sides.block_len, seed)?;
-        } else {
-            let block = load(self.blocks, grid, index).map_err(failed)?;
-            match &block {
-                Block::Fill(value) => {
-                    self.block.clear();
-                    resize(&mut self.block, grid.sides.block_len, *value)?;
+        let mut overlay = |block: &mut [T]| {
+            for_each_line(area, grid, index, &mut |from, start| {
+                let to = block.get_mut(start..start + from.len()).unwrap_or_default();
+                let own = &elements[from.clone()];
+                match own_places {
+                    None => to.iter_mut().zip(own).for_each(|(to, own)| *to = *own),
+                    Some(places) => to
+                        .iter_mut()
+                        .zip(own)
+                        .zip(&places[from])
+                        .filter(|(_, is_own)| **is_own)
+                        .for_each(|((to, own), _)| *to = *own),
                 }
-                block => {
-                    let from = block.as_slice().unwrap_or_default();
-                    refill(&mut self.block, from.iter().copied())?;
-                }
-            }
+            });
+        };
+        if !covered {
+            return self.blocks.change(index, &mut overlay).map_err(failed);
         }
-        let block = &mut self.block;
-        for_each_line(area, grid, index, &mut |from, start| {
-            let to = block.get_mut(start..start + from.len()).unwrap_or_default();
-            to.iter_mut().zip(&elements[from]).for_each(|(to, from)| *to = *from);
-        });
+        self.block.clear();
+        resize(&mut self.block, grid.sides.block_len, seed)?;
+        overlay(&mut self.block);
         self.blocks.store(index, &self.block).map_err(failed)
     }
 }
@@ -217,13 +224,14 @@ impl<T: Copy + Send + Sync> Sink<T> for BlockSink<'_, T> {
             copy_area(self.blocks, self.grid, &area, memory).map_err(|e| e.stop(0))?;
         }
         place(local, 0, area.within(&area.low, &sides));
-        self.open = Some((area, whole));
+        let own_places = if whole { None } else { Some(local.places(0, held)?) };
+        self.open = Some(Open { area, own_places });
         Ok(held)
     }
 
     fn close(&mut self, elements: &[T]) -> Result<(), Stop> {
-        let Some((area, whole)) = self.open.take() else { return Ok(()) };
+        let Some(open) = self.open.take() else { return Ok(()) };
         let grid = self.grid;
-        area.for_each_block(grid, &mut |index| self.replace(&area, whole, index, elements))
+        open.area.for_each_block(grid, &mut |index| self.replace(&open, index, elements))
     }
 }

@@ -137,6 +137,22 @@ impl<'p> Local<'p> {
         Ok(self.addresses(k, &all)?.into_iter().all(&mut take))
     }
 
+    /// Which of the `len` addresses of an operand are those of indexes of the nest.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn places(&self, k: usize, len: usize) -> Result<Vec<bool>, Error> {
+        let all: SmallVec<[usize; 4]> = (0..self.nest.loops.len()).collect();
+        let mut places = list(std::iter::repeat_n(false, len))?;
+        for address in self.addresses(k, &all)? {
+            if let Some(place) = places.get_mut(address) {
+                *place = true;
+            }
+        }
+        Ok(places)
+    }
+
     /// Addresses of an operand along some loops, in their order, before they are relocated.
     ///
     /// # Errors

@@ -2,8 +2,9 @@
 
 #[cfg(doc)]
 use super::Reader;
-use crate::error::{Result, StorageError};
+use crate::error::{Error, Result, StorageError};
 use crate::grid::Starts;
+use crate::memory::list;
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -102,6 +103,26 @@ pub trait BlocksMut: Blocks {
     /// What the storage reports; the block is then what it was, or not known.
     fn store(&self, index: &[usize], from: &[Self::Elem]) -> Result<(), StorageError>;
 
+    /// Changes some elements of a block, as assignments do that cover a part of it. This loads, changes and stores it;
+    /// storage that several handles write to at once, each other elements, lets nobody in between.
+    ///
+    /// # Errors
+    ///
+    /// What the storage reports; the block is then what it was, or not known.
+    fn change(
+        &self,
+        index: &[usize],
+        change: &mut dyn FnMut(&mut [Self::Elem]),
+    ) -> Result<(), StorageError> {
+        let failed = |error: Error| StorageError::new(0, error);
+        let len = self.block().iter().product();
+        let block = self.load(index)?;
+        block.check(len, 0)?;
+        let mut elements = block.to_list(len).map_err(failed)?;
+        change(&mut elements);
+        self.store(index, &elements)
+    }
+
     /// Ends the writing of one assignment: what is held back is stored.
     ///
     /// # Errors
@@ -159,6 +180,17 @@ impl<T> Block<'_, T> {
         }
     }
 
+    /// A copy of the elements, of which there are to be so many.
+    pub(crate) fn to_list(&self, len: usize) -> Result<Vec<T>>
+    where
+        T: Copy,
+    {
+        match self {
+            Self::Fill(value) => list(std::iter::repeat_n(*value, len)),
+            block => list(block.as_slice().unwrap_or_default().iter().copied()),
+        }
+    }
+
     /// Holds the number of elements against that of a block.
     pub(crate) fn check(&self, len: usize, address: usize) -> Result<(), StorageError> {
         let found = self.as_slice().map_or(len, <[T]>::len);
@@ -206,6 +238,14 @@ macro_rules! forward_blocks {
         impl<B: BlocksMut + ?Sized> BlocksMut for $pointer {
             fn store(&self, index: &[usize], from: &[B::Elem]) -> Result<(), StorageError> {
                 (**self).store(index, from)
+            }
+
+            fn change(
+                &self,
+                index: &[usize],
+                change: &mut dyn FnMut(&mut [B::Elem]),
+            ) -> Result<(), StorageError> {
+                (**self).change(index, change)
             }
 
             fn finish(&self) -> Result<(), StorageError> {

@@ -27,8 +27,9 @@ pub(in crate::expr) fn load<'b, T: Copy + Send + Sync>(
     grid: &Grid,
     index: &[usize],
 ) -> Result<Block<'b, T>, StorageError> {
-    let block = blocks.load(index)?;
-    block.check(grid.sides.block_len, 0)?;
+    let named = |error| StorageError { address: grid.sides.first_address(index), ..error };
+    let block = blocks.load(index).map_err(named)?;
+    block.check(grid.sides.block_len, 0).map_err(named)?;
     Ok(block)
 }
 

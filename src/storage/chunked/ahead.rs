@@ -44,7 +44,7 @@ impl Drop for Busy<'_> {
 impl Ahead {
     fn new<T: Copy>(threads: usize, cache: &Cache<T>) -> Self {
         let (queue, signal) = (Mutex::default(), Condvar::new());
-        let (unused, most) = (cache.ahead.clone(), (cache.blocks() / 2).max(1));
+        let (unused, most) = (cache.totals.unused.clone(), (cache.blocks() / 2).max(1));
         Self { shared: Arc::new(Shared { queue, signal, unused, most }), threads }
     }
 

@@ -1,6 +1,6 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
-use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, Shard};
+use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, Shard, Totals};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
@@ -31,11 +31,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Blocks by their numbers.
 pub(super) struct Cache<T> {
     shards: Vec<Mutex<Shard<T>>>,
-    /// Most blocks of a shard.
-    each: usize,
+    /// Most blocks of all shards.
+    most: usize,
     pub(super) counters: Counters,
-    /// Blocks that were loaded ahead and not used yet.
-    pub(super) ahead: Arc<AtomicUsize>,
+    pub(super) totals: Totals,
     /// Nanoseconds of the longest load or store.
     longest: AtomicU64,
 }
@@ -50,6 +49,8 @@ pub(super) enum Change {
 
 /// How long a thread waits at least for a block that another one loads.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// How long a load or store is taken for until one has ended.
+const EXPECTED: Duration = Duration::from_millis(250);
 /// What is taken for the longest load or store at most: one that waits for itself, by way of others, takes as long as
 /// they are patient.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -109,20 +110,21 @@ impl<T: Copy> Cache<T> {
         let count = if blocks < SMALL { 1 } else { SHARDS };
         Self {
             shards: std::iter::repeat_with(Mutex::default).take(count).collect(),
-            each: blocks / count,
+            most: blocks,
             counters: Counters::default(),
-            ahead: Arc::default(),
+            totals: Totals::default(),
             longest: AtomicU64::new(0),
         }
     }
 
     /// How many blocks are held.
     pub(super) fn blocks(&self) -> usize {
-        self.each * self.shards.len()
+        self.most
     }
 
+    /// The shard of a block. Blocks that follow one another along any axis are not all of one.
     fn shard(&self, number: usize) -> &Mutex<Shard<T>> {
-        &self.shards[number % self.shards.len()]
+        &self.shards[(number.wrapping_mul(0x9E37_79B9) >> 16) % self.shards.len()]
     }
 
     /// Whether the block is there, or on its way.
@@ -149,13 +151,13 @@ impl<T: Copy> Cache<T> {
         let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
         shard.make_room()?;
-        shard.remove(number, &self.ahead, &mut removed);
-        shard.insert(number, held, false, &self.ahead);
-        Ok(shard.evict(self.each, &self.ahead, &mut removed))
+        shard.remove(number, &self.totals, &mut removed);
+        shard.insert(number, held, false, &self.totals);
+        Ok(shard.evict(self.most, &self.totals, &mut removed))
     }
 
     /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there, unless the block
-    /// was forgotten, or stored, since that was loaded.
+    /// was stored since that was loaded.
     pub(super) fn change(
         &self,
         number: usize,
@@ -170,16 +172,16 @@ impl<T: Copy> Cache<T> {
                 *elements = Arc::new(list(elements.iter().copied())?);
             }
             Arc::get_mut(elements).into_iter().for_each(|elements| change(elements));
-            shard.touch(number, &self.ahead);
+            shard.touch(number, &self.totals);
             return Ok(Change::Made { in_the_way: InTheWay::new() });
         }
         match copy {
             Some((seen, mut elements)) if seen == *shard.renewed(number) => {
                 shard.make_room()?;
                 change(&mut elements);
-                shard.remove(number, &self.ahead, &mut removed);
-                shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.ahead);
-                let in_the_way = shard.evict(self.each, &self.ahead, &mut removed);
+                shard.remove(number, &self.totals, &mut removed);
+                shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.totals);
+                let in_the_way = shard.evict(self.most, &self.totals, &mut removed);
                 Ok(Change::Made { in_the_way })
             }
             _ => Ok(Change::Missing { seen: *shard.renewed(number) }),
@@ -191,12 +193,19 @@ impl<T: Copy> Cache<T> {
         lock(self.shard(number)).changed(number).cloned()
     }
 
-    /// Forgets a block, or that it is being loaded.
+    /// Forgets a block that another cache has now.
     pub(super) fn forget(&self, number: usize) {
         let mut removed = Removed::new();
+        lock(self.shard(number)).remove(number, &self.totals, &mut removed);
+    }
+
+    /// Makes room for others: forgets a block, unless it is one that is not stored.
+    pub(super) fn let_go(&self, number: usize) {
+        let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
-        *shard.renewed(number) += 1;
-        shard.remove(number, &self.ahead, &mut removed);
+        if shard.changed(number).is_none() {
+            shard.remove(number, &self.totals, &mut removed);
+        }
     }
 
     /// A block that was changed is stored now, if it is still the same.
@@ -232,7 +241,7 @@ impl<T: Copy> Cache<T> {
         loop {
             let other = {
                 let mut shard = lock(self.shard(number));
-                if let Some(held) = shard.touch(number, &self.ahead) {
+                if let Some(held) = shard.touch(number, &self.totals) {
                     count(&self.counters.hits);
                     return Ok((held.into_block(), InTheWay::new()));
                 }
@@ -258,7 +267,11 @@ impl<T: Copy> Cache<T> {
                 other.signal.wait_timeout_while(done, self.patience(), |done| done.is_none());
             let done = waited.unwrap_or_else(PoisonError::into_inner).0.clone();
             match done {
-                Some(Some(found)) => return Ok((found?.into_block(), InTheWay::new())),
+                Some(Some(found)) => {
+                    let found = found?;
+                    lock(self.shard(number)).touch(number, &self.totals);
+                    return Ok((found.into_block(), InTheWay::new()));
+                }
                 // It panicked, or lends what it has.
                 Some(None) => continue,
                 None => return Ok((self.alone(load)?, InTheWay::new())),
@@ -268,7 +281,11 @@ impl<T: Copy> Cache<T> {
 
     /// How long a thread waits for a block that another one loads.
     fn patience(&self) -> Duration {
-        PATIENCE + 4 * Duration::from_nanos(self.longest.load(Ordering::Relaxed))
+        let longest = match self.longest.load(Ordering::Relaxed) {
+            0 => EXPECTED,
+            nanoseconds => Duration::from_nanos(nanoseconds),
+        };
+        PATIENCE + 4 * longest
     }
 
     /// How long a thread waits for a block that another one stores: there is nothing that it could do instead.
@@ -323,8 +340,8 @@ impl<T: Copy> Cache<T> {
         if matches!(shard.entries.get(&number), Some(Entry::Loading(own)) if Arc::ptr_eq(own, &announce.load))
         {
             shard.entries.remove(&number);
-            shard.insert(number, held.clone(), ahead, &self.ahead);
-            in_the_way = shard.evict(self.each, &self.ahead, &mut removed);
+            shard.insert(number, held.clone(), ahead, &self.totals);
+            in_the_way = shard.evict(self.most, &self.totals, &mut removed);
         }
         drop(shard);
         announce.found = Some(Ok(held));

@@ -67,8 +67,15 @@ impl<T: Copy + Send + Sync + 'static> Blocks for BlockMemory<T> {
 impl<T: Copy + Send + Sync + 'static> BlocksMut for BlockMemory<T> {
     fn store(&self, index: &[usize], from: &[T]) -> Result<(), StorageError> {
         let failed = |error: Error| StorageError::new(0, error);
+        let block = self.at(index)?;
+        if from.len() != self.sides.block_len {
+            return Err(StorageError::new(
+                self.sides.first_address(index),
+                format!("{} elements for a block of {}", from.len(), self.sides.block_len),
+            ));
+        }
         let elements = list(from.iter().copied()).map_err(failed)?;
-        *lock(self.at(index)?) = Arc::new(elements);
+        *lock(block) = Arc::new(elements);
         Ok(())
     }
 }

@@ -22,6 +22,7 @@ use claims::Claims;
 use shard::Held;
 use std::fmt;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -137,8 +138,9 @@ where
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
 
-    /// The same with an empty cache of so many bytes, and of at least one block for each processor. It takes over
-    /// blocks that are not stored, counts from 0 and loads nothing ahead; clones keep their cache.
+    /// The same with an empty cache of so many bytes, and of at least one block for each processor, which counts from 0
+    /// and loads nothing ahead. It takes over blocks that are not stored. Clones keep their cache: theirs are stored first,
+    /// and what is written by way of one cache from then on may not be seen by way of the other.
     #[must_use]
     pub fn with_budget(self, bytes: usize) -> Self {
         let each = self.inner.sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
@@ -171,15 +173,19 @@ where
         let mut inner = Inner::new(old.storage.clone(), old.sides.clone(), old.cache.blocks());
         inner.check = old.check.clone();
         change(&mut inner);
-        if let Some(saver) = old.saver.get() {
-            inner.saver.get_or_init(|| *saver);
-        }
+        let has_clones = Arc::strong_count(old) > 1;
         for number in old.cache.changed() {
-            if let Some(elements) = old.cache.unsaved(number)
+            if has_clones {
+                // What fails stays with the clones.
+                let _ = old.save(number, old.cache.patience_with_stores());
+            } else if let Some(elements) = old.cache.unsaved(number)
                 && inner.cache.put(number, Held::Changed(elements)).is_ok()
             {
                 old.cache.forget(number);
             }
+        }
+        if let Some(saver) = old.saver.get() {
+            inner.saver.get_or_init(|| *saver);
         }
         Self::of(inner)
     }
@@ -221,7 +227,7 @@ where
             if let Some(check) = &self.check {
                 check()?;
             }
-            let block = self.storage.load(index)?;
+            let block = self.storage.load(index).map_err(|error| self.named(index, error))?;
             block.check(len, self.sides.first_address(index))?;
             Ok(block)
         };
@@ -250,6 +256,14 @@ where
         Ok(false)
     }
 
+    /// The same; an error if another thread stores it for longer than anyone waits.
+    fn save_or_taken(&self, number: usize) -> Result<(), StorageError> {
+        match self.save(number, self.cache.patience_with_stores())? {
+            true => Err(self.taken(&self.sides.index(number))),
+            false => Ok(()),
+        }
+    }
+
     /// An error of a block, at its first address.
     fn named(&self, index: &[usize], error: StorageError) -> StorageError {
         StorageError { address: self.sides.first_address(index), ..error }
@@ -264,10 +278,7 @@ where
     fn flush(&self) -> Result<(), StorageError> {
         let mut done = Ok(());
         for number in self.cache.changed() {
-            let saved = self.save(number, self.cache.patience_with_stores()).and_then(|is_taken| {
-                if is_taken { Err(self.taken(&self.sides.index(number))) } else { Ok(()) }
-            });
-            done = done.and(saved);
+            done = done.and(self.save_or_taken(number));
         }
         done
     }
@@ -292,7 +303,10 @@ where
         if let Some(ahead) = &self.ahead {
             ahead.end();
         }
-        let _ = self.flush();
+        for number in self.cache.changed() {
+            // After a panic of the storage the others are stored all the same, and one that unwinds already goes on.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.save_or_taken(number)));
+        }
     }
 }
 

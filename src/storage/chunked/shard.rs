@@ -67,27 +67,34 @@ pub(super) struct Load<T> {
     pub(super) signal: Condvar,
 }
 
+/// Counts of all shards.
+#[derive(Default)]
+pub(super) struct Totals {
+    /// Blocks that are there.
+    held: AtomicUsize,
+    /// Blocks that were loaded ahead and not used yet.
+    pub(super) unused: Arc<AtomicUsize>,
+}
+
 pub(super) struct Shard<T> {
     pub(super) entries: HashMap<usize, Entry<T>>,
     /// Uses in order, those that a later one replaces among them.
     uses: VecDeque<(u64, usize)>,
     now: u64,
-    /// Blocks that are there.
-    held: usize,
-    /// Count what was forgotten or stored, by number, which several blocks share: what was loaded before may be older.
+    /// Count what was stored, by number, which several blocks share: what was loaded before may be older.
     renewed: [u64; COUNTERS],
 }
 
 impl<T> Default for Shard<T> {
     fn default() -> Self {
         let (entries, uses) = (HashMap::default(), VecDeque::new());
-        Self { entries, uses, now: 0, held: 0, renewed: [0; COUNTERS] }
+        Self { entries, uses, now: 0, renewed: [0; COUNTERS] }
     }
 }
 
 impl<T: Copy> Shard<T> {
     /// The block, which is used now.
-    pub(super) fn touch(&mut self, number: usize, unused: &AtomicUsize) -> Option<Held<T>> {
+    pub(super) fn touch(&mut self, number: usize, totals: &Totals) -> Option<Held<T>> {
         self.now += 1;
         let now = self.now;
         let Some(Entry::Held { held, used, ahead }) = self.entries.get_mut(&number) else {
@@ -95,14 +102,14 @@ impl<T: Copy> Shard<T> {
         };
         *used = now;
         if std::mem::take(ahead) {
-            unused.fetch_sub(1, Ordering::Relaxed);
+            totals.unused.fetch_sub(1, Ordering::Relaxed);
         }
         let held = held.clone();
         self.note_use(number);
         Some(held)
     }
 
-    /// How often this block, or another with its counter, was forgotten or stored.
+    /// How often this block, or another with its counter, was stored.
     pub(super) fn renewed(&mut self, number: usize) -> &mut u64 {
         &mut self.renewed[number.wrapping_mul(0x9E37_79B9) / 0x1_0000 % COUNTERS]
     }
@@ -134,45 +141,44 @@ impl<T: Copy> Shard<T> {
     }
 
     /// Adds a block that is not there, if there is memory for it.
-    pub(super) fn insert(
-        &mut self,
-        number: usize,
-        held: Held<T>,
-        ahead: bool,
-        unused: &AtomicUsize,
-    ) {
+    pub(super) fn insert(&mut self, number: usize, held: Held<T>, ahead: bool, totals: &Totals) {
         if self.make_room().is_err() {
             return;
         }
         self.now += 1;
-        self.held += 1;
-        unused.fetch_add(usize::from(ahead), Ordering::Relaxed);
+        totals.held.fetch_add(1, Ordering::Relaxed);
+        totals.unused.fetch_add(usize::from(ahead), Ordering::Relaxed);
         self.entries.insert(number, Entry::Held { held, used: self.now, ahead });
         self.note_use(number);
     }
 
-    pub(super) fn remove(&mut self, number: usize, unused: &AtomicUsize, removed: &mut Removed<T>) {
+    pub(super) fn remove(&mut self, number: usize, totals: &Totals, removed: &mut Removed<T>) {
         if let Some(Entry::Held { held, ahead, .. }) = self.entries.remove(&number) {
-            self.held -= 1;
-            unused.fetch_sub(usize::from(ahead), Ordering::Relaxed);
+            totals.held.fetch_sub(1, Ordering::Relaxed);
+            totals.unused.fetch_sub(usize::from(ahead), Ordering::Relaxed);
             removed.push(held);
         }
     }
 
-    /// Makes room: removes what was used longest ago, but what is not stored; some of that are returned, in order.
+    /// Lets all shards together hold `most` blocks: removes what was used longest ago in this one, but what was used last and
+    /// what is not stored; some of that are returned, in order.
     pub(super) fn evict(
         &mut self,
         most: usize,
-        unused: &AtomicUsize,
+        totals: &Totals,
         removed: &mut Removed<T>,
     ) -> InTheWay {
         let (mut passed, mut in_the_way) = (VecDeque::new(), InTheWay::new());
-        while self.held > most + passed.len()
+        while totals.held.load(Ordering::Relaxed) > most + passed.len()
             && let Some((time, oldest)) = self.uses.pop_front()
         {
             let Some(Entry::Held { held, used, .. }) = self.entries.get(&oldest) else { continue };
             if *used != time {
                 continue;
+            }
+            if time == self.now {
+                passed.push_back((time, oldest));
+                break;
             }
             if matches!(held, Held::Changed(_)) {
                 if in_the_way.len() < STORED {
@@ -180,7 +186,7 @@ impl<T: Copy> Shard<T> {
                 }
                 passed.push_back((time, oldest));
             } else {
-                self.remove(oldest, unused, removed);
+                self.remove(oldest, totals, removed);
             }
         }
         while let Some(last) = passed.pop_back() {

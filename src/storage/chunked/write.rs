@@ -1,12 +1,11 @@
 //! Writing through the cache.
 
-use super::cache::{Change, count};
-use super::read::part;
-use super::shard::Held;
+use super::cache::Change;
+use super::shard::{Held, InTheWay};
 use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
 use crate::memory::list;
-use crate::storage::{Block, BlockIndex, Blocks, BlocksMut, Reader, Writer};
+use crate::storage::{BlockIndex, Blocks, BlocksMut, Reader, Writer};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,9 +61,6 @@ where
     ///
     /// [`NotStored`], with this cache in it, if a block cannot be stored or if there are clones.
     pub fn into_inner(self) -> Result<S, NotStored<S>> {
-        if let Err(error) = self.flush() {
-            return Err(NotStored { chunked: self, error });
-        }
         let shared = |chunked| NotStored {
             chunked,
             error: StorageError::new(0, "a clone shares the storage"),
@@ -73,10 +69,20 @@ where
             Ok(owner) => owner,
             Err(inner) => return Err(shared(Self { inner })),
         };
+        let flushed = owner.flush();
+        let is_shared = Arc::strong_count(&owner.storage) > 1;
+        if flushed.is_err() || is_shared {
+            let chunked = Self { inner: Arc::new(owner) };
+            return Err(match flushed {
+                Err(error) => NotStored { chunked, error },
+                Ok(()) => shared(chunked),
+            });
+        }
         let (storage, sides, blocks) =
             (owner.storage.clone(), owner.sides.clone(), owner.cache.blocks());
         let ahead = owner.ahead.clone();
         drop(owner);
+        // Threads that load ahead let it go.
         ahead.iter().for_each(Ahead::wait);
         Arc::try_unwrap(storage)
             .map_err(|storage| shared(Self::of(Inner::new(storage, sides, blocks))))
@@ -87,13 +93,14 @@ impl<S: BlocksMut> Inner<S>
 where
     S::Elem: 'static,
 {
-    /// Changes a block in the cache, for what is written from `address` on.
+    /// Changes a block in the cache, for what is written from `address` on. Returns its number, and blocks that have to be
+    /// stored to make room for it.
     fn change(
         &self,
         index: &[usize],
         address: usize,
         change: &mut dyn FnMut(&mut [S::Elem]),
-    ) -> Result<(), StorageError> {
+    ) -> Result<(usize, InTheWay), StorageError> {
         self.saver.get_or_init(|| S::store);
         let Some(number) = self.sides.number(index) else {
             return Err(StorageError::new(address, format!("there is no block {index:?}")));
@@ -102,35 +109,49 @@ where
         let mut copy = None;
         loop {
             match self.cache.change(number, copy.take(), change).map_err(failed)? {
-                // An error of another block names that block.
-                Change::Made { in_the_way } => return self.store_first(&in_the_way),
+                Change::Made { in_the_way } => return Ok((number, in_the_way)),
                 Change::Missing { seen } => {
                     let block =
                         self.load(index, false).map_err(|e| StorageError { address, ..e })?;
-                    let len = self.sides.block_len;
-                    let elements = match &block {
-                        Block::Fill(value) => list(std::iter::repeat_n(*value, len)),
-                        block => list(part(block, 0..len).iter().copied()),
-                    };
-                    copy = Some((seen, elements.map_err(failed)?));
+                    copy = Some((seen, block.to_list(self.sides.block_len).map_err(failed)?));
                 }
             }
         }
     }
 
+    /// Changes a block that stays in the cache. An error of another block, which is in the way, names that block.
+    fn change_and_keep(
+        &self,
+        index: &[usize],
+        address: usize,
+        change: &mut dyn FnMut(&mut [S::Elem]),
+    ) -> Result<(), StorageError> {
+        let (_, in_the_way) = self.change(index, address, change)?;
+        self.store_first(&in_the_way)
+    }
+
     /// Stores blocks to make room. Where other threads store all of them already, one is waited for: whoever writes
     /// faster than that would fill the memory.
     fn store_first(&self, in_the_way: &[usize]) -> Result<(), StorageError> {
-        let mut all_taken = true;
+        let (mut all_taken, mut done) = (true, Ok(()));
         for &other in in_the_way {
-            all_taken &= self.save(other, Duration::ZERO)?;
+            let saved = self.save(other, Duration::ZERO);
+            all_taken &= matches!(saved, Ok(true));
+            done = done.and(saved.map(drop));
         }
         match in_the_way.first() {
             Some(&first) if all_taken => {
                 self.save(first, self.cache.patience_with_stores()).map(drop)
             }
-            _ => Ok(()),
+            _ => done,
         }
+    }
+
+    /// Stores a block that was changed, which then makes room for others.
+    fn store_now(&self, number: usize) -> Result<(), StorageError> {
+        self.save_or_taken(number)?;
+        self.cache.let_go(number);
+        Ok(())
     }
 }
 
@@ -170,7 +191,7 @@ where
                 _ => within / step.unsigned_abs() + 1,
             };
             let part = &from[done..done + count.min(from.len() - done)];
-            self.inner.change(&index, address, &mut |block| {
+            self.inner.change_and_keep(&index, address, &mut |block| {
                 for (k, &value) in part.iter().enumerate() {
                     let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
                     if let Some(slot) = block.get_mut(place) {
@@ -188,7 +209,7 @@ where
         for places in places.chunk_by(|a, b| a.block == b.block) {
             let Some(first) = places.first() else { continue };
             let index = self.inner.sides.index(first.block);
-            self.inner.change(&index, addresses[first.number], &mut |block| {
+            self.inner.change_and_keep(&index, addresses[first.number], &mut |block| {
                 for place in places {
                     if let Some(slot) = block.get_mut(place.inside) {
                         *slot = from[place.number];
@@ -204,7 +225,8 @@ where
     }
 }
 
-/// Past the cache, which keeps what could not be stored.
+/// By way of the cache, which keeps what could not be stored: whoever reads meanwhile sees what is being stored, and what
+/// others write to the same block is neither lost nor loses this.
 impl<S: BlocksMut> BlocksMut for Chunked<S>
 where
     S::Elem: 'static,
@@ -219,28 +241,22 @@ where
                 format!("{} elements for block {index:?}", from.len()),
             ));
         };
-        let claim = inner.claims.claim(number, inner.cache.patience_with_stores());
-        let stored = match &claim {
-            None => Err(inner.taken(index)),
-            Some(_) => {
-                count(&inner.cache.counters.stores);
-                let stored = inner.cache.timed(|| inner.storage.store(index, from));
-                stored.map_err(|error| inner.named(index, error))
-            }
-        };
-        match stored {
-            Ok(()) => {
-                inner.cache.forget(number);
-                Ok(())
-            }
-            Err(error) => {
-                if let Ok(kept) = list(from.iter().copied()) {
-                    // Room is made at the next flush.
-                    let _ = inner.cache.put(number, Held::Changed(Arc::new(kept)));
-                }
-                Err(error)
-            }
-        }
+        let failed = |error: Error| inner.named(index, StorageError::new(0, error));
+        let elements = list(from.iter().copied()).map_err(failed)?;
+        // Nothing is in the way: this block does not stay.
+        inner.cache.put(number, Held::Changed(Arc::new(elements))).map_err(failed)?;
+        inner.store_now(number)
+    }
+
+    fn change(
+        &self,
+        index: &[usize],
+        change: &mut dyn FnMut(&mut [S::Elem]),
+    ) -> Result<(), StorageError> {
+        // Nothing is in the way: this block does not stay.
+        let (number, _) =
+            self.inner.change(index, self.inner.sides.first_address(index), change)?;
+        self.inner.store_now(number)
     }
 
     fn finish(&self) -> Result<(), StorageError> {

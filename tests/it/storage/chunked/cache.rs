@@ -238,3 +238,25 @@ fn a_cache_has_the_size_that_is_asked_for() {
     assert_eq!(new().with_budget(0).budget(), processors);
     assert_eq!(new().with_blocks(0).budget(), 1);
 }
+
+/// A cache holds as many blocks as it says, wherever they lie.
+#[test]
+fn caches_hold_as_many_blocks_as_they_say() {
+    let blocks = std::sync::Arc::new(BlockMemory::new([256, 256], [2, 2], 0_u8).unwrap());
+    for held in [1, 63, 64, 128, 1000] {
+        for step in [1, 16, 128, 2048] {
+            let chunked = Chunked::new(blocks.clone()).unwrap().with_blocks(held);
+            for k in (0..held).chain(0..held) {
+                let number = (k * step) % (128 * 128) + k * step / (128 * 128);
+                chunked.load(&[number / 128, number % 128]).unwrap();
+            }
+            assert_eq!(chunked.stats().loads, held, "every {step} of {held}");
+        }
+    }
+    // Those that were not used for longest make room.
+    let chunked = Chunked::new(blocks).unwrap().with_blocks(64);
+    for first in [0, 64, 64] {
+        (0..64).for_each(|k| drop(chunked.load(&[first + k / 4, k % 4]).unwrap()));
+    }
+    assert!((128..=128 + 32).contains(&chunked.stats().loads), "{:?}", chunked.stats());
+}

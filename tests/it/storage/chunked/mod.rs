@@ -1,6 +1,7 @@
 //! Storage in blocks: what is read and written through them is what memory has.
 
 mod cache;
+mod clones;
 mod failures;
 mod joined;
 mod laws;
