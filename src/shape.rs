@@ -1,8 +1,11 @@
-//! Extents, their product, and how shapes align.
+//! Extents, their product and their indexes.
 
+mod align;
 mod indexes;
 
 use crate::error::{Error, Result};
+pub use align::Align;
+pub(crate) use align::first_difference;
 pub use indexes::Indexes;
 use smallvec::SmallVec;
 use std::fmt;
@@ -142,53 +145,6 @@ impl Shape {
         Err(Error::RankLimit { rank, limit: Self::MAX_RANK })
     }
 
-    /// Joint shape of two operands under NumPy's rule, with `align` saying which ends meet.
-    ///
-    /// An extent of 1 stretches to the other's (also to 0), equal extents stay, missing axes count
-    /// as extent 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`], naming `argument`, if two extents differ and neither is 1, and
-    /// [`Error::RankLimit`] for more than [`Self::MAX_RANK`] axes.
-    ///
-    /// ```
-    /// use lensor::{Align, Shape};
-    /// let joint = Shape::from([3, 1]).join(&Shape::from([5]), Align::Right, 2)?;
-    /// assert_eq!(joint, Shape::from([3, 5]));
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[inline]
-    pub fn join(&self, other: &Self, align: Align, argument: usize) -> Result<Self> {
-        let rank = self.rank().max(other.rank());
-        Self::check_rank(rank)?;
-        if self == other || other.rank() == 0 {
-            return Ok(self.clone());
-        }
-        if self.rank() == 0 {
-            return Ok(other.clone());
-        }
-        let mut joint = Index::new();
-        for axis in 0..rank {
-            let (a, b) = (align.extent(self, axis, rank), align.extent(other, axis, rank));
-            joint.push(match (a, b) {
-                (a, b) if a == b => a,
-                (1, b) => b,
-                (a, 1) => a,
-                _ => {
-                    return Err(Error::Operands {
-                        argument,
-                        shape: other.0.to_vec(),
-                        so_far: self.0.to_vec(),
-                        axis,
-                        left: align == Align::Left,
-                    });
-                }
-            });
-        }
-        Ok(Self(joint))
-    }
-
     /// Every index in row-major order.
     ///
     /// # Errors
@@ -235,28 +191,6 @@ impl Shape {
     /// Row-major position of an index that lies inside.
     pub(crate) fn ravel(&self, index: &[usize]) -> usize {
         index.iter().zip(&self.0).fold(0, |position, (digit, extent)| position * extent + digit)
-    }
-}
-
-/// Which ends of two shapes of different rank meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Align {
-    /// Last axes meet, as in NumPy: `[2, 3]` with `[3]`.
-    #[default]
-    Right,
-    /// First axes meet: `[3, 5]` with `[3]`.
-    Left,
-}
-
-impl Align {
-    /// Extent of `shape` on `axis` of a joint shape of `rank` axes.
-    #[inline]
-    fn extent(self, shape: &Shape, axis: usize, rank: usize) -> usize {
-        let missing = match self {
-            Self::Right => rank - shape.rank(),
-            Self::Left => 0,
-        };
-        axis.checked_sub(missing).and_then(|k| shape.0.get(k)).copied().unwrap_or(1)
     }
 }
 

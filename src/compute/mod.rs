@@ -223,7 +223,8 @@ impl<C: Compute> Deferred<C> {
         self.operation.shape()
     }
 
-    /// Computes the results into a new tensor.
+    /// Computes the results into a new tensor. In memory they lie in row-major order, but for what is computed in another
+    /// one, as gradients one component after the other; [`Tensor::into_contiguous`] puts them in order.
     ///
     /// # Errors
     ///

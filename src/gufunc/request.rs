@@ -13,7 +13,7 @@ use crate::expr::machinery::Kept;
 use crate::expr::{Explanation, Prepare, prepare_all};
 use crate::memory::list;
 use crate::ops::cores;
-use crate::shape::{Align, Shape};
+use crate::shape::Shape;
 
 /// What a call makes of the shapes of its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,16 +51,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
         let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         if let Some(mask) = self.mask.shape()? {
-            let argument = <I as cores::Inputs>::COUNT + 1;
-            if fit.loops.join(&mask, Align::Right, argument)? != fit.loops {
-                return Err(Error::Operands {
-                    argument,
-                    axis: 0,
-                    shape: mask.to_vec(),
-                    so_far: fit.loops.to_vec(),
-                    left: false,
-                });
-            }
+            fit.loops.check_mask(&mask, <I as cores::Inputs>::COUNT + 1)?;
         }
         Ok(fit)
     }

@@ -38,7 +38,7 @@ macro_rules! folds {
             ) -> RaggedReduction<Self::Expr, R> {
                 let e = self.into_ragged_expr();
                 let axes = axes.into_axes();
-                DeferredRagged::new(RaggedFold { e, axes, reducer, keepdims: false, or: None })
+                DeferredRagged::new(RaggedFold { e, axes, reducer, keepdims: false })
             }
 
             $(

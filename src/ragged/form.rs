@@ -3,7 +3,7 @@
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::memory::list;
-use crate::shape::Shape;
+use crate::shape::{Shape, first_difference};
 use smallvec::SmallVec;
 use std::fmt::{self, Display, Formatter};
 
@@ -285,6 +285,26 @@ pub(super) fn join_kinds(so_far: &[Extent], next: &[Extent], argument: usize) ->
         });
     }
     Ok(joint)
+}
+
+/// Refuses the axes of a mask, argument `argument`, that do not stretch to these. Rows may turn out to be as long as a fixed
+/// axis of the mask if `may_fix` says so.
+pub(super) fn check_mask(
+    own: &[Extent],
+    mask: &[Extent],
+    argument: usize,
+    may_fix: bool,
+) -> Result<()> {
+    let mut joint = join_kinds(own, mask, argument)?;
+    let axes = joint.iter_mut().rev().zip(own.iter().rev());
+    axes.filter(|(_, own)| may_fix && **own == Extent::Var).for_each(|(joint, own)| *joint = *own);
+    match first_difference(&joint, own) {
+        None => Ok(()),
+        Some(axis) => {
+            let (shape, so_far) = (shape_of(mask), shape_of(own));
+            Err(Error::Operands { argument, axis, shape, so_far, left: false })
+        }
+    }
 }
 
 /// The shape of the content of a packed tensor.

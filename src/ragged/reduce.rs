@@ -4,31 +4,31 @@ use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
 use super::eval::{first_error, of_items};
 use super::expr::{IntoRagged, RaggedExpr};
-use super::form::{Extent, Form, Joined, content_shape, placed, shape_of, unlisted, unravelled};
+use super::form::{
+    Extent, Form, Joined, check_mask, content_shape, placed, shape_of, unlisted, unravelled,
+};
 use super::groups::{Behind, Merged, bounds};
 use super::joint::Joint;
 use super::{Ragged, Stretch, sealed};
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Expr, Lazy};
 use crate::map::Select;
-use crate::memory::{list, try_with_capacity};
-use crate::ops::reduce::{Axes, Filtered, Freedom, Pair, Reducer, fold_dense};
+use crate::memory::list;
+use crate::ops::reduce::{Axes, Filtered, Freedom, Or, Pair, Reducer, fold_dense};
 use crate::ops::segments::{SegmentOffsets, fold_cuts};
 use smallvec::SmallVec;
 
 /// A fold that is not computed yet.
 #[derive(Debug, Clone)]
-pub struct RaggedFold<E, R, U> {
+pub struct RaggedFold<E, R> {
     pub(super) e: E,
     pub(super) axes: Axes,
     pub(super) reducer: R,
     pub(super) keepdims: bool,
-    pub(super) or: Option<U>,
 }
 
 /// A [`RaggedFold`] by a reducer, not yet computed.
-pub type RaggedReduction<E, R> =
-    DeferredRagged<RaggedFold<E, R, <R as Reducer<<E as RaggedExpr>::Elem>>::Out>>;
+pub type RaggedReduction<E, R> = DeferredRagged<RaggedFold<E, R>>;
 
 /// A fold of those elements beside which a mask is true.
 pub type FilteredRagged<E, M, R> = RaggedReduction<PairedRagged<E, M>, Filtered<R>>;
@@ -42,12 +42,21 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
         DeferredRagged::new(RaggedFold { keepdims: true, ..self.operation })
     }
 
-    /// The result of rows without items.
-    pub fn or(self, value: R::Out) -> Self {
-        DeferredRagged::new(RaggedFold { or: Some(value), ..self.operation })
+    /// Gives `value` for rows without items, and for those of which none is left, as all were filtered or skipped.
+    ///
+    /// ```
+    /// use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1, 5, 3], vec![], vec![4]])?;
+    /// assert_eq!(r.max(1).filter(r.less(4)).or(0).eval()?.to_string(), "[3, 0, 0]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn or(self, value: R::Out) -> RaggedReduction<E, Or<R, R::Out>> {
+        let RaggedFold { e, axes, reducer, keepdims } = self.operation;
+        DeferredRagged::new(RaggedFold { e, axes, reducer: Or::new(reducer, value), keepdims })
     }
 
-    /// Folds only elements where a mask is true; it stretches as an operand does.
+    /// Folds only elements where a mask is true; it stretches as an operand does, but the operand not to it:
+    /// that is [`Error::Operands`].
     ///
     /// ```
     /// use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged};
@@ -56,9 +65,14 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn filter<M: IntoRagged<Elem = bool>>(self, mask: M) -> FilteredRagged<E, M, R> {
-        let RaggedFold { e, axes, reducer, keepdims, or } = self.operation;
-        let e = ApplyRagged::new(Pair, (e, mask.into_ragged_expr()));
-        DeferredRagged::new(RaggedFold { e, axes, reducer: Filtered(reducer), keepdims, or })
+        let RaggedFold { e, axes, reducer, keepdims } = self.operation;
+        let mask = mask.into_ragged_expr();
+        let fits = e.extents().and_then(|own| check_mask(&own, &mask.extents()?, 2, true));
+        let mut e = ApplyRagged::new(Pair, (e, mask));
+        if let Err(error) = fits {
+            e.extents = Err(error);
+        }
+        DeferredRagged::new(RaggedFold { e, axes, reducer: Filtered(reducer), keepdims })
     }
 
     /// Divides by the number of elements less `ddof`.
@@ -112,9 +126,9 @@ impl Plan {
     }
 }
 
-impl<E, R, U> sealed::Operation for RaggedFold<E, R, U> {}
+impl<E, R> sealed::Operation for RaggedFold<E, R> {}
 
-impl<E, R> RaggedCompute for RaggedFold<E, R, R::Out>
+impl<E, R> RaggedCompute for RaggedFold<E, R>
 where
     E: RaggedExpr,
     R: Reducer<E::Elem>,
@@ -158,30 +172,19 @@ where
                     .chain(reduced[depth..].iter().copied())
                     .collect();
                 let result = self.result(form, &reduced, None);
-                let shape = content_shape(&result);
                 let kept =
                     form.trailing.iter().zip(&reduced[depth..]).filter(|(_, folded)| !**folded);
                 let behind: SmallVec<[usize; 4]> = kept.map(|(&extent, _)| extent).collect();
                 let behind =
                     if skipped > 0 { &behind[..] } else { behind.get(1..).unwrap_or_default() };
-                let empty = form
-                    .trailing
-                    .iter()
-                    .zip(&reduced[depth..])
-                    .any(|(&n, &folded)| folded && n == 0);
                 let data =
-                    match self.or.filter(|_| empty) {
-                        Some(value) => list(std::iter::repeat_n(value, shape.count()?))?,
-                        None => fold_dense(&content.0, &mask, &self.reducer).map_err(|error| {
-                            match error {
-                                Error::EmptyReduction { axis, .. } => Error::EmptyReduction {
-                                    axis: axis + depth - skipped,
-                                    shape: shape_of(&extents),
-                                },
-                                error => placed(error, form, &result, behind),
-                            }
-                        })?,
-                    };
+                    fold_dense(&content.0, &mask, &self.reducer).map_err(|error| match error {
+                        Error::EmptyReduction { axis, .. } => Error::EmptyReduction {
+                            axis: axis + depth - skipped,
+                            shape: shape_of(&extents),
+                        },
+                        error => placed(error, form, &result, behind),
+                    })?;
                 (result, data)
             }
             Plan::Rows { from, content: folds_content } => {
@@ -228,7 +231,7 @@ where
     }
 }
 
-impl<E, R> RaggedFold<E, R, R::Out>
+impl<E, R> RaggedFold<E, R>
 where
     E: RaggedExpr,
     R: Reducer<E::Elem>,
@@ -267,31 +270,10 @@ where
         path: impl Fn(usize) -> Vec<usize>,
         axis: usize,
     ) -> Result<Vec<R::Out>> {
-        let asked = self.or.is_some() || self.reducer.empty().is_none();
-        let Some(first) = asked.then(|| bounds.first_empty()).flatten() else {
-            return fold_cuts(content, 0, bounds, &self.reducer);
-        };
-        let Some(value) = self.or else {
-            return Err(Error::EmptyRow { row: path(first), axis });
-        };
-        let width: usize = content.shape()?.iter().skip(1).product();
-        let filled = list((0..bounds.segments()).map(|row| !bounds.segment(row).is_empty()))?;
-        // Rows without items end where the next one begins.
-        let mut others = try_with_capacity(filled.len() + 1)?;
-        others.push(bounds.segment(0).start);
-        let ends = (0..filled.len()).filter(|&row| filled[row]);
-        others.extend(ends.map(|row| bounds.segment(row).end));
-        let folded = fold_cuts(content, 0, SegmentOffsets::Wide(&others), &self.reducer)?;
-        let (mut all, mut rest) = (try_with_capacity(filled.len() * width)?, &folded[..]);
-        for filled in filled {
-            if filled {
-                let (row, others) = rest.split_at(width);
-                all.extend_from_slice(row);
-                rest = others;
-            } else {
-                all.extend(std::iter::repeat_n(value, width));
-            }
+        let has_none = self.reducer.empty().is_none();
+        match has_none.then(|| bounds.first_empty()).flatten() {
+            Some(first) => Err(Error::EmptyRow { row: path(first), axis }),
+            None => fold_cuts(content, 0, bounds, &self.reducer),
         }
-        Ok(all)
     }
 }

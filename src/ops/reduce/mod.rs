@@ -38,6 +38,7 @@ pub(crate) mod loops;
 mod modes;
 mod reducer;
 mod reducers;
+mod reduces;
 mod reduction;
 mod sparse;
 mod tasks;
@@ -47,8 +48,9 @@ pub use axes::{Axes, IntoAxes};
 pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;
+pub use reduces::{Pair, Paired, Reduces};
 pub(crate) use reduction::fold_dense;
-pub use reduction::{Fold, Pair, Paired, Reduction};
+pub use reduction::{Fold, Reduction};
 pub(crate) use tasks::undefined;
 pub(crate) use tree::Pairwise;
 

@@ -120,6 +120,11 @@ pub trait Reducer<T: Copy>: Send + Sync {
         None
     }
 
+    /// Whether a state is that of no elements, as all were left out. Asked where there is a value for that.
+    fn is_of_none(&self, _state: &Self::State) -> bool {
+        false
+    }
+
     /// [`Self::first`] where the position matters.
     #[inline(always)]
     fn first_at(&self, x: T, _position: usize) -> Self::State {

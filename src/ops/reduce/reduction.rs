@@ -6,13 +6,13 @@ use super::fold;
 use super::folding::Needs;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::tasks::{Failure, undefined};
-use super::{Axes, Filtered, Freedom, Mapped, Reducer};
+use super::{Axes, Reducer, Reduces};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxed, Boxes, Explanation, Expr, IntoExpr, Lazy, Op, Prepare, bytes_read,
-    deferred_of_stored, densely, erased, prepared, selectors, small_elements, small_in_words,
+    Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, deferred_of_stored, densely,
+    erased, prepared, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -22,22 +22,6 @@ use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// Brings operands together as a tuple.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Pair;
-
-impl<X: Copy + Send + Sync> Op<X> for Pair {
-    type Out = X;
-
-    #[inline(always)]
-    fn call(&self, x: X) -> X {
-        x
-    }
-}
-
-/// An expression and another operand, brought together.
-pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
 
 /// A fold of an expression along some axes. What it folds is computed block by block, so a fold of an
 /// expression needs no memory for the operand.
@@ -93,57 +77,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
         Deferred::new(Fold { keepdims: true, ..self.operation })
     }
 
-    /// Takes only the elements beside which `mask` is true. The others are skipped, whatever they are.
-    ///
-    /// The mask is stretched as operators do.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
-    /// let first_column = Tensor::from_vec([2], vec![true, false])?;
-    /// assert_eq!(t.sum(..).filter(&first_column).item()?, 4);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn filter<M: IntoExpr<Elem = bool>>(self, mask: M) -> Reduction<Paired<E, M>, Filtered<R>> {
-        let Fold { e, axes, reducer, keepdims } = self.operation;
-        let e = Apply::new(Pair, (e, mask.into_expr()));
-        Deferred::new(Fold { e, axes, reducer: Filtered(reducer), keepdims })
-    }
-
-    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
-    /// assert_eq!(t.var(1).ddof(1).to_vec()?, [2.0, 8.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn ddof(self, ddof: usize) -> Self
-    where
-        R: Freedom,
-    {
-        let Fold { e, axes, reducer, keepdims } = self.operation;
-        Deferred::new(Fold { e, axes, reducer: reducer.with_ddof(ddof), keepdims })
-    }
-
-    /// Sends every result through a function, in the same pass.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[3.0, 4.0], [6.0, 8.0]])?;
-    /// let lengths = (&t * &t).sum(1).map(f64::sqrt);
-    /// assert_eq!(lengths.eval()?.to_vec()?, [5.0, 10.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn map<U, F>(self, function: F) -> Reduction<E, Mapped<R, F>>
-    where
-        U: Copy + Send + Sync,
-        F: Fn(R::Out) -> U + Send + Sync,
-    {
-        let Fold { e, axes, reducer, keepdims } = self.operation;
-        Deferred::new(Fold { e, axes, reducer: Mapped { reducer, function }, keepdims })
-    }
-
     /// Computes the results of sparse operands into a new sparse tensor, in time and memory that grow with
     /// their entries, not with their elements.
     ///
@@ -180,6 +113,20 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
 }
 
 impl<E, R> Sealed for Fold<E, R> {}
+
+impl<E: Expr, R: Reducer<E::Elem>> Reduces for Fold<E, R> {
+    type Expr = E;
+    type Reducer = R;
+    type Of<A: Expr, Q: Reducer<A::Elem>> = Fold<A, Q>;
+
+    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
+        self,
+        change: impl FnOnce(E, R) -> (A, Q),
+    ) -> Fold<A, Q> {
+        let (e, reducer) = change(self.e, self.reducer);
+        Fold { e, axes: self.axes, reducer, keepdims: self.keepdims }
+    }
+}
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     type Elem = R::Out;

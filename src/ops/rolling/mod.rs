@@ -38,7 +38,7 @@ use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
-    Freedom, Max, Mean, Min, Reducer, StandardDeviation, Sum, Variance, VisitReducer,
+    Max, Mean, Min, Reducer, Reduces, StandardDeviation, Sum, Variance, VisitReducer,
 };
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -244,23 +244,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
         Deferred::new(Rolled { e, extent, reducer })
     }
 
-    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::rolling::Rolling;
-    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-    /// assert_eq!(t.rolling(0, 2).var().ddof(1).to_vec()?, [2.0, 0.0, 18.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn ddof(self, ddof: usize) -> Self
-    where
-        R: Freedom,
-    {
-        let Rolled { e, extent, reducer } = self.operation;
-        Deferred::new(Rolled { e, extent, reducer: reducer.with_ddof(ddof) })
-    }
-
     /// Skips NaN, and gives `otherwise` for windows of fewer than `count` other elements.
     ///
     /// ```
@@ -287,6 +270,20 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
 }
 
 impl<E, R> Sealed for Rolled<E, R> {}
+
+impl<E: Expr, R: Reducer<E::Elem>> Reduces for Rolled<E, R> {
+    type Expr = E;
+    type Reducer = R;
+    type Of<A: Expr, Q: Reducer<A::Elem>> = Rolled<A, Q>;
+
+    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
+        self,
+        change: impl FnOnce(E, R) -> (A, Q),
+    ) -> Rolled<A, Q> {
+        let (e, reducer) = change(self.e, self.reducer);
+        Rolled { e, extent: self.extent, reducer }
+    }
+}
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     type Elem = R::Out;

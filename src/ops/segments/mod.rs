@@ -25,7 +25,7 @@ use crate::kernel::{Filled, inner};
 use crate::map::Select;
 use crate::memory::{list, sort_by, try_with_capacity, zeros};
 use crate::ops::along::{Along, shape_of};
-use crate::ops::reduce::{Freedom, Reducer};
+use crate::ops::reduce::{Reducer, Reduces};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use cuts::Cuts;
@@ -168,28 +168,21 @@ pub struct Segmented<E, R> {
 /// A [`Segmented`], not yet computed.
 pub type LazySegments<E, R> = Deferred<Segmented<E, R>>;
 
-impl<E: Expr, R: Reducer<E::Elem>> LazySegments<E, R> {
-    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::reduce::Variance;
-    /// use lensor::segments::Segments;
-    /// let t = Tensor::from(vec![1.0, 3.0, 2.0, 6.0]);
-    /// let spread = t.fold_by_key(0, [0, 0, 1, 1], 2, Variance::default()).ddof(1);
-    /// assert_eq!(spread.to_vec()?, [2.0, 8.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn ddof(self, ddof: usize) -> Self
-    where
-        R: Freedom,
-    {
-        let Segmented { e, axis, parts, reducer } = self.operation;
-        Deferred::new(Segmented { e, axis, parts, reducer: reducer.with_ddof(ddof) })
+impl<E, R> Sealed for Segmented<E, R> {}
+
+impl<E: Expr, R: Reducer<E::Elem>> Reduces for Segmented<E, R> {
+    type Expr = E;
+    type Reducer = R;
+    type Of<A: Expr, Q: Reducer<A::Elem>> = Segmented<A, Q>;
+
+    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
+        self,
+        change: impl FnOnce(E, R) -> (A, Q),
+    ) -> Segmented<A, Q> {
+        let (e, reducer) = change(self.e.0, self.reducer);
+        Segmented { e: Lazy(e), axis: self.axis, parts: self.parts, reducer }
     }
 }
-
-impl<E, R> Sealed for Segmented<E, R> {}
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     type Elem = R::Out;

@@ -16,7 +16,7 @@ pub use outputs::{OutputRows, SharedRagged, WholeRagged};
 
 use super::Stretch;
 use super::expr::IntoRagged;
-use super::form::{Extent, Extents, join_kinds, shape_of};
+use super::form::{Extent, Extents, check_mask, join_kinds, shape_of};
 use super::views::nothing_crosses;
 use crate::error::{Error, Result};
 use crate::expr::Explanation;
@@ -318,11 +318,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     fn check_mask(&self, Kinds { loops, .. }: &Kinds) -> Result<()> {
         let Some(mask) = self.0.mask.extents()? else { return Ok(()) };
         let argument = <I as cores::Inputs>::COUNT + 1;
-        if join_kinds(loops, &mask, argument)? != *loops {
-            let (shape, so_far) = (shape_of(&mask), shape_of(loops));
-            return Err(Error::Operands { argument, axis: 0, shape, so_far, left: false });
-        }
-        Ok(())
+        check_mask(loops, &mask, argument, false)
     }
 
     /// The operands in memory, all calls, and where their results go, which is held by `accept` against destinations

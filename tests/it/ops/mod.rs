@@ -7,6 +7,8 @@ mod assign;
 #[cfg(feature = "quickcheck")]
 mod compare;
 mod einsum;
+#[cfg(feature = "quickcheck")]
+mod filtered;
 mod generate;
 #[cfg(feature = "quickcheck")]
 mod indexing;

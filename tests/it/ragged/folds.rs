@@ -1,7 +1,7 @@
 //! Folds against lists in lists, and against dense folds of the elements of each row, bit for bit.
 
 use super::chains::chain;
-use super::expressions::{pairs, partner};
+use super::expressions::{joint_kinds, pairs, partner};
 use super::model::{Item, Model, Refused, evaluated, random_kinds, read};
 use crate::support::Random;
 use lensor::Reduce as _;
@@ -153,7 +153,7 @@ quickcheck! {
         true
     }
 
-    /// A mask that stretches; sums that take part in expressions.
+    /// A mask that stretches, or is refused; sums that take part in expressions.
     fn folds_stand_in_expressions(seed: u64) -> bool {
         let mut random = Random(seed);
         let mut kinds = random_kinds(&mut random);
@@ -172,6 +172,15 @@ quickcheck! {
         let mask = other.map(|x| x % 2000 == 0);
         let built = mask.build(true, &mut random);
         let found = (&r).sum(last).filter(&built).eval();
+        // The elements are not repeated for a mask.
+        let kinds = joint_kinds(&a.kinds, &mask.kinds, 2);
+        let stays = |kinds: &Vec<Option<usize>>| {
+            let own = a.kinds.iter().zip(kinds);
+            kinds.len() == a.rank() && { own }.all(|(own, joint)| own.is_none() || own == joint)
+        };
+        if kinds.is_ok_and(|kinds| !stays(&kinds)) {
+            return matches!(found, Err(Error::Operands { argument: 2, .. }));
+        }
         match (found, pairs(&a, &mask, false, 2)) {
             (Ok(found), Ok(both)) if is_legal(&both.kinds, &[last]) => {
                 let all = gathered(&both, &[last], false);

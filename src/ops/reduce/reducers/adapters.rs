@@ -41,6 +41,11 @@ macro_rules! delegate {
             $inner.undefined(state)
         }
 
+        #[inline]
+        fn is_of_none(&$self, state: &Self::State) -> bool {
+            $inner.is_of_none(state)
+        }
+
         #[inline(always)]
         fn first_at(&$self, x: $T, position: usize) -> Self::State {
             $inner.first_at(x, position)
@@ -165,6 +170,13 @@ macro_rules! selecting {
                 match state {
                     Taken::Some(state) => self.0.undefined(state),
                     Taken::None(_) => (self.0.empty().is_none() && !$lone).then_some(Undefined::Empty),
+                }
+            }
+
+            fn is_of_none(&self, state: &Self::State) -> bool {
+                match state {
+                    Taken::Some(state) => self.0.is_of_none(state),
+                    Taken::None(_) => true,
                 }
             }
 

@@ -1,6 +1,7 @@
 //! Results that may be missing.
 
 use super::super::{Reducer, Undefined};
+use super::adapters::delegate;
 
 /// A reducer that gives `None` where there is no result, as for the maximum of no elements, instead of an error.
 ///
@@ -18,7 +19,7 @@ use super::super::{Reducer, Undefined};
 pub struct Maybe<R>(pub R);
 
 impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
-    /// `None` of no elements, unless these have a state.
+    /// `None` of no elements.
     type State = Option<R::State>;
     type Out = Option<R::Out>;
     const COMMUTATIVE: bool = R::COMMUTATIVE;
@@ -26,7 +27,7 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     const POSITIONS: bool = R::POSITIONS;
 
     fn empty(&self) -> Option<Self::State> {
-        Some(self.0.empty())
+        Some(None)
     }
 
     #[inline(always)]
@@ -62,8 +63,13 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
 
     #[inline(always)]
     fn finish(&self, state: Self::State) -> Self::Out {
+        let state = state.or_else(|| self.0.empty());
         let state = state.filter(|state| self.0.undefined(state).is_none());
         state.map(|state| self.0.finish(state))
+    }
+
+    fn is_of_none(&self, state: &Self::State) -> bool {
+        state.as_ref().is_none_or(|state| self.0.is_of_none(state))
     }
 
     #[inline(always)]
@@ -93,5 +99,56 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     #[inline(always)]
     fn fold(&self, run: &[T], position: usize) -> Self::State {
         Some(self.0.fold(run, position))
+    }
+
+    #[inline(always)]
+    fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
+        Some(self.0.fold_few(run, count))
+    }
+
+    #[inline(always)]
+    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
+        let mut found = Vec::new();
+        self.0.fold_columns(rows, position, &mut found);
+        states.clear();
+        states.extend(found.into_iter().map(Some));
+    }
+}
+
+/// A reducer that gives a value where there are no elements, or none is left.
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::reduce::{Max, Or, Reduce};
+/// let none = Tensor::from_vec([2, 0], vec![0_u8; 0])?;
+/// assert_eq!(none.fold(1, Or::new(Max, 7)).eval()?.to_vec()?, [7, 7]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Or<R, U> {
+    reducer: Maybe<R>,
+    value: U,
+}
+
+impl<R, U> Or<R, U> {
+    /// `value` where `reducer` folds no elements.
+    pub fn new(reducer: R, value: U) -> Self {
+        Self { reducer: Maybe(reducer), value }
+    }
+}
+
+impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T, Out = U>> Reducer<T> for Or<R, U> {
+    type State = Option<R::State>;
+    type Out = U;
+    const COMMUTATIVE: bool = R::COMMUTATIVE;
+    const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const POSITIONS: bool = R::POSITIONS;
+    const SEVERAL: bool = R::SEVERAL;
+
+    delegate!(T, self => self.reducer);
+
+    fn finish(&self, state: Self::State) -> U {
+        let state = Some(state).filter(|state| !self.reducer.is_of_none(state));
+        state.and_then(|state| self.reducer.finish(state)).unwrap_or(self.value)
     }
 }

@@ -16,7 +16,7 @@ mod tuples;
 pub use adapters::{Filtered, Mapped, SkipNan};
 pub use by_element::Summable;
 pub use extrema::{ArgMax, ArgMin, Max, Min, PeakToPeak};
-pub use maybe::Maybe;
+pub use maybe::{Maybe, Or};
 pub use moments::{Covariance, Freedom, Mean, StandardDeviation, Variance};
 pub use norms::{LogSumExp, Norm, NormL1, NormMax};
 pub use sums::{

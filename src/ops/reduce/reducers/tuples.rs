@@ -42,6 +42,10 @@ macro_rules! tuples {
                 None$(.or_else(|| self.$k.undefined(&state.$k)))*
             }
 
+            fn is_of_none(&self, state: &Self::State) -> bool {
+                true $(&& self.$k.is_of_none(&state.$k))*
+            }
+
             #[inline(always)]
             fn first_at(&self, x: T, position: usize) -> Self::State {
                 ($(self.$k.first_at(x, position),)*)

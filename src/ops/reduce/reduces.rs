@@ -1,0 +1,116 @@
+//! What can be said of all that folds by a reducer, whether whole axes, windows, segments or up to each element.
+
+use super::{Filtered, Freedom, Mapped, Or, Reducer};
+use crate::compute::{Compute, Deferred};
+use crate::expr::sealed::Sealed;
+use crate::expr::{Apply, Expr, IntoExpr, Op};
+
+/// Brings operands together as a tuple.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pair;
+
+impl<X: Copy + Send + Sync> Op<X> for Pair {
+    type Out = X;
+
+    #[inline(always)]
+    fn call(&self, x: X) -> X {
+        x
+    }
+}
+
+/// An expression and another operand, brought together.
+pub type Paired<E, X> = Apply<Pair, (E, <X as IntoExpr>::Expr)>;
+
+/// An operation that folds an expression by a reducer. Sealed.
+pub trait Reduces: Compute + Sealed + Sized {
+    /// What is folded.
+    type Expr: Expr;
+    /// What it is folded by.
+    type Reducer: Reducer<<Self::Expr as Expr>::Elem>;
+    /// The same operation of another expression, by another reducer.
+    type Of<E: Expr, R: Reducer<E::Elem>>: Compute<Elem = R::Out>;
+
+    /// The same operation of what `change` makes of the expression and the reducer.
+    #[doc(hidden)]
+    fn rebuild<E: Expr, R: Reducer<E::Elem>>(
+        self,
+        change: impl FnOnce(Self::Expr, Self::Reducer) -> (E, R),
+    ) -> Self::Of<E, R>;
+}
+
+/// Type of the results of an operation.
+type Out<O> = <<O as Reduces>::Reducer as Reducer<<<O as Reduces>::Expr as Expr>::Elem>>::Out;
+
+/// What is said of a fold, a scan, windows or segments before it is computed.
+impl<O: Reduces> Deferred<O> {
+    /// Takes only the elements beside which `mask` is true. The others are skipped, whatever they are.
+    ///
+    /// The mask is stretched to the operand as operators do; one that the operand would have to be stretched to is
+    /// [`Error::Operands`](crate::Error::Operands) when the result is computed.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
+    /// let first_column = Tensor::from_vec([2], vec![true, false])?;
+    /// assert_eq!(t.sum(..).filter(&first_column).item()?, 4);
+    /// assert_eq!(t.cumsum(1).filter(t.greater(1)).to_vec()?, [0, 2, 3, 7]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn filter<M: IntoExpr<Elem = bool>>(
+        self,
+        mask: M,
+    ) -> Deferred<O::Of<Paired<O::Expr, M>, Filtered<O::Reducer>>> {
+        Deferred::new(self.operation.rebuild(|e, reducer| {
+            let mask = mask.into_expr();
+            let made = e.shape().and_then(|shape| shape.check_mask(&mask.shape()?, 2));
+            (Apply::made(made, Pair, (e, mask)), Filtered(reducer))
+        }))
+    }
+
+    /// Gives `value` where there are no elements, or none is left of those that were filtered, or skipped as NaN.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(t.max(1).filter(t.greater(2)).or(0).to_vec()?, [0, 4]);
+    /// assert_eq!(t.rolling(1, 1).max().filter(t.greater(2)).or(0).to_vec()?, [0, 0, 3, 4]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn or(self, value: Out<O>) -> Deferred<O::Of<O::Expr, Or<O::Reducer, Out<O>>>> {
+        Deferred::new(self.operation.rebuild(|e, reducer| (e, Or::new(reducer, value))))
+    }
+
+    /// Divides by the number of elements less `ddof`: 0 unless said otherwise, for all there is, 1 for a sample.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 3.0], [2.0, 6.0]])?;
+    /// assert_eq!(t.var(1).ddof(1).to_vec()?, [2.0, 8.0]);
+    /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
+    /// assert_eq!(t.rolling(0, 2).var().ddof(1).to_vec()?, [2.0, 0.0, 18.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn ddof(self, ddof: usize) -> Deferred<O::Of<O::Expr, O::Reducer>>
+    where
+        O::Reducer: Freedom,
+    {
+        Deferred::new(self.operation.rebuild(|e, reducer| (e, reducer.with_ddof(ddof))))
+    }
+
+    /// Sends every result through a function, in the same pass.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [6.0, 8.0]])?;
+    /// let lengths = (&t * &t).sum(1).map(f64::sqrt);
+    /// assert_eq!(lengths.eval()?.to_vec()?, [5.0, 10.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn map<U, F>(self, function: F) -> Deferred<O::Of<O::Expr, Mapped<O::Reducer, F>>>
+    where
+        U: Copy + Send + Sync,
+        F: Fn(Out<O>) -> U + Send + Sync,
+    {
+        Deferred::new(self.operation.rebuild(|e, reducer| (e, Mapped { reducer, function })))
+    }
+}
