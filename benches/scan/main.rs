@@ -249,7 +249,7 @@ fn segments(bench: &mut Bench, n: usize, data: &[f64]) {
             }
         }
     };
-    let sums = || t.fold_segments(1, &offsets, lensor::reduce::Sum);
+    let sums = || t.segments(1, &offsets).fold(lensor::reduce::Sum);
     sums().assign_to(&mut ours).expect("sums");
     loops(&mut naive);
     check(name, ours.storage(), &naive);

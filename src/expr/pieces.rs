@@ -2,7 +2,7 @@
 
 use super::{Expr, IntoExpr, Lazy, check_copies, prepare};
 use crate::error::{Error, Result};
-use crate::map::{IntoMask, Mask, Select};
+use crate::map::{IntoMask, IntoNumbers, Mask, Select};
 use crate::shape::Shape;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -279,17 +279,30 @@ pub(crate) fn moved(mut error: Error, ranges: &[Range<usize>]) -> Error {
     error
 }
 
+/// A list, unless it has another rank than 1.
+fn of_list<E: Expr>(e: E) -> Result<Lazy<E>> {
+    let shape = e.shape()?;
+    match shape.rank() {
+        1 => Ok(Lazy(e)),
+        _ => Err(Error::ExpectedRank { expected: 1, shape: shape.to_vec() }),
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<X: IntoExpr<Elem = usize>> IntoNumbers for X {
+    fn into_numbers(self) -> Result<Vec<usize>> {
+        let numbers = of_list(self.into_expr())?.to_vec()?;
+        Ok(numbers)
+    }
+}
+
 /// Most elements of a mask that are evaluated at once.
 const MASK_PIECE: usize = 1 << 16;
 
 #[diagnostic::do_not_recommend]
 impl<X: IntoExpr<Elem = bool>> IntoMask for X {
     fn into_mask(self) -> Result<Mask> {
-        let (e, mut mask) = (Lazy(self.into_expr()), Mask::empty());
-        let shape = e.shape()?;
-        if shape.rank() != 1 {
-            return Err(Error::ExpectedRank { expected: 1, shape: shape.to_vec() });
-        }
+        let (e, mut mask) = (of_list(self.into_expr())?, Mask::empty());
         for_each_piece(&e, MASK_PIECE, |piece| mask.append(piece))?;
         Ok(mask)
     }

@@ -5,11 +5,11 @@ use super::expr::IntoRagged;
 use super::reduce::{RaggedFold, RaggedReduction};
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, IntoAxes, LogSumExp, Max, Mean, Min, Norm, PeakToPeak,
-    Product, Reducer, SkipNan, StandardDeviation, Sum, Variance,
+    Product, Reducer, SkipNan, StandardDeviation, Sum, Variance, named_folds,
 };
 
-macro_rules! folds {
-    ($($(#[$doc:meta])* $name:ident: $Reducer:ty = $value:expr;)*) => {
+macro_rules! of_rows {
+    ($($name:ident: $Reducer:ty = $value:expr;)*) => {
         /// Folds of ragged tensors and expressions as methods. Each is lazy, and fused with the expression it folds.
         ///
         /// Axes may be any of those at the end, a var axis before fixed ones, fixed axes behind the last var axis, or one
@@ -42,7 +42,7 @@ macro_rules! folds {
             }
 
             $(
-                $(#[$doc])*
+                #[doc = concat!("[`Reduce::", stringify!($name), "`](crate::ops::reduce::Reduce::", stringify!($name), ") of ragged elements.")]
                 fn $name(self, axes: impl IntoAxes) -> RaggedReduction<Self::Expr, $Reducer>
                 where
                     $Reducer: Reducer<Self::Elem>,
@@ -54,56 +54,7 @@ macro_rules! folds {
     };
 }
 
-folds! {
-    /// Sum, 0 of no items; see [`Sum`].
-    sum: Sum = Sum;
-    /// Product, 1 of no items; see [`Product`].
-    prod: Product = Product;
-    /// Arithmetic mean.
-    mean: Mean = Mean;
-    /// Smallest element, NaN if one is.
-    min: Min = Min;
-    /// Largest element, NaN if one is.
-    max: Max = Max;
-    /// Largest less smallest.
-    ptp: PeakToPeak = PeakToPeak;
-    /// Position of the first smallest element among those that are folded to one result.
-    argmin: ArgMin = ArgMin;
-    /// Position of the first largest element among those that are folded to one result.
-    argmax: ArgMax = ArgMax;
-    /// Whether some element is true.
-    any: Any = Any;
-    /// Whether all elements are true.
-    all: All = All;
-    /// Number of elements that are not 0.
-    count_nonzero: CountNonzero = CountNonzero;
-    /// Euclidean norm.
-    norm: Norm = Norm;
-    /// Logarithm of the sum of exponentials.
-    logsumexp: LogSumExp = LogSumExp;
-    /// Variance, without a correction; see [`RaggedReduction::ddof`](DeferredRagged::ddof).
-    var: Variance = Variance::default();
-    /// Standard deviation, without a correction; see [`RaggedReduction::ddof`](DeferredRagged::ddof).
-    std: StandardDeviation = StandardDeviation::default();
-    /// Sum of the elements that are not NaN.
-    nan_sum: SkipNan<Sum> = SkipNan(Sum);
-    /// Product of the elements that are not NaN.
-    nan_prod: SkipNan<Product> = SkipNan(Product);
-    /// Arithmetic mean of the elements that are not NaN; NaN if none is.
-    nan_mean: SkipNan<Mean> = SkipNan(Mean);
-    /// Smallest of the elements that are not NaN; NaN if none is.
-    nan_min: SkipNan<Min> = SkipNan(Min);
-    /// Largest of the elements that are not NaN; NaN if none is.
-    nan_max: SkipNan<Max> = SkipNan(Max);
-    /// Position of the first smallest of the elements that are not NaN.
-    nan_argmin: SkipNan<ArgMin> = SkipNan(ArgMin);
-    /// Position of the first largest of the elements that are not NaN.
-    nan_argmax: SkipNan<ArgMax> = SkipNan(ArgMax);
-    /// As [`Self::var`], of the elements that are not NaN; NaN if none is.
-    nan_var: SkipNan<Variance> = SkipNan(Variance::default());
-    /// As [`Self::std`], of the elements that are not NaN; NaN if none is.
-    nan_std: SkipNan<StandardDeviation> = SkipNan(StandardDeviation::default());
-}
+named_folds!(of_rows);
 
 /// Gives a trait of operations to all that they are called on.
 macro_rules! for_ragged {

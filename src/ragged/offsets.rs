@@ -3,6 +3,7 @@
 use super::table::{Exact, Numbers, Owner, Table, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
+use crate::map::IntoNumbers;
 use crate::memory::{list, push, try_with_capacity};
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Range;
@@ -83,6 +84,12 @@ pub struct Offsets {
     base: usize,
     /// The row of each item whose number is a multiple of [`INDEX`].
     index: Arc<OnceLock<Vec<usize>>>,
+}
+
+impl IntoNumbers for &Offsets {
+    fn into_numbers(self) -> Result<Vec<usize>> {
+        self.numbers()
+    }
 }
 
 impl Offsets {

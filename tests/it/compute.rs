@@ -60,7 +60,7 @@ fn an_operand_has_the_values_it_has_by_itself() {
     assert_eq!(whole.to_vec(), ((&t - &mean) / &std).to_vec());
     let sorted = t.sum(0) + t.cumsum(0).select((1,)).unwrap();
     assert_eq!(sorted.to_vec().unwrap(), [8.0, 14.0, 20.0]);
-    let parts = t.fold_segments(1, [0, 1, 3], lensor::reduce::Sum);
+    let parts = t.segments(1, [0, 1, 3]).fold(lensor::reduce::Sum);
     assert_eq!((10.0 * parts).to_vec().unwrap(), [10.0, 80.0, 30.0, 90.0]);
     assert_eq!((-t.rolling(1, 2).max()).to_vec().unwrap(), [-2.0, -6.0, -5.0, -5.0]);
     assert_eq!((2.0 - t.sum(1)).sqrt().abs().shape().unwrap(), [2]);
@@ -232,7 +232,7 @@ fn results_go_to_views_box_by_box() {
         agree(t.rolling(axis, 2).centred().edge(WindowEdge::Cut).max());
         let groups = [7, 100, 60][axis];
         let keys: Vec<usize> = (0..t.shape()[axis]).map(|k| k % groups).collect();
-        agree(t.fold_by_key(axis, &keys, groups, CountNonzero));
+        agree(t.by_key(axis, &keys, groups).fold(CountNonzero));
         agree(t.sort(axis, Ascending));
         agree(t.argsort(axis, Ascending));
         agree(t.quantiles(axis, &vec![0.1; [2, 80, 40][axis]], Interpolation::Linear));

@@ -57,7 +57,7 @@ fn numbers<T: Number, S: Reader<Elem = T>>(a: &Tensor<S>) -> Result<()> {
     assert_eq!(a.cumprod(1).to_vec()?, total(&[1, 2, 3, 12]));
     assert_eq!(a.cummax(0).to_vec()?, of(&[1, 2, 3, 4]));
     assert_eq!(a.rolling(1, 2).sum().to_vec()?, total(&[3, 7]));
-    assert_eq!(a.fold_segments(0, [0, 2], Sum).to_vec()?, total(&[4, 6]));
+    assert_eq!(a.segments(0, [0, 2]).fold(Sum).to_vec()?, total(&[4, 6]));
 
     // Lanes and products.
     assert_eq!(a.sort(1, SortOrder::Descending).to_vec()?, of(&[2, 1, 4, 3]));

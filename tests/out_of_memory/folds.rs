@@ -67,18 +67,18 @@ pub(crate) fn scanning() {
     every_shortage("narrow windows", 1, || (&table).rolling(0, 9).min().eval());
 
     let offsets: Vec<usize> = (0..=COUNT / 2).map(|k| 2 * k).collect();
-    every_shortage("segments", 0, || (&flat).fold_segments(0, &offsets, WrappingSum).eval());
+    every_shortage("segments", 0, || (&flat).segments(0, &offsets).fold(WrappingSum).eval());
     let keys: Vec<usize> = (0..COUNT).map(|k| k * 7919 % 1000).collect();
-    every_shortage("fold_by_key", 1, || (&flat).fold_by_key(0, &keys, 1000, Max).eval());
+    every_shortage("fold_by_key", 1, || (&flat).by_key(0, &keys, 1000).fold(Max).eval());
     every_shortage("group_by", 2, || {
-        let (found, sums) = (&flat).group_by(0, &keys, WrappingSum)?;
-        Ok((found, sums.eval()?))
+        let (found, groups) = (&flat).group_by(0, &keys)?;
+        Ok((found, groups.fold(WrappingSum).eval()?))
     });
     for axis in [0, 1] {
         let offsets = [0, 1, 100, SIDE];
-        every_shortage("segments of rows", 0, || small.fold_segments(axis, offsets, Sum).eval());
+        every_shortage("segments of rows", 0, || small.segments(axis, offsets).fold(Sum).eval());
         every_shortage("keys of rows", 0, || {
-            small.fold_by_key(axis, &keys[..SIDE], 1000, Sum).eval()
+            small.by_key(axis, &keys[..SIDE], 1000).fold(Sum).eval()
         });
     }
 }

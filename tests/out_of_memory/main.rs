@@ -276,7 +276,7 @@ fn in_threads() {
     every_shortage("long windows of many", 1, || (&flat).rolling(0, 1000).fold(Max).eval());
     let offsets: Vec<usize> = (0..=COUNT / 2).map(|k| 2 * k).collect();
     every_shortage("segments of many", 2, || {
-        (&flat).fold_segments(0, &offsets, WrappingSum).eval()
+        (&flat).segments(0, &offsets).fold(WrappingSum).eval()
     });
     let (a, b) = (sparse::every(COUNT, 3), sparse::every(COUNT, 2));
     every_shortage("sparse sum of many", 2, || (&a + &b).eval_sparse().map(sparse::parts));

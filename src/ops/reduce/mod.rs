@@ -41,6 +41,7 @@ mod reducers;
 mod reduces;
 mod reduction;
 mod sparse;
+mod table;
 mod tasks;
 mod tree;
 
@@ -51,6 +52,7 @@ pub use reducers::*;
 pub use reduces::{Pair, Paired, Reduces};
 pub(crate) use reduction::fold_dense;
 pub use reduction::{Fold, Reduction};
+pub(crate) use table::named_folds;
 pub(crate) use tasks::undefined;
 pub(crate) use tree::Pairwise;
 

@@ -38,7 +38,8 @@ use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
-    Max, Mean, Min, Reducer, Reduces, StandardDeviation, Sum, Variance, VisitReducer,
+    All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
+    Reducer, Reduces, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, named_folds,
 };
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -89,10 +90,10 @@ pub struct Windows<E> {
     extent: Extent,
 }
 
-macro_rules! folds {
-    ($($(#[$doc:meta])* $method:ident: $Reducer:ty = $value:expr;)*) => { $(
-        $(#[$doc])*
-        pub fn $method(self) -> LazyRolling<E, $Reducer>
+macro_rules! of_windows {
+    ($($name:ident: $Reducer:ty = $value:expr;)*) => { $(
+        #[doc = concat!("[`Reduce::", stringify!($name), "`](crate::ops::reduce::Reduce::", stringify!($name), ") of each window.")]
+        pub fn $name(self) -> LazyRolling<E, $Reducer>
         where
             $Reducer: Reducer<E::Elem>,
         {
@@ -145,68 +146,7 @@ impl<E: Expr> Windows<E> {
         Deferred::new(Rolled { e: self.e, extent: self.extent, reducer })
     }
 
-    folds! {
-        /// The sum of each window; of integers in 64 bits, [`Error::Overflow`] if one does not fit.
-        ///
-        /// ```
-        /// # use lensor::prelude::*;
-        /// # use lensor::rolling::Rolling;
-        /// let t = Tensor::from(vec![1, 2, 3, 4]);
-        /// assert_eq!(t.rolling(0, 2).sum().eval()?.to_vec()?, [3_i64, 5, 7]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        sum: Sum = Sum;
-        /// The mean of each window.
-        ///
-        /// ```
-        /// # use lensor::prelude::*;
-        /// # use lensor::rolling::Rolling;
-        /// let t = Tensor::from(vec![1.0, 2.0, 4.0, 8.0]);
-        /// assert_eq!(t.rolling(0, 2).mean().eval()?.to_vec()?, [1.5, 3.0, 6.0]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        mean: Mean = Mean;
-        /// The smallest element of each window, NaN if there is one.
-        ///
-        /// ```
-        /// # use lensor::prelude::*;
-        /// # use lensor::rolling::Rolling;
-        /// let t = Tensor::from(vec![3, 1, 2, 4]);
-        /// assert_eq!(t.rolling(0, 2).min().eval()?.to_vec()?, [1, 1, 2]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        min: Min = Min;
-        /// The largest element of each window, NaN if there is one.
-        ///
-        /// ```
-        /// # use lensor::prelude::*;
-        /// # use lensor::rolling::Rolling;
-        /// let t = Tensor::from(vec![3, 1, 2, 4]);
-        /// assert_eq!(t.rolling(0, 2).max().eval()?.to_vec()?, [3, 2, 4]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        max: Max = Max;
-        /// The variance of each window, of which [`Deferred::ddof`] says how many degrees of freedom are lost.
-        ///
-        /// ```
-        /// # use lensor::prelude::*;
-        /// # use lensor::rolling::Rolling;
-        /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-        /// assert_eq!(t.rolling(0, 2).var().to_vec()?, [1.0, 0.0, 9.0]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        var: Variance = Variance::default();
-        /// The standard deviation of each window: the square root of [`Self::var`].
-        ///
-        /// ```
-        /// # use lensor::prelude::*;
-        /// # use lensor::rolling::Rolling;
-        /// let t = Tensor::from(vec![1.0, 3.0, 3.0, 9.0]);
-        /// assert_eq!(t.rolling(0, 2).std().to_vec()?, [1.0, 0.0, 3.0]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        std: StandardDeviation = StandardDeviation::default();
-    }
+    named_folds!(of_windows);
 }
 
 /// A fold of every window along an axis. The operand is computed block by block, or copied first where blocks of storage

@@ -2,14 +2,12 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::reduce::{Max, Sum};
-//! use lensor::segments::Segments;
 //! let t = Tensor::from(vec![1, 2, 3, 4]);
-//! assert_eq!(t.fold_segments(0, [0, 1, 4], Sum).eval()?.to_vec()?, [1_i64, 9]);
-//! assert_eq!(t.fold_by_key(0, [1, 0, 1, 0], 2, Max).eval()?.to_vec()?, [4, 3]);
+//! assert_eq!(t.segments(0, [0, 1, 4]).sum().to_vec()?, [1_i64, 9]);
+//! assert_eq!(t.by_key(0, [1, 0, 1, 0], 2).max().to_vec()?, [4, 3]);
 //!
-//! let (names, sums) = t.group_by(0, &["b", "a", "b", "b"], Sum)?;
-//! assert_eq!((names, sums.eval()?.to_vec()?), (vec!["a", "b"], vec![2_i64, 8]));
+//! let (names, groups) = t.group_by(0, ["b", "a", "b", "b"])?;
+//! assert_eq!((names, groups.sum().to_vec()?), (vec!["a", "b"], vec![2_i64, 8]));
 //! # Ok::<(), Error>(())
 //! ```
 
@@ -22,10 +20,13 @@ use crate::expr::{
     Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, first_error, selectors_around,
 };
 use crate::kernel::{Filled, inner};
-use crate::map::Select;
+use crate::map::{IntoNumbers, Select};
 use crate::memory::{list, sort_by, try_with_capacity, zeros};
 use crate::ops::along::{Along, shape_of};
-use crate::ops::reduce::{Reducer, Reduces};
+use crate::ops::reduce::{
+    All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
+    Reducer, Reduces, SkipNan, StandardDeviation, Sum, Variance, named_folds,
+};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use cuts::Cuts;
@@ -44,8 +45,8 @@ use std::ops::Range;
 /// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
 /// evaluation of the operand reports, see [`Lazy::eval`].
 pub trait Segments: IntoExpr + Sized {
-    /// Folds the segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give
-    /// `n` results.
+    /// The segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give `n` results. What to do
+    /// with them is said next.
     ///
     /// What lies before the first offset and after the last is left out. A segment without elements has
     /// the result of no elements, as 0 for a sum; for a reducer without one it is
@@ -53,57 +54,37 @@ pub trait Segments: IntoExpr + Sized {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::Sum;
-    /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2, 3, 4], [5, 6, 7, 8]])?;
-    /// let sums = t.fold_segments(1, [0, 2, 2, 4], Sum).eval()?;
+    /// let sums = t.segments(1, [0, 2, 2, 4]).sum().eval()?;
     /// assert_eq!(sums.shape(), [2, 3]);
     /// assert_eq!(sums.to_vec()?, [3_i64, 0, 7, 11, 0, 15]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn fold_segments<R>(
-        self,
-        axis: usize,
-        offsets: impl AsRef<[usize]>,
-        reducer: R,
-    ) -> LazySegments<Self::Expr, R>
-    where
-        R: Reducer<Self::Elem>,
-    {
-        let parts = list(offsets.as_ref().iter().copied()).map(Parts::Offsets);
-        Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
+    fn segments(self, axis: usize, offsets: impl IntoNumbers) -> Parts<Self::Expr> {
+        let cut = offsets.into_numbers().map(Cut::Offsets);
+        Parts { e: self.into_expr(), axis, cut }
     }
 
-    /// Folds elements with the same key: result `g` along `axis` is that of the elements, in order, whose
+    /// Elements with the same key: result `g` along `axis` is that of the elements, in order, whose
     /// key is `g`. There is one key for each element along `axis`, and there are `groups` results.
     ///
-    /// A group without elements is as a segment without elements, see [`Self::fold_segments`].
+    /// A group without elements is as a segment without elements, see [`Self::segments`].
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::Sum;
-    /// use lensor::segments::Segments;
     /// let t = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
-    /// assert_eq!(t.fold_by_key(0, [1, 0, 1], 2, Sum).eval()?.to_vec()?, [3_i64, 4, 6, 8]);
+    /// assert_eq!(t.by_key(0, [1, 0, 1], 2).sum().to_vec()?, [3_i64, 4, 6, 8]);
+    /// let kinds = Tensor::from(vec![7, 3, 7]).unique()?;
+    /// assert_eq!(t.by_key(0, &kinds.inverse, 2).max().to_vec()?, [3, 4, 5, 6]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn fold_by_key<R>(
-        self,
-        axis: usize,
-        keys: impl AsRef<[usize]>,
-        groups: usize,
-        reducer: R,
-    ) -> LazySegments<Self::Expr, R>
-    where
-        R: Reducer<Self::Elem>,
-    {
-        let keys = list(keys.as_ref().iter().copied());
-        let parts = keys.map(|keys| Parts::Keys { keys, groups });
-        Deferred::new(Segmented { e: Lazy(self.into_expr()), axis, parts, reducer })
+    fn by_key(self, axis: usize, keys: impl IntoNumbers, groups: usize) -> Parts<Self::Expr> {
+        let cut = keys.into_numbers().map(|keys| Cut::Keys { keys, groups });
+        Parts { e: self.into_expr(), axis, cut }
     }
 
-    /// Folds elements with the same key, of any ordered type: gives the keys that occur, ascending, and
-    /// one result along `axis` for each.
+    /// Elements with the same key, of any ordered type: gives the keys that occur, ascending, and
+    /// groups with one result along `axis` for each.
     ///
     /// # Errors
     ///
@@ -111,23 +92,18 @@ pub trait Segments: IntoExpr + Sized {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::Mean;
-    /// use lensor::segments::Segments;
     /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0]);
-    /// let (months, means) = t.group_by(0, &[12, 1, 12, 2], Mean)?;
+    /// let (months, groups) = t.group_by(0, [12, 1, 12, 2])?;
     /// assert_eq!(months, [1, 2, 12]);
-    /// assert_eq!(means.eval()?.to_vec()?, [2.0, 4.0, 2.0]);
+    /// assert_eq!(groups.mean().to_vec()?, [2.0, 4.0, 2.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn group_by<K: Ord + Clone, R>(
+    fn group_by<K: Ord + Clone>(
         self,
         axis: usize,
-        keys: &[K],
-        reducer: R,
-    ) -> Result<Grouped<K, Self::Expr, R>>
-    where
-        R: Reducer<Self::Elem>,
-    {
+        keys: impl AsRef<[K]>,
+    ) -> Result<(Vec<K>, Parts<Self::Expr>)> {
+        let keys = keys.as_ref();
         let mut order = list(0..keys.len())?;
         sort_by(&mut order, &mut Vec::new(), |&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)))?;
         let kinds = || order.chunk_by(|&a, &b| keys[a] == keys[b]);
@@ -136,22 +112,57 @@ pub trait Segments: IntoExpr + Sized {
             found.extend(kind.first().map(|&first| keys[first].clone()));
             kind.iter().for_each(|&k| numbers[k] = number);
         }
-        let parts = Ok(Parts::Keys { keys: numbers, groups: found.len() });
-        let groups = Segmented { e: Lazy(self.into_expr()), axis, parts, reducer };
-        Ok((found, Deferred::new(groups)))
+        let cut = Ok(Cut::Keys { keys: numbers, groups: found.len() });
+        Ok((found, Parts { e: self.into_expr(), axis, cut }))
     }
 }
 
 crate::compute::for_operands!(Segments);
 
-/// The keys that occur, ascending, and a fold of the elements with each; see [`Segments::group_by`].
-pub type Grouped<K, E, R> = (Vec<K>, LazySegments<E, R>);
+/// Parts of an axis, see [`Segments`].
+#[derive(Debug, Clone)]
+#[must_use = "nothing is computed before it is asked for"]
+pub struct Parts<E> {
+    e: E,
+    axis: usize,
+    cut: Result<Cut>,
+}
 
 /// Which elements belong together.
 #[derive(Debug, Clone)]
-enum Parts {
+enum Cut {
     Offsets(Vec<usize>),
     Keys { keys: Vec<usize>, groups: usize },
+}
+
+macro_rules! of_parts {
+    ($($name:ident: $Reducer:ty = $value:expr;)*) => { $(
+        #[doc = concat!("[`Reduce::", stringify!($name), "`](crate::ops::reduce::Reduce::", stringify!($name), ") of each part.")]
+        pub fn $name(self) -> LazySegments<E, $Reducer>
+        where
+            $Reducer: Reducer<E::Elem>,
+        {
+            self.fold($value)
+        }
+    )* };
+}
+
+impl<E: Expr> Parts<E> {
+    /// Folds each part with any reducer.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::reduce::{ArgMax, Max, Min};
+    /// let t = Tensor::from(vec![1, 5, 2, 4]);
+    /// assert_eq!(t.segments(0, [0, 1, 4]).fold((Min, Max)).to_vec()?, [(1, 1), (2, 5)]);
+    /// assert_eq!(t.by_key(0, [0, 1, 0, 1], 2).fold(ArgMax).to_vec()?, [1, 0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn fold<R: Reducer<E::Elem>>(self, reducer: R) -> LazySegments<E, R> {
+        Deferred::new(Segmented { e: Lazy(self.e), axis: self.axis, cut: self.cut, reducer })
+    }
+
+    named_folds!(of_parts);
 }
 
 /// A fold of parts of an axis. The operand is computed block by block, or first where its lanes lie in short pieces and it is
@@ -161,7 +172,7 @@ enum Parts {
 pub struct Segmented<E, R> {
     e: Lazy<E>,
     axis: usize,
-    parts: Result<Parts>,
+    cut: Result<Cut>,
     reducer: R,
 }
 
@@ -180,7 +191,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Reduces for Segmented<E, R> {
         change: impl FnOnce(E, R) -> (A, Q),
     ) -> Segmented<A, Q> {
         let (e, reducer) = change(self.e.0, self.reducer);
-        Segmented { e: Lazy(e), axis: self.axis, parts: self.parts, reducer }
+        Segmented { e: Lazy(e), axis: self.axis, cut: self.cut, reducer }
     }
 }
 
@@ -189,9 +200,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
 
     /// That of the operand, with one element a segment along the axis.
     fn shape(&self) -> Result<Shape> {
-        let count = match self.parts.as_ref().map_err(Error::clone)? {
-            Parts::Offsets(offsets) => offsets.len().saturating_sub(1),
-            Parts::Keys { groups, .. } => *groups,
+        let count = match self.cut.as_ref().map_err(Error::clone)? {
+            Cut::Offsets(offsets) => offsets.len().saturating_sub(1),
+            Cut::Keys { groups, .. } => *groups,
         };
         let shape = self.e.shape()?;
         shape.extent(self.axis)?;
@@ -238,13 +249,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         let extent = shape.extent(axis)?;
         let mut e = Lazy(self.e.0.by_ref()).select(selectors_around(ranges, axis))?;
         let gathered;
-        let parts = self.parts.as_ref().map_err(Error::clone)?;
-        let offsets = match parts {
-            Parts::Offsets(offsets) => {
+        let offsets = match self.cut.as_ref().map_err(Error::clone)? {
+            Cut::Offsets(offsets) => {
                 check_offsets(offsets, axis, extent)?;
                 offsets
             }
-            Parts::Keys { keys, groups } => {
+            Cut::Keys { keys, groups } => {
                 let (order, offsets) = gather(keys, *groups, axis, extent)?;
                 let others = (0..axis).map(|_| Select::All);
                 e = e.select(others.chain([Select::List(order)]).collect::<Vec<_>>())?;
@@ -259,10 +269,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
             return Err(Error::EmptySegment { segment, axis });
         }
         let found = run(&Along::new(&e, axis)?, &Cuts { reducer: &self.reducer, offsets });
-        found.map_err(|error| match parts {
+        found.map_err(|error| match self.cut {
             // Elements are read in another order than that of the operand.
-            Parts::Keys { .. } => first_error(&self.e, error),
-            Parts::Offsets(_) => error,
+            Ok(Cut::Keys { .. }) => first_error(&self.e, error),
+            _ => error,
         })
     }
 }

@@ -59,7 +59,7 @@ quickcheck! {
                         0 => $t.$name($axis).filter($mask).or($value).to_vec(),
                         1 => $t.scan($axis, $reducer).filter($mask).or($value).to_vec(),
                         2 => $t.rolling($axis, window).$name().filter($mask).or($value).to_vec(),
-                        _ => $t.fold_segments($axis, [0, cut, columns], $reducer).filter($mask).or($value).to_vec(),
+                        _ => $t.segments($axis, [0, cut, columns]).fold($reducer).filter($mask).or($value).to_vec(),
                     }.unwrap()
                 };
             }
@@ -97,7 +97,7 @@ fn nothing_is_given_a_value() {
     assert_eq!(none.max(1).or(5.0).to_vec().unwrap(), [5.0, 5.0]);
     assert_eq!(none.sum(1).or(5.0).to_vec().unwrap(), [5.0, 5.0]);
     assert_eq!(
-        nan.fold_segments(0, [0, 1, 3, 3], SkipNan(Sum)).or(-1.0).to_vec().unwrap(),
+        nan.segments(0, [0, 1, 3, 3]).fold(SkipNan(Sum)).or(-1.0).to_vec().unwrap(),
         [-1.0, 2.0, -1.0]
     );
     let several = nan.fold(0, (SkipNan(Max), SkipNan(Sum))).filter(false).or((-1.0, -2.0));
@@ -127,7 +127,7 @@ fn masks_are_stretched_to_operands_alone() {
         t.sum(..).filter(&wide).eval().unwrap_err(),
         t.cumsum(0).filter(&wide).eval().unwrap_err(),
         t.rolling(0, 2).sum().filter(&wide).eval().unwrap_err(),
-        t.fold_segments(0, [0, 3], Sum).filter(&wide).eval().unwrap_err(),
+        t.segments(0, [0, 3]).fold(Sum).filter(&wide).eval().unwrap_err(),
     ] {
         assert_eq!(
             error.to_string().replace('[', "(").replace("(3]", "(3,)").replace(']', ")"),

@@ -30,7 +30,8 @@ impl Ord for Least {
 fn keys_without_an_order_are_grouped() {
     let keys: Vec<Least> = (0..1000).map(|k| Least(k * 7919 % 10)).collect();
     let t = Tensor::full([1000], 1_u32).unwrap();
-    let (found, counts) = t.group_by(0, &keys, Sum).unwrap();
+    let (found, groups) = t.group_by(0, &keys).unwrap();
+    let counts = groups.sum();
     assert_eq!(found.len(), counts.to_vec().unwrap().len());
     assert_eq!(counts.to_vec().unwrap().iter().sum::<u64>(), 1000);
 }
@@ -48,13 +49,13 @@ fn segments_of_torn_lanes_are_those_of_a_copy() {
         let sparse = sparse.rotate(shifts).unwrap();
         let copy = dense.eval().unwrap();
         let offsets = [0, 1, 1, 4];
-        let expected = copy.fold_segments(axis, offsets, Sum).to_vec().unwrap();
-        assert_eq!(dense.fold_segments(axis, offsets, Sum).to_vec().unwrap(), expected);
-        assert_eq!(sparse.fold_segments(axis, offsets, Sum).to_vec().unwrap(), expected);
+        let expected = copy.segments(axis, offsets).fold(Sum).to_vec().unwrap();
+        assert_eq!(dense.segments(axis, offsets).fold(Sum).to_vec().unwrap(), expected);
+        assert_eq!(sparse.segments(axis, offsets).fold(Sum).to_vec().unwrap(), expected);
         let keys: Vec<usize> = (0..copy.shape()[axis]).map(|k| k * 7 % 3).collect();
-        let expected = copy.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap();
-        assert_eq!(dense.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap(), expected);
-        assert_eq!(sparse.fold_by_key(axis, &keys, 3, Sum).to_vec().unwrap(), expected);
+        let expected = copy.by_key(axis, &keys, 3).fold(Sum).to_vec().unwrap();
+        assert_eq!(dense.by_key(axis, &keys, 3).fold(Sum).to_vec().unwrap(), expected);
+        assert_eq!(sparse.by_key(axis, &keys, 3).fold(Sum).to_vec().unwrap(), expected);
     }
 }
 
@@ -73,7 +74,7 @@ where
     let (t, (shape, data)) = (viewed.tensor(), viewed.model());
     for axis in 0..shape.rank() {
         let offsets = ascending(numbers, shape[axis]);
-        let lazy = t.fold_segments(axis, &offsets, reducer);
+        let lazy = t.segments(axis, &offsets).fold(reducer);
         let empty = offsets.windows(2).position(|pair| pair[0] == pair[1]);
         if let (Some(segment), None) = (empty, reducer.empty()) {
             assert_eq!(lazy.eval().unwrap_err(), Error::EmptySegment { segment, axis });
@@ -121,8 +122,9 @@ fn every_group_folds_as_its_elements() {
                 (0..groups).map(|group| result(&Compose, &of(group))).collect()
             };
             let (shape, expected) = each_lane(&shape, &data, axis, groups, lane);
-            let found = t.fold_by_key(axis, &keys, groups, Compose).eval().unwrap();
-            let (unique, some) = t.group_by(axis, &keys, Compose).unwrap();
+            let found = t.by_key(axis, &keys, groups).fold(Compose).eval().unwrap();
+            let (unique, groups) = t.group_by(axis, &keys).unwrap();
+            let some = groups.fold(Compose);
             let kept = lensor::Select::List(unique.clone());
             let mut selectors = vec![lensor::Select::All; axis];
             selectors.push(kept);
@@ -148,7 +150,7 @@ fn long_segments_fold_as_short_ones() {
                 offsets.windows(2).map(|pair| result(&Compose, &lane[pair[0]..pair[1]])).collect()
             };
             let (_, expected) = each_lane(&shape, &data, axis, offsets.len() - 1, lane);
-            let found = in_pools(|| t.fold_segments(axis, &offsets, Compose).eval()?.to_vec());
+            let found = in_pools(|| t.segments(axis, &offsets).fold(Compose).eval()?.to_vec());
             assert!(found == expected, "{shape:?} {axis}");
             let keys: Vec<usize> = (0..n).map(|k| k * k % 13).collect();
             let lane = |lane: &[i32]| {
@@ -159,7 +161,7 @@ fn long_segments_fold_as_short_ones() {
                 states.iter().map(|&state| Compose.finish(state)).collect()
             };
             let (_, expected) = each_lane(&shape, &data, axis, 13, lane);
-            let found = in_pools(|| t.fold_by_key(axis, &keys, 13, Compose).eval()?.to_vec());
+            let found = in_pools(|| t.by_key(axis, &keys, 13).fold(Compose).eval()?.to_vec());
             assert!(found == expected, "keys {shape:?} {axis}");
         }
     }
@@ -172,13 +174,13 @@ fn sums_of_floats_have_the_same_bits() {
     for axis in 0..2 {
         let offsets = [0, 3, 9];
         let sums = |t: &Tensor<Vec<f64>>| -> lensor::Result<Vec<u64>> {
-            let sums = t.fold_segments(axis, &offsets, Total).eval()?;
+            let sums = t.segments(axis, &offsets).fold(Total).eval()?;
             Ok(sums.storage().iter().map(|x| x.to_bits()).collect())
         };
         let found = in_pools(|| sums(&t));
         let turned = t.view().transpose([1, 0]).unwrap().eval().unwrap();
         let back = turned.view().transpose([1, 0]).unwrap();
-        let seen = back.fold_segments(axis, &offsets, Total).eval().unwrap();
+        let seen = back.segments(axis, &offsets).fold(Total).eval().unwrap();
         assert!(seen.storage().iter().map(|x| x.to_bits()).eq(found));
     }
 }
@@ -186,7 +188,7 @@ fn sums_of_floats_have_the_same_bits() {
 #[test]
 fn expressions_are_folded_without_memory_for_them() {
     let t = Tensor::from_nested([[1.0, 2.0], [3.0, 5.0], [5.0, 8.0]]).unwrap();
-    let means = (&t * 2.0).fold_by_key(0, [0, 1, 0], 2, Mean);
+    let means = (&t * 2.0).by_key(0, [0, 1, 0], 2).fold(Mean);
     assert_eq!(means.eval().unwrap().to_vec().unwrap(), [6.0, 10.0, 6.0, 10.0]);
     let mut out = Tensor::full([2, 2], 0.0).unwrap();
     means.assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
@@ -197,43 +199,43 @@ fn expressions_are_folded_without_memory_for_them() {
 fn errors_name_what_is_wrong() {
     let t = Tensor::from(vec![1, 2, 3, 0]);
     fails(
-        t.fold_segments(0, [0, 3, 2], Sum).eval(),
+        t.segments(0, [0, 3, 2]).fold(Sum).eval(),
         Error::InvalidOffsets { at: 2, offset: 2, least: 3, axis: 0, extent: 4 },
         "offset 2 of axis 0 is 2, expected 3 to 4",
     );
     fails(
-        t.fold_segments(0, [0, 5], Sum).eval(),
+        t.segments(0, [0, 5]).fold(Sum).eval(),
         Error::InvalidOffsets { at: 1, offset: 5, least: 0, axis: 0, extent: 4 },
         "offset 1 of axis 0 is 5, expected 0 to 4",
     );
     fails(
-        t.fold_segments(0, [0, 1, 1], Max).eval(),
+        t.segments(0, [0, 1, 1]).fold(Max).eval(),
         Error::EmptySegment { segment: 1, axis: 0 },
         "segment 1 of axis 0 has no elements, and there is no result for none",
     );
     fails(
-        t.fold_by_key(0, [0, 1, 2], 3, Sum).eval(),
+        t.by_key(0, [0, 1, 2], 3).fold(Sum).eval(),
         Error::ListLength { what: "keys", axis: 0, extent: 4, found: 3 },
         "axis 0 has extent 4 and needs as many keys, found 3",
     );
     fails(
-        t.fold_by_key(0, [0, 1, 7, 9], 3, Sum).eval(),
+        t.by_key(0, [0, 1, 7, 9], 3).fold(Sum).eval(),
         Error::Key { at: 2, key: 7, groups: 3 },
         "key 7 at 2 is of no group: there are 3",
     );
     fails(
-        t.fold_segments(1, [0], Sum).eval(),
+        t.segments(1, [0]).fold(Sum).eval(),
         Error::Axis { axis: 1, rank: 1 },
         "axis 1 does not exist: the rank is 1",
     );
-    let shares = Lazy::new(1_i32 / &t).fold_by_key(0, [1, 0, 1, 0], 2, Sum).eval();
+    let shares = Lazy::new(1_i32 / &t).by_key(0, [1, 0, 1, 0], 2).fold(Sum).eval();
     assert_eq!(shares.unwrap_err(), Error::Arithmetic { index: vec![3] });
-    let sums = (&t * 100).fold_segments(0, &[0, 1, 2], Small).eval();
+    let sums = (&t * 100).segments(0, &[0, 1, 2]).fold(Small).eval();
     assert_eq!(sums.unwrap_err(), Error::Overflow { index: vec![1], target: "i8" });
-    assert_eq!(t.fold_segments(0, [], Sum).eval().unwrap().shape(), [0]);
-    let error = t.fold_by_key(0, [0, 0, 0, 0], usize::MAX, Sum).eval().unwrap_err();
+    assert_eq!(t.segments(0, []).fold(Sum).eval().unwrap().shape(), [0]);
+    let error = t.by_key(0, [0, 0, 0, 0], usize::MAX).fold(Sum).eval().unwrap_err();
     assert_eq!(error, Error::ShapeOverflow { shape: vec![usize::MAX] });
-    let error = t.fold_by_key(0, [0, 0, 0, 0], isize::MAX as usize / 8, Sum).eval().unwrap_err();
+    let error = t.by_key(0, [0, 0, 0, 0], isize::MAX as usize / 8).fold(Sum).eval().unwrap_err();
     assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
 }
 
@@ -271,8 +273,8 @@ fn short_and_long_segments_keep_their_order() {
             offsets.windows(2).map(|pair| summed(&data[pair[0]..pair[1]]).to_bits()).collect();
         let t = Tensor::from(data);
         let found = in_pools(|| match lazy {
-            true => (&t * 1.0).fold_segments(0, &offsets, Sum).eval()?.to_vec(),
-            false => t.fold_segments(0, &offsets, Sum).eval()?.to_vec(),
+            true => (&t * 1.0).segments(0, &offsets).fold(Sum).eval()?.to_vec(),
+            false => t.segments(0, &offsets).fold(Sum).eval()?.to_vec(),
         });
         found.into_iter().map(f64::to_bits).eq(expected)
     }
@@ -286,6 +288,30 @@ fn an_overflow_among_short_segments_names_the_first() {
     data[700..702].fill(i64::MAX);
     let offsets: Vec<usize> = (0..=100).map(|k| k * 10).collect();
     let t = Tensor::from_vec([1, 1000], data).unwrap();
-    let error = t.fold_segments(1, &offsets, Sum).eval().unwrap_err();
+    let error = t.segments(1, &offsets).fold(Sum).eval().unwrap_err();
     assert_eq!(error, Error::Overflow { index: vec![0, 50], target: "i64" });
+}
+
+/// Folds that have names are those of the dense elements of each part.
+#[test]
+fn named_folds_are_those_of_parts() {
+    let t = Tensor::from(vec![2.0, f64::NAN, 3.0, 1.0, 4.0, 4.0, 0.0]);
+    let (first, second) = (
+        t.view().slice(0, ..3).unwrap().eval().unwrap(),
+        t.view().slice(0, 3..).unwrap().eval().unwrap(),
+    );
+    macro_rules! equal {
+        ($t:ident $first:ident $second:ident: $($name:ident)*) => { $(
+            let found = $t.segments(0, [0, 3, 7]).$name().to_vec().unwrap();
+            let expected = [$first.$name(0).item().unwrap(), $second.$name(0).item().unwrap()];
+            // NaN is NaN.
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), stringify!($name));
+        )* };
+    }
+    equal! { t first second: sum prod mean min max ptp argmin argmax count_nonzero norm logsumexp var std nan_sum }
+    equal! { t first second: nan_prod nan_mean nan_min nan_max nan_argmin nan_argmax nan_var nan_std }
+    let (t, a, b) = (t.greater(2.5), first.greater(2.5), second.greater(5.0));
+    let t = t.eval().unwrap();
+    assert_eq!(t.segments(0, [0, 3, 7]).any().to_vec().unwrap(), [a.any(0).item().unwrap(), true]);
+    assert_eq!(t.segments(0, [0, 3, 7]).all().to_vec().unwrap(), [false, b.all(0).item().unwrap()]);
 }

@@ -156,8 +156,8 @@ fn there_is_no_position_among_nothing_but_nan() {
     assert_eq!(t.nan_prod(1).eval().unwrap().into_storage(), [3.0, 1.0, 2.0]);
 
     // Segments, groups, windows and scans have the same elements to choose from.
-    nothing(t.fold_segments(1, [0, 1, 3], low).eval(), &[1, 0]);
-    nothing(t.fold_by_key(1, [1, 0, 1], 2, high).eval(), &[0, 0]);
+    nothing(t.segments(1, [0, 1, 3]).fold(low).eval(), &[1, 0]);
+    nothing(t.by_key(1, [1, 0, 1], 2).fold(high).eval(), &[0, 0]);
     nothing(t.rolling(1, 2).fold(low).eval(), &[1, 0]);
     nothing(t.rolling(0, 2).fold(high).eval(), &[0, 1]);
     let least = t.rolling(1, 2).fold(ArgMin).skip_nan(1, 9).eval().unwrap();

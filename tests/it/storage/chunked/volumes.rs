@@ -54,7 +54,7 @@ fn volumes_are_loaded_about_once() {
                 check("cumsum", 1.5, &|t| drop(t.cumsum(axis).eval().unwrap()));
                 check("rolling", 1.5, &|t| drop(t.rolling(axis, 3).sum().eval().unwrap()));
                 check("segments", 1.5, &|t| {
-                    drop(t.fold_segments(axis, [0, 3, 10], Sum).eval().unwrap())
+                    drop(t.segments(axis, [0, 3, 10]).fold(Sum).eval().unwrap())
                 });
                 check("sort", 1.5, &|t| drop(t.sort(axis, Ascending).eval().unwrap()));
                 let others: Vec<usize> = (0..3).filter(|other| *other != axis).collect();
@@ -146,13 +146,13 @@ fn lanes_of_no_elements_have_no_results() {
     assert_eq!(t.cumsum(0).eval().unwrap().shape(), [4, 0, 3]);
     assert_eq!(t.rolling(0, 2).sum().eval().unwrap().shape(), [3, 0, 3]);
     assert_eq!(t.sum(0).eval().unwrap().shape(), [0, 3]);
-    let sums = t.fold_segments(0, [0, 1, 4], Sum).eval().unwrap();
+    let sums = t.segments(0, [0, 1, 4]).fold(Sum).eval().unwrap();
     assert_eq!(sums.shape(), [2, 0, 3]);
     // Segments of lanes without elements, which lie in layers of blocks that are not held.
     let blocks = BlockMemory::new([8, 64, 64], [8, 16, 16], 1_i64).unwrap();
     let all = Tensor::new([8, 64, 64], Chunked::new(blocks).unwrap().with_blocks(2)).unwrap();
     let none = &all.view().slice(1, 0..0).unwrap();
-    let sums = none.fold_segments(1, [0; 2001], Sum);
+    let sums = none.segments(1, [0; 2001]).fold(Sum);
     assert!(sums.explain().is_ok());
     assert_eq!(sums.eval().unwrap().to_vec().unwrap(), vec![0; 8 * 2000 * 64]);
 }
