@@ -1,23 +1,21 @@
 //! Scans and sorts of rows.
 
 use super::deferred::{DeferredRagged, RaggedCompute};
-use super::expr::IntoRagged;
 #[cfg(doc)]
 use super::expr::LazyRagged;
+use super::expr::{IntoRagged, RaggedExpr};
 use super::folds::for_ragged;
 use super::row_wise::{RowOperation, RowWise, Runs};
 use super::sealed;
 use crate::dtype::Sortable;
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::Filled;
 use crate::kernel::inner::overwrite;
 use crate::ops::lanes::{
     Elements, Picked, Positions, SortOrder, SortedRows, partition_rows, sort_rows,
 };
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
-use crate::ops::scan::scan_rows;
+use crate::ops::scan::{Way, scan_rows};
 use bytemuck::Zeroable;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -41,7 +39,7 @@ use std::mem::MaybeUninit;
 pub trait LanesRagged: IntoRagged + Sized {
     /// What a fold by a reducer gives after each item of a row.
     fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyRows<Self, ScanRows<R>> {
-        rows(self, axis, ScanRows(reducer))
+        rows(self, axis, ScanRows { reducer, way: Way::default() })
     }
 
     /// Running sums of each row.
@@ -163,9 +161,41 @@ pub type LazyRows<X, P> = DeferredRagged<RowWise<<X as IntoRagged>::Expr, P>>;
 
 /// See [`LanesRagged::scan`].
 #[derive(Debug, Clone, Copy)]
-pub struct ScanRows<R>(R);
+pub struct ScanRows<R> {
+    reducer: R,
+    way: Way,
+}
 
 impl<R> sealed::Operation for ScanRows<R> {}
+
+impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>> {
+    /// Leaves each item out of its own result, which is that of the items before it in its row. A reducer without a result
+    /// of no items is [`Error::NoIdentity`] then.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+    /// assert_eq!(r.cumsum(1).exclusive().eval()?.to_string(), "[[0, 3, 4], [], [0, 5]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn exclusive(mut self) -> Self {
+        self.operation.operation.way.exclusive = true;
+        self
+    }
+
+    /// Goes from the last item of each row to the first.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+    /// assert_eq!(r.cumsum(1).reverse().eval()?.to_string(), "[[6, 3, 2], [], [9, 4]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn reverse(mut self) -> Self {
+        self.operation.operation.way.reverse = true;
+        self
+    }
+}
 
 impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
     type Elem = R::Out;
@@ -179,8 +209,16 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
         true
     }
 
+    fn check(&self, axis: usize) -> Result<()> {
+        match self.way.exclusive && self.reducer.empty().is_none() {
+            true => Err(Error::NoIdentity { axis }),
+            false => Ok(()),
+        }
+    }
+
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        let (filled, gap) = scan_rows(&self.0, rows.map(|run| run.elements()), out)?;
+        let rows = rows.map(|run| run.elements());
+        let (filled, gap) = scan_rows(&self.reducer, self.way, rows, out)?;
         match gap {
             None => Ok(filled),
             Some((number, why)) => Err(undefined::<R::Out>(why, vec![number])),

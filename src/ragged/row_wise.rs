@@ -33,6 +33,12 @@ pub trait RowOperation<T>: Send + Sync + sealed::Operation {
     #[doc(hidden)]
     fn keeps_rows(&self) -> bool;
 
+    /// Refuses to run along an axis.
+    #[doc(hidden)]
+    fn check(&self, _axis: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// Computes the results of some rows, one row after another; tells the first that does not exist by its number.
     #[doc(hidden)]
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<Self::Elem>]) -> Result<Filled>;
@@ -93,6 +99,7 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<P::Elem>>> {
         let along = along(&self.e.extents()?, self.axis)?;
+        self.operation.check(self.axis)?;
         let joint = self.e.joint(stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;

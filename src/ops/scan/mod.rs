@@ -17,7 +17,7 @@ mod slice;
 mod sweep;
 mod totals;
 
-pub(crate) use slice::{scan_rows, scan_run};
+pub(crate) use slice::{Way, scan_rows, scan_run};
 
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
@@ -222,7 +222,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
         {
             let mut none = None;
             let filled = few.fill_with(few.extent(), out, |out| {
-                let (filled, gap) = scan_rows(&self.reducer, few.lanes(), out)?;
+                let (filled, gap) = scan_rows(&self.reducer, Way::default(), few.lanes(), out)?;
                 none = gap;
                 Ok::<_, Error>(filled)
             })?;

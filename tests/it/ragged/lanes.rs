@@ -5,6 +5,7 @@ use super::model::{Item, Model, evaluated, random_kinds, read};
 use crate::support::Random;
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::ragged::{LanesRagged, Ragged};
+use lensor::reduce::{ArgMax, Or, SkipNan};
 use lensor::scan::Scan;
 use lensor::{Error, Reader, Tensor};
 use quickcheck::quickcheck;
@@ -131,6 +132,37 @@ quickcheck! {
     }
 }
 
+/// A scan of what does not fit, or has no result to begin with, names the first such result.
+#[test]
+fn scans_either_way_name_what_is_not_there() {
+    let r = Ragged::from_nested(vec![vec![1], vec![i64::MAX, 1, 2, 3], vec![]]).unwrap();
+    let t = Tensor::from(vec![i64::MAX, 1, 2, 3]);
+    let of = |error: Error| match error {
+        Error::Overflow { index, .. } => index,
+        error => panic!("{error}"),
+    };
+    for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (mut ragged, mut dense) = (r.cumsum(1), t.cumsum(0));
+        if exclusive {
+            (ragged, dense) = (ragged.exclusive(), dense.exclusive());
+        }
+        if reverse {
+            (ragged, dense) = (ragged.reverse(), dense.reverse());
+        }
+        match (ragged.eval(), dense.eval()) {
+            (Ok(ragged), Ok(dense)) => {
+                assert_eq!(ragged.to_vec().unwrap()[1..], dense.to_vec().unwrap());
+            }
+            (Err(ragged), Err(dense)) => {
+                assert_eq!(of(ragged), [vec![1], of(dense)].concat(), "{exclusive} {reverse}");
+            }
+            (ragged, dense) => panic!("{ragged:?} {dense:?}"),
+        }
+    }
+    let error = r.cummax(1).exclusive().eval().unwrap_err();
+    assert_eq!(error, Error::NoIdentity { axis: 1 });
+}
+
 /// Floats of all kinds: the bits of the dense operations.
 #[test]
 fn rows_have_the_bits_of_dense_lanes() {
@@ -172,6 +204,23 @@ fn rows_have_the_bits_of_dense_lanes() {
             cumsum(); cumprod(); cummax(); cummin();
             sort(SortOrder::Ascending); sort(SortOrder::Descending);
         }
+        macro_rules! ways {
+            ($($method:ident $($way:ident)*;)*) => { $(
+                let found = (&r).$method(1)$(.$way())*.eval().unwrap();
+                let dense = rows.iter().flat_map(|t| t.$method(0)$(.$way())*.to_vec().unwrap());
+                let way = stringify!($method $($way)*);
+                assert_eq!(bits(found.to_vec().unwrap()), bits(dense.collect()), "{way}");
+            )* };
+        }
+        ways! {
+            cumsum reverse; cumsum exclusive; cumsum exclusive reverse; cumprod exclusive; cummax reverse;
+        }
+        let found =
+            (&r).scan(1, Or::new(SkipNan(ArgMax), 9)).reverse().eval().unwrap().to_vec().unwrap();
+        let dense = rows
+            .iter()
+            .flat_map(|t| t.scan(0, Or::new(SkipNan(ArgMax), 9)).reverse().to_vec().unwrap());
+        assert_eq!(found, dense.collect::<Vec<_>>());
         for order in [SortOrder::Ascending, SortOrder::Descending] {
             let found = (&r).argsort(1, order).eval().unwrap().to_vec().unwrap();
             let dense =
