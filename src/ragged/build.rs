@@ -144,7 +144,8 @@ impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
         Self::new(lead, Offsets::new(ends)?, Tensor::from(items))
     }
 
-    /// Of lists in lists: `Vec<Vec<..>>` of any depth has a var axis for each but the outermost.
+    /// Of lists in lists of any depth: each but the outermost is a var axis. The outermost is anything that is iterated,
+    /// the others are vectors or arrays.
     ///
     /// # Errors
     ///
@@ -154,13 +155,19 @@ impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![vec![1, 2], vec![]], vec![vec![3]]])?;
     /// assert_eq!(r.form()?.to_string(), "2 * var * var");
+    ///
+    /// let r = Ragged::from_nested([vec![[1, 2]], vec![], vec![[3, 4], [5, 6]]])?;
+    /// assert_eq!(r.to_string(), "[[[1, 2]], [], [[3, 4], [5, 6]]]");
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn from_nested<N: NestedRows<Item = T>>(nested: Vec<N>) -> Result<Self> {
+    pub fn from_nested<N: NestedRows<Item = T>>(
+        nested: impl IntoIterator<Item = N>,
+    ) -> Result<Self> {
         let (mut ends, mut items) = (vec![Vec::new(); N::DEPTH], Vec::new());
-        let lead = nested.len();
+        let mut lead = 0;
         for rows in nested {
             rows.put(&mut ends, &mut items)?;
+            lead += 1;
         }
         let (mut levels, mut above): (SmallVec<[Level; 1]>, usize) = (SmallVec::new(), 1);
         for (number, ends) in ends.into_iter().enumerate() {
@@ -176,7 +183,7 @@ impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
     }
 }
 
-/// Lists of items, or of lists.
+/// Items, and vectors and arrays of them or of lists: what [`Ragged::from_nested`] takes.
 pub trait NestedRows {
     /// What the innermost lists hold.
     type Item;
@@ -209,14 +216,32 @@ impl<N: NestedRows> NestedRows for Vec<N> {
     const DEPTH: usize = N::DEPTH + 1;
 
     fn put(self, ends: &mut [Vec<usize>], items: &mut Vec<N::Item>) -> Result<()> {
-        let count = self.len();
-        let Some((own, inner)) = ends.split_first_mut() else { return Ok(()) };
-        for each in self {
-            each.put(inner, items)?;
-        }
-        let end = own.last().copied().unwrap_or(0) + count;
-        push(own, end)
+        put_row(self, ends, items)
     }
+}
+
+impl<N: NestedRows, const K: usize> NestedRows for [N; K] {
+    type Item = N::Item;
+    const DEPTH: usize = N::DEPTH + 1;
+
+    fn put(self, ends: &mut [Vec<usize>], items: &mut Vec<N::Item>) -> Result<()> {
+        put_row(self, ends, items)
+    }
+}
+
+/// Appends what a row holds, and where it ends.
+fn put_row<N: NestedRows>(
+    row: impl IntoIterator<Item = N>,
+    ends: &mut [Vec<usize>],
+    items: &mut Vec<N::Item>,
+) -> Result<()> {
+    let Some((own, inner)) = ends.split_first_mut() else { return Ok(()) };
+    let mut end = own.last().copied().unwrap_or(0);
+    for each in row {
+        each.put(inner, items)?;
+        end += 1;
+    }
+    push(own, end)
 }
 
 impl<S: Reader> Ragged<S> {

@@ -121,6 +121,13 @@ fn nested_lists_are_rows() {
     assert_eq!(none.to_string(), "[]");
     let flat = Ragged::from_nested(vec![1, 2]).unwrap();
     assert_eq!((flat.to_string(), flat.rank()), ("[1, 2]".into(), 1));
+    let arrays = Ragged::from_nested([vec![[1, 2], [3, 4]], vec![]]).unwrap();
+    assert_eq!(arrays.form().unwrap().to_string(), "2 * var * var");
+    assert_eq!(arrays.to_string(), "[[[1, 2], [3, 4]], []]");
+    let none = Ragged::from_nested([[[0_u8; 0]; 2]; 3]).unwrap();
+    assert_eq!(none.to_string(), "[[[], []], [[], []], [[], []]]");
+    let made = Ragged::from_nested((0..3).map(|count| vec![count; count])).unwrap();
+    assert_eq!(made.to_string(), "[[], [1], [2, 2]]");
     let rows = Ragged::from_rows([&[1, 2][..], &[], &[3]]).unwrap();
     assert_eq!(rows.to_string(), one.to_string());
     assert_eq!(rows.form(), one.form());
