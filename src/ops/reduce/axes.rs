@@ -3,12 +3,12 @@
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use smallvec::SmallVec;
-use std::ops::{Range, RangeFull};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// Whether each axis is meant.
 pub(crate) type Mask = SmallVec<[bool; 8]>;
 
-/// Axes of a reduction: `..` for all, `1` for one, `[0, 2]` for several, `[]` for none.
+/// Axes of a reduction: `..` for all, `1` for one, `[0, 2]` or `1..` for several, `[]` for none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Axes {
     /// Every axis.
@@ -17,6 +17,8 @@ pub enum Axes {
     One(usize),
     /// These.
     Listed(Vec<usize>),
+    /// This one and all behind it, none if it is the rank.
+    From(usize),
 }
 
 impl Axes {
@@ -26,6 +28,8 @@ impl Axes {
             Self::All => return Ok(Mask::from_elem(true, rank)),
             Self::One(axis) => std::slice::from_ref(axis),
             Self::Listed(axes) => axes,
+            &Self::From(axis) if axis > rank => return Err(Error::Axis { axis, rank }),
+            &Self::From(first) => return Ok((0..rank).map(|axis| axis >= first).collect()),
         };
         let mut mask = Mask::from_elem(false, rank);
         for &axis in axes {
@@ -65,7 +69,7 @@ impl Axes {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` names no axes to fold",
     label = "an axis, a list of axes or `..` is expected",
-    note = "axes are `..` for all, `1` for one, `[0, 2]`, `0..2` or a `Vec<usize>` for several",
+    note = "axes are `..` for all, `1` for one, `[0, 2]`, `0..2`, `1..` or a `Vec<usize>` for several",
     note = "`max` and `min` fold: the larger and the smaller of two elements are `a.maximum(b)` and `a.minimum(b)`"
 )]
 pub trait IntoAxes {
@@ -87,9 +91,37 @@ impl IntoAxes for RangeFull {
 
 impl IntoAxes for Range<usize> {
     fn into_axes(self) -> Axes {
-        // One beyond the highest rank is refused like any other. A range without axes folds nothing, as `[]` does.
-        Axes::Listed(self.take(Shape::MAX_RANK + 1).collect())
+        listed(self)
     }
+}
+
+impl IntoAxes for RangeInclusive<usize> {
+    fn into_axes(self) -> Axes {
+        listed(self)
+    }
+}
+
+impl IntoAxes for RangeTo<usize> {
+    fn into_axes(self) -> Axes {
+        listed(0..self.end)
+    }
+}
+
+impl IntoAxes for RangeToInclusive<usize> {
+    fn into_axes(self) -> Axes {
+        listed(0..=self.end)
+    }
+}
+
+impl IntoAxes for RangeFrom<usize> {
+    fn into_axes(self) -> Axes {
+        Axes::From(self.start)
+    }
+}
+
+/// One beyond the highest rank is refused like any other. A range without axes folds nothing, as `[]` does.
+fn listed(axes: impl Iterator<Item = usize>) -> Axes {
+    Axes::Listed(axes.take(Shape::MAX_RANK + 1).collect())
 }
 
 impl IntoAxes for usize {

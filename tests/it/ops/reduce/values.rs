@@ -339,12 +339,26 @@ fn axes_are_named_in_any_way() {
     assert_eq!(several, [138, 1338]);
     assert_eq!(t.sum(Places).to_vec().unwrap(), several);
     assert_eq!(t.sum(vec![1, 2]).to_vec().unwrap(), several);
+    assert_eq!(t.sum(1..).to_vec().unwrap(), several);
+    assert_eq!(t.sum(1..=2).to_vec().unwrap(), several);
+    assert_eq!(t.sum(..2).to_vec().unwrap(), t.sum([0, 1]).to_vec().unwrap());
+    assert_eq!(t.sum(..=1).to_vec().unwrap(), t.sum([0, 1]).to_vec().unwrap());
+    assert_eq!(t.sum(3..).to_vec().unwrap(), t.to_vec().unwrap());
+    assert_eq!(t.sum(..0).to_vec().unwrap(), t.to_vec().unwrap());
+    let beyond = |axis| Some(Error::Axis { axis, rank: 3 });
+    assert_eq!(t.sum(2..4).eval().err(), beyond(3));
+    assert_eq!(t.sum(..4).eval().err(), beyond(3));
+    assert_eq!(t.sum(..=usize::MAX).eval().err(), beyond(3));
+    assert_eq!(t.sum(5..=usize::MAX).eval().err(), beyond(5));
+    assert_eq!(t.sum(4..).eval().err(), beyond(4));
+    assert_eq!(t.max(usize::MAX..).eval().err(), beyond(usize::MAX));
     assert_eq!(t.sum(&[2, 1][..]).to_vec().unwrap(), several);
     assert_eq!(t.sum(Axes::Listed(vec![1, 2])).to_vec().unwrap(), several);
     assert_eq!(t.sum(1).to_vec().unwrap(), t.sum(Axes::One(1)).to_vec().unwrap());
     assert_eq!(t.sum(..).item().unwrap(), t.sum([0, 1, 2]).item().unwrap());
     let rows = t.as_ragged().sum(Places).eval().unwrap();
     assert_eq!(rows.to_string(), "[138, 1338]");
+    assert_eq!(t.as_ragged().sum(1..).eval().unwrap().to_string(), "[138, 1338]");
 }
 
 /// Elements without any spread have a spread of 0.0, whatever their sign, stored or not.
