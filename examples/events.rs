@@ -131,7 +131,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 
     // The particle stands out: its bins have more events than their neighbours together.
     let edges = bin_edges()?;
-    let counts = masses.histogram(&Edges::new(edges.clone())?).to_vec()?;
+    let counts = masses.histogram(Edges::new(edges.clone())?).to_vec()?;
     let peak = counts.iter().enumerate().max_by_key(|(_, count)| **count).map_or(0, |(k, _)| k);
     let centre = edges[peak] + 1.25;
     println!(

@@ -53,7 +53,7 @@ fn science(x: &Tensor<Vec<f64>>) -> Result<()> {
     x.rolling(0, 3).mean().eval()?;
     x.rolling(0, 3).sum().eval()?;
     x.diff(0, 1).eval()?;
-    x.histogram(&Uniform::new(4, 0.0, 12.0)?).eval()?;
+    x.histogram(Uniform::new(0.0, 12.0, 4)?).eval()?;
     x.dot(x, 1).eval()?;
     x.matmul(x).eval()?;
     Ok(())

@@ -63,8 +63,8 @@ fn numbers<T: Number, S: Reader<Elem = T>>(a: &Tensor<S>) -> Result<()> {
     assert_eq!(a.sort(1, SortOrder::Descending).to_vec()?, of(&[2, 1, 4, 3]));
     assert_eq!(a.argsort(0, SortOrder::Ascending).to_vec()?, [0, 0, 1, 1]);
     assert_eq!(Tensor::from(of(&[1, 3])).search_sorted(two, Side::Left).to_vec()?, [1]);
-    assert_eq!(a.histogram(&Edges::new(of(&[0, 3, 9]))?).to_vec()?, [2, 2]);
-    assert_eq!(a.histogram(&Uniform::new(2, 0.0, 6.0)?).to_vec()?, [2, 2]);
+    assert_eq!(a.histogram(Edges::new(of(&[0, 3, 9]))?).to_vec()?, [2, 2]);
+    assert_eq!(a.histogram(Uniform::new(0.0, 6.0, 2)?).to_vec()?, [2, 2]);
     assert_eq!(a.unique()?.values.to_vec()?, of(&[1, 2, 3, 4]));
     assert_eq!(a.matmul(a).to_vec()?, of(&[7, 10, 15, 22]));
     let kernel = Tensor::from_vec([1, 2], of(&[1, 1]))?;

@@ -101,11 +101,11 @@ pub(crate) fn picking() {
     }
     let flat = floats.view().reshape([COUNT]).unwrap();
     every_shortage("median", 1, || (&flat).median(0).to_vec());
-    let uniform = || Uniform::new(COUNT, 0.0, 1e9);
-    every_shortage("uniform histogram", 2, || t.histogram(&uniform()?).to_vec());
+    let uniform = || Uniform::new(0.0, 1e9, COUNT);
+    every_shortage("uniform histogram", 2, || t.histogram(uniform()?).to_vec());
     let edges = Edges::new((0..COUNT as u64).collect::<Vec<_>>()).unwrap();
     every_shortage("histogram", 1, || t.histogram(&edges).to_vec());
     every_shortage("histogram_along", 1, || {
-        t.histogram_along(0, &Uniform::new(SIDE, 0.0, 1e9)?).to_vec()
+        t.histogram_along(0, Uniform::new(0.0, 1e9, SIDE)?).to_vec()
     });
 }

@@ -25,7 +25,7 @@ const GRAIN: usize = 1 << 16;
 
 /// What sorts elements into bins, for [`Lanes::histogram`](super::Lanes::histogram).
 ///
-/// [`Edges`] and [`Uniform`] do; two methods make bins of your own.
+/// [`Edges`] and [`Uniform`] do, and references to them; two methods make bins of your own.
 ///
 /// ```
 /// use lensor::lanes::{Bins, Lanes};
@@ -42,15 +42,26 @@ const GRAIN: usize = 1 << 16;
 ///     }
 /// }
 /// let t = Tensor::from_vec([5], vec![1, 2, 3, 5, 8])?;
-/// assert_eq!(t.histogram(&Parity).to_vec()?, [2, 3]);
+/// assert_eq!(t.histogram(Parity).to_vec()?, [2, 3]);
 /// # Ok::<(), Error>(())
 /// ```
-pub trait Bins<T>: Sync {
+pub trait Bins<T>: Send + Sync {
     /// Number of bins.
     fn count(&self) -> usize;
 
     /// The bin of an element, `None` if it is to be left out. A bin that does not exist counts nothing.
     fn bin(&self, x: T) -> Option<usize>;
+}
+
+impl<T, B: Bins<T> + ?Sized> Bins<T> for &B {
+    fn count(&self) -> usize {
+        B::count(self)
+    }
+
+    #[inline]
+    fn bin(&self, x: T) -> Option<usize> {
+        B::bin(self, x)
+    }
 }
 
 /// Bins between neighbours of an ascending list. Each holds its lower edge, the last its upper one too.
@@ -68,7 +79,7 @@ impl<T: Sortable> Edges<T> {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![1, 9, 10, 99, 100])?;
-    /// assert_eq!(t.histogram(&Edges::new([0, 10, 100])?).to_vec()?, [2, 3]);
+    /// assert_eq!(t.histogram(Edges::new([0, 10, 100])?).to_vec()?, [2, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
@@ -108,7 +119,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// `count` bins from `low` to `high`.
+    /// `count` bins from `low` to `high`, as [`linspace`](crate::generate::linspace) has its arguments.
     ///
     /// # Errors
     ///
@@ -119,10 +130,10 @@ impl Uniform {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![0.0, 0.4, 0.5, 1.0, 1.1])?;
-    /// assert_eq!(t.histogram(&Uniform::new(2, 0.0, 1.0)?).to_vec()?, [2, 2]);
+    /// assert_eq!(t.histogram(Uniform::new(0.0, 1.0, 2)?).to_vec()?, [2, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn new(count: usize, low: f64, high: f64) -> Result<Self> {
+    pub fn new(low: f64, high: f64, count: usize) -> Result<Self> {
         let width = high - low;
         if count == 0 || !(width > 0.0 && width.is_finite()) {
             return Err(Error::BinRange { low, high, count });
@@ -158,11 +169,11 @@ impl<T: Cast<f64>> Bins<T> for Uniform {
 /// How many elements of every lane fall into each bin, see
 /// [`Lanes::histogram_along`](super::Lanes::histogram_along).
 #[derive(Debug, Clone, Copy)]
-pub struct Counts<'b, B>(pub(super) &'b B);
+pub struct Counts<B>(pub(super) B);
 
-impl<C> Sealed for Counts<'_, C> {}
+impl<B> Sealed for Counts<B> {}
 
-impl<T: Copy + Send + Sync, C: Bins<T>> LaneOperation<T> for Counts<'_, C> {
+impl<T: Copy + Send + Sync, B: Bins<T>> LaneOperation<T> for Counts<B> {
     type Elem = u64;
     type Before = Zeros;
 
@@ -178,7 +189,7 @@ impl<T: Copy + Send + Sync, C: Bins<T>> LaneOperation<T> for Counts<'_, C> {
     ) -> Result<()> {
         for_each_lane(lanes, numbers, out, |lane, _, out| {
             out.fill(0);
-            count_lane(out, lane, self.0);
+            count_lane(out, lane, &self.0);
             Ok(())
         })
     }
@@ -190,14 +201,14 @@ impl<T: Copy + Send + Sync, C: Bins<T>> LaneOperation<T> for Counts<'_, C> {
 
 /// How many elements of an operand fall into each bin, see [`Lanes::histogram`](super::Lanes::histogram).
 #[derive(Debug, Clone)]
-pub struct Histogram<'b, E, B> {
+pub struct Histogram<E, B> {
     pub(super) e: Lazy<E>,
-    pub(super) bins: &'b B,
+    pub(super) bins: B,
 }
 
-impl<E, B> Sealed for Histogram<'_, E, B> {}
+impl<E, B> Sealed for Histogram<E, B> {}
 
-impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
+impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
     type Elem = u64;
 
     fn shape(&self) -> Result<Shape> {
@@ -215,9 +226,9 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
 
     fn fill(&self, out: &mut [MaybeUninit<u64>]) -> Result<Filled> {
         inner::overwrite(out, Some(0), |counts| match row_major(&self.e) {
-            Some(elements) => tally(counts, elements, self.bins),
+            Some(elements) => tally(counts, elements, &self.bins),
             None if self.e.is_sparse() => self.tally_stored(counts),
-            None => for_each_piece(&self.e, PIECE, |elements| tally(counts, elements, self.bins)),
+            None => for_each_piece(&self.e, PIECE, |elements| tally(counts, elements, &self.bins)),
         })
     }
 
@@ -242,14 +253,14 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<'_, E, B> {
     }
 }
 
-impl<E: Expr, B: Bins<E::Elem>> Histogram<'_, E, B> {
+impl<E: Expr, B: Bins<E::Elem>> Histogram<E, B> {
     /// Counts the entries of a sparse operand, and its other elements at once.
     fn tally_stored(&self, counts: &mut [u64]) -> Result<()> {
         let shape = self.e.shape()?;
         let mut others = shape.count()?;
         let fill = for_each_stored(&self.e.0, &shape, &mut |_, _, values| {
             others = others.saturating_sub(values.len());
-            count_lane(counts, values, self.bins);
+            count_lane(counts, values, &self.bins);
             Ok(())
         })?;
         if others > 0

@@ -628,10 +628,10 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Lanes, Uniform};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!(t.histogram(&Uniform::new(3, 1.0, 4.0)?).to_vec()?, [1, 1, 2]);
+    /// assert_eq!(t.histogram(Uniform::new(1.0, 4.0, 3)?).to_vec()?, [1, 1, 2]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn histogram<B: Bins<Self::Elem>>(self, bins: &B) -> Deferred<Histogram<'_, Self::Expr, B>> {
+    fn histogram<B: Bins<Self::Elem>>(self, bins: B) -> Deferred<Histogram<Self::Expr, B>> {
         Deferred::new(Histogram { e: Lazy(self.into_expr()), bins })
     }
 
@@ -641,14 +641,10 @@ pub trait Lanes: IntoExpr + Sized {
     /// use lensor::lanes::{Edges, Lanes};
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
-    /// assert_eq!(t.histogram_along(1, &Edges::new([1, 4, 9])?).to_vec()?, [3, 0, 0, 3]);
+    /// assert_eq!(t.histogram_along(1, Edges::new([1, 4, 9])?).to_vec()?, [3, 0, 0, 3]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn histogram_along<B: Bins<Self::Elem>>(
-        self,
-        axis: usize,
-        bins: &B,
-    ) -> Along<Self, Counts<'_, B>> {
+    fn histogram_along<B: Bins<Self::Elem>>(self, axis: usize, bins: B) -> Along<Self, Counts<B>> {
         lanewise(self, axis, Counts(bins))
     }
 }

@@ -380,7 +380,7 @@ fn entries_of_deferred_operands_are_visited() {
     assert_eq!((both() * 2.0).nonzero().unwrap().to_vec(), Ok(vec![3]));
     assert_eq!(both().sum(..).item(), Ok(5.0));
     assert_eq!((both() + &a).sum(..).item(), Ok(7.0));
-    let bins = Uniform::new(10, 0.0, 10.0).unwrap();
+    let bins = Uniform::new(0.0, 10.0, 10).unwrap();
     let counted = [9, 0, 0, 0, 0, 1, 0, 0, 0, 0];
     assert_eq!(both().histogram(&bins).to_vec().unwrap(), counted);
     assert_eq!((both() + &a).histogram(&bins).to_vec().unwrap(), [9, 0, 0, 0, 0, 0, 0, 1, 0, 0]);

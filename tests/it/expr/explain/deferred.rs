@@ -114,7 +114,7 @@ fn picks_name_both_operands() {
     positions: sorted by 1-byte keys with positions, byte by byte
     bytes: 400 read, 3200 written
     "#);
-    let bins = Uniform::new(4, 0.0, 1.0).unwrap();
+    let bins = Uniform::new(0.0, 1.0, 4).unwrap();
     insta::assert_snapshot!(shown(t.histogram(&bins).explain().unwrap()), @r#"
     histogram of f64 [10, 100] in 4 bins
     operand: read where it lies
@@ -288,6 +288,6 @@ fn empty_operands_are_explained() {
     assert!(lines(t.take_along(1, Tensor::full([1, 0], 0_usize).unwrap()).explain()) > 0);
     assert!(lines(t.matmul(&numbers([4, 5])).explain()) > 0);
     assert!(lines(t.convolve(&numbers([1, 2]), Mode::Same(Border::Wrap)).explain()) > 0);
-    assert!(lines(t.histogram(&Uniform::new(1, 0.0, 1.0).unwrap()).explain()) > 0);
+    assert!(lines(t.histogram(Uniform::new(0.0, 1.0, 1).unwrap()).explain()) > 0);
     assert!(lines(Tensor::full([], 1.0).unwrap().hessian(&[], EdgeOrder::First).explain()) > 0);
 }

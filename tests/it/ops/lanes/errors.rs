@@ -55,7 +55,7 @@ fn few_entries_among_very_many_elements() {
         assert_eq!(found, Err(Error::WouldDensify { stored: 1, dense: n * n }));
     };
     refused((&t * &row).nonzero().map(drop));
-    refused((&t * &row).histogram(&Uniform::new(2, 0.0, 4.0).unwrap()).eval().map(drop));
+    refused((&t * &row).histogram(Uniform::new(0.0, 4.0, 2).unwrap()).eval().map(drop));
     refused(t.all_close(&row, 0.0, 0.0).map(drop));
     let mut pieces = 0;
     let stop = |_: &[f64]| Err(Error::ZeroStep { axis: 9 });
@@ -66,7 +66,7 @@ fn few_entries_among_very_many_elements() {
     };
     assert_eq!(t.densely().for_each_piece(1, piece), Err(Error::ZeroStep { axis: 9 }));
     assert_eq!(pieces, 1);
-    let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(2, low, high).unwrap());
+    let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(low, high, 2).unwrap());
     let counts = t.histogram(&bins[0]);
     assert_eq!(counts.to_vec().unwrap(), [(n * n - 1) as u64, 1]);
     let told = counts.explain().unwrap().to_string();
@@ -90,7 +90,7 @@ fn the_axis_must_exist() {
     fails(full([2, 3]).put_along(2, Tensor::full([2, 3], 0).unwrap(), 1), axis(2, 2), text);
     fails(full([2, 3]).sort_in_place(2, Ascending), axis(2, 2), text);
     fails(t.cast::<f64>().median(2).eval(), axis(2, 2), text);
-    fails(t.histogram_along(2, &Edges::new([0, 1]).unwrap()).eval(), axis(2, 2), text);
+    fails(t.histogram_along(2, Edges::new([0, 1]).unwrap()).eval(), axis(2, 2), text);
     let item = Tensor::from_vec([], vec![1]).unwrap();
     fails(item.sort(0, Ascending).eval(), axis(0, 0), "axis 0 does not exist: the rank is 0");
 }
@@ -189,12 +189,12 @@ fn bins_have_ends() {
     );
     assert_eq!(Edges::new([1.0, f64::NAN]), Err(Error::Edges { count: 2, wrong: Some(1) }));
     fails(
-        Uniform::new(0, 0.0, 1.0),
+        Uniform::new(0.0, 1.0, 0),
         Error::BinRange { low: 0.0, high: 1.0, count: 0 },
         "cannot cut the range from 0 to 1 into 0 bins",
     );
     for (low, high) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (f64::MIN, f64::MAX)] {
-        assert!(Uniform::new(3, low, high).is_err(), "{low} {high}");
+        assert!(Uniform::new(low, high, 3).is_err(), "{low} {high}");
     }
 }
 
@@ -212,7 +212,7 @@ fn too_much_to_keep_is_an_error() {
     assert_eq!(endless.median(0).eval().unwrap_err(), Error::OutOfMemory { bytes });
     assert_eq!(endless.unique().unwrap_err(), Error::OutOfMemory { bytes });
     assert_eq!(
-        Uniform::new(1 << 46, 0.0, 1.0).unwrap_err(),
+        Uniform::new(0.0, 1.0, 1 << 46).unwrap_err(),
         Error::OutOfMemory { bytes: bytes + 8 }
     );
 }

@@ -137,7 +137,7 @@ fn threads_change_nothing() {
         let sorted = t.sort(0, Ascending).eval().unwrap();
         let positions = t.argsort(1, Ascending).eval().unwrap();
         let medians = t.nan_median(0).eval().unwrap();
-        let counts = t.histogram(&Edges::new([-1.0, 0.0, 1.0, 2.0]).unwrap()).eval().unwrap();
+        let counts = t.histogram(Edges::new([-1.0, 0.0, 1.0, 2.0]).unwrap()).eval().unwrap();
         (bits(sorted.storage()), positions, bits(medians.storage()), counts)
     };
     let [one, three, sixteen] =

@@ -126,8 +126,8 @@ quickcheck! {
         let (t, (shape, data)) = (viewed.tensor(), viewed.model());
         let sparse = t.view().to_sparse(edges[0]).unwrap();
         t.view().histogram(&bins).to_vec().unwrap() == tally(&data)
-            && sparse.histogram(&bins).to_vec().unwrap() == tally(&data)
-            && t.histogram_along(axis, &bins).to_vec().unwrap()
+            && sparse.histogram(&bins as &dyn Bins<u8>).to_vec().unwrap() == tally(&data)
+            && t.histogram_along(axis, bins).to_vec().unwrap()
                 == map_lanes(&shape, axis, &data, count, tally).1
     }
 
@@ -137,7 +137,7 @@ quickcheck! {
         let edge = |k: usize| low + (high - low) * (k as f64 / count as f64);
         let edges: Vec<f64> = (0..count).map(edge).chain([high]).collect();
         let edges = Edges::new(edges).unwrap();
-        let uniform = Uniform::new(count, low, high).unwrap();
+        let uniform = Uniform::new(low, high, count).unwrap();
         data.iter().map(|&x| f64::from(x) / 64.0).all(|x| uniform.bin(x) == edges.bin(x))
     }
 }
