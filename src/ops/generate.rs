@@ -44,7 +44,7 @@ where
     usize: Cast<T>,
 {
     let count = T::count_range(start, stop, step)?;
-    Tensor::new(count, Progression::new(start, step, count))
+    Tensor::new(count, Progression::new(count, start, step))
 }
 
 /// `count` numbers from `start` to `stop` at equal distances, both included; rank 1.
@@ -218,7 +218,7 @@ pub fn eye<T: Arithmetic>(
     let axes = [AxisMap::linear(rows, -1), AxisMap::linear(columns, 1)];
     let map = Layout::new(corner as isize, axes)?;
     let one = T::one();
-    Tensor::with_map(map.into(), Impulse::new(len, at, one, one.minus(one)))
+    Tensor::with_map(map.into(), Impulse::new(len, one.minus(one), at, one))
 }
 
 /// Marks the class of every label: `true` at index `(.., label)` of a new last axis of extent `classes`,
@@ -246,7 +246,7 @@ where
     let (made, class) = match Tensor::<Progression<usize>>::iota(classes) {
         Ok(class) => (made, class),
         Err(error) => {
-            let none = Tensor::from_parts(AddressMap::default(), Progression::new(0, 1, 1));
+            let none = Tensor::from_parts(AddressMap::default(), Progression::new(1, 0, 1));
             (made.and(Err(error)), none)
         }
     };

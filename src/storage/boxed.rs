@@ -19,7 +19,7 @@ impl<R: Reader + Clone> DynReader for R {}
 /// ```
 /// use lensor::storage::{BoxReader, Concat, Constant};
 /// use lensor::Reader;
-/// let parts = vec![BoxReader::new(vec![1, 2]), BoxReader::new(Constant::new(7, 3))];
+/// let parts = vec![BoxReader::new(vec![1, 2]), BoxReader::new(Constant::new(3, 7))];
 /// assert_eq!(Concat::new(parts)?.read(4), 7);
 /// # Ok::<(), lensor::Error>(())
 /// ```

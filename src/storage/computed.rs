@@ -12,20 +12,20 @@ use std::fmt;
 /// ```
 /// use lensor::Tensor;
 /// use lensor::storage::Constant;
-/// let t = Tensor::new([1 << 20, 1 << 20], Constant::new(7, 1 << 40))?;
+/// let t = Tensor::new([1 << 20, 1 << 20], Constant::new(1 << 40, 7))?;
 /// assert_eq!(t.get([12345, 67890])?, 7);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant<T> {
-    value: T,
     len: usize,
+    value: T,
 }
 
 impl<T> Constant<T> {
     /// `value`, `len` times.
-    pub const fn new(value: T, len: usize) -> Self {
-        Self { value, len }
+    pub const fn new(len: usize, value: T) -> Self {
+        Self { len, value }
     }
 }
 
@@ -77,19 +77,19 @@ impl<T: Copy + Send + Sync> Stored for Constant<T> {
 /// ```
 /// use lensor::Reader;
 /// use lensor::storage::Progression;
-/// assert_eq!(Progression::new(1.0, 0.5, 10).read(3), 2.5);
+/// assert_eq!(Progression::new(10, 1.0, 0.5).read(3), 2.5);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progression<T> {
+    len: usize,
     start: T,
     step: T,
-    len: usize,
 }
 
 impl<T> Progression<T> {
     /// `len` elements from `start` on, `step` apart.
-    pub const fn new(start: T, step: T, len: usize) -> Self {
-        Self { start, step, len }
+    pub const fn new(len: usize, start: T, step: T) -> Self {
+        Self { len, start, step }
     }
 }
 
@@ -159,22 +159,22 @@ impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Reader for FromFn<F
 ///
 /// ```
 /// use lensor::{Tensor, storage::Impulse};
-/// let t = Tensor::new([4], Impulse::new(4, 2, 1.0, 0.0))?;
+/// let t = Tensor::new([4], Impulse::new(4, 0.0, 2, 1.0))?;
 /// assert_eq!(t.to_vec()?, [0.0, 0.0, 1.0, 0.0]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Impulse<T> {
     len: usize,
+    fill: T,
     at: usize,
     value: T,
-    fill: T,
 }
 
 impl<T> Impulse<T> {
-    /// `value` at address `at`, which may lie beyond the end, and `fill` at every other one below `len`.
-    pub const fn new(len: usize, at: usize, value: T, fill: T) -> Self {
-        Self { len, at, value, fill }
+    /// `len` elements `fill`, but for `value` at address `at`, which may lie beyond the end.
+    pub const fn new(len: usize, fill: T, at: usize, value: T) -> Self {
+        Self { len, fill, at, value }
     }
 }
 

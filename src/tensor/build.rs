@@ -113,7 +113,7 @@ impl<T: Copy + Send + Sync> Tensor<Constant<T>> {
     pub fn constant(shape: impl Into<Shape>, value: T) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
-        Self::new(shape, Constant::new(value, count))
+        Self::new(shape, Constant::new(count, value))
     }
 }
 
@@ -136,7 +136,7 @@ where
     pub fn iota(shape: impl Into<Shape>) -> Result<Self> {
         let shape = shape.into();
         let count = shape.count()?;
-        Self::new(shape, Progression::new(0.cast_unchecked(), T::one(), count))
+        Self::new(shape, Progression::new(count, 0.cast_unchecked(), T::one()))
     }
 }
 

@@ -144,7 +144,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// ```
     /// use lensor::{Tensor, storage::Constant};
-    /// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::new([2], Constant::new(7, 2))?);
+    /// let (a, b) = (Tensor::from(vec![1, 2]), Tensor::new([2], Constant::new(2, 7))?);
     /// let both = [a.erase(), b.erase()];
     /// assert_eq!(both[1].to_vec()?, [7, 7]);
     /// # Ok::<(), lensor::Error>(())

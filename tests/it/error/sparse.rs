@@ -346,7 +346,7 @@ fn storage_reports_addresses_beyond_its_end() {
     let part = SubBuffer::new(&s, 1..4).unwrap();
     let t = Tensor::new([3], part).unwrap();
     assert!(t.stored_entries().unwrap().unwrap().iter().eq([(0, 9)]));
-    let constant = Tensor::new([3], Constant::new(4, 3)).unwrap();
+    let constant = Tensor::new([3], Constant::new(3, 4)).unwrap();
     assert_eq!((&t + &constant).eval_sparse().unwrap().to_vec().unwrap(), [13, 4, 4]);
 }
 

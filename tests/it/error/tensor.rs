@@ -216,7 +216,7 @@ fn shapes_that_overflow_are_refused_by_every_constructor() {
     assert_eq!(Tensor::<lensor::storage::Progression<i32>>::iota(shape()).err(), error);
     let most = isize::MAX as usize;
     let long = || Tensor::constant([most], 0).unwrap();
-    let parts = [most, 1].map(|len| Constant::new(0, len)).to_vec();
+    let parts = [most, 1].map(|len| Constant::new(len, 0)).to_vec();
     assert_eq!(Concat::new(parts).err(), beyond(&[most, 1]));
     assert_eq!(concat(0, [long(), long()]).err(), beyond(&[usize::MAX - 1]));
     assert_eq!(stack(0, [long(), long()]).err(), beyond(&[2, most]));

@@ -214,7 +214,7 @@ fn pairs_are_taken_by_the_size_of_their_result() {
 fn any_storage_and_empty_sums_are_operands() {
     let indexes = [[0, 2], [1, 0]];
     let s = Tensor::from_coordinates([2, 3], 0, &indexes, vec![5, 6], Duplicates::Refuse).unwrap();
-    let c = Tensor::new([3], Constant::new(2, 3)).unwrap();
+    let c = Tensor::new([3], Constant::new(3, 2)).unwrap();
     assert_eq!(einsum("ij,j->i", (&s, &c)).to_vec().unwrap(), [10, 12]);
     assert_eq!(einsum("ij,,j->i", (&s, 10, &c)).to_vec().unwrap(), [100, 120]);
     let none = Tensor::<Vec<i32>>::full([2, 0], 1).unwrap();

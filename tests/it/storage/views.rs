@@ -93,7 +93,7 @@ quickcheck! {
     /// One value at every address.
     fn a_constant_reads_as_its_value(chain: Chain, value: i64) -> bool {
         let count = chain.shape().count().unwrap();
-        holds(&chain, Constant::new(value, count), &vec![value; count])
+        holds(&chain, Constant::new(count, value), &vec![value; count])
     }
 
     /// An arithmetic progression, which wraps.
@@ -101,7 +101,7 @@ quickcheck! {
         let count = chain.shape().count().unwrap();
         let term = |k: usize| start.wrapping_add(step.wrapping_mul(k as i64));
         let terms: Vec<i64> = (0..count).map(term).collect();
-        holds(&chain, Progression::new(start, step, count), &terms)
+        holds(&chain, Progression::new(count, start, step), &terms)
     }
 
     /// A border of one value around a part in the middle.

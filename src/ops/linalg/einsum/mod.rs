@@ -196,7 +196,7 @@ fn step<'a, T: Arithmetic + 'static>(
         Step::Sum { term, kept, summed } => {
             let own = terms.remove(*term);
             let count = plan.count(summed);
-            let ones = Tensor::new([count], Constant::new(T::one(), count))?.lazy().boxed();
+            let ones = Tensor::new([count], Constant::new(count, T::one()))?.lazy().boxed();
             // What is copied least: a sum over the last axis has it last.
             if own.1.last().is_some_and(|label| kept.contains(label)) {
                 let term = grouped(plan, own, none, [summed, kept])?;

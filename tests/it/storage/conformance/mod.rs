@@ -58,7 +58,7 @@ fn parts_conform() -> Checked {
             let whole = part.into_storage();
             assert_eq!(whole[..range.start], data(len)[..range.start]);
             assert_eq!(whole[range.end..], data(len)[range.end..]);
-            check_reader(&SubBuffer::new(Constant::new(3, len), range.clone()).unwrap())?;
+            check_reader(&SubBuffer::new(Constant::new(len, 3), range.clone()).unwrap())?;
             check_reader(&SubBuffer::new(Sparse::of(&data(len), Lie::None), range).unwrap())?;
         }
     }
@@ -106,9 +106,9 @@ fn storage_in_blocks_conforms() -> Checked {
 #[test]
 fn computed_storage_conforms() -> Checked {
     for len in LENGTHS.into_iter().chain([1 << 40, isize::MAX as usize]) {
-        check_reader(&Constant::new(f64::NAN, len))?;
-        check_reader(&Progression::new(-5_i16, 7, len))?;
-        check_reader(&Impulse::new(len, 2, 1.0, f64::NAN))?;
+        check_reader(&Constant::new(len, f64::NAN))?;
+        check_reader(&Progression::new(len, -5_i16, 7))?;
+        check_reader(&Impulse::new(len, f64::NAN, 2, 1.0))?;
         check_reader(&FromFn::new(len, |address| address ^ 0x55))?;
     }
     Ok(())
