@@ -1,5 +1,7 @@
 //! Numbers as measurements: what means, variances and norms are made of.
 
+use super::{Real, Sortable};
+
 /// Elements that statistics take: `bool`, integers of up to 64 bits, and floats.
 ///
 /// Statistics are computed in `f64` and given in [`Self::Float`].
@@ -9,7 +11,7 @@
 )]
 pub trait Measure: Copy + Send + Sync {
     /// What statistics are given in: the type itself for floats, `f64` for others.
-    type Float: Copy + Send + Sync;
+    type Float: Real + Sortable;
 
     /// The nearest `f64`.
     fn to_f64(self) -> f64;

@@ -40,6 +40,13 @@ pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<S
     Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())
 }
 
+/// The axis that is meant, if it is one.
+pub(super) fn single<E: Expr>(a: &Lazy<E>, axes: &Axes) -> Option<usize> {
+    let mask = axes.mask(a.shape().ok()?.rank()).ok()?;
+    let mut meant = (0..mask.len()).filter(|&axis| mask[axis]);
+    meant.next().filter(|_| meant.next().is_none())
+}
+
 /// Makes axes one axis behind all others.
 pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<MergedAxes> {
     let shape = a.shape()?;

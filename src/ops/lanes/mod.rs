@@ -64,7 +64,7 @@ pub mod machinery {
 }
 
 use crate::compute::Deferred;
-use crate::dtype::{Real, Sortable};
+use crate::dtype::{Measure, Sortable};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -146,7 +146,7 @@ macro_rules! quantiles {
             interpolation: Interpolation,
         ) -> Along<Self, Quantiles>
         where
-            Self::Elem: Real + Sortable,
+            Self::Elem: Measure + Sortable,
         {
             let quantiles = list([q].into_iter());
             folding(self, axes, Quantiles { quantiles, interpolation, nan: $nan, single: true })
@@ -155,21 +155,21 @@ macro_rules! quantiles {
         $(#[$about_several])*
         fn $quantiles(
             self,
-            axis: usize,
+            axes: impl IntoAxes,
             q: impl AsRef<[f64]>,
             interpolation: Interpolation,
         ) -> Along<Self, Quantiles>
         where
-            Self::Elem: Real + Sortable,
+            Self::Elem: Measure + Sortable,
         {
             let quantiles = list(q.as_ref().iter().copied());
-            lanewise(self, axis, Quantiles { quantiles, interpolation, nan: $nan, single: false })
+            folding(self, axes, Quantiles { quantiles, interpolation, nan: $nan, single: false })
         }
 
         $(#[$about_median])*
         fn $median(self, axes: impl IntoAxes) -> Along<Self, Quantiles>
         where
-            Self::Elem: Real + Sortable,
+            Self::Elem: Measure + Sortable,
         {
             self.$quantile(axes, 0.5, Interpolation::Midpoint)
         }
@@ -521,7 +521,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// Exact, by selection.
         ///
         /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
-        /// says what that means between two elements. Integers are to be [cast](crate::Elementwise::cast) first.
+        /// says what that means between two elements. Floats give their own type, integers `f64`, as means do.
         ///
         /// # Errors
         ///
@@ -534,11 +534,13 @@ pub trait Lanes: IntoExpr + Sized {
         /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
         /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear).item()?, 20.0);
         /// assert_eq!(t.quantile(0, 0.3, Interpolation::Higher).item()?, 30.0);
+        /// assert_eq!(Tensor::from(vec![7, 2, 4, 1]).quantile(0, 0.5, Interpolation::Linear).item()?, 3.0);
         /// # Ok::<(), Error>(())
         /// ```
         quantile;
 
-        /// Several quantiles of every lane, along `axis` in the order of the list, see [`Self::quantile`].
+        /// Several quantiles of every lane, in the order of the list, see [`Self::quantile`]. Those along one axis take
+        /// its place; along several, which are one lane and go away, or none, they make a new last axis.
         ///
         /// # Errors
         ///
@@ -549,6 +551,9 @@ pub trait Lanes: IntoExpr + Sized {
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
         /// assert_eq!(t.quantiles(0, [0.0, 0.5, 1.0], Linear).to_vec()?, [1.0, 2.5, 4.0]);
+        /// let cube = t.reshape([2, 1, 2])?;
+        /// assert_eq!(cube.view().quantiles(0, [0.0, 0.5, 1.0], Linear).shape()?, [3, 1, 2]);
+        /// assert_eq!(cube.quantiles([0, 2], [0.0, 0.5, 1.0], Linear).shape()?, [1, 3]);
         /// # Ok::<(), Error>(())
         /// ```
         quantiles;

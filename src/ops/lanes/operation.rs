@@ -2,7 +2,7 @@
 
 use super::before::Before;
 use super::driver::{Old, explain_lanes, zip_blocks};
-use super::extents::{MergedAxes, merge_last, with_extent, without};
+use super::extents::{MergedAxes, merge_last, single, with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
@@ -114,10 +114,16 @@ impl<O, A> Lanewise<O, A> {
     }
 }
 
-impl<O, A: Expr> Lanewise<O, A> {
-    /// An operation on all elements along several axes, which are one lane, in row-major order.
+impl<O: LaneOperation<A::Elem>, A: Expr> Lanewise<O, A> {
+    /// An operation on all elements along several axes, which are one lane, in row-major order. Results that keep an axis
+    /// have it in the place of a single one.
     pub(super) fn folding(operation: O, axes: Axes, a: A) -> Self {
         let mut a = Lazy(a);
+        if operation.keeps_axis()
+            && let Some(axis) = single(&a, &axes)
+        {
+            return Self::new(operation, axis, a.0);
+        }
         let merged = merge_last(&mut a, &axes);
         let axis = merged.as_ref().map_or(0, MergedAxes::axis);
         Self { merged: Some(Box::new(merged)), ..Self::new(operation, axis, a.0) }
@@ -221,7 +227,7 @@ where
     O: LaneOperation<A::Elem, B::Elem>,
 {
     /// Keeps the axes of operations that have one result a lane, with extent 1, so that the result aligns with the
-    /// operand. Others keep their axis as it is.
+    /// operand. Others are as they are without.
     ///
     /// ```
     /// use lensor::prelude::*;

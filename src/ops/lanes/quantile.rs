@@ -3,7 +3,7 @@
 use super::before::Zeros;
 use super::operand::{Both, for_each_lane};
 use super::operation::LaneOperation;
-use crate::dtype::{Radix, Real, Sortable};
+use crate::dtype::{Measure, Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::memory::{refill, try_reserve_exact};
@@ -80,8 +80,8 @@ impl Quantiles {
 
 impl Sealed for Quantiles {}
 
-impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
-    type Elem = T;
+impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
+    type Elem = T::Float;
     type Before = Zeros;
 
     fn keeps_axis(&self) -> bool {
@@ -103,18 +103,18 @@ impl<T: Real + Sortable> LaneOperation<T> for Quantiles {
         &self,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
-        out: &mut [T],
+        out: &mut [T::Float],
     ) -> Result<()> {
         let (mut selection, quantiles) = (Selection::default(), self.quantiles()?);
         for_each_lane(lanes, numbers, out, |lane, _, out| {
-            let Some(&first) = lane.iter().find(|x| x.is_nan()) else {
+            let Some(&first) = lane.iter().find(|&&x| is_nan(x)) else {
                 return selection.quantiles(lane, out, quantiles, self.interpolation);
             };
             let mut numbers = std::mem::take(&mut selection.numbers);
             refill(&mut numbers, lane.iter().copied())?;
-            numbers.retain(|x| !x.is_nan());
+            numbers.retain(|&x| !is_nan(x));
             if self.nan == Nan::Wins || numbers.is_empty() {
-                out.fill(first);
+                out.fill(float(first));
             } else {
                 selection.quantiles(&numbers, out, quantiles, self.interpolation)?;
             }
@@ -158,7 +158,7 @@ impl<T: Sortable> Default for Selection<T> {
     }
 }
 
-impl<T: Real + Sortable> Selection<T> {
+impl<T: Measure + Sortable> Selection<T> {
     /// Finds the points of the quantiles of lanes of a length. Most lanes are as long as the one before.
     fn aim(&mut self, len: usize, quantiles: &[f64], interpolation: Interpolation) -> Result<()> {
         if self.len == len && !self.points.is_empty() {
@@ -179,7 +179,7 @@ impl<T: Real + Sortable> Selection<T> {
     fn quantiles(
         &mut self,
         lane: &[T],
-        out: &mut [T],
+        out: &mut [T::Float],
         quantiles: &[f64],
         interpolation: Interpolation,
     ) -> Result<()> {
@@ -189,11 +189,11 @@ impl<T: Real + Sortable> Selection<T> {
         select(keys, 0, ranks);
         shared.key = None;
         for (slot, point) in out.iter_mut().zip(points) {
-            let low = shared.ranked(lane, keys, point.low)?;
+            let low = float(shared.ranked(lane, keys, point.low)?);
             *slot = if point.high == point.low {
                 low
             } else {
-                between(low, shared.ranked(lane, keys, point.high)?, point.part)
+                between(low, float(shared.ranked(lane, keys, point.high)?), point.part)
             };
         }
         Ok(())
@@ -235,6 +235,15 @@ impl<T: Sortable> Shared<T> {
         }
         Ok(self.elements.get(rank - self.before).copied().unwrap_or(element))
     }
+}
+
+#[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+fn is_nan<T: PartialEq>(x: T) -> bool {
+    x != x
+}
+
+fn float<T: Measure>(x: T) -> T::Float {
+    T::of_f64(x.to_f64())
 }
 
 /// The number `part` of the way from `a` to `b`, exact at both ends; `a <= b`.

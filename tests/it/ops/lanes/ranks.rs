@@ -4,6 +4,7 @@ use super::support::{axis_of, bits, floats, map_lanes, sorted};
 use lensor::arbitrary::Viewed;
 use lensor::lanes::{Bins, Edges, Interpolation, Lanes, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
+use lensor::reduce::Axes;
 use quickcheck::quickcheck;
 
 const INTERPOLATIONS: [Interpolation; 5] = [
@@ -91,7 +92,9 @@ quickcheck! {
         let twice = i64::from(order[(n - 1) / 2]) + i64::from(order[n / 2]);
         let shape = if axis { [n, 1] } else { [1, n] };
         let t = Tensor::from_vec(shape, data).unwrap();
+        let integers = Tensor::from_vec(shape, numbers).unwrap();
         t.median(usize::from(!axis)).item().unwrap() == twice as f64 / 2.0
+            && integers.median(usize::from(!axis)).item().unwrap() == twice as f64 / 2.0
     }
 
     fn several_quantiles_are_each_by_itself(viewed: Viewed<u8>, axis: usize, list: Vec<u8>) -> bool {
@@ -158,6 +161,28 @@ fn nearest_prefers_even_ranks() {
     assert_eq!([nearest(0.5), nearest(0.4), nearest(0.6)], [20.0, 10.0, 20.0]);
 }
 
+/// Quantiles of integers and of truth values are those of the floats that they are.
+#[test]
+fn quantiles_of_integers_are_floats() {
+    let t = Tensor::from_nested([[9_u8, 250, 8, 255], [3, 1, 2, 0]]).unwrap();
+    let floats = t.cast::<f64>().eval().unwrap();
+    for rule in INTERPOLATIONS {
+        for q in [0.0, 0.3, 0.5, 0.9, 1.0] {
+            let found = t.quantile(1, q, rule).eval().unwrap();
+            assert_eq!(found, floats.quantile(1, q, rule).eval().unwrap());
+            assert_eq!(t.nan_quantile(1, q, rule).eval().unwrap(), found);
+        }
+    }
+    let several = t.quantiles(1, [0.5, 1.0], Interpolation::Linear).to_vec();
+    assert_eq!(several, Ok(vec![129.5, 255.0, 1.5, 3.0]));
+    let ends = Tensor::from(vec![i64::MIN, i64::MAX]);
+    assert_eq!(ends.median(..).item(), Ok(0.0));
+    assert_eq!(Tensor::from(vec![true, false]).median(..).item(), Ok(0.5));
+    assert_eq!(t.nan_median(..).item(), Ok(5.5));
+    let text = t.median(1).explain().unwrap().to_string();
+    assert!(text.starts_with("quantiles of u8 [2, 4] along axis 1 to f64 [2]"), "{text}");
+}
+
 /// An axis that goes away may stay with extent 1; one that stays is as it was.
 #[test]
 fn axes_that_go_away_may_stay() {
@@ -206,7 +231,19 @@ fn several_axes_are_one_lane() {
         let expected = lanes.view().quantile(axis, q, rule).eval().unwrap();
         let found = t.quantile(axes, q, rule);
         assert_eq!(found.eval().unwrap(), expected, "{axes:?}");
-        assert_eq!(t.mode(axes).eval().unwrap(), lanes.mode(axis).eval().unwrap());
+        assert_eq!(t.mode(axes).eval().unwrap(), lanes.view().mode(axis).eval().unwrap());
+        let several = t.quantiles(axes, [0.3, 1.0, 0.0], rule);
+        match axes {
+            [axis] => {
+                assert!(several.try_equal(t.quantiles(*axis, [0.3, 1.0, 0.0], rule)).unwrap())
+            }
+            _ => assert!(several.try_equal(lanes.quantiles(axis, [0.3, 1.0, 0.0], rule)).unwrap()),
+        }
+        assert_eq!(several.keepdims().shape().unwrap(), {
+            let mut shape = t.quantile(axes, q, rule).shape().unwrap().to_vec();
+            shape.insert(if axes.len() == 1 { axes[0] } else { axis }, 3);
+            shape
+        });
         let found = found.keepdims();
         assert_eq!(found.shape().unwrap(), *kept);
         assert_eq!(found.to_vec().unwrap(), expected.to_vec().unwrap());
@@ -215,6 +252,14 @@ fn several_axes_are_one_lane() {
         assert_eq!(out.flip(0).unwrap().to_vec().unwrap(), expected.to_vec().unwrap());
     }
     assert_eq!(t.median(..).item(), t.median([2, 1, 0]).item());
+    let half = |axes: Axes| t.quantiles(axes, [0.5, 0.75], Interpolation::Linear);
+    assert!(half(Axes::From(2)).try_equal(half(Axes::One(2))).unwrap());
+    let mut out = Tensor::full([3, 2], 0.0).unwrap();
+    half(Axes::From(1)).assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
+    assert_eq!(out.flip(1).unwrap().eval().unwrap(), half(Axes::From(1)).eval().unwrap());
+    assert_eq!(half(Axes::One(3)).eval().unwrap_err(), Error::Axis { axis: 3, rank: 3 });
+    let twice = Axes::Listed(vec![1, 1]);
+    assert_eq!(half(twice).shape().unwrap_err(), Error::RepeatedAxis { axis: 1 });
     assert_eq!(t.median([0, 3]).eval().unwrap_err(), Error::Axis { axis: 3, rank: 3 });
     assert_eq!(t.median([1, 1]).shape().unwrap_err(), Error::RepeatedAxis { axis: 1 });
     assert_eq!(t.median([1, 1]).explain().unwrap_err(), Error::RepeatedAxis { axis: 1 });
