@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     println!("warmest five months: {peak:+.2} °C around {year}-{month:02}");
 
     // Across a year and along the months; inside, where neighbours stand on both sides.
-    let gradient = (&anomaly).gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First).eval()?;
+    let gradient = (&anomaly).gradient([1.0, 1.0], EdgeOrder::First).eval()?;
     let steepness = (&gradient * &gradient).sum(2).eval()?.lazy().sqrt().slice(0, 1..YEARS - 1)?;
     let steepest = steepness.argmax(..).item()? + MONTHS;
     println!("steepest change: {}-{:02}", FIRST_YEAR + steepest / MONTHS, steepest % MONTHS + 1);

@@ -222,7 +222,7 @@ fn results_go_to_views_box_by_box() {
         Tensor::from_index([7, 300, 130], |i| ((i[0] * 31 + i[1] * 17 + i[2] * 7) % 257) as f64)
             .unwrap();
     let flat = t.view().reshape([7 * 300, 130]).unwrap();
-    let spacing = [1.0.into(), 0.5.into(), 2.0.into()];
+    let spacing = [1.0, 0.5, 2.0];
     agree(t.view().insert_axis(3).unwrap().sum(3));
     agree((&t * 2.0).insert_axis(0).unwrap().max(0).keepdims());
     for axis in 0..3 {

@@ -1,8 +1,9 @@
 //! Derivatives as operations.
 
+use super::EdgeOrder;
 use super::field::Derivatives;
 use super::rule::Order;
-use super::{EdgeOrder, Spacing};
+use super::spacing::{IntoSpacing, Spacing};
 use crate::compute::{Compute, Deferred};
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
@@ -10,7 +11,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
-use crate::memory::{push, try_with_capacity};
+use crate::memory::{list, push};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
@@ -38,34 +39,39 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 enum Spacings<T> {
     /// Of the only axis that is looked at.
-    One(Spacing<T>),
+    One(Result<Spacing<T>>),
     Each(Result<Vec<Spacing<T>>>),
 }
 
 impl<E: Expr<Elem: Real>> Derivative<E> {
-    pub(super) fn along(operand: E, kind: Kind, spacing: Spacing<E::Elem>) -> Deferred<Self> {
-        let spacing = Spacings::One(spacing);
+    pub(super) fn along(
+        operand: E,
+        kind: Kind,
+        spacing: impl IntoSpacing<E::Elem>,
+    ) -> Deferred<Self> {
+        let spacing = Spacings::One(spacing.into_spacing());
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })
     }
 
     pub(super) fn everywhere(
         operand: E,
         kind: Kind,
-        spacing: &[Spacing<E::Elem>],
+        spacing: impl IntoIterator<Item: IntoSpacing<E::Elem>>,
     ) -> Deferred<Self> {
-        let each = try_with_capacity(spacing.len()).and_then(|mut each| {
-            spacing.iter().try_for_each(|one| push(&mut each, one.try_clone()?))?;
-            Ok(each)
-        });
-        let spacing = Spacings::Each(each);
+        let mut each = Vec::new();
+        let mut spacing = spacing.into_iter();
+        let kept = spacing.try_for_each(|one| push(&mut each, one.into_spacing()?));
+        let spacing = Spacings::Each(kept.map(|()| each));
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })
     }
 
     /// One spacing an axis.
     fn spacing(&self) -> Result<Vec<&Spacing<E::Elem>>> {
         Ok(match &self.spacing {
-            Spacings::One(spacing) => vec![spacing; self.operand.shape()?.rank()],
-            Spacings::Each(spacing) => spacing.as_ref().map_err(Error::clone)?.iter().collect(),
+            Spacings::One(spacing) => {
+                vec![spacing.as_ref().map_err(Error::clone)?; self.operand.shape()?.rank()]
+            }
+            Spacings::Each(spacing) => list(spacing.as_ref().map_err(Error::clone)?.iter())?,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Derivatives of the elements of an operand, line by line along its last axis.
 
-use super::rule::{Order, Rule, Spacing, Tap, curvature, weighted};
+use super::rule::{Order, Rule, Tap, curvature, weighted};
+use super::spacing::Spacing;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, first_error, room, row_major};

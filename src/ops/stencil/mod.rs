@@ -19,10 +19,12 @@ mod convolve;
 mod derivative;
 mod field;
 mod rule;
+mod spacing;
 
 pub use convolve::{Border, Correlation, Mode};
 pub use derivative::Derivative;
-pub use rule::{EdgeOrder, Spacing};
+pub use rule::EdgeOrder;
+pub use spacing::{IntoSpacing, Spacing};
 
 use crate::compute::Deferred;
 use crate::dtype::{Arithmetic, Real};
@@ -55,20 +57,20 @@ pub trait Stencil: IntoExpr + Sized {
     /// let t = Tensor::from_nested([[1.0, 2.0, 4.0], [1.0, 3.0, 9.0]])?;
     /// let along = t.derivative(1, 1.0, EdgeOrder::First);
     /// assert_eq!(along.to_vec()?, [1.0, 1.5, 2.0, 2.0, 4.0, 6.0]);
-    /// let across = t.derivative(0, vec![0.0, 2.0], EdgeOrder::First);
+    /// let across = t.derivative(0, [0.0, 2.0], EdgeOrder::First);
     /// assert_eq!(across.to_vec()?, [0.0, 0.5, 2.5, 0.0, 0.5, 2.5]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn derivative(
         self,
         axis: usize,
-        spacing: impl Into<Spacing<Self::Elem>>,
+        spacing: impl IntoSpacing<Self::Elem>,
         edges: EdgeOrder,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::along(self.into_expr(), Kind::First { axis, edges }, spacing.into())
+        Derivative::along(self.into_expr(), Kind::First { axis, edges }, spacing)
     }
 
     /// The second derivative along one axis, with the shape of the operand: the curvature of the parabola
@@ -88,12 +90,12 @@ pub trait Stencil: IntoExpr + Sized {
     fn second_derivative(
         self,
         axis: usize,
-        spacing: impl Into<Spacing<Self::Elem>>,
+        spacing: impl IntoSpacing<Self::Elem>,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::along(self.into_expr(), Kind::Second { axis }, spacing.into())
+        Derivative::along(self.into_expr(), Kind::Second { axis }, spacing)
     }
 
     /// The derivatives along all axes, one spacing an axis: shape `(s0, .., sn)` becomes
@@ -109,20 +111,22 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::{EdgeOrder, Stencil};
     /// use lensor::Tensor;
     /// let plane = Tensor::from_nested([[0.0, 3.0], [2.0, 5.0]])?;
-    /// let gradient = plane.gradient(&[1.0.into(), 1.0.into()], EdgeOrder::First);
+    /// let gradient = plane.gradient([1.0, 1.0], EdgeOrder::First);
     /// assert_eq!(gradient.shape()?, [2, 2, 2]);
     /// assert_eq!(gradient.to_vec()?, [2.0, 3.0, 2.0, 3.0, 2.0, 3.0, 2.0, 3.0]);
+    /// let stretched = plane.gradient([[0.0, 1.0], [0.0, 2.0]], EdgeOrder::First);
+    /// assert_eq!(stretched.to_vec()?, [2.0, 1.5, 2.0, 1.5, 2.0, 1.5, 2.0, 1.5]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn gradient(
         self,
-        spacing: impl AsRef<[Spacing<Self::Elem>]>,
+        spacing: impl IntoIterator<Item: IntoSpacing<Self::Elem>>,
         edges: EdgeOrder,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Gradient(edges), spacing.as_ref())
+        Derivative::everywhere(self.into_expr(), Kind::Gradient(edges), spacing)
     }
 
     /// The second derivatives along all pairs of axes: shape `(s0, .., sn)` becomes
@@ -141,19 +145,19 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::Tensor;
     /// // x * x + 3 * x * y
     /// let t = Tensor::from_index([3, 3], |i| (i[0] * i[0] + 3 * i[0] * i[1]) as f64)?;
-    /// let hessian = t.hessian(&[1.0.into(), 1.0.into()], EdgeOrder::First);
+    /// let hessian = t.hessian([1.0, 1.0], EdgeOrder::First);
     /// assert_eq!(hessian.select((1, 1))?.to_vec()?, [2.0, 3.0, 3.0, 0.0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn hessian(
         self,
-        spacing: impl AsRef<[Spacing<Self::Elem>]>,
+        spacing: impl IntoIterator<Item: IntoSpacing<Self::Elem>>,
         edges: EdgeOrder,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Hessian(edges), spacing.as_ref())
+        Derivative::everywhere(self.into_expr(), Kind::Hessian(edges), spacing)
     }
 
     /// The sum of the second derivatives along all axes, with the shape of the operand.
@@ -166,17 +170,17 @@ pub trait Stencil: IntoExpr + Sized {
     /// use lensor::stencil::Stencil;
     /// use lensor::Tensor;
     /// let bowl = Tensor::from_index([3, 4], |i| (i[0] * i[0] + i[1] * i[1]) as f64)?;
-    /// assert_eq!(bowl.laplacian(&[1.0.into(), 1.0.into()]).to_vec()?, [4.0; 12]);
+    /// assert_eq!(bowl.laplacian([1.0, 1.0]).to_vec()?, [4.0; 12]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     fn laplacian(
         self,
-        spacing: impl AsRef<[Spacing<Self::Elem>]>,
+        spacing: impl IntoIterator<Item: IntoSpacing<Self::Elem>>,
     ) -> Deferred<Derivative<Self::Expr>>
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Laplacian, spacing.as_ref())
+        Derivative::everywhere(self.into_expr(), Kind::Laplacian, spacing)
     }
 
     /// Any function of neighbours: `f` of the elements at `offsets` from each index. Lazy.

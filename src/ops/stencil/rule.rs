@@ -1,50 +1,10 @@
 //! Differences along one axis: which elements, and with which weights.
 
+use super::spacing::Spacing;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::memory::{list, push};
+use crate::memory::push;
 use std::fmt;
-
-/// Distances of neighbours along an axis.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Spacing<T> {
-    /// The same everywhere, not 0.
-    Uniform(T),
-    /// The differences of these coordinates, one for each index of the axis. They rise or fall; neighbours
-    /// that are equal are refused. One that is NaN or infinite makes the results near it NaN or 0.
-    At(Vec<T>),
-}
-
-impl<T: Copy> Spacing<T> {
-    pub(super) fn try_clone(&self) -> Result<Self> {
-        Ok(match self {
-            Self::Uniform(distance) => Self::Uniform(*distance),
-            Self::At(coordinates) => Self::At(list(coordinates.iter().copied())?),
-        })
-    }
-}
-
-impl<T: Real> From<T> for Spacing<T> {
-    fn from(distance: T) -> Self {
-        Self::Uniform(distance)
-    }
-}
-
-impl<T: Real> From<Vec<T>> for Spacing<T> {
-    fn from(coordinates: Vec<T>) -> Self {
-        Self::At(coordinates)
-    }
-}
-
-impl<T: Real> Spacing<T> {
-    /// The first coordinate that equals one of the two before it: three neighbours are used together.
-    fn repeated(&self) -> Option<usize> {
-        match self {
-            Self::Uniform(distance) => (*distance == T::one().minus(T::one())).then_some(1),
-            Self::At(x) => (1..x.len()).find(|&at| x[at.saturating_sub(2)..at].contains(&x[at])),
-        }
-    }
-}
 
 /// How exact first derivatives are at the two ends of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -347,7 +347,7 @@ fn what_has_no_neighbours_is_refused() {
         "axis 0 has extent 3 and needs as many coordinates, found 1"
     );
     assert_eq!(
-        text(t(&[3, 3]).gradient(&[1.0.into()], first).eval()),
+        text(t(&[3, 3]).gradient([1.0], first).eval()),
         "expected 2 spacings, one an axis, found 1"
     );
     let kernel = t(&[0]);
@@ -364,7 +364,7 @@ fn what_has_no_neighbours_is_refused() {
         "expected 2 offsets, one an axis, found 1"
     );
     assert!(t(&[3]).stencil([[isize::MIN], [isize::MAX]], |[x, _]| x).shape().is_err());
-    assert_eq!(t(&[]).gradient(&[], first).eval().unwrap().shape(), [0]);
+    assert_eq!(t(&[]).gradient([0.0; 0], first).eval().unwrap().shape(), [0]);
     assert_eq!(t(&[]).convolve(&t(&[]), Mode::Valid).eval().unwrap().item().unwrap(), 1.0);
     assert_eq!(t(&[0, 3]).derivative(1, 1.0, first).eval().unwrap().shape(), [0, 3]);
     let wide = Tensor::constant([1 << 62], 1.0).unwrap();
@@ -411,12 +411,40 @@ fn coordinates_that_repeat_are_refused() {
     assert_eq!(square.laplacian(&spacing).eval().err(), repeated(0, 2));
 }
 
+/// All ways to give the same distances are the same.
+#[test]
+fn distances_are_given_in_any_way() {
+    let t = Tensor::from_nested([[1.0_f64, 2.0, 4.0], [3.0, 5.0, 9.0], [8.0, 6.0, 7.0]]).unwrap();
+    let edges = EdgeOrder::Second;
+    let places = [0.0, 1.0, 2.5];
+    let along = t.derivative(1, Spacing::At(places.to_vec()), edges).eval().unwrap();
+    assert_eq!(t.derivative(1, places, edges).eval().unwrap(), along);
+    assert_eq!(t.derivative(1, &places, edges).eval().unwrap(), along);
+    assert_eq!(t.derivative(1, &places[..], edges).eval().unwrap(), along);
+    assert_eq!(t.derivative(1, &places.to_vec(), edges).eval().unwrap(), along);
+    assert_eq!(t.derivative(1, &Spacing::At(places.to_vec()), edges).eval().unwrap(), along);
+    assert_eq!(t.second_derivative(0, &2.0).to_vec(), t.second_derivative(0, 2.0).to_vec());
+
+    let even = [2.0, 0.5];
+    let gradient = t.gradient(even, edges).eval().unwrap();
+    assert_eq!(t.gradient(&even, edges).eval().unwrap(), gradient);
+    assert_eq!(t.gradient(even.to_vec(), edges).eval().unwrap(), gradient);
+    assert_eq!(t.gradient(even.map(Spacing::Uniform), edges).eval().unwrap(), gradient);
+    assert_eq!(t.gradient((0..2).map(|axis| even[axis]), edges).eval().unwrap(), gradient);
+    let uneven = [vec![0.0, 2.0, 5.0], places.to_vec()];
+    let gradient = t.gradient(&uneven, edges).eval().unwrap();
+    assert_eq!(t.gradient([[0.0, 2.0, 5.0], places], edges).eval().unwrap(), gradient);
+    assert_eq!(t.gradient(uneven.each_ref().map(|x| &x[..]), edges).eval().unwrap(), gradient);
+    assert_eq!(t.hessian(&uneven, edges).eval(), t.hessian(uneven.clone(), edges).eval());
+    assert_eq!(t.laplacian(&uneven).eval(), t.laplacian(uneven).eval());
+}
+
 /// A scalar has no derivatives, and the sum of none is zero.
 #[test]
 fn a_scalar_has_a_laplacian_of_zero() {
     let scalar = Tensor::full([], 3.0).unwrap();
-    assert_eq!(scalar.laplacian(&[]).eval().unwrap().to_vec().unwrap(), [0.0]);
-    assert_eq!((&scalar * 2.0).laplacian(&[]).eval().unwrap().to_vec().unwrap(), [0.0]);
+    assert_eq!(scalar.laplacian([0.0; 0]).eval().unwrap().to_vec().unwrap(), [0.0]);
+    assert_eq!((&scalar * 2.0).laplacian([0.0; 0]).eval().unwrap().to_vec().unwrap(), [0.0]);
 }
 
 /// Also of a rank of one, whose boxes would be parts of a line.

@@ -108,11 +108,7 @@ fn calls_have_views_and_products() -> Result<()> {
         kept.matmul(kept.view().transpose([1, 0])?).eval()?
     );
     assert_eq!(
-        products
-            .clone()
-            .gradient(&[1.0.into(), 1.0.into()], lensor::stencil::EdgeOrder::First)
-            .eval()?
-            .shape(),
+        products.clone().gradient([1.0, 1.0], lensor::stencil::EdgeOrder::First).eval()?.shape(),
         [2, 3, 2]
     );
     assert!(products.to_string().ends_with("not computed yet: `.eval()?` computes it"));

@@ -1,0 +1,98 @@
+//! Distances of neighbours.
+
+use crate::dtype::Real;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::memory::list;
+
+/// Distances of neighbours along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Spacing<T> {
+    /// The same everywhere, not 0.
+    Uniform(T),
+    /// The differences of these coordinates, one for each index of the axis. They rise or fall; neighbours
+    /// that are equal are refused. One that is NaN or infinite makes the results near it NaN or 0.
+    At(Vec<T>),
+}
+
+impl<T: Real> Spacing<T> {
+    /// The first coordinate that equals one of the two before it: three neighbours are used together.
+    pub(super) fn repeated(&self) -> Option<usize> {
+        match self {
+            Self::Uniform(distance) => (*distance == T::one().minus(T::one())).then_some(1),
+            Self::At(x) => (1..x.len()).find(|&at| x[at.saturating_sub(2)..at].contains(&x[at])),
+        }
+    }
+}
+
+impl<T: Real> From<T> for Spacing<T> {
+    fn from(distance: T) -> Self {
+        Self::Uniform(distance)
+    }
+}
+
+impl<T: Real> From<Vec<T>> for Spacing<T> {
+    fn from(coordinates: Vec<T>) -> Self {
+        Self::At(coordinates)
+    }
+}
+
+/// What gives the distances along an axis: one distance, coordinates as a slice, an array or a `Vec`, or a [`Spacing`].
+/// Axes of different kinds are `[Spacing::Uniform(1.0), Spacing::At(coordinates)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no spacing along an axis of elements of type `{T}`",
+    note = "spacings are one distance, or coordinates in a slice, an array or a `Vec`, in the type of the elements"
+)]
+pub trait IntoSpacing<T> {
+    /// The distances.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if coordinates that are borrowed cannot be copied.
+    fn into_spacing(self) -> Result<Spacing<T>>;
+}
+
+impl<T: Real> IntoSpacing<T> for T {
+    fn into_spacing(self) -> Result<Spacing<T>> {
+        Ok(Spacing::Uniform(self))
+    }
+}
+
+impl<T: Real> IntoSpacing<T> for &T {
+    fn into_spacing(self) -> Result<Spacing<T>> {
+        Ok(Spacing::Uniform(*self))
+    }
+}
+
+impl<T: Real> IntoSpacing<T> for Spacing<T> {
+    fn into_spacing(self) -> Result<Spacing<T>> {
+        Ok(self)
+    }
+}
+
+impl<T: Real> IntoSpacing<T> for &Spacing<T> {
+    fn into_spacing(self) -> Result<Spacing<T>> {
+        match self {
+            Spacing::Uniform(distance) => Ok(Spacing::Uniform(*distance)),
+            Spacing::At(coordinates) => coordinates.into_spacing(),
+        }
+    }
+}
+
+impl<T: Real> IntoSpacing<T> for Vec<T> {
+    fn into_spacing(self) -> Result<Spacing<T>> {
+        Ok(Spacing::At(self))
+    }
+}
+
+macro_rules! copied {
+    ($([$($generics:tt)*] $type:ty)*) => { $(
+        impl<T: Real $($generics)*> IntoSpacing<T> for $type {
+            fn into_spacing(self) -> Result<Spacing<T>> {
+                Ok(Spacing::At(list(self.iter().copied())?))
+            }
+        }
+    )* };
+}
+copied! { [] &[T] [] &Vec<T> [, const N: usize] [T; N] [, const N: usize] &[T; N] }
