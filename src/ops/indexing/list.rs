@@ -75,7 +75,9 @@ impl Indexes<'_> {
         }
         let mut found = self.operands.len();
         if self.is_together {
-            let (&last, front) = shape.split_last().ok_or(Error::Axis { axis: 0, rank: 0 })?;
+            let (&last, front) = shape
+                .split_last()
+                .ok_or_else(|| Error::ExpectedRank { expected: 1, shape: Vec::new() })?;
             (shape, found) = (Shape::from(front), last);
         }
         if found != rank {

@@ -99,7 +99,7 @@ pub trait Indexing: IntoExpr + Sized {
     /// has no numbers: `(n, 0)` reads its element `n` times.
     ///
     /// The shape, and with it the result, is [`Error::Rank`] if indexes have not one number an axis,
-    /// [`Error::Axis`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is
+    /// [`Error::ExpectedRank`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is
     /// [`Error::IndexAt`], with the first place in the list, for an index out of bounds: negative ones do not wrap.
     ///
     /// ```

@@ -1,37 +1,42 @@
 //! Pairs of operands whose lanes go together.
 
 use super::before::{Before, First, first};
-use super::extents::with_extent;
+use super::extents::{with_extent, without};
 use super::operand::{Both, for_each_lane};
 use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy, Pairs, zip_with};
-use crate::shape::{Align, Shape};
+use crate::expr::{Expr, Lazy, Pairs, for_each_piece, zip_with};
+use crate::memory::{refill, zeros};
+use crate::shape::{Align, Index, Shape};
+use crate::storage::sort_entries;
 use crate::tensor::Tensor;
 use std::ops::Range;
 
-/// Shape of the indices of elements of lanes, where their other axes stretch to those of the lanes.
-pub(super) fn places(lanes: &Shape, indices: &Shape, axis: usize) -> Result<Shape> {
-    let extent = indices.get(axis).copied().unwrap_or(1);
+/// Indexes that are evaluated at once, to find one.
+const PIECE: usize = 1 << 15;
+
+/// Shape of the indexes of elements of lanes, where their other axes stretch to those of the lanes.
+pub(super) fn places(lanes: &Shape, indexes: &Shape, axis: usize) -> Result<Shape> {
+    let extent = indexes.get(axis).copied().unwrap_or(1);
     let places = with_extent(lanes, axis, extent)?;
-    if indices.rank() == lanes.rank()
-        && places.join(indices, Align::Right, 2).as_ref() == Ok(&places)
+    if indexes.rank() == lanes.rank()
+        && places.join(indexes, Align::Right, 2).as_ref() == Ok(&places)
     {
         return Ok(places);
     }
-    Err(Error::Lanes { axis, shape: lanes.to_vec(), other: indices.to_vec() })
+    Err(Error::Lanes { axis, shape: lanes.to_vec(), other: indexes.to_vec() })
 }
 
-/// Values for indices of lanes, at the shape that both are stretched to.
+/// Values for indexes of lanes, at the shape that both are stretched to.
 pub(super) fn values<T: Pairs<R>, R>(
     lanes: &Shape,
-    indices: &Shape,
+    indexes: &Shape,
     values: R,
     axis: usize,
 ) -> Result<Lazy<impl Expr<Elem = T> + use<T, R>>> {
     let values = Lazy(T::pair(values));
-    let shape = places(lanes, indices, axis)?;
+    let shape = places(lanes, indexes, axis)?;
     let own = values.shape()?;
     if shape.join(&own, Align::Right, 2).as_ref() != Ok(&shape) {
         return Err(Error::Destination { expected: shape.to_vec(), found: own.to_vec() });
@@ -60,7 +65,17 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
         numbers: Range<usize>,
         out: &mut [T],
     ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, indices, out| take(lane, indices, out, self.axis))
+        for_each_lane(lanes, numbers, out, |lane, indexes, out| take(lane, indexes, out, self.axis))
+    }
+
+    fn located<B: Expr<Elem = usize>>(&self, error: Error, indexes: &Lazy<B>) -> Error {
+        match error {
+            // Lanes do not know where their indexes stand.
+            Error::IndexAt { ref at, axis, extent, .. } if at.is_empty() => {
+                check_inside(indexes, axis, extent).err().unwrap_or(error)
+            }
+            _ => error,
+        }
     }
 
     fn words(&self, _extent: usize) -> Result<[String; 2]> {
@@ -78,7 +93,10 @@ impl<T: Copy> Before<T, usize, T> for FirstTaken {
         b: &Lazy<B>,
         axis: usize,
     ) -> Result<T> {
-        check_inside(a.shape()?[axis], b, axis)?;
+        let extent = a.shape()?[axis];
+        if extent == 0 {
+            check_inside(b, axis, extent)?;
+        }
         first(a)
     }
 
@@ -87,37 +105,117 @@ impl<T: Copy> Before<T, usize, T> for FirstTaken {
     }
 }
 
-/// Refuses `indices`, of which there are some, if lanes have no elements.
-pub(super) fn check_inside(
-    extent: usize,
-    indices: &Lazy<impl Expr<Elem = usize>>,
-    axis: usize,
-) -> Result<()> {
-    if extent == 0 { Err(outside(axis, first(indices)?, 0)) } else { Ok(()) }
-}
-
-/// Writes the elements of `lane` at `indices`.
-fn take<T: Copy>(lane: &[T], indices: &[usize], out: &mut [T], axis: usize) -> Result<()> {
-    for (slot, &index) in out.iter_mut().zip(indices) {
-        *slot = *lane.get(index).ok_or_else(|| outside(axis, index, lane.len()))?;
-    }
-    Ok(())
-}
-
-/// Writes `values` to the elements of `lane` at `indices`, one after another.
-pub(super) fn put<T: Copy>(
-    indices: &[usize],
-    values: &[T],
-    lane: &mut [T],
-    axis: usize,
-) -> Result<()> {
+/// Writes the elements of `lane` at `indexes`.
+fn take<T: Copy>(lane: &[T], indexes: &[usize], out: &mut [T], axis: usize) -> Result<()> {
     let extent = lane.len();
-    for (&index, &value) in indices.iter().zip(values) {
-        *lane.get_mut(index).ok_or_else(|| outside(axis, index, extent))? = value;
+    for (slot, &index) in out.iter_mut().zip(indexes) {
+        let outside = || Error::IndexAt { at: Vec::new(), axis, index, extent };
+        *slot = *lane.get(index).ok_or_else(outside)?;
     }
     Ok(())
 }
 
-fn outside(axis: usize, index: usize, extent: usize) -> Error {
-    Error::Index { axis, index: index as i128, extent }
+/// Writes `values` to the elements of `lane` at `indexes`, which lie inside.
+pub(super) fn put<T: Copy>(indexes: &[usize], values: &[T], lane: &mut [T]) {
+    for (&index, &value) in indexes.iter().zip(values) {
+        if let Some(slot) = lane.get_mut(index) {
+            *slot = value;
+        }
+    }
+}
+
+/// Refuses the first index that is not less than `extent`.
+pub(super) fn check_inside(
+    indexes: &Lazy<impl Expr<Elem = usize>>,
+    axis: usize,
+    extent: usize,
+) -> Result<()> {
+    let (shape, mut before) = (indexes.shape()?, 0);
+    for_each_piece(indexes, PIECE, |piece| {
+        let Some(place) = piece.iter().position(|&index| index >= extent) else {
+            before += piece.len();
+            return Ok(());
+        };
+        let at = shape.unravel(before + place).to_vec();
+        Err(Error::IndexAt { at, axis, index: piece[place], extent })
+    })
+}
+
+/// Refuses the first index, in row-major order, that stands in its lane already. All are less than `extent`.
+pub(super) fn check_distinct(
+    indexes: &Tensor<Vec<usize>>,
+    axis: usize,
+    extent: usize,
+) -> Result<()> {
+    let shape = indexes.shape();
+    let (length, lanes) = (shape[axis], without(&shape, axis)?);
+    if length < 2 {
+        return Ok(());
+    }
+    let moved;
+    let all = if axis + 1 == shape.rank() {
+        indexes.storage()
+    } else {
+        moved = indexes.view().move_axis(axis, shape.rank() - 1)?.eval()?;
+        moved.storage()
+    };
+    let mut repeats = Repeats::new(extent, all.len())?;
+    // Places of the index that is repeated and of the one that repeats it, this one first, and the index.
+    let mut found: Option<[Index; 3]> = None;
+    for (number, lane) in all.chunks_exact(length).enumerate() {
+        let Some([first, second]) = repeats.of(lane, number * length)? else { continue };
+        let index = |digit: usize| {
+            let mut index = lanes.unravel(number);
+            index.insert(axis, digit);
+            index
+        };
+        let second_place = index(second);
+        if found.as_ref().is_none_or(|[place, ..]| second_place < *place) {
+            found = Some([second_place, index(first), index(lane[first])]);
+        }
+    }
+    let Some(places) = found else { return Ok(()) };
+    let [second, first, index] = places.map(|place| place.to_vec());
+    Err(Error::RepeatedIndex { index, first, second })
+}
+
+/// Finds indexes that stand twice in a lane.
+enum Repeats {
+    /// One more than where each index was met last, among the indexes of all lanes.
+    Met(Vec<usize>),
+    /// Sorts a lane, as there are more indexes than should be listed.
+    Sorted(Vec<usize>, Vec<usize>),
+}
+
+impl Repeats {
+    fn new(extent: usize, count: usize) -> Result<Self> {
+        Ok(match extent / 2 <= count {
+            true => Self::Met(zeros(extent)?),
+            false => Self::Sorted(Vec::new(), Vec::new()),
+        })
+    }
+
+    /// The first place in a lane, whose indexes begin at `start`, that repeats one before it, and that one before it.
+    fn of(&mut self, lane: &[usize], start: usize) -> Result<Option<[usize; 2]>> {
+        match self {
+            Self::Met(met) => {
+                for (place, &index) in lane.iter().enumerate() {
+                    let before = std::mem::replace(&mut met[index], start + place + 1);
+                    if before > start {
+                        return Ok(Some([before - 1 - start, place]));
+                    }
+                }
+                Ok(None)
+            }
+            Self::Sorted(sorted, places) => {
+                refill(sorted, lane.iter().copied())?;
+                refill(places, 0..lane.len())?;
+                sort_entries(sorted, places)?;
+                let pairs = sorted.windows(2).zip(places.windows(2));
+                let repeated = pairs.filter(|(pair, _)| pair[0] == pair[1]);
+                let first = repeated.min_by_key(|(_, places)| places[1]);
+                Ok(first.map(|(_, places)| [places[0], places[1]]))
+            }
+        }
+    }
 }

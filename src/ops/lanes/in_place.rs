@@ -124,43 +124,50 @@ impl<W: Writer> Tensor<W> {
         })
     }
 
-    /// Writes `values` to `indices` of every lane of this view along `axis`, one after another: of two
-    /// values for one element the later one stays. Follows NumPy's `put_along_axis`.
+    /// Writes `values` to `indexes` of every lane of this view along `axis`. Follows NumPy's `put_along_axis`, but that no
+    /// index may stand twice in a lane.
     ///
-    /// Along `axis` the extent of `indices` is free. Their other axes stretch to those of this view, and
-    /// `values` to all of `indices`; a scalar will do.
+    /// Along `axis` the extent of `indexes` is free. Their other axes stretch to those of this view, and
+    /// `values` to all of `indexes`; a scalar will do. Everything is checked and computed before anything is written.
     ///
     /// # Errors
     ///
     /// As [`Self::sort_in_place`], [`Error::Lanes`] or [`Error::Destination`] if the shapes do not go
-    /// together, [`Error::Index`] if an index lies outside, and what the evaluation of the operands
-    /// reports. After an error this view is partly written.
+    /// together, [`Error::IndexAt`] for the first index that lies outside, [`Error::RepeatedIndex`] for the first that
+    /// stands in its lane already, as no order decides which value stays ([`Self::fold_at`] takes both), and what the
+    /// evaluation of the operands reports. [`Error::Storage`] leaves this view partly written.
     ///
     /// ```
     /// use lensor::Tensor;
     /// let mut t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
-    /// let indices = Tensor::from_vec([2, 1], vec![2, 0])?;
-    /// t.put_along(1, &indices, 9)?;
+    /// let indexes = Tensor::from_vec([2, 1], vec![2, 0])?;
+    /// t.put_along(1, &indexes, 9)?;
     /// assert_eq!(t.to_vec()?, [1, 2, 9, 9, 5, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "put_along_axis")]
-    pub fn put_along<I, R>(&mut self, axis: usize, indices: I, values: R) -> Result<()>
+    pub fn put_along<I, R>(&mut self, axis: usize, indexes: I, values: R) -> Result<()>
     where
         I: IntoExpr<Elem = usize>,
         W::Elem: Pairs<R>,
     {
-        let indices = Lazy(indices.into_expr());
-        let values = along::values::<W::Elem, _>(&self.shape(), &indices.shape()?, values, axis)?;
+        self.address_map().check_injective()?;
+        let indexes = Lazy(indexes.into_expr());
+        let own = self.shape();
+        let values = along::values::<W::Elem, _>(&own, &indexes.shape()?, values, axis)?;
         let shape = values.shape()?;
         if shape.count()? == 0 {
             return Ok(());
         }
-        along::check_inside(self.shape()[axis], &indices, axis)?;
-        let indices = indices.broadcast(&shape)?;
-        zip_blocks((&indices, &values), axis, self, Old::Kept, |lanes, numbers, out| {
-            for_each_lane(lanes, numbers, out, |indices, values, lane| {
-                along::put(indices, values, lane, axis)
+        let indexes = indexes.broadcast(&shape)?.eval()?;
+        along::check_inside(&indexes.view().lazy(), axis, own[axis])?;
+        let values = values.eval()?;
+        along::check_distinct(&indexes, axis, own[axis])?;
+        let (indexes, values) = (indexes.lazy(), values.lazy());
+        zip_blocks((&indexes, &values), axis, self, Old::Kept, |lanes, numbers, out| {
+            for_each_lane(lanes, numbers, out, |indexes, values, lane| {
+                along::put(indexes, values, lane);
+                Ok(())
             })
         })
     }

@@ -480,13 +480,13 @@ pub trait Lanes: IntoExpr + Sized {
         folding(self, axes, Mode)
     }
 
-    /// The elements of every lane at `indices` of the same lane. The other axes stretch to one another;
-    /// along `axis` the result is as long as `indices`. Follows NumPy's `take_along_axis`.
+    /// The elements of every lane at `indexes` of the same lane. The other axes stretch to one another;
+    /// along `axis` the result is as long as `indexes`. Follows NumPy's `take_along_axis`.
     ///
     /// # Errors
     ///
     /// When it is computed: [`Error::Lanes`] if the shapes do not go together, and
-    /// [`Error::Index`] if an index lies outside.
+    /// [`Error::IndexAt`] for the first index that lies outside, with its place in the result.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};
@@ -500,7 +500,7 @@ pub trait Lanes: IntoExpr + Sized {
     fn take_along<I>(
         self,
         axis: usize,
-        indices: I,
+        indexes: I,
     ) -> Deferred<Lanewise<TakeAlong, Self::Expr, I::Expr>>
     where
         I: IntoExpr<Elem = usize>,
@@ -509,7 +509,7 @@ pub trait Lanes: IntoExpr + Sized {
             TakeAlong { axis },
             axis,
             self.into_expr(),
-            indices.into_expr(),
+            indexes.into_expr(),
         ))
     }
 

@@ -65,6 +65,12 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         out: &mut [Self::Elem],
     ) -> Result<()>;
 
+    /// An error of [`Self::compute`], of lanes beside those of `b`, as one of the whole.
+    #[doc(hidden)]
+    fn located<B: Expr<Elem = U>>(&self, error: Error, _b: &Lazy<B>) -> Error {
+        error
+    }
+
     /// What it is, and what becomes of a lane of `extent` elements, in words.
     #[doc(hidden)]
     fn words(&self, extent: usize) -> Result<[String; 2]>;
@@ -216,9 +222,11 @@ where
         (a, b): (&Lazy<A::Ref<'a>>, &Lazy<B::Ref<'a>>),
         out: &mut Tensor<&mut [O::Elem]>,
     ) -> Result<()> {
-        zip_blocks((a, b), self.axis, out, Old::Lost, |lanes, numbers, out| {
+        let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
             self.operation.compute(lanes, numbers, out)
-        })
+        };
+        zip_blocks((a, b), self.axis, out, Old::Lost, compute)
+            .map_err(|error| self.operation.located(error, b))
     }
 }
 

@@ -59,7 +59,7 @@ where
     /// axis is not in the result: two of them give a tensor of rank 0. Follows NumPy's `matmul`.
     ///
     /// The shape, and with it the result, is [`Error::Contraction`] if the axes to be summed over differ,
-    /// [`Error::Operands`] if those in front do not align, and [`Error::Axis`] for an operand of rank 0.
+    /// [`Error::Operands`] if those in front do not align, and [`Error::ExpectedRank`] for an operand of rank 0.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
@@ -237,7 +237,7 @@ where
 /// The shape of a product of `matmul`.
 fn chained_shape(left: &Shape, right: &Shape) -> Result<Shape> {
     if left.rank() == 0 || right.rank() == 0 {
-        return Err(Error::Axis { axis: 0, rank: 0 });
+        return Err(Error::ExpectedRank { expected: 1, shape: Vec::new() });
     }
     let (left_axis, right_axis) = (left.rank() - 1, right.rank().saturating_sub(2));
     check(left, right, (left_axis, right_axis))?;

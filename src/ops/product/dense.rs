@@ -1,6 +1,6 @@
 //! Sparse times dense.
 
-use super::{Semiring, borrowed, entries, entry_bytes, headline, last_axis};
+use super::{Semiring, borrowed, chained, entries, entry_bytes, headline};
 use crate::compute::Compute;
 use crate::dtype::SameBits;
 use crate::error::Result;
@@ -51,7 +51,8 @@ where
 {
     fn pairing(&self) -> Result<Pairing> {
         let shape = self.sparse.shape();
-        let pairing = Pairing::new(&shape, &self.dense.shape()?, &[(last_axis(&shape)?, 0)])?;
+        let dense = self.dense.shape()?;
+        let pairing = Pairing::new(&shape, &dense, &[chained(&shape, &dense)?])?;
         pairing.shape.count()?;
         Ok(pairing)
     }

@@ -66,7 +66,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// # Errors
     ///
     /// When it is computed: [`Error::NotSparse`] and [`Error::FillNotZero`] if this operand is dense, or its fill is
-    /// not the zero of the semiring; [`Error::Contraction`] if the axes differ in extent, [`Error::Axis`] for an
+    /// not the zero of the semiring; [`Error::Contraction`] if the axes differ in extent, [`Error::ExpectedRank`] for an
     /// operand of rank 0, [`Error::ShapeOverflow`], [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Storage`].
     ///
     /// ```
@@ -97,7 +97,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// As for [`Self::contract`].
+    /// As for [`Self::contract`], and [`Error::ExpectedRank`] for an operand of rank 0.
     ///
     /// ```
     /// use lensor::product::PlusTimes;
@@ -115,7 +115,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
         R: Reader<Elem = S::Elem>,
         M: Semiring<S::Elem>,
     {
-        self.contract(other, [(last_axis(&self.shape())?, 0)], semiring)
+        self.contract(other, [chained(&self.shape(), &other.shape())?], semiring)
     }
 
     /// The product of two sparse tensors over pairs of axes, one of each.
@@ -230,8 +230,12 @@ fn matrices<'a, S: Reader, R: Reader>(
     Ok((left, right))
 }
 
-fn last_axis(shape: &Shape) -> Result<usize> {
-    shape.rank().checked_sub(1).ok_or(Error::Axis { axis: 0, rank: 0 })
+/// The last axis of the first operand and the first of the second, which are summed over.
+fn chained(left: &Shape, right: &Shape) -> Result<(usize, usize)> {
+    match left.rank().min(right.rank()) {
+        0 => Err(Error::ExpectedRank { expected: 1, shape: Vec::new() }),
+        _ => Ok((left.rank() - 1, 0)),
+    }
 }
 
 /// The stored entries of an operand whose fill is zero.

@@ -445,7 +445,9 @@ fn lists_that_do_not_fit_say_why_and_write_nothing() {
     assert_eq!(t.take_at(&three).shape().unwrap_err(), error);
     assert_eq!(t.put_at((0,), 1).unwrap_err(), Error::Rank { what, expected: 2, found: 1 });
     let scalar = Tensor::full([], 0_usize).unwrap();
-    assert_eq!(t.take_at(&scalar).shape().unwrap_err(), Error::Axis { axis: 0, rank: 0 });
+    let error = Error::ExpectedRank { expected: 1, shape: vec![] };
+    assert_eq!(t.take_at(&scalar).shape().unwrap_err(), error);
+    assert_eq!(t.put_at(&scalar, 1).unwrap_err(), error);
     let (a, b) = (Tensor::from(vec![0; 2]), Tensor::from(vec![0; 3]));
     let error = t.take_at((&a, &b)).shape().unwrap_err();
     assert!(matches!(error, Error::Operands { argument: 2, .. }), "{error}");

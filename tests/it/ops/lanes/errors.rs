@@ -130,16 +130,37 @@ fn lanes_must_go_together() {
 }
 
 #[test]
-fn indices_lie_inside_their_lane() {
-    let indices = Tensor::from_nested([[0_usize, 2], [5, 7]]).unwrap();
+fn indexes_lie_inside_their_lane() {
+    let indexes = Tensor::from_nested([[0_usize, 2], [5, 7]]).unwrap();
+    let outside = |at: [usize; 2], axis, index, extent| {
+        let at = at.to_vec();
+        Error::IndexAt { at, axis, index, extent }
+    };
+    let text = "index 5 for axis 1, at [1, 0] of the list, is out of bounds: the extent is 3";
+    fails(full([2, 3]).take_along(1, &indexes).eval(), outside([1, 0], 1, 5, 3), text);
+    fails(full([2, 3]).put_along(1, &indexes, 1), outside([1, 0], 1, 5, 3), text);
+    let text = "index 0 for axis 1, at [0, 0] of the list, is out of bounds: the extent is 0";
+    fails(full([2, 0]).take_along(1, &indexes).eval(), outside([0, 0], 1, 0, 0), text);
+    fails(full([2, 0]).put_along(1, &indexes, 1), outside([0, 0], 1, 0, 0), text);
+    // The first in row-major order, not the first of the first lane, wherever results go.
+    let across = Tensor::from_nested([[0_usize, 9], [7, 0]]).unwrap();
+    let first = outside([0, 1], 0, 9, 3);
+    assert_eq!(full([3, 2]).take_along(0, &across).eval().unwrap_err(), first);
+    let mut out = full([2, 2]).transpose([1, 0]).unwrap();
+    assert_eq!(full([3, 2]).take_along(0, &across).assign_to(&mut out).unwrap_err(), first);
+    assert_eq!((full([3, 2]).take_along(0, &across) + 1).eval().unwrap_err(), first);
+    assert_eq!(full([3, 2]).put_along(0, &across, 1).unwrap_err(), first);
+    // Stretched, the place is one of the result.
+    let row = Tensor::from_nested([[0_usize, 3]]).unwrap();
+    assert_eq!(full([2, 3]).take_along(1, &row).eval().unwrap_err(), outside([0, 1], 1, 3, 3));
+    // An index outside in an operand of the indexes stays what it is.
+    let point = Tensor::from_vec([1], vec![8_usize]).unwrap();
+    let pair = Tensor::from(vec![0_usize, 1]);
+    let inner = pair.take_at(&point).broadcast([2, 3]).unwrap();
+    let found = full([2, 3]).take_along(1, inner).eval().unwrap_err();
+    assert_eq!(found, Error::IndexAt { at: vec![], axis: 0, index: 8, extent: 2 });
+
     let error = |index| Error::Index { axis: 1, index, extent: 3 };
-    let text = "index 5 is out of bounds: axis 1 has extent 3";
-    fails(full([2, 3]).take_along(1, &indices).eval(), error(5), text);
-    fails(full([2, 3]).put_along(1, &indices, 1), error(5), text);
-    let empty = Error::Index { axis: 1, index: 0, extent: 0 };
-    let text = "index 0 is out of bounds: axis 1 has extent 0";
-    fails(full([2, 0]).take_along(1, &indices).eval(), empty.clone(), text);
-    fails(full([2, 0]).put_along(1, &indices, 1), empty, text);
     fails(
         full([2, 3]).partition(1, 3, Ascending).eval(),
         error(3),

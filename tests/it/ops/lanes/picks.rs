@@ -53,7 +53,7 @@ quickcheck! {
         found.shape() == to && found.to_vec().unwrap() == expected
     }
 
-    fn putting_writes_one_after_another(
+    fn putting_writes_every_value(
         viewed: Viewed<u8>, axis: usize, length: u8, narrow: usize, scalar: bool
     ) -> bool {
         let Some(axis) = axis_of(&viewed, axis) else { return true };
@@ -69,12 +69,28 @@ quickcheck! {
             t.put_along(axis, &indices, &values)
         };
         let places = stretched(&indices, &to);
+        // The first place that repeats one before it in its lane, and that one.
+        let mut repeated: Option<[usize; 2]> = None;
         for (own, to) in lanes(&shape, axis).iter().zip(lanes(&to, axis)) {
+            for (count, &k) in to.iter().enumerate() {
+                let before = to[..count].iter().find(|&&before| places[before] == places[k]);
+                if let Some(&before) = before && repeated.is_none_or(|[place, _]| k < place) {
+                    repeated = Some([k, before]);
+                }
+            }
             to.iter().for_each(|&k| data[own[places[k]]] = if scalar { 77 } else { values.storage()[k] });
         }
         match written {
-            Ok(()) => t.to_vec().unwrap() == data,
-            Err(error) => matches!(error, Error::NotInjective { .. }) && t.storage() == viewed.data(),
+            Ok(()) => repeated.is_none() && t.to_vec().unwrap() == data,
+            Err(Error::NotInjective { .. }) => t.storage() == viewed.data(),
+            Err(error) => {
+                let [second, first] = repeated.unwrap();
+                let at = |place| Shape::from(&to).index_at(place).unwrap().to_vec();
+                let mut index = at(second);
+                index[axis] = places[second];
+                error == Error::RepeatedIndex { index, first: at(first), second: at(second) }
+                    && t.storage() == viewed.data()
+            }
         }
     }
 
@@ -149,4 +165,32 @@ quickcheck! {
             && inverse.iter().zip(&data).all(|(&kind, x)| same(&values[kind], x))
             && first.iter().zip(&values).all(|(&k, x)| data[k].to_bits() == x.to_bits())
     }
+}
+
+/// Nothing is written before all is checked and computed.
+#[test]
+fn putting_writes_all_or_nothing() {
+    let before: Vec<i32> = (0..3000).collect();
+    let mut t = Tensor::from_vec([3, 1000], before.clone()).unwrap();
+    let at = Tensor::from_vec([3, 2], vec![5, 999, 7, 7, 3, 3]).unwrap();
+    let error = |index, first, second| {
+        let [index, first, second] = [index, first, second].map(|place: [usize; 2]| place.to_vec());
+        Err(Error::RepeatedIndex { index, first, second })
+    };
+    assert_eq!(t.put_along(1, &at, -1), error([1, 7], [1, 0], [1, 1]));
+    // Of several the first in row-major order: here of the second lane.
+    let mut turned = t.view_mut().transpose([1, 0]).unwrap();
+    let at = Tensor::from_nested([[5_usize, 7, 0], [6, 7, 1], [5, 8, 2]]).unwrap();
+    assert_eq!(turned.put_along(0, &at, -1), error([7, 1], [0, 1], [1, 1]));
+    let apart = Tensor::from_vec([3, 2], vec![5, 999, 7, 8, 3, 1000]).unwrap();
+    let outside = Error::IndexAt { at: vec![2, 1], axis: 1, index: 1000, extent: 1000 };
+    assert_eq!(t.put_along(1, &apart, -1), Err(outside));
+    let inside = apart.minimum(999).eval().unwrap();
+    let divisors = Tensor::from_vec([3, 2], vec![1, 1, 1, 1, 1, 0]).unwrap();
+    let found = t.put_along(1, &inside, 60 / &divisors);
+    assert_eq!(found, Err(Error::Arithmetic { index: vec![2, 1] }));
+    assert_eq!(t.storage(), &before);
+    t.put_along(1, &inside, -1).unwrap();
+    let written = t.equal(-1).nonzero().unwrap().to_vec().unwrap();
+    assert_eq!(written, [0, 5, 0, 999, 1, 7, 1, 8, 2, 3, 2, 999]);
 }

@@ -44,11 +44,11 @@ fn what_cannot_be_multiplied() {
     let point = Tensor::new([], Sparse::new(1, 0)).unwrap();
     fails(
         point.times_sparse(&a, PlusTimes),
-        Error::Axis { axis: 0, rank: 0 },
-        "axis 0 does not exist: the rank is 0",
+        Error::ExpectedRank { expected: 1, shape: vec![] },
+        "expected a tensor of rank 1, found shape []",
     );
     let error = a.times_sparse(&point, PlusTimes).unwrap_err();
-    assert_eq!(error, Error::Axis { axis: 0, rank: 0 });
+    assert_eq!(error, Error::ExpectedRank { expected: 1, shape: vec![] });
     let error = a.contract(&a, &[(0, 0), (0, 1)], PlusTimes).unwrap_err();
     assert_eq!(error, Error::RepeatedAxis { axis: 0 });
     let error = a.contract(&a, &[(0, 0), (2, 1)], PlusTimes).unwrap_err();
