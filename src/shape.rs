@@ -176,6 +176,36 @@ impl Shape {
         self.count().is_ok_and(|count| position < count).then(|| self.unravel(position))
     }
 
+    /// The row-major position of an index, which [`Self::index_at`] takes back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] unless there is one number an axis, [`Error::Index`] for the first that lies outside, and
+    /// [`Error::ShapeOverflow`] if positions cannot be counted.
+    ///
+    /// ```
+    /// use lensor::Shape;
+    /// let shape = Shape::from([2, 3]);
+    /// assert_eq!(shape.position_of([1, 2])?, 5);
+    /// assert!(shape.position_of([2, 0]).is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    #[doc(alias = "ravel_multi_index")]
+    pub fn position_of(&self, index: impl AsRef<[usize]>) -> Result<usize> {
+        let index = index.as_ref();
+        if index.len() != self.rank() {
+            let (expected, found) = (self.rank(), index.len());
+            return Err(Error::Rank { what: "indexes", expected, found });
+        }
+        for (axis, (&digit, &extent)) in index.iter().zip(&self.0).enumerate() {
+            if digit >= extent {
+                return Err(Error::Index { axis, index: digit as i128, extent });
+            }
+        }
+        self.count()?;
+        Ok(self.ravel(index))
+    }
+
     /// The index at row-major position `position`; the digits of a number in mixed radix.
     pub(crate) fn unravel(&self, mut position: usize) -> Index {
         let mut index: Index = self.0.iter().map(|_| 0).collect();
@@ -285,47 +315,4 @@ equals_lists! {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-
-    /// Shapes are their extents: in comparisons, hashes and print, and however they are made.
-    #[test]
-    fn shapes_are_their_extents() {
-        let hash = |shape: &Shape| BuildHasherDefault::<DefaultHasher>::default().hash_one(shape);
-        let lists: [&[usize]; 7] = [&[], &[0], &[1], &[2], &[2, 3], &[3, 2], &[1, 2, 3, 4, 5]];
-        for a in lists {
-            let shape = Shape::from(a);
-            assert_eq!(
-                (format!("{shape:?}"), shape.to_string()),
-                (format!("{a:?}"), format!("{a:?}"))
-            );
-            assert_eq!(shape, Shape::from(a.to_vec()));
-            assert_eq!(shape, a.iter().copied().collect::<Shape>());
-            for b in lists {
-                assert_eq!(shape == *b, a == b);
-                let other = Shape::from(b);
-                assert_eq!(shape == other, a == b);
-                assert_eq!(hash(&shape) == hash(&Shape::from(b)), a == b);
-            }
-            assert_eq!(shape == [2, 3], *a == [2, 3]);
-        }
-        assert_eq!(Shape::from(7), [7]);
-    }
-
-    /// Positions are the digits of indexes in mixed radix; axes of extent 0 have digit 0.
-    #[test]
-    fn unravel_undoes_ravel() -> Result<()> {
-        for shape in
-            [Shape::default(), Shape::from([4]), Shape::from([2, 1, 3]), Shape::from([2; 5])]
-        {
-            for (position, index) in shape.indexes()?.enumerate() {
-                assert_eq!(shape.unravel(position), index);
-                assert_eq!(shape.ravel(&index), position);
-            }
-        }
-        assert_eq!(Shape::from([2, 0, 3]).unravel(0).as_slice(), [0, 0, 0]);
-        assert_eq!(Shape::from([2, 0, 3]).unravel(4).as_slice(), [1, 0, 1]);
-        Ok(())
-    }
-}
+mod tests;
