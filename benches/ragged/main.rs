@@ -95,7 +95,7 @@ fn over<'o>(like: &[usize], out: &'o mut Vec<f64>, offsets: &Offsets) -> Ragged<
 
 fn columns(bench: &mut Bench, name: &str, lengths: Vec<usize>, reach: f64) {
     let (r, rows) = (ragged(&lengths, 1), lengths.len());
-    let offsets = r.form().expect("a form").offsets(0).expect("rows").clone();
+    let offsets = r.form().expect("a form").offsets(1).expect("rows").clone();
     let column = Tensor::from_vec([rows, 1], values(rows, 3)).expect("a column");
     let (items, x, c) = (r.content().len(), r.content().storage(), column.storage());
     let bytes = 2 * 8 * items + 4 * rows + 8 * rows;
@@ -116,7 +116,7 @@ fn columns(bench: &mut Bench, name: &str, lengths: Vec<usize>, reach: f64) {
 fn expressions(bench: &mut Bench, lengths: Vec<usize>) {
     let (r, r2, d, rows) =
         (ragged(&lengths, 1), ragged(&lengths, 2), ragged(&lengths, 5), lengths.len());
-    let offsets = r.form().expect("a form").offsets(0).expect("rows").clone();
+    let offsets = r.form().expect("a form").offsets(1).expect("rows").clone();
     let items = r.content().len();
     let shared = |of: &Ragged<Vec<f64>>| {
         Ragged::new([rows], offsets.clone(), of.content().clone()).expect("rows")

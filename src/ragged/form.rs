@@ -118,16 +118,31 @@ impl Form {
         crate::shape::Shape::from(shape).count()
     }
 
-    /// The offsets of the rows of a var axis, counted from 0 among these; they begin at 0.
-    pub fn offsets(&self, var_axis: usize) -> Option<&Offsets> {
-        self.blocks.get(var_axis).map(|block| &block.rows)
+    /// The offsets of the rows of a var axis, rows in row-major order; they begin at 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Axis`] if there is no such axis, [`Error::FixedAxis`] if it is fixed.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let events = Ragged::from_nested(vec![vec![1.5, 2.0, 0.5], vec![], vec![4.0]])?;
+    /// assert_eq!(events.form()?.offsets(1)?.row(2), 3..4);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn offsets(&self, axis: usize) -> Result<&Offsets> {
+        match self.axes().get(axis).copied() {
+            None => Err(Error::Axis { axis, rank: self.rank() }),
+            Some(Axis::Fixed(_)) => Err(Error::FixedAxis { axis }),
+            Some(Axis::Var(rows)) => Ok(rows),
+        }
     }
 
     /// How many items every row of a var axis has, rows in row-major order.
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if there is no such axis, [`Error::FixedAxis`] if it is fixed, [`Error::OutOfMemory`].
+    /// As [`Self::offsets`], and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::ragged::Ragged;
@@ -136,13 +151,8 @@ impl Form {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn lengths(&self, axis: usize) -> Result<Vec<usize>> {
-        let kinds = self.kinds();
-        let number = kinds.iter().take(axis).filter(|kind| **kind == Extent::Var).count();
-        match (kinds.get(axis), self.offsets(number)) {
-            (None, _) => Err(Error::Axis { axis, rank: kinds.len() }),
-            (Some(Extent::Var), Some(rows)) => list((0..rows.rows()).map(|row| rows.length(row))),
-            _ => Err(Error::FixedAxis { axis }),
-        }
+        let rows = self.offsets(axis)?;
+        list((0..rows.rows()).map(|row| rows.length(row)))
     }
 
     /// One index for each of the first `depth` axes: of an item with this number, counted in row-major order.

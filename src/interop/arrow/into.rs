@@ -64,14 +64,12 @@ pub fn into_list<P: ArrowPrimitiveType>(r: Ragged<Vec<P::Native>>) -> Result<Arr
     }
     // Items in front of each axis.
     let (mut counts, mut count, mut tables) = (Vec::new(), 1_usize, Vec::new());
-    for axis in &axes {
+    for (number, axis) in axes.iter().enumerate() {
         counts.push(count);
         count = match axis {
             Extent::Fixed(extent) => count * extent,
             Extent::Var => {
-                let rows =
-                    form.offsets(tables.len()).cloned().unwrap_or(Offsets::from_lengths([])?);
-                tables.push(rows);
+                tables.push(form.offsets(number)?.clone());
                 let rows = &tables[tables.len() - 1];
                 rows.rows().checked_sub(1).map_or(0, |last| rows.row(last).end)
             }

@@ -74,13 +74,13 @@ where
 {
     let (form, other) = (columns.form()?, values.form()?);
     let by_rows = |form: &Form| matches!(form.extents()[..], [Extent::Fixed(_), Extent::Var]);
-    let rows = form.offsets(0).filter(|_| by_rows(&form) && by_rows(&other));
-    let (Some(rows), Some(beside)) = (rows, other.offsets(0)) else {
+    if !by_rows(&form) || !by_rows(&other) {
         return Err(Error::ExpectedRank {
             expected: 2,
             shape: Vec::from([form.rank(), other.rank()]),
         });
-    };
+    }
+    let (rows, beside) = (form.offsets(1)?, other.offsets(1)?);
     if rows.rows() != beside.rows() {
         let (axis, extent, found) = (0, rows.rows(), beside.rows());
         return Err(Error::ListLength { what: "rows of values", axis, extent, found });

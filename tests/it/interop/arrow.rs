@@ -106,7 +106,7 @@ fn lists_become_rows_and_back() {
         let own = (&r * 3).eval().unwrap();
         let first = own.content().storage().as_ptr();
         let form = own.form().unwrap();
-        let table = form.offsets(0).unwrap().as_u32().map(|table| table.as_ptr().cast::<i32>());
+        let table = form.offsets(1).unwrap().as_u32().map(|table| table.as_ptr().cast::<i32>());
         let array = into_list::<Int64Type>(own.clone()).unwrap();
         assert_eq!(array.len(), rows.len());
         let back = from_list::<Int64Type>(&array).unwrap();

@@ -176,6 +176,13 @@ fn lengths_of_rows() {
     let flipped = r.view().flip(0).unwrap().form().unwrap();
     assert_eq!(flipped.lengths(1).unwrap(), [1, 0, 2]);
     assert_eq!(flipped.lengths(2).unwrap(), [1, 2, 0]);
+    assert_eq!(form.offsets(1).unwrap(), &Offsets::new(vec![0_usize, 2, 2, 3]).unwrap());
+    assert_eq!(form.offsets(2).unwrap(), &Offsets::new(vec![0_usize, 2, 2, 3]).unwrap());
+    assert_eq!(flipped.offsets(2).unwrap().row(1), 1..3);
+    assert_eq!(form.offsets(0).unwrap_err(), Error::FixedAxis { axis: 0 });
+    assert_eq!(form.offsets(3).unwrap_err(), Error::Axis { axis: 3, rank: 3 });
+    let fixed = Tensor::full([2, 3], 0).unwrap().as_ragged().form().unwrap();
+    assert_eq!(fixed.offsets(1).unwrap_err(), Error::FixedAxis { axis: 1 });
     assert_eq!(form.lengths(0).unwrap_err(), Error::FixedAxis { axis: 0 });
     assert_eq!(form.lengths(3).unwrap_err(), Error::Axis { axis: 3, rank: 3 });
 }

@@ -333,7 +333,8 @@ pub(super) fn read<S: Reader>(r: &Ragged<S>) -> Model<S::Elem> {
         (r.extents(), r.rank(), Ok(data.len()))
     );
     let tables: Vec<Offsets> =
-        (0..form.var_axes()).map(|k| form.offsets(k).unwrap().clone()).collect();
+        (0..form.rank()).filter_map(|axis| form.offsets(axis).ok().cloned()).collect();
+    assert_eq!(tables.len(), form.var_axes());
     assert!(tables.iter().all(|table| table.rows() == 0 || table.row(0).start == 0));
     let kinds = r.extents().into_iter().map(|extent| match extent {
         Extent::Fixed(extent) => Some(extent),

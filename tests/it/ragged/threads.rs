@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Bits of everything that is computed in parallel.
 fn all(r: &Ragged<Vec<f64>>) -> Vec<Vec<u64>> {
     let axis = r.rank() - 1;
-    let rows = r.form().unwrap().offsets(0).unwrap().rows();
+    let rows = r.form().unwrap().offsets(1).unwrap().rows();
     let numbers = (0..rows).map(|row| row as f64).collect::<Vec<_>>();
     let column = Tensor::from_vec([rows, 1], numbers).unwrap();
     let bits = |all: Vec<f64>| all.into_iter().map(f64::to_bits).collect::<Vec<_>>();

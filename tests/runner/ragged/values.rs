@@ -277,12 +277,11 @@ fn holds<T: Element>(
         let wanted = expected.get("form").unwrap_or(&expected["shape"]);
         return Err(Fault::vector(format!("form {form}, expected {wanted}")));
     }
-    for (level, lengths) in nested.lengths.iter().enumerate() {
-        let none = || Fault::vector(format!("no offsets of var axis {level}"));
-        let offsets = form.offsets(level).ok_or_else(none)?;
-        let found: Vec<usize> = (0..offsets.rows()).map(|row| offsets.row(row).len()).collect();
+    let var_axes = (0..kinds.len()).filter(|&axis| kinds[axis] == Extent::Var);
+    for (axis, lengths) in var_axes.zip(&nested.lengths) {
+        let found = form.lengths(axis)?;
         if found != *lengths {
-            let what = format!("lengths {found:?} of var axis {level}, expected {lengths:?}");
+            let what = format!("lengths {found:?} of axis {axis}, expected {lengths:?}");
             return Err(Fault::vector(what));
         }
     }
