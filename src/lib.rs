@@ -33,7 +33,7 @@
 //! ```
 //! # use lensor::prelude::*;
 //! let twice = Tensor::from_vec([3], vec![7, 8, 9])?.broadcast([6])?;
-//! assert_eq!(twice.address_map().to_local(&[4])?, 1);
+//! assert_eq!(twice.address_map().to_local([4])?, 1);
 //! let shown: Vec<_> = twice.address_map().to_global(1).map(|index| index[0]).collect();
 //! assert_eq!(shown, [1, 4]);
 //! # Ok::<(), Error>(())

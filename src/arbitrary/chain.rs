@@ -16,7 +16,7 @@ const MAX_OPERATIONS: usize = 8;
 /// use lensor::arbitrary::{Chain, ViewOp};
 /// use lensor::Shape;
 /// let chain = Chain::new(Shape::from([2, 3]), [ViewOp::Transpose(vec![1, 0]), ViewOp::Flip(1)])?;
-/// assert_eq!(chain.map().to_local(&[0, 0])?, 3);
+/// assert_eq!(chain.map().to_local([0, 0])?, 3);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[derive(Debug, Clone)]

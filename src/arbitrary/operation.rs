@@ -65,7 +65,7 @@ impl ViewOp {
             Self::Select(selectors) => map.select(selectors),
             Self::Slice(axis, range) => map.slice(*axis, range.clone()),
             Self::Broadcast(to) => map.broadcast(to),
-            Self::Stretch(to, align) => map.stretch(to, *align),
+            Self::Stretch(to, align) => map.stretched(to, *align),
             Self::Rotate(shifts) => map.rotate(shifts),
             Self::Reshape(to) => map.reshape(to),
             Self::SplitAxis(axis, extents) => map.split_axis(*axis, extents),

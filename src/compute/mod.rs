@@ -69,7 +69,7 @@ pub trait Compute: Send + Sync + Sealed {
     /// Where each result lies in the order of computation: row-major unless another one costs less.
     #[doc(hidden)]
     fn layout(&self) -> Result<AddressMap> {
-        AddressMap::row_major(&self.shape()?)
+        AddressMap::of_shape(&self.shape()?)
     }
 
     /// Calls `visit` with the deferred operations that this one reads.

@@ -17,13 +17,13 @@ pub(crate) fn fill_all<T: Copy + Send + Sync>(
     out: &mut [MaybeUninit<T>],
 ) -> Result<Filled> {
     let shape = e.shape()?;
-    fill(e, &shape, &AddressMap::row_major(&shape)?, out)
+    fill(e, &shape, &AddressMap::of_shape(&shape)?, out)
 }
 
 /// All elements of `e`, stretched to `shape`, in row-major order.
 pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> Result<Vec<T>> {
     check_stretches(e, shape)?;
-    let map = AddressMap::row_major(shape)?;
+    let map = AddressMap::of_shape(shape)?;
     let _results = prepare(e)?;
     elements(e, shape, &map)
 }

@@ -29,7 +29,7 @@ pub(crate) const SMALL: usize = 4096;
 #[inline(never)]
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     let shape = e.shape()?;
-    let map = AddressMap::row_major(&shape)?;
+    let map = AddressMap::of_shape(&shape)?;
     if let Some(data) = elements_in_order(e, &map) {
         return Ok(Tensor::from_parts(map, data?));
     }
@@ -93,7 +93,7 @@ pub(crate) fn small_in_words<E: Expr>(
     if let Some((_, map)) = e.in_memory().filter(|(_, map)| map.is_contiguous()) {
         return (map.count() <= in_place).then_some("read where it lies, without a plan");
     }
-    let map = AddressMap::row_major(shape).ok().filter(|_| is_small(e, shape))?;
+    let map = AddressMap::of_shape(shape).ok().filter(|_| is_small(e, shape))?;
     sides_without_plan(e, shape, &map).map(|_| "small, computed without a plan")
 }
 
@@ -131,7 +131,7 @@ fn small_tile_of<T: Copy + Send + Sync>(
     if !is_small(e, &shape) || !wanted(shape.clone()) {
         return None;
     }
-    let map = AddressMap::row_major(&shape).ok()?;
+    let map = AddressMap::of_shape(&shape).ok()?;
     if let Some(data) = elements_in_order(e, &map) {
         return data.ok();
     }

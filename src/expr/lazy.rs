@@ -169,11 +169,11 @@ impl<E: Expr> Lazy<E> {
         let joint = self.0.shape()?;
         if self.0.leaf_count() == 0 {
             // No map would follow.
-            let shape = change(AddressMap::row_major(&joint)?)?.shape();
+            let shape = change(AddressMap::of_shape(&joint)?)?.shape();
             let refused = || Error::ScalarView { to: shape.to_vec() };
             return if shape == joint { Ok(()) } else { Err(refused()) };
         }
-        self.0.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))
+        self.0.rewrite(&mut |map| change(map.stretched(&joint, Align::Right)?))
     }
 }
 

@@ -13,7 +13,7 @@ use std::fmt;
 impl<E: Expr> Lazy<E> {
     /// Stretched to a shape.
     pub(crate) fn stretched(mut self, shape: &Shape) -> Result<Self> {
-        self.0.rewrite(&mut |map| map.stretch(shape, Align::Right))?;
+        self.0.rewrite(&mut |map| map.stretched(shape, Align::Right))?;
         Ok(self)
     }
 }
@@ -332,7 +332,7 @@ pub fn align<A: IntoExpr, B: IntoExpr>(align: Align, a: A, b: B) -> Result<Align
     let (shape_a, shape_b) = (a.shape()?, b.shape()?);
     let joint = shape_a.join(&shape_b, align, 2)?;
     // Within an operand the leaves are right-aligned; across operands `align` decides.
-    a.rewrite(&mut |map| map.stretch(&shape_a, Align::Right)?.stretch(&joint, align))?;
-    b.rewrite(&mut |map| map.stretch(&shape_b, Align::Right)?.stretch(&joint, align))?;
+    a.rewrite(&mut |map| map.stretched(&shape_a, Align::Right)?.stretched(&joint, align))?;
+    b.rewrite(&mut |map| map.stretched(&shape_b, Align::Right)?.stretched(&joint, align))?;
     Ok((Lazy(a), Lazy(b)))
 }

@@ -57,7 +57,7 @@ impl<'a> Prepared<'a> {
         let mut fewer = false;
         let mut reshaped = SmallVec::new();
         for map in &self.maps {
-            let stretched = map.as_ref().clone().stretch(&self.shape, Align::Right);
+            let stretched = map.as_ref().clone().stretched(&self.shape, Align::Right);
             let Ok(now) = stretched.and_then(|map| map.reshape(shape.clone())) else {
                 return false;
             };

@@ -85,12 +85,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         joint: &Shape,
         view: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
     ) -> Result<Self> {
-        let shape = view(AddressMap::row_major(joint)?)?.shape();
+        let shape = view(AddressMap::of_shape(joint)?)?.shape();
         sparse::check_reads(e, shape.iter().product())?;
         let mut stages = 0;
         let mut e = e.clone();
         e.rewrite(&mut |map| {
-            let map = view(map.stretch(joint, Align::Right)?)?;
+            let map = view(map.stretched(joint, Align::Right)?)?;
             stages += map.rest().len();
             Ok(map)
         })?;

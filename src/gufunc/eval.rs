@@ -157,10 +157,10 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
 pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
     let output = &fit.outputs[k];
     if output.is_in_order() {
-        return AddressMap::row_major(&fit.shapes[k]);
+        return AddressMap::of_shape(&fit.shapes[k]);
     }
     let extents = fit.loops.iter().copied().chain(output.present());
-    let mut map = AddressMap::row_major(&extents.collect())?;
+    let mut map = AddressMap::of_shape(&extents.collect())?;
     for axis in map.rank()..output.order.len() {
         map = map.insert_axis(axis)?;
     }

@@ -21,8 +21,8 @@ impl AddressMap {
     /// [`Error::NotInvertible`] with the first index that is missing or wrong.
     ///
     /// ```
-    /// use lensor::{AddressMap, Shape};
-    /// AddressMap::row_major(&Shape::from([4, 3]))?.rotate([1, 2])?.check_invertible()?;
+    /// use lensor::AddressMap;
+    /// AddressMap::row_major([4, 3])?.rotate([1, 2])?.check_invertible()?;
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn check_invertible(&self) -> Result<()> {

@@ -28,7 +28,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert_eq!(map.slice(1, 1..)?.span(), 1..6);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -45,7 +45,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert!(map.is_contiguous() && !map.clone().flip(0)?.is_contiguous());
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -80,7 +80,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::{AddressMap, Error};
-    /// let map = AddressMap::row_major(&[2, 3].into())?.rotate([0, 1])?;
+    /// let map = AddressMap::row_major([2, 3])?.rotate([0, 1])?;
     /// let error = map.check_strided().unwrap_err();
     /// assert_eq!(error.to_string(), "no strides describe this view: axis 1 is rotated or repeated");
     /// # Ok::<(), Error>(())
@@ -103,7 +103,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert!(map.is_injective() && !map.broadcast([4, 3])?.is_injective());
     /// # Ok::<(), lensor::Error>(())
     /// ```

@@ -2,7 +2,7 @@
 
 use super::AddressMap;
 use super::axis::TABLE_LIMIT;
-use super::mask::Mask;
+use super::mask::{IntoMask, Mask};
 use super::select::{Select, Taken};
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
@@ -61,8 +61,20 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Axis`] if the axis does not exist, [`Error::ListLength`] if the mask is not as long as it is,
-    /// [`Error::OutOfMemory`] if a table of positions cannot be kept.
-    pub fn compress(self, axis: usize, mask: &Mask) -> Result<Self> {
+    /// [`Error::OutOfMemory`] if a table of positions cannot be kept, and those of [`IntoMask::into_mask`].
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major([2, 3])?.compress(1, [true, false, true])?;
+    /// assert_eq!(map.to_local([1, 1])?, 5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn compress(self, axis: usize, mask: impl IntoMask) -> Result<Self> {
+        self.masked(axis, &mask.into_mask()?)
+    }
+
+    /// [`Self::compress`] by a mask that is borrowed.
+    pub(crate) fn masked(self, axis: usize, mask: &Mask) -> Result<Self> {
         self.check_axis(axis)?;
         let list = mask.indexes_of(axis, self.top.axes[axis].extent)?;
         self.listed(axis, list)
@@ -75,7 +87,19 @@ impl AddressMap {
     /// [`Error::Axis`] if the axis does not exist, [`Error::ListLength`] if there is not one count for each
     /// index, [`Error::ShapeOverflow`] if the result has too many elements, [`Error::OutOfMemory`] if a table
     /// of positions cannot be kept.
-    pub fn repeat(self, axis: usize, counts: &Counts<'_>) -> Result<Self> {
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major([3])?.repeat(0, [0, 2, 1])?;
+    /// assert_eq!((map.to_local([1])?, map.to_local([2])?), (1, 2));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn repeat<'n>(self, axis: usize, counts: impl Into<Counts<'n>>) -> Result<Self> {
+        self.repeated(axis, &counts.into())
+    }
+
+    /// [`Self::repeat`] by counts that are borrowed.
+    pub(crate) fn repeated(self, axis: usize, counts: &Counts<'_>) -> Result<Self> {
         self.check_axis(axis)?;
         let extent = self.top.axes[axis].extent;
         let total = match counts {

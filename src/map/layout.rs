@@ -26,7 +26,7 @@ pub(crate) type Axes = SmallVec<[Axis; 4]>;
 /// ```
 /// use lensor::map::{AxisMap, Layout};
 /// let layout = Layout::new(1, [AxisMap::linear(2, 10), AxisMap::linear(3, 2)])?;
-/// assert_eq!(layout.to_local(&[1, 2])?, 15);
+/// assert_eq!(layout.to_local([1, 2])?, 15);
 /// assert_eq!(layout.span(), 1..16);
 /// # Ok::<(), lensor::Error>(())
 /// ```
@@ -139,7 +139,13 @@ impl Layout {
     /// [`Error::RankLimit`] for more than [`Shape::MAX_RANK`] axes, [`Error::ShapeOverflow`] if the shape has
     /// too many elements.
     #[inline]
-    pub fn row_major(shape: &Shape) -> Result<Self> {
+    pub fn row_major(shape: impl Into<Shape>) -> Result<Self> {
+        Self::of_shape(&shape.into())
+    }
+
+    /// [`Self::row_major`] of a shape that is borrowed.
+    #[inline]
+    pub(crate) fn of_shape(shape: &Shape) -> Result<Self> {
         Shape::check_rank(shape.rank())?;
         let count = shape.count()?;
         if count == 0 {
@@ -225,7 +231,8 @@ impl Layout {
     ///
     /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside.
     #[inline]
-    pub fn to_local(&self, index: &[usize]) -> Result<usize> {
+    pub fn to_local(&self, index: impl AsRef<[usize]>) -> Result<usize> {
+        let index = index.as_ref();
         self.check_index(index)?;
         Ok(self.address(index))
     }

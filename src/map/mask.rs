@@ -67,7 +67,7 @@ impl Mask {
     }
 }
 
-/// What is a mask: a slice, an array or a `Vec` of `bool`, or an operand of `bool` and rank 1.
+/// What is a mask: a slice, an array or a `Vec` of `bool`, an operand of `bool` and rank 1, or a [`Mask`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a mask",
     note = "masks are slices, arrays and `Vec`s of `bool`, and tensors and expressions of `bool`: `t.greater(0)`"
@@ -87,6 +87,12 @@ impl IntoMask for &[bool] {
         let mut mask = Mask::empty();
         mask.append(self)?;
         Ok(mask)
+    }
+}
+
+impl IntoMask for Mask {
+    fn into_mask(self) -> Result<Mask> {
+        Ok(self)
     }
 }
 

@@ -5,9 +5,9 @@
 //! layout reasons.
 //!
 //! ```
-//! use lensor::{AddressMap, Shape};
-//! let map = AddressMap::row_major(&Shape::from([2, 3]))?.transpose([1, 0])?;
-//! assert_eq!(map.to_local(&[2, 1])?, 5);
+//! use lensor::AddressMap;
+//! let map = AddressMap::row_major([2, 3])?.transpose([1, 0])?;
+//! assert_eq!(map.to_local([2, 1])?, 5);
 //! assert_eq!(map.to_global(5).next().unwrap().as_slice(), [2, 1]);
 //! # Ok::<(), lensor::Error>(())
 //! ```
@@ -79,9 +79,21 @@ impl AddressMap {
     ///
     /// [`Error::RankLimit`](crate::Error::RankLimit) for more than [`Shape::MAX_RANK`] axes,
     /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the shape has too many elements.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// assert_eq!(AddressMap::row_major([2, 3])?.to_local([1, 2])?, 5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
-    pub fn row_major(shape: &Shape) -> Result<Self> {
-        Ok(Layout::row_major(shape)?.into())
+    pub fn row_major(shape: impl Into<Shape>) -> Result<Self> {
+        Self::of_shape(&shape.into())
+    }
+
+    /// [`Self::row_major`] of a shape that is borrowed.
+    #[inline]
+    pub(crate) fn of_shape(shape: &Shape) -> Result<Self> {
+        Ok(Layout::of_shape(shape)?.into())
     }
 
     /// The map of an offset and strides, in elements, as other libraries describe arrays: negative where an axis runs
@@ -94,15 +106,19 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::from_strides([2, 3], 5, &[-3, 1])?;
-    /// assert_eq!((map.to_local(&[0, 0])?, map.to_local(&[1, 2])?), (5, 4));
+    /// let map = AddressMap::from_strides([2, 3], 5, [-3, 1])?;
+    /// assert_eq!((map.to_local([0, 0])?, map.to_local([1, 2])?), (5, 4));
     /// let strided = map.as_strided().unwrap();
     /// assert_eq!((strided.offset, &strided.strides[..]), (5, &[-3, 1][..]));
-    /// assert!(AddressMap::from_strides([2, 3], 2, &[-3, 1]).is_err());
+    /// assert!(AddressMap::from_strides([2, 3], 2, [-3, 1]).is_err());
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn from_strides(shape: impl Into<Shape>, offset: usize, strides: &[isize]) -> Result<Self> {
-        let shape = shape.into();
+    pub fn from_strides(
+        shape: impl Into<Shape>,
+        offset: usize,
+        strides: impl AsRef<[isize]>,
+    ) -> Result<Self> {
+        let (shape, strides) = (shape.into(), strides.as_ref());
         if strides.len() != shape.rank() {
             let (expected, found) = (shape.rank(), strides.len());
             return Err(crate::Error::Rank { what: "strides", expected, found });
@@ -124,7 +140,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?.transpose([1, 0])?.reshape([6])?;
+    /// let map = AddressMap::row_major([2, 3])?.transpose([1, 0])?.reshape([6])?;
     /// let stages: Vec<_> = map.stages().cloned().collect();
     /// assert_eq!(AddressMap::from_stages(stages)?, map);
     /// # Ok::<(), lensor::Error>(())
@@ -220,7 +236,8 @@ impl AddressMap {
     /// [`Error::Rank`](crate::Error::Rank) if `index` has not one digit an axis,
     /// [`Error::Index`](crate::Error::Index) if a digit lies outside.
     #[inline]
-    pub fn to_local(&self, index: &[usize]) -> Result<usize> {
+    pub fn to_local(&self, index: impl AsRef<[usize]>) -> Result<usize> {
+        let index = index.as_ref();
         self.top.check_index(index)?;
         let address = self.top.address(index);
         Ok(if self.rest.is_none() { address } else { self.descend(address) })
@@ -265,8 +282,8 @@ impl AddressMap {
     /// indexes of the view are tried in turn, as the iterator advances.
     ///
     /// ```
-    /// use lensor::{AddressMap, Shape};
-    /// let map = AddressMap::row_major(&Shape::from([2]))?.broadcast([6])?;
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major([2])?.broadcast([6])?;
     /// let all: Vec<_> = map.to_global(1).map(|index| index[0]).collect();
     /// assert_eq!(all, [1, 3, 5]);
     /// # Ok::<(), lensor::Error>(())

@@ -19,9 +19,9 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// let map = map.broadcast([4, 3])?;
-    /// assert_eq!(map.to_local(&[2, 1])?, map.to_local(&[0, 1])?);
+    /// assert_eq!(map.to_local([2, 1])?, map.to_local([0, 1])?);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn broadcast(mut self, to: impl Into<Shape>) -> Result<Self> {
@@ -67,11 +67,16 @@ impl AddressMap {
     /// ```
     /// use lensor::AddressMap;
     /// use lensor::Align;
-    /// let map = AddressMap::row_major(&[3].into())?.stretch(&[2, 3].into(), Align::Right)?;
-    /// assert_eq!(map.to_local(&[1, 2])?, 2);
+    /// let map = AddressMap::row_major([3])?.stretch([2, 3], Align::Right)?;
+    /// assert_eq!(map.to_local([1, 2])?, 2);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn stretch(mut self, to: &Shape, align: Align) -> Result<Self> {
+    pub fn stretch(self, to: impl Into<Shape>, align: Align) -> Result<Self> {
+        self.stretched(&to.into(), align)
+    }
+
+    /// [`Self::stretch`] to a shape that is borrowed.
+    pub(crate) fn stretched(mut self, to: &Shape, align: Align) -> Result<Self> {
         let from = self.shape();
         if &from == to {
             return Ok(self);
@@ -105,8 +110,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
-    /// assert_eq!(map.rotate([0, 1])?.to_local(&[0, 0])?, 2);
+    /// let map = AddressMap::row_major([2, 3])?;
+    /// assert_eq!(map.rotate([0, 1])?.to_local([0, 0])?, 2);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn rotate(self, shifts: impl AsRef<[isize]>) -> Result<Self> {
@@ -162,7 +167,7 @@ impl AddressMap {
 
     /// The same view with a row-major stage on top.
     pub(super) fn restaged(mut self) -> Result<Self> {
-        let top = Layout::row_major(&self.shape())?;
+        let top = Layout::of_shape(&self.shape())?;
         let below = std::mem::replace(&mut self.top, top).coalesced();
         self.push_stage(below);
         Ok(self)

@@ -21,8 +21,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
-    /// assert_eq!(map.transpose([1, 0])?.reshape([6])?.to_local(&[1])?, 3);
+    /// let map = AddressMap::row_major([2, 3])?;
+    /// assert_eq!(map.transpose([1, 0])?.reshape([6])?.to_local([1])?, 3);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn reshape(self, to: impl Into<Shape>) -> Result<Self> {
@@ -43,7 +43,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert_eq!(map.reshape_infer(&[None, Some(2)])?.shape(), [3, 2]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -70,7 +70,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert!(map.clone().reshape_strided([6]).is_ok());
     /// assert!(map.transpose([1, 0])?.reshape_strided([6]).is_err());
     /// # Ok::<(), lensor::Error>(())
@@ -95,7 +95,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert_eq!(map.merge_axes(..)?.split_axis(0, &[3, 2])?.shape(), [3, 2]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -119,7 +119,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3, 4].into())?;
+    /// let map = AddressMap::row_major([2, 3, 4])?;
     /// assert_eq!(map.merge_axes(..2)?.shape(), [6, 4]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -141,7 +141,7 @@ impl AddressMap {
     }
 
     fn reshape_target(&self, to: &Shape) -> Result<Layout> {
-        let top = Layout::row_major(to)?;
+        let top = Layout::of_shape(to)?;
         if top.count() != self.count() {
             return Err(Error::Reshape { from: self.shape().to_vec(), to: to.to_vec() });
         }

@@ -34,8 +34,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
-    /// assert_eq!(map.transpose([1, 0])?.to_local(&[2, 1])?, 5);
+    /// let map = AddressMap::row_major([2, 3])?;
+    /// assert_eq!(map.transpose([1, 0])?.to_local([2, 1])?, 5);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[inline]
@@ -76,7 +76,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert_eq!(map.swap_axes(0, 1)?.shape(), [3, 2]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -96,7 +96,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3, 4].into())?;
+    /// let map = AddressMap::row_major([2, 3, 4])?;
     /// assert_eq!(map.move_axis(0, 2)?.shape(), [3, 4, 2]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -119,9 +119,9 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// let map = map.select((.., vec![2, 0]))?;
-    /// assert_eq!((map.to_local(&[1, 0])?, map.to_local(&[1, 1])?), (5, 3));
+    /// assert_eq!((map.to_local([1, 0])?, map.to_local([1, 1])?), (5, 3));
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[inline]
@@ -201,8 +201,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
-    /// assert_eq!(map.slice(1, 1..)?.to_local(&[0, 0])?, 1);
+    /// let map = AddressMap::row_major([2, 3])?;
+    /// assert_eq!(map.slice(1, 1..)?.to_local([0, 0])?, 1);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[inline]
@@ -230,8 +230,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
-    /// assert_eq!(map.flip(1)?.to_local(&[0, 0])?, 2);
+    /// let map = AddressMap::row_major([2, 3])?;
+    /// assert_eq!(map.flip(1)?.to_local([0, 0])?, 2);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn flip(mut self, axis: usize) -> Result<Self> {
@@ -252,7 +252,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 3].into())?;
+    /// let map = AddressMap::row_major([2, 3])?;
     /// assert_eq!(map.insert_axis(0)?.shape(), [1, 2, 3]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
@@ -272,7 +272,7 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[2, 1, 3].into())?;
+    /// let map = AddressMap::row_major([2, 1, 3])?;
     /// assert_eq!(map.remove_axis(1)?.shape(), [2, 3]);
     /// # Ok::<(), lensor::Error>(())
     /// ```

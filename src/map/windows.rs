@@ -15,8 +15,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[3, 3].into())?;
-    /// assert_eq!(map.diagonal(0, 1)?.to_local(&[2])?, 8);
+    /// let map = AddressMap::row_major([3, 3])?;
+    /// assert_eq!(map.diagonal(0, 1)?.to_local([2])?, 8);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn diagonal(mut self, a: usize, b: usize) -> Result<Self> {
@@ -68,8 +68,8 @@ impl AddressMap {
     ///
     /// ```
     /// use lensor::AddressMap;
-    /// let map = AddressMap::row_major(&[5].into())?.windows(0, 3)?;
-    /// assert_eq!((map.shape(), map.to_local(&[2, 1])?), ([3, 3].into(), 3));
+    /// let map = AddressMap::row_major([5])?.windows(0, 3)?;
+    /// assert_eq!((map.shape(), map.to_local([2, 1])?), ([3, 3].into(), 3));
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn windows(mut self, axis: usize, window: usize) -> Result<Self> {

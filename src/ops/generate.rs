@@ -171,7 +171,7 @@ pub fn meshgrid<X: IntoTensor>(
     let grid: Shape = axes.iter().map(Tensor::len).collect();
     let along = |(axis, tensor): (usize, Tensor<X::Storage>)| {
         let own: Shape = (0..grid.rank()).map(|k| if k == axis { grid[k] } else { 1 }).collect();
-        tensor.rewrite(&mut |map| map.reshape(own.clone())?.stretch(&grid, Align::Right))
+        tensor.rewrite(&mut |map| map.reshape(own.clone())?.stretched(&grid, Align::Right))
     };
     axes.into_iter().enumerate().map(along).collect()
 }

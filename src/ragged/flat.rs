@@ -161,7 +161,7 @@ pub(super) fn by_row<S: Reader>(
 ) -> Result<Tensor<Rows<S>>> {
     let shape = content.shape();
     let extents = std::iter::once(lengths.len()).chain(shape.iter().skip(1).copied());
-    let map = AddressMap::row_major(&extents.collect())?;
+    let map = AddressMap::of_shape(&extents.collect())?;
     let rows = ByRow::new(content, lengths, starts, repeats, step)?;
     Ok(Tensor::from_parts(map, Rows(Kind::ByRow(Box::new(rows)))))
 }

@@ -63,7 +63,7 @@ impl<S: Reader> Tensor<S> {
     #[inline]
     pub fn new(shape: impl Into<Shape>, storage: S) -> Result<Self> {
         let shape = shape.into();
-        let map = AddressMap::row_major(&shape)?;
+        let map = AddressMap::of_shape(&shape)?;
         let (expected, found) = (map.count(), storage.len());
         if expected > found {
             return Err(Error::Length { shape: shape.to_vec(), expected, found });
@@ -78,8 +78,8 @@ impl<S: Reader> Tensor<S> {
     /// [`Error::OutOfSpan`] if the map reaches beyond the storage.
     ///
     /// ```
-    /// use lensor::{AddressMap, Shape, Tensor};
-    /// let every_other = AddressMap::row_major(&Shape::from([3, 2]))?.slice(1, 1..2)?;
+    /// use lensor::{AddressMap, Tensor};
+    /// let every_other = AddressMap::row_major([3, 2])?.slice(1, 1..2)?;
     /// assert_eq!(Tensor::with_map(every_other, vec![1, 2, 3, 4, 5, 6])?.to_vec()?, [2, 4, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```

@@ -148,7 +148,7 @@ macro_rules! view_operations {
             mask: impl $crate::map::IntoMask,
         ) -> $crate::Result<$View> {
             let mask = mask.into_mask()?;
-            self.rewrite(&mut |map| map.compress(axis, &mask))
+            self.rewrite(&mut |map| map.masked(axis, &mask))
         }
 
         /// Repeats every index of one axis: `counts` times if that is a number, and index `i` just `counts[i]`
@@ -176,7 +176,7 @@ macro_rules! view_operations {
             counts: impl Into<$crate::map::Counts<'n>>,
         ) -> $crate::Result<$View> {
             let counts = counts.into();
-            self.rewrite(&mut |map| map.repeat(axis, &counts))
+            self.rewrite(&mut |map| map.repeated(axis, &counts))
         }
 
         /// Turns one axis around. Copies nothing.
@@ -365,7 +365,7 @@ macro_rules! view_operations {
             align: $crate::Align,
         ) -> $crate::Result<$View> {
             let to = to.into();
-            self.rewrite(&mut |map| map.stretch(&to, align))
+            self.rewrite(&mut |map| map.stretched(&to, align))
         }
 
         /// Adds an axis of extent 1 before axis `axis`.

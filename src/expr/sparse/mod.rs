@@ -254,7 +254,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
 /// Maps of all leaves at the joint shape.
 fn stretched(e: &dyn Tree, shape: &Shape) -> Result<Vec<AddressMap>> {
     let mut maps = Vec::new();
-    e.leaves(&mut |leaf| maps.push(leaf.map.clone().stretch(shape, Align::Right)));
+    e.leaves(&mut |leaf| maps.push(leaf.map.clone().stretched(shape, Align::Right)));
     maps.into_iter().collect()
 }
 

@@ -172,7 +172,7 @@ impl<E: Expr> Expr for ZipStored<E> {
 
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         let joint = self.e.shape()?;
-        self.e.rewrite(&mut |map| change(map.stretch(&joint, Align::Right)?))?;
+        self.e.rewrite(&mut |map| change(map.stretched(&joint, Align::Right)?))?;
         (self.map, self.missing) = Self::places(&self.e);
         self.result = Arc::default();
         Ok(())

@@ -177,7 +177,7 @@ pub fn from_list<P: ArrowPrimitiveType>(array: &dyn Array) -> Result<Ragged<Valu
             array = lists.values();
             lead.push(array.len());
         } else if let Some(values) = any.downcast_ref::<PrimitiveArray<P>>() {
-            let map = AddressMap::row_major(&lead.into())?;
+            let map = AddressMap::of_shape(&lead.into())?;
             let content = Tensor::with_map(map, Held::new(values.values().clone()))?;
             return nested(levels, content);
         } else {

@@ -182,7 +182,7 @@ impl Header {
         }
         let reversed = self.shape.iter().rev().copied().collect();
         let order: Vec<usize> = (0..self.shape.rank()).rev().collect();
-        Tensor::with_map(AddressMap::row_major(&reversed)?.transpose(&order)?, storage)
+        Tensor::with_map(AddressMap::of_shape(&reversed)?.transpose(&order)?, storage)
     }
 
     /// The bytes of the header in format 1.0, byte for byte as NumPy writes them.

@@ -94,7 +94,7 @@ impl Arrangement {
         }
         let shape = map.shape();
         let extents = shape[..rank].iter().chain(&self.core).copied().collect();
-        map.stretch(&extents, Align::Right)
+        map.stretched(&extents, Align::Right)
     }
 }
 
@@ -271,7 +271,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         check_copies(&whole, shape.count()?)?;
         let mut view = whole.clone();
         view.rewrite(&mut |map| {
-            arrangement.arranged(map.stretch(&shape, Align::Right)?, loops.rank())
+            arrangement.arranged(map.stretched(&shape, Align::Right)?, loops.rank())
         })?;
         source.at_once = match far {
             true => room(&view, MUCH).unwrap_or(MUCH),

@@ -122,7 +122,7 @@ macro_rules! modes {
                 let mut stretch = || {
                     let joint = Shape::default();
                     $(let joint = joint.join(&$x.shape()?, align, $k + 1)?;)*
-                    $($x.change_leaves(&mut |map| map.stretch(&joint, align))?;)*
+                    $($x.change_leaves(&mut |map| map.stretched(&joint, align))?;)*
                     Ok(())
                 };
                 let made = stretch();

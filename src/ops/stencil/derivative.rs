@@ -137,7 +137,7 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
             _ => 0,
         };
         let extents = std::iter::repeat_n(rank, components).chain(shape.iter().copied());
-        let mut map = AddressMap::row_major(&extents.collect())?;
+        let mut map = AddressMap::of_shape(&extents.collect())?;
         for _ in 0..components {
             map = map.move_axis(0, rank + components - 1)?;
         }

@@ -94,7 +94,7 @@ quickcheck! {
 
 #[test]
 fn texts_are_as_told() {
-    let map = AddressMap::row_major(&[2, 3].into()).unwrap().rotate([0, 1]).unwrap();
+    let map = AddressMap::row_major([2, 3]).unwrap().rotate([0, 1]).unwrap();
     let text = r#"[{"offset":0,"axes":[{"extent":2,"stride":3},{"extent":3,"stride":1,"pattern":{"cyclic":{"period":3,"shift":2,"step":1}}}]}]"#;
     assert_eq!(to_string(&map).unwrap(), text);
     for &dtype in DType::ALL {

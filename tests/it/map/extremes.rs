@@ -85,7 +85,7 @@ fn zero_does_not_hide_an_overflow() {
     for shape in [[HALF, 0, HALF], [0, BEYOND, 2], [BEYOND, 0, 1], [usize::MAX, 0, 0]] {
         let error = Error::ShapeOverflow { shape: shape.to_vec() };
         assert_eq!(Shape::from(shape).count(), Err(error.clone()));
-        assert_eq!(AddressMap::row_major(&shape.into()), Err(error.clone()));
+        assert_eq!(AddressMap::row_major(shape), Err(error.clone()));
         assert_eq!(row_major([0]).reshape(shape), Err(error));
     }
 }

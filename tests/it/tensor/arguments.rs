@@ -1,9 +1,10 @@
 //! What views and folds take: ranges with any ends, shapes and axes in any list.
 
 use lensor::gufunc::{det, inner1d};
+use lensor::map::{IntoMask, Layout};
 use lensor::prelude::*;
 use lensor::tensor::pad;
-use lensor::{Align, Result};
+use lensor::{AddressMap, Align, Result};
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 fn cube() -> Tensor<Vec<i64>> {
@@ -113,5 +114,40 @@ fn calls_have_views_and_products() -> Result<()> {
     );
     assert!(products.to_string().ends_with("not computed yet: `.eval()?` computes it"));
     assert!(det::<f64>().call([&t]).to_string().contains("without a result"));
+    Ok(())
+}
+
+/// Maps take what tensors take.
+#[test]
+fn maps_take_lists_of_any_kind() -> Result<()> {
+    let shape = Shape::from([2, 3]);
+    let map = AddressMap::row_major([2, 3])?;
+    assert_eq!(AddressMap::row_major(&shape)?, map);
+    assert_eq!(AddressMap::row_major(vec![2, 3])?, map);
+    assert_eq!(AddressMap::row_major(shape.clone())?, map);
+    assert_eq!(AddressMap::row_major(6)?, map.clone().reshape(6)?);
+    assert_eq!(AddressMap::from_strides(&shape, 0, vec![3, 1])?, map);
+    assert_eq!(AddressMap::from(Layout::row_major([2, 3])?), map);
+    assert_eq!(Layout::row_major(&shape)?.to_local(&[1, 2][..])?, 5);
+    for address in 0..6 {
+        let index = shape.index_at(address).unwrap();
+        assert_eq!((map.to_local(&index)?, map.to_local(index.to_vec())?), (address, address));
+    }
+    let tall = map.clone().stretch([4, 2, 3], Align::Right)?;
+    assert_eq!(map.clone().stretch(Shape::from([4, 2, 3]), Align::Right)?, tall);
+    assert_eq!(tall.to_local([3, 1, 2])?, 5);
+    let mask = [true, false, true];
+    let taken = map.clone().compress(1, mask)?;
+    assert_eq!(map.clone().compress(1, &Tensor::from(mask.to_vec()))?, taken);
+    assert_eq!(map.clone().compress(1, mask.into_mask()?)?, taken);
+    assert_eq!(map.clone().select((.., [0, 2]))?, taken);
+    let t = Tensor::with_map(map.clone(), (0..6).collect::<Vec<_>>())?;
+    assert_eq!(t.view().compress(1, mask.into_mask()?)?.to_vec()?, [0, 2, 3, 5]);
+    let repeated = map.clone().repeat(1, [2, 0, 1])?;
+    assert_eq!(map.clone().repeat(1, &[2, 0, 1])?, repeated);
+    assert_eq!(map.clone().select((.., [0, 0, 2]))?, repeated);
+    assert_eq!(map.clone().repeat(0, 2)?.shape(), [4, 3]);
+    let error = Error::ListLength { what: "counts", axis: 1, extent: 3, found: 1 };
+    assert_eq!(map.repeat(1, vec![1]), Err(error));
     Ok(())
 }
