@@ -4,14 +4,14 @@ use crate::error::Result;
 use crate::memory::{push, try_with_capacity};
 
 /// A core dimension.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) text: String,
     pub(super) kind: Kind,
 }
 
 /// What is known of a core dimension.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Plain,
     /// `n?`
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 }
 
 /// Extent of a core axis of an output.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Extent {
     /// That of the name of this number.
     Of(usize),
@@ -30,11 +30,11 @@ pub(super) enum Extent {
 }
 
 /// A sum of products of names and integers, operands before their operators.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(super) struct Sum(Vec<Item>);
 
 /// An operand or an operator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Item {
     /// The extent of the name of this number.
     Name(usize),
@@ -42,7 +42,7 @@ pub(super) enum Item {
     Op(Op),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Op {
     Plus,
     Minus,

@@ -12,7 +12,7 @@ const AXES: usize = 8;
 pub(super) const BYTES: usize = 4096;
 
 /// What a text says.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Hash)]
 pub(super) struct Parsed {
     pub(super) names: Vec<Name>,
     pub(super) inputs: Vec<Vec<usize>>,

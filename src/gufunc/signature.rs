@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// assert!(Signature::parse("(i,j),(i)->()")?.is_like(&Signature::parse("(m,n),(m)->()")?));
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Signature(Arc<Parsed>);
 
 impl Signature {

@@ -13,7 +13,7 @@ const TRIED: usize = 1 << 22;
 const SEARCHED: usize = 1 << 22;
 
 /// Offset and strides of a map that has nothing else, see [`AddressMap::as_strided`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Strided {
     /// Address of index 0, in elements.
     pub offset: usize,

@@ -11,7 +11,7 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
 /// How often each index of an axis is repeated, for [`AddressMap::repeat`]: one number, or a list of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Counts<'a> {
     /// Every index so often.
     All(usize),

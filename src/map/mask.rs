@@ -13,7 +13,7 @@ use crate::memory::{resize, try_reserve};
 /// assert_eq!((mask.len(), mask.indexes()), (3, &[0, 2][..]));
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Mask {
     len: usize,
     /// Ascending, and below `len`.

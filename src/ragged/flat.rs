@@ -66,7 +66,7 @@ impl<S: Reader> Ragged<S> {
                 repeated.push(own.length(place) != length);
             });
             let repeats = match repeated.contains(&true) {
-                true => Repeats::Rows(repeated),
+                true => Repeats::Rows(Arc::new(repeated)),
                 false => Repeats::None,
             };
             return by_row(content, lengths, Starts::List(Arc::new(starts)), repeats, step);

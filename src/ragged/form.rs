@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::fmt::{self, Display, Formatter};
 
 /// What one axis is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// The same number of items in every row.
     Fixed(usize),

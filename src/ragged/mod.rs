@@ -112,7 +112,7 @@ mod sealed {
 }
 
 /// Which lengths of 1 are stretched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Stretch {
     /// Rows of one item as well as fixed axes of extent 1.
     #[default]

@@ -14,6 +14,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 /// Rows as a fixed axis, see [`Ragged::padded`].
+#[derive(Clone)]
 pub struct PaddedRows<S: Reader> {
     rows: ByRow<S>,
     lens: Arc<Vec<usize>>,

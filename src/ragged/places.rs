@@ -75,6 +75,7 @@ impl Places {
 }
 
 /// Lengths of rows of a result.
+#[derive(Clone)]
 pub(super) enum Lengths {
     Var(Offsets),
     /// So many rows of so many items.

@@ -15,8 +15,10 @@ use std::sync::Arc;
 pub(super) const PART: usize = 1 << 12;
 
 /// Items of an operand as an evaluation reads them: where they lie, or row by row.
+#[derive(Clone)]
 pub struct Rows<S>(pub(super) Kind<S>);
 
+#[derive(Clone)]
 pub(super) enum Kind<S> {
     /// One after another in the storage.
     Direct(S),
@@ -24,6 +26,7 @@ pub(super) enum Kind<S> {
 }
 
 /// Items that are copied or repeated row by row.
+#[derive(Clone)]
 pub(super) struct ByRow<S> {
     /// `[items, fixed axes..]`.
     pub(super) content: Tensor<S>,
@@ -38,6 +41,7 @@ pub(super) struct ByRow<S> {
 }
 
 /// The first item of each row.
+#[derive(Clone)]
 pub(super) enum Starts {
     /// The first, and the distance of rows.
     By(usize, usize),
@@ -45,10 +49,11 @@ pub(super) enum Starts {
 }
 
 /// Which rows are one item, repeated.
+#[derive(Clone)]
 pub(super) enum Repeats {
     All,
     None,
-    Rows(Vec<bool>),
+    Rows(Arc<Vec<bool>>),
 }
 
 impl<S> Debug for Rows<S> {

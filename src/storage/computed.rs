@@ -16,7 +16,7 @@ use std::fmt;
 /// assert_eq!(t.get([12345, 67890])?, 7);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Constant<T> {
     len: usize,
     value: T,
@@ -79,7 +79,7 @@ impl<T: Copy + Send + Sync> Stored for Constant<T> {
 /// use lensor::storage::Progression;
 /// assert_eq!(Progression::new(10, 1.0, 0.5).read(3), 2.5);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Progression<T> {
     len: usize,
     start: T,
@@ -163,7 +163,7 @@ impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Reader for FromFn<F
 /// assert_eq!(t.to_vec()?, [0.0, 0.0, 1.0, 0.0]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Impulse<T> {
     len: usize,
     fill: T,

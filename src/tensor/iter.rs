@@ -106,6 +106,13 @@ pub struct AxisIter<'a, S> {
     end: usize,
 }
 
+impl<S> Clone for AxisIter<'_, S> {
+    fn clone(&self) -> Self {
+        let lanes = Tensor { map: self.lanes.map.clone(), storage: self.lanes.storage };
+        Self { lanes, next: self.next, end: self.end }
+    }
+}
+
 impl<S> fmt::Debug for AxisIter<'_, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AxisIter").field("left", &(self.next..self.end)).finish_non_exhaustive()

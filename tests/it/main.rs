@@ -22,6 +22,7 @@ mod interop;
 mod large_elements;
 mod map;
 mod ops;
+mod plain_values;
 mod ragged;
 mod storage;
 #[cfg(feature = "quickcheck")]

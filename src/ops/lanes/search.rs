@@ -22,9 +22,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// On which side of equal elements a position lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Side {
     /// Before the first of them.
+    #[default]
     Left,
     /// After the last of them.
     Right,
@@ -138,7 +139,7 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
 }
 
 /// The different elements of an operand, see [`Lanes::unique`](super::Lanes::unique).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Unique<T: Copy + Send + Sync> {
     /// One element of each kind, ascending: the one that comes first in row-major order.
     pub values: Tensor<Vec<T>>,

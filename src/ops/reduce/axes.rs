@@ -9,9 +9,10 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 pub(crate) type Mask = SmallVec<[bool; 8]>;
 
 /// Axes of a reduction: `..` for all, `1` for one, `[0, 2]` or `1..` for several, `[]` for none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Axes {
     /// Every axis.
+    #[default]
     All,
     /// This one.
     One(usize),

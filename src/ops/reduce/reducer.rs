@@ -1,7 +1,7 @@
 //! What a reduction is made of.
 
 /// Why a state has no result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Undefined {
     /// The result does not fit its type, as a sum of integers may not.
     Overflow,

@@ -18,7 +18,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// What lies beyond the border of an operand, of `a b c d` for example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Border {
     /// Zeros: `0 0 | a b c d | 0 0`.
     Zero,
@@ -31,7 +31,7 @@ pub enum Border {
 }
 
 /// Which part of a convolution, for an axis of extent `n` and a kernel of extent `k`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// All places where the kernel meets the operand: extent `n + k - 1`, or 0 if `n` is.
     Full(Border),

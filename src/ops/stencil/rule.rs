@@ -7,7 +7,7 @@ use crate::memory::push;
 use std::fmt;
 
 /// How exact first derivatives are at the two ends of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum EdgeOrder {
     /// The difference to the only neighbour: exact for polynomials of degree 1.
     #[default]

@@ -109,7 +109,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
 }
 
 /// A reducer that takes the elements beside a `true` only; the others are skipped, not multiplied by 0.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Filtered<R>(pub R);
 
 /// A reducer that skips NaN.
@@ -117,7 +117,7 @@ pub struct Filtered<R>(pub R);
 /// Where all elements are NaN, the result is that of no elements, if there is one (a sum is 0); otherwise that
 /// of one NaN (a mean is NaN), or [`Error::NothingLeft`](crate::Error::NothingLeft) where positions matter, as
 /// that of a NaN would look like an answer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SkipNan<R>(pub R);
 
 /// The state of the elements that were taken, or of one that was not while none was.

@@ -24,11 +24,11 @@ pub trait Summable: Copy + Send + Sync {
 }
 
 /// The sum, for each element type apart.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SumOf;
 
 /// The product, for each element type apart.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ProductOf;
 
 macro_rules! summable {

@@ -9,24 +9,24 @@ use std::array::from_fn;
 use std::ops::BitOr;
 
 /// The smallest element, NaN if there is one. Of nothing there is none.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Min;
 
 /// The largest element, NaN if there is one. Of nothing there is none.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Max;
 
 /// The largest element less the smallest ("peak to peak"), NaN if there is one. Of nothing there is none. Differences of
 /// integers wrap.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PeakToPeak;
 
 /// Position of the first smallest element in row-major order, or of the first NaN.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ArgMin;
 
 /// Position of the first largest element in row-major order, or of the first NaN.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ArgMax;
 
 macro_rules! extremum {

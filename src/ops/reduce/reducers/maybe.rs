@@ -15,7 +15,7 @@ use super::adapters::delegate;
 /// assert_eq!(none.fold(1, Maybe(Max)).eval()?.to_vec()?, [None, None]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Maybe<R>(pub R);
 
 impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {

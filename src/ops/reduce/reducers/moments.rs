@@ -8,21 +8,21 @@ use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
 
 /// The arithmetic mean, computed in `f64` by sums in pairs. Of nothing there is none.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mean;
 
 /// The variance: the sum of squared distances from the mean, over `n - ddof`. NaN if `n <= ddof`.
 ///
 /// Runs are measured from their own mean and joined by the rule of Chan, Golub and LeVeque, so elements
 /// far from 0 cancel nothing.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Variance {
     /// Degrees of freedom to subtract: 0 for all there is, 1 for a sample.
     pub ddof: usize,
 }
 
 /// The square root of [`Variance`].
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct StandardDeviation {
     /// Degrees of freedom to subtract: 0 for all there is, 1 for a sample.
     pub ddof: usize,
@@ -30,7 +30,7 @@ pub struct StandardDeviation {
 
 /// The covariance of pairs: the sum of products of distances from the means, over `n - ddof`. NaN if
 /// `n <= ddof`.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Covariance {
     /// Degrees of freedom to subtract: 0 for all there is, 1 for a sample.
     pub ddof: usize,

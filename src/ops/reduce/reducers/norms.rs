@@ -5,19 +5,19 @@ use super::lanes::in_lanes;
 use crate::dtype::{Measure, Order, Real};
 
 /// The Euclidean norm: the square root of the sum of squares, without overflow or underflow on the way.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Norm;
 
 /// The sum of absolute values, computed in `f64`.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct NormL1;
 
 /// The largest absolute value, computed in `f64`; NaN if there is one.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct NormMax;
 
 /// The logarithm of the sum of exponentials, without overflow on the way; `-inf` of nothing.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct LogSumExp;
 
 macro_rules! absolute {

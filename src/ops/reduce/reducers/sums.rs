@@ -12,11 +12,11 @@ use std::array::from_fn;
 /// Integers are summed exactly and given in 64 bits; a sum that does not fit is
 /// [`Error::Overflow`](crate::Error::Overflow). The sum of nothing is 0. See [`CompensatedSum`] for
 /// sums of floats that cancel.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Sum;
 
 /// The sum of integers in 64 bits, wrapping around on overflow.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct WrappingSum;
 
 /// The sum of floats with the errors of all additions added up beside it (Neumaier).
@@ -29,32 +29,32 @@ pub struct WrappingSum;
 /// assert_eq!(t.fold(.., CompensatedSum).eval()?.item()?, 2.0);
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CompensatedSum;
 
 /// The sum of floats added one after another, as a plain loop does.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct NaiveSum;
 
 /// The product. Integers are given in 64 bits; a product that does not fit is
 /// [`Error::Overflow`](crate::Error::Overflow). The product of nothing is 1.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Product;
 
 /// The product of integers in 64 bits, wrapping around on overflow.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct WrappingProduct;
 
 /// Whether any element is true: not `false`, not 0. Of nothing, none is.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Any;
 
 /// Whether all elements are true: not `false`, not 0. Of nothing, all are.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct All;
 
 /// How many elements are true: not `false`, not 0. NaN is not 0.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CountNonzero;
 
 /// Folds whose state is the result and whose one operation joins states.
