@@ -255,9 +255,9 @@ fn lanes() {
                 "take_along",
             );
             check(&t.sort_by(axis, compare).eval().unwrap(), sorted.iter().copied(), "sort_by");
-            t.sort_in_place_by_key(axis, SortOrder::Ascending, |x| x.0[0]).unwrap();
-            check(&t, sorted.iter().copied(), "sort_in_place_by_key");
-            t.sort_in_place_by(axis, |a, b| compare(b, a)).unwrap();
+            t.sort_by_key_in_place(axis, SortOrder::Ascending, |x| x.0[0]).unwrap();
+            check(&t, sorted.iter().copied(), "sort_by_key_in_place");
+            t.sort_by_in_place(axis, |a, b| compare(b, a)).unwrap();
             check(
                 &t,
                 numbers.sort(axis, SortOrder::Descending).eval().unwrap().into_storage(),

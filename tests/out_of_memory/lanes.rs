@@ -60,15 +60,15 @@ pub(crate) fn sorting() {
         });
     };
     in_place("sort_in_place", &|t, axis| t.sort_in_place(axis, SortOrder::Descending));
-    in_place("sort_in_place_by_key", &|t, axis| {
-        t.sort_in_place_by_key(axis, SortOrder::Ascending, key)
+    in_place("sort_by_key_in_place", &|t, axis| {
+        t.sort_by_key_in_place(axis, SortOrder::Ascending, key)
     });
-    in_place("sort_in_place_by", &|t, axis| t.sort_in_place_by(axis, |a, b| b.cmp(a)));
+    in_place("sort_by_in_place", &|t, axis| t.sort_by_in_place(axis, |a, b| b.cmp(a)));
     in_place("partition_in_place", &|t, axis| t.partition_in_place(axis, 9, SortOrder::Ascending));
     in_place("put_along", &|t, axis| {
         let shape = t.shape().to_vec();
-        let indices = Tensor::from_index(shape.clone(), |index| (7 * index[axis]) % shape[axis])?;
-        t.put_along(axis, &indices, 5)
+        let indexes = Tensor::from_index(shape.clone(), |index| (7 * index[axis]) % shape[axis])?;
+        t.put_along(axis, &indexes, 5)
     });
 }
 

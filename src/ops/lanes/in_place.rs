@@ -51,11 +51,11 @@ impl<W: Writer> Tensor<W> {
     /// ```
     /// use lensor::{lanes::SortOrder::Descending, Tensor};
     /// let mut t = Tensor::from_vec([4], vec![1, -3, 2, -2])?;
-    /// t.sort_in_place_by_key(0, Descending, |x: i32| x.abs())?;
+    /// t.sort_by_key_in_place(0, Descending, |x: i32| x.abs())?;
     /// assert_eq!(t.to_vec()?, [-3, 2, -2, 1]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn sort_in_place_by_key<K, F>(
+    pub fn sort_by_key_in_place<K, F>(
         &mut self,
         axis: usize,
         order: SortOrder,
@@ -81,11 +81,11 @@ impl<W: Writer> Tensor<W> {
     /// ```
     /// use lensor::Tensor;
     /// let mut t = Tensor::from_vec([4], vec!["d", "b", "c", "a"])?;
-    /// t.sort_in_place_by(0, |a, b| b.cmp(a))?;
+    /// t.sort_by_in_place(0, |a, b| b.cmp(a))?;
     /// assert_eq!(t.to_vec()?, ["d", "c", "b", "a"]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn sort_in_place_by<F>(&mut self, axis: usize, compare: F) -> Result<()>
+    pub fn sort_by_in_place<F>(&mut self, axis: usize, compare: F) -> Result<()>
     where
         F: Fn(&W::Elem, &W::Elem) -> Ordering + Sync,
     {

@@ -79,8 +79,8 @@ fn selections_say_ranks() {
 #[test]
 fn picks_name_both_operands() {
     let t = numbers([10, 100]);
-    let indices = Tensor::full([10, 3], 4_usize).unwrap();
-    insta::assert_snapshot!(shown(t.take_along(1, &indices).explain().unwrap()), @r#"
+    let indexes = Tensor::full([10, 3], 4_usize).unwrap();
+    insta::assert_snapshot!(shown(t.take_along(1, &indexes).explain().unwrap()), @r#"
     taking of f64 [10, 100] at usize [10, 3] along axis 1 to f64 [10, 3]
     lanes: 10 of 100 elements, all at once
     operand 1: read where it lies

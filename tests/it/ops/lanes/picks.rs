@@ -6,8 +6,8 @@ use lensor::lanes::{Lanes, Side, SortOrder::Ascending};
 use lensor::prelude::*;
 use quickcheck::quickcheck;
 
-/// Indices below `extent`, as many along an axis as asked for, and of extent 1 along one other.
-fn indices(
+/// Indexes below `extent`, as many along an axis as asked for, and of extent 1 along one other.
+fn indexes(
     shape: &Shape,
     axis: usize,
     extent: usize,
@@ -41,11 +41,11 @@ quickcheck! {
         let Some(axis) = axis_of(&viewed, axis) else { return true };
         let (t, (shape, data)) = (viewed.tensor(), viewed.model());
         let length = if shape[axis] == 0 { 0 } else { usize::from(length % 5) };
-        let indices = indices(&shape, axis, shape[axis], length, narrow % shape.rank());
-        let found = t.take_along(axis, &indices).eval().unwrap();
+        let indexes = indexes(&shape, axis, shape[axis], length, narrow % shape.rank());
+        let found = t.take_along(axis, &indexes).eval().unwrap();
         let mut to = shape.to_vec();
         to[axis] = length;
-        let places = stretched(&indices, &to);
+        let places = stretched(&indexes, &to);
         let mut expected = vec![0; places.len()];
         for (from, to) in lanes(&shape, axis).iter().zip(lanes(&to, axis)) {
             to.iter().for_each(|&k| expected[k] = data[from[places[k]]]);
@@ -59,16 +59,16 @@ quickcheck! {
         let Some(axis) = axis_of(&viewed, axis) else { return true };
         let (mut t, (shape, mut data)) = (viewed.tensor(), viewed.model());
         let length = if shape[axis] == 0 { 0 } else { usize::from(length % 5) };
-        let indices = indices(&shape, axis, shape[axis], length, narrow % shape.rank());
+        let indexes = indexes(&shape, axis, shape[axis], length, narrow % shape.rank());
         let mut to = shape.to_vec();
         to[axis] = length;
         let values = Tensor::from_index(to.clone(), |index| index.iter().sum::<usize>() as u8).unwrap();
         let written = if scalar {
-            t.put_along(axis, &indices, 77)
+            t.put_along(axis, &indexes, 77)
         } else {
-            t.put_along(axis, &indices, &values)
+            t.put_along(axis, &indexes, &values)
         };
-        let places = stretched(&indices, &to);
+        let places = stretched(&indexes, &to);
         // The first place that repeats one before it in its lane, and that one.
         let mut repeated: Option<[usize; 2]> = None;
         for (own, to) in lanes(&shape, axis).iter().zip(lanes(&to, axis)) {
