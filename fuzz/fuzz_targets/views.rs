@@ -349,7 +349,7 @@ fn selector(u: &mut Unstructured, extent: usize) -> arbitrary::Result<Select> {
 fn run(u: &mut Unstructured) -> arbitrary::Result<()> {
     let rank = u.int_in_range(0..=4)?;
     let shape: arbitrary::Result<Vec<usize>> = (0..rank).map(|_| u.int_in_range(0..=5)).collect();
-    let map = AddressMap::row_major(&Shape::from(shape?)).expect("small");
+    let map = AddressMap::row_major(shape?).expect("small");
     let mut data: Vec<i32> = (0..map.count() as i32).map(|k| k * 7 - 20).collect();
     let start = View { model: Model::addresses(&map.shape()), map };
     let mut views = [start.clone(), start.clone(), start.clone()];

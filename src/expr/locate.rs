@@ -198,7 +198,7 @@ fn find(
         let mut places: PerOperand<Place<'_>> = PerOperand::new();
         places.push(Place { base: 0, rows: still, columns: still, relocate: None });
         for (map, stages) in maps.iter().zip(&stages) {
-            let base = map.top().to_local(&own_index(map, &index))? as isize;
+            let base = map.top().to_local(own_index(map, &index))? as isize;
             let relocate = (!stages.0.is_empty()).then_some(stages as &dyn crate::kernel::Relocate);
             places.push(Place { base, rows: still, columns: still, relocate });
         }

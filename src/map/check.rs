@@ -74,7 +74,6 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
 mod tests {
     use super::*;
     use crate::map::{Axis, AxisMap, Layout, Pattern};
-    use crate::shape::Shape;
 
     #[test]
     fn spread_is_exhaustive_up_to_the_limit_and_keeps_both_ends_beyond() {
@@ -89,7 +88,7 @@ mod tests {
 
     #[test]
     fn every_form_of_map_passes() -> Result<()> {
-        let row_major = |extents: &[usize]| AddressMap::row_major(&Shape::from(extents));
+        let row_major = |extents: &[usize]| AddressMap::row_major(extents);
         for map in [
             row_major(&[])?,
             row_major(&[0, 3])?,
@@ -109,7 +108,7 @@ mod tests {
     /// An index that is missing, wrong or twice is told, with the address.
     #[test]
     fn images_are_held_against_what_is_known() -> Result<()> {
-        let map = AddressMap::row_major(&Shape::from([3]))?.broadcast([6])?;
+        let map = AddressMap::row_major([3])?.broadcast([6])?;
         let index = |digit: usize| Index::from_slice(&[digit]);
         let wrong = |digit, local| Err(Error::NotInvertible { global: vec![digit], local });
         assert_eq!(map.check_image(1, &[index(1), index(4)]), Ok(()));

@@ -190,7 +190,7 @@ impl AddressMap {
                 Some(Taken::List(list)) => extents.push(list.len()),
             }
         }
-        Self::row_major(&Shape::from(extents))
+        Self::row_major(extents)
     }
 
     /// Takes a range of one axis.

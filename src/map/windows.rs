@@ -32,7 +32,7 @@ impl AddressMap {
             extents.remove(second);
             extents.remove(first);
             extents.push(extent);
-            return Self::row_major(&Shape::from(extents));
+            return Self::row_major(extents);
         }
         let simple =
             self.top.pattern(a) == &Pattern::Linear && self.top.pattern(b) == &Pattern::Linear;

@@ -16,7 +16,7 @@ pub(super) type Shown = Ragged<()>;
 
 /// The items of a form, shown as they are.
 pub(super) fn numbered(form: &Form) -> Result<Shown> {
-    let map = AddressMap::row_major(&content_shape(form))?;
+    let map = AddressMap::row_major(content_shape(form))?;
     Ok(Ragged::of(levels_of(form), Tensor::from_parts(map, ())))
 }
 

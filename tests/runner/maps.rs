@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The map that a vector describes.
 pub(crate) fn build(vector: &Value) -> Outcome<AddressMap> {
-    let mut map = AddressMap::row_major(&Shape::from(extents(&vector["shape"])?))?;
+    let mut map = AddressMap::row_major(extents(&vector["shape"])?)?;
     for step in items(&vector["views"])? {
         let (op, arguments) = match items(step)? {
             [Value::String(op), arguments @ ..] => (op, arguments),

@@ -186,7 +186,7 @@ fn composed_layouts_read_what_they_read_in_turn() {
 /// Steps along several linear axes at once need no stage: a diagonal through a transposed matrix.
 #[test]
 fn steps_along_several_linear_axes_merge() {
-    let flat = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
+    let flat = AddressMap::row_major([4, 6]).unwrap();
     let flat = flat.transpose([1, 0]).unwrap().reshape([24]).unwrap();
     let diagonal = flat.select((Select::stepped(0, 20, 5),)).unwrap();
     assert_eq!(diagonal, Layout::new(0, [AxisMap::linear(4, 7)]).unwrap().into());

@@ -43,7 +43,7 @@ fn maps() -> Vec<AddressMap> {
         }
     }
     let mut maps: Vec<AddressMap> = layouts.into_iter().flatten().map(AddressMap::from).collect();
-    let wide = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
+    let wide = AddressMap::row_major([4, 6]).unwrap();
     let turned = wide.clone().transpose([1, 0]).unwrap().reshape([8, 3]).unwrap();
     maps.push(turned.clone().rotate([1, 1]).unwrap().reshape([2, 12]).unwrap());
     maps.extend([wide, turned.clone().slice(0, 2..5).unwrap(), turned]);
@@ -83,7 +83,7 @@ fn positions_read_what_their_indexes_read() {
 /// Runs of neighbouring positions, from and to any of them, are the addresses that these have.
 #[test]
 fn runs_are_what_positions_read() {
-    let row_major = |shape: &[usize]| AddressMap::row_major(&Shape::from(shape)).unwrap();
+    let row_major = |shape: &[usize]| AddressMap::row_major(shape).unwrap();
     let own = [
         row_major(&[20]),
         row_major(&[3, 2, 10]).flip(2).unwrap(),
@@ -135,7 +135,7 @@ fn planes_read_what_positions_read() {
             None => assert!(!one_row || columns < 2, "{map:?}"),
         }
     }
-    let row = |shape: &[usize]| AddressMap::row_major(&Shape::from(shape)).unwrap();
+    let row = |shape: &[usize]| AddressMap::row_major(shape).unwrap();
     assert!(row(&[7]).plane().unwrap().only_row().is_some());
     assert!(row(&[7]).broadcast([3, 7]).unwrap().plane().unwrap().only_row().is_some());
     assert!(row(&[3, 7]).plane().unwrap().only_row().is_none());
@@ -163,7 +163,7 @@ fn coalescing_keeps_addresses_on_the_fewest_axes() {
 #[test]
 fn lengths_are_row_major_and_moves_are_exact() {
     for len in 0..4 {
-        let map = AddressMap::row_major(&Shape::from(len)).unwrap();
+        let map = AddressMap::row_major(len).unwrap();
         assert_eq!(AddressMap::of_length(len), map);
     }
     assert_eq!(AddressMap::of_length(usize::MAX).count(), isize::MAX as usize);
@@ -294,7 +294,7 @@ fn ways_are_counted_without_repeats() {
 /// A map of one stage prints as its layout, others as their first eight stages.
 #[test]
 fn maps_print_their_stages() {
-    let one = AddressMap::row_major(&Shape::from([4, 6])).unwrap();
+    let one = AddressMap::row_major([4, 6]).unwrap();
     assert_eq!(format!("{one:?}"), "Layout { offset: 0, axes: [4*6, 6*1] }");
     let mut several = one.transpose([1, 0]).unwrap().reshape([8, 3]).unwrap();
     assert_eq!(

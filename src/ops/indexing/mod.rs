@@ -90,7 +90,7 @@ pub trait Indexing: IntoExpr + Sized {
                 Ok(())
             })?;
         }
-        let map = AddressMap::row_major(&Shape::from([found.count, shape.rank()]))?;
+        let map = AddressMap::row_major([found.count, shape.rank()])?;
         Ok(Tensor::from_parts(map, found.digits))
     }
 

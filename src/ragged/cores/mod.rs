@@ -242,7 +242,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     where
         O: Outputs<Tensors: RaggedResults>,
     {
-        let flat = |k: usize| AddressMap::row_major(&Shape::from([places.count(k)?]));
+        let flat = |k: usize| AddressMap::row_major([places.count(k)?]);
         O::tensors(vectors, &mut |k| flat(k))?.placed(places)
     }
 

@@ -11,7 +11,7 @@ use lensor::{AddressMap, Align, Error, Select, Shape};
 const HALF: usize = 1 << (usize::BITS / 2);
 
 fn row_major<const N: usize>(extents: [usize; N]) -> AddressMap {
-    AddressMap::row_major(&Shape::from(extents)).unwrap()
+    AddressMap::row_major(extents).unwrap()
 }
 
 #[test]
@@ -57,27 +57,27 @@ fn broadcast_keeps_empty_and_nonempty_apart() {
 #[test]
 fn stretch_refuses_what_repeating_would_allow() {
     fails(
-        row_major([2]).stretch(&Shape::from([6]), Align::Right),
+        row_major([2]).stretch(Shape::from([6]), Align::Right),
         Error::Stretch { from: vec![2], to: vec![6], axis: 0, left: false },
         "cannot stretch [2] to [6]: axis 0 has extent 2, and only extent 1 stretches to 6",
     );
     fails(
-        row_major([3, 5]).stretch(&Shape::from([3]), Align::Left),
+        row_major([3, 5]).stretch(Shape::from([3]), Align::Left),
         Error::Stretch { from: vec![3, 5], to: vec![3], axis: 0, left: true },
         "cannot stretch [3, 5] to [3]: the rank falls from 2 to 1",
     );
     fails(
-        row_major([3, 5]).stretch(&Shape::from([2, 3, 4]), Align::Right),
+        row_major([3, 5]).stretch(Shape::from([2, 3, 4]), Align::Right),
         Error::Stretch { from: vec![3, 5], to: vec![2, 3, 4], axis: 2, left: false },
         "cannot stretch [3, 5] to [2, 3, 4]: axis 2 has extent 5, and only extent 1 stretches to 4",
     );
     fails(
-        row_major([3, 5]).stretch(&Shape::from([3, 4, 2]), Align::Left),
+        row_major([3, 5]).stretch(Shape::from([3, 4, 2]), Align::Left),
         Error::Stretch { from: vec![3, 5], to: vec![3, 4, 2], axis: 1, left: true },
         "cannot stretch [3, 5] to [3, 4, 2]: axis 1 has extent 5, and only extent 1 stretches to 4",
     );
     fails(
-        row_major([0]).stretch(&Shape::from([1]), Align::Right),
+        row_major([0]).stretch(Shape::from([1]), Align::Right),
         Error::Stretch { from: vec![0], to: vec![1], axis: 0, left: false },
         "cannot stretch [0] to [1]: axis 0 has extent 0, and only extent 1 stretches to 1",
     );
@@ -186,7 +186,7 @@ fn axes_that_do_not_exist_are_named() {
     assert_eq!(map().diagonal(2, 0), Err(at(2)));
     assert_eq!(map().windows(2, 1), Err(at(2)));
     assert_eq!(map().split_axis(2, [1]), Err(at(2)));
-    let scalar = AddressMap::row_major(&Shape::default()).unwrap();
+    let scalar = AddressMap::row_major(Shape::default()).unwrap();
     fails(scalar.flip(0), Error::Axis { axis: 0, rank: 0 }, "axis 0 does not exist: the rank is 0");
 }
 
@@ -232,7 +232,7 @@ fn lists_with_one_item_an_axis_are_counted() {
         "expected 1 selectors, one an axis, found 2",
     );
     fails(
-        row_major([2, 3]).to_local(&[1, 2, 0]),
+        row_major([2, 3]).to_local([1, 2, 0]),
         Error::Rank { what: "indexes", expected: 2, found: 3 },
         "expected 2 indexes, one an axis, found 3",
     );
@@ -243,7 +243,7 @@ fn an_index_outside_names_axis_and_extent() {
     let map = || row_major([2, 3]);
     let outside = |axis, index, extent| Error::Index { axis, index, extent };
     fails(
-        map().to_local(&[1, 3]),
+        map().to_local([1, 3]),
         outside(1, 3, 3),
         "index 3 is out of bounds: axis 1 has extent 3",
     );
@@ -292,7 +292,7 @@ fn an_index_outside_names_axis_and_extent() {
     assert_eq!(map().slice(1, 2..4), Err(outside(1, 3, 3)));
     assert_eq!(map().slice(1, 0..usize::MAX), Err(outside(1, usize::MAX as i128 - 1, 3)));
     assert_eq!(row_major([0]).select((0,)), Err(outside(0, 0, 0)));
-    assert_eq!(row_major([0]).to_local(&[0]), Err(outside(0, 0, 0)));
+    assert_eq!(row_major([0]).to_local([0]), Err(outside(0, 0, 0)));
 }
 
 #[cfg(feature = "roaring")]
@@ -491,10 +491,10 @@ fn a_shape_that_overflows_is_refused_everywhere() {
         ),
     );
     assert_eq!(huge().indexes().map(drop), Err(error()));
-    assert_eq!(AddressMap::row_major(&huge()), Err(error()));
-    assert_eq!(Layout::row_major(&huge()), Err(error()));
+    assert_eq!(AddressMap::row_major(huge()), Err(error()));
+    assert_eq!(Layout::row_major(huge()), Err(error()));
     assert_eq!(row_major([1, 1]).broadcast(huge()), Err(error()));
-    assert_eq!(row_major([1, 1]).stretch(&huge(), Align::Right), Err(error()));
+    assert_eq!(row_major([1, 1]).stretch(huge(), Align::Right), Err(error()));
     assert_eq!(row_major([1]).reshape(huge()), Err(error()));
     assert_eq!(
         row_major([HALF << 8]).windows(0, HALF << 7),

@@ -130,7 +130,7 @@ fn nested_lists_are_rectangular() {
 
 #[test]
 fn maps_stay_within_the_storage() {
-    let far = AddressMap::row_major(&Shape::from([6])).unwrap().slice(0, 2..6).unwrap();
+    let far = AddressMap::row_major([6]).unwrap().slice(0, 2..6).unwrap();
     fails(
         Tensor::with_map(far, vec![0; 5]),
         Error::OutOfSpan { span: 2..6, len: 5 },
@@ -436,7 +436,7 @@ fn one_element_is_asked_of_one() {
 fn every_map_is_invertible() {
     let error = Error::NotInvertible { global: vec![1, 2], local: 7 };
     assert_eq!(error.to_string(), "address 7 of index [1, 2] does not lead back to it");
-    let map = AddressMap::row_major(&Shape::from([3, 4])).unwrap().windows(1, 2).unwrap();
+    let map = AddressMap::row_major([3, 4]).unwrap().windows(1, 2).unwrap();
     assert_eq!(map.check_invertible(), Ok(()));
 }
 

@@ -203,6 +203,6 @@ fn strides_are_checked() {
     assert!(matches!(wrong(&[2], usize::MAX, &[1]), Error::AddressOverflow { .. }));
     assert!(matches!(wrong(&[3, 3], 0, &[isize::MAX, 1]), Error::AddressOverflow { .. }));
     assert!(matches!(wrong(&[3], isize::MAX as usize - 1, &[1]), Error::AddressOverflow { .. }));
-    let empty = AddressMap::from_strides([0, 3], 0, &[-3, 1]).unwrap();
+    let empty = AddressMap::from_strides([0, 3], 0, [-3, 1]).unwrap();
     assert_eq!(empty.count(), 0);
 }

@@ -1,9 +1,9 @@
 //! Span, injectivity, contiguity and strides against trying all indexes.
 
 use super::support::{addresses, judges_injectivity, strides_of};
+use lensor::AddressMap;
 use lensor::arbitrary::Chain;
 use lensor::map::{AxisMap, Layout, Pattern, Table};
-use lensor::{AddressMap, Shape};
 use quickcheck::quickcheck;
 
 quickcheck! {
@@ -92,7 +92,7 @@ fn injectivity_of_three_axes_is_that_of_trying_all() {
 /// The axis that is named is the right one for maps of several links too.
 #[test]
 fn injectivity_of_several_links_is_that_of_trying_all() {
-    let flat = AddressMap::row_major(&Shape::from([4, 6])).unwrap().transpose([1, 0]).unwrap();
+    let flat = AddressMap::row_major([4, 6]).unwrap().transpose([1, 0]).unwrap();
     let linked = flat.reshape([8, 3]).unwrap();
     assert!(linked.stages().len() > 1);
     let mut maps = vec![linked.clone()];

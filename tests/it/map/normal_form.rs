@@ -50,7 +50,7 @@ quickcheck! {
     /// An empty view has one link and the form of an empty row-major tensor, whatever led to it.
     fn empty_views_are_all_alike(chain: Chain) -> bool {
         let map = chain.map();
-        map.count() > 0 || map == AddressMap::row_major(&map.shape()).unwrap()
+        map.count() > 0 || map == AddressMap::row_major(map.shape()).unwrap()
     }
 }
 

@@ -103,7 +103,7 @@ quickcheck! {
     /// Broadcasting to one's own shape is the identity.
     fn broadcast_to_itself_is_the_identity(map: AddressMap) -> bool {
         map.clone().broadcast(map.shape()).unwrap() == map
-            && map.clone().stretch(&map.shape(), Align::Left).unwrap() == map
+            && map.clone().stretch(map.shape(), Align::Left).unwrap() == map
     }
 
     /// Where stretching is valid and keeps elements, it is repeating.
@@ -112,7 +112,7 @@ quickcheck! {
             let free = [1].iter().chain(shape.iter());
             free.map(|&extent| if extent == 1 { 1 + below(g, 3) } else { extent }).collect()
         });
-        let stretched = map.clone().stretch(&Shape::from(to.as_slice()), Align::Right);
+        let stretched = map.clone().stretch(Shape::from(to.as_slice()), Align::Right);
         stretched == map.broadcast(to)
     }
 
@@ -141,7 +141,7 @@ quickcheck! {
                     let digits = (0..rank).map(|axis| {
                         if axis == a || axis == b { digit } else { others.next().unwrap() }
                     });
-                    diagonal.to_local(index) == map.to_local(&digits.collect::<Vec<_>>())
+                    diagonal.to_local(index) == map.to_local(digits.collect::<Vec<_>>())
                 })
         })
     }

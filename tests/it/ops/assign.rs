@@ -192,7 +192,7 @@ quickcheck! {
 #[test]
 fn a_view_of_a_part_leaves_the_rest() {
     let mut memory = [0; 12];
-    let map = AddressMap::row_major(&Shape::from([12])).unwrap();
+    let map = AddressMap::row_major([12]).unwrap();
     let map = map.slice(0, 2..10).unwrap().reshape([2, 4]).unwrap().transpose([1, 0]).unwrap();
     let mut out = Tensor::with_map(map, &mut memory[..]).unwrap();
     out.assign(Tensor::from_vec([4, 2], (1..9).collect()).unwrap()).unwrap();

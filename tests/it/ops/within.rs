@@ -101,7 +101,7 @@ quickcheck! {
 #[test]
 fn every_pair_of_ranges_copies_as_if_first() {
     let data: Vec<i32> = (10..16).collect();
-    let whole = || AddressMap::row_major(&Shape::from([6])).unwrap();
+    let whole = || AddressMap::row_major([6]).unwrap();
     let mut views = Vec::new();
     for start in 0..6_isize {
         for step in [-2, -1, 1, 2, 3] {
@@ -125,7 +125,7 @@ fn every_pair_of_ranges_copies_as_if_first() {
 #[test]
 fn every_pair_of_blocks_copies_as_if_first() {
     let data: Vec<i32> = (1..10).collect();
-    let whole = || AddressMap::row_major(&Shape::from([3, 3])).unwrap();
+    let whole = || AddressMap::row_major([3, 3]).unwrap();
     let mut views = Vec::new();
     for (top, height) in [(0, 1), (0, 2), (1, 2), (0, 3)] {
         for (left, width) in [(0, 2), (1, 1), (1, 2), (0, 3)] {
@@ -166,7 +166,7 @@ fn a_matrix_plus_its_transpose_is_symmetric() {
 #[test]
 fn copy_within_keeps_to_the_storage() {
     let mut t = Tensor::from(vec![1, 2, 3]);
-    let far = AddressMap::row_major(&Shape::from([4])).unwrap().slice(0, 2..4).unwrap();
+    let far = AddressMap::row_major([4]).unwrap().slice(0, 2..4).unwrap();
     let near = t.address_map().clone().slice(0, 0..2).unwrap();
     let refused = Err(Error::OutOfSpan { span: 2..4, len: 3 });
     assert_eq!(t.copy_within(&far, &near), refused);

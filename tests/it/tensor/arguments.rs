@@ -131,20 +131,24 @@ fn maps_take_lists_of_any_kind() -> Result<()> {
     assert_eq!(Layout::row_major(&shape)?.to_local(&[1, 2][..])?, 5);
     for address in 0..6 {
         let index = shape.index_at(address).unwrap();
-        assert_eq!((map.to_local(&index)?, map.to_local(index.to_vec())?), (address, address));
+        let list = index.to_vec();
+        assert_eq!((map.to_local(index)?, map.to_local(list)?), (address, address));
     }
     let tall = map.clone().stretch([4, 2, 3], Align::Right)?;
     assert_eq!(map.clone().stretch(Shape::from([4, 2, 3]), Align::Right)?, tall);
     assert_eq!(tall.to_local([3, 1, 2])?, 5);
     let mask = [true, false, true];
     let taken = map.clone().compress(1, mask)?;
-    assert_eq!(map.clone().compress(1, &Tensor::from(mask.to_vec()))?, taken);
+    let operand = Tensor::from(mask.to_vec());
+    assert_eq!(map.clone().compress(1, &operand)?, taken);
     assert_eq!(map.clone().compress(1, mask.into_mask()?)?, taken);
     assert_eq!(map.clone().select((.., [0, 2]))?, taken);
     let t = Tensor::with_map(map.clone(), (0..6).collect::<Vec<_>>())?;
     assert_eq!(t.view().compress(1, mask.into_mask()?)?.to_vec()?, [0, 2, 3, 5]);
+    let counts = vec![2, 0, 1];
     let repeated = map.clone().repeat(1, [2, 0, 1])?;
-    assert_eq!(map.clone().repeat(1, &[2, 0, 1])?, repeated);
+    assert_eq!(map.clone().repeat(1, &counts)?, repeated);
+    assert_eq!(map.clone().repeat(1, &counts[..])?, repeated);
     assert_eq!(map.clone().select((.., [0, 0, 2]))?, repeated);
     assert_eq!(map.clone().repeat(0, 2)?.shape(), [4, 3]);
     let error = Error::ListLength { what: "counts", axis: 1, extent: 3, found: 1 };

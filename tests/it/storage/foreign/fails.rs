@@ -1,7 +1,7 @@
 //! Storage that fails in the middle (failure mode 16): the error says where.
 
 use super::kernels::kernels;
-use lensor::{AddressMap, Elementwise, Error, Reader, Result, Shape, StorageError, Tensor, Writer};
+use lensor::{AddressMap, Elementwise, Error, Reader, Result, StorageError, Tensor, Writer};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Fails at the `countdown`-th access, counted from 0, and from then on.
@@ -96,7 +96,7 @@ fn a_failure_names_address_and_index() {
         |map| map.windows(1, 3),
     ];
     for view in views {
-        let map = view(AddressMap::row_major(&Shape::from([4, 6])).unwrap()).unwrap();
+        let map = view(AddressMap::row_major([4, 6]).unwrap()).unwrap();
         for k in 0..map.count() {
             let t = Tensor::with_map(map.clone(), Failing::new(24, k)).unwrap();
             match t.to_vec() {

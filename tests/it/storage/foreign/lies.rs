@@ -2,7 +2,7 @@
 
 use super::kernels::kernels;
 use lensor::storage::{Concat, SubBuffer};
-use lensor::{AddressMap, Reader, Shape, StorageError, Tensor, Writer};
+use lensor::{AddressMap, Reader, StorageError, Tensor, Writer};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -209,7 +209,7 @@ fn memory_that_goes_away_is_done_without() {
 /// A map reaches further than the storage is at the time of reading.
 #[test]
 fn a_map_beyond_the_storage_is_refused() {
-    let map = AddressMap::row_major(&Shape::from([3, 3])).unwrap();
+    let map = AddressMap::row_major([3, 3]).unwrap();
     let refused = Tensor::with_map(map, vec![0; 8]).unwrap_err();
     assert_eq!(refused, lensor::Error::OutOfSpan { span: 0..9, len: 8 });
 }
