@@ -531,10 +531,10 @@ pub trait Lanes: IntoExpr + Sized {
         /// ```
         /// use lensor::lanes::{Interpolation, Lanes};
         /// use lensor::prelude::*;
-        /// let t = Tensor::from_vec([5], vec![50.0, 10.0, 40.0, 20.0, 30.0])?;
+        /// let t = Tensor::from_vec([5], vec![50.0_f64, 10.0, 40.0, 20.0, 30.0])?;
         /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear).item()?, 20.0);
         /// assert_eq!(t.quantile(0, 0.3, Interpolation::Higher).item()?, 30.0);
-        /// assert_eq!(Tensor::from(vec![7, 2, 4, 1]).quantile(0, 0.5, Interpolation::Linear).item()?, 3.0);
+        /// assert_eq!(Tensor::from(vec![7_u8, 2, 4, 1]).quantile(0, 0.5, Interpolation::Linear).item()?, 3.0);
         /// # Ok::<(), Error>(())
         /// ```
         quantile;
