@@ -186,8 +186,8 @@ fn windows_and_segments() {
                 check(&found, expected.fold(Min).eval().unwrap().into_storage(), "wrapped");
             }
             let offsets = [0, 1, 1, sides[axis]];
-            let found = t.segments(axis, &offsets).fold(Total).eval().unwrap();
-            let sums = numbers.segments(axis, &offsets).fold(lensor::reduce::WrappingSum);
+            let found = t.segments(axis, offsets).fold(Total).eval().unwrap();
+            let sums = numbers.segments(axis, offsets).fold(lensor::reduce::WrappingSum);
             let expected = sums.eval().unwrap().into_storage();
             check(&found, expected.into_iter().map(|x| x as u8), "segments");
         }

@@ -49,7 +49,7 @@ pub use axes::{Axes, IntoAxes};
 pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;
-pub use reduces::{Pair, Paired, Reduces};
+pub use reduces::{Pair, Paired, Reduces, Refolded};
 pub(crate) use reduction::fold_dense;
 pub use reduction::{Fold, Reduction};
 pub(crate) use table::named_folds;

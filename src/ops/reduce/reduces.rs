@@ -38,6 +38,9 @@ pub trait Reduces: Compute + Sealed + Sized {
     ) -> Self::Of<E, R>;
 }
 
+/// An operation like `O`, of another expression, by another reducer, not yet computed.
+pub type Refolded<O, E, R> = Deferred<<O as Reduces>::Of<E, R>>;
+
 /// Type of the results of an operation.
 type Out<O> = <<O as Reduces>::Reducer as Reducer<<<O as Reduces>::Expr as Expr>::Elem>>::Out;
 
@@ -59,7 +62,7 @@ impl<O: Reduces> Deferred<O> {
     pub fn filter<M: IntoExpr<Elem = bool>>(
         self,
         mask: M,
-    ) -> Deferred<O::Of<Paired<O::Expr, M>, Filtered<O::Reducer>>> {
+    ) -> Refolded<O, Paired<O::Expr, M>, Filtered<O::Reducer>> {
         Deferred::new(self.operation.rebuild(|e, reducer| {
             let mask = mask.into_expr();
             let made = e.shape().and_then(|shape| shape.check_mask(&mask.shape()?, 2));
@@ -76,7 +79,7 @@ impl<O: Reduces> Deferred<O> {
     /// assert_eq!(t.rolling(1, 1).max().filter(t.greater(2)).or(0).to_vec()?, [0, 0, 3, 4]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn or(self, value: Out<O>) -> Deferred<O::Of<O::Expr, Or<O::Reducer, Out<O>>>> {
+    pub fn or(self, value: Out<O>) -> Refolded<O, O::Expr, Or<O::Reducer, Out<O>>> {
         Deferred::new(self.operation.rebuild(|e, reducer| (e, Or::new(reducer, value))))
     }
 
@@ -90,7 +93,7 @@ impl<O: Reduces> Deferred<O> {
     /// assert_eq!(t.rolling(0, 2).var().ddof(1).to_vec()?, [2.0, 0.0, 18.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn ddof(self, ddof: usize) -> Deferred<O::Of<O::Expr, O::Reducer>>
+    pub fn ddof(self, ddof: usize) -> Refolded<O, O::Expr, O::Reducer>
     where
         O::Reducer: Freedom,
     {
@@ -106,7 +109,7 @@ impl<O: Reduces> Deferred<O> {
     /// assert_eq!(lengths.eval()?.to_vec()?, [5.0, 10.0]);
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn map<U, F>(self, function: F) -> Deferred<O::Of<O::Expr, Mapped<O::Reducer, F>>>
+    pub fn map<U, F>(self, function: F) -> Refolded<O, O::Expr, Mapped<O::Reducer, F>>
     where
         U: Copy + Send + Sync,
         F: Fn(Out<O>) -> U + Send + Sync,

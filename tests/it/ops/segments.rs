@@ -174,13 +174,13 @@ fn sums_of_floats_have_the_same_bits() {
     for axis in 0..2 {
         let offsets = [0, 3, 9];
         let sums = |t: &Tensor<Vec<f64>>| -> lensor::Result<Vec<u64>> {
-            let sums = t.segments(axis, &offsets).fold(Total).eval()?;
+            let sums = t.segments(axis, offsets).fold(Total).eval()?;
             Ok(sums.storage().iter().map(|x| x.to_bits()).collect())
         };
         let found = in_pools(|| sums(&t));
         let turned = t.view().transpose([1, 0]).unwrap().eval().unwrap();
         let back = turned.view().transpose([1, 0]).unwrap();
-        let seen = back.segments(axis, &offsets).fold(Total).eval().unwrap();
+        let seen = back.segments(axis, offsets).fold(Total).eval().unwrap();
         assert!(seen.storage().iter().map(|x| x.to_bits()).eq(found));
     }
 }
@@ -230,7 +230,7 @@ fn errors_name_what_is_wrong() {
     );
     let shares = Lazy::new(1_i32 / &t).by_key(0, [1, 0, 1, 0], 2).fold(Sum).eval();
     assert_eq!(shares.unwrap_err(), Error::Arithmetic { index: vec![3] });
-    let sums = (&t * 100).segments(0, &[0, 1, 2]).fold(Small).eval();
+    let sums = (&t * 100).segments(0, [0, 1, 2]).fold(Small).eval();
     assert_eq!(sums.unwrap_err(), Error::Overflow { index: vec![1], target: "i8" });
     assert_eq!(t.segments(0, []).fold(Sum).eval().unwrap().shape(), [0]);
     let error = t.by_key(0, [0, 0, 0, 0], usize::MAX).fold(Sum).eval().unwrap_err();
