@@ -104,7 +104,8 @@ pub trait BlocksMut: Blocks {
     fn store(&self, index: &[usize], from: &[Self::Elem]) -> Result<(), StorageError>;
 
     /// Changes some elements of a block, as assignments do that cover a part of it. This loads, changes and stores it;
-    /// storage that several handles write to at once, each other elements, lets nobody in between.
+    /// storage that several handles write to at once, each other elements, lets nobody in between: `change` asks nothing of
+    /// the storage itself.
     ///
     /// # Errors
     ///
@@ -119,6 +120,7 @@ pub trait BlocksMut: Blocks {
         let block = self.load(index)?;
         block.check(len, 0)?;
         let mut elements = block.to_list(len).map_err(failed)?;
+        drop(block);
         change(&mut elements);
         self.store(index, &elements)
     }

@@ -1,6 +1,6 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
-use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, Shard, Totals};
+use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, Shard, Totals, hash};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
@@ -61,11 +61,11 @@ const SMALL: usize = 64;
 const SHARDS: usize = 16;
 
 thread_local! {
-    /// Loads that this thread is inside of.
+    /// Loads and stores that this thread is inside of.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// One more load of this thread, until it is dropped.
+/// One more load or store of this thread, until it is dropped.
 struct Inside;
 
 impl Inside {
@@ -81,7 +81,7 @@ impl Drop for Inside {
     }
 }
 
-/// Takes a load out of the cache and tells those that wait, also after a panic.
+/// Takes a load, or a store, out of the cache and tells those that wait, also after a panic.
 struct Announce<'c, T: Copy> {
     cache: &'c Cache<T>,
     number: usize,
@@ -122,9 +122,24 @@ impl<T: Copy> Cache<T> {
         self.most
     }
 
-    /// The shard of a block. Blocks that follow one another along any axis are not all of one.
+    /// The shard of a block.
     fn shard(&self, number: usize) -> &Mutex<Shard<T>> {
-        &self.shards[(number.wrapping_mul(0x9E37_79B9) >> 16) % self.shards.len()]
+        &self.shards[(hash(number) >> 60) as usize % self.shards.len()]
+    }
+
+    /// Makes room: removes what was used longest ago, in any shard, but what is not stored; some of that are returned, in
+    /// order. Locks one shard after another.
+    fn make_room<'c>(&'c self) -> InTheWay {
+        let (mut removed, mut in_the_way) = (Removed::new(), InTheWay::new());
+        while self.totals.held() > self.most + in_the_way.len()
+            && in_the_way.len() < in_the_way.inline_size()
+        {
+            let oldest = |shard: &'c Mutex<Shard<T>>| Some((lock(shard).oldest()?, shard));
+            let first = self.shards.iter().filter_map(oldest).min_by_key(|(time, _)| *time);
+            let Some((time, shard)) = first else { break };
+            in_the_way.extend(lock(shard).evict(time, &self.totals, &mut removed));
+        }
+        in_the_way
     }
 
     /// Whether the block is there, or on its way.
@@ -153,7 +168,8 @@ impl<T: Copy> Cache<T> {
         shard.make_room()?;
         shard.remove(number, &self.totals, &mut removed);
         shard.insert(number, held, false, &self.totals);
-        Ok(shard.evict(self.most, &self.totals, &mut removed))
+        drop(shard);
+        Ok(self.make_room())
     }
 
     /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there, unless the block
@@ -181,8 +197,8 @@ impl<T: Copy> Cache<T> {
                 change(&mut elements);
                 shard.remove(number, &self.totals, &mut removed);
                 shard.insert(number, Held::Changed(Arc::new(elements)), false, &self.totals);
-                let in_the_way = shard.evict(self.most, &self.totals, &mut removed);
-                Ok(Change::Made { in_the_way })
+                drop(shard);
+                Ok(Change::Made { in_the_way: self.make_room() })
             }
             _ => Ok(Change::Missing { seen: *shard.renewed(number) }),
         }
@@ -206,6 +222,23 @@ impl<T: Copy> Cache<T> {
         if shard.changed(number).is_none() {
             shard.remove(number, &self.totals, &mut removed);
         }
+    }
+
+    /// Stores a block past the cache. Other threads that ask for it meanwhile wait, and load it then.
+    pub(super) fn store<R>(&self, number: usize, store: impl FnOnce() -> R) -> R {
+        let mut removed = Removed::new();
+        let own = Arc::new(Load { done: Mutex::new(None), signal: Condvar::new() });
+        let mut shard = lock(self.shard(number));
+        shard.remove(number, &self.totals, &mut removed);
+        if shard.make_room().is_ok() {
+            shard.entries.insert(number, Entry::Loading(own.clone()));
+        }
+        drop(shard);
+        let _announce = Announce { cache: self, number, load: own, found: None };
+        let _inside = Inside::enter();
+        let done = self.timed(store);
+        *lock(self.shard(number)).renewed(number) += 1;
+        done
     }
 
     /// A block that was changed is stored now, if it is still the same.
@@ -334,16 +367,18 @@ impl<T: Copy> Cache<T> {
                 return Err(error.clone());
             }
         };
-        let (mut removed, mut in_the_way) = (Removed::new(), InTheWay::new());
+        let mut in_the_way = InTheWay::new();
         let mut shard = lock(self.shard(number));
         // What was stored or changed meanwhile is newer.
         if matches!(shard.entries.get(&number), Some(Entry::Loading(own)) if Arc::ptr_eq(own, &announce.load))
         {
             shard.entries.remove(&number);
             shard.insert(number, held.clone(), ahead, &self.totals);
-            in_the_way = shard.evict(self.most, &self.totals, &mut removed);
+            drop(shard);
+            in_the_way = self.make_room();
+        } else {
+            drop(shard);
         }
-        drop(shard);
         announce.found = Some(Ok(held));
         block.map(|block| (block, in_the_way))
     }

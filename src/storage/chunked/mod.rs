@@ -40,7 +40,8 @@ const BUDGET_BYTES: usize = 64 << 20;
 /// # Writing
 ///
 /// Assignments, updates and fills store each block once, before they return: blocks that they cover are stored as they
-/// are, others are loaded and changed first. Single writes stay in the cache until [`Self::flush`], or until their
+/// are, others are loaded and changed first. Sparse expressions store the fill value everywhere, and then the blocks that
+/// have entries; lists of elements store what is changed, before they return. Single writes stay in the cache until [`Self::flush`], or until their
 /// block has to make room. A block whose store failed stays in the cache: the error names its first address,
 /// [`Self::unsaved`] lists it, and [`Self::flush`] tries again. Dropping the last clone flushes and swallows errors, as
 /// that of a [`BufWriter`](std::io::BufWriter) does; [`Self::into_inner`] reports them instead.
@@ -140,7 +141,8 @@ where
 
     /// The same with an empty cache of so many bytes, and of at least one block for each processor, which counts from 0
     /// and loads nothing ahead. It takes over blocks that are not stored. Clones keep their cache: theirs are stored first,
-    /// and what is written by way of one cache from then on may not be seen by way of the other.
+    /// but for those that cannot be, which stay with the clones; and what is written by way of one cache from then on may
+    /// not be seen by way of the other.
     #[must_use]
     pub fn with_budget(self, bytes: usize) -> Self {
         let each = self.inner.sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
@@ -174,6 +176,11 @@ where
         inner.check = old.check.clone();
         change(&mut inner);
         let has_clones = Arc::strong_count(old) > 1;
+        if let Some(ahead) = old.ahead.as_ref().filter(|_| !has_clones) {
+            // Threads that load ahead store blocks to make room.
+            ahead.end();
+            ahead.wait();
+        }
         for number in old.cache.changed() {
             if has_clones {
                 // What fails stays with the clones.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result, StorageError};
 use crate::storage::Block;
 use smallvec::SmallVec;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// Uses that are noted at least, before those that later ones replace are dropped.
@@ -52,7 +52,7 @@ impl<T: Copy + Send + Sync + 'static> Held<T> {
 
 /// What a shard knows of a block.
 pub(super) enum Entry<T> {
-    /// A thread loads it.
+    /// A thread loads it, or stores it past the cache.
     Loading(Arc<Load<T>>),
     /// It is there, and was used last at this time.
     Held { held: Held<T>, used: u64, ahead: bool },
@@ -72,15 +72,33 @@ pub(super) struct Load<T> {
 pub(super) struct Totals {
     /// Blocks that are there.
     held: AtomicUsize,
+    /// Uses so far.
+    clock: AtomicU64,
     /// Blocks that were loaded ahead and not used yet.
     pub(super) unused: Arc<AtomicUsize>,
+}
+
+impl Totals {
+    /// How many blocks are there.
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// The time of a use, one after the other.
+    fn tick(&self) -> u64 {
+        self.clock.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// A hash of the number of a block, by its upper bits: of Fibonacci.
+pub(super) fn hash(number: usize) -> u64 {
+    (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 pub(super) struct Shard<T> {
     pub(super) entries: HashMap<usize, Entry<T>>,
     /// Uses in order, those that a later one replaces among them.
     uses: VecDeque<(u64, usize)>,
-    now: u64,
     /// Count what was stored, by number, which several blocks share: what was loaded before may be older.
     renewed: [u64; COUNTERS],
 }
@@ -88,15 +106,14 @@ pub(super) struct Shard<T> {
 impl<T> Default for Shard<T> {
     fn default() -> Self {
         let (entries, uses) = (HashMap::default(), VecDeque::new());
-        Self { entries, uses, now: 0, renewed: [0; COUNTERS] }
+        Self { entries, uses, renewed: [0; COUNTERS] }
     }
 }
 
 impl<T: Copy> Shard<T> {
     /// The block, which is used now.
     pub(super) fn touch(&mut self, number: usize, totals: &Totals) -> Option<Held<T>> {
-        self.now += 1;
-        let now = self.now;
+        let now = totals.tick();
         let Some(Entry::Held { held, used, ahead }) = self.entries.get_mut(&number) else {
             return None;
         };
@@ -105,18 +122,19 @@ impl<T: Copy> Shard<T> {
             totals.unused.fetch_sub(1, Ordering::Relaxed);
         }
         let held = held.clone();
-        self.note_use(number);
+        self.note_use(number, now);
         Some(held)
     }
 
     /// How often this block, or another with its counter, was stored.
     pub(super) fn renewed(&mut self, number: usize) -> &mut u64 {
-        &mut self.renewed[number.wrapping_mul(0x9E37_79B9) / 0x1_0000 % COUNTERS]
+        // Not the bits that the shard was found by.
+        &mut self.renewed[(hash(number) >> 40) as usize % COUNTERS]
     }
 
-    fn note_use(&mut self, number: usize) {
+    fn note_use(&mut self, number: usize, time: u64) {
         if self.uses.try_reserve(1).is_ok() {
-            self.uses.push_back((self.now, number));
+            self.uses.push_back((time, number));
         }
         if self.uses.len() > 8 * self.entries.len() + USES {
             let entries = &self.entries;
@@ -145,11 +163,11 @@ impl<T: Copy> Shard<T> {
         if self.make_room().is_err() {
             return;
         }
-        self.now += 1;
+        let used = totals.tick();
         totals.held.fetch_add(1, Ordering::Relaxed);
         totals.unused.fetch_add(usize::from(ahead), Ordering::Relaxed);
-        self.entries.insert(number, Entry::Held { held, used: self.now, ahead });
-        self.note_use(number);
+        self.entries.insert(number, Entry::Held { held, used, ahead });
+        self.note_use(number, used);
     }
 
     pub(super) fn remove(&mut self, number: usize, totals: &Totals, removed: &mut Removed<T>) {
@@ -160,38 +178,32 @@ impl<T: Copy> Shard<T> {
         }
     }
 
-    /// Lets all shards together hold `most` blocks: removes what was used longest ago in this one, but what was used last and
-    /// what is not stored; some of that are returned, in order.
+    /// When the block was used that was not used for longest.
+    pub(super) fn oldest(&mut self) -> Option<u64> {
+        while let Some(&(time, number)) = self.uses.front() {
+            if matches!(self.entries.get(&number), Some(Entry::Held { used, .. }) if *used == time)
+            {
+                return Some(time);
+            }
+            self.uses.pop_front();
+        }
+        None
+    }
+
+    /// Removes the block that was used last at this time, if it is still so. One that is not stored stays, as if it were used
+    /// now, and is returned.
     pub(super) fn evict(
         &mut self,
-        most: usize,
+        time: u64,
         totals: &Totals,
         removed: &mut Removed<T>,
-    ) -> InTheWay {
-        let (mut passed, mut in_the_way) = (VecDeque::new(), InTheWay::new());
-        while totals.held.load(Ordering::Relaxed) > most + passed.len()
-            && let Some((time, oldest)) = self.uses.pop_front()
-        {
-            let Some(Entry::Held { held, used, .. }) = self.entries.get(&oldest) else { continue };
-            if *used != time {
-                continue;
-            }
-            if time == self.now {
-                passed.push_back((time, oldest));
-                break;
-            }
-            if matches!(held, Held::Changed(_)) {
-                if in_the_way.len() < STORED {
-                    in_the_way.push(oldest);
-                }
-                passed.push_back((time, oldest));
-            } else {
-                self.remove(oldest, totals, removed);
-            }
+    ) -> Option<usize> {
+        let &(_, number) = self.uses.front().filter(|(first, _)| *first == time)?;
+        if self.changed(number).is_none() {
+            self.remove(number, totals, removed);
+            return None;
         }
-        while let Some(last) = passed.pop_back() {
-            self.uses.push_front(last);
-        }
-        in_the_way
+        self.touch(number, totals);
+        Some(number)
     }
 }

@@ -1,6 +1,6 @@
 //! Writing through the cache.
 
-use super::cache::Change;
+use super::cache::{Cache, Change, count};
 use super::shard::{Held, InTheWay};
 use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
@@ -225,8 +225,24 @@ where
     }
 }
 
-/// By way of the cache, which keeps what could not be stored: whoever reads meanwhile sees what is being stored, and what
-/// others write to the same block is neither lost nor loses this.
+/// Elements of a block that are not stored. The cache keeps them when this is dropped, also by a panic.
+struct Kept<'c, T: Copy + Send + Sync + 'static> {
+    cache: &'c Cache<T>,
+    number: usize,
+    from: &'c [T],
+}
+
+impl<T: Copy + Send + Sync + 'static> Drop for Kept<'_, T> {
+    fn drop(&mut self) {
+        if let Ok(kept) = list(self.from.iter().copied()) {
+            // Room is made at the next flush.
+            let _ = self.cache.put(self.number, Held::Changed(Arc::new(kept)));
+        }
+    }
+}
+
+/// Whole blocks past the cache, which keeps what could not be stored: whoever asks for a block meanwhile waits for it. Parts
+/// of blocks are changed in the cache first, so that what others write to the same block is neither lost nor loses this.
 impl<S: BlocksMut> BlocksMut for Chunked<S>
 where
     S::Elem: 'static,
@@ -241,11 +257,21 @@ where
                 format!("{} elements for block {index:?}", from.len()),
             ));
         };
-        let failed = |error: Error| inner.named(index, StorageError::new(0, error));
-        let elements = list(from.iter().copied()).map_err(failed)?;
-        // Nothing is in the way: this block does not stay.
-        inner.cache.put(number, Held::Changed(Arc::new(elements))).map_err(failed)?;
-        inner.store_now(number)
+        let kept = Kept { cache: &inner.cache, number, from };
+        let patience = inner.cache.patience_with_stores();
+        let Some(_claim) = inner.claims.claim(number, patience) else {
+            return Err(inner.taken(index));
+        };
+        count(&inner.cache.counters.stores);
+        let stored = inner.cache.store(number, || {
+            let stored = inner.storage.store(index, from);
+            match &stored {
+                Ok(()) => std::mem::forget(kept),
+                Err(_) => drop(kept),
+            }
+            stored
+        });
+        stored.map_err(|error| inner.named(index, error))
     }
 
     fn change(
