@@ -273,7 +273,11 @@ pub(crate) fn first_fault<E: Expr>(whole: &Lazy<E>, error: &Error) -> Option<Err
 
 /// An error of a piece as one of the whole.
 pub(crate) fn moved(mut error: Error, ranges: &[Range<usize>]) -> Error {
-    if let Some(index) = error.element_index() {
+    let index = match &mut error {
+        Error::IndexAt { at, .. } => Some(at),
+        error => error.element_index(),
+    };
+    if let Some(index) = index {
         index.iter_mut().zip(ranges).for_each(|(digit, range)| *digit += range.start);
     }
     error

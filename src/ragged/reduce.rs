@@ -55,8 +55,8 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
         DeferredRagged::new(RaggedFold { e, axes, reducer: Or::new(reducer, value), keepdims })
     }
 
-    /// Folds only elements where a mask is true; it stretches as an operand does, but the operand not to it:
-    /// that is [`Error::Operands`].
+    /// Folds only elements where a mask is true; it stretches as an operand does. Fixed axes of the operand do not stretch to
+    /// it: that is [`Error::Operands`]. Rows of one item are repeated for longer ones of the mask, as beside any operand.
     ///
     /// ```
     /// use lensor::ragged::{ElementwiseRagged, Ragged, ReduceRagged};

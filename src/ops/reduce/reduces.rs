@@ -1,6 +1,6 @@
 //! What can be said of all that folds by a reducer, whether whole axes, windows, segments or up to each element.
 
-use super::{Filtered, Freedom, Mapped, Or, Reducer};
+use super::{Filtered, Freedom, Or, Reducer};
 use crate::compute::{Compute, Deferred};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Apply, Expr, IntoExpr, Op};
@@ -98,22 +98,5 @@ impl<O: Reduces> Deferred<O> {
         O::Reducer: Freedom,
     {
         Deferred::new(self.operation.rebuild(|e, reducer| (e, reducer.with_ddof(ddof))))
-    }
-
-    /// Sends every result through a function, in the same pass.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[3.0, 4.0], [6.0, 8.0]])?;
-    /// let lengths = (&t * &t).sum(1).map(f64::sqrt);
-    /// assert_eq!(lengths.eval()?.to_vec()?, [5.0, 10.0]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn map<U, F>(self, function: F) -> Refolded<O, O::Expr, Mapped<O::Reducer, F>>
-    where
-        U: Copy + Send + Sync,
-        F: Fn(Out<O>) -> U + Send + Sync,
-    {
-        Deferred::new(self.operation.rebuild(|e, reducer| (e, Mapped { reducer, function })))
     }
 }

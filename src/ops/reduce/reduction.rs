@@ -6,7 +6,7 @@ use super::fold;
 use super::folding::Needs;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::tasks::{Failure, undefined};
-use super::{Axes, Reducer, Reduces};
+use super::{Axes, Mapped, Reducer, Reduces};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
@@ -75,6 +75,24 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     /// ```
     pub fn keepdims(self) -> Self {
         Deferred::new(Fold { keepdims: true, ..self.operation })
+    }
+
+    /// Sends every result through a function, in the same pass.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [6.0, 8.0]])?;
+    /// let lengths = (&t * &t).sum(1).map(f64::sqrt);
+    /// assert_eq!(lengths.eval()?.to_vec()?, [5.0, 10.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn map<U, F>(self, function: F) -> Reduction<E, Mapped<R, F>>
+    where
+        U: Copy + Send + Sync,
+        F: Fn(R::Out) -> U + Send + Sync,
+    {
+        let Fold { e, axes, reducer, keepdims } = self.operation;
+        Deferred::new(Fold { e, axes, reducer: Mapped { reducer, function }, keepdims })
     }
 
     /// Computes the results of sparse operands into a new sparse tensor, in time and memory that grow with

@@ -59,7 +59,8 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         spacing: impl IntoIterator<Item: IntoSpacing<E::Elem>>,
     ) -> Deferred<Self> {
         let mut each = Vec::new();
-        let mut spacing = spacing.into_iter();
+        // One more than there are axes is refused, however many there are.
+        let mut spacing = spacing.into_iter().take(Shape::MAX_RANK + 1);
         let kept = spacing.try_for_each(|one| push(&mut each, one.into_spacing()?));
         let spacing = Spacings::Each(kept.map(|()| each));
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })

@@ -112,7 +112,7 @@ fn nothing_is_given_a_value() {
     let large = Tensor::from(vec![i64::MAX, 1]);
     assert!(matches!(large.sum(0).or(0).item(), Err(Error::Overflow { .. })));
     assert_eq!(large.cumsum(0).exclusive().or(-1).to_vec().unwrap(), [-1, i64::MAX]);
-    let spread = nan.scan(0, SkipNan(Variance::default())).or(-1.0).map(|x| x + 1.0);
+    let spread = nan.scan(0, SkipNan(Variance::default())).or(-1.0).ddof(0).map(|x| x + 1.0);
     assert_eq!(spread.to_vec().unwrap(), [0.0, 1.0, 1.0]);
     assert_eq!(large.scan(0, Variance::default()).ddof(0).to_vec().unwrap()[0], 0.0);
 }
@@ -145,4 +145,17 @@ fn masks_are_stretched_to_operands_alone() {
     let error = r.sum(1).filter(wide.as_ragged()).eval().unwrap_err();
     assert!(matches!(error, Error::Operands { argument: 2, axis: 0, .. }), "{error}");
     assert_eq!(one.sum(1).filter(Tensor::from(vec![true, false, true])).to_vec().unwrap(), [4_i64]);
+}
+
+/// A function of results sees results alone.
+#[test]
+fn functions_see_results_alone() {
+    let index = |i: &[usize]| i64::from(i[0] != 4 || i[1] != 0);
+    let t = Tensor::from_index([8, 16], |i| index(i)).unwrap();
+    let inverse = |s: i64| 60 / s;
+    assert_eq!(t.cumsum(0).map(inverse).to_vec().unwrap()[4 * 16..][..2], [15, 12]);
+    assert_eq!(t.rolling(0, 6).sum().map(inverse).to_vec().unwrap()[..2], [12, 10]);
+    let (u, mask) = (Tensor::from(vec![0_i64, 5]), Tensor::from(vec![false, true]));
+    let maxima = u.segments(0, [0, 1, 2]).max().filter(&mask).map(inverse);
+    assert!(matches!(maxima.eval(), Err(Error::NothingLeft { .. })));
 }

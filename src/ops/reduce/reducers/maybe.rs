@@ -1,7 +1,9 @@
 //! Results that may be missing.
 
 use super::super::{Reducer, Undefined};
+use super::Freedom;
 use super::adapters::delegate;
+use crate::expr::sealed::Sealed;
 
 /// A reducer that gives `None` where there is no result, as for the maximum of no elements, instead of an error.
 ///
@@ -105,14 +107,6 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
         Some(self.0.fold_few(run, count))
     }
-
-    #[inline(always)]
-    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
-        let mut found = Vec::new();
-        self.0.fold_columns(rows, position, &mut found);
-        states.clear();
-        states.extend(found.into_iter().map(Some));
-    }
 }
 
 /// A reducer that gives a value where there are no elements, or none is left.
@@ -124,7 +118,7 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
 /// assert_eq!(none.fold(1, Or::new(Max, 7)).eval()?.to_vec()?, [7, 7]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Or<R, U> {
     reducer: Maybe<R>,
     value: U,
@@ -134,6 +128,14 @@ impl<R, U> Or<R, U> {
     /// `value` where `reducer` folds no elements.
     pub fn new(reducer: R, value: U) -> Self {
         Self { reducer: Maybe(reducer), value }
+    }
+}
+
+impl<R: Freedom, U> Sealed for Or<R, U> {}
+
+impl<R: Freedom, U> Freedom for Or<R, U> {
+    fn with_ddof(self, ddof: usize) -> Self {
+        Self::new(self.reducer.0.with_ddof(ddof), self.value)
     }
 }
 

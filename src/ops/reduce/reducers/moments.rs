@@ -1,9 +1,9 @@
 //! Means, variances and covariances.
 
 use super::super::{Reducer, VisitReducer};
-use super::SkipNan;
 use super::distances::{NARROW, distances, distances_in_column};
 use super::lanes::{few, in_columns, in_lanes};
+use super::{Filtered, SkipNan};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
 
@@ -59,6 +59,14 @@ freedom! { Variance StandardDeviation Covariance }
 impl<R: Freedom> Sealed for SkipNan<R> {}
 
 impl<R: Freedom> Freedom for SkipNan<R> {
+    fn with_ddof(self, ddof: usize) -> Self {
+        Self(self.0.with_ddof(ddof))
+    }
+}
+
+impl<R: Freedom> Sealed for Filtered<R> {}
+
+impl<R: Freedom> Freedom for Filtered<R> {
     fn with_ddof(self, ddof: usize) -> Self {
         Self(self.0.with_ddof(ddof))
     }
