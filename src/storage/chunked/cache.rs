@@ -92,7 +92,7 @@ struct Announce<'c, T: Copy> {
 impl<T: Copy> Drop for Announce<'_, T> {
     fn drop(&mut self) {
         let mut shard = lock(self.cache.shard(self.number));
-        if let Some(Entry::Loading(load)) = shard.entries.get(&self.number)
+        if let Some(Entry::Loading(load) | Entry::Storing(load)) = shard.entries.get(&self.number)
             && Arc::ptr_eq(load, &self.load)
         {
             shard.entries.remove(&self.number);
@@ -173,7 +173,7 @@ impl<T: Copy> Cache<T> {
     }
 
     /// Changes a block where it lies, if it is one that is not stored, or puts the changed `copy` there, unless the block
-    /// was stored since that was loaded.
+    /// was stored since that was loaded, or is being stored.
     pub(super) fn change(
         &self,
         number: usize,
@@ -191,8 +191,9 @@ impl<T: Copy> Cache<T> {
             shard.touch(number, &self.totals);
             return Ok(Change::Made { in_the_way: InTheWay::new() });
         }
+        let is_stored = matches!(shard.entries.get(&number), Some(Entry::Storing(_)));
         match copy {
-            Some((seen, mut elements)) if seen == *shard.renewed(number) => {
+            Some((seen, mut elements)) if !is_stored && seen == *shard.renewed(number) => {
                 shard.make_room()?;
                 change(&mut elements);
                 shard.remove(number, &self.totals, &mut removed);
@@ -231,7 +232,7 @@ impl<T: Copy> Cache<T> {
         let mut shard = lock(self.shard(number));
         shard.remove(number, &self.totals, &mut removed);
         if shard.make_room().is_ok() {
-            shard.entries.insert(number, Entry::Loading(own.clone()));
+            shard.entries.insert(number, Entry::Storing(own.clone()));
         }
         drop(shard);
         let _announce = Announce { cache: self, number, load: own, found: None };
@@ -283,7 +284,7 @@ impl<T: Copy> Cache<T> {
                         drop(shard);
                         return Ok((self.alone(load)?, InTheWay::new()));
                     }
-                    Some(Entry::Loading(other)) => other.clone(),
+                    Some(Entry::Loading(other) | Entry::Storing(other)) => other.clone(),
                     _ => {
                         let own = Arc::new(Load { done: Mutex::new(None), signal: Condvar::new() });
                         if shard.entries.try_reserve(1).is_ok() {

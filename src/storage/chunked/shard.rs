@@ -52,8 +52,10 @@ impl<T: Copy + Send + Sync + 'static> Held<T> {
 
 /// What a shard knows of a block.
 pub(super) enum Entry<T> {
-    /// A thread loads it, or stores it past the cache.
+    /// A thread loads it.
     Loading(Arc<Load<T>>),
+    /// A thread stores it past the cache, and it cannot be changed meanwhile.
+    Storing(Arc<Load<T>>),
     /// It is there, and was used last at this time.
     Held { held: Held<T>, used: u64, ahead: bool },
 }
@@ -61,7 +63,7 @@ pub(super) enum Entry<T> {
 /// What came of a load, unless it cannot be shared.
 pub(super) type Outcome<T> = Option<Result<Held<T>, StorageError>>;
 
-/// A load that threads may wait for.
+/// A load, or a store, that threads may wait for.
 pub(super) struct Load<T> {
     pub(super) done: Mutex<Option<Outcome<T>>>,
     pub(super) signal: Condvar,

@@ -8,7 +8,7 @@ use crate::memory::list;
 use crate::storage::{BlockIndex, Blocks, BlocksMut, Reader, Writer};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
 #[derive(Debug)]
@@ -106,11 +106,17 @@ where
             return Err(StorageError::new(address, format!("there is no block {index:?}")));
         };
         let failed = |error: Error| StorageError::new(address, error);
-        let mut copy = None;
+        let (mut copy, mut deadline) = (None, None);
         loop {
             match self.cache.change(number, copy.take(), change).map_err(failed)? {
                 Change::Made { in_the_way } => return Ok((number, in_the_way)),
                 Change::Missing { seen } => {
+                    // Whoever stores the block for longer than anyone waits may wait for this thread.
+                    let now = Instant::now();
+                    let patience = self.cache.patience_with_stores();
+                    if *deadline.get_or_insert(now + patience) < now {
+                        return Err(self.taken(index));
+                    }
                     let block =
                         self.load(index, false).map_err(|e| StorageError { address, ..e })?;
                     copy = Some((seen, block.to_list(self.sides.block_len).map_err(failed)?));

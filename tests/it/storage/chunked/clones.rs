@@ -127,6 +127,27 @@ fn readers_see_what_is_being_stored() {
     assert_eq!((finds.recv(), storage.stored()), (Ok(9), vec![9; 64]));
 }
 
+/// A block is stored for longer than a thread waits that writes to it: neither loses what it wrote.
+#[test]
+fn writes_come_after_slow_stores() {
+    let storage = Watched::new();
+    let mut t = tensor(Chunked::new(storage.clone()).unwrap());
+    let (mut clone, (begun, begins)) = (t.storage().clone(), std::sync::mpsc::channel());
+    storage.while_storing(move || {
+        begun.send(()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            begins.recv().unwrap();
+            clone.write(0, 7);
+        });
+        t.fill(9).unwrap();
+    });
+    t.storage().flush().unwrap();
+    assert_eq!(storage.stored(), [&[7][..], &[9; 63]].concat());
+}
+
 /// A cache of another size takes over what is not stored, but not from clones.
 #[test]
 fn clones_keep_what_they_wrote() {
