@@ -49,6 +49,7 @@ pub use axes::{Axes, IntoAxes};
 pub use modes::{Accumulate, AxisOrder, Modes};
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;
+pub(crate) use reduces::reduces;
 pub use reduces::{Pair, Paired, Reduces, Refolded};
 pub(crate) use reduction::fold_dense;
 pub use reduction::{Fold, Reduction};

@@ -38,6 +38,30 @@ pub trait Reduces: Compute + Sealed + Sized {
     ) -> Self::Of<E, R>;
 }
 
+/// Implements it for a struct with an expression `e`, a `reducer` and other fields.
+macro_rules! reduces {
+    ($Operation:ident { $($kept:ident),* }) => {
+        impl<E: $crate::expr::Expr, R: $crate::ops::reduce::Reducer<E::Elem>>
+            $crate::ops::reduce::Reduces for $Operation<E, R>
+        {
+            type Expr = E;
+            type Reducer = R;
+            type Of<A: $crate::expr::Expr, Q: $crate::ops::reduce::Reducer<A::Elem>> =
+                $Operation<A, Q>;
+
+            fn rebuild<A: $crate::expr::Expr, Q: $crate::ops::reduce::Reducer<A::Elem>>(
+                self,
+                change: impl FnOnce(E, R) -> (A, Q),
+            ) -> $Operation<A, Q> {
+                let (e, reducer) = change(self.e, self.reducer);
+                $Operation { e, reducer, $($kept: self.$kept),* }
+            }
+        }
+    };
+}
+
+pub(crate) use reduces;
+
 /// An operation like `O`, of another expression, by another reducer, not yet computed.
 pub type Refolded<O, E, R> = Deferred<<O as Reduces>::Of<E, R>>;
 

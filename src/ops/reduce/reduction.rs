@@ -6,7 +6,7 @@ use super::fold;
 use super::folding::Needs;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::tasks::{Failure, undefined};
-use super::{Axes, Mapped, Reducer, Reduces};
+use super::{Axes, Mapped, Reducer, reduces};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
@@ -132,19 +132,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
 
 impl<E, R> Sealed for Fold<E, R> {}
 
-impl<E: Expr, R: Reducer<E::Elem>> Reduces for Fold<E, R> {
-    type Expr = E;
-    type Reducer = R;
-    type Of<A: Expr, Q: Reducer<A::Elem>> = Fold<A, Q>;
-
-    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
-        self,
-        change: impl FnOnce(E, R) -> (A, Q),
-    ) -> Fold<A, Q> {
-        let (e, reducer) = change(self.e, self.reducer);
-        Fold { e, axes: self.axes, reducer, keepdims: self.keepdims }
-    }
-}
+reduces!(Fold { axes, keepdims });
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     type Elem = R::Out;

@@ -39,7 +39,7 @@ use crate::memory::try_reserve_exact;
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
-    Reducer, Reduces, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, named_folds,
+    Reducer, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, named_folds, reduces,
 };
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -211,19 +211,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
 
 impl<E, R> Sealed for Rolled<E, R> {}
 
-impl<E: Expr, R: Reducer<E::Elem>> Reduces for Rolled<E, R> {
-    type Expr = E;
-    type Reducer = R;
-    type Of<A: Expr, Q: Reducer<A::Elem>> = Rolled<A, Q>;
-
-    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
-        self,
-        change: impl FnOnce(E, R) -> (A, Q),
-    ) -> Rolled<A, Q> {
-        let (e, reducer) = change(self.e, self.reducer);
-        Rolled { e, extent: self.extent, reducer }
-    }
-}
+reduces!(Rolled { extent });
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     type Elem = R::Out;

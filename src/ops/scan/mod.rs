@@ -26,7 +26,7 @@ use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list};
 use crate::ops::along::{Along, FewLanes};
-use crate::ops::reduce::{Max, Min, Product, Reducer, Reduces, Sum};
+use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, reduces};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use running::Running;
@@ -182,20 +182,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
 
 impl<E, R> Sealed for Scanned<E, R> {}
 
-impl<E: Expr, R: Reducer<E::Elem>> Reduces for Scanned<E, R> {
-    type Expr = E;
-    type Reducer = R;
-    type Of<A: Expr, Q: Reducer<A::Elem>> = Scanned<A, Q>;
-
-    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
-        self,
-        change: impl FnOnce(E, R) -> (A, Q),
-    ) -> Scanned<A, Q> {
-        let Self { axis, exclusive, reverse, .. } = self;
-        let (e, reducer) = change(self.e, self.reducer);
-        Scanned { e, axis, reducer, exclusive, reverse }
-    }
-}
+reduces!(Scanned { axis, exclusive, reverse });
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     type Elem = R::Out;

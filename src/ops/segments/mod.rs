@@ -25,7 +25,7 @@ use crate::memory::{list, sort_by, try_with_capacity, zeros};
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
-    Reducer, Reduces, SkipNan, StandardDeviation, Sum, Variance, named_folds,
+    Reducer, SkipNan, StandardDeviation, Sum, Variance, named_folds, reduces,
 };
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -159,7 +159,7 @@ impl<E: Expr> Parts<E> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn fold<R: Reducer<E::Elem>>(self, reducer: R) -> LazySegments<E, R> {
-        Deferred::new(Segmented { e: Lazy(self.e), axis: self.axis, cut: self.cut, reducer })
+        Deferred::new(Segmented { e: self.e, axis: self.axis, cut: self.cut, reducer })
     }
 
     named_folds!(of_parts);
@@ -170,7 +170,7 @@ impl<E: Expr> Parts<E> {
 /// number of threads and for any view.
 #[derive(Debug, Clone)]
 pub struct Segmented<E, R> {
-    e: Lazy<E>,
+    e: E,
     axis: usize,
     cut: Result<Cut>,
     reducer: R,
@@ -181,19 +181,7 @@ pub type LazySegments<E, R> = Deferred<Segmented<E, R>>;
 
 impl<E, R> Sealed for Segmented<E, R> {}
 
-impl<E: Expr, R: Reducer<E::Elem>> Reduces for Segmented<E, R> {
-    type Expr = E;
-    type Reducer = R;
-    type Of<A: Expr, Q: Reducer<A::Elem>> = Segmented<A, Q>;
-
-    fn rebuild<A: Expr, Q: Reducer<A::Elem>>(
-        self,
-        change: impl FnOnce(E, R) -> (A, Q),
-    ) -> Segmented<A, Q> {
-        let (e, reducer) = change(self.e.0, self.reducer);
-        Segmented { e: Lazy(e), axis: self.axis, cut: self.cut, reducer }
-    }
-}
+reduces!(Segmented { axis, cut });
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     type Elem = R::Out;
@@ -247,7 +235,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
     ) -> Result<A> {
         let (axis, shape) = (self.axis, self.e.shape()?);
         let extent = shape.extent(axis)?;
-        let mut e = Lazy(self.e.0.by_ref()).select(selectors_around(ranges, axis))?;
+        let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
         let gathered;
         let offsets = match self.cut.as_ref().map_err(Error::clone)? {
             Cut::Offsets(offsets) => {
@@ -271,7 +259,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         let found = run(&Along::new(&e, axis)?, &Cuts { reducer: &self.reducer, offsets });
         found.map_err(|error| match self.cut {
             // Elements are read in another order than that of the operand.
-            Ok(Cut::Keys { .. }) => first_error(&self.e, error),
+            Ok(Cut::Keys { .. }) => first_error(&Lazy(self.e.by_ref()), error),
             _ => error,
         })
     }

@@ -1,6 +1,6 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
-use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, Shard, Totals, hash};
+use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, STORED, Shard, Totals, hash};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
@@ -131,9 +131,7 @@ impl<T: Copy> Cache<T> {
     /// order. Locks one shard after another.
     fn make_room<'c>(&'c self) -> InTheWay {
         let (mut removed, mut in_the_way) = (Removed::new(), InTheWay::new());
-        while self.totals.held() > self.most + in_the_way.len()
-            && in_the_way.len() < in_the_way.inline_size()
-        {
+        while in_the_way.len() < STORED && self.totals.held() > self.most + in_the_way.len() {
             let oldest = |shard: &'c Mutex<Shard<T>>| Some((lock(shard).oldest()?, shard));
             let first = self.shards.iter().filter_map(oldest).min_by_key(|(time, _)| *time);
             let Some((time, shard)) = first else { break };

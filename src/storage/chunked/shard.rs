@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 const USES: usize = 64;
 
 /// Blocks in the way that are stored at once, to make room for one.
-const STORED: usize = 4;
+pub(super) const STORED: usize = 4;
 
 /// Counters of what is newer than a copy.
 const COUNTERS: usize = 16;
