@@ -270,7 +270,7 @@ fn written<W: Writer<Elem = i32>>(how: u8, mut t: Tensor<W>) -> lensor::Result<(
         7 => turned(t)?.assign(&source),
         8 => turned(t)?.try_mul_assign(2),
         9 => turned(t)?.select(([1, 0],))?.fill(5),
-        _ => t.set(&[1, 1], 6),
+        _ => t.set([1, 1], 6),
     }
 }
 
