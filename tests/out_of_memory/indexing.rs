@@ -10,6 +10,8 @@ pub(crate) fn lists() {
     let t = Tensor::from_vec([SIDE, SIDE], (0..COUNT as u64).collect()).unwrap();
     let at = Tensor::from_vec([COUNT, 2], (0..2 * COUNT).map(|k| k * 7 % SIDE).collect()).unwrap();
     every_shortage("nonzero", 1, || t.nonzero()?.to_vec());
+    every_shortage("extract", 1, || t.extract(t.greater(7))?.to_vec());
+    every_shortage("extract of an expression", 1, || (&t + 1).extract(t.greater(7))?.to_vec());
     every_shortage("take_at", 1, || t.take_at(&at).to_vec());
     every_shortage("take_at of an expression", 1, || (&t + 1).take_at(&at + 0).to_vec());
     let rows = Tensor::from_vec([SIDE], (0..SIDE).rev().collect()).unwrap();

@@ -19,6 +19,7 @@
 //!
 //! Whole axes are selected by [`Tensor::select`], which takes lists of indexes and masks, too.
 
+mod found;
 mod list;
 mod take;
 mod write;
@@ -31,11 +32,12 @@ use crate::dtype::Measure;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{IntoExpr, Lazy, for_each_piece, for_each_stored};
+use crate::expr::{Expr, IntoExpr, Lazy, prepare};
 use crate::map::AddressMap;
-use crate::memory::{resize, try_reserve};
-use crate::shape::{Index, Shape};
+use crate::memory::append;
 use crate::tensor::Tensor;
+use found::{Found, for_each_true};
+use take::{Source, of_part};
 
 /// Elements that are looked at in one go.
 const PIECE: usize = 1 << 16;
@@ -73,25 +75,46 @@ pub trait Indexing: IntoExpr + Sized {
         let e = Lazy(self.into_expr());
         let shape = e.shape()?;
         let mut found = Found::new(&shape);
-        let is_done = e.is_sparse() && {
-            let fill = for_each_stored(&e.0, &shape, &mut |fill, positions, values| match fill
-                .is_true()
-            {
-                true => Ok(()),
-                false => Ok(found.add(values, |k| positions[k])?),
-            })?;
-            !fill.is_true()
-        };
-        if !is_done {
-            let mut start = 0;
-            for_each_piece(&e, PIECE, |piece| {
-                found.add(piece, |k| start + k)?;
-                start += piece.len();
-                Ok(())
-            })?;
-        }
+        for_each_true(&e, &shape, |positions| found.add(positions))?;
         let map = AddressMap::row_major([found.count, shape.rank()])?;
         Ok(Tensor::from_parts(map, found.digits))
+    }
+
+    /// The elements at which a mask is true, in row-major order: a list. Elements elsewhere are not computed, nor read.
+    ///
+    /// The mask is stretched to the operand; one that the operand would have to be stretched to is
+    /// [`Error::Operands`]. Computed at once, as the number of results follows from elements. Along one axis
+    /// [`compress`](Tensor::compress) selects by a mask, lazily.
+    ///
+    /// # Errors
+    ///
+    /// What evaluating this operand and the mask reports, and [`Error::OutOfMemory`] if the elements cannot be kept.
+    ///
+    /// ```
+    /// use lensor::indexing::Indexing;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[5, 0], [7, 9]])?;
+    /// assert_eq!(t.extract(t.greater(4))?.to_vec()?, [5, 7, 9]);
+    /// let quotients = (63_i32 / &t).extract(t.not_equal(0))?;
+    /// assert_eq!(quotients.to_vec()?, [12, 9, 7]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias = "masked_select")]
+    #[doc(alias = "boolean_mask")]
+    fn extract<M: IntoExpr<Elem = bool>>(self, mask: M) -> Result<Tensor<Vec<Self::Elem>>> {
+        let (e, mask) = (Lazy(self.into_expr()), Lazy(mask.into_expr()));
+        let shape = e.shape()?;
+        shape.check_mask(&mask.0.shape()?, 2)?;
+        let mask = mask.stretched(&shape)?;
+        let _results = prepare(&e.0)?;
+        let source = Source::new(&e)?;
+        let mut found = Vec::new();
+        for_each_true(&mask, &shape, |positions| {
+            source
+                .read(positions, |elements| append(&mut found, elements))
+                .map_err(|error| of_part(error, |place| shape.unravel(positions[place])))
+        })?;
+        Ok(Tensor::from(found))
     }
 
     /// The elements at a list of indexes, one for each, in a tensor of the shape of the list: see the
@@ -121,51 +144,3 @@ pub trait Indexing: IntoExpr + Sized {
 }
 
 for_operands!(Indexing);
-
-/// Indexes that were found.
-struct Found<'a> {
-    shape: &'a Shape,
-    count: usize,
-    digits: Vec<usize>,
-    /// The index that was found last, and the position at which its row along the last axis begins.
-    index: Index,
-    row: usize,
-    /// Scratch memory: which of some elements are true.
-    places: Vec<usize>,
-}
-
-impl<'a> Found<'a> {
-    fn new(shape: &'a Shape) -> Self {
-        let index = Index::from_elem(0, shape.rank());
-        Self { shape, count: 0, digits: Vec::new(), index, row: 0, places: Vec::new() }
-    }
-
-    /// Adds the indexes of elements that are true, whose row-major positions are given.
-    fn add<T: Measure>(&mut self, elements: &[T], position: impl Fn(usize) -> usize) -> Result<()> {
-        let Self { shape, places, digits, index, .. } = self;
-        if places.len() < elements.len() {
-            resize(places, elements.len(), 0)?;
-        }
-        // Whether an element is true would be an unpredictable branch.
-        let mut count = 0;
-        for (k, element) in elements.iter().enumerate() {
-            places[count] = k;
-            count += usize::from(element.is_true());
-        }
-        self.count += count;
-        let (rank, start) = (shape.rank(), digits.len());
-        let Some(&width) = shape.last() else { return Ok(()) };
-        try_reserve(digits, count.saturating_mul(rank))?;
-        digits.resize(start + count * rank, 0);
-        for (digits, &place) in digits[start..].chunks_exact_mut(rank).zip(&places[..count]) {
-            let position = position(place);
-            if position.wrapping_sub(self.row) >= width {
-                *index = shape.unravel(position);
-                self.row = position - index[rank - 1];
-            }
-            index[rank - 1] = position - self.row;
-            digits.iter_mut().zip(index.iter()).for_each(|(slot, &digit)| *slot = digit);
-        }
-        Ok(())
-    }
-}

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, row_major};
 use crate::kernel::{self, Filled};
-use crate::memory::refill;
-use crate::shape::Shape;
+use crate::memory::{owned, refill};
+use crate::shape::{Index, Shape};
 use std::mem::MaybeUninit;
 
 /// Elements that are gathered before they are written.
@@ -38,31 +38,18 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         self.operand.depth().max(self.indexes.depth())
     }
 
-    /// A part of the list after another: where the elements lie, or as a view of the operand, in which it is a list along
-    /// one axis.
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);
-        if let Some(elements) = row_major(&self.operand) {
-            return kernel::fill_slots(out, |slots| {
-                let mut some = Vec::new();
-                self.indexes.for_each_part(&of, |positions| {
-                    positions.chunks(SOME).try_for_each(|positions| {
-                        refill(&mut some, positions.iter().map(|&position| elements[position]))?;
-                        slots.put(&some);
-                        Ok(())
-                    })
-                })
-            });
-        }
-        let flat = Lazy(self.operand.0.by_ref()).reshape([of.count()?])?;
+        let source = Source::new(&self.operand)?;
         kernel::fill_slots(out, |slots| {
             let mut start = 0;
             self.indexes.for_each_part(&of, |positions| {
-                let count = positions.len();
-                let part = Lazy(flat.0.by_ref()).select((positions,))?.eval();
-                let part = part.map_err(|error| of_result(error, &shape, start))?;
-                slots.put(part.storage());
-                start += count;
+                let read = source.read(&positions, |elements| {
+                    slots.put(elements);
+                    Ok(())
+                });
+                read.map_err(|error| of_part(error, |place| shape.unravel(start + place)))?;
+                start += positions.len();
                 Ok(())
             })
         })
@@ -87,12 +74,51 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
     }
 }
 
-/// An error of a part that begins at `start` as one of the whole result.
-fn of_result(mut error: Error, shape: &Shape, start: usize) -> Error {
-    if let Some(index) = error.element_index()
-        && let Some(place) = index.first()
+/// Elements to be read at positions: where they lie, or of a view of the operand, in which these are a list along one axis.
+pub(super) enum Source<'a, E: Expr + 'a> {
+    InMemory(&'a [E::Elem]),
+    Evaluated(Lazy<E::Ref<'a>>),
+}
+
+impl<'a, E: Expr + 'a> Source<'a, E> {
+    pub(super) fn new(operand: &'a Lazy<E>) -> Result<Self> {
+        Ok(match row_major(operand) {
+            Some(elements) => Self::InMemory(elements),
+            None => {
+                let count = operand.shape()?.count()?;
+                Self::Evaluated(Lazy(operand.0.by_ref()).reshape([count])?)
+            }
+        })
+    }
+
+    /// Calls `visit` with the elements at row-major positions within the operand, one part of them after another.
+    pub(super) fn read(
+        &self,
+        positions: &[usize],
+        mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Self::InMemory(elements) => {
+                let mut some = Vec::new();
+                positions.chunks(SOME).try_for_each(|positions| {
+                    refill(&mut some, positions.iter().map(|&position| elements[position]))?;
+                    visit(&some)
+                })
+            }
+            Self::Evaluated(flat) => {
+                let at = owned(positions.into())?;
+                visit(Lazy(flat.0.by_ref()).select((at,))?.eval()?.storage())
+            }
+        }
+    }
+}
+
+/// An error of a part, whose elements have these indexes, as one of the whole.
+pub(super) fn of_part(mut error: Error, index: impl FnOnce(usize) -> Index) -> Error {
+    if let Some(found) = error.element_index()
+        && let Some(&place) = found.first()
     {
-        *index = shape.unravel(start + place).to_vec();
+        *found = index(place).to_vec();
     }
     error
 }

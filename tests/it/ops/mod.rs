@@ -8,6 +8,7 @@ mod assign;
 mod compare;
 mod einsum;
 #[cfg(feature = "quickcheck")]
+mod extract;
 mod filtered;
 mod generate;
 #[cfg(feature = "quickcheck")]
