@@ -64,9 +64,8 @@ impl<T: Copy + Send + Sync> Suspect for Opened<'_, T> {
 
 /// The error for a stopped evaluation of `e` at `shape`.
 ///
-/// A fault is found by evaluating element by element in row-major order: slow, but the first one is
-/// the same for every plan and thread count. Where storage is not memory, it is found by boxes, each of which is read
-/// once more (`locate/boxes.rs`). `extra` looks for faults of the elements themselves, and `out` is the map of the
+/// The first in row-major order, the same for every plan and thread count, is found by evaluating once more, box by box
+/// and tile by tile (`locate/boxes.rs`). `extra` looks for faults of the elements themselves, and `out` is the map of the
 /// destination.
 #[cold]
 #[inline(never)]
@@ -137,9 +136,8 @@ fn error_of(
     out: &AddressMap,
     stop: Stop,
 ) -> Error {
-    let is_far = boxes::is_far(e);
     match (shape.indexes(), &stop) {
-        (Ok(_), Stop::Storage { leaf: 1.., .. } | Stop::Fault | Stop::Done) if is_far => {
+        (Ok(_), Stop::Storage { leaf: 1.., .. } | Stop::Fault | Stop::Done) => {
             match boxes::first(e, suspect, shape) {
                 Ok(Some(error)) => error,
                 Ok(None) => error_at(e, suspect, &mut std::iter::empty(), out, stop),

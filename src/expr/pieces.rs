@@ -53,6 +53,9 @@ impl Boxes {
         let extents = axes().map(|(axis, extent)| if is_whole(axis) { 1 } else { extent });
         let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW));
         boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
+        if shape.contains(&0) {
+            boxes.numbers.end = 0;
+        }
         boxes
     }
 
@@ -264,11 +267,19 @@ pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
 /// The same, if there is one.
 #[cold]
 pub(crate) fn first_fault<E: Expr>(whole: &Lazy<E>, error: &Error) -> Option<Error> {
+    is_of_element(error).then(|| any_fault(whole)).flatten()
+}
+
+/// The first error of an element of an operand in row-major order, if there is one.
+#[cold]
+pub(crate) fn any_fault<E: Expr>(whole: &Lazy<E>) -> Option<Error> {
     /// Elements that are evaluated at once.
     const PIECE: usize = 1 << 15;
-    let of_elements =
-        matches!(error, Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. });
-    of_elements.then(|| for_each_piece(whole, PIECE, |_| Ok(())).err()).flatten()
+    for_each_piece(whole, PIECE, |_| Ok(())).err().filter(is_of_element)
+}
+
+fn is_of_element(error: &Error) -> bool {
+    matches!(error, Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. })
 }
 
 /// An error of a piece as one of the whole.

@@ -111,10 +111,7 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
                 Operand::default()
             })
         });
-        let Some(error) = failed else { return Ok(operands) };
-        // Those before may fail as well, and would be read later.
-        operands.iter().try_for_each(Operand::try_all)?;
-        Err(error)
+        failed.map_or(Ok(operands), Err)
     }
 
     fn about(&self) -> (usize, Vec<String>) {
@@ -187,12 +184,7 @@ macro_rules! methods {
         where
             $I: 'e,
         {
-            let all = || Ok(($(Operand::new(&self.0.$k, &arranged[$k], loops, fits)?,)*).into());
-            all().or_else(|error| {
-                // Those before may fail as well, and would be read later.
-                $(Operand::new(&self.0.$k, &arranged[$k], loops, fits)?.try_all()?;)*
-                Err(error)
-            })
+            Ok(($(Operand::new(&self.0.$k, &arranged[$k], loops, fits)?,)*).into())
         }
 
         fn about(&self) -> (usize, Vec<String>) {

@@ -42,6 +42,15 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
         sources
     }
 
+    fn hold((operands, mask): &mut Self::Operands<'_>) -> Result<()> {
+        I::hold(operands)?;
+        mask.as_mut().map_or(Ok(()), |mask| mask.hold()).or_else(|error| {
+            // Operands come before the mask, and would be read later.
+            I::try_all(operands)?;
+            Err(error)
+        })
+    }
+
     fn read(
         (operands, mask): &Self::Operands<'_>,
         buffers: &mut Self::Buffers,
@@ -88,16 +97,18 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
         fits: Fits<'_>,
     ) -> Result<Self> {
         let operands = operands.operands(&fit.inputs, &fit.loops, fits)?;
-        let mask = mask.operand(&fit.loops).or_else(|error| {
-            // Operands come before the mask, and would be read later.
-            <I as cores::Inputs>::try_all(&operands)?;
-            Err(error)
-        })?;
+        let mask = mask.operand(&fit.loops)?;
         let mut results = SmallVec::new();
         for output in &fit.outputs {
             results.push(output.elements()?);
         }
         Ok(Self { fit, operands: (operands, mask), or, results })
+    }
+
+    /// The same with operands that can be read.
+    pub(super) fn held(mut self) -> Result<Self> {
+        <Masked<I> as cores::Inputs>::hold(&mut self.operands)?;
+        Ok(self)
     }
 
     /// Elements of each result.

@@ -71,7 +71,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
         O::tensors(vectors, &mut |k| result_map(&fit, k))
     }
 
-    /// The call with operands that are ready to be read.
+    /// The call with operands that are not evaluated yet.
     #[inline(always)]
     pub(super) fn prepared<'f>(&self, fit: &'f Fit) -> Result<Prepared<'f, I, O>>
     where
@@ -91,7 +91,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
 
     /// The same once the deferred operations that operands and mask read are computed.
     pub(super) fn computed(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
-        let prepared = self.prepared(fit)?;
+        let prepared = self.prepared(fit)?.held()?;
         let mut vectors = O::vectors(&prepared.counts()?)?;
         prepared.fill(self.function, O::slices(&mut vectors), false)?;
         Ok(vectors)
@@ -101,7 +101,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
         let fit = self.fitted(Some(&outs.shapes()))?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
-        outs.with(&fit.outputs, |outs| self.prepared(&fit)?.assign(self.function, outs))
+        outs.with(&fit.outputs, |outs| self.prepared(&fit)?.held()?.assign(self.function, outs))
     }
 
     pub(super) fn explain(&self) -> Result<Explanation> {

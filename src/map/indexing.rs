@@ -123,7 +123,7 @@ impl AddressMap {
             return self.insert_axis(axis + 1)?.broadcast(shape)?.merge_axes(axis..axis + 2);
         }
         let mut list = try_with_capacity(total)?;
-        for index in 0..extent {
+        for index in 0..if total == 0 { 0 } else { extent } {
             let count = match counts {
                 Counts::All(count) => *count,
                 Counts::Each(counts) => counts[index],

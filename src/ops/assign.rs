@@ -214,7 +214,8 @@ impl<W: Writer> Tensor<W> {
         let apart = source.end <= dest.start || dest.end <= source.start;
         if let Some(slice) = storage
             .as_mut_slice()
-            .filter(|_| apart && from.rest().is_empty() && to.rest().is_empty())
+            .filter(|_| apart && !source.is_empty() && !dest.is_empty())
+            .filter(|_| from.rest().is_empty() && to.rest().is_empty())
         {
             let cut = source.start.max(dest.start).min(slice.len());
             let (low, high) = slice.split_at_mut(cut);

@@ -6,7 +6,8 @@ use crate::dtype::Real;
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
-    Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, prepare, zip_with,
+    Boxes, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, moved,
+    prepare, selectors, zip_with,
 };
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -108,6 +109,9 @@ where
     all(&pairs, &shape)
 }
 
+/// Elements that are planned at once: a plan may have tables as long as an axis.
+const PART: usize = 1 << 22;
+
 /// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands
 /// all entries are compared, and the fill values once.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
@@ -124,7 +128,24 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     }
     check_copies(e, map.count())?;
     let _results = prepare(e)?;
-    for_each_block(e, shape, &map, |_, _, block| {
+    let parts = Boxes::new(shape.clone(), PART);
+    if parts.count_left() <= 1 {
+        return all_of(e, shape, &map);
+    }
+    for ranges in parts {
+        let part = Lazy(e.0.by_ref()).select(selectors(&ranges))?;
+        let shape = part.shape()?;
+        let map = AddressMap::row_major(&shape)?;
+        if !all_of(&part, &shape, &map).map_err(|error| moved(error, &ranges))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn all_of<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape, map: &AddressMap) -> Result<bool> {
+    let mut all = true;
+    for_each_block(e, shape, map, |_, _, block| {
         all = block.iter().all(|&holds| holds);
         if all { Ok(()) } else { Err(Stop::Done) }
     })?;

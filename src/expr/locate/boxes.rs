@@ -1,21 +1,13 @@
-//! The first error of an evaluation that reads storage, box by box: each box is read once more at most, in the order in
-//! which boxes are best visited, unless it lies behind an error that is known.
+//! The first error of an evaluation, box by box: each box is read once more at most, in the order in which boxes are best
+//! visited, unless it lies behind an error that is known. What lies in memory is one box.
 
 use super::{Suspect, Wrong};
 use crate::error::{Error, Result};
-use crate::expr::Access;
 use crate::expr::node::Tree;
 use crate::expr::prepared::Prepared;
 use crate::kernel::{self, Cuts, Fault, Local, Place, Steps, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
-
-/// Whether a leaf is storage that is not memory.
-pub(super) fn is_far(e: &dyn Tree) -> bool {
-    let mut far = false;
-    e.leaves(&mut |leaf| far |= leaf.access != Access::Slice);
-    far
-}
 
 /// The first error in row-major order, if there is one. Storage that fails in a box comes before faults in it.
 pub(super) fn first(
@@ -36,21 +28,22 @@ pub(super) fn first(
             best.as_ref().is_none_or(|(known, _)| lowest() < *known)
         }) {
             let most = Some(kernel::plan::BOX);
-            let Some(cuts) = Cuts::new(&part, &operands, &mut plan.tables, most)? else {
-                continue;
-            };
-            for number in 0..cuts.count() {
-                let mut local = Local::new(cuts.nest(number), &plan.tables, &operands);
+            // There are none where all lies in memory.
+            let cuts = Cuts::new(&part, &operands, &mut plan.tables, most)?;
+            let own = |number| cuts.as_ref().map_or_else(|| part.clone(), |cuts| cuts.nest(number));
+            for number in 0..cuts.as_ref().map_or(1, Cuts::count) {
+                let mut local = Local::new(own(number), &plan.tables, &operands);
                 let lowest = local.lowest(0);
                 if best.as_ref().is_some_and(|(position, _)| *position <= lowest) {
                     continue;
                 }
-                let found = match suspect.load(&mut local) {
+                let loaded = if cuts.is_some() { suspect.load(&mut local) } else { Ok(()) };
+                let found = match loaded {
                     Ok(()) => first_fault(suspect, &local)?
                         .map(|(position, fault)| (position, Wrong::Fault(fault))),
                     Err(Stop::Error(error)) => return Err(error),
                     Err(_) => {
-                        let local = Local::new(cuts.nest(number), &plan.tables, &operands);
+                        let local = Local::new(own(number), &plan.tables, &operands);
                         suspect
                             .first_failure(&local)?
                             .map(|(position, error)| (position, Wrong::Storage(error)))
@@ -71,7 +64,8 @@ pub(super) fn first(
 fn first_fault(suspect: &mut dyn Suspect, local: &Local<'_>) -> Result<Option<(usize, Fault)>> {
     let mut first: Option<(usize, Fault)> = None;
     let done = kernel::walk(&local.nest, &local.tables, &local.relocates, 0, &mut |tile| {
-        if !suspect.is_faulty(tile)? {
+        let lowest = tile.places[0].at(0, 0) as usize;
+        if first.as_ref().is_some_and(|(known, _)| *known <= lowest) || !suspect.is_faulty(tile)? {
             return Ok(());
         }
         for element in 0..tile.rows * tile.columns {

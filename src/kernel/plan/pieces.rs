@@ -2,7 +2,7 @@
 
 use super::{AxisPattern, Loop, Operand, Pattern, PerOperand, Plan, Step, TableRef};
 use crate::error::Result;
-use crate::memory::list;
+use crate::memory::{list, try_with_capacity};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ impl<'a> Plan<'a> {
         }
         let wraps: usize = patterns.iter().map(|w| wraps(w, extent)).fold(0, usize::saturating_add);
         if wraps > most_cuts {
-            return Ok(vec![self.tabulated(&patterns, extent)?]);
+            return self.tabulated(&patterns, extent);
         }
         let cuts = cuts(&patterns, 0, extent);
         Ok(segments(&cuts, 0, extent).map(|(low, high)| self.piece(&patterns, low, high)).collect())
@@ -76,15 +76,37 @@ impl<'a> Plan<'a> {
         Piece { loops: smallvec![Loop { extent: high - low, steps }], bases }
     }
 
-    /// The whole axis, with a table of positions for every operand that wraps.
-    fn tabulated(&mut self, patterns: &[AxisPattern<'a>], extent: usize) -> Result<Piece> {
-        let mut steps = PerOperand::new();
+    /// The whole axis, with a table of positions for every operand that wraps: for as long as all of them take to start
+    /// over together, if they do.
+    fn tabulated(&mut self, patterns: &[AxisPattern<'a>], extent: usize) -> Result<Vec<Piece>> {
+        let period = joint_period(patterns).map(|period| LONG.next_multiple_of(period));
+        let Some(period) = period.filter(|period| extent / 4 >= *period) else {
+            return Ok(vec![self.table(patterns, 0, extent)?]);
+        };
+        let (times, whole) = (extent / period, extent / period * period);
+        let mut repeated = self.table(patterns, 0, period)?;
+        repeated.loops.insert(0, repeats(patterns, period, times));
+        let mut pieces = try_with_capacity(2)?;
+        pieces.push(repeated);
+        if whole < extent {
+            pieces.push(self.table(patterns, whole, extent)?);
+        }
+        Ok(pieces)
+    }
+
+    /// Digits `low..high`, with tables.
+    fn table(&mut self, patterns: &[AxisPattern<'a>], low: usize, high: usize) -> Result<Piece> {
+        let (mut steps, mut bases) = (PerOperand::new(), PerOperand::new());
         for pattern in patterns {
+            bases.push(0);
             steps.push(match pattern.pattern {
-                Pattern::Linear => Step { stride: pattern.stride, table: None },
-                Pattern::Cyclic { period, shift, step } => {
-                    let (mut next, step) = (shift % period, step % period);
-                    let table = list((0..extent).map(|_| {
+                Pattern::Linear => {
+                    bases[steps.len()] = pattern.stride.wrapping_mul(low as isize);
+                    Step { stride: pattern.stride, table: None }
+                }
+                Pattern::Cyclic { period, step, .. } => {
+                    let (mut next, step) = (position(pattern, low), step % period);
+                    let table = list((low..high).map(|_| {
                         let position = next;
                         let left = period - next;
                         next = if step < left { next + step } else { step - left };
@@ -92,10 +114,12 @@ impl<'a> Plan<'a> {
                     }))?;
                     self.listed(pattern.stride, Cow::Owned(table))
                 }
-                Pattern::Listed(table) => self.listed(pattern.stride, Cow::Borrowed(table)),
+                Pattern::Listed(table) => {
+                    self.listed(pattern.stride, Cow::Borrowed(&table[low..high]))
+                }
             });
         }
-        Ok(Piece { loops: smallvec![Loop { extent, steps }], bases: smallvec![0; patterns.len()] })
+        Ok(Piece { loops: smallvec![Loop { extent: high - low, steps }], bases })
     }
 
     fn listed(&mut self, stride: isize, table: Cow<'a, [usize]>) -> Step {
@@ -122,6 +146,20 @@ fn wraps(pattern: &AxisPattern<'_>, extent: usize) -> usize {
         }
         _ => 0,
     }
+}
+
+/// Digits of a table that is repeated, at least, so that its loop is a long one.
+const LONG: usize = 1 << 12;
+
+/// After how many digits all operands that repeat this axis start over together, unless a table is in the way.
+fn joint_period(patterns: &[AxisPattern<'_>]) -> Option<usize> {
+    patterns.iter().try_fold(1_usize, |joint, pattern| match pattern.pattern {
+        Pattern::Linear => Some(joint),
+        Pattern::Cyclic { period, .. } if joint % period == 0 => Some(joint),
+        Pattern::Cyclic { period, .. } if period % joint == 0 => Some(period),
+        Pattern::Cyclic { period, .. } => joint.checked_mul(period),
+        Pattern::Listed(_) => None,
+    })
 }
 
 /// The period of all operands that repeat this axis, if they agree and no table is in the way.
@@ -164,6 +202,16 @@ fn segments(cuts: &[usize], low: usize, high: usize) -> impl Iterator<Item = (us
     starts.zip(ends).filter(|(start, end)| start < end)
 }
 
+/// The loop over periods, in which operands that repeat stay where they are.
+fn repeats(patterns: &[AxisPattern<'_>], period: usize, times: usize) -> Loop {
+    let strides = patterns.iter().map(|pattern| match pattern.pattern {
+        Pattern::Linear => pattern.stride.wrapping_mul(period as isize),
+        _ => 0,
+    });
+    let steps: PerOperand<Step> = strides.map(|stride| Step { stride, table: None }).collect();
+    Loop { extent: times, steps }
+}
+
 /// Digits `low..high` of every one of `times` periods: a loop over the periods and one within.
 fn repeated_piece(
     patterns: &[AxisPattern<'_>],
@@ -173,14 +221,10 @@ fn repeated_piece(
     high: usize,
 ) -> Piece {
     let straight = |stride| Step { stride, table: None };
-    let outer = patterns.iter().map(|pattern| match pattern.pattern {
-        Pattern::Linear => straight(pattern.stride * period as isize),
-        _ => straight(0),
-    });
     let inner = patterns.iter().map(|pattern| straight(pattern.stride));
     Piece {
         loops: smallvec![
-            Loop { extent: times, steps: outer.collect() },
+            repeats(patterns, period, times),
             Loop { extent: high - low, steps: inner.collect() }
         ],
         bases: patterns

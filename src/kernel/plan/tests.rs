@@ -174,6 +174,19 @@ fn incommensurate_cycles_become_tables() {
 }
 
 #[test]
+fn tables_are_as_long_as_cycles_take_to_meet() {
+    let cycle = with_pattern(&[1], 0, Pattern::Cyclic { period: 7, shift: 3, step: 3 });
+    let count = 50_000;
+    let plan = planned(&[count], &[linear(5, &[1]), cycle], BLOCKING);
+    let longest = plan.tables.iter().map(|table| table.len()).max();
+    assert!(longest < Some(4200), "{longest:?}");
+    let mut found = visited(&plan);
+    found.sort_unstable();
+    let expected: Vec<_> = (0..count as isize).map(|i| (i + 5, (3 + 3 * i) % 7)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn a_listed_axis_keeps_its_table() {
     let listed = with_pattern(&[2], 0, Pattern::Listed(&[3, 1, 1]));
     let plan = planned(&[3], &[linear(0, &[1]), listed], BLOCKING);

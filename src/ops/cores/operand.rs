@@ -283,16 +283,29 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         let calls = source.loops.iter().product::<usize>();
         let most = if sparse { 1 } else { (HELD / source.elements).max(1) };
         if stretched && calls <= most {
-            let held = views[1].eval().map_err(|error| first_error(&views[0], error))?;
-            let memory = held.into_storage();
             source.packs();
-            return Ok(Self { source, memory: Cow::Owned(memory), views: None });
         }
         Ok(Self { source, memory: Cow::Borrowed(&[]), views: Some(Box::new(views)) })
     }
 
     pub(crate) fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// Evaluates all cores, if they are to be held.
+    #[inline]
+    pub(crate) fn hold(&mut self) -> Result<()> {
+        match self.views.take_if(|_| self.source.held) {
+            Some(views) => self.hold_all(&views),
+            None => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn hold_all(&mut self, [whole, view]: &[Lazy<Boxed<'e, T>>; 2]) -> Result<()> {
+        let held = view.eval().map_err(|error| first_error(whole, error))?;
+        self.memory = Cow::Owned(held.into_storage());
+        Ok(())
     }
 
     /// Evaluates the cores of a box of the loop, unless they are read where they lie.

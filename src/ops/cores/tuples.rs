@@ -27,6 +27,8 @@ pub trait Inputs: Sized {
     const COUNT: usize;
 
     fn sources<'s>(operands: &'s Self::Operands<'_>) -> Sources<'s>;
+    /// Evaluates the operands that are held.
+    fn hold(operands: &mut Self::Operands<'_>) -> Result<()>;
     fn read(
         operands: &Self::Operands<'_>,
         buffers: &mut Self::Buffers,
@@ -90,6 +92,33 @@ fn load<T: Copy>(
     if least.is_none_or(|least| vector.len() < least) { out.load(ranges, vector) } else { Ok(()) }
 }
 
+/// An operand, its element type erased.
+trait Hold {
+    fn hold(&mut self) -> Result<()>;
+    fn try_all(&self) -> Result<()>;
+}
+
+impl<T: Copy + Send + Sync> Hold for Operand<'_, T> {
+    fn hold(&mut self) -> Result<()> {
+        Operand::hold(self)
+    }
+
+    fn try_all(&self) -> Result<()> {
+        Operand::try_all(self)
+    }
+}
+
+fn hold_all(operands: &mut [&mut dyn Hold]) -> Result<()> {
+    for k in 0..operands.len() {
+        if let Err(error) = operands[k].hold() {
+            // Those before may fail as well, and would be read later.
+            operands[..k].iter().try_for_each(|operand| operand.try_all())?;
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
 impl<T: Copy + Send + Sync, const N: usize> Inputs for [T; N] {
     type Operands<'e>
         = [Operand<'e, T>; N]
@@ -104,6 +133,10 @@ impl<T: Copy + Send + Sync, const N: usize> Inputs for [T; N] {
 
     fn sources<'s>(operands: &'s Self::Operands<'_>) -> Sources<'s> {
         operands.iter().map(|operand| &operand.source).collect()
+    }
+
+    fn hold(operands: &mut Self::Operands<'_>) -> Result<()> {
+        hold_all(&mut operands.each_mut().map(|operand| operand as &mut dyn Hold))
     }
 
     fn read(
@@ -212,6 +245,10 @@ macro_rules! inputs {
 
             fn sources<'s>(operands: &'s Self::Operands<'_>) -> Sources<'s> {
                 SmallVec::from_iter([$(&operands.$k.source),*])
+            }
+
+            fn hold(operands: &mut Self::Operands<'_>) -> Result<()> {
+                hold_all(&mut [$(&mut operands.$k as &mut dyn Hold),*])
             }
 
             fn read(

@@ -8,7 +8,7 @@ use crate::expr::{Expr, Lazy};
 use crate::kernel::gemm::{self, Matrix, Ring, Scratch};
 use crate::kernel::{self, Filled};
 use crate::memory::push;
-use crate::ops::cores::{Arrangement, Calls, Operand, Row, Source, Work};
+use crate::ops::cores::{Arrangement, Calls, Inputs, Operand, Row, Source, Work};
 use crate::shape::{Align, Shape};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -256,7 +256,8 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
     {
         let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
         let method = Method::of::<T>(sizes.sides);
-        let operands = [matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?];
+        let mut operands = [matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?];
+        <[T; 2] as Inputs>::hold(&mut operands)?;
         Ok(Self { operands, sizes, method })
     }
 

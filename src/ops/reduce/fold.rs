@@ -13,7 +13,7 @@ use super::along::Along;
 use super::folding::Needs;
 use super::tasks::{Failure, undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Boxed, Expr, explain_rows, is_searched};
+use crate::expr::{Access, Boxed, Expr, Lazy, any_fault, explain_rows, is_searched};
 use crate::memory::{list, try_reserve_exact};
 use crate::shape::Shape;
 
@@ -62,7 +62,8 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
         Failure::Stop(stop) => explain_rows(e, shape, stop),
         Failure::Undefined(why, number) => {
             let index = kept.unravel(number).to_vec();
-            undefined::<R::Out>(why, index)
+            // An error of the operand comes first, wherever it is.
+            any_fault(&Lazy(e.by_ref())).unwrap_or_else(|| undefined::<R::Out>(why, index))
         }
     })
 }

@@ -235,7 +235,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
         self.check()?;
-        along.explain("scan", &self.running(&along)?)
+        along.explain("scan", &self.planned(along.extent()))
     }
 }
 
@@ -266,15 +266,18 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         &'r self,
         along: &Along<'_, A>,
     ) -> Result<Running<'r, E::Elem, R>> {
-        let mut scan = Running {
-            reducer: &self.reducer,
-            extent: along.extent(),
-            exclusive: self.exclusive,
-            reverse: self.reverse,
-            carries: Vec::new(),
-        };
+        let mut scan = self.planned(along.extent());
         scan.carries = self.carries(along, &scan)?;
         Ok(scan)
+    }
+
+    /// The scan of lanes of this extent, before it is known where each job goes on from.
+    fn planned<T: Copy>(&self, extent: usize) -> Running<'_, T, R>
+    where
+        R: Reducer<T>,
+    {
+        let (exclusive, reverse) = (self.exclusive, self.reverse);
+        Running { reducer: &self.reducer, extent, exclusive, reverse, carries: Vec::new() }
     }
 
     /// The states before each job, if lanes are cut into several.

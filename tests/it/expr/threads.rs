@@ -72,3 +72,28 @@ fn the_first_error_is_the_same_for_any_threads() {
     assert!(matches!(error(1), Error::Arithmetic { .. }), "{}", error(1));
     assert_eq!(error(4), error(1));
 }
+
+/// An operand that cannot be computed and a result that does not exist: the error is that of the operand, whichever thread
+/// finds which.
+#[test]
+fn errors_do_not_depend_on_threads() {
+    let n = 1 << 17;
+    let large = Tensor::full([2, n], i64::MAX).unwrap();
+    let mut divisors = Tensor::full([2, n], 1_i64).unwrap();
+    divisors.set([1, 0], 0).unwrap();
+    let across = |t: &Tensor<Vec<i64>>| t.view().transpose([1, 0]).unwrap().eval().unwrap();
+    let turned = (across(&large), across(&divisors));
+    for threads in 1..=3 {
+        let errors = pool(threads).install(|| {
+            [
+                (&large / &divisors).sum(1).eval().unwrap_err(),
+                (&turned.0 / &turned.1).sum(0).eval().unwrap_err(),
+                large.sum(1).eval().unwrap_err(),
+            ]
+        });
+        assert_eq!(errors[0], Error::Arithmetic { index: vec![1, 0] }, "{threads}");
+        assert_eq!(errors[1], Error::Arithmetic { index: vec![0, 1] }, "{threads}");
+        let overflow = Error::Overflow { index: vec![0], target: "i64" };
+        assert_eq!(errors[2], overflow, "{threads}");
+    }
+}

@@ -1,8 +1,8 @@
 //! Equality and closeness of tensors under any views.
 
 use crate::views::{Plain, dense};
-use lensor::Tensor;
 use lensor::arbitrary::{Aligned, Viewed};
+use lensor::prelude::*;
 use quickcheck::{TestResult, quickcheck};
 
 quickcheck! {
@@ -73,4 +73,31 @@ fn nan_is_close_to_nothing_and_infinity_to_itself() {
     ] {
         assert_eq!(t(a).all_close(&t(b), 1.0, 1.0), Ok(close), "{a} {b}");
     }
+}
+
+/// Neither the operands nor tables of where their elements lie are as long as the views.
+#[test]
+fn repeated_views_are_compared_part_by_part() {
+    let repeated = |data: Vec<i32>| {
+        let whole = 6_000_000_000_usize.next_multiple_of(data.len());
+        let t = Tensor::from(data).broadcast([whole]).unwrap();
+        t.select((..6_000_000_000_usize,)).unwrap()
+    };
+    let (pairs, threes) = (repeated(vec![1, 2]), repeated(vec![1, 2, 3]));
+    assert_eq!(pairs.try_equal(&threes), Ok(false));
+    // Periods that have no short one in common.
+    let long = |len: usize| {
+        let mut data = vec![7; len];
+        data[5] = 8;
+        repeated(data)
+    };
+    assert_eq!(long(100_003).try_equal(long(100_019)), Ok(false));
+    let (left, right) = (long(10_007), long(10_009));
+    let [left, right] = [left, right].map(|t| t.select((..20_000_000,)).unwrap());
+    let first = left.view().select((10_012..10_020,)).unwrap();
+    assert_ne!(first, right.view().select((10_012..10_020,)).unwrap());
+    assert_eq!(left.try_equal(&left), Ok(true));
+    assert_eq!(left.try_equal(&right), Ok(false));
+    let error = (1 / (left - 8)).try_equal(right).unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![5] });
 }

@@ -128,6 +128,8 @@ fn many_repeats_take_no_memory() {
     assert_eq!(many.shape(), [2, 1 << 41]);
     assert_eq!(many.get([0, (1 << 40) - 1]), Ok(1));
     assert_eq!(many.get([1, 1 << 40]), Ok(4));
+    let long = Tensor::from_fn([1 << 60], |k| k).unwrap();
+    assert_eq!(long.repeat(0, 0).unwrap().shape(), [0]);
     let error = t.view().repeat(0, usize::MAX).unwrap_err();
     assert_eq!(error, Error::ShapeOverflow { shape: vec![usize::MAX, 2] });
 }

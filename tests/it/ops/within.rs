@@ -179,3 +179,15 @@ fn copy_within_keeps_to_the_storage() {
     assert_eq!(t.storage(), &[1, 2, 3]);
     assert_eq!(t.storage().len(), 3);
 }
+
+#[test]
+fn nothing_is_not_copied_to_something() {
+    let mut t = Tensor::from_vec([4], vec![1, 2, 3, 4]).unwrap();
+    let map = t.address_map().clone();
+    let (none, some) = (map.clone().slice(0, 0..0).unwrap(), map.slice(0, 0..3).unwrap());
+    let error = t.copy_within(&none, &some).unwrap_err();
+    assert_eq!(error, Error::Destination { expected: vec![3], found: vec![0] });
+    t.copy_within(&none, &none).unwrap();
+    assert!(t.copy_within(&some, &none).is_err());
+    assert_eq!(*t.storage(), [1, 2, 3, 4]);
+}

@@ -2,6 +2,7 @@
 
 mod deferred;
 mod lazy;
+mod unread;
 
 use lensor::expr::Explanation;
 use lensor::prelude::*;

@@ -287,3 +287,22 @@ fn errors_of_the_destination_name_its_index() {
         "cannot write through this view: two indexes share an address, seen at axis 0",
     );
 }
+
+/// Lanes without elements have nothing to write, whatever the destination.
+#[test]
+fn empty_lanes_are_assigned_to_any_storage() {
+    for shape in [[5, 0], [0, 5]] {
+        let t = Tensor::from_vec(shape, Vec::<i32>::new()).unwrap();
+        let mut out = Tensor::sparse(shape, 0).unwrap();
+        t.sort_by(1, |a, b| a.cmp(b)).assign_to(&mut out).unwrap();
+        t.sort_by_key(0, Ascending, |x| x).assign_to(&mut out).unwrap();
+        (&t + 1).sort_by(0, |a, b| a.cmp(b)).assign_to(&mut out).unwrap();
+        t.sort(1, Ascending).assign_to(&mut out).unwrap();
+    }
+    // As many lanes as there are numbers, none of which is visited.
+    let none = Tensor::constant([1 << 40, 0], 1_i64).unwrap();
+    let mut out = Tensor::sparse([1 << 40, 0], 0_i64).unwrap();
+    none.cumsum(1).assign_to(&mut out).unwrap();
+    none.rolling(0, 3).max().assign_to(&mut out.view_mut().select((2.., ..)).unwrap()).unwrap();
+    none.sort(0, Ascending).assign_to(&mut out).unwrap();
+}
