@@ -9,7 +9,7 @@ use crate::compute::{Compute, Deferred, Pending};
 use crate::error::Result;
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Lazy, NOT_COMPUTED, Prepare, SharedResult};
+use crate::expr::{Explanation, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::ops::cores;
@@ -165,7 +165,9 @@ where
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
         let results = self.results.get_or(|| {
             let request = self.call.request();
-            request.vectors(&*request.fitted(None)?)
+            let fit = request.fitted(None)?;
+            prepare_all(&mut |visit| request.deferred(visit), kept)?;
+            request.computed(&fit)
         })?;
         kept.keep(results);
         Ok(())

@@ -111,7 +111,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     /// The deferred operations that operands and mask read.
-    fn deferred(&self, visit: &mut dyn FnMut(&'c dyn Prepare)) {
+    pub(super) fn deferred(&self, visit: &mut dyn FnMut(&'c dyn Prepare)) {
         self.operands.deferred(visit);
         self.mask.deferred(visit);
     }

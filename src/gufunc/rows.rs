@@ -56,6 +56,11 @@ impl CoreFit {
         self.0.inputs.iter().map(|input| input.core.as_slice())
     }
 
+    /// Extents of the core axes that an input has.
+    pub(crate) fn present(&self, input: usize) -> Shape {
+        self.0.inputs.get(input).map(|input| input.present().collect()).unwrap_or_default()
+    }
+
     /// Extents of the core axes that each output has.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = SmallVec<[usize; 4]>> + '_ {
         self.0.outputs.iter().map(|output| output.present().collect())

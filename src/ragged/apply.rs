@@ -1,7 +1,7 @@
 //! Functions of ragged operands.
 
 use super::Stretch;
-use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::expr::{Before, IntoRagged, LazyRagged, RaggedExpr};
 use super::form::{Extent, Extents, Form, join_kinds};
 use super::joint::Joint;
 use crate::error::{Error, Result};
@@ -35,6 +35,8 @@ pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
 
     #[doc(hidden)]
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>>;
+    /// See [`RaggedExpr::before`].
+    fn before(&self) -> Before;
 
     #[doc(hidden)]
     fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>>;
@@ -88,6 +90,10 @@ macro_rules! operand_tuples {
                 let joint = Joint::of(Form::dense(&[]));
                 $(let joint = joint.join(self.$k.outline(stretch)?, $k + 1, stretch)?;)*
                 Ok(joint)
+            }
+
+            fn before(&self) -> Before {
+                Before::Nothing$(.max(self.$k.before()))*
             }
 
             fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>> {
@@ -188,6 +194,10 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
         self.extents.as_ref().map_err(Error::clone)?;
         self.operands.outline(stretch)
+    }
+
+    fn before(&self) -> Before {
+        self.operands.before()
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {

@@ -1,6 +1,6 @@
 //! Assignment: rows of a destination keep their lengths, those of the source have them or are stretched.
 
-use super::eval::at_path;
+use super::eval::{at_path, joined};
 use super::expr::{PairsRagged, RaggedExpr};
 use super::form::{Axis, Extent, Form, path, shape_of};
 use super::joint::{ALL, Joint};
@@ -77,7 +77,7 @@ impl<W: Writer> Ragged<W> {
             return Err(refused());
         }
         let form = self.form()?;
-        let source = e.joint(stretch)?;
+        let source = joined(e, stretch)?;
         check(&form, &source.form, stretches)?;
         let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };
         Ok(Joint { form, tail: tail.min(source.tail), kept: source.kept })

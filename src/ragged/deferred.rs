@@ -1,7 +1,7 @@
 //! Operations with one ragged result that are not computed yet.
 
 use super::eval::dense_only;
-use super::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
+use super::expr::{Before, IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
 use super::leaves::Computed;
@@ -23,7 +23,13 @@ pub trait RaggedCompute: Send + Sync + super::sealed::Operation {
     #[doc(hidden)]
     fn extents(&self) -> Result<Vec<Extent>>;
 
-    /// The lengths of all rows of the result: without computing it, if they follow from those of the operand.
+    /// Whether the lengths of rows are known before anything is computed.
+    #[doc(hidden)]
+    fn knows_rows(&self) -> bool {
+        false
+    }
+
+    /// The lengths of all rows of the result: without computing it, if they are known.
     #[doc(hidden)]
     fn form(&self, stretch: Stretch) -> Result<Form> {
         self.compute(stretch)?.form()
@@ -51,6 +57,10 @@ impl<C: RaggedCompute> RaggedCompute for &C {
 
     fn extents(&self) -> Result<Vec<Extent>> {
         (**self).extents()
+    }
+
+    fn knows_rows(&self) -> bool {
+        (**self).knows_rows()
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
@@ -304,6 +314,10 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
 
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
         Ok(Joint::of(self.operation.form(stretch)?.with_ones(self.ones)))
+    }
+
+    fn before(&self) -> Before {
+        if self.operation.knows_rows() { Before::Items } else { Before::Rows }
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {

@@ -1,13 +1,22 @@
 //! How a ragged expression would be evaluated, in words.
 
 use super::Stretch;
-use super::expr::RaggedExpr;
+use super::expr::{Before, RaggedExpr};
+use super::form::in_words;
 use crate::error::Result;
 use crate::expr::{Explanation, Lazy};
+use crate::kernel;
 
 pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
-    let joint = e.joint(Stretch::Rows)?;
-    let flat = Lazy(e.flat(&joint)?).explain()?;
+    let before = e.before();
+    if before == Before::Rows {
+        let axes = in_words(&e.extents()?);
+        let lines = vec![format!(
+            "ragged {axes}: rows as long as operands that are evaluated first make them"
+        )];
+        return Ok(Explanation::new(lines, kernel::threads()));
+    }
+    let joint = e.outline(Stretch::Rows)?;
     let (mut words, mut number) = (Vec::new(), 0);
     e.words(&joint, &mut |how| {
         number += 1;
@@ -17,5 +26,13 @@ pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
     let items = joint.form.blocks.last().map_or(0, |block| block.rows.last());
     let mean = items as f64 / rows.max(1) as f64;
     let head = format!("ragged {}: {rows} rows of {mean:.1} items in the mean", joint.form);
+    if before == Before::Items {
+        // How items are read depends on where the results lie.
+        let count = joint.form.count()?;
+        let threads = if count < kernel::PARALLEL { 1 } else { kernel::threads() };
+        words.push(format!("threads: {threads}"));
+        return Ok(Explanation::new(words, threads).below([head]));
+    }
+    let flat = Lazy(e.flat(&joint)?).explain()?;
     Ok(flat.below(std::iter::once(head).chain(words)))
 }

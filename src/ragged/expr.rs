@@ -51,6 +51,10 @@ pub trait RaggedExpr: Send + Sync + Sealed {
         Ok(Joint { form, tail, kept: SmallVec::new() })
     }
 
+    /// What is computed before the expression is.
+    #[doc(hidden)]
+    fn before(&self) -> Before;
+
     /// The expression over the items of a form that this one stretches to.
     #[doc(hidden)]
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>>;
@@ -64,6 +68,17 @@ pub trait RaggedExpr: Send + Sync + Sealed {
     /// Calls `visit` with how each leaf is read.
     #[doc(hidden)]
     fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()>;
+}
+
+/// What is computed before an expression. Not for use.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Before {
+    Nothing,
+    /// Items of leaves, whose rows are known.
+    Items,
+    /// What the lengths of rows depend on.
+    Rows,
 }
 
 /// What can stand as an operand beside ragged tensors.
@@ -149,6 +164,10 @@ impl<E: RaggedExpr> RaggedExpr for LazyRagged<E> {
 
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
         self.0.outline(stretch)
+    }
+
+    fn before(&self) -> Before {
+        self.0.before()
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<E::Flat<'a>> {

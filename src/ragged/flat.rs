@@ -9,6 +9,7 @@ use super::places::{Lengths, Places, places_at};
 use super::rows::{ByRow, Kind, Repeats, Rows, Starts};
 use crate::error::StorageError;
 use crate::error::{Error, Result};
+use crate::expr::check_copies;
 use crate::map::AddressMap;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
@@ -162,6 +163,8 @@ pub(super) fn by_row<S: Reader>(
     let shape = content.shape();
     let extents = std::iter::once(lengths.len()).chain(shape.iter().skip(1).copied());
     let map = AddressMap::of_shape(&extents.collect())?;
+    // Rows read one by one are not known to be sparse.
+    check_copies(&content.view(), map.count())?;
     let rows = ByRow::new(content, lengths, starts, repeats, step)?;
     Ok(Tensor::from_parts(map, Rows(Kind::ByRow(Box::new(rows)))))
 }

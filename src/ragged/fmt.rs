@@ -2,7 +2,6 @@
 
 use super::Ragged;
 use super::form::{Axis, Form};
-use super::levels::Items;
 use crate::storage::Reader;
 use crate::tensor::fmt::{EDGE, MOST_CELLS, WHOLE, each, texts};
 use std::fmt::{self, Debug, Display, Formatter};
@@ -72,9 +71,9 @@ impl<S: Reader> Ragged<S> {
         f: &mut Formatter<'_>,
         show: impl FnOnce(&[Option<S::Elem>]) -> Vec<String>,
     ) -> fmt::Result {
-        let Ok(form) = self.form() else { return f.write_str("?") };
-        let Layout { tokens, elements } = Layout::of(&form);
-        let Ok(items) = self.items() else { return f.write_str("?") };
+        let Ok(resolved) = self.resolved() else { return f.write_str("?") };
+        let form = &resolved.form;
+        let Layout { tokens, elements } = Layout::of(form);
         let width = form.trailing.iter().product::<usize>().max(1);
         let element = |&number: &usize| {
             let index = match form.blocks.is_empty() {
@@ -82,7 +81,7 @@ impl<S: Reader> Ragged<S> {
                 false => {
                     let rest =
                         crate::shape::Shape::from(&form.trailing[..]).unravel(number % width);
-                    std::iter::once(self.at(&items, number / width))
+                    std::iter::once(resolved.item(number / width))
                         .chain(rest.iter().copied())
                         .collect()
                 }
@@ -94,13 +93,6 @@ impl<S: Reader> Ragged<S> {
             Token::Text(text) => f.write_str(text),
             Token::Element(number) => f.write_str(texts.get(*number).map_or("?", |text| text)),
         })
-    }
-
-    fn at(&self, items: &Items, number: usize) -> usize {
-        match items {
-            Items::List(list) => list.get(number).copied().unwrap_or(usize::MAX),
-            items @ Items::From(_) => items.at(number),
-        }
     }
 }
 

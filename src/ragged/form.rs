@@ -66,13 +66,18 @@ impl Eq for Form {}
 /// `3 * var * 2`; nothing at all is a scalar.
 impl Display for Form {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let axis = |extent: &Extent| match extent {
-            Extent::Fixed(extent) => extent.to_string(),
-            Extent::Var => "var".into(),
-        };
-        let axes: Vec<String> = self.extents().iter().map(axis).collect();
-        if axes.is_empty() { f.write_str("scalar") } else { f.write_str(&axes.join(" * ")) }
+        f.write_str(&in_words(&self.extents()))
     }
+}
+
+/// What the axes are, as `2 * var * 3`.
+pub(super) fn in_words(extents: &[Extent]) -> String {
+    let axis = |extent: &Extent| match extent {
+        Extent::Fixed(extent) => extent.to_string(),
+        Extent::Var => "var".into(),
+    };
+    let axes: Vec<String> = extents.iter().map(axis).collect();
+    if axes.is_empty() { "scalar".into() } else { axes.join(" * ") }
 }
 
 impl Form {

@@ -101,7 +101,7 @@ impl Merged {
         Ok(merged)
     }
 
-    /// Puts together the items of a set, which is the first of the lists; the others are memory.
+    /// Puts together the items of a set, which is the first of the lists and is used up; the others are memory.
     pub(super) fn put(
         &mut self,
         axes: &[Axis<'_>],
@@ -124,11 +124,15 @@ impl Merged {
             }
         };
         for place in 0..longest {
+            if let Axis::Var(rows) = axis {
+                // Rows that have ended are not looked at again, however long others are.
+                set.retain(|&row| rows.length(row) > place);
+            }
             inner[0].clear();
             try_reserve(&mut inner[0], set.len())?;
-            inner[0].extend(set.iter().filter_map(|&row| match axis {
-                Axis::Fixed(extent) => Some(row * extent + place),
-                Axis::Var(rows) => (rows.length(row) > place).then(|| rows.number(row) + place),
+            inner[0].extend(set.iter().map(|&row| match axis {
+                Axis::Fixed(extent) => row * extent + place,
+                Axis::Var(rows) => rows.number(row) + place,
             }));
             self.put(axes, lengths, inner)?;
         }

@@ -3,7 +3,7 @@
 use super::Stretch;
 use super::form::{Axis, Extent, Form, Joined, join_kinds, path};
 use super::offsets::Offsets;
-use super::places::{Lengths, Places, follow};
+use super::places::{Lengths, Places, follow, total};
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
 use smallvec::SmallVec;
@@ -97,6 +97,9 @@ pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Res
         };
         let next = rows.join(kind, &joined)?;
         if last == Some(axis) {
+            if let Joined::Fixed(extent) = next {
+                total(items, extent)?;
+            }
             joined.push(next);
             continue;
         }

@@ -1,6 +1,6 @@
 //! Leaves of ragged expressions.
 
-use super::expr::{IntoRagged, RaggedExpr};
+use super::expr::{Before, IntoRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use super::joint::Joint;
 use super::rows::Rows;
@@ -8,7 +8,7 @@ use super::{Ragged, Stretch};
 use crate::compute::{Compute, Deferred, Pending};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, IntoExpr, Lazy, Scalar};
+use crate::expr::{Expr, IntoExpr, Lazy, Scalar, prepare};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use std::sync::Arc;
@@ -36,6 +36,10 @@ impl<S: Reader> RaggedExpr for Ragged<S> {
 
     fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
         Ok(Joint::of(self.form()?))
+    }
+
+    fn before(&self) -> Before {
+        Before::Nothing
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
@@ -75,6 +79,10 @@ impl<T: Copy + Send + Sync> RaggedExpr for Scalar<T> {
         Ok(Joint::of(Form::dense(&[])))
     }
 
+    fn before(&self) -> Before {
+        Before::Nothing
+    }
+
     fn flat(&self, _to: &Joint<'_>) -> Result<Self> {
         Ok(*self)
     }
@@ -112,7 +120,18 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
     }
 
     fn joint(&self, _stretch: Stretch) -> Result<Joint<'_>> {
+        let mut joint = Joint::of(Form::dense(&self.shape()?));
+        // What is read several times is computed once.
+        joint.kept.push(Arc::new(prepare(&self.0)?));
+        Ok(joint)
+    }
+
+    fn outline(&self, _stretch: Stretch) -> Result<Joint<'static>> {
         Ok(Joint::of(Form::dense(&self.shape()?)))
+    }
+
+    fn before(&self) -> Before {
+        Before::Items
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {

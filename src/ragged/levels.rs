@@ -134,6 +134,35 @@ pub(super) struct Resolved {
     pub(super) rows: RowItems,
 }
 
+impl Resolved {
+    /// The items of the content in row-major order: the first, if they lie one after another, or all of them.
+    pub(super) fn items(&self) -> Result<Items> {
+        let (starts, step) = match &self.rows {
+            RowItems::From(first) => return Ok(Items::From(*first)),
+            RowItems::Starts { starts, step } => (starts, *step),
+        };
+        let Some(block) = self.form.blocks.last() else { return Ok(Items::From(0)) };
+        let mut list = try_with_capacity(block.rows.last())?;
+        for (row, &start) in starts.iter().enumerate() {
+            list.extend(Run { start, len: block.rows.length(row), step }.items());
+        }
+        Ok(Items::List(list))
+    }
+
+    /// The item of the content that stands at a number in row-major order.
+    pub(super) fn item(&self, number: usize) -> usize {
+        match (&self.rows, self.form.blocks.last()) {
+            (RowItems::From(first), _) => first + number,
+            (RowItems::Starts { .. }, None) => number,
+            (RowItems::Starts { starts, step }, Some(block)) => {
+                let row = block.rows.row_of(number);
+                let run = Run { start: starts[row], len: block.rows.length(row), step: *step };
+                run.item(number - block.rows.number(row))
+            }
+        }
+    }
+}
+
 /// The first of `count` items of axis 0, and those that follow, or the listed ones.
 pub(super) fn pick<S>(content: Tensor<S>, items: &Items, count: usize) -> Result<Tensor<S>> {
     let extent = content.shape().first().copied().unwrap_or(1);

@@ -83,7 +83,7 @@ use crate::memory::try_with_capacity;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use form::Block;
-use levels::{Bounds, Items, Level, Resolved, RowItems, Run, pick};
+use levels::{Bounds, Items, Level, Resolved, RowItems, pick};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -92,6 +92,7 @@ use std::sync::{Arc, OnceLock};
 pub mod machinery {
     pub use super::cores::{HeldExprs, HeldOperand, HeldRows, Places};
     pub use super::deferred::Kept;
+    pub use super::expr::Before;
     pub use super::joint::Joint;
     pub use super::row_wise::Runs;
     pub use super::rows::Rows;
@@ -321,28 +322,12 @@ impl<S> Ragged<S> {
         Ok(Resolved { form: Form { blocks, trailing: self.trailing() }, rows })
     }
 
-    /// The items of the content in row-major order: the first, if they lie one after another, or all of them.
-    fn items(&self) -> Result<Items> {
-        let resolved = self.resolved()?;
-        Ok(match &resolved.rows {
-            RowItems::From(first) => Items::From(*first),
-            RowItems::Starts { starts, step } => {
-                let Some(block) = resolved.form.blocks.last() else { return Ok(Items::From(0)) };
-                let mut list = try_with_capacity(block.rows.last())?;
-                for (row, &start) in starts.iter().enumerate() {
-                    list.extend(Run { start, len: block.rows.length(row), step: *step }.items());
-                }
-                Items::List(list)
-            }
-        })
-    }
-
     /// The content with the items that rows show, in their order; all axes if there is no var axis.
     fn shown(self) -> Result<Tensor<S>> {
         let Some(items) = self.resolved()?.form.blocks.last().map(|block| block.rows.last()) else {
             return Ok(self.content);
         };
-        let at = self.items()?;
+        let at = self.resolved()?.items()?;
         pick(self.content, &at, items)
     }
 }

@@ -124,7 +124,7 @@ impl Lengths {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Var(offsets) => offsets.last(),
-            Self::Fixed(rows, length) => rows * length,
+            Self::Fixed(rows, length) => rows.saturating_mul(*length),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
-use super::eval::{first_error, of_items};
-use super::expr::{IntoRagged, RaggedExpr};
+use super::eval::{first_error, joined, of_items};
+use super::expr::{Before, IntoRagged, RaggedExpr};
 use super::form::{
     Extent, Form, Joined, check_mask, content_shape, placed, shape_of, unlisted, unravelled,
 };
@@ -146,6 +146,10 @@ where
         Ok(kept.collect())
     }
 
+    fn knows_rows(&self) -> bool {
+        self.e.before() < Before::Rows
+    }
+
     fn form(&self, stretch: Stretch) -> Result<Form> {
         let extents = self.e.extents()?;
         let reduced = self.axes.mask(extents.len())?;
@@ -161,7 +165,8 @@ where
         let extents = self.e.extents()?;
         let reduced = self.axes.mask(extents.len())?;
         let plan = Plan::of(&extents, &reduced)?;
-        let joint = self.e.joint(stretch)?;
+        self.check_order(&extents, &reduced)?;
+        let joint = joined(&self.e, stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
         let depth = form.rank() - form.trailing.len();
@@ -236,6 +241,13 @@ where
     E: RaggedExpr,
     R: Reducer<E::Elem>,
 {
+    /// Refuses several axes of a reducer that depends on the order of the elements.
+    fn check_order(&self, extents: &[Extent], reduced: &[bool]) -> Result<()> {
+        let is_long = |&axis: &usize| reduced[axis] && extents[axis] != Extent::Fixed(1);
+        let axes: Vec<usize> = (0..extents.len()).filter(is_long).collect();
+        if R::COMMUTATIVE || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
+    }
+
     /// The form of the result, with the axes behind a merged one if there is one.
     pub(super) fn result(
         &self,

@@ -1,8 +1,8 @@
 //! Operations on rows one by one: their items in memory, and tasks of neighbouring rows.
 
 use super::deferred::RaggedCompute;
-use super::eval::first_error;
-use super::expr::RaggedExpr;
+use super::eval::{first_error, joined};
+use super::expr::{Before, RaggedExpr};
 use super::form::{Extent, Form, content_shape};
 use super::joint::Joint;
 use super::levels::levels_of;
@@ -91,6 +91,10 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         Ok(kinds)
     }
 
+    fn knows_rows(&self) -> bool {
+        self.e.before() < Before::Rows
+    }
+
     fn form(&self, stretch: Stretch) -> Result<Form> {
         let along = along(&self.e.extents()?, self.axis)?;
         let Joint { form, .. } = self.e.outline(stretch)?;
@@ -100,7 +104,7 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<P::Elem>>> {
         let along = along(&self.e.extents()?, self.axis)?;
         self.operation.check(self.axis)?;
-        let joint = self.e.joint(stretch)?;
+        let joint = joined(&self.e, stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
         let rank = content.shape()?.rank();

@@ -2,7 +2,7 @@
 
 use super::Stretch;
 use super::eval::at_path;
-use super::expr::RaggedExpr;
+use super::expr::{Before, RaggedExpr};
 use super::form::Extent;
 use super::joint::Joint;
 use super::leaves::Computed;
@@ -58,6 +58,10 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
 
     fn outline(&self, _stretch: Stretch) -> Result<Joint<'static>> {
         Ok(Joint::of(self.view.form()?))
+    }
+
+    fn before(&self) -> Before {
+        Before::Items
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {

@@ -9,6 +9,7 @@ use crate::expr::node::{StoredOnly, Tree};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Access, Apply, Expr, IntoOperands, Lazy, Leaf, Operands, Prepare, operands::Function, prepare,
+    prepare_all,
 };
 use crate::kernel::Stop;
 use crate::map::AddressMap;
@@ -206,7 +207,11 @@ impl<E: Expr> Expr for ZipStored<E> {
 impl<E: Expr> Prepare for ZipStored<E> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
         let computed = StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill };
-        kept.keep(self.result.get_or(|| Ok(computed.evaluate()?.into_storage()))?);
+        let result = self.result.get_or(|| {
+            prepare_all(&mut |visit| self.e.deferred(visit), kept)?;
+            Ok(computed.evaluate()?.into_storage())
+        })?;
+        kept.keep(result);
         Ok(())
     }
 }

@@ -4,12 +4,13 @@ use super::Kinds;
 use super::plan::Plan;
 use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
-use crate::memory::list;
+use crate::memory::{list, push};
 use crate::ragged::Ragged;
 use crate::ragged::Stretch;
-use crate::ragged::eval::{evaluate, of_items};
+use crate::ragged::eval::{evaluate_at, joined, of_items};
 use crate::ragged::expr::{IntoRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
+use crate::ragged::joint::Joint;
 use crate::tensor::{Tensor, inverse};
 use smallvec::SmallVec;
 
@@ -27,7 +28,12 @@ pub trait RaggedArguments<I: Inputs>: Send + Sync {
     fn extents(&self) -> Result<Vec<Vec<Extent>>>;
 
     #[doc(hidden)]
-    fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held>;
+    fn held<'k>(
+        &'k self,
+        orders: &[Order],
+        stretch: Stretch,
+        kept: &mut Vec<Joint<'k>>,
+    ) -> Result<Self::Held>;
 }
 
 /// The axes of an operand, in an order.
@@ -51,8 +57,16 @@ pub struct HeldOperand<T> {
 }
 
 impl<T: Copy + Send + Sync> HeldOperand<T> {
-    fn of<E: RaggedExpr<Elem = T>>(e: &E, order: &[usize], stretch: Stretch) -> Result<Self> {
-        let result = evaluate(e, stretch)?;
+    /// `kept` keeps what is computed for it, which others may read.
+    fn of<'k, E: RaggedExpr<Elem = T>>(
+        e: &'k E,
+        order: &[usize],
+        stretch: Stretch,
+        kept: &mut Vec<Joint<'k>>,
+    ) -> Result<Self> {
+        let joint = joined(e, stretch)?;
+        let result = evaluate_at(e, &joint)?;
+        push(kept, joint)?;
         if order.is_sorted() {
             return Ok(Self { form: result.form()?, elements: result.content.into_storage() });
         }
@@ -77,9 +91,14 @@ impl<E: RaggedExpr, const N: usize> RaggedArguments<[E::Elem; N]> for HeldExprs<
         self.0.iter().map(RaggedExpr::extents).collect()
     }
 
-    fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held> {
+    fn held<'k>(
+        &'k self,
+        orders: &[Order],
+        stretch: Stretch,
+        kept: &mut Vec<Joint<'k>>,
+    ) -> Result<Self::Held> {
         let each = self.0.iter().zip(orders);
-        let held = each.map(|(e, order)| HeldOperand::of(e, order, stretch));
+        let held = each.map(|(e, order)| HeldOperand::of(e, order, stretch, kept));
         let held = held.collect::<Result<SmallVec<[_; N]>>>()?;
         let found = held.len();
         held.into_inner().map_err(|_| Error::Rank { what: "operands", expected: N, found })
@@ -150,8 +169,8 @@ macro_rules! tuples {
                 Ok(vec![$(self.0.$k.extents()?),*])
             }
 
-            fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held> {
-                Ok(($(HeldOperand::of(&self.0.$k, &orders[$k], stretch)?,)*))
+            fn held<'k>(&'k self, orders: &[Order], stretch: Stretch, kept: &mut Vec<Joint<'k>>) -> Result<Self::Held> {
+                Ok(($(HeldOperand::of(&self.0.$k, &orders[$k], stretch, kept)?,)*))
             }
         }
 
@@ -162,8 +181,8 @@ macro_rules! tuples {
                 Ok(vec![$(self.0.$k.extents()?),*])
             }
 
-            fn held(&self, orders: &[Order], stretch: Stretch) -> Result<Self::Held> {
-                Ok([$(HeldOperand::of(&self.0.$k, &orders[$k], stretch)?),*])
+            fn held<'k>(&'k self, orders: &[Order], stretch: Stretch, kept: &mut Vec<Joint<'k>>) -> Result<Self::Held> {
+                Ok([$(HeldOperand::of(&self.0.$k, &orders[$k], stretch, kept)?),*])
             }
         }
 

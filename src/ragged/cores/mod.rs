@@ -329,7 +329,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         stretch: Stretch,
         accept: impl FnOnce(&Places) -> Result<()>,
     ) -> Result<(X::Held, Plan, Places)> {
-        let mut held = self.0.operands.held(&kinds.ranks.orders, stretch)?;
+        let mut kept = Vec::new();
+        let mut held = self.0.operands.held(&kinds.ranks.orders, stretch, &mut kept)?;
         let mut plan = Plan::new(&self.0, &held.forms()?, kinds, stretch)?;
         let places = Places::new(kinds, &plan)?;
         accept(&places)?;

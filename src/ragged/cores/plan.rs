@@ -171,11 +171,10 @@ impl Plan {
             for call in 0..count {
                 starts.push(all.len());
                 let own = shape(call);
-                let full = Shape::from(core(self.groups[call]));
-                let missing = full.rank() - own.rank();
+                let full = self.fits[self.groups[call]].present(operand);
                 for index in full.indexes()? {
                     let mut at = 0;
-                    for (&extent, &k) in own.iter().zip(&index[missing..]) {
+                    for (&extent, &k) in own.iter().zip(&index) {
                         at = at * extent + if extent == 1 { 0 } else { k };
                     }
                     push(&mut all, start(call) + at)?;

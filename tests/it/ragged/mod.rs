@@ -9,6 +9,7 @@ mod cores;
 mod elements;
 mod errors;
 mod expressions;
+mod faults;
 mod folds;
 mod forms;
 mod indexes;

@@ -1,0 +1,178 @@
+//! Cost, and what is computed when, where lengths or storage are out of the ordinary.
+
+use lensor::gufunc::Gufunc;
+use lensor::prelude::*;
+use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
+use lensor::reduce::Reducer;
+use lensor::storage::Duplicates;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Optional axes stand in any place; extents of 1 stretch beside them.
+#[test]
+fn cores_stretch_beside_axes_that_are_missing() {
+    let sum = |signature: &str| {
+        Gufunc::<[f64; 2], [f64; 1], _>::each(signature, |[a, _], [mut out]| {
+            out[0] = a.iter().sum::<f64>();
+        })
+        .unwrap()
+    };
+    let a = Tensor::from_nested([[1.0], [2.0]]).unwrap();
+    let b = Tensor::from(vec![0.0; 4]);
+    let f = sum("(m,n|1,p?),(n|1)->()");
+    assert_eq!(f.call((&a, &b)).item().unwrap(), 12.0);
+    assert_eq!(f.call_ragged((&a, &b)).eval().unwrap()[0].to_vec().unwrap(), [12.0]);
+    let a = Tensor::from_nested([[1.0, 2.0, 3.0, 4.0, 5.0]]).unwrap();
+    let f = sum("(n|1,m,p?),(n|1)->()");
+    assert_eq!(f.call((&a, &b)).item().unwrap(), 60.0);
+    assert_eq!(f.call_ragged((&a, &b)).eval().unwrap()[0].to_vec().unwrap(), [60.0]);
+}
+
+/// In time of the items: there would be 10^10 rows times places.
+#[test]
+fn one_long_row_does_not_cost_as_much_for_all() {
+    let mut lengths = vec![3_usize; 100_000];
+    lengths[7] = 100_000;
+    let offsets = Offsets::from_lengths(lengths.iter().copied()).unwrap();
+    let items = lengths.iter().sum::<usize>();
+    let r = Ragged::new([100_000], offsets, Tensor::full([items], 1_i64).unwrap()).unwrap();
+    let sums = r.sum(0).to_vec().unwrap();
+    assert_eq!((sums.len(), &sums[..4]), (100_000, &[100_000, 100_000, 100_000, 1][..]));
+}
+
+#[test]
+fn sparse_rows_are_not_read_one_by_one_in_silence() {
+    let coordinates =
+        || Tensor::from_coordinates([1_usize << 40], 0.0, &[[5]], vec![1.0], Duplicates::Refuse);
+    let offsets = Offsets::new(vec![0_u64, 1 << 40]).unwrap();
+    let r = Ragged::new([1], offsets, coordinates().unwrap()).unwrap();
+    let error = Error::WouldDensify { stored: 1, dense: 1 << 40 };
+    assert_eq!(r.sum(1).eval().unwrap_err(), error);
+    assert_eq!(r.view().flip(1).unwrap().sum(1).eval().unwrap_err(), error);
+    assert_eq!(r.view().flip(1).unwrap().get([0, 0]), Ok(0.0));
+}
+
+/// A deferred operation is computed once, wherever it stands in an evaluation.
+#[test]
+fn deferred_operands_are_computed_once() {
+    let reads = AtomicUsize::new(0);
+    let t = Tensor::from(vec![1_i64, 2]);
+    let counted = t.view().lazy().map(|x: i64| {
+        reads.fetch_add(1, Ordering::Relaxed);
+        x
+    });
+    let once = |run: &dyn Fn()| {
+        reads.store(0, Ordering::Relaxed);
+        run();
+        assert_eq!(reads.load(Ordering::Relaxed), 2);
+    };
+    let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![3]]).unwrap();
+    let d = counted.cumsum(0);
+    let column = d.view().insert_axis(1).unwrap();
+    once(&|| {
+        let sum = (&r * &column + &column).eval().unwrap();
+        assert_eq!(sum.to_string(), "[[2, 3], [12]]");
+    });
+    let add = Gufunc::<[i64; 2], [i64; 1], _>::each("(),()->()", |[a, b], [mut out]| {
+        out[0] = a[0] + b[0];
+    })
+    .unwrap();
+    once(&|| {
+        let twice = add.call_ragged((&column, &column)).deferred();
+        let fourfold = add.call_ragged((&twice, &twice)).deferred();
+        let [sum] = add.call_ragged((&fourfold, &r)).eval().unwrap();
+        assert_eq!(sum.to_string(), "[[5, 6], [15]]");
+    });
+    let entries = t.to_sparse(0).unwrap();
+    once(&|| {
+        let zipped = lensor::expr::zip_stored((&entries, &d), 0, |(a, b)| a * b);
+        assert_eq!((zipped + &d).to_vec().unwrap(), [2, 9]);
+    });
+    let minmax = Gufunc::<[i64; 1], [i64; 2], _>::each("(n)->(),()", |[a], [mut low, mut high]| {
+        low[0] = *a.iter().min().unwrap();
+        high[0] = *a.iter().max().unwrap();
+    })
+    .unwrap();
+    once(&|| {
+        let [low, _] = minmax.call([&d]).outputs();
+        assert_eq!((low - &d).to_vec().unwrap(), [0, -2]);
+    });
+}
+
+/// Nothing is computed for rows that do not align, or where there is nothing.
+#[test]
+fn what_is_not_needed_is_not_computed() {
+    let t = Tensor::from(vec![i64::MAX, 1]);
+    let overflows = t.sum(0);
+    let none = Ragged::from_nested(vec![Vec::<i64>::new()]).unwrap();
+    assert_eq!((&none + &overflows).eval().unwrap().to_string(), "[[]]");
+    let a = Ragged::from_nested(vec![vec![1_i64, 2]]).unwrap();
+    let b = Ragged::from_nested(vec![vec![i64::MAX, 1, 1]]).unwrap();
+    let error = (&a + b.cumsum(1)).eval().unwrap_err();
+    assert!(matches!(error, Error::RaggedOperands { .. }), "{error}");
+    assert!((&a + b.view().select((.., ..2)).unwrap().cumsum(1)).eval().is_err());
+}
+
+/// To explain and to print reads only what is shown.
+#[test]
+fn printing_computes_nothing() {
+    let never = |x: i64| -> i64 { panic!("{x} was read") };
+    let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![], vec![3]]).unwrap();
+    let row = Tensor::from(vec![1_i64, 2, 3]).insert_axis(1).unwrap();
+    let e = r.view().lazy().map(never).cumsum(1).sum(1);
+    assert!(e.to_string().contains("not computed yet"), "{e}");
+    let dense = (&r * row.view().lazy().map(never)).sum(1);
+    let text = dense.explain().unwrap().to_string();
+    assert!(text.contains("operand 2: evaluated first"), "{text}");
+
+    let constant = Tensor::constant([1_usize << 40], 7_u8).unwrap();
+    let views = Ragged::from_views([1], vec![0], vec![1 << 40], 1, constant).unwrap();
+    assert_eq!(views.to_string(), "[[7, 7, 7, .., 7, 7, 7]]");
+    let text = views.view().flip(1).unwrap().to_string();
+    assert_eq!(text, "[[7, 7, 7, .., 7, 7, 7]]");
+}
+
+#[test]
+fn rows_beside_huge_extents_are_refused() {
+    let huge = Tensor::constant([1_usize << 62], 1_u8).unwrap();
+    for rows in [4, 5] {
+        let r = Ragged::from_nested(vec![vec![1_u8]; rows]).unwrap();
+        let error = (&r + &huge).eval().unwrap_err();
+        assert!(matches!(error, Error::ShapeOverflow { .. }), "{error}");
+    }
+}
+
+/// The first element: it depends on the order.
+#[derive(Debug, Clone, Copy)]
+struct First;
+
+impl Reducer<i64> for First {
+    type State = i64;
+    type Out = i64;
+    const COMMUTATIVE: bool = false;
+
+    fn empty(&self) -> Option<i64> {
+        None
+    }
+
+    fn first(&self, x: i64) -> i64 {
+        x
+    }
+
+    fn step(&self, _state: &mut i64, _x: i64) {}
+
+    fn combine(&self, _state: &mut i64, _later: i64) {}
+
+    fn finish(&self, state: i64) -> i64 {
+        state
+    }
+}
+
+#[test]
+fn reducers_that_depend_on_the_order_take_one_axis() {
+    let t = Tensor::from_nested([[1_i64, 2], [3, 4]]).unwrap();
+    let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![3, 4]]).unwrap();
+    let error = Error::Order { axes: vec![0, 1] };
+    assert_eq!(t.fold([0, 1], First).eval().unwrap_err(), error);
+    assert_eq!(r.fold([0, 1], First).eval().unwrap_err(), error);
+    assert_eq!(r.fold(1, First).to_vec().unwrap(), [1, 3]);
+}
