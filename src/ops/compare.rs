@@ -146,7 +146,8 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
 fn all_of<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape, map: &AddressMap) -> Result<bool> {
     let mut all = true;
     for_each_block(e, shape, map, |_, _, block| {
-        all = block.iter().all(|&holds| holds);
+        // A loop that ends at the first would not be one of vector instructions.
+        all = block.iter().fold(true, |all, &holds| all & holds);
         if all { Ok(()) } else { Err(Stop::Done) }
     })?;
     Ok(all)
