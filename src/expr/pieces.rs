@@ -1,6 +1,6 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, IntoExpr, Lazy, check_copies, prepare};
+use super::{Expr, IntoExpr, Lazy, check_copies, prepare, room};
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, IntoNumbers, Mask, Select};
 use crate::shape::Shape;
@@ -9,6 +9,9 @@ use std::ops::Range;
 
 /// Indexes beside a whole axis that are taken at once at least: neighbours share cache lines.
 const FEW: usize = 16;
+
+/// Elements that are evaluated at once of storage in blocks, if it holds fewer.
+pub(crate) const FAR: usize = 1 << 20;
 
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
 /// one: a range an axis, up to the last axis that is not whole.
@@ -156,8 +159,8 @@ pub(crate) fn selectors_around(ranges: &[Range<usize>], axis: usize) -> Vec<Sele
 /// Evaluation in parts, for results that are not to be kept whole.
 ///
 /// Parts come one after another in row-major order, each computed by as many threads as pay off; memory is taken for
-/// one of them, and for the whole results of deferred operations among the operands. What lies in memory in
-/// row-major order is not copied.
+/// one of them, of operands in blocks for 2^20 elements or as many as they hold, up to 128 MiB, and for the whole results
+/// of deferred operations among the operands. What lies in memory in row-major order is not copied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be evaluated in parts",
     note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these can"
@@ -236,24 +239,43 @@ fn for_each_box<E: Expr, X: From<Error>>(
     let shape = e.shape()?;
     check_copies(e, shape.count()?)?;
     let _results = prepare(e)?;
-    let mut left = row_major(e);
+    if let Some(elements) = row_major(e) {
+        return for_each_part(&[], &shape, elements, most, &mut visit);
+    }
+    // A block of storage is loaded for each box that needs it.
+    let at_once = room(e, most.max(FAR)).unwrap_or(most);
+    for ranges in Boxes::new(shape.clone(), at_once) {
+        let piece = match ranges.len() {
+            0 => e.eval(),
+            _ => Lazy(e.0.by_ref())
+                .select(selectors(&ranges))?
+                .eval()
+                .map_err(|error| moved(error, &ranges)),
+        };
+        let piece = piece?;
+        for_each_part(&ranges, &box_shape(&shape, &ranges), piece.storage(), most, &mut visit)?;
+    }
+    Ok(())
+}
+
+/// Calls `visit` with boxes of at most `most` elements of a box, whose first axes begin where `outer` does.
+fn for_each_part<T, X>(
+    outer: &[Range<usize>],
+    shape: &Shape,
+    mut elements: &[T],
+    most: usize,
+    visit: &mut impl FnMut(&[Range<usize>], &[T]) -> Result<(), X>,
+) -> Result<(), X> {
     for mut ranges in Boxes::new(shape.clone(), most) {
         let cut = ranges.len();
         ranges.extend(shape[cut..].iter().map(|&extent| 0..extent));
         let count = ranges.iter().map(Range::len).product();
-        if let Some((piece, rest)) = left.and_then(|left| left.split_at_checked(count)) {
-            left = Some(rest);
-            visit(&ranges, piece)?;
-            continue;
+        let Some((piece, rest)) = elements.split_at_checked(count) else { break };
+        elements = rest;
+        for (range, outer) in ranges.iter_mut().zip(outer) {
+            *range = range.start + outer.start..range.end + outer.start;
         }
-        let piece = match cut {
-            0 => e.eval(),
-            _ => Lazy(e.0.by_ref())
-                .select(selectors(&ranges[..cut]))?
-                .eval()
-                .map_err(|error| moved(error, &ranges)),
-        };
-        visit(&ranges, piece?.storage())?;
+        visit(&ranges, piece)?;
     }
     Ok(())
 }

@@ -102,12 +102,12 @@ pub(crate) fn fill_chunks<T, I>(
 /// # Errors
 ///
 /// What `low` reports, otherwise what `high` does.
-pub(crate) fn fill_halves<T: Send>(
+pub(crate) fn fill_halves<T: Send, E: Send>(
     out: &mut [MaybeUninit<T>],
     at: usize,
-    low: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
-    high: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled> + Send,
-) -> Result<Filled> {
+    low: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E> + Send,
+    high: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E> + Send,
+) -> Result<Filled, E> {
     let (first, second) = out.split_at_mut(at);
     let (low, high) = join::join(
         || low(first).map(|proof| proof.check(first)),

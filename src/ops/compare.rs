@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
     Boxes, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, moved,
-    prepare, selectors, zip_with,
+    prepare, room, selectors, zip_with,
 };
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -128,7 +128,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     }
     check_copies(e, map.count())?;
     let _results = prepare(e)?;
-    let parts = Boxes::new(shape.clone(), PART);
+    let parts = Boxes::new(shape.clone(), room(e, PART).unwrap_or(PART));
     if parts.count_left() <= 1 {
         return all_of(e, shape, &map);
     }

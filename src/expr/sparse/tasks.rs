@@ -6,9 +6,10 @@ use super::shared::{Pair, Shared};
 use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
-use crate::kernel::{self, GRAIN, PARALLEL, Slots, Stop, fill_slots};
+use crate::kernel::{self, Filled, GRAIN, PARALLEL, Slots, Stop, fill_halves, fill_slots};
 use crate::memory::{append, list, try_with_capacity};
 use itertools::Itertools;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// Positions that are evaluated.
@@ -89,7 +90,7 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     }
     let mut full = lists.iter().filter(|list| !list.is_empty());
     if let (Some(only), None) = (full.next(), full.next()) {
-        return alone(worker, lists, only.len(), positions);
+        return alone(worker, lists, only, (size, positions));
     }
     if total <= size {
         return merged(worker, lists, &whole(lists), positions);
@@ -109,26 +110,80 @@ pub(super) fn entries<T: Copy + Send + Sync>(
     Ok((positions?, values?))
 }
 
-/// All positions of the only list that has any, `count` of them, and the elements there.
-fn alone<T: Copy>(
+/// All positions of the only list that has any, and the elements there.
+fn alone<T: Copy + Send + Sync>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
-    count: usize,
-    wanted: Where<'_>,
+    only: &[usize],
+    (size, wanted): (usize, Where<'_>),
 ) -> Result<Entries<T>, Stop> {
+    let count = only.len();
+    if count > size {
+        let (positions, values) = kernel::join(
+            || collect(count, |out| copied(only, out, size)),
+            || collect(count, |out| filled(worker, lists, 0..count, (size, wanted), out)),
+        );
+        return Ok((positions?, values?));
+    }
     let mut positions = try_with_capacity(count)?;
-    let write = |slots: &mut Slots<'_, T>| {
-        let mut blocks = Blocks::new(lists, &whole(lists), wanted);
-        while let Some(block) = blocks.next_block() {
-            worker.bind_stored(&block, &mut 0)?;
-            slots.extend_from(worker.bound(), block.positions.len())?;
-            // They were just read.
-            append(&mut positions, block.positions)?;
-        }
-        Ok(())
-    };
-    let values = collect::<_, Stop>(count, |out| fill_slots(out, write))?;
+    let values = collect::<_, Stop>(count, |out| {
+        fill_slots(out, |slots| {
+            fill(worker, lists, (&whole(lists), wanted), slots, |block| {
+                append(&mut positions, block)
+            })
+        })
+    })?;
     Ok((positions, values))
+}
+
+/// Copies positions, in tasks of so many.
+fn copied(from: &[usize], out: &mut [MaybeUninit<usize>], size: usize) -> Result<Filled> {
+    if from.len() <= size {
+        return kernel::copy(from, out);
+    }
+    let (low, high) = from.split_at(from.len() / 2);
+    let at = low.len();
+    fill_halves(out, at, |out| copied(low, out, size), |out| copied(high, out, size))
+}
+
+/// Computes the elements at some positions of the only list that has any, in tasks of so many.
+fn filled<T: Copy + Send + Sync>(
+    worker: &mut Worker<'_, T>,
+    lists: &[Positions<'_>],
+    part: Range<usize>,
+    (size, wanted): (usize, Where<'_>),
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled, Stop> {
+    if part.len() <= size {
+        let of = |list: &Positions<'_>| if list.is_empty() { 0..0 } else { part.clone() };
+        let parts = list(lists.iter().map(of))?;
+        return fill_slots(out, |slots| fill(worker, lists, (&parts, wanted), slots, |_| Ok(())));
+    }
+    let (at, mut other) = (part.len() / 2, worker.fork());
+    let (low, high) = (part.start..part.start + at, part.start + at..part.end);
+    fill_halves(
+        out,
+        at,
+        |out| filled(worker, lists, low, (size, wanted), out),
+        |out| filled(&mut other, lists, high, (size, wanted), out),
+    )
+}
+
+/// Computes the elements of parts of lists, block by block; `visit` is called with the positions, which were just read.
+fn fill<T: Copy>(
+    worker: &mut Worker<'_, T>,
+    lists: &[Positions<'_>],
+    (parts, wanted): (&[Range<usize>], Where<'_>),
+    slots: &mut Slots<'_, T>,
+    mut visit: impl FnMut(&[usize]) -> Result<()>,
+) -> Result<(), Stop> {
+    let mut blocks = Blocks::new(lists, parts, wanted);
+    while let Some(block) = blocks.next_block() {
+        worker.bind_stored(&block, &mut 0)?;
+        slots.extend_from(worker.bound(), block.positions.len())?;
+        visit(block.positions)?;
+    }
+    Ok(())
 }
 
 /// One slice after another.

@@ -102,15 +102,16 @@ impl Indexes<'_> {
         Ok(axes)
     }
 
-    /// Calls `visit` with row-major positions in `of`, a part of the list after another.
+    /// Calls `visit` with row-major positions in `of`, a part of at most `most` indexes of the list after another.
     pub(super) fn for_each_part(
         &self,
         of: &Shape,
+        most: usize,
         mut visit: impl FnMut(Vec<usize>) -> Result<()>,
     ) -> Result<()> {
         let shape = self.shape(of.rank())?;
         let axes = self.axes(of.rank(), &shape)?;
-        for ranges in Boxes::new(shape.clone(), PIECE) {
+        for ranges in Boxes::new(shape.clone(), most) {
             let count = ranges.iter().map(ExactSizeIterator::len).product::<usize>();
             let count = count * shape[ranges.len()..].iter().product::<usize>();
             let mut digits = try_with_capacity(of.rank())?;
@@ -150,7 +151,7 @@ impl Indexes<'_> {
         let mut all = Vec::new();
         try_reserve_exact(&mut all, count)?;
         let _results_of_leaves = prepared(&mut |visit| self.deferred(visit))?;
-        self.for_each_part(of, |part| {
+        self.for_each_part(of, PIECE, |part| {
             all.extend(part);
             Ok(())
         })?;

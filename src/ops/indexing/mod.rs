@@ -108,12 +108,22 @@ pub trait Indexing: IntoExpr + Sized {
         let mask = mask.stretched(&shape)?;
         let _results = prepare(&e.0)?;
         let source = Source::new(&e)?;
-        let mut found = Vec::new();
+        let (mut found, mut waiting) = (Vec::new(), Vec::new());
+        let mut read = |positions: &[usize]| {
+            let read = source.read(positions, |elements| append(&mut found, elements));
+            read.map_err(|error| of_part(error, |place| shape.unravel(positions[place])))
+        };
         for_each_true(&mask, &shape, |positions| {
-            source
-                .read(positions, |elements| append(&mut found, elements))
-                .map_err(|error| of_part(error, |place| shape.unravel(positions[place])))
+            if source.at_once() <= positions.len() && waiting.is_empty() {
+                return read(positions);
+            }
+            append(&mut waiting, positions)?;
+            if waiting.len() >= source.at_once() {
+                read(&std::mem::take(&mut waiting))?;
+            }
+            Ok(())
         })?;
+        read(&waiting)?;
         Ok(Tensor::from(found))
     }
 

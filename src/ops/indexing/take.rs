@@ -4,7 +4,7 @@ use super::{Indexes, PIECE};
 use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, row_major};
+use crate::expr::{Explanation, Expr, FAR, Lazy, Prepare, bytes_read, room, row_major};
 use crate::kernel::{self, Filled};
 use crate::memory::{owned, refill};
 use crate::shape::{Index, Shape};
@@ -43,7 +43,7 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         let source = Source::new(&self.operand)?;
         kernel::fill_slots(out, |slots| {
             let mut start = 0;
-            self.indexes.for_each_part(&of, |positions| {
+            self.indexes.for_each_part(&of, source.at_once().max(PIECE), |positions| {
                 let read = source.read(&positions, |elements| {
                     slots.put(elements);
                     Ok(())
@@ -58,15 +58,16 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
     fn explain(&self) -> Result<Explanation> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);
         let element = std::any::type_name::<E::Elem>();
-        let (count, part) = (shape.count()?, shape.count()?.min(PIECE));
+        let (count, most) = (shape.count()?, Source::new(&self.operand)?.at_once().max(PIECE));
         let written = count.saturating_mul(size_of::<E::Elem>());
         let indexes = count.saturating_mul(of.rank()).saturating_mul(size_of::<usize>());
         let read = written.min(bytes_read(&self.operand.0)).saturating_add(indexes);
         let direct = row_major(&self.operand).is_some();
-        let threads = if direct || part < kernel::PARALLEL { 1 } else { kernel::threads() };
+        let threads =
+            if direct || count.min(most) < kernel::PARALLEL { 1 } else { kernel::threads() };
         let how = if direct { "read where it lies" } else { "evaluated at each part of the list" };
         let lines = [
-            format!("list: {count} indexes, at most {PIECE} of them at once"),
+            format!("list: {count} indexes, at most {most} of them at once"),
             format!("operand: {how}"),
         ];
         let what = format!("elements of {element} {of:?} at a list of indexes, to {shape:?}");
@@ -77,7 +78,8 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 /// Elements to be read at positions: where they lie, or of a view of the operand, in which these are a list along one axis.
 pub(super) enum Source<'a, E: Expr + 'a> {
     InMemory(&'a [E::Elem]),
-    Evaluated(Lazy<E::Ref<'a>>),
+    /// As one axis, and how many of its elements are evaluated at once.
+    Evaluated(Lazy<E::Ref<'a>>, usize),
 }
 
 impl<'a, E: Expr + 'a> Source<'a, E> {
@@ -86,9 +88,19 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
             Some(elements) => Self::InMemory(elements),
             None => {
                 let count = operand.shape()?.count()?;
-                Self::Evaluated(Lazy(operand.0.by_ref()).reshape([count])?)
+                // A block of storage is loaded for each part of a list that needs it.
+                let at_once = room(operand, FAR).unwrap_or(PIECE);
+                Self::Evaluated(Lazy(operand.0.by_ref()).reshape([count])?, at_once)
             }
         })
+    }
+
+    /// Elements that are best read together.
+    pub(super) fn at_once(&self) -> usize {
+        match self {
+            Self::InMemory(_) => 0,
+            Self::Evaluated(_, at_once) => *at_once,
+        }
     }
 
     /// Calls `visit` with the elements at row-major positions within the operand, one part of them after another.
@@ -105,7 +117,7 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
                     visit(&some)
                 })
             }
-            Self::Evaluated(flat) => {
+            Self::Evaluated(flat, _) => {
                 let at = owned(positions.into())?;
                 visit(Lazy(flat.0.by_ref()).select((at,))?.eval()?.storage())
             }

@@ -74,6 +74,55 @@ fn volumes_are_loaded_about_once() {
     }
 }
 
+/// What is done piece by piece loads whole layers of blocks at once.
+#[test]
+fn pieces_are_as_long_as_layers_of_blocks() {
+    let shape = [1024, 8192];
+    let tensor = |held: usize| {
+        let chunked = Chunked::new(BlockMemory::new(shape, [256, 256], 1_i64).unwrap()).unwrap();
+        Tensor::new(shape, chunked.with_blocks(held)).unwrap()
+    };
+    type Run<'r> = (&'r str, &'r (dyn Fn(&Tensor<Chunked<BlockMemory<i64>>>) + Sync));
+    let runs: [Run<'_>; 9] = [
+        ("nonzero", &|t| assert_eq!(t.nonzero().unwrap().shape(), [1024 * 8192, 2])),
+        ("extract", &|t| assert_eq!(t.extract(t.greater(0)).unwrap().len(), 1024 * 8192)),
+        ("take_at", &|t| {
+            let numbers = Tensor::from_fn([200_000], |k| k * 7919 % (1024 * 8192)).unwrap();
+            let taken = t.take_at((&numbers / 8192, &numbers % 8192));
+            assert!(taken.to_vec().unwrap().iter().all(|&x| x == 1));
+        }),
+        ("histogram", &|t| {
+            let bins = lensor::lanes::Uniform::new(0.0, 2.0, 2);
+            assert_eq!(t.histogram(bins.unwrap()).to_vec().unwrap(), [0, 1024 * 8192]);
+        }),
+        ("comparison", &|t| assert_eq!(t.try_equal(t), Ok(true))),
+        ("close", &|t| assert_eq!((t * 2).try_equal(t + 1), Ok(true))),
+        ("pieces", &|t| {
+            t.for_each_piece(1000, |piece| match piece.len() {
+                1..=1000 => Ok::<(), Error>(()),
+                len => panic!("{len}"),
+            })
+            .unwrap();
+        }),
+        ("npy", &|t| lensor::interop::npy::write(&mut std::io::sink(), t).unwrap()),
+        ("iteration", &|t| assert!(t.try_iter().all(|x| x == Ok(1)))),
+    ];
+    for (name, run) in runs {
+        for held in [2, 40] {
+            let t = tensor(held);
+            pool(1).install(|| run(&t));
+            let found = t.storage().stats().loads as f64 / (4 * 32) as f64;
+            let most = match (held, name) {
+                (2, _) => 5.0,
+                // The mask and what it selects from, one behind the other.
+                (_, "extract") => 2.5,
+                _ => 1.0,
+            };
+            assert!(found <= most, "{name}, {held} held: {found}");
+        }
+    }
+}
+
 /// A layer of blocks that no window holds is read in as few as can be.
 #[test]
 fn layers_that_are_too_large_are_loaded_a_few_times() {
