@@ -1,8 +1,9 @@
 //! Chunks as blocks.
 
-use super::frame;
+use super::codecs::{Codecs, natural};
 use super::metadata::{Described, check_size};
 use super::options::{Options, Progress};
+use super::shards::{ChunkIndex, Shards};
 use super::share::{elements, is_raw};
 use super::{FORMAT, malformed};
 use crate::dtype::FileElement;
@@ -10,15 +11,10 @@ use crate::error::{Error, Result, StorageError};
 use crate::memory::push;
 use crate::shape::Shape;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut};
-use ::zarrs::array::{
-    Array, ArrayBytes, ArrayError, ArrayShardedExt, ArrayShardedReadableExt,
-    ArrayShardedReadableExtCache, ArrayToBytesCodecTraits, CodecError, CodecOptions, ElementOwned,
-};
+use ::zarrs::array::{Array, ArrayError, ArrayShardedExt, CodecOptions, ElementOwned};
 use ::zarrs::storage::{Bytes, ReadableStorageTraits, ReadableWritableStorageTraits};
 use bytemuck::CheckedBitPattern;
 use serde_json::{Map, Value};
-use smallvec::SmallVec;
-use std::borrow::Cow;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
@@ -30,23 +26,16 @@ impl<T: FileElement + ElementOwned + CheckedBitPattern> ZarrElement for T {}
 /// Largest chunk or shard, in bytes: codecs take none that is larger.
 const LIMIT_BYTES: u64 = 1 << 32;
 
-/// What frames may claim beyond twice their chunk.
-const FRAME_BYTES: u64 = 1 << 16;
-
-/// Numbers of a chunk, as zarrs counts.
-type ChunkIndex = SmallVec<[u64; 4]>;
-
 /// The chunks of an array in a store `S`.
 pub struct Chunks<T, S: ?Sized> {
     array: Array<S>,
     described: Described,
     /// Extents of what is read or written at once.
     block: Vec<usize>,
-    /// The indexes of shards whose chunks are read.
-    shards: Option<ArrayShardedReadableExtCache>,
+    codecs: Codecs,
+    /// Shards whose chunks are read.
+    shards: Option<Shards>,
     fill: T,
-    /// Bytes of checksums behind them, if what is stored of a chunk are frames of Zstandard.
-    frames: Option<usize>,
     /// Whether chunks are stored as they are in memory.
     raw: bool,
     progress: Option<Arc<Progress>>,
@@ -89,17 +78,13 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let array = Array::open(store, path).map_err(|error| malformed(Some(path), error))?;
         let mut chunks = Self::new(array, path)?;
         if chunks.array.is_sharded() {
-            let inner = chunks.array.effective_subchunk_shape();
-            let inner =
-                inner.ok_or_else(|| malformed(Some(path), "its shards are of no one shape"))?;
-            let inner: Vec<usize> = inner.iter().map(|extent| extent.get() as usize).collect();
-            let whole = chunks.described.chunks.iter().zip(&inner).all(|(a, b)| a % b == 0);
-            if inner.len() != chunks.block.len() || !whole {
-                let block = inner;
-                return Err(Error::Blocks { extents: chunks.block, block });
-            }
-            chunks.block = inner;
-            chunks.shards = Some(ArrayShardedReadableExtCache::new(&chunks.array));
+            let shards = Shards::of(&chunks.array, path, &chunks.block, size_of::<T>())?;
+            chunks.block = shards.inner.clone();
+            chunks.shards = Some(shards);
+        }
+        let codecs = chunks.shards.as_ref().map_or(&chunks.codecs, |shards| &shards.codecs);
+        if codecs.are_shards() {
+            return Err(malformed(Some(path), "its shards hold shards"));
         }
         Ok(chunks)
     }
@@ -108,7 +93,6 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         let metadata = serde_json::to_value(array.metadata());
         let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
         let described = Described::new(path, &metadata)?;
-        let frames = frames(&metadata);
         let raw = is_raw::<T>(&metadata);
         if T::validate_data_type(array.data_type()).is_err() {
             let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
@@ -123,10 +107,13 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
             fill.ok_or_else(|| malformed(Some(path), "its fill value is none of its type"))?;
         let block = described.chunks.clone();
         let bytes = block.iter().try_fold(size_of::<T>(), |all, side| all.checked_mul(*side));
-        if bytes.is_none_or(|bytes| bytes as u64 > LIMIT_BYTES) {
+        let Some(bytes) = bytes.filter(|bytes| *bytes as u64 <= LIMIT_BYTES) else {
             return Err(Error::Blocks { extents: described.shape.to_vec(), block });
-        }
-        Ok(Self { array, described, block, shards: None, fill, frames, raw, progress: None })
+        };
+        let shape = natural(block.iter().copied());
+        let codecs = Codecs::new(&array, &[], &array.codecs(), shape, bytes as u64);
+        let codecs = codecs.map_err(|error| malformed(Some(path), error))?;
+        Ok(Self { array, described, block, codecs, shards: None, fill, raw, progress: None })
     }
 
     /// The fill value: what chunks that are missing hold.
@@ -154,44 +141,16 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         Ok(missing)
     }
 
-    /// Refuses frames, with so many bytes behind them, that say they become more than their chunk.
-    fn check_frames(&self, encoded: &[u8], behind: usize) -> Result<(), ArrayError> {
-        let encoded = &encoded[..encoded.len().saturating_sub(behind)];
-        let bytes = self.block.iter().product::<usize>() * size_of::<T>();
-        match frame::bound(encoded) {
-            // Checksums and filters add a little.
-            Some(claimed) if claimed <= 2 * bytes as u64 + FRAME_BYTES => Ok(()),
-            Some(claimed) => {
-                let text = format!("its frames claim {claimed} bytes for a chunk of {bytes}");
-                Err(ArrayError::Other(text))
-            }
-            None => Err(ArrayError::Other("it is no sequence of frames".into())),
-        }
-    }
-
     /// The decoded bytes of a chunk, if it is in the store.
     fn bytes(&self, at: &[u64]) -> Result<Option<Bytes>, ArrayError> {
-        let once = CodecOptions::default().with_concurrent_target(1);
-        let decoded: Option<ArrayBytes<'_>> = match &self.shards {
-            Some(cache) => Some(self.array.retrieve_subchunk_opt(cache, at, &once)?),
-            None => {
-                let Some(encoded) = self.array.storage().get(&self.array.chunk_key(at))? else {
-                    return Ok(None);
-                };
-                if self.raw {
-                    return Ok(Some(encoded));
-                }
-                if let Some(behind) = self.frames {
-                    self.check_frames(&encoded, behind)?;
-                }
-                let (codecs, shape) = (self.array.codecs(), self.array.chunk_shape(at)?);
-                let (dtype, fill) = (self.array.data_type(), self.array.fill_value());
-                let encoded = Cow::Owned(encoded.into());
-                Some(codecs.decode(encoded, &shape, dtype, fill, &once)?)
-            }
+        let (codecs, encoded) = match &self.shards {
+            Some(shards) => (&shards.codecs, shards.get(&self.array, at)?),
+            None => (&self.codecs, self.array.storage().get(&self.array.chunk_key(at))?),
         };
-        let bytes = decoded.map(|decoded| decoded.into_fixed()).transpose();
-        Ok(bytes.map_err(CodecError::from)?.map(|bytes| Bytes::from(bytes.into_owned())))
+        match encoded {
+            Some(encoded) if !self.raw => codecs.decode(&self.array, encoded).map(Some),
+            as_it_is => Ok(as_it_is),
+        }
     }
 
     fn failed(&self, index: &[usize], error: ArrayError) -> StorageError {
@@ -269,19 +228,6 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Blocks
         }
         Ok(())
     }
-}
-
-/// Bytes of the checksums that are stored behind frames of Zstandard, if that is the codec below them.
-fn frames(metadata: &Value) -> Option<usize> {
-    const CHECKSUM_BYTES: usize = 4;
-    let is = |codec: &Value, name: &str| {
-        [codec, &codec["name"], &codec["id"]].into_iter().any(|own| own == name)
-    };
-    // Those of version 3, of which the last is applied last, or that of version 2.
-    let compressor = std::slice::from_ref(&metadata["compressor"]);
-    let codecs = metadata["codecs"].as_array().map_or(compressor, Vec::as_slice);
-    let below = codecs.iter().rposition(|codec| !is(codec, "crc32c"))?;
-    is(&codecs[below], "zstd").then(|| (codecs.len() - 1 - below) * CHECKSUM_BYTES)
 }
 
 fn numbers(index: &[usize]) -> ChunkIndex {

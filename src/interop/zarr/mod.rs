@@ -9,13 +9,15 @@
 //! | [`list`], [`list_in`] | names, types and shapes of the arrays of a group; no chunk is read |
 //!
 //! Version 3 is read and written, and version 2 read, as far as [`zarrs`] does with the codecs `bytes`, `transpose`, `gzip`,
-//! `zlib`, `zstd`, `crc32c` and `sharding_indexed`. Of an array in shards, the chunks inside are what is read. A chunk
-//! that is missing is the fill value, and takes no memory. Chunks are decoded to memory, each once as long as
-//! the cache of [`Chunked`] keeps it; what is stored as it is in memory is shared with the store, if that has it there.
+//! `zlib`, `zstd`, `crc32c` and `sharding_indexed`. Of an array in shards, the chunks inside are what is read; shards that
+//! hold shards, or are packed as a whole, are refused. A chunk that is missing, in a shard or with it, is the fill value,
+//! and takes no memory. Chunks are decoded to memory, each once as long as the cache of [`Chunked`] keeps it; what is stored
+//! as it is in memory is shared with the store, if that has it there.
 //!
-//! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, and frames of Zstandard that become more than
-//! their chunk are refused, whether they say so or not, also below checksums. What gzip inflates to, and what is inside
-//! shards or other codecs, zarrs believes: arrays of strangers that use those can ask for much memory.
+//! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, indexes of shards lead nowhere but into them,
+//! and frames of Zstandard that become more than their chunk are refused, whether they say so or not and below whatever
+//! codecs they are. What gzip inflates to zarrs believes, and what other codecs do that features of its own add: arrays of
+//! strangers that use those can ask for much memory.
 //!
 //! ```
 //! use lensor::interop::zarr::{self, Options};
@@ -33,12 +35,14 @@
 //! ```
 
 mod chunks;
+mod codecs;
 mod frame;
 mod list;
 #[cfg(feature = "mmap")]
 mod map;
 mod metadata;
 mod options;
+mod shards;
 mod share;
 
 pub use ::zarrs;

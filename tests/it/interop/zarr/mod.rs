@@ -1,13 +1,13 @@
 //! Zarr arrays by zarr-python and ours: every codec, shards, missing chunks, groups; from disk to disk.
 
 mod shared;
+mod strangers;
 
 use crate::support::{Random, test_name};
 use lensor::arbitrary::Viewed;
 use lensor::dtype::{ByteOrder, DType, DTypeVisitor, FileElement};
 use lensor::interop::npy;
 use lensor::interop::zarr::zarrs::storage::store::MemoryStore;
-use lensor::interop::zarr::zarrs::storage::{StoreKey, WritableStorageTraits};
 use lensor::interop::zarr::{self, Options, ZarrElement};
 use lensor::prelude::*;
 use lensor::storage::Progression;
@@ -276,75 +276,6 @@ fn killed_writes_say_what_is_missing() {
             Err(error) => assert!(error.to_string().contains("chunk ["), "{error}"),
         }
     }
-}
-
-/// Metadata of one array, and its only chunk.
-fn stranger(metadata: &str, chunk: &[u8]) -> Result<zarr::Array<f64, MemoryStore>, Error> {
-    let store = Arc::new(MemoryStore::new());
-    let set = |key: &str, value: &[u8]| {
-        store.set(&StoreKey::new(key).unwrap(), value.to_vec().into()).unwrap();
-    };
-    set("zarr.json", metadata.as_bytes());
-    set("c/0", chunk);
-    zarr::open_in(store, "/")
-}
-
-fn metadata(shape: &str, chunks: &str, codecs: &str) -> String {
-    format!(
-        r#"{{"zarr_format":3,"node_type":"array","shape":{shape},"data_type":"float64",
-        "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":{chunks}}}}},
-        "chunk_key_encoding":{{"name":"default"}},"fill_value":0.0,"codecs":[{codecs}]}}"#
-    )
-}
-
-/// What small files could ask for much memory with, or make zarrs panic.
-#[test]
-fn strangers_are_refused() {
-    const BYTES: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
-    let shards = |inner: &str| {
-        format!(
-            r#"{{"name":"sharding_indexed","configuration":{{"chunk_shape":{inner},"codecs":[{BYTES}],
-            "index_codecs":[{BYTES}],"index_location":"end"}}}}"#
-        )
-    };
-    for (shape, chunks, inner) in
-        [("[4,4]", "[4,4]", "[2]"), ("[4]", "[4]", "[3]"), ("[4]", "[4]", "[2,2]")]
-    {
-        let error = stranger(&metadata(shape, chunks, &shards(inner)), &[]).unwrap_err();
-        assert!(matches!(error, Error::Blocks { .. } | Error::Malformed { .. }), "{error}");
-    }
-    let huge = 1_u64 << 40;
-    for codecs in [BYTES.to_string(), shards(&format!("[{huge}]"))] {
-        let error = stranger(&metadata("[1]", &format!("[{huge}]"), &codecs), &[]).unwrap_err();
-        assert!(matches!(error, Error::Blocks { .. }), "{error}");
-    }
-    let zstd =
-        format!(r#"{BYTES},{{"name":"zstd","configuration":{{"level":1,"checksum":false}}}}"#);
-    let summed = format!(r#"{zstd},{{"name":"crc32c"}}"#);
-    let refused = |frames: &[u8]| {
-        let sum = [0; 4];
-        let [alone, summed] =
-            [(&zstd, frames), (&summed, &[frames, &sum].concat())].map(|(codecs, stored)| {
-                let t = stranger(&metadata("[4]", "[4]", codecs), stored).unwrap();
-                t.to_vec().unwrap_err().to_string()
-            });
-        assert_eq!(alone, summed);
-        alone
-    };
-    // A frame of one segment that claims 2^50 bytes, also behind one that is skipped; and 10,000 blocks of 128 KiB, each
-    // of one byte, without a claim.
-    let large =
-        [&[0x28, 0xb5, 0x2f, 0xfd, 0xe0][..], &(1_u64 << 50).to_le_bytes(), &[1, 0, 0]].concat();
-    let skipped = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
-    for frames in [large.clone(), [&skipped[..], &large].concat()] {
-        let error = refused(&frames);
-        assert!(error.contains("claim 1125899906842624 bytes for a chunk of 32"), "{error}");
-    }
-    let block = |last: u8| [2 | last, 0, 0x10, 7];
-    let blocks = [[block(0); 9_999].concat(), block(1).to_vec()].concat();
-    let error = refused(&[&[0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3], &blocks[..]].concat());
-    assert!(error.contains("claim 1310720000 bytes for a chunk of 32"), "{error}");
-    assert!(refused(b"none of this").contains("it is no sequence of frames"));
 }
 
 #[cfg(unix)]

@@ -1,0 +1,97 @@
+//! What was done to the elements of a chunk, undone one codec after another.
+
+use super::frame;
+use ::zarrs::array::codec::{ShardingCodec, ZstdCodec};
+use ::zarrs::array::{
+    Array, ArrayError, ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, BytesRepresentation,
+    BytesToBytesCodecTraits, CodecChain, CodecError, CodecOptions,
+};
+use ::zarrs::storage::Bytes;
+use std::borrow::Cow;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// What frames may claim beyond twice their chunk.
+const FRAME_BYTES: u64 = 1 << 16;
+
+/// The codecs of chunks, as zarrs found them: it orders them by their kind and passes over some that it does not know.
+pub(super) struct Codecs {
+    /// What makes bytes of elements.
+    chain: CodecChain,
+    /// What packs bytes, each with what it was given.
+    packing: Vec<(Arc<dyn BytesToBytesCodecTraits>, BytesRepresentation)>,
+    /// Extents of a chunk.
+    shape: Vec<NonZeroU64>,
+    /// Bytes of a chunk in memory.
+    bytes: u64,
+}
+
+impl Codecs {
+    /// Those of chunks of a shape, inside a shard below what is done to the shard.
+    pub(super) fn new<S: ?Sized>(
+        array: &Array<S>,
+        around: &[Arc<dyn ArrayToArrayCodecTraits>],
+        inside: &CodecChain,
+        shape: Vec<NonZeroU64>,
+        bytes: u64,
+    ) -> Result<Self, CodecError> {
+        let arrays = [around, inside.array_to_array_codecs()].concat();
+        let chain = CodecChain::new(arrays, inside.array_to_bytes_codec().clone(), Vec::new());
+        let (dtype, fill) = (array.data_type(), array.fill_value());
+        let mut size = chain.encoded_representation(&shape, dtype, fill)?;
+        let mut packing = Vec::new();
+        for codec in inside.bytes_to_bytes_codecs() {
+            let next = codec.encoded_representation(&size);
+            packing.push((codec.clone(), std::mem::replace(&mut size, next)));
+        }
+        Ok(Self { chain, packing, shape, bytes })
+    }
+
+    /// Whether bytes are made of elements in shards, whose chunks zarrs decodes without anybody looking at them.
+    pub(super) fn are_shards(&self) -> bool {
+        self.chain.array_to_bytes_codec().as_any().is::<ShardingCodec>()
+    }
+
+    /// The bytes of the elements of a chunk.
+    pub(super) fn decode<S: ?Sized>(
+        &self,
+        array: &Array<S>,
+        encoded: Bytes,
+    ) -> Result<Bytes, ArrayError> {
+        let once = once();
+        let mut bytes = Cow::Owned(encoded.into());
+        for (codec, size) in self.packing.iter().rev() {
+            if codec.as_any().is::<ZstdCodec>() {
+                self.check_frames(&bytes)?;
+            }
+            bytes = codec.decode(bytes, size, &once)?;
+        }
+        let (dtype, fill) = (array.data_type(), array.fill_value());
+        let decoded = self.chain.decode(bytes, &self.shape, dtype, fill, &once)?;
+        Ok(decoded.into_fixed()?.into_owned().into())
+    }
+
+    /// Refuses frames that say they become more than their chunk.
+    fn check_frames(&self, encoded: &[u8]) -> Result<(), ArrayError> {
+        let bytes = self.bytes;
+        match frame::bound(encoded) {
+            // Checksums and filters add a little.
+            Some(claimed) if claimed <= 2 * bytes + FRAME_BYTES => Ok(()),
+            Some(claimed) => {
+                let text = format!("its frames claim {claimed} bytes for a chunk of {bytes}");
+                Err(ArrayError::Other(text))
+            }
+            None => Err(ArrayError::Other("it is no sequence of frames".into())),
+        }
+    }
+}
+
+/// Decodes by this thread alone: chunks are what threads share.
+pub(super) fn once() -> CodecOptions {
+    CodecOptions::default().with_concurrent_target(1)
+}
+
+/// Extents that are not 0, as zarrs has them.
+pub(super) fn natural(extents: impl IntoIterator<Item = usize>) -> Vec<NonZeroU64> {
+    extents.into_iter().filter_map(|extent| NonZeroU64::new(extent as u64)).collect()
+}
