@@ -37,20 +37,31 @@ pub(super) fn open_with<T>(
 /// Writes a file as [`replace`] does. What is no regular file, such as a pipe or a terminal, has no place to take
 /// and is written as it is.
 pub(super) fn save(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
-    replace(path, || File::create(path), write)
+    save_in(path, true, write)
+}
+
+/// As [`save`], with the folder brought to disk or not: if not, and the system stops, the old file may be there.
+pub(super) fn save_in(
+    path: &Path,
+    folder: bool,
+    write: impl FnOnce(&File) -> Result<()>,
+) -> Result<()> {
+    replace(path, folder, || File::create(path), write)
 }
 
 /// Makes a file that takes the place of one of the same name once it is whole: until then, and if there is an
-/// error or a panic, the old one stays as it is and nothing else stays. `other` opens what is no regular file.
+/// error or a panic, the old one stays as it is and nothing else stays. Its folder is brought to disk or not. `other`
+/// opens what is no regular file.
 ///
 /// A symbolic link goes on leading to the file. Maps of the old file keep what they show.
 pub(super) fn replace<T>(
     path: &Path,
+    folder: bool,
     other: impl FnOnce() -> io::Result<File>,
     make: impl FnOnce(&File) -> Result<T>,
 ) -> Result<T> {
     let made = match Place::of(path) {
-        Ok(Some(place)) => place.put(make),
+        Ok(Some(place)) => place.put(make, folder),
         Ok(None) => other().map_err(Error::from).and_then(|file| make(&file)),
         Err(error) => Err(error.into()),
     };
@@ -98,8 +109,8 @@ impl Place {
         Err(io::Error::other("too many levels of symbolic links"))
     }
 
-    /// Makes a file beside this place and moves it here.
-    fn put<T>(self, make: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+    /// Makes a file beside this place and moves it here, with the folder brought to disk or not.
+    fn put<T>(self, make: impl FnOnce(&File) -> Result<T>, folder: bool) -> Result<T> {
         if self.old.is_some() {
             // Whoever must not write a file must not replace it either.
             File::options().write(true).open(&self.path)?;
@@ -115,7 +126,9 @@ impl Place {
         unfinished.0.clear();
         // The new file is here by now, so whether the system can sync directories is told to nobody.
         #[cfg(unix)]
-        let _ = self.path.parent().map(|folder| File::open(folder)?.sync_all());
+        let _ = self.path.parent().filter(|_| folder).map(|folder| File::open(folder)?.sync_all());
+        #[cfg(not(unix))]
+        let _ = folder;
         Ok(made)
     }
 

@@ -106,7 +106,7 @@ where
 {
     let header = Header::new(T::DTYPE, ByteOrder::NATIVE, false, shape)?;
     let irregular = || Err(io::Error::other("not a regular file"));
-    file::replace(path.as_ref(), irregular, |mut file| {
+    file::replace(path.as_ref(), true, irregular, |mut file| {
         file.write_all(&header.to_bytes())?;
         file.set_len(header.file_bytes())?;
         let (offset, order) = (header.data_offset() as u64, header.byte_order());

@@ -36,6 +36,7 @@
 
 mod chunks;
 mod codecs;
+mod folder;
 mod frame;
 mod list;
 #[cfg(feature = "mmap")]
@@ -47,6 +48,7 @@ mod share;
 
 pub use ::zarrs;
 pub use chunks::{Chunks, ZarrElement};
+pub use folder::FolderStore;
 pub use list::{Entry, list, list_in};
 #[cfg(feature = "mmap")]
 pub use map::{MappedStore, map};
@@ -57,7 +59,6 @@ use crate::expr::{IntoExpr, Lazy};
 use crate::shape::Shape;
 use crate::storage::Chunked;
 use crate::tensor::Tensor;
-use ::zarrs::filesystem::FilesystemStore;
 use ::zarrs::storage::{ReadableStorageTraits, ReadableWritableStorageTraits};
 use std::path::Path;
 use std::sync::Arc;
@@ -66,7 +67,7 @@ use std::sync::Arc;
 const FORMAT: &str = "Zarr array";
 
 /// An array of a store as a tensor.
-pub type Array<T, S = FilesystemStore> = Tensor<Chunked<Chunks<T, S>>>;
+pub type Array<T, S = FolderStore> = Tensor<Chunked<Chunks<T, S>>>;
 
 /// Opens the array of a folder. It can be written too, unless it is in shards: those are written as they are created.
 ///
@@ -131,7 +132,8 @@ pub fn create<T: ZarrElement>(
 }
 
 /// Creates an array of fill values in a store, to be written: assignments store each chunk once, before they return. A
-/// shard is written as a whole.
+/// shard is written as a whole. Whether an error or a signal leaves parts of a chunk is up to the store: [`FolderStore`] has
+/// the old one then, or none.
 ///
 /// # Errors
 ///
@@ -153,8 +155,9 @@ where
 /// Writes a tensor, a view of any storage or an expression as a new array of a folder: chunk by chunk, several at once, in
 /// the memory of a few chunks. [`Options::on_progress`] tells how far it is.
 ///
-/// Every chunk is written, those of fill values as well: after an error, or where the process was killed, there is an
-/// array in which [`Chunks::missing`] finds the chunks that lack.
+/// Every chunk is written, those of fill values as well, and each is written beside its place and moved there once it is
+/// whole: after an error, or where the process was killed, there is an array in which [`Chunks::missing`] finds the chunks
+/// that lack. All others are as they should be.
 ///
 /// # Errors
 ///
@@ -178,9 +181,8 @@ where
     Tensor::new(shape, Chunked::new(chunks)?)
 }
 
-fn store(path: &Path) -> Result<Arc<FilesystemStore>> {
-    let found = FilesystemStore::new(path).map_err(|error| malformed(None, error));
-    found.map(Arc::new)
+fn store(path: &Path) -> Result<Arc<FolderStore>> {
+    FolderStore::new(path).map(Arc::new)
 }
 
 fn malformed(name: Option<&str>, error: impl std::fmt::Display) -> Error {
