@@ -35,6 +35,7 @@ mod directory;
 #[cfg(feature = "mmap")]
 mod map;
 mod packed;
+mod sink;
 mod sparse;
 mod write;
 

@@ -1,5 +1,6 @@
 //! Writing archives.
 
+use super::sink::{Handle, Sink};
 use super::{ENDING, malformed};
 use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::{Error, Result};
@@ -48,9 +49,16 @@ pub fn save(
 }
 
 /// An archive that arrays are added to. Without [`Self::finish`] it has no directory and cannot be read.
+///
+/// Where its sink fails between arrays, or something panics within one, nobody knows what the archive has of which array:
+/// it refuses all that follows, `finish` too.
 pub struct Writer<W: Write + Seek> {
-    zip: ZipWriter<W>,
+    /// Closes the sink before the archive is dropped.
+    handle: Handle,
+    zip: ZipWriter<Sink<W>>,
     method: CompressionMethod,
+    /// Whether it has a part of an array.
+    broken: bool,
 }
 
 impl<W: Write + Seek> Debug for Writer<W> {
@@ -62,7 +70,9 @@ impl<W: Write + Seek> Debug for Writer<W> {
 impl<W: Write + Seek> Writer<W> {
     /// An archive of arrays that are stored as they are, each aligned so that mapped it is a slice.
     pub fn new(sink: W) -> Self {
-        Self { zip: ZipWriter::new(sink), method: CompressionMethod::Stored }
+        let (sink, handle) = Sink::new(sink);
+        let zip = ZipWriter::new(sink);
+        Self { handle, zip, method: CompressionMethod::Stored, broken: false }
     }
 
     /// Deflates the arrays that follow.
@@ -77,7 +87,8 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     ///
     /// [`Error::Malformed`] for a name that comes twice, and what [`npy::write`](crate::interop::npy::write()) reports; the
-    /// archive is without this array then, and goes on.
+    /// archive is without this array then, and goes on. [`Error::Io`] if the sink fails between arrays, and
+    /// [`Error::Malformed`] from then on.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -105,28 +116,43 @@ impl<W: Write + Seek> Writer<W> {
         &mut self,
         name: &str,
         bytes: u64,
-        write: impl FnOnce(&mut ZipWriter<W>) -> Result<()>,
+        write: impl FnOnce(&mut ZipWriter<Sink<W>>) -> Result<()>,
     ) -> Result<()> {
+        self.check()?;
         let options = SimpleFileOptions::default()
             .compression_method(self.method)
             .with_alignment(ALIGN_BYTES)
             .large_file(bytes >= LARGE_BYTES);
-        let started = self.zip.start_file(format!("{name}{ENDING}"), options);
-        started.map_err(|error| refused(Some(name), error))?;
-        if let Err(error) = write(&mut self.zip) {
-            self.zip.abort_file().map_err(|error| refused(Some(name), error))?;
-            return Err(error);
+        self.broken = true;
+        if let Err(error) = self.zip.start_file(format!("{name}{ENDING}"), options) {
+            // Of what is refused for its name nothing was written.
+            self.broken = matches!(error, ZipError::Io(_));
+            return Err(refused(Some(name), error));
         }
-        Ok(())
+        let written = write(&mut self.zip);
+        if written.is_err() {
+            self.zip.abort_file().map_err(|error| refused(Some(name), error))?;
+        }
+        self.broken = false;
+        written
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.broken {
+            true => Err(malformed(None, "it was given up, as writing it failed")),
+            false => Ok(()),
+        }
     }
 
     /// Writes the directory, without which there is no archive.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the sink fails.
+    /// [`Error::Io`] if the sink fails, and [`Error::Malformed`] if it failed between arrays.
     pub fn finish(self) -> Result<W> {
-        self.zip.finish().map_err(|error| refused(None, error))
+        self.check()?;
+        self.handle.end();
+        self.zip.finish().map(|sink| sink.inner).map_err(|error| refused(None, error))
     }
 }
 

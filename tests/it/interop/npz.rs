@@ -7,10 +7,12 @@ use lensor::interop::npy;
 use lensor::interop::npz::{self, Archive, Writer};
 use lensor::storage::Sparse;
 use lensor::storage::conformance::check_reader;
-use lensor::{Error, Tensor};
+use lensor::{Elementwise, Error, Expr, Lazy, Tensor};
 use quickcheck::quickcheck;
-use std::io::Cursor;
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/npz").join(name)
@@ -206,4 +208,134 @@ fn errors_say_what_is_wrong() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     let missing = npz::open(dir.path().join("none.npz")).unwrap_err();
     assert!(missing.to_string().contains("none.npz"), "{missing}");
+}
+
+/// An expression that panics at its last element.
+fn panics(numbers: &Tensor<Vec<i64>>) -> Lazy<impl Expr<Elem = i64>> {
+    numbers.map(|k| {
+        assert!(k < 299, "a closure that panics");
+        k
+    })
+}
+
+/// Of an archive that nobody finishes there is no directory, whatever became of it.
+#[test]
+fn archives_that_are_given_up_cannot_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.npz");
+    let numbers = Tensor::from((0..300).collect::<Vec<i64>>());
+    for deflated in [false, true] {
+        let start = || {
+            let writer = Writer::new(std::fs::File::create(&path).unwrap());
+            let mut writer = if deflated { writer.deflated() } else { writer };
+            writer.add("a", Tensor::full([10], 1.5).unwrap()).unwrap();
+            writer
+        };
+        let unreadable = || {
+            assert!(std::fs::metadata(&path).unwrap().len() > 0);
+            let error = npz::open(&path).unwrap_err();
+            assert!(matches!(error, Error::Malformed { .. }), "{error}");
+        };
+        drop(start());
+        unreadable();
+        // After an error.
+        let mut writer = start();
+        let x = Tensor::from(vec![1_i64, 2]) / Tensor::from(vec![1_i64, 0]);
+        writer.add("b", x).unwrap_err();
+        drop(writer);
+        unreadable();
+        // While a panic goes by.
+        let falls = || {
+            let mut writer = start();
+            writer.add("b", panics(&numbers))
+        };
+        catch_unwind(AssertUnwindSafe(falls)).unwrap_err();
+        unreadable();
+        // After a panic that was caught: what there is of the array is none.
+        let mut writer = start();
+        catch_unwind(AssertUnwindSafe(|| writer.add("b", panics(&numbers)))).unwrap_err();
+        let error = writer.add("c", Tensor::full([10], 1.5).unwrap()).unwrap_err();
+        assert!(error.to_string().ends_with("it was given up, as writing it failed"), "{error}");
+        assert_eq!(writer.finish().unwrap_err(), error);
+        unreadable();
+    }
+}
+
+/// A sink that fails once, and that others look into.
+#[derive(Clone)]
+struct Flaky {
+    bytes: Arc<Mutex<Cursor<Vec<u8>>>>,
+    /// What it still does before that.
+    left: Arc<Mutex<usize>>,
+}
+
+impl Flaky {
+    fn new(left: usize) -> Self {
+        Self { bytes: Arc::default(), left: Arc::new(Mutex::new(left)) }
+    }
+
+    fn step(&self) -> io::Result<std::sync::MutexGuard<'_, Cursor<Vec<u8>>>> {
+        let mut left = self.left.lock().unwrap();
+        *left = left.wrapping_sub(1);
+        if *left == usize::MAX {
+            return Err(io::Error::other("once"));
+        }
+        Ok(self.bytes.lock().unwrap())
+    }
+}
+
+impl Write for Flaky {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.step()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.step().map(drop)
+    }
+}
+
+impl Seek for Flaky {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.step()?.seek(to)
+    }
+}
+
+/// Wherever a sink fails, and though it goes on afterwards: what an archive lists are the arrays that were added, or it
+/// was refused.
+#[test]
+fn archives_list_what_was_added() {
+    let arrays = ["a", "b", "c"].map(|name| {
+        let len = 300 * name.len() + usize::from(name.as_bytes()[0]);
+        (name, Tensor::from_index([len], |index| (index[0] * len) as f64).unwrap())
+    });
+    for deflated in [false, true] {
+        let (mut refused, mut partly, mut late) = (0, 0, 0);
+        for left in 0.. {
+            let sink = Flaky::new(left);
+            let writer = Writer::new(sink.clone());
+            let mut writer = if deflated { writer.deflated() } else { writer };
+            let added: Vec<_> =
+                arrays.iter().filter(|(name, t)| writer.add(name, t).is_ok()).collect();
+            let finished = writer.finish().map(drop);
+            let bytes = sink.bytes.lock().unwrap().get_ref().clone();
+            let Ok(mut archive) = Archive::new(Cursor::new(bytes)) else {
+                assert!(finished.is_err(), "{left}");
+                refused += 1;
+                continue;
+            };
+            // At its very end there is nothing left to write.
+            late += usize::from(finished.is_err());
+            let listed: Vec<String> =
+                archive.entries().iter().map(|entry| entry.name().into()).collect();
+            assert_eq!(listed, added.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "{left}");
+            for (name, t) in &added {
+                assert_eq!(archive.read::<f64>(name).unwrap().to_vec(), t.to_vec(), "{left}");
+            }
+            partly += usize::from(added.len() < 3);
+            if *sink.left.lock().unwrap() < left {
+                assert!(refused > 20 && partly > 0 && late <= 3, "{refused} {partly} {late}");
+                break;
+            }
+        }
+    }
 }
