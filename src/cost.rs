@@ -1,6 +1,7 @@
 //! What operations ask of a storage, counted.
 
 mod counted;
+mod writing;
 
 use crate::error::{Error, Result};
 use crate::expr::{Elementwise as _, Expr, Lazy, zip_with};
@@ -14,6 +15,7 @@ use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
 use counted::Counted;
 use std::fmt;
+use writing::Writing;
 
 /// A cache in front of a storage, as [`cost`] imagines it: blocks of neighbouring addresses, those used last kept.
 ///
@@ -173,12 +175,12 @@ pub fn cost<R: Reader>(storage: &R, shape: &[usize], model: Model) -> Result<Cos
         table.row("sum of transposed, axis 1", || ones(turned()).sum(b).eval())?;
         table.row("variance of transposed", || ones(turned()).var(a).eval())?;
     }
-    counted.state().fails = storage.len().checked_sub(1);
+    counted.counts.state().fails = storage.len().checked_sub(1);
     table.row("failing", || match t.to_vec() {
         Err(Error::Storage { .. }) => Ok(()),
         other => other.map(drop),
     })?;
-    Ok(CostTable { blocks: counted.count(), rows: table.rows })
+    Ok(CostTable { blocks: counted.counts.count(), rows: table.rows })
 }
 
 /// As [`cost`], of operations that write: `assign`, `assign transposed`, `update` and `update transposed`. Every
@@ -192,24 +194,34 @@ pub fn cost_of_writing<W: Writer>(
     shape: &[usize],
     model: Model,
 ) -> Result<CostTable> {
-    let counted = Counted::new(storage, model);
-    let mut t = Tensor::new(shape, counted)?;
-    let (old, order): (_, Vec<usize>) = (t.eval()?, (0..shape.len()).rev().collect());
+    let old = Tensor::new(shape, &*storage)?.eval()?;
+    let order: Vec<usize> = (0..shape.len()).rev().collect();
     let turned = old.view().transpose(&order)?.eval()?;
-    let mut rows = Vec::new();
-    type Job<'j, W> = (&'static str, &'j dyn Fn(&mut Tensor<Counted<W>>) -> Result<()>);
-    let jobs: [Job<'_, &mut W>; 4] = [
+    type Job<'j, W> = (&'static str, &'j dyn Fn(&mut Tensor<Writing<'_, W>>) -> Result<()>);
+    let jobs: [Job<'_, W>; 4] = [
         ("assign", &|t| t.assign(&old)),
         ("assign transposed", &|t| t.view_mut().transpose(&order)?.assign(&turned)),
         ("update", &|t| t.zip_in_place(&old, |a, _| a)),
         ("update transposed", &|t| t.view_mut().transpose(&order)?.zip_in_place(&turned, |a, _| a)),
     ];
+    let mut table =
+        CostTable { blocks: counted::Counts::new(storage, model).count(), rows: Vec::new() };
     for (name, run) in jobs {
-        t.storage().reset();
-        run(&mut t)?;
-        rows.push(Cost { name, ..t.storage().state().cost.clone() });
+        let mut t = Tensor::new(shape, Writing::new(storage, model))?;
+        let mut done = run(&mut t);
+        let mut cost = t.storage().counts.state().cost.clone();
+        if t.storage().is_astray() {
+            let mut t = Tensor::new(shape, Writing::by_addresses(storage, model))?;
+            done = run(&mut t);
+            cost = t.storage().counts.state().cost.clone();
+        }
+        done?;
+        table.rows.push(Cost { name, ..cost });
     }
-    Ok(CostTable { blocks: t.storage().count(), rows })
+    if let Some(blocks) = storage.blocks_mut() {
+        blocks.finish()?;
+    }
+    Ok(table)
 }
 
 fn flipped<S: Reader>(t: Tensor<S>) -> Result<Tensor<S>> {
@@ -228,9 +240,9 @@ struct Table<'c, R> {
 
 impl<R: Reader> Table<'_, R> {
     fn row<X>(&mut self, name: &'static str, run: impl FnOnce() -> Result<X>) -> Result<()> {
-        self.counted.reset();
+        self.counted.counts.reset();
         run()?;
-        self.rows.push(Cost { name, ..self.counted.state().cost.clone() });
+        self.rows.push(Cost { name, ..self.counted.counts.state().cost.clone() });
         Ok(())
     }
 }

@@ -3,16 +3,22 @@
 use super::{Cost, Model};
 use crate::error::StorageError;
 use crate::grid::{Sides, Starts};
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored, Writer};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Storage that counts what it is asked.
 pub(super) struct Counted<R> {
     below: R,
+    pub(super) counts: Counts,
+}
+
+/// What a storage was asked, and what is known of it.
+pub(super) struct Counts {
     /// Of blocks, if there are any.
-    sides: Option<Sides>,
-    model: Model,
+    pub(super) sides: Option<Sides>,
+    pub(super) len: usize,
+    pub(super) model: Model,
     state: Mutex<State>,
 }
 
@@ -27,9 +33,16 @@ pub(super) struct State {
 
 impl<R: Reader> Counted<R> {
     pub(super) fn new(below: R, model: Model) -> Self {
+        let counts = Counts::new(&below, model);
+        Self { below, counts }
+    }
+}
+
+impl Counts {
+    pub(super) fn new<R: Reader>(of: &R, model: Model) -> Self {
         let model = Model { block: model.block.max(1), ..model };
-        let sides = below.blocks().and_then(|blocks| Sides::of(blocks).ok());
-        Self { below, sides, model, state: Mutex::default() }
+        let sides = of.blocks().and_then(|blocks| Sides::of(blocks).ok());
+        Self { sides, len: of.len(), model, state: Mutex::default() }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -45,19 +58,27 @@ impl<R: Reader> Counted<R> {
     pub(super) fn count(&self) -> usize {
         match &self.sides {
             Some(sides) => sides.counts.iter().product(),
-            None => self.below.len().div_ceil(self.model.block),
+            None => self.len.div_ceil(self.model.block),
+        }
+    }
+
+    /// The number of the block that has an address.
+    fn block_of(&self, address: usize) -> usize {
+        match &self.sides {
+            Some(sides) => sides.number(&sides.find(address).0).unwrap_or(usize::MAX),
+            None => address / self.model.block,
         }
     }
 
     /// Notes a call for elements at these addresses.
-    fn note(&self, addresses: impl ExactSizeIterator<Item = usize>) -> Result<(), StorageError> {
+    pub(super) fn note(
+        &self,
+        addresses: impl ExactSizeIterator<Item = usize>,
+    ) -> Result<(), StorageError> {
         let mut state = self.state();
-        let count = addresses.len();
-        state.cost.calls += 1;
-        state.cost.elements += count;
-        state.cost.longest = state.cost.longest.max(count);
+        state.call(addresses.len());
         for address in addresses {
-            let block = address / self.model.block;
+            let block = self.block_of(address);
             if state.kept.front() != Some(&block) {
                 state.visit(block, self.model.cached);
             }
@@ -68,13 +89,40 @@ impl<R: Reader> Counted<R> {
         Ok(())
     }
 
-    fn note_run(&self, start: usize, step: isize, count: usize) -> Result<(), StorageError> {
+    pub(super) fn note_run(
+        &self,
+        start: usize,
+        step: isize,
+        count: usize,
+    ) -> Result<(), StorageError> {
         let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
         self.note((0..count).map(at))
+    }
+
+    /// Notes a call for all of a block.
+    pub(super) fn note_block(&self, index: &[usize]) -> Result<(), StorageError> {
+        let Some(sides) = &self.sides else {
+            return Err(StorageError::new(0, "there are no blocks"));
+        };
+        let number = sides.number(index).unwrap_or(usize::MAX);
+        let mut state = self.state();
+        state.call(sides.block_len);
+        state.visit(number, self.model.cached);
+        if number.wrapping_add(1) == self.count() && state.fails.is_some() {
+            return Err(StorageError::new(0, "it was asked to fail"));
+        }
+        Ok(())
     }
 }
 
 impl State {
+    /// A call for so many elements.
+    fn call(&mut self, elements: usize) {
+        self.cost.calls += 1;
+        self.cost.elements += elements;
+        self.cost.longest = self.cost.longest.max(elements);
+    }
+
     /// A block is used.
     fn visit(&mut self, block: usize, cached: usize) {
         match self.kept.iter().position(|&kept| kept == block) {
@@ -103,17 +151,17 @@ impl<R: Reader> Reader for Counted<R> {
     }
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
-        self.note_run(address, 1, 1)?;
+        self.counts.note_run(address, 1, 1)?;
         self.below.try_read(address)
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [R::Elem]) -> Result<(), StorageError> {
-        self.note_run(start, step, out.len())?;
+        self.counts.note_run(start, step, out.len())?;
         self.below.read_run(start, step, out)
     }
 
     fn read_at(&self, addresses: &[usize], out: &mut [R::Elem]) -> Result<(), StorageError> {
-        self.note(addresses.iter().copied())?;
+        self.counts.note(addresses.iter().copied())?;
         self.below.read_at(addresses, out)
     }
 
@@ -122,33 +170,7 @@ impl<R: Reader> Reader for Counted<R> {
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = R::Elem>> {
-        self.sides.as_ref().map(|_| self as &dyn Blocks<Elem = R::Elem>)
-    }
-}
-
-impl<W: Writer> Writer for Counted<W> {
-    fn write(&mut self, address: usize, value: W::Elem) {
-        self.below.write(address, value);
-    }
-
-    fn try_write(&mut self, address: usize, value: W::Elem) -> Result<(), StorageError> {
-        self.note_run(address, 1, 1)?;
-        self.below.try_write(address, value)
-    }
-
-    fn write_run(
-        &mut self,
-        start: usize,
-        step: isize,
-        from: &[W::Elem],
-    ) -> Result<(), StorageError> {
-        self.note_run(start, step, from.len())?;
-        self.below.write_run(start, step, from)
-    }
-
-    fn write_at(&mut self, addresses: &[usize], from: &[W::Elem]) -> Result<(), StorageError> {
-        self.note(addresses.iter().copied())?;
-        self.below.write_at(addresses, from)
+        self.counts.sides.as_ref().map(|_| self as &dyn Blocks<Elem = R::Elem>)
     }
 }
 
@@ -157,38 +179,27 @@ impl<R: Reader> Blocks for Counted<R> {
     type Elem = R::Elem;
 
     fn extents(&self) -> &[usize] {
-        self.sides.as_ref().map_or(&[], |sides| &sides.extents)
+        self.counts.sides.as_ref().map_or(&[], |sides| &sides.extents)
     }
 
     fn block(&self) -> &[usize] {
-        self.sides.as_ref().map_or(&[], |sides| &sides.block)
+        self.counts.sides.as_ref().map_or(&[], |sides| &sides.block)
     }
 
     fn starts(&self, axis: usize) -> Option<Starts> {
-        self.sides.as_ref()?.starts.get(axis)?.clone()
+        self.counts.sides.as_ref()?.starts.get(axis)?.clone()
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, R::Elem>, StorageError> {
-        let (Some(blocks), Some(sides)) = (self.below.blocks(), &self.sides) else {
+        let Some(blocks) = self.below.blocks() else {
             return Err(StorageError::new(0, "there are no blocks any more"));
         };
-        let number = sides.number(index).unwrap_or(usize::MAX);
-        {
-            let mut state = self.state();
-            let elements = sides.block_len;
-            state.cost.calls += 1;
-            state.cost.elements += elements;
-            state.cost.longest = state.cost.longest.max(elements);
-            state.visit(number, self.model.cached);
-            if number.wrapping_add(1) == self.count() && state.fails.is_some() {
-                return Err(StorageError::new(0, "it was asked to fail"));
-            }
-        }
+        self.counts.note_block(index)?;
         blocks.load(index)
     }
 
     fn budget(&self) -> usize {
-        self.model.cached
+        self.counts.model.cached
     }
 
     fn expect(&self, next: &[BlockIndex]) {

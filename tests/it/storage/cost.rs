@@ -5,7 +5,7 @@ use crate::support::pool;
 use crate::views::Plain;
 use lensor::conformance::{CostTable, Model, cost, cost_of_writing};
 use lensor::storage::{Chunked, FromFn};
-use lensor::{Error, Reader, Writer};
+use lensor::{Error, Reader, Tensor, Writer};
 
 const N: usize = 1024;
 
@@ -103,6 +103,37 @@ fn blocks_of_a_storage_are_counted() {
         ["copy", "transposed", "sum", "sum of transposed, axis 0", "cumsum", "tiles", "boxed"];
     within(&table, &once.map(|name| (name, 1.0)));
     within(&table, &[("with its transposed", 1.9), ("failing", 2.0)]);
+}
+
+/// What writes storage in blocks stores those, each once; where its axes are none of theirs, it writes addresses.
+#[test]
+fn blocks_of_a_storage_are_written_once() {
+    let model = Model { block: 1, cached: 2 };
+    let written = |extents: &[usize], block: &[usize], shape: &[usize]| {
+        let len = shape.iter().product::<usize>();
+        let data: Vec<f64> = (0..len).map(|k| k as f64).collect();
+        let mut chunked = Chunked::new(blocks_of(extents, block, &data)).unwrap();
+        let table = pool(1).install(|| cost_of_writing(&mut chunked, shape, model)).unwrap();
+        assert!(chunked.unsaved().is_empty());
+        assert_eq!(Tensor::new([len], &chunked).unwrap().to_vec().unwrap(), data);
+        table
+    };
+    let names = ["assign", "assign transposed", "update", "update transposed"];
+    for shape in [&[N, N][..], &[N * N]] {
+        let table = written(&[N, N], &[128, 128], shape);
+        assert_eq!(table.blocks, 64);
+        for (row, (name, calls)) in table.rows.iter().zip(names.iter().zip([64, 64, 128, 128])) {
+            assert_eq!((row.name, table.ratio(name)), (*name, Some(1.0)), "{table}");
+            assert_eq!((row.calls, row.longest), (calls, 128 * 128), "{table}");
+        }
+    }
+    let table = written(&[10, 100], &[4, 7], &[8, 125]);
+    assert_eq!(table.blocks, 45);
+    for (row, times) in table.rows.iter().zip([1, 1, 2, 2]) {
+        assert_eq!((row.elements, row.calls > 0), (times * 1000, true), "{table}");
+        // A line goes through fifteen blocks, of which two are kept.
+        assert!((150..=150 * times).contains(&row.loads), "{table}");
+    }
 }
 
 /// The table prints one line a row, and shapes are checked.
