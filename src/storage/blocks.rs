@@ -74,7 +74,7 @@ pub trait Blocks: Send + Sync {
     ///
     /// # Errors
     ///
-    /// What the storage reports.
+    /// What the storage reports, with an address of the block: who asks names its first one.
     fn load(&self, index: &[usize]) -> Result<Block<'_, Self::Elem>, StorageError>;
 
     /// How many blocks are held at once, so that loading one of them again costs nothing. Evaluations of several

@@ -1,6 +1,7 @@
 //! Laws of blocks: they have the elements that the storage has.
 
 use super::{Report, Violation};
+use crate::error::StorageError;
 use crate::grid::Sides;
 use crate::storage::{Block, Blocks, Reader};
 
@@ -30,8 +31,13 @@ fn check_all<R: Reader + ?Sized>(
     for number in 0..count(&sides).min(4096) {
         let index = sides.index(number);
         let start = address(&sides, &index, 0).unwrap_or_default();
-        let Some(Ok(loaded)) = report.guard("load", start, || blocks.load(&index)) else {
-            continue;
+        let loaded = match report.guard("load", start, || blocks.load(&index)) {
+            Some(Ok(loaded)) => loaded,
+            Some(Err(StorageError { address: named, .. })) => {
+                failed(storage, &sides, &index, named, report);
+                continue;
+            }
+            None => continue,
         };
         let found = loaded.as_slice().map_or(each, <[_]>::len);
         if found != each {
@@ -50,6 +56,24 @@ fn check_all<R: Reader + ?Sized>(
                 break;
             }
         }
+    }
+}
+
+/// A block that cannot be loaded has an element that cannot be read, and its error names one of its addresses.
+fn failed<R: Reader + ?Sized>(
+    storage: &R,
+    sides: &Sides,
+    index: &[usize],
+    named: usize,
+    report: &mut Report,
+) {
+    let mut addresses = (0..sides.block_len).filter_map(|place| address(sides, index, place));
+    let first = address(sides, index, 0).unwrap_or_default();
+    let mut alone = |address| report.guard("try_read", address, || storage.try_read(address));
+    if addresses.all(|address| matches!(alone(address), Some(Ok(_)))) {
+        report.add(Violation::Fails { method: "load", address: first });
+    } else if named >= sides.len || sides.find(named).0[..] != *index {
+        report.add(Violation::ErrorAddress { method: "load", address: first, named });
     }
 }
 

@@ -5,10 +5,11 @@ use super::reader::{agree, truth};
 use super::sample;
 use super::{Report, Violation};
 use crate::error::StorageError;
+use crate::grid::PerAxis;
 use crate::storage::Writer;
 use std::collections::{HashMap, HashSet};
 
-/// Blocks that are stored as wholes.
+/// Blocks that are stored as wholes, and that are changed.
 const STORED: usize = 8;
 /// Elements that are compared after the writes of one law, as all are after each write.
 const COMPARED: usize = 1 << 16;
@@ -38,6 +39,7 @@ pub(super) fn check<W: Writer + ?Sized>(
     laws.scatters();
     laws.slice();
     laws.stores();
+    laws.changes();
     laws.splices();
     if let Some(after) = report.guard("len", 0, || storage.len()).filter(|&after| after != before) {
         report.add(Violation::Len { before, after });
@@ -132,21 +134,26 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         Some(())
     }
 
-    /// Some blocks as wholes, the last one among them.
-    fn stores(&mut self) -> Option<()> {
-        let (method, len) = ("store", self.len);
+    /// Some blocks, the last one among them: their indexes, and the address at each of their places that has one.
+    fn some_blocks(&mut self) -> Option<Vec<(PerAxis, Vec<Option<usize>>)>> {
+        let len = self.len;
         let sides = || self.storage.blocks_mut().and_then(|blocks| sides_of(blocks, len));
         let sides = self.report.guard("blocks_mut", 0, sides)??;
-        let filler = *self.values.first()?;
         let spacing = count(&sides).div_ceil(self.writes.min(STORED)).max(1);
-        for number in
-            (0..count(&sides)).rev().step_by(spacing).filter(|_| sides.block_len <= COMPARED)
-        {
-            let index = sides.index(number);
-            let places: Vec<_> =
-                (0..sides.block_len).map(|place| address(&sides, &index, place)).collect();
+        let numbers = (0..count(&sides)).rev().step_by(spacing);
+        let places = |index: &PerAxis| {
+            (0..sides.block_len).map(|place| address(&sides, index, place)).collect()
+        };
+        let indexes = numbers.filter(|_| sides.block_len <= COMPARED).map(|k| sides.index(k));
+        Some(indexes.map(|index| (index.clone(), places(&index))).collect())
+    }
+
+    /// Some blocks as wholes.
+    fn stores(&mut self) -> Option<()> {
+        let filler = *self.values.first()?;
+        for (index, places) in self.some_blocks()? {
             let addresses: Vec<usize> = places.iter().flatten().copied().collect();
-            self.write(method, &addresses, |storage, values| {
+            self.write("store", &addresses, |storage, values| {
                 let mut values = values.iter().copied();
                 let mut value = |place: &Option<usize>| place.and_then(|_| values.next());
                 let from: Vec<_> =
@@ -155,6 +162,44 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
                 let stored = blocks.store(&index, &from).and_then(|()| blocks.finish());
                 stored.map_err(|error| StorageError::new(addresses[0], error))
             })?;
+        }
+        Some(())
+    }
+
+    /// Every other element of some blocks: as if the block was loaded, changed and stored.
+    fn changes(&mut self) -> Option<()> {
+        for (index, places) in self.some_blocks()? {
+            let mut expected = Vec::new();
+            for place in &places {
+                let address = place.map(|address| truth(&*self.storage, address, self.report));
+                expected.push(address.map_or(Some(None), |element| element)?);
+            }
+            let same = self.same;
+            // The length of what is to be changed, and the first of its places that has another element.
+            let (mut found, mut differs) = (None, None);
+            let addresses: Vec<usize> = places.iter().step_by(2).flatten().copied().collect();
+            self.write("change", &addresses, |storage, values| {
+                let Some(blocks) = storage.blocks_mut() else { return Ok(()) };
+                let mut change = |block: &mut [W::Elem]| {
+                    found = Some(block.len());
+                    let mut given = block.iter().zip(&expected);
+                    let other = |(given, expected): (&W::Elem, &Option<W::Elem>)| {
+                        expected.is_some_and(|expected| !same(given, &expected))
+                    };
+                    differs = given.position(other);
+                    let slots = block.iter_mut().zip(&places).step_by(2);
+                    let own = slots.filter(|(_, place)| place.is_some());
+                    own.zip(values).for_each(|((slot, _), &value)| *slot = value);
+                };
+                let changed = blocks.change(&index, &mut change).and_then(|()| blocks.finish());
+                changed.map_err(|error| StorageError::new(addresses[0], error))
+            })?;
+            let (index, len) = (index.to_vec(), places.len());
+            if let Some(found) = found.filter(|&found| found != len) {
+                self.report.add(Violation::BlockLen { index, found, len });
+            } else if let Some(address) = differs.and_then(|place| places[place]) {
+                self.report.add(Violation::Block { index, address });
+            }
         }
         Some(())
     }

@@ -276,6 +276,10 @@ fn blocks_that_lie() {
         Starts,
         Length,
         Element,
+        Fails,
+        /// Address 7 cannot be read, which its block says, or says of another one.
+        Hole,
+        ErrorAddress,
     }
     struct Liar(Lie);
     impl Reader for Liar {
@@ -285,6 +289,12 @@ fn blocks_that_lie() {
         }
         fn read(&self, address: usize) -> usize {
             address
+        }
+        fn try_read(&self, address: usize) -> Result<usize, StorageError> {
+            match self.0 {
+                Lie::Hole | Lie::ErrorAddress if address == 7 => Err(StorageError::new(7, "hole")),
+                _ => Ok(address),
+            }
         }
         fn blocks(&self) -> Option<&dyn Blocks<Elem = usize>> {
             Some(self)
@@ -307,6 +317,9 @@ fn blocks_that_lie() {
             match self.0 {
                 Lie::Length if index == [1, 0] => drop(elements.pop()),
                 Lie::Element if index == [0, 1] => elements[4] += 1,
+                Lie::Fails => return Err(StorageError::new(at(0), "none are loaded")),
+                Lie::Hole if index == [0, 0] => return Err(StorageError::new(5, "hole")),
+                Lie::ErrorAddress if index == [0, 0] => return Err(StorageError::new(3, "hole")),
                 _ => {}
             }
             Ok(elements.into())
@@ -327,4 +340,10 @@ fn blocks_that_lie() {
     let block = Violation::Block { index: vec![0, 1], address: 9 };
     assert_eq!(block.to_string(), "block [0, 1] disagrees with `try_read` at address 9");
     assert_eq!(of(Lie::Element), [block]);
+    // Of elements that can be read alone a block can be loaded; if not, its error names one of its addresses.
+    let fails = Violation::Fails { method: "load", address: 0 };
+    assert_eq!(of(Lie::Fails), [fails]);
+    assert_eq!(of(Lie::Hole), []);
+    let named = Violation::ErrorAddress { method: "load", address: 0, named: 3 };
+    assert_eq!(of(Lie::ErrorAddress), [named]);
 }

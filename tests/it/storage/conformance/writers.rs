@@ -14,18 +14,26 @@ enum Lie {
     Elsewhere,
     /// It fails.
     Fails,
+    /// What is to be changed has another element than the storage.
+    Stale,
+    /// It has too few elements.
+    Short,
 }
 
 /// Ten elements in blocks of four.
-struct InBlocks(BlockMemory<i64>, Lie);
+struct InBlocks {
+    blocks: BlockMemory<i64>,
+    stores: Lie,
+    changes: Lie,
+}
 
 impl InBlocks {
-    fn new(lie: Lie) -> Self {
-        Self(BlockMemory::new([10], [4], 0).unwrap(), lie)
+    fn new(stores: Lie, changes: Lie) -> Self {
+        Self { blocks: BlockMemory::new([10], [4], 0).unwrap(), stores, changes }
     }
 
     fn elements(&self, number: usize) -> Vec<i64> {
-        match self.0.load(&[number]).unwrap() {
+        match self.blocks.load(&[number]).unwrap() {
             Block::Fill(value) => vec![value; 4],
             block => block.as_slice().unwrap().to_vec(),
         }
@@ -52,7 +60,7 @@ impl Writer for InBlocks {
     fn write(&mut self, address: usize, value: i64) {
         let mut elements = self.elements(address / 4);
         elements[address % 4] = value;
-        self.0.store(&[address / 4], &elements).unwrap();
+        self.blocks.store(&[address / 4], &elements).unwrap();
     }
 
     fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> {
@@ -72,17 +80,38 @@ impl Blocks for InBlocks {
     }
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
-        self.0.load(index)
+        self.blocks.load(index)
     }
 }
 
 impl BlocksMut for InBlocks {
     fn store(&self, index: &[usize], from: &[i64]) -> Result<(), StorageError> {
-        match self.1 {
-            Lie::None => self.0.store(index, from),
+        match self.stores {
             Lie::Lost => Ok(()),
-            Lie::Elsewhere => self.0.store(&[(index[0] + 1) % 3], from),
+            Lie::Elsewhere => self.blocks.store(&[(index[0] + 1) % 3], from),
             Lie::Fails => Err(StorageError::new(0, "full")),
+            _ => self.blocks.store(index, from),
+        }
+    }
+
+    fn change(
+        &self,
+        index: &[usize],
+        change: &mut dyn FnMut(&mut [i64]),
+    ) -> Result<(), StorageError> {
+        let mut elements = self.elements(index[0]);
+        match self.changes {
+            Lie::Fails => return Err(StorageError::new(0, "full")),
+            Lie::Stale => elements[1] = 55,
+            Lie::Short => drop(elements.pop()),
+            _ => {}
+        }
+        change(&mut elements);
+        elements.resize(4, 0);
+        match self.changes {
+            Lie::Lost => Ok(()),
+            Lie::Elsewhere => self.blocks.store(&[(index[0] + 1) % 3], &elements),
+            _ => self.blocks.store(index, &elements),
         }
     }
 }
@@ -152,7 +181,7 @@ impl StoredMut for Entries {
         values: Vec<i64>,
     ) -> Result<()> {
         match self.1 {
-            Lie::None => self.0.splice(ordinals, addresses, values),
+            Lie::None | Lie::Stale | Lie::Short => self.0.splice(ordinals, addresses, values),
             Lie::Lost => Ok(()),
             Lie::Elsewhere => {
                 self.0.write((addresses.first().unwrap_or(&0) + 1) % 10, 77);
@@ -170,8 +199,11 @@ fn of<W: Writer<Elem = i64>>(mut storage: W) -> Vec<Violation> {
 #[test]
 fn wholes_are_written() {
     let entries = |lie| of(Entries(Sparse::new(10, 0), lie));
-    let blocks = |lie| of(InBlocks::new(lie));
-    for (method, found) in [("store", &blocks as &dyn Fn(Lie) -> _), ("splice", &entries)] {
+    let stores = |lie| of(InBlocks::new(lie, Lie::None));
+    let changes = |lie| of(InBlocks::new(Lie::None, lie));
+    for (method, found) in
+        [("store", &stores as &dyn Fn(Lie) -> _), ("change", &changes), ("splice", &entries)]
+    {
         assert_eq!(found(Lie::None), []);
         let lost = found(Lie::Lost);
         assert!(
@@ -188,4 +220,10 @@ fn wholes_are_written() {
             "{failed:?}"
         );
     }
+    let stale = changes(Lie::Stale);
+    let block = |v: &Violation| matches!(v, Violation::Block { address: 1 | 5 | 9, .. });
+    assert!(stale.iter().any(block), "{stale:?}");
+    let short = changes(Lie::Short);
+    let len = |v: &Violation| matches!(v, Violation::BlockLen { found: 3, len: 4, .. });
+    assert!(short.iter().any(len), "{short:?}");
 }
