@@ -1,6 +1,6 @@
 //! Elements that lie in memory, and parts of other storage.
 
-use super::{Reader, Stored, StoredMut, Writer, translate};
+use super::{Blocks, BlocksMut, Reader, Stored, StoredMut, Writer, translate};
 use crate::error::{Error, StorageError};
 use std::ops::Range;
 
@@ -59,7 +59,8 @@ slices! {
     [T: Copy + Send + Sync, const N: usize] [T; N];
 }
 
-/// A range of addresses of another storage, which become `0..len()`. A part of sparse storage is sparse.
+/// A range of addresses of another storage, which become `0..len()`. A part of sparse storage is sparse,
+/// and one that is all of a storage in blocks has them.
 ///
 /// ```
 /// use lensor::Reader;
@@ -91,6 +92,11 @@ impl<S: Reader> SubBuffer<S> {
     /// The storage this is a part of.
     pub fn into_storage(self) -> S {
         self.storage
+    }
+
+    /// Whether all addresses of the storage are those of this part.
+    fn is_whole(&self) -> bool {
+        self.range == (0..self.storage.len())
     }
 
     /// Address in the whole storage; beyond its end if `address` is not one of this part.
@@ -160,6 +166,11 @@ impl<S: Reader> Reader for SubBuffer<S> {
         self.storage.stored().map(|_| self as &dyn Stored<Elem = S::Elem>)
     }
 
+    /// A part that is the whole has the blocks of the whole.
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
+        self.storage.blocks().filter(|_| self.is_whole())
+    }
+
     fn box_depth(&self) -> usize {
         self.storage.box_depth()
     }
@@ -215,8 +226,7 @@ impl<S: Writer> StoredMut for SubBuffer<S> {
     }
 
     fn owns_fill(&mut self) -> bool {
-        self.range == (0..self.storage.len())
-            && self.storage.stored_mut().is_some_and(|stored| stored.owns_fill())
+        self.is_whole() && self.storage.stored_mut().is_some_and(|stored| stored.owns_fill())
     }
 
     fn set_fill(&mut self, fill: S::Elem) -> crate::Result<()> {
@@ -268,6 +278,11 @@ impl<S: Writer> Writer for SubBuffer<S> {
     fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = S::Elem>> {
         let sparse = self.storage.stored_mut().is_some();
         sparse.then_some(self as &mut dyn StoredMut<Elem = S::Elem>)
+    }
+
+    fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = S::Elem>> {
+        let is_whole = self.is_whole();
+        self.storage.blocks_mut().filter(|_| is_whole)
     }
 
     fn write_run(

@@ -2,36 +2,59 @@
 
 use super::{Report, Violation, first};
 use crate::error::StorageError;
-use crate::storage::{Reader, Stored, StoredMut, Writer};
+use crate::grid::Starts;
+use crate::storage::{Block, BlockIndex, Blocks, BlocksMut, Reader, Stored, StoredMut, Writer};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Calls that a wrapper may answer by itself, or put in addition.
-const FREE: [&str; 8] =
-    ["len", "is_empty", "stored", "stored_mut", "fill", "count", "rank", "owns_fill"];
+const FREE: [&str; 15] = [
+    "len",
+    "is_empty",
+    "stored",
+    "stored_mut",
+    "fill",
+    "count",
+    "rank",
+    "owns_fill",
+    "blocks",
+    "blocks_mut",
+    "extents",
+    "block",
+    "starts",
+    "budget",
+    "ahead",
+];
 /// Most addresses of a block.
 const BLOCK: usize = 5;
 
 /// The calls that a [`Recorder`] received. Clones share one list.
 #[derive(Debug, Clone, Default)]
-pub struct Calls(Arc<Mutex<Vec<&'static str>>>);
+pub struct Calls {
+    names: Arc<Mutex<Vec<&'static str>>>,
+    /// Elements of the recorder.
+    len: usize,
+}
 
 impl Calls {
     /// Names of the methods called since the last time, in order.
     pub fn take(&self) -> Vec<&'static str> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.names.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn add(&self, method: &'static str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(method);
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).push(method);
     }
 }
 
 /// Storage that answers every method of [`Reader`] and [`Writer`], and keeps a list of those called: it lies
-/// in memory and is sparse as well. For [`check_reader_forwards`] and [`check_writer_forwards`].
+/// in memory, is sparse and comes in blocks as well, though what is stored in those it forgets. For
+/// [`check_reader_forwards`] and [`check_writer_forwards`].
 #[derive(Debug, Clone)]
 pub struct Recorder {
     elements: Vec<i64>,
+    /// One number.
+    extents: Vec<usize>,
     fill: i64,
     calls: Calls,
 }
@@ -40,7 +63,8 @@ impl Recorder {
     /// `len` elements, every other one of which is 0, the fill value.
     pub fn new(len: usize) -> Self {
         let elements = (0..len as i64).map(|k| k % 2 * (k + 1)).collect();
-        Self { elements, fill: 0, calls: Calls::default() }
+        let calls = Calls { len, ..Calls::default() };
+        Self { elements, extents: Vec::from([len]), fill: 0, calls }
     }
 
     /// The calls it receives, whatever is built around it.
@@ -94,6 +118,69 @@ impl Reader for Recorder {
     fn stored(&self) -> Option<&dyn Stored<Elem = i64>> {
         self.calls.add("stored");
         Some(self)
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
+        self.calls.add("blocks");
+        Some(self)
+    }
+}
+
+impl Blocks for Recorder {
+    type Elem = i64;
+
+    fn extents(&self) -> &[usize] {
+        self.calls.add("extents");
+        &self.extents
+    }
+
+    fn block(&self) -> &[usize] {
+        self.calls.add("block");
+        &[BLOCK]
+    }
+
+    fn starts(&self, _: usize) -> Option<Starts> {
+        self.calls.add("starts");
+        None
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+        self.calls.add("load");
+        let start = index.first().map_or(0, |number| number.saturating_mul(BLOCK));
+        let own = self.elements.iter().skip(start).copied();
+        Ok(own.chain([0; BLOCK]).take(BLOCK).collect::<Vec<i64>>().into())
+    }
+
+    fn budget(&self) -> usize {
+        self.calls.add("budget");
+        0
+    }
+
+    fn ahead(&self) -> usize {
+        self.calls.add("ahead");
+        0
+    }
+
+    fn expect(&self, _: &[BlockIndex]) {
+        self.calls.add("expect");
+    }
+}
+
+impl BlocksMut for Recorder {
+    fn store(&self, _: &[usize], _: &[i64]) -> Result<(), StorageError> {
+        self.calls.add("store");
+        Ok(())
+    }
+
+    fn change(&self, _: &[usize], change: &mut dyn FnMut(&mut [i64])) -> Result<(), StorageError> {
+        self.calls.add("change");
+        change(&mut [0; BLOCK]);
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), StorageError> {
+        self.calls.add("finish");
+        Ok(())
     }
 }
 
@@ -179,6 +266,11 @@ impl Writer for Recorder {
         Some(self)
     }
 
+    fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> {
+        self.calls.add("blocks_mut");
+        Some(self)
+    }
+
     fn write_run(&mut self, start: usize, step: isize, from: &[i64]) -> Result<(), StorageError> {
         self.calls.add("write_run");
         self.elements.write_run(start, step, from)
@@ -191,7 +283,8 @@ impl Writer for Recorder {
 }
 
 /// Checks that a wrapper around a [`Recorder`], of two elements or more, passes on what it is asked: a block
-/// as one block, the slice as the slice, entries as entries. `calls` are those of the recorder.
+/// as one block, the slice as the slice, entries as entries. One that has all elements of the recorder passes on what
+/// is asked of [`Blocks`], too. `calls` are those of the recorder.
 ///
 /// A method that is not passed on falls back to a slower one in silence, and sparse storage is read densely.
 ///
@@ -223,6 +316,12 @@ pub fn check_reader_forwards<R: Reader<Elem = i64> + ?Sized>(
         let (mut found, mut values) = ([0; BLOCK], [0; BLOCK]);
         wrapper.stored().map(|stored| stored.entries(0, &mut found, &mut values))
     });
+    if wrapper.len() == calls.len {
+        law.arrives("load", || wrapper.blocks().map(|blocks| blocks.load(&[0]).map(drop)));
+        law.arrives("expect", || {
+            wrapper.blocks().map(|blocks| blocks.expect(&[BlockIndex::from_elem(0, 1)]))
+        });
+    }
     first(law.report.violations)
 }
 
@@ -258,6 +357,13 @@ pub fn check_writer_forwards<W: Writer<Elem = i64> + ?Sized>(
     });
     if wrapper.stored_mut().is_some_and(|stored| stored.owns_fill()) {
         law.arrives("set_fill", || wrapper.stored_mut().map(|stored| stored.set_fill(5)));
+    }
+    if wrapper.len() == calls.len {
+        law.arrives("store", || wrapper.blocks_mut().map(|blocks| blocks.store(&[0], &[1; BLOCK])));
+        law.arrives("change", || {
+            wrapper.blocks_mut().map(|blocks| blocks.change(&[0], &mut |block| block.fill(1)))
+        });
+        law.arrives("finish", || wrapper.blocks_mut().map(|blocks| blocks.finish()));
     }
     first(law.report.violations)
 }

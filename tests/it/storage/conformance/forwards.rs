@@ -5,7 +5,9 @@ use lensor::prelude::*;
 use lensor::storage::conformance::{
     Calls, Recorder, Violation, check_reader_forwards, check_writer_forwards,
 };
-use lensor::storage::{Concat, Indexed, Sparse, SubBuffer};
+use lensor::storage::{
+    Block, BlockIndex, Blocks, BlocksMut, Concat, Indexed, Sparse, StoredMut, SubBuffer,
+};
 use lensor::tensor::Flat;
 use lensor::{BoxReader, Reader, StorageError, Stored, Writer};
 use std::sync::Arc;
@@ -50,16 +52,17 @@ fn parts_forward() -> Checked {
 #[test]
 fn composed_storage_forwards_blocks() {
     let (own, calls) = recorder(9);
+    let arrived = || {
+        let names = calls.take().into_iter();
+        names.filter(|name| name.starts_with("read")).collect::<Vec<_>>()
+    };
     let arrive = |storage: &dyn Reader<Elem = i64>, run: &[&str], list: &[&str]| {
         let mut out = [0; 4];
         calls.take();
         storage.read_run(1, 1, &mut out).unwrap();
-        assert_eq!(calls.take().into_iter().filter(|name| *name != "len").collect::<Vec<_>>(), run);
+        assert_eq!(arrived(), run);
         storage.read_at(&[3, 1, 0, 2], &mut out).unwrap();
-        assert_eq!(
-            calls.take().into_iter().filter(|name| *name != "len").collect::<Vec<_>>(),
-            list
-        );
+        assert_eq!(arrived(), list);
     };
     let listed = Indexed::new(&own, vec![5, 3, 3, 0, 8]).unwrap();
     arrive(&listed, &["read_at"], &["read_at"]);
@@ -160,6 +163,21 @@ macro_rules! lazy_wrappers {
             self.0.stored()
         }
     };
+    (= blocks) => {
+        fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
+            self.0.blocks()
+        }
+    };
+    (= blocks_mut) => {
+        fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> {
+            self.0.blocks_mut()
+        }
+    };
+    (= stored_mut) => {
+        fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = i64>> {
+            self.0.stored_mut()
+        }
+    };
     (= try_write) => {
         fn try_write(&mut self, address: usize, value: i64) -> Result<(), StorageError> {
             self.0.try_write(address, value)
@@ -185,16 +203,103 @@ macro_rules! lazy_wrappers {
 #[test]
 fn each_method_left_out_is_caught() {
     lazy_wrappers! {
-        NoTry "try_read" [as_slice read_run read_at stored] [];
-        NoSlice "as_slice" [try_read read_run read_at stored] [];
-        NoRun "read_run" [try_read as_slice read_at stored] [];
-        NoList "read_at" [try_read as_slice read_run stored] [];
-        NoEntries "entries" [try_read as_slice read_run read_at] [];
-        NoTryWrite "try_write" [try_read as_slice read_run read_at stored] [as_mut_slice write_run write_at];
-        NoMutSlice "as_mut_slice" [try_read as_slice read_run read_at stored] [try_write write_run write_at];
-        NoWriteRun "write_run" [try_read as_slice read_run read_at stored] [try_write as_mut_slice write_at];
-        NoWriteList "write_at" [try_read as_slice read_run read_at stored] [try_write as_mut_slice write_run];
-        NoEntriesMut "is_fill" [try_read as_slice read_run read_at stored] [try_write as_mut_slice write_run write_at];
+        NoTry "try_read" [as_slice read_run read_at stored blocks] [];
+        NoSlice "as_slice" [try_read read_run read_at stored blocks] [];
+        NoRun "read_run" [try_read as_slice read_at stored blocks] [];
+        NoList "read_at" [try_read as_slice read_run stored blocks] [];
+        NoEntries "entries" [try_read as_slice read_run read_at blocks] [];
+        NoBlocks "load" [try_read as_slice read_run read_at stored] [];
+        NoTryWrite "try_write" [try_read as_slice read_run read_at stored blocks] [as_mut_slice write_run write_at];
+        NoMutSlice "as_mut_slice" [try_read as_slice read_run read_at stored blocks] [try_write write_run write_at];
+        NoWriteRun "write_run" [try_read as_slice read_run read_at stored blocks] [try_write as_mut_slice write_at];
+        NoWriteList "write_at" [try_read as_slice read_run read_at stored blocks] [try_write as_mut_slice write_run];
+        NoEntriesMut "is_fill" [try_read as_slice read_run read_at stored blocks] [try_write as_mut_slice write_run write_at];
+        NoBlocksMut "store" [try_read as_slice read_run read_at stored blocks] [try_write as_mut_slice write_run write_at stored_mut];
+    }
+}
+
+/// Blocks around blocks, of which one provided method is left to its default.
+#[test]
+fn each_method_of_blocks_left_out_is_caught() {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Left {
+        Nothing,
+        Expect,
+        Change,
+        Finish,
+    }
+    struct Around(Recorder, Left);
+    impl Reader for Around {
+        type Elem = i64;
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn read(&self, address: usize) -> i64 {
+            self.0.read(address)
+        }
+        lazy_wrappers!(@reader try_read as_slice read_run read_at stored);
+        fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
+            Some(self)
+        }
+    }
+    impl Writer for Around {
+        fn write(&mut self, address: usize, value: i64) {
+            self.0.write(address, value);
+        }
+        lazy_wrappers!(@writer try_write as_mut_slice write_run write_at stored_mut);
+        fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> {
+            Some(self)
+        }
+    }
+    impl Blocks for Around {
+        type Elem = i64;
+        fn extents(&self) -> &[usize] {
+            self.0.extents()
+        }
+        fn block(&self) -> &[usize] {
+            self.0.block()
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+            self.0.load(index)
+        }
+        fn expect(&self, next: &[BlockIndex]) {
+            if self.1 != Left::Expect {
+                self.0.expect(next);
+            }
+        }
+    }
+    impl BlocksMut for Around {
+        fn store(&self, index: &[usize], from: &[i64]) -> Result<(), StorageError> {
+            self.0.store(index, from)
+        }
+        fn change(
+            &self,
+            index: &[usize],
+            change: &mut dyn FnMut(&mut [i64]),
+        ) -> Result<(), StorageError> {
+            match self.1 {
+                Left::Change => {
+                    let mut elements = self.0.load(index)?.as_slice().unwrap().to_vec();
+                    change(&mut elements);
+                    self.0.store(index, &elements)
+                }
+                _ => self.0.change(index, change),
+            }
+        }
+        fn finish(&self) -> Result<(), StorageError> {
+            if self.1 == Left::Finish { Ok(()) } else { self.0.finish() }
+        }
+    }
+    for (left, expected) in [
+        (Left::Nothing, None),
+        (Left::Expect, Some(("expect", vec![]))),
+        (Left::Change, Some(("change", vec!["load", "store"]))),
+        (Left::Finish, Some(("finish", vec![]))),
+    ] {
+        let (own, calls) = recorder(9);
+        let found = check_writer_forwards(&mut Around(own, left), &calls).err();
+        let expected = expected.map(|(method, found)| Violation::NotForwarded { method, found });
+        assert_eq!(found, expected);
     }
 }
 
