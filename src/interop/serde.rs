@@ -77,7 +77,7 @@ through! {
     };
     [T: Copy + Send + Sync] Tensor<Vec<T>>: RawTensor<T>, |t: &Self| {
         Ok(RawTensor { shape: t.shape(), elements: t.to_vec()? })
-    }, |raw: RawTensor<T>| Tensor::new(raw.shape, raw.elements);
+    }, |raw: RawTensor<T>| Tensor::from_vec(raw.shape, raw.elements);
     [T: Copy + Send + Sync] Tensor<Sparse<T>>: RawView<T>, |t: &Self| {
         Ok(RawView { map: t.address_map().clone(), storage: t.storage().clone() })
     }, |raw: RawView<T>| Tensor::with_map(raw.map, raw.storage);

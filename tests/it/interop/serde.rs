@@ -127,6 +127,9 @@ fn wrong_texts_say_why() {
     says::<Sparse<i32>>(r#"{"len":2,"fill":0,"addresses":[1,1],"values":[1,2]}"#, "");
     says::<Sparse<i32>>(r#"{"len":2,"fill":0,"addresses":[2],"values":[1]}"#, "");
     says::<Tensor<Vec<u8>>>(r#"{"shape":[2],"elements":[1]}"#, "needs 2");
+    says::<Tensor<Vec<u8>>>(r#"{"shape":[2],"elements":[1,2,3]}"#, "needs 2 elements, found 3");
+    says::<Tensor<Vec<u8>>>(r#"{"shape":[],"elements":[1,2]}"#, "needs 1 elements, found 2");
+    says::<Tensor<Vec<u8>>>(r#"{"shape":[3,0],"elements":[1]}"#, "needs 0 elements, found 1");
     says::<Tensor<Vec<u8>>>(r#"{"shape":[2],"elements":[1,2],"more":0}"#, "more");
     let far = r#"{"map":[{"offset":5,"axes":[]}],"storage":{"len":2,"fill":0,"addresses":[],"values":[]}}"#;
     says::<Tensor<Sparse<u8>>>(far, "5..6");
