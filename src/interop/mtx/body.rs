@@ -25,6 +25,8 @@ pub(super) fn for_each<T: FileElement>(
             Format::Coordinate => listed_place(header, &line, &mut words)?,
         };
         let value = value::<T>(header.field, &mut words).filter(|_| words.next().is_none());
+        let mirrored = header.symmetry == Symmetry::SkewSymmetric;
+        let value = value.filter(|&value| !mirrored || has_opposite(value));
         let value = value.ok_or_else(|| line.error(expected(header)))?;
         visit(index, value)?;
     }
@@ -56,6 +58,11 @@ pub(super) fn image<T: FileElement>(symmetry: Symmetry, value: T) -> T {
         Symmetry::SkewSymmetric => value.opposite(),
         Symmetry::Hermitian => value.conjugate(),
     }
+}
+
+/// Whether there is a number of the other sign. Of the smallest integer there is none.
+pub(super) fn has_opposite<T: FileElement>(value: T) -> bool {
+    value == T::ZERO || value.opposite() != value
 }
 
 /// An entry, and the one that follows from it.

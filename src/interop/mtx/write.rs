@@ -1,6 +1,6 @@
 //! Writing Matrix Market files.
 
-use super::body::image;
+use super::body::{has_opposite, image};
 use super::header::{BANNER, Field, Format, Symmetry, check_kind};
 use crate::dtype::{Element, FileElement};
 use crate::error::{Error, Result};
@@ -96,7 +96,9 @@ where
 {
     let extents = matrix_extents(&matrix.shape())?;
     let field = Field::of::<S::Elem>();
-    if let Err(expected) = check_kind(Format::Coordinate, field, symmetry) {
+    let unsigned = symmetry == Symmetry::SkewSymmetric && S::Elem::DTYPE.kind() == 'u';
+    let signed = if unsigned { Err("numbers with a sign") } else { Ok(()) };
+    if let Err(expected) = check_kind(Format::Coordinate, field, symmetry).and(signed) {
         return Err(Error::ElementType { expected, found: S::Elem::DTYPE.name().into() });
     }
     let entries = entries(matrix, "a coordinate file")?;
@@ -131,10 +133,12 @@ fn listed<T: FileElement>(
         let (row, column) = (address / columns, address % columns);
         if symmetry != Symmetry::General {
             let mirror = entries.get(column * columns + row).unwrap_or(T::ZERO);
-            // A number that is its own opposite without being 0 has no place on the diagonal: NaN, or the
-            // smallest integer.
-            let listed = symmetry != Symmetry::SkewSymmetric || row != column;
-            let image = if listed { image(symmetry, value) } else { T::ZERO };
+            // What has no opposite has no place in such a matrix, nor has anything but 0 on its diagonal.
+            let skew = symmetry == Symmetry::SkewSymmetric;
+            if skew && !has_opposite(value) {
+                return Err(asymmetric([row, column]));
+            }
+            let image = if skew && row == column { T::ZERO } else { image(symmetry, value) };
             if mirror != image && !mirror.same_bits(image) {
                 return Err(asymmetric([row, column]));
             }

@@ -76,6 +76,28 @@ fn other_symmetries_are_refused() {
     let opposite_to_itself = matrix(1, &[(0, i32::MIN)]);
     let error = written(&opposite_to_itself, Symmetry::SkewSymmetric).unwrap_err();
     assert_eq!(error, Error::Asymmetric { symmetry: "skew-symmetric", index: [0, 0] });
+    // Off the diagonal it would be read as what it is on neither side.
+    let twice = matrix(2, &[(1, i32::MIN), (2, i32::MIN)]);
+    let error = written(&twice, Symmetry::SkewSymmetric).unwrap_err();
+    assert_eq!(error, Error::Asymmetric { symmetry: "skew-symmetric", index: [0, 1] });
+    let bytes = Sparse::from_sorted(4, 0_i8, vec![1, 2], vec![-127, 127]).unwrap();
+    let bytes = Tensor::new([2, 2], bytes).unwrap();
+    let mut file = Vec::new();
+    mtx::write_as(&mut file, &bytes, Symmetry::SkewSymmetric).unwrap();
+    assert_eq!(mtx::read::<i8>(&file[..]).unwrap().to_vec(), bytes.to_vec());
+    let file = String::from_utf8(file).unwrap().replace(" 127", " -128");
+    let error = mtx::read::<i8>(file.as_bytes()).unwrap_err();
+    let expected = "row, column and an integer that fits the type";
+    assert_eq!(error, Error::Line { line: 3, expected, found: "2 1 -128".into() });
+    assert_eq!(mtx::read::<i16>(file.as_bytes()).unwrap().to_vec().unwrap(), [0, 128, -128, 0]);
+    // Nothing without a sign is read as skew-symmetric, so nothing is written so.
+    for entries in [vec![], vec![3_u8, 253]] {
+        let addresses = if entries.is_empty() { vec![] } else { vec![1, 2] };
+        let t = Tensor::new([2, 2], Sparse::from_sorted(4, 0, addresses, entries).unwrap());
+        let error = mtx::write_as(Vec::new(), &t.unwrap(), Symmetry::SkewSymmetric).unwrap_err();
+        let expected = "numbers with a sign";
+        assert_eq!(error, Error::ElementType { expected, found: "u8".into() });
+    }
     for (shape, index) in [([1, 2], [0, 1]), ([2, 1], [1, 0])] {
         let oblong = Tensor::new(shape, Sparse::new(2, 0.0)).unwrap();
         let error = mtx::write_as(Vec::new(), &oblong, Symmetry::Symmetric).unwrap_err();
