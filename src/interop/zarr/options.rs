@@ -84,7 +84,8 @@ impl<T: ZarrElement> Options<T> {
         self
     }
 
-    /// Chunks that are stored with their axes in this order.
+    /// Chunks that are stored with their axes in this order. What is none of those that there are is refused as the array is
+    /// created.
     #[must_use]
     pub fn transposed(mut self, order: &[usize]) -> Self {
         self.transposed = Some(order.to_owned());
@@ -160,8 +161,16 @@ impl<T: ZarrElement> Options<T> {
             return Err(Error::Blocks { extents: outer.clone(), block: self.chunks.clone() });
         }
         let mut codecs = Vec::new();
-        if let Some(order) = self.transposed.as_ref().filter(|order| !order.is_sorted()) {
-            codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
+        if let Some(order) = &self.transposed {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            if !sorted.iter().copied().eq(0..shape.rank()) {
+                let rank = shape.rank();
+                return Err(malformed(None, format!("{order:?} is no order of {rank} axes")));
+            }
+            if sorted != *order {
+                codecs.push(json!({"name": "transpose", "configuration": {"order": order}}));
+            }
         }
         let endian = if self.order == ByteOrder::Little { "little" } else { "big" };
         codecs.push(match size_of::<T>() {

@@ -201,6 +201,14 @@ fn errors_say_what_is_wrong() {
     let shards = Options::new([2, 2]).shards([3, 3]);
     let error = zarr::create::<u8>(dir.path().join("x"), [4, 4], &shards).unwrap_err();
     assert_eq!(error, Error::Blocks { extents: vec![3, 3], block: vec![2, 2] });
+    for order in [&[0][..], &[0, 0], &[0, 1, 2], &[1, 0, 2], &[1, 1], &[1, 2], &[]] {
+        let chunks = Options::new([2, 2]).transposed(order);
+        for options in [chunks.clone(), chunks.shards([4, 4])] {
+            let error = zarr::create::<u8>(dir.path().join("x"), [4, 4], &options).unwrap_err();
+            assert!(matches!(error, Error::Malformed { .. }), "{error}");
+            assert!(error.to_string().ends_with("is no order of 2 axes"), "{error}");
+        }
+    }
     assert!(!dir.path().join("x").exists());
     let metadata = path.join("zarr.json");
     let good = std::fs::read_to_string(&metadata).unwrap();
