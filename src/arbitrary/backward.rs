@@ -39,7 +39,9 @@ impl Chain {
 fn last_operation(g: &mut Gen, shape: &[usize]) -> Option<(ViewOp, Vec<usize>)> {
     let rank = shape.len();
     let axis = below(g, rank);
-    let extent = *shape.get(axis)?;
+    // A scalar is what some operations leave, and has no axis for the others.
+    let kind = if rank == 0 { pick(g, &[7, 9, 14]) } else { below(g, 14) };
+    let extent = shape.get(axis).copied().unwrap_or(1);
     let with = |extent: usize| {
         let mut before = shape.to_vec();
         before[axis] = extent;
@@ -50,7 +52,7 @@ fn last_operation(g: &mut Gen, shape: &[usize]) -> Option<(ViewOp, Vec<usize>)> 
         selectors.push(selector);
         ViewOp::Select(selectors)
     };
-    match below(g, 14) {
+    match kind {
         0 | 1 => {
             let order = permutation(g, rank);
             let mut before = vec![0; rank];

@@ -119,6 +119,16 @@ fn generators_of_tensors_make_the_ugly_cases_often() {
     often("lower rank", pairs.iter().filter(|p| shape(p, 0).rank() < shape(p, 1).rank()).count());
     let stretch = |p: &&Aligned<u8>| shape(p, 0) != *p.joint() && shape(p, 1) != *p.joint();
     often("both stretch", pairs.iter().filter(stretch).count());
+    let is_view = |pair: &Aligned<u8>, k: usize| !pair.operands()[k].chain().ops().is_empty();
+    let scalar = |p: &&Aligned<u8>| (0..2).any(|k| shape(p, k).rank() == 0 && is_view(p, k));
+    often("scalars that are views", pairs.iter().filter(scalar).count());
+    let scalars: Vec<Chain> =
+        (0..1000).map(|_| Chain::arbitrary_to(&mut g, &Shape::from([]))).collect();
+    for (what, is) in kinds.iter().filter(|kind| ["select", "reshape", "remove"].contains(&kind.0))
+    {
+        let last = |chain: &&Chain| chain.ops().last().is_some_and(is);
+        often(what, scalars.iter().filter(last).count());
+    }
 }
 
 /// What is valid only for views of a shape, for the doc of `copy_under`: a selection of nothing.
