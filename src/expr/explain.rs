@@ -40,6 +40,12 @@ impl Explanation {
         Self { lines: above.into_iter().chain(self.lines).collect(), threads: self.threads }
     }
 
+    /// The same above other lines.
+    pub(crate) fn above(mut self, below: impl IntoIterator<Item = String>) -> Self {
+        self.lines.extend(below);
+        self
+    }
+
     /// What is done to what, how, by how many threads, and how many bytes are read and written.
     pub(crate) fn report(
         what: String,

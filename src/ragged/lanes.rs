@@ -5,14 +5,14 @@ use super::deferred::{DeferredRagged, RaggedCompute};
 use super::expr::LazyRagged;
 use super::expr::{IntoRagged, RaggedExpr};
 use super::folds::for_ragged;
-use super::row_wise::{RowOperation, RowWise, Runs};
+use super::row_wise::{RowOperation, RowResults, RowWise, Runs};
 use super::sealed;
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
 use crate::kernel::Filled;
 use crate::kernel::inner::overwrite;
 use crate::ops::lanes::{
-    Elements, Picked, Positions, SortOrder, SortedRows, partition_rows, sort_rows,
+    Elements, LaneOperation, Partition, Positions, SortOrder, SortedRows, compute_runs, sort_rows,
 };
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, undefined};
 use crate::ops::scan::{Way, scan_rows};
@@ -126,11 +126,11 @@ pub trait LanesRagged: IntoRagged + Sized {
         axis: usize,
         k: usize,
         order: SortOrder,
-    ) -> LazyRows<Self, PartitionRows<Elements>>
+    ) -> LazyRows<Self, LaneRows<Partition<Elements>>>
     where
         Self::Elem: Sortable,
     {
-        rows(self, axis, PartitionRows { k, order, picked: Elements })
+        rows(self, axis, LaneRows(Partition { k, order, picked: Elements }))
     }
 
     /// Where in its row each element of the partitioned row stands, see [`Self::partition`].
@@ -139,11 +139,11 @@ pub trait LanesRagged: IntoRagged + Sized {
         axis: usize,
         k: usize,
         order: SortOrder,
-    ) -> LazyRows<Self, PartitionRows<Positions>>
+    ) -> LazyRows<Self, LaneRows<Partition<Positions>>>
     where
         Self::Elem: Sortable,
     {
-        rows(self, axis, PartitionRows { k, order, picked: Positions })
+        rows(self, axis, LaneRows(Partition { k, order, picked: Positions }))
     }
 }
 
@@ -199,14 +199,9 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>>
 
 impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
     type Elem = R::Out;
-    const WHAT: &'static str = "scan";
 
-    fn results(&self, items: usize) -> usize {
-        items
-    }
-
-    fn keeps_rows(&self) -> bool {
-        true
+    fn results(&self) -> Result<RowResults> {
+        Ok(RowResults::Items)
     }
 
     fn check(&self, axis: usize) -> Result<()> {
@@ -224,6 +219,10 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
             Some((number, why)) => Err(undefined::<R::Out>(why, vec![number])),
         }
     }
+
+    fn words(&self, _items: usize) -> Result<(String, Option<String>)> {
+        Ok(("scan".into(), None))
+    }
 }
 
 /// See [`LanesRagged::sort`] and [`LanesRagged::top_k`], and their twins of positions.
@@ -238,14 +237,12 @@ impl<P> sealed::Operation for SortRows<P> {}
 
 impl<T: Sortable, P: SortedRows<T>> RowOperation<T> for SortRows<P> {
     type Elem = P::Elem;
-    const WHAT: &'static str = P::WHAT;
 
-    fn results(&self, items: usize) -> usize {
-        items.min(self.limit)
-    }
-
-    fn keeps_rows(&self) -> bool {
-        self.limit == usize::MAX
+    fn results(&self) -> Result<RowResults> {
+        Ok(match self.limit {
+            usize::MAX => RowResults::Items,
+            limit => RowResults::AtMost(limit),
+        })
     }
 
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<P::Elem>]) -> Result<Filled> {
@@ -253,33 +250,34 @@ impl<T: Sortable, P: SortedRows<T>> RowOperation<T> for SortRows<P> {
             sort_rows::<T, P>(rows, out, self.order, self.limit)
         })
     }
+
+    fn words(&self, _items: usize) -> Result<(String, Option<String>)> {
+        Ok((P::WHAT.into(), None))
+    }
 }
 
-/// See [`LanesRagged::partition`].
+/// A dense operation on lanes, on rows.
 #[derive(Debug, Clone, Copy)]
-pub struct PartitionRows<P> {
-    k: usize,
-    order: SortOrder,
-    picked: P,
-}
+pub struct LaneRows<O>(O);
 
-impl<P> sealed::Operation for PartitionRows<P> {}
+impl<O> sealed::Operation for LaneRows<O> {}
 
-impl<T: Sortable, P: Picked<T>> RowOperation<T> for PartitionRows<P> {
-    type Elem = P::Elem;
-    const WHAT: &'static str = "partition";
+impl<T: Copy + Send + Sync, O: LaneOperation<T>> RowOperation<T> for LaneRows<O> {
+    type Elem = O::Elem;
 
-    fn results(&self, items: usize) -> usize {
-        items
+    const NEEDS_ITEMS: bool = O::NEEDS_ELEMENTS;
+
+    fn results(&self) -> Result<RowResults> {
+        Ok(self.0.results()?.map_or(RowResults::Items, RowResults::Fixed))
     }
 
-    fn keeps_rows(&self) -> bool {
-        true
+    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
+        let (elements, results) = (rows.elements(), rows.results());
+        compute_runs(&self.0, elements, rows, results, out)
     }
 
-    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<P::Elem>]) -> Result<Filled> {
-        overwrite(out, Some(P::Elem::zeroed()), |out| {
-            partition_rows(rows.map(|run| run.elements()), out, self.order, self.k, &self.picked)
-        })
+    fn words(&self, items: usize) -> Result<(String, Option<String>)> {
+        let [what, each] = self.0.words(items)?;
+        Ok((what, Some(each)))
     }
 }

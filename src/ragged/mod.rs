@@ -70,7 +70,7 @@ pub use flat::repeat;
 pub use folds::ReduceRagged;
 pub use form::{Extent, Form};
 pub use join::{Aligned, align, concat};
-pub use lanes::{LanesRagged, LazyRows, PartitionRows, ScanRows, SortRows};
+pub use lanes::{LaneRows, LanesRagged, LazyRows, ScanRows, SortRows};
 pub use offsets::{OffsetInteger, Offsets, SharedInteger, SharedTable};
 pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};
@@ -94,7 +94,7 @@ pub mod machinery {
     pub use super::deferred::Kept;
     pub use super::expr::Before;
     pub use super::joint::Joint;
-    pub use super::row_wise::Runs;
+    pub use super::row_wise::{RowResults, Runs};
     pub use super::rows::Rows;
 }
 

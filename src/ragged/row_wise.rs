@@ -3,7 +3,7 @@
 use super::deferred::RaggedCompute;
 use super::eval::{first_error, joined};
 use super::expr::{Before, RaggedExpr};
-use super::form::{Extent, Form, content_shape};
+use super::form::{Extent, Form, Joined, content_shape, shape_of};
 use super::joint::Joint;
 use super::levels::levels_of;
 use super::offsets::Offsets;
@@ -14,6 +14,7 @@ use crate::kernel::{self, Filled, GRAIN, PARALLEL, fill_halves, inner};
 use crate::ops::lanes::Run;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
+use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -21,17 +22,13 @@ use std::ops::Range;
 pub trait RowOperation<T>: Send + Sync + sealed::Operation {
     /// Type of the results.
     type Elem: Copy + Send + Sync;
-    /// What it does, in words.
+    /// Whether there is no result of a row without items.
     #[doc(hidden)]
-    const WHAT: &'static str;
+    const NEEDS_ITEMS: bool = false;
 
-    /// Results of a row of so many items.
+    /// How many results rows have.
     #[doc(hidden)]
-    fn results(&self, items: usize) -> usize;
-
-    /// Whether all rows have as many results as items.
-    #[doc(hidden)]
-    fn keeps_rows(&self) -> bool;
+    fn results(&self) -> Result<RowResults>;
 
     /// Refuses to run along an axis.
     #[doc(hidden)]
@@ -42,6 +39,32 @@ pub trait RowOperation<T>: Send + Sync + sealed::Operation {
     /// Computes the results of some rows, one row after another; tells the first that does not exist by its number.
     #[doc(hidden)]
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<Self::Elem>]) -> Result<Filled>;
+
+    /// What it does, and what becomes of a row of so many items if there is more to say, in words.
+    #[doc(hidden)]
+    fn words(&self, items: usize) -> Result<(String, Option<String>)>;
+}
+
+/// How many results rows have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowResults {
+    /// As many as items.
+    Items,
+    /// As many as items, at most so many.
+    AtMost(usize),
+    /// So many, whatever the row.
+    Fixed(usize),
+}
+
+impl RowResults {
+    /// Results of a row of so many items.
+    fn of(self, items: usize) -> usize {
+        match self {
+            Self::Items => items,
+            Self::AtMost(most) => items.min(most),
+            Self::Fixed(results) => results,
+        }
+    }
 }
 
 /// An operation on rows.
@@ -53,13 +76,13 @@ pub struct RowWise<E, P> {
 }
 
 /// Rows of items, or of a fixed axis behind.
-pub(super) enum Along {
+enum Along {
     Rows,
     /// The position among the fixed axes behind.
     Fixed(usize),
 }
 
-pub(super) fn along(kinds: &[Extent], axis: usize) -> Result<Along> {
+fn along(kinds: &[Extent], axis: usize) -> Result<Along> {
     let rank = kinds.len();
     let Some(&kind) = kinds.get(axis) else { return Err(Error::Axis { axis, rank }) };
     let last = kinds.iter().rposition(|&kind| kind == Extent::Var);
@@ -85,9 +108,11 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
     fn extents(&self) -> Result<Vec<Extent>> {
         let mut kinds = self.e.extents()?;
         along(&kinds, self.axis)?;
-        if let Extent::Fixed(extent) = &mut kinds[self.axis] {
-            *extent = self.operation.results(*extent);
-        }
+        kinds[self.axis] = match (kinds[self.axis], self.operation.results()?) {
+            (Extent::Fixed(extent), results) => Extent::Fixed(results.of(extent)),
+            (Extent::Var, RowResults::Fixed(results)) => Extent::Fixed(results),
+            (Extent::Var, _) => Extent::Var,
+        };
         Ok(kinds)
     }
 
@@ -97,60 +122,90 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
         let along = along(&self.e.extents()?, self.axis)?;
+        let results = self.operation.results()?;
         let Joint { form, .. } = self.e.outline(stretch)?;
-        Ok(self.lanes(&form, &along)?.1.result(&form, &along))
+        Ok(self.result(&form, &self.lanes(&form, &along, results)?.1))
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<P::Elem>>> {
-        let along = along(&self.e.extents()?, self.axis)?;
+        let kinds = self.e.extents()?;
+        let along = along(&kinds, self.axis)?;
         self.operation.check(self.axis)?;
+        let results = self.operation.results()?;
         let joint = joined(&self.e, stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
-        let rank = content.shape()?.rank();
-        let (from, lanes) = self.lanes(form, &along)?;
-        let count = form.count()?;
-        let content = content.move_axis(from, rank - 1)?;
+        let last = content.shape()?.rank() - 1;
+        let (from, lanes) = self.lanes(form, &along, results)?;
+        if P::NEEDS_ITEMS {
+            match &lanes.items {
+                Lengths::Rows(items) => check_rows(items, form, self.axis)?,
+                Lengths::Fixed { length: 0, .. } => {
+                    return Err(Error::EmptyReduction { axis: self.axis, shape: shape_of(&kinds) });
+                }
+                Lengths::Fixed { .. } => {}
+            }
+        }
+        let content = content.move_axis(from, last)?;
         let place = |error| placed(error, form, from);
         let data = expr::elements(&content);
         let data = &data.map_err(|error| first_error(&self.e, &joint, error, place))?[..];
-        let rows = lanes.rows(count);
-        let results = lanes.output(rows);
-        let work = Work { operation: &self.operation, lanes: &lanes, data };
-        let each = kernel::task_size(count, PARALLEL, GRAIN);
-        let out = inner::collect(results, |out| work.fill(0..rows, out, each)).map_err(&place)?;
-        let result = lanes.result(form, &along);
-        let mut extents: Vec<usize> = content_shape(&result).to_vec();
-        let axis = extents.remove(from);
-        extents.push(axis);
-        let content = Tensor::new(Shape::from(extents), out)?.move_axis(rank - 1, from)?;
+        let others: SmallVec<[usize; 4]> = content.shape()?[..last].into();
+        let out = lanes.compute(&self.operation, &others, data).map_err(&place)?;
+        let result = self.result(form, &lanes);
+        let content = out.move_axis(last, from)?.reshape(content_shape(&result))?;
         Ok(Ragged::of(levels_of(&result), content))
     }
 
     fn explain(&self) -> Result<Explanation> {
-        let what = format!("{} along axis {}, row by row, of:", P::WHAT, self.axis);
-        Ok(super::explain::explain(&self.e)?.below([what]))
+        let along = along(&self.e.extents()?, self.axis)?;
+        let Joint { form, .. } = self.e.outline(Stretch::Rows)?;
+        let items = self.lanes(&form, &along, self.operation.results()?)?.1.items;
+        let mean = items.last().div_ceil(items.rows().max(1));
+        let (what, each) = self.operation.words(mean)?;
+        let what = format!("{what} along axis {}, row by row, of:", self.axis);
+        let each = each.map(|each| format!("rows of {mean} items: {each}"));
+        Ok(super::explain::explain(&self.e)?.below([what]).above(each))
     }
 }
 
 impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
     /// The axis of the content that rows lie along, and the rows.
-    fn lanes(&self, form: &Form, along: &Along) -> Result<(usize, Lanes)> {
+    fn lanes(&self, form: &Form, along: &Along, results: RowResults) -> Result<(usize, Lanes)> {
         let skipped = usize::from(!form.blocks.is_empty());
         match (along, form.blocks.last()) {
-            (Along::Rows, Some(block)) => Ok((0, Lanes::of(&block.rows, &self.operation)?)),
+            (Along::Rows, Some(block)) => {
+                Ok((0, Lanes::of(Lengths::Rows(block.rows.clone()), results)?))
+            }
             (Along::Rows, None) => Err(Error::Axis { axis: self.axis, rank: form.rank() }),
             (Along::Fixed(axis), _) => {
-                let extent = form.trailing[*axis];
-                let results = self.operation.results(extent);
-                Ok((axis + skipped, Lanes::Fixed { extent, results }))
+                let extent = Lengths::Fixed { length: form.trailing[*axis], rows: 1 };
+                Ok((axis + skipped, Lanes::of(extent, results)?))
             }
         }
+    }
+
+    /// The form with the results of the rows in their place.
+    fn result(&self, form: &Form, lanes: &Lanes) -> Form {
+        let mut axes: SmallVec<[Joined; 4]> = form.axes().into_iter().map(Joined::from).collect();
+        axes[self.axis] = match &lanes.results {
+            Lengths::Rows(results) => Joined::Var(results.clone()),
+            Lengths::Fixed { length, .. } => Joined::Fixed(*length),
+        };
+        Form::of(axes)
+    }
+}
+
+/// Refuses rows without items.
+fn check_rows(items: &Offsets, form: &Form, axis: usize) -> Result<()> {
+    match (0..items.rows()).find(|&row| items.length(row) == 0) {
+        Some(row) => Err(Error::EmptyRow { row: form.path(axis, row), axis }),
+        None => Ok(()),
     }
 }
 
 /// An error at an index of the content with the axis last, or at the number of a result, as one of the whole.
-pub(super) fn placed(mut error: Error, form: &Form, from: usize) -> Error {
+fn placed(mut error: Error, form: &Form, from: usize) -> Error {
     let moved = |mut index: Vec<usize>| {
         if let Some(last) = index.pop() {
             index.insert(from, last);
@@ -170,88 +225,84 @@ pub(super) fn placed(mut error: Error, form: &Form, from: usize) -> Error {
     error
 }
 
-/// Rows of the content with the axis last.
+/// The lengths of rows along an axis.
+#[derive(Debug, Clone)]
+pub(super) enum Lengths {
+    Rows(Offsets),
+    Fixed { length: usize, rows: usize },
+}
+
+impl Lengths {
+    /// Number of rows.
+    fn rows(&self) -> usize {
+        match self {
+            Self::Rows(offsets) => offsets.rows(),
+            Self::Fixed { rows, .. } => *rows,
+        }
+    }
+
+    /// Elements of all rows.
+    fn last(&self) -> usize {
+        self.before(self.rows())
+    }
+
+    /// Elements in front of a row, where all rows are repeated.
+    fn before(&self, row: usize) -> usize {
+        match self {
+            Self::Rows(offsets) => {
+                let rows = offsets.rows().max(1);
+                row / rows * offsets.last() + offsets.number(row % rows)
+            }
+            Self::Fixed { length, .. } => row.saturating_mul(*length),
+        }
+    }
+}
+
+/// Rows that lie along the last axis of the content, as often as there are elements of its other axes, and how many results
+/// each has.
 #[derive(Debug)]
-pub(super) enum Lanes {
-    /// Rows of items, as often as there are elements in an item; those of results if they are others.
-    Rows {
-        items: Offsets,
-        results: Offsets,
-    },
-    Fixed {
-        extent: usize,
-        results: usize,
-    },
+pub(super) struct Lanes {
+    pub(super) items: Lengths,
+    pub(super) results: Lengths,
 }
 
 impl Lanes {
-    pub(super) fn of<T, P: RowOperation<T>>(items: &Offsets, operation: &P) -> Result<Self> {
-        let results = match operation.keeps_rows() {
-            true => items.clone(),
-            false => Offsets::from_lengths(
-                (0..items.rows()).map(|row| operation.results(items.length(row))),
-            )?,
+    pub(super) fn of(items: Lengths, results: RowResults) -> Result<Self> {
+        let results = match (&items, results) {
+            (items, RowResults::Items) => items.clone(),
+            (&Lengths::Fixed { length, rows }, results) => {
+                Lengths::Fixed { length: results.of(length), rows }
+            }
+            (Lengths::Rows(items), RowResults::Fixed(length)) => {
+                Lengths::Fixed { length, rows: items.rows() }
+            }
+            (Lengths::Rows(items), results) => Lengths::Rows(Offsets::from_lengths(
+                (0..items.rows()).map(|row| results.of(items.length(row))),
+            )?),
         };
-        Ok(Self::Rows { items: items.clone(), results })
+        Ok(Self { items, results })
     }
 
-    /// Number of rows among so many elements.
-    pub(super) fn rows(&self, count: usize) -> usize {
-        match self {
-            Self::Rows { items, .. } => match items.last() {
-                0 => 0,
-                all => count / all * items.rows(),
-            },
-            Self::Fixed { extent, .. } => count / (*extent).max(1),
-        }
+    /// The results of the rows, at the extents of the other axes of the content.
+    pub(super) fn compute<T: Copy + Send + Sync, P: RowOperation<T>>(
+        &self,
+        operation: &P,
+        others: &[usize],
+        data: &[T],
+    ) -> Result<Tensor<Vec<P::Elem>>> {
+        let mut extents: SmallVec<[usize; 4]> = others.into();
+        extents.push(self.results.last());
+        let results = Shape::count_of(&extents)?;
+        // Nothing is visited of very many rows without results.
+        let rows = match results {
+            0 => 0,
+            _ => Shape::count_of(&[Shape::count_of(others)?, self.items.rows()])?,
+        };
+        let work = Work { operation, lanes: self, data };
+        let each = kernel::task_size(data.len(), PARALLEL, GRAIN);
+        let out = inner::collect(results, |out| work.fill(0..rows, out, each))?;
+        Tensor::new(Shape::from(extents), out)
     }
-
-    /// Elements in front of a row.
-    pub(super) fn input(&self, row: usize) -> usize {
-        match self {
-            Self::Rows { items, .. } => numbered(items, row),
-            Self::Fixed { extent, .. } => row * extent,
-        }
-    }
-
-    /// Results in front of a row.
-    pub(super) fn output(&self, row: usize) -> usize {
-        match self {
-            Self::Rows { results, .. } => numbered(results, row),
-            Self::Fixed { results, .. } => row * results,
-        }
-    }
-
-    /// The place of a row among those that are repeated, and where that begins.
-    fn place(&self, row: usize) -> (usize, usize) {
-        match self {
-            Self::Rows { items, .. } => {
-                let place = row % items.rows().max(1);
-                (place, items.number(place))
-            }
-            Self::Fixed { .. } => (0, 0),
-        }
-    }
-
-    pub(super) fn result(&self, form: &Form, along: &Along) -> Form {
-        let mut form = form.clone();
-        match (self, along) {
-            (Self::Rows { results, .. }, _) => {
-                if let Some(block) = form.blocks.last_mut() {
-                    block.rows = results.clone();
-                }
-            }
-            (Self::Fixed { results, .. }, Along::Fixed(axis)) => form.trailing[*axis] = *results,
-            (Self::Fixed { .. }, Along::Rows) => {}
-        }
-        form
-    }
-}
-
-/// The number in front of a row of rows that are repeated.
-pub(super) fn numbered(offsets: &Offsets, row: usize) -> usize {
-    let rows = offsets.rows().max(1);
-    row / rows * offsets.last() + offsets.number(row % rows)
 }
 
 /// Neighbouring rows, one after another.
@@ -272,8 +323,8 @@ impl<'w, T> Iterator for Runs<'w, T> {
     #[inline(always)]
     fn next(&mut self) -> Option<Run<'w, T>> {
         self.numbers.next()?;
-        let length = match self.lanes {
-            Lanes::Rows { items, .. } => {
+        let length = match &self.lanes.items {
+            Lengths::Rows(items) => {
                 if self.place == items.rows() {
                     (self.place, self.start) = (0, items.first());
                 }
@@ -281,7 +332,7 @@ impl<'w, T> Iterator for Runs<'w, T> {
                 let start = std::mem::replace(&mut self.start, items.number(self.place));
                 self.start.saturating_sub(start)
             }
-            Lanes::Fixed { extent, .. } => *extent,
+            Lengths::Fixed { length, .. } => *length,
         };
         let run = Run::new(self.data, length);
         self.data = &self.data[run.elements().len()..];
@@ -289,30 +340,46 @@ impl<'w, T> Iterator for Runs<'w, T> {
     }
 }
 
+impl<'w, T> Runs<'w, T> {
+    /// What rows are cut from, those that were not yet.
+    pub(super) fn elements(&self) -> &'w [T] {
+        self.data
+    }
+
+    /// Results of each row, if all have as many.
+    pub(super) fn results(&self) -> Option<usize> {
+        match &self.lanes.results {
+            Lengths::Fixed { length, .. } => Some(*length),
+            Lengths::Rows(_) => None,
+        }
+    }
+}
+
 /// An operation at work.
-pub(super) struct Work<'w, T, P> {
-    pub(super) operation: &'w P,
-    pub(super) lanes: &'w Lanes,
-    pub(super) data: &'w [T],
+struct Work<'w, T, P> {
+    operation: &'w P,
+    lanes: &'w Lanes,
+    data: &'w [T],
 }
 
 impl<T: Copy + Send + Sync, P: RowOperation<T>> Work<'_, T, P> {
     /// Computes the results of rows, in tasks of so many elements.
-    pub(super) fn fill(
+    fn fill(
         &self,
         rows: Range<usize>,
         out: &mut [MaybeUninit<P::Elem>],
         each: usize,
     ) -> Result<Filled> {
-        let (first, end) = (self.lanes.input(rows.start), self.lanes.input(rows.end));
+        let Lanes { items, results } = self.lanes;
+        let (first, end) = (items.before(rows.start), items.before(rows.end));
         if end - first > each && rows.len() > 1 {
             let half = first + (end - first) / 2;
             let (mut low, mut high) = (rows.start + 1, rows.end - 1);
             while low < high {
                 let middle = low + (high - low) / 2;
-                if self.lanes.input(middle) < half { low = middle + 1 } else { high = middle }
+                if items.before(middle) < half { low = middle + 1 } else { high = middle }
             }
-            let at = self.lanes.output(low) - self.lanes.output(rows.start);
+            let at = results.before(low) - results.before(rows.start);
             return fill_halves(
                 out,
                 at,
@@ -321,9 +388,10 @@ impl<T: Copy + Send + Sync, P: RowOperation<T>> Work<'_, T, P> {
             );
         }
         let (numbers, data) = (rows.clone(), self.data.get(first..).unwrap_or(&[]));
-        let (place, start) = self.lanes.place(rows.start);
+        let place = rows.start % items.rows().max(1);
+        let start = items.before(place);
         let runs = Runs { lanes: self.lanes, place, start, numbers, data };
-        let number = self.lanes.output(rows.start);
+        let number = results.before(rows.start);
         self.operation.run(runs, out).map_err(|mut error| {
             if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {
                 index.iter_mut().for_each(|k| *k += number);

@@ -56,11 +56,13 @@ impl Sealed for TakeAlong {}
 impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
     type Elem = T;
     type Before = FirstTaken;
+    type Memory = ();
 
     const BESIDE: &'static str = "at";
 
     fn compute(
         &self,
+        (): &mut (),
         lanes: Both<'_, '_, T, usize>,
         numbers: Range<usize>,
         out: &mut [T],

@@ -169,20 +169,22 @@ impl<T: Cast<f64>> Bins<T> for Uniform {
 /// How many elements of every lane fall into each bin, see
 /// [`Lanes::histogram_along`](super::Lanes::histogram_along).
 #[derive(Debug, Clone, Copy)]
-pub struct Counts<B>(pub(super) B);
+pub struct Counts<B>(pub(crate) B);
 
 impl<B> Sealed for Counts<B> {}
 
 impl<T: Copy + Send + Sync, B: Bins<T>> LaneOperation<T> for Counts<B> {
     type Elem = u64;
     type Before = Zeros;
+    type Memory = ();
 
-    fn results(&self, _shape: &Shape, _axis: usize) -> Result<usize> {
-        Ok(self.0.count())
+    fn results(&self) -> Result<Option<usize>> {
+        Ok(Some(self.0.count()))
     }
 
     fn compute(
         &self,
+        (): &mut (),
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [u64],

@@ -35,6 +35,7 @@ mod operation;
 mod quantile;
 mod radix;
 mod rows;
+mod runs;
 mod search;
 mod select;
 mod sort;
@@ -43,10 +44,11 @@ mod sorts;
 pub use along::TakeAlong;
 pub use histogram::{Bins, Counts, Edges, Histogram, Uniform};
 pub use operation::{LaneOperation, Lanewise};
+pub(crate) use quantile::Nan;
 pub use quantile::{Interpolation, Quantiles};
 pub(crate) use rows::{Run, SortedRows, sort_rows};
+pub(crate) use runs::compute_runs;
 pub use search::{Mode, Search, SearchSorted, Side, Unique};
-pub(crate) use select::partition_rows;
 pub use select::{Elements, Partition, Picked, Positions, Top};
 pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
@@ -59,8 +61,10 @@ pub mod machinery {
     pub use super::before::{Before, First, Zeros};
     pub use super::operand::LaneSlices;
     pub use super::operation::Alone;
+    pub use super::quantile::Selection;
     pub use super::rows::Run;
     pub use super::select::Picked;
+    pub use super::sort::Keys;
 }
 
 use crate::compute::Deferred;
@@ -69,9 +73,7 @@ use crate::dtype::{Measure, Sortable};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Explanation, IntoExpr, Lazy, Pairs};
-use crate::memory::list;
 use crate::ops::reduce::{Axes, IntoAxes};
-use quantile::Nan;
 use std::cmp::Ordering;
 
 /// Which elements come first. NaN comes last either way.
@@ -148,8 +150,7 @@ macro_rules! quantiles {
         where
             Self::Elem: Measure + Sortable,
         {
-            let quantiles = list([q].into_iter());
-            folding(self, axes, Quantiles { quantiles, interpolation, nan: $nan, single: true })
+            folding(self, axes, Quantiles::one(q, interpolation, $nan))
         }
 
         $(#[$about_several])*
@@ -162,8 +163,7 @@ macro_rules! quantiles {
         where
             Self::Elem: Measure + Sortable,
         {
-            let quantiles = list(q.as_ref().iter().copied());
-            folding(self, axes, Quantiles { quantiles, interpolation, nan: $nan, single: false })
+            folding(self, axes, Quantiles::several(q.as_ref(), interpolation, $nan))
         }
 
         $(#[$about_median])*

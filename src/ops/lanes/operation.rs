@@ -40,9 +40,17 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
     #[doc(hidden)]
     type Before: Before<T, U, Self::Elem>;
 
+    /// Memory that lanes are computed with, one after another.
+    #[doc(hidden)]
+    type Memory: Default;
+
     /// Stands between the two operands where the operation is explained.
     #[doc(hidden)]
     const BESIDE: &'static str = "";
+
+    /// Whether there is no result of a lane without elements.
+    #[doc(hidden)]
+    const NEEDS_ELEMENTS: bool = false;
 
     /// Whether the results of a lane have an axis of their own.
     #[doc(hidden)]
@@ -50,16 +58,26 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         true
     }
 
-    /// Number of results of each lane along an axis that exists.
+    /// Number of results of each lane, nothing if that is the number of its elements.
     #[doc(hidden)]
-    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
-        Ok(shape[axis])
+    fn results(&self) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    /// Refuses lanes along an axis that exists if they are too short.
+    #[doc(hidden)]
+    fn check(&self, shape: &Shape, axis: usize) -> Result<()> {
+        match shape[axis] {
+            0 if Self::NEEDS_ELEMENTS => Err(Error::EmptyReduction { axis, shape: shape.to_vec() }),
+            _ => Ok(()),
+        }
     }
 
     /// Computes the results of the lanes of these numbers.
     #[doc(hidden)]
     fn compute(
         &self,
+        memory: &mut Self::Memory,
         lanes: Both<'_, '_, T, U>,
         numbers: Range<usize>,
         out: &mut [Self::Elem],
@@ -169,16 +187,13 @@ where
             return Ok(self.joint()?.0);
         }
         let shape = self.a.shape()?;
-        shape.extent(self.axis)?;
-        let results = self.operation.results(&shape, self.axis);
-        with_extent(
-            &shape,
-            self.axis,
-            results.map_err(|error| match merged {
-                Some(merged) => merged.restored(error),
-                None => error,
-            })?,
-        )
+        let extent = shape.extent(self.axis)?;
+        let results = self.operation.results()?.unwrap_or(extent);
+        self.operation.check(&shape, self.axis).map_err(|error| match merged {
+            Some(merged) => merged.restored(error),
+            None => error,
+        })?;
+        with_extent(&shape, self.axis, results)
     }
 
     /// All `count` results of the lanes of a small operand, without a plan.
@@ -190,7 +205,7 @@ where
         let mut out = self.before((&self.a, &self.b), count)?;
         let lanes = LaneSlices::new(few.elements(), few.extent());
         let (none, numbers) = (LaneSlices::new(&[], 0), 0..few.count());
-        self.operation.compute((&lanes, &none), numbers, &mut out)?;
+        self.operation.compute(&mut <_>::default(), (&lanes, &none), numbers, &mut out)?;
         let each = count / few.count();
         if few.in_order(each) { Ok(Some(out)) } else { few.row_major(&out, each).map(Some) }
     }
@@ -223,7 +238,7 @@ where
         out: &mut Tensor<&mut [O::Elem]>,
     ) -> Result<()> {
         let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
-            self.operation.compute(lanes, numbers, out)
+            self.operation.compute(&mut <_>::default(), lanes, numbers, out)
         };
         zip_blocks((a, b), self.axis, out, Old::Lost, compute)
             .map_err(|error| self.operation.located(error, b))

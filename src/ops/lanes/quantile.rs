@@ -6,8 +6,7 @@ use super::operation::LaneOperation;
 use crate::dtype::{Measure, Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::memory::{refill, try_reserve_exact};
-use crate::shape::Shape;
+use crate::memory::{list, refill, try_reserve_exact};
 use std::ops::Range;
 
 /// What a quantile is that falls between two elements of a sorted lane.
@@ -55,7 +54,7 @@ impl Point {
 
 /// What a quantile makes of NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Nan {
+pub(crate) enum Nan {
     /// The result is NaN, the first there is.
     Wins,
     /// It is left out. The result of nothing else is NaN.
@@ -65,14 +64,23 @@ pub(super) enum Nan {
 /// Quantiles of every lane, see [`Lanes::quantiles`](super::Lanes::quantiles).
 #[derive(Debug, Clone)]
 pub struct Quantiles {
-    pub(super) quantiles: Result<Vec<f64>>,
-    pub(super) interpolation: Interpolation,
-    pub(super) nan: Nan,
+    quantiles: Result<Vec<f64>>,
+    interpolation: Interpolation,
+    nan: Nan,
     /// Whether there is but one, which has no axis.
-    pub(super) single: bool,
+    single: bool,
 }
 
 impl Quantiles {
+    pub(crate) fn one(quantile: f64, interpolation: Interpolation, nan: Nan) -> Self {
+        Self { single: true, ..Self::several(&[quantile], interpolation, nan) }
+    }
+
+    pub(crate) fn several(quantiles: &[f64], interpolation: Interpolation, nan: Nan) -> Self {
+        let quantiles = list(quantiles.iter().copied());
+        Self { quantiles, interpolation, nan, single: false }
+    }
+
     fn quantiles(&self) -> Result<&[f64]> {
         self.quantiles.as_deref().map_err(Error::clone)
     }
@@ -83,29 +91,30 @@ impl Sealed for Quantiles {}
 impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
     type Elem = T::Float;
     type Before = Zeros;
+    type Memory = Selection<T>;
+
+    const NEEDS_ELEMENTS: bool = true;
 
     fn keeps_axis(&self) -> bool {
         !self.single
     }
 
-    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
+    fn results(&self) -> Result<Option<usize>> {
         let quantiles = self.quantiles()?;
-        if let Some(&quantile) = quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
-            return Err(Error::Quantile { quantile });
+        match quantiles.iter().find(|q| !(0.0..=1.0).contains(*q)) {
+            Some(&quantile) => Err(Error::Quantile { quantile }),
+            None => Ok(Some(quantiles.len())),
         }
-        if shape[axis] == 0 {
-            return Err(Error::EmptyReduction { axis, shape: shape.to_vec() });
-        }
-        Ok(quantiles.len())
     }
 
     fn compute(
         &self,
+        selection: &mut Selection<T>,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T::Float],
     ) -> Result<()> {
-        let (mut selection, quantiles) = (Selection::default(), self.quantiles()?);
+        let quantiles = self.quantiles()?;
         for_each_lane(lanes, numbers, out, |lane, _, out| {
             let Some(&first) = lane.iter().find(|&&x| is_nan(x)) else {
                 return selection.quantiles(lane, out, quantiles, self.interpolation);
@@ -138,7 +147,7 @@ impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
 
 /// Memory to select from lanes with.
 #[derive(Debug)]
-struct Selection<T: Sortable> {
+pub struct Selection<T: Sortable> {
     /// The elements that are not NaN.
     numbers: Vec<T>,
     keys: Vec<T::Key>,

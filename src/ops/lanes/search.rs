@@ -7,7 +7,7 @@ use super::operation::LaneOperation;
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::Compute;
 use crate::dtype::Sortable;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Elementwise, Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_major,
@@ -50,11 +50,13 @@ impl Sealed for SearchSorted {}
 impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
     type Elem = usize;
     type Before = Zeros;
+    type Memory = ();
 
     const BESIDE: &'static str = "for";
 
     fn compute(
         &self,
+        (): &mut (),
         lanes: Both<'_, '_, T, T>,
         numbers: Range<usize>,
         out: &mut [usize],
@@ -217,25 +219,26 @@ impl Sealed for Mode {}
 impl<T: Sortable> LaneOperation<T> for Mode {
     type Elem = T;
     type Before = Zeros;
+    type Memory = (Keys<T::Key>, Vec<T>);
+
+    const NEEDS_ELEMENTS: bool = true;
 
     fn keeps_axis(&self) -> bool {
         false
     }
 
-    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
-        match shape[axis] {
-            0 => Err(Error::EmptyReduction { axis, shape: shape.to_vec() }),
-            _ => Ok(1),
-        }
+    fn results(&self) -> Result<Option<usize>> {
+        Ok(Some(1))
     }
 
     fn compute(
         &self,
+        memory: &mut Self::Memory,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
     ) -> Result<()> {
-        modes_of_lanes(&mut Default::default(), lanes, numbers, out)
+        modes_of_lanes(memory, lanes, numbers, out)
     }
 
     fn words(&self, extent: usize) -> Result<[String; 2]> {

@@ -16,7 +16,8 @@ use std::ops::Range;
 pub(super) type Ranked<K> = Vec<(K, usize)>;
 
 /// Arranges a lane around the element of rank `k`: the smaller ones before it and the larger ones after it,
-/// both in the order in which they came. `value` gives what to write for a position.
+/// both in the order in which they came. `value` gives what to write for a position. A lane without such an element, as
+/// rows may be, stays as it is.
 pub(super) fn partition_lane<T: Copy, K: Ord + Copy, U>(
     ranked: &mut Ranked<K>,
     lane: &[T],
@@ -25,6 +26,10 @@ pub(super) fn partition_lane<T: Copy, K: Ord + Copy, U>(
     key: impl Fn(T) -> K,
     value: impl Fn(usize) -> U,
 ) -> Result<()> {
+    if k >= lane.len() {
+        out.iter_mut().enumerate().for_each(|(position, slot)| *slot = value(position));
+        return Ok(());
+    }
     refill(ranked, lane.iter().enumerate().map(|(position, &x)| (key(x), position)))?;
     let pivot = *ranked.select_nth_unstable(k).1;
     let (mut before, mut after) = (0, k + 1);
@@ -60,27 +65,6 @@ pub(super) fn first_of_lane<T: Copy, K: Ord + Copy, U>(
     ranked.sort_unstable();
     for (slot, &(_, position)) in out.iter_mut().zip(ranked.iter()) {
         *slot = value(position);
-    }
-    Ok(())
-}
-
-/// Each of some runs around its element of rank `k`, one after another; shorter runs come as they are.
-pub(crate) fn partition_rows<'d, T: Sortable + 'd, P: Picked<T>>(
-    rows: impl Iterator<Item = &'d [T]>,
-    out: &mut [P::Elem],
-    order: SortOrder,
-    k: usize,
-    picked: &P,
-) -> Result<()> {
-    let (mut ranked, key, mut rest) = (Vec::new(), order.keys(), out);
-    for run in rows {
-        let (out, after) = rest.split_at_mut(run.len());
-        rest = after;
-        if k < run.len() {
-            partition_lane(&mut ranked, run, out, k, &key, |at| picked.pick(run, at))?;
-        } else {
-            out.iter_mut().enumerate().for_each(|(at, slot)| *slot = picked.pick(run, at));
-        }
     }
     Ok(())
 }
@@ -136,9 +120,9 @@ impl<T> Picked<T> for Positions {
 /// Every lane around its element of a rank, see [`Lanes::partition`](super::Lanes::partition).
 #[derive(Debug, Clone, Copy)]
 pub struct Partition<P> {
-    pub(super) k: usize,
-    pub(super) order: SortOrder,
-    pub(super) picked: P,
+    pub(crate) k: usize,
+    pub(crate) order: SortOrder,
+    pub(crate) picked: P,
 }
 
 impl<P> Sealed for Partition<P> {}
@@ -146,21 +130,22 @@ impl<P> Sealed for Partition<P> {}
 impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
     type Elem = P::Elem;
     type Before = Zeros;
+    type Memory = Ranked<T::Key>;
 
-    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
-        check_rank(axis, self.k, shape)?;
-        Ok(shape[axis])
+    fn check(&self, shape: &Shape, axis: usize) -> Result<()> {
+        check_rank(axis, self.k, shape)
     }
 
     fn compute(
         &self,
+        ranked: &mut Self::Memory,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [P::Elem],
     ) -> Result<()> {
-        let (mut ranked, key) = (Vec::new(), self.order.keys());
+        let key = self.order.keys();
         for_each_lane(lanes, numbers, out, |lane, _, out| {
-            partition_lane(&mut ranked, lane, out, self.k, &key, |at| self.picked.pick(lane, at))
+            partition_lane(ranked, lane, out, self.k, &key, |at| self.picked.pick(lane, at))
         })
     }
 
@@ -186,24 +171,29 @@ impl<P> Sealed for Top<P> {}
 impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
     type Elem = P::Elem;
     type Before = Zeros;
+    type Memory = Ranked<T::Key>;
 
-    fn results(&self, shape: &Shape, axis: usize) -> Result<usize> {
-        let extent = shape[axis];
-        if self.k > extent {
-            return Err(Error::LaneTooShort { axis, count: self.k, extent });
+    fn results(&self) -> Result<Option<usize>> {
+        Ok(Some(self.k))
+    }
+
+    fn check(&self, shape: &Shape, axis: usize) -> Result<()> {
+        match shape[axis] {
+            extent if self.k > extent => Err(Error::LaneTooShort { axis, count: self.k, extent }),
+            _ => Ok(()),
         }
-        Ok(self.k)
     }
 
     fn compute(
         &self,
+        ranked: &mut Self::Memory,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [P::Elem],
     ) -> Result<()> {
-        let (mut ranked, key) = (Vec::new(), self.order.keys());
+        let key = self.order.keys();
         for_each_lane(lanes, numbers, out, |lane, _, out| {
-            first_of_lane(&mut ranked, lane, out, &key, |at| self.picked.pick(lane, at))
+            first_of_lane(ranked, lane, out, &key, |at| self.picked.pick(lane, at))
         })
     }
 

@@ -17,7 +17,7 @@ const TINY: usize = 8;
 
 /// Memory to sort keys with.
 #[derive(Debug, Default)]
-pub(crate) struct Keys<K> {
+pub struct Keys<K> {
     /// Of the lanes that are sorted together, and [`SPARE`] more.
     keys: Vec<K>,
     spare: Spare<K>,

@@ -4,7 +4,9 @@ use super::SortOrder;
 use super::before::{First, Zeros};
 use super::operand::{Both, LaneSlices, for_each_lane};
 use super::operation::LaneOperation;
-use super::sort::{Keys, Method, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key};
+use super::sort::{
+    Keys, Method, Pairs, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key,
+};
 use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
@@ -21,14 +23,16 @@ impl Sealed for Sort {}
 impl<T: Sortable> LaneOperation<T> for Sort {
     type Elem = T;
     type Before = Zeros;
+    type Memory = Keys<T::Key>;
 
     fn compute(
         &self,
+        keys: &mut Self::Memory,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
     ) -> Result<()> {
-        sort_lanes(&mut Keys::default(), lanes, numbers, out, self.0)
+        sort_lanes(keys, lanes, numbers, out, self.0)
     }
 
     fn words(&self, extent: usize) -> Result<[String; 2]> {
@@ -71,14 +75,16 @@ impl Sealed for ArgSort {}
 impl<T: Sortable> LaneOperation<T> for ArgSort {
     type Elem = usize;
     type Before = Zeros;
+    type Memory = Pairs<T::Key>;
 
     fn compute(
         &self,
+        pairs: &mut Self::Memory,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [usize],
     ) -> Result<()> {
-        argsort_lanes(&mut Keys::default(), lanes, numbers, out, self.0.keys())
+        argsort_lanes(pairs, lanes, numbers, out, self.0.keys())
     }
 
     fn words(&self, extent: usize) -> Result<[String; 2]> {
@@ -89,8 +95,8 @@ impl<T: Sortable> LaneOperation<T> for ArgSort {
 /// The elements of every lane in order of a key, see [`Lanes::sort_by_key`](super::Lanes::sort_by_key).
 #[derive(Debug, Clone, Copy)]
 pub struct SortByKey<F> {
-    pub(super) order: SortOrder,
-    pub(super) key: F,
+    pub(crate) order: SortOrder,
+    pub(crate) key: F,
 }
 
 impl<F> Sealed for SortByKey<F> {}
@@ -103,15 +109,17 @@ where
 {
     type Elem = T;
     type Before = First;
+    type Memory = Pairs<K::Key>;
 
     fn compute(
         &self,
+        pairs: &mut Self::Memory,
         (lanes, _): Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
     ) -> Result<()> {
         let key = |x| self.order.keys()((self.key)(x));
-        sort_lanes_by_key(&mut Keys::default(), lanes, numbers, out, key)
+        sort_lanes_by_key(pairs, lanes, numbers, out, key)
     }
 
     fn words(&self, extent: usize) -> Result<[String; 2]> {
@@ -121,7 +129,7 @@ where
 
 /// The elements of every lane in the order of a comparison, see [`Lanes::sort_by`](super::Lanes::sort_by).
 #[derive(Debug, Clone, Copy)]
-pub struct SortBy<F>(pub(super) F);
+pub struct SortBy<F>(pub(crate) F);
 
 impl<F> Sealed for SortBy<F> {}
 
@@ -132,17 +140,18 @@ where
 {
     type Elem = T;
     type Before = First;
+    type Memory = Vec<T>;
 
     fn compute(
         &self,
+        spare: &mut Vec<T>,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [T],
     ) -> Result<()> {
-        let mut spare = Vec::new();
         for_each_lane(lanes, numbers, out, |lane, _, out| {
             out.copy_from_slice(lane);
-            sort_by(out, &mut spare, &self.0)
+            sort_by(out, spare, &self.0)
         })
     }
 
@@ -154,7 +163,7 @@ where
 /// The positions of the elements of every lane in the order of a comparison, see
 /// [`Lanes::argsort_by`](super::Lanes::argsort_by).
 #[derive(Debug, Clone, Copy)]
-pub struct ArgSortBy<F>(pub(super) F);
+pub struct ArgSortBy<F>(pub(crate) F);
 
 impl<F> Sealed for ArgSortBy<F> {}
 
@@ -165,16 +174,17 @@ where
 {
     type Elem = usize;
     type Before = Zeros;
+    type Memory = Vec<usize>;
 
     fn compute(
         &self,
+        spare: &mut Vec<usize>,
         lanes: Both<'_, '_, T, ()>,
         numbers: Range<usize>,
         out: &mut [usize],
     ) -> Result<()> {
-        let mut spare = Vec::new();
         for_each_lane(lanes, numbers, out, |lane, _, out| {
-            argsort_lane_by(lane, out, &mut spare, &self.0)
+            argsort_lane_by(lane, out, spare, &self.0)
         })
     }
 
