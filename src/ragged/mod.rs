@@ -35,6 +35,7 @@ mod explain;
 mod expr;
 mod flat;
 mod fmt;
+mod folding;
 mod folds;
 mod form;
 mod groups;
@@ -50,7 +51,6 @@ mod pad;
 mod picks;
 mod places;
 mod reduce;
-mod row_wise;
 mod rows;
 mod select;
 mod table;
@@ -70,12 +70,12 @@ pub use flat::repeat;
 pub use folds::ReduceRagged;
 pub use form::{Extent, Form};
 pub use join::{Aligned, align, concat};
-pub use lanes::{LaneRows, LanesRagged, LazyRows, ScanRows, SortRows};
+pub use lanes::{LaneFold, LaneRows, LanesRagged, LazyLanes, LazyRows, ScanRows, SortRows};
+pub use lanes::{RowOperation, RowWise};
 pub use offsets::{OffsetInteger, Offsets, SharedInteger, SharedTable};
 pub use operators::ElementwiseRagged;
 pub use pad::{PaddedRows, RowMask};
 pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction};
-pub use row_wise::{RowOperation, RowWise};
 pub use viewed::Viewed;
 
 use crate::error::{Error, Result};
@@ -94,7 +94,7 @@ pub mod machinery {
     pub use super::deferred::Kept;
     pub use super::expr::Before;
     pub use super::joint::Joint;
-    pub use super::row_wise::{RowResults, Runs};
+    pub use super::lanes::{RowResults, Runs};
     pub use super::rows::Rows;
 }
 

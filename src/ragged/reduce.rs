@@ -1,22 +1,17 @@
-//! Folds: of whole rows, of fixed axes, and of items at the same place in several rows.
+//! Folds by reducers.
 
 use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
-use super::eval::{first_error, joined, of_items};
 use super::expr::{Before, IntoRagged, RaggedExpr};
-use super::form::{
-    Extent, Form, Joined, check_mask, content_shape, placed, shape_of, unlisted, unravelled,
-};
-use super::groups::{Behind, Merged, bounds};
-use super::joint::Joint;
+use super::folding::{Folder, Folding};
+use super::form::{Extent, Form, check_mask};
 use super::{Ragged, Stretch, sealed};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{Explanation, Expr, Lazy};
-use crate::map::Select;
-use crate::memory::list;
 use crate::ops::reduce::{Axes, Filtered, Freedom, Or, Pair, Reducer, fold_dense};
 use crate::ops::segments::{SegmentOffsets, fold_cuts};
-use smallvec::SmallVec;
 
 /// A fold that is not computed yet.
 #[derive(Debug, Clone)]
@@ -86,46 +81,6 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
     }
 }
 
-/// How axes are folded.
-pub(super) enum Plan {
-    /// Fixed axes behind the last var axis: a dense fold of the content.
-    Content,
-    /// Whole rows: from this axis to the last var axis, and the fixed axes behind it if that is said.
-    Rows { from: usize, content: bool },
-    /// Items at the same place in all items of a fixed axis in front of var axes.
-    Merge { axis: usize },
-}
-
-impl Plan {
-    pub(super) fn of(kinds: &[Extent], reduced: &[bool]) -> Result<Self> {
-        let Some(last) = kinds.iter().rposition(|&kind| kind == Extent::Var) else {
-            return Ok(Self::Content);
-        };
-        let (front, behind) = reduced.split_at(last + 1);
-        let Some(from) = front.iter().position(|&reduced| reduced) else {
-            return Ok(Self::Content);
-        };
-        let rest = |all: bool| behind.iter().all(|&reduced| reduced == all);
-        if front[from..].iter().all(|&reduced| reduced) {
-            if rest(true) {
-                return Ok(Self::Rows { from, content: true });
-            }
-            if from == last && rest(false) {
-                return Ok(Self::Rows { from, content: false });
-            }
-        }
-        let one = reduced.iter().filter(|&&reduced| reduced).count() == 1;
-        if one && kinds[from] != Extent::Var {
-            return Ok(Self::Merge { axis: from });
-        }
-        let is_var = |axis: &usize| kinds[*axis] == Extent::Var;
-        let folded = (0..kinds.len()).filter(|&axis| reduced[axis]);
-        let crossed = folded.clone().find(is_var).or_else(|| (from..kinds.len()).find(is_var));
-        let kept = (from + 1..kinds.len()).find(|&axis| !reduced[axis]);
-        Err(Error::RaggedAxes { axis: kept.unwrap_or(from), crossed: crossed.unwrap_or(last) })
-    }
-}
-
 impl<E, R> sealed::Operation for RaggedFold<E, R> {}
 
 impl<E, R> RaggedCompute for RaggedFold<E, R>
@@ -136,14 +91,7 @@ where
     type Elem = R::Out;
 
     fn extents(&self) -> Result<Vec<Extent>> {
-        let kinds = self.e.extents()?;
-        let reduced = self.axes.mask(kinds.len())?;
-        Plan::of(&kinds, &reduced)?;
-        let kept = kinds.iter().zip(&reduced).filter_map(|(&kind, &reduced)| match reduced {
-            false => Some(kind),
-            true => self.keepdims.then_some(Extent::Fixed(1)),
-        });
-        Ok(kept.collect())
+        self.folding().extents()
     }
 
     fn knows_rows(&self) -> bool {
@@ -151,141 +99,50 @@ where
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
-        let extents = self.e.extents()?;
-        let reduced = self.axes.mask(extents.len())?;
-        let Joint { form, .. } = self.e.outline(stretch)?;
-        let (mut merged, depth) = (None, form.rank() - form.trailing.len());
-        if let Plan::Merge { axis } = Plan::of(&extents, &reduced)? {
-            merged = Some((axis, Merged::of(&form, axis, depth)?.axes));
-        }
-        Ok(self.result(&form, &reduced, merged))
+        self.folding().form(stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<R::Out>>> {
-        let extents = self.e.extents()?;
-        let reduced = self.axes.mask(extents.len())?;
-        let plan = Plan::of(&extents, &reduced)?;
-        self.check_order(&extents, &reduced)?;
-        let joint = joined(&self.e, stretch)?;
-        let Joint { form, .. } = &joint;
-        let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
-        let depth = form.rank() - form.trailing.len();
-        let (result, data) = match plan {
-            Plan::Content => {
-                let skipped = usize::from(depth > 0);
-                let mask: SmallVec<[bool; 8]> = std::iter::repeat_n(false, skipped)
-                    .chain(reduced[depth..].iter().copied())
-                    .collect();
-                let result = self.result(form, &reduced, None);
-                let kept =
-                    form.trailing.iter().zip(&reduced[depth..]).filter(|(_, folded)| !**folded);
-                let behind: SmallVec<[usize; 4]> = kept.map(|(&extent, _)| extent).collect();
-                let behind =
-                    if skipped > 0 { &behind[..] } else { behind.get(1..).unwrap_or_default() };
-                let data =
-                    fold_dense(&content.0, &mask, &self.reducer).map_err(|error| match error {
-                        Error::EmptyReduction { axis, .. } => Error::EmptyReduction {
-                            axis: axis + depth - skipped,
-                            shape: shape_of(&extents),
-                        },
-                        error => placed(error, form, &result, behind),
-                    })?;
-                (result, data)
-            }
-            Plan::Rows { from, content: folds_content } => {
-                let result = self.result(form, &reduced, None);
-                let (mut content, mut width) = (content, 1);
-                let flat = folds_content && !form.trailing.is_empty();
-                let behind = if folds_content { &[][..] } else { &form.trailing[..] };
-                if flat {
-                    width = form.trailing.iter().product();
-                    content = content.reshape([form.count()?])?;
-                }
-                let bounds = bounds(form, from, depth, width)?;
-                let data = self
-                    .rows(&content, bounds.offsets(), |row| form.path(from, row), from)
-                    .map_err(|error| {
-                        let error = if flat { unravelled(error, form) } else { error };
-                        placed(error, form, &result, behind)
-                    })?;
-                (result, data)
-            }
-            Plan::Merge { axis } => {
-                let Merged { axes, items, bounds } = Merged::of(form, axis, depth)?;
-                let result = self.result(form, &reduced, Some((axis, axes)));
-                let order = list(items.iter().copied())?;
-                let content = content.select([Select::List(items)])?;
-                let bounds = SegmentOffsets::Wide(&bounds);
-                let data = self.rows(&content, bounds, |row| result.path(axis, row), axis);
-                let place = |error| placed(unlisted(error, &order), form, &result, &form.trailing);
-                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
-                (result, data)
-            }
-        };
-        of_items(&result, data)
+        self.folding().compute(stretch, &ByReducer(&self.reducer))
     }
 
     fn explain(&self) -> Result<Explanation> {
-        let axes: Vec<usize> = {
-            let mask = self.axes.mask(self.e.extents()?.len())?;
-            (0..mask.len()).filter(|&axis| mask[axis]).collect()
-        };
         let out = std::any::type_name::<R::Out>();
-        let what = format!("fold over axes {axes:?} to {out}, of:");
+        let what = format!("fold over axes {:?} to {out}, of:", self.folding().numbers()?);
         Ok(super::explain::explain(&self.e)?.below([what]))
     }
 }
 
-impl<E, R> RaggedFold<E, R>
-where
-    E: RaggedExpr,
-    R: Reducer<E::Elem>,
-{
-    /// Refuses several axes of a reducer that depends on the order of the elements.
-    fn check_order(&self, extents: &[Extent], reduced: &[bool]) -> Result<()> {
-        let is_long = |&axis: &usize| reduced[axis] && extents[axis] != Extent::Fixed(1);
-        let axes: Vec<usize> = (0..extents.len()).filter(is_long).collect();
-        if R::COMMUTATIVE || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
+impl<E, R> RaggedFold<E, R> {
+    fn folding(&self) -> Folding<'_, E> {
+        Folding { e: &self.e, axes: &self.axes, keepdims: self.keepdims }
+    }
+}
+
+struct ByReducer<'r, R>(&'r R);
+
+impl<T: Copy + Send + Sync, R: Reducer<T>> Folder<T> for ByReducer<'_, R> {
+    type Out = R::Out;
+
+    const COMMUTATIVE: bool = R::COMMUTATIVE;
+
+    fn needs_elements(&self) -> bool {
+        self.0.empty().is_none()
     }
 
-    /// The form of the result, with the axes behind a merged one if there is one.
-    pub(super) fn result(
+    fn fold_axes<X: Expr<Elem = T>>(
         &self,
-        form: &Form,
+        content: &Lazy<X>,
         reduced: &[bool],
-        merged: Option<(usize, Behind)>,
-    ) -> Form {
-        let mut axes = Behind::new();
-        let (behind, merged) = match merged {
-            Some((axis, axes)) => (axis, Some(axes)),
-            None => (usize::MAX, None),
-        };
-        let depth = form.rank() - form.trailing.len();
-        for (axis, own) in form.axes().into_iter().enumerate() {
-            if reduced[axis] {
-                axes.extend(self.keepdims.then_some(Joined::Fixed(1)));
-            } else if axis < behind || axis >= depth {
-                axes.push(own.into());
-            }
-            if axis == behind {
-                axes.extend(merged.iter().flatten().cloned());
-            }
-        }
-        Form::of(axes)
+    ) -> Result<Vec<R::Out>> {
+        fold_dense(&content.0, reduced, self.0)
     }
 
-    /// Folds rows of the first axis of the content, which lie between neighbouring bounds.
-    pub(super) fn rows<X: Expr<Elem = E::Elem>>(
+    fn fold_rows<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
         bounds: SegmentOffsets<'_>,
-        path: impl Fn(usize) -> Vec<usize>,
-        axis: usize,
     ) -> Result<Vec<R::Out>> {
-        let has_none = self.reducer.empty().is_none();
-        match has_none.then(|| bounds.first_empty()).flatten() {
-            Some(first) => Err(Error::EmptyRow { row: path(first), axis }),
-            None => fold_cuts(content, 0, bounds, &self.reducer),
-        }
+        fold_cuts(content, 0, bounds, self.0)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{COUNT, every_shortage};
 use lensor::gufunc::convolve_full;
-use lensor::lanes::SortOrder;
+use lensor::lanes::{Interpolation, SortOrder, Uniform};
 use lensor::prelude::*;
 use lensor::ragged::{
     ElementwiseRagged, LanesRagged, Offsets, Ragged, ReduceRagged, concat, repeat,
@@ -59,6 +59,7 @@ pub(crate) fn tables() {
 
 pub(crate) fn computing() {
     let (r, s) = (rows(), rows());
+    let bins = Uniform::new(0.0, 1009.0, 3).unwrap();
     let column = Tensor::from_vec([lengths().len(), 1], lengths().map(|n| n as f64).collect());
     let column = column.unwrap();
     every_shortage("an expression", 1, || ((&r * 2.0 + &s) * &column).eval()?.to_vec());
@@ -77,6 +78,22 @@ pub(crate) fn computing() {
     every_shortage("sum of columns", 2, || r.sum(0).eval()?.to_vec());
     every_shortage("sort", 1, || r.sort(1, SortOrder::Ascending).eval()?.to_vec());
     every_shortage("top_k", 2, || r.top_k(1, 2, SortOrder::Descending).eval()?.to_vec());
+    every_shortage("sort_by_key of rows", 1, || {
+        r.sort_by_key(1, SortOrder::Descending, |x| x as u32).eval()?.to_vec()
+    });
+    every_shortage("sort_by of rows", 1, || r.sort_by(1, f64::total_cmp).eval()?.to_vec());
+    every_shortage("partition of rows", 1, || {
+        r.partition(1, 3, SortOrder::Ascending).eval()?.to_vec()
+    });
+    every_shortage("median of columns", 3, || r.median(0).eval()?.to_vec());
+    every_shortage("median of all", 1, || r.median(..).eval()?.to_vec());
+    let full = r.sum(1).keepdims().eval().unwrap();
+    let full = concat(1, [r.view(), full.view()]).unwrap().eval().unwrap();
+    every_shortage("quantiles of rows", 2, || {
+        full.quantiles(1, [0.25, 0.5], Interpolation::Linear).eval()?.to_vec()
+    });
+    every_shortage("mode of rows", 1, || full.mode(1).eval()?.to_vec());
+    every_shortage("histogram of rows", 1, || r.histogram_along(1, &bins).eval()?.to_vec());
     every_shortage("cumsum of views", 2, || (&views(&r)?).cumsum(1).eval()?.to_vec());
     every_shortage("padded", 1, || r.view().padded(1, None, 0.0)?.to_vec());
     every_shortage("mask", 1, || r.mask(1)?.to_vec());

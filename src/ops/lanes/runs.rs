@@ -35,7 +35,8 @@ pub(crate) fn compute_runs<'d, T: Copy + Send + Sync, O: LaneOperation<T>>(
                 run = &run[..slots.len()];
             }
             // A table of rows may have changed since they were found to have elements.
-            if !slots.is_empty() && !(O::NEEDS_ELEMENTS && run.is_empty()) {
+            let has_none = O::NEEDS_ELEMENTS && run.is_empty();
+            if !slots.is_empty() && !has_none {
                 let lanes = LaneSlices::new(run, run.len());
                 operation.compute(&mut memory, (&lanes, &none), 0..1, slots)?;
             }

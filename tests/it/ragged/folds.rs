@@ -11,7 +11,7 @@ use lensor::{Error, Reader, Tensor};
 use quickcheck::quickcheck;
 
 /// The elements that are folded to each result, in order.
-fn gathered<T: Clone>(m: &Model<T>, axes: &[usize], keepdims: bool) -> Model<Vec<T>> {
+pub(super) fn gathered<T: Clone>(m: &Model<T>, axes: &[usize], keepdims: bool) -> Model<Vec<T>> {
     /// Puts items at the same place together, as long as the longest.
     fn merge<T: Clone>(kinds: &[Option<usize>], all: Vec<Item<Vec<T>>>) -> Item<Vec<T>> {
         let Some((kind, rest)) = kinds.split_first() else {
@@ -60,14 +60,14 @@ fn gathered<T: Clone>(m: &Model<T>, axes: &[usize], keepdims: bool) -> Model<Vec
 }
 
 /// Whether these axes can be folded together.
-fn is_legal(kinds: &[Option<usize>], axes: &[usize]) -> bool {
+pub(super) fn is_legal(kinds: &[Option<usize>], axes: &[usize]) -> bool {
     let Some(last) = kinds.iter().rposition(Option::is_none) else { return true };
     let Some(from) = axes.iter().copied().min().filter(|&from| from <= last) else { return true };
     let ends = (from..kinds.len()).all(|axis| axes.contains(&axis));
     ends || axes == [last] || axes.len() == 1 && kinds[from].is_some()
 }
 
-fn random_axes(rank: usize, random: &mut Random) -> Vec<usize> {
+pub(super) fn random_axes(rank: usize, random: &mut Random) -> Vec<usize> {
     match random.below(3) {
         0 => (random.below(rank + 1)..rank).collect(),
         1 if rank > 0 => vec![random.below(rank)],

@@ -12,6 +12,16 @@ use quickcheck::quickcheck;
 
 /// Something else of every column of items along the last var axis.
 fn columns<T: Clone, U: Clone>(m: &Model<T>, axis: usize, f: impl Fn(&[T]) -> Vec<U>) -> Model<U> {
+    columns_of(m, axis, None, f)
+}
+
+/// Something else of every column of items along the last var axis, or an axis behind it: so many if that is said.
+pub(super) fn columns_of<T: Clone, U: Clone>(
+    m: &Model<T>,
+    axis: usize,
+    results: Option<usize>,
+    f: impl Fn(&[T]) -> Vec<U>,
+) -> Model<U> {
     fn leaves<T: Clone>(item: &Item<T>, to: &mut Vec<T>) {
         match item {
             Item::One(x) => to.push(x.clone()),
@@ -21,19 +31,18 @@ fn columns<T: Clone, U: Clone>(m: &Model<T>, axis: usize, f: impl Fn(&[T]) -> Ve
     fn walk<T: Clone, U: Clone>(
         item: &Item<T>,
         depth: usize,
-        behind: &[usize],
+        (behind, results): (&[usize], Option<usize>),
         f: &impl Fn(&[T]) -> Vec<U>,
     ) -> Item<U> {
         if depth > 0 {
-            return Item::List(
-                item.list().iter().map(|item| walk(item, depth - 1, behind, f)).collect(),
-            );
+            let inner = item.list().iter().map(|item| walk(item, depth - 1, (behind, results), f));
+            return Item::List(inner.collect());
         }
         let (each, mut items): (usize, _) = (behind.iter().product(), Vec::new());
         item.list().iter().for_each(|item| leaves(item, &mut items));
         let column = |at: usize| items.iter().skip(at).step_by(each).cloned().collect::<Vec<_>>();
         let all: Vec<Vec<U>> = (0..each).map(|at| f(&column(at))).collect();
-        let count = all.first().map_or(item.list().len(), Vec::len);
+        let count = all.first().map_or(results.unwrap_or(item.list().len()), Vec::len);
         Item::List(
             (0..count)
                 .map(|k| {
@@ -48,7 +57,9 @@ fn columns<T: Clone, U: Clone>(m: &Model<T>, axis: usize, f: impl Fn(&[T]) -> Ve
         )
     }
     let behind: Vec<usize> = m.kinds[axis + 1..].iter().map(|kind| kind.unwrap()).collect();
-    Model { kinds: m.kinds.clone(), root: walk(&m.root, axis, &behind, &f) }
+    let mut kinds = m.kinds.clone();
+    kinds[axis] = results.or(kinds[axis]);
+    Model { kinds, root: walk(&m.root, axis, (&behind, results), &f) }
 }
 
 impl<T: Clone> Model<T> {

@@ -3,7 +3,7 @@
 use super::chains::View;
 use super::model::Model;
 use crate::support::Random;
-use lensor::lanes::SortOrder;
+use lensor::lanes::{Edges, SortOrder};
 use lensor::ragged::{ElementwiseRagged, LanesRagged, Offsets, Ragged, ReduceRagged, concat};
 use lensor::{Reader, StorageError, Tensor};
 use quickcheck::quickcheck;
@@ -85,12 +85,18 @@ fn ask<S: Reader<Elem = i64>>(r: &Ragged<S>, random: &mut Random) {
 
 /// Whatever can be computed of whole rows.
 fn ask_of_rows<S: Reader<Elem = i64>>(r: &Ragged<S>) {
+    let bins = Edges::new([0, 3, 9]).unwrap();
     for axis in 0..r.rank() {
         let _ = r.sum(axis).eval().map(|r| r.to_string());
         let _ = r.max(axis).or(0).keepdims().eval().map(|r| r.to_string());
         let _ = r.cumsum(axis).eval().map(|r| r.to_string());
         let _ = r.top_k(axis, 2, SortOrder::Ascending).eval().map(|r| r.to_string());
         let _ = r.argsort(axis, SortOrder::Descending).eval().map(|r| r.to_string());
+        let _ = r.partition(axis, 1, SortOrder::Descending).eval().map(|r| r.to_string());
+        let _ = r.sort_by(axis, i64::cmp).eval().map(|r| r.to_string());
+        let _ = r.median(axis).keepdims().eval().map(|r| r.to_string());
+        let _ = r.quantiles(axis, [0.5, 1.0], <_>::default()).eval().map(|r| r.to_string());
+        let _ = r.histogram_along(axis, &bins).eval().map(|r| r.to_string());
         let _ = r.view().padded(axis, None, 7).map(|t| t.to_vec());
         let _ = r.mask(axis).map(|t| t.to_vec());
         let _ = concat(axis, [r.view(), r.view()]).map(|r| r.to_string());

@@ -18,6 +18,7 @@ mod large;
 mod lies;
 mod model;
 mod padding;
+mod ranks;
 mod threads;
 mod views;
 mod views_at_random;

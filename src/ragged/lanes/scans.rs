@@ -1,0 +1,86 @@
+//! Scans of rows.
+
+#[cfg(doc)]
+use super::LanesRagged;
+use super::row_wise::RowWise;
+use super::runs::{RowOperation, RowResults, Runs};
+use crate::error::{Error, Result};
+use crate::kernel::Filled;
+use crate::ops::reduce::{Reducer, undefined};
+use crate::ops::scan::{Way, scan_rows};
+use crate::ragged::deferred::DeferredRagged;
+use crate::ragged::expr::RaggedExpr;
+use crate::ragged::sealed;
+use std::mem::MaybeUninit;
+
+/// See [`LanesRagged::scan`].
+#[derive(Debug, Clone, Copy)]
+pub struct ScanRows<R> {
+    reducer: R,
+    way: Way,
+}
+
+impl<R> ScanRows<R> {
+    pub(super) fn new(reducer: R) -> Self {
+        Self { reducer, way: Way::default() }
+    }
+}
+
+impl<R> sealed::Operation for ScanRows<R> {}
+
+impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>> {
+    /// Leaves each item out of its own result, which is that of the items before it in its row. A reducer without a result
+    /// of no items is [`Error::NoIdentity`] then.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+    /// assert_eq!(r.cumsum(1).exclusive().eval()?.to_string(), "[[0, 3, 4], [], [0, 5]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn exclusive(mut self) -> Self {
+        self.operation.operation.way.exclusive = true;
+        self
+    }
+
+    /// Goes from the last item of each row to the first.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+    /// assert_eq!(r.cumsum(1).reverse().eval()?.to_string(), "[[6, 3, 2], [], [9, 4]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn reverse(mut self) -> Self {
+        self.operation.operation.way.reverse = true;
+        self
+    }
+}
+
+impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
+    type Elem = R::Out;
+
+    fn results(&self) -> Result<RowResults> {
+        Ok(RowResults::Items)
+    }
+
+    fn check(&self, axis: usize) -> Result<()> {
+        match self.way.exclusive && self.reducer.empty().is_none() {
+            true => Err(Error::NoIdentity { axis }),
+            false => Ok(()),
+        }
+    }
+
+    fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
+        let rows = rows.map(|run| run.elements());
+        let (filled, gap) = scan_rows(&self.reducer, self.way, rows, out)?;
+        match gap {
+            None => Ok(filled),
+            Some((number, why)) => Err(undefined::<R::Out>(why, vec![number])),
+        }
+    }
+
+    fn words(&self, _items: usize) -> Result<(String, Option<String>)> {
+        Ok(("scan".into(), None))
+    }
+}
