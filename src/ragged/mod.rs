@@ -73,7 +73,7 @@ pub use join::{Aligned, align, concat};
 pub use lanes::{LaneFold, LaneRows, LanesRagged, LazyLanes, LazyRows, ScanRows, SortRows};
 pub use lanes::{RowOperation, RowWise};
 pub use offsets::{OffsetInteger, Offsets, SharedInteger, SharedTable};
-pub use operators::ElementwiseRagged;
+pub use operators::{ElementwiseRagged, choose};
 pub use pad::{PaddedRows, RowMask};
 pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction};
 pub use viewed::Viewed;

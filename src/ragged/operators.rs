@@ -36,3 +36,38 @@ pub trait ElementwiseRagged: IntoRagged + Sized {
 }
 
 super::folds::for_ragged!(ElementwiseRagged);
+
+type Chosen<C, A, B> = LazyRagged<
+    ApplyRagged<
+        ChooseOp,
+        (
+            <C as IntoRagged>::Expr,
+            <A as IntoRagged>::Expr,
+            <<A as IntoRagged>::Elem as PairsRagged<B>>::Expr,
+        ),
+    >,
+>;
+
+/// `a` where the condition holds, `b` elsewhere; all three stretch to one another, and both are evaluated: [`choose`] of
+/// ragged operands.
+///
+/// ```
+/// use lensor::ragged::{ElementwiseRagged, Ragged, choose};
+/// let r = Ragged::from_nested(vec![vec![-1, 0], vec![], vec![5]])?;
+/// let e = choose(r.less(0), 0, &r);
+/// assert_eq!(e.eval()?.to_string(), "[[0, 0], [], [5]]");
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// [`choose`]: crate::choose
+#[doc(alias = "where")]
+pub fn choose<C, A, B>(condition: C, a: A, b: B) -> Chosen<C, A, B>
+where
+    C: IntoRagged<Elem = bool>,
+    A: IntoRagged,
+    A::Elem: PairsRagged<B>,
+{
+    let b = <A::Elem as PairsRagged<B>>::pair(b);
+    let operands = (condition.into_ragged_expr(), a.into_ragged_expr(), b);
+    LazyRagged(ApplyRagged::new(ChooseOp, operands))
+}

@@ -3,7 +3,7 @@
 use super::chains::chain;
 use super::model::{Item, Model, read};
 use crate::support::Random;
-use lensor::ragged::{ElementwiseRagged, Ragged, Stretch, zip_ragged};
+use lensor::ragged::{ElementwiseRagged, Ragged, Stretch, choose, zip_ragged};
 use lensor::{Error, Result, Tensor};
 use quickcheck::quickcheck;
 
@@ -244,6 +244,10 @@ quickcheck! {
         let sum = |all: Model<((i64, i64), i64)>| all.map(|((x, y), z)| x + 2 * y - 3 * z);
         let expected = kinds.and_then(|_| pairs(&pairs(&a, &b, false, 2)?, &c, false, 3)).map(sum);
         same(node.eval(), expected, &[&a, &b, &c]);
+        let one = zip_ragged((&x, &y, &z), |(x, y, z)| if x % 2 == 0 { y } else { z });
+        assert_eq!(choose((&x % 2).equal(0), &y, &z).eval(), one.eval());
+        let one = zip_ragged((&x, 7_i64, &z), |(x, k, z)| if x % 2 == 0 { k } else { z });
+        assert_eq!(choose((&x % 2).equal(0), 7_i64, &z).eval(), one.eval());
         // The inner node is joined by itself, and the outer one afterwards; extents before rows.
         let kinds = joint_kinds(&b.kinds, &c.kinds, 2).and_then(|kinds| joint_kinds(&a.kinds, &kinds, 2));
         let tree = |all: Model<(i64, (i64, i64))>| all.map(|(x, (y, z))| x + (2 * y - 3 * z));
