@@ -80,7 +80,7 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
         }
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         Ok(["taking".into(), "copied from, index by index".into()])
     }
 }

@@ -196,7 +196,7 @@ impl<T: Copy + Send + Sync, B: Bins<T>> LaneOperation<T> for Counts<B> {
         })
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         Ok(["histogram".into(), "counted in the bins".into()])
     }
 }

@@ -89,9 +89,9 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         error
     }
 
-    /// What it is, and what becomes of a lane of `extent` elements, in words.
+    /// What it is, and what becomes of a lane of `extent` elements where so many are computed together, in words.
     #[doc(hidden)]
-    fn words(&self, extent: usize) -> Result<[String; 2]>;
+    fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]>;
 }
 
 /// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
@@ -348,7 +348,8 @@ where
         let (a, b) = (self.a.shape()?, self.b.shape()?);
         let (shape, operands) = self.joint()?;
         let extent = a.extent(self.axis)?;
-        let [what, each] = self.operation.words(extent)?;
+        let lanes = without(&a, self.axis)?.count()?;
+        let [what, each] = self.operation.words(extent, lanes)?;
         let beside = match O::BESIDE {
             "" => String::new(),
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
@@ -356,7 +357,6 @@ where
         let small = small_in_words(&self.a.0, SMALL, &a).filter(|_| O::BESIDE.is_empty());
         let (how, threads) = match (operands, small) {
             (Some(_), Some(operand)) => {
-                let lanes = a.count()? / extent;
                 let lines = [
                     format!("lanes: {lanes} of {extent} elements, all at once"),
                     format!("operand: {operand}"),

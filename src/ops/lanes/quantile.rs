@@ -132,7 +132,7 @@ impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
         })
     }
 
-    fn words(&self, extent: usize) -> Result<[String; 2]> {
+    fn words(&self, extent: usize, _lanes: usize) -> Result<[String; 2]> {
         let mut selection = Selection::<T>::default();
         selection.aim(extent, self.quantiles()?, self.interpolation)?;
         let ranks = selection.ranks;

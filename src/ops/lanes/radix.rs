@@ -37,11 +37,12 @@ pub(super) enum Algorithm {
 }
 
 impl Algorithm {
-    /// For `len` items in the order of `bytes` of their bytes.
+    /// For `lanes` lanes of `len` items each in the order of `bytes` of their bytes.
     #[inline(always)]
-    pub(super) fn of<R: Radix>(len: usize, bytes: usize) -> Self {
+    pub(super) fn of<R: Radix>(len: usize, bytes: usize, lanes: usize) -> Self {
         let few_bytes = bytes < R::BYTES && len >= MANY_OF_A_PART * bytes;
-        if len <= network::LONGEST && R::BYTES <= 8 {
+        // One lane would take the network as long as all that it has room for.
+        if len <= network::LONGEST && R::BYTES <= 8 && lanes > 1 {
             Self::Network
         } else if u32::try_from(len).is_err() {
             Self::Comparisons

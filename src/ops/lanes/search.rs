@@ -69,7 +69,7 @@ impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
         })
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         Ok(["search".into(), "searched by halves for its needles".into()])
     }
 }
@@ -191,7 +191,7 @@ where
 pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Explanation> {
     let shape = e.shape()?;
     let count = shape.count()?;
-    let method = Method::by_pairs::<<E::Elem as Sortable>::Key>(count);
+    let method = Method::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
     // Which kind every element is of; the kinds are not known.
     let written = count.saturating_mul(size_of::<usize>());
     Ok(Explanation::report(
@@ -241,8 +241,8 @@ impl<T: Sortable> LaneOperation<T> for Mode {
         modes_of_lanes(memory, lanes, numbers, out)
     }
 
-    fn words(&self, extent: usize) -> Result<[String; 2]> {
-        let each = format!("{}, and counted", Method::by_keys::<T::Key>(extent));
+    fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
+        let each = format!("{}, and counted", Method::by_keys::<T::Key>(extent, lanes));
         Ok(["mode".into(), each])
     }
 }
@@ -254,7 +254,7 @@ fn modes_of_lanes<T: Sortable>(
     numbers: Range<usize>,
     out: &mut [T],
 ) -> Result<()> {
-    let together = keys_together::<T>(lanes.length);
+    let together = keys_together::<T>(lanes.length, numbers.len());
     let firsts = numbers.step_by(together);
     for (first, out) in firsts.zip(out.chunks_mut(together)) {
         let count = out.len() * lanes.length;

@@ -149,7 +149,7 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
         })
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         let (k, ranked) = (self.k, ranked::<T>());
         Ok([
             self.order.of(&self.picked.word("partition")),
@@ -197,7 +197,7 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
         })
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         let each = format!("{} of {} selected, then sorted", self.k, ranked::<T>());
         Ok([self.order.of(&self.picked.word("top elements")), each])
     }

@@ -33,22 +33,22 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// For `len` elements by their keys.
+    /// For lanes of `len` elements by their keys.
     #[inline(always)]
-    pub(super) fn by_keys<K: SortKey>(len: usize) -> Self {
-        let algorithm = Algorithm::of::<K>(len, K::BYTES);
+    pub(super) fn by_keys<K: SortKey>(len: usize, lanes: usize) -> Self {
+        let algorithm = Algorithm::of::<K>(len, K::BYTES, lanes);
         if is_plain(len, algorithm) {
             return Self::Plain;
         }
         Self::Keys { bytes: K::BYTES, pairs: false, algorithm }
     }
 
-    /// For the positions of `len` elements by their keys.
+    /// For the positions of lanes of `len` elements by their keys.
     #[inline(always)]
-    pub(super) fn by_pairs<K: SortKey>(len: usize) -> Self {
+    pub(super) fn by_pairs<K: SortKey>(len: usize, lanes: usize) -> Self {
         // Positions take 32 bits beside keys of as many.
         let fits = K::POSITION_BYTES == 8 || u32::try_from(len).is_ok();
-        let algorithm = Algorithm::of::<K::Pair>(len, K::BYTES);
+        let algorithm = Algorithm::of::<K::Pair>(len, K::BYTES, lanes);
         if is_plain(len, algorithm) || !fits {
             return Self::Plain;
         }
@@ -66,9 +66,9 @@ impl fmt::Display for Method {
     }
 }
 
-/// How many lanes of `len` elements are sorted at once by their keys.
-pub(super) fn keys_together<T: Sortable>(len: usize) -> usize {
-    match Method::by_keys::<T::Key>(len) {
+/// How many of `lanes` lanes of `len` elements are sorted at once by their keys.
+pub(super) fn keys_together<T: Sortable>(len: usize, lanes: usize) -> usize {
+    match Method::by_keys::<T::Key>(len, lanes) {
         Method::Plain => 1,
         Method::Keys { algorithm, .. } => algorithm.together(),
     }
@@ -89,7 +89,7 @@ pub(super) fn sort_lanes<T: Sortable>(
     order: SortOrder,
 ) -> Result<()> {
     let (len, descending) = (lanes.length, order.is_descending());
-    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len) else {
+    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len, numbers.len()) else {
         return numbers.zip(out.chunks_exact_mut(len.max(1))).try_for_each(|(number, out)| {
             out.copy_from_slice(lanes.lane(number)?);
             sort_by(out, &mut Vec::new(), |a, b| a.key(descending).cmp(&b.key(descending)))
@@ -154,7 +154,7 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
     write: impl Fn(usize, &[K::Pair], &mut [U]) -> Result<()>,
 ) -> Result<()> {
     let len = lanes.length;
-    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len) else {
+    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len, numbers.len()) else {
         let mut outs = numbers.zip(out.chunks_exact_mut(len.max(1)));
         return outs.try_for_each(|(number, out)| plain(lanes.lane(number)?, out));
     };

@@ -35,8 +35,8 @@ impl<T: Sortable> LaneOperation<T> for Sort {
         sort_lanes(keys, lanes, numbers, out, self.0)
     }
 
-    fn words(&self, extent: usize) -> Result<[String; 2]> {
-        Ok([self.0.of("sort"), Method::by_keys::<T::Key>(extent).to_string()])
+    fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
+        Ok([self.0.of("sort"), Method::by_keys::<T::Key>(extent, lanes).to_string()])
     }
 }
 
@@ -87,8 +87,8 @@ impl<T: Sortable> LaneOperation<T> for ArgSort {
         argsort_lanes(pairs, lanes, numbers, out, self.0.keys())
     }
 
-    fn words(&self, extent: usize) -> Result<[String; 2]> {
-        Ok([self.0.of("argsort"), Method::by_pairs::<T::Key>(extent).to_string()])
+    fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
+        Ok([self.0.of("argsort"), Method::by_pairs::<T::Key>(extent, lanes).to_string()])
     }
 }
 
@@ -122,8 +122,8 @@ where
         sort_lanes_by_key(pairs, lanes, numbers, out, key)
     }
 
-    fn words(&self, extent: usize) -> Result<[String; 2]> {
-        Ok([self.order.of("sort by key"), Method::by_pairs::<K::Key>(extent).to_string()])
+    fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
+        Ok([self.order.of("sort by key"), Method::by_pairs::<K::Key>(extent, lanes).to_string()])
     }
 }
 
@@ -155,7 +155,7 @@ where
         })
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         Ok(["sort by comparison".into(), Method::Plain.to_string()])
     }
 }
@@ -188,7 +188,7 @@ where
         })
     }
 
-    fn words(&self, _extent: usize) -> Result<[String; 2]> {
+    fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
         Ok(["argsort by comparison".into(), Method::Plain.to_string()])
     }
 }

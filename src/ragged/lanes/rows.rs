@@ -34,7 +34,7 @@ impl<T: Copy + Send + Sync, O: LaneOperation<T>> RowOperation<T> for LaneRows<O>
     }
 
     fn words(&self, items: usize) -> Result<(String, Option<String>)> {
-        let [what, each] = self.0.words(items)?;
+        let [what, each] = self.0.words(items, 1)?;
         Ok((what, Some(each)))
     }
 }
