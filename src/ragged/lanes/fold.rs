@@ -67,8 +67,11 @@ impl<E: RaggedExpr, O: LaneOperation<E::Elem>> RaggedCompute for LaneFold<E, O> 
     }
 
     fn explain(&self) -> Result<Explanation> {
-        let all = self.e.outline(Stretch::Rows)?.form.count()?;
-        let mean = all.div_ceil(self.form(Stretch::Rows)?.count()?.max(1));
+        let mut mean = 0;
+        if self.knows_rows() {
+            let all = self.e.outline(Stretch::Rows)?.form.count()?;
+            mean = all.div_ceil(self.form(Stretch::Rows)?.count()?.max(1));
+        }
         let [what, each] = self.operation.0.words(mean, 1)?;
         let what = format!("{what} over axes {:?}, of:", self.folding().numbers()?);
         let each = format!("lanes of {mean} elements: {each}");

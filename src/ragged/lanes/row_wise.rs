@@ -106,9 +106,11 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
     }
 
     fn explain(&self) -> Result<Explanation> {
-        let along = along(&self.e.extents()?, self.axis)?;
-        let Joint { form, .. } = self.e.outline(Stretch::Rows)?;
-        let mean = self.lanes(&form, &along, self.operation.results()?)?.1.items.mean();
+        let (along, mut mean) = (along(&self.e.extents()?, self.axis)?, 0);
+        if self.knows_rows() {
+            let Joint { form, .. } = self.e.outline(Stretch::Rows)?;
+            mean = self.lanes(&form, &along, self.operation.results()?)?.1.items.mean();
+        }
         let (what, each) = self.operation.words(mean)?;
         let what = format!("{what} along axis {}, row by row, of:", self.axis);
         let each = each.map(|each| format!("rows of {mean} items: {each}"));
