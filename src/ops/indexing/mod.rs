@@ -26,6 +26,7 @@ mod write;
 
 pub use list::{Indexes, IntoIndexes};
 pub use take::TakeAt;
+pub(crate) use take::{Source, of_part};
 
 use crate::compute::{Deferred, for_operands};
 use crate::dtype::Measure;
@@ -37,7 +38,6 @@ use crate::map::AddressMap;
 use crate::memory::append;
 use crate::tensor::Tensor;
 use found::{Found, for_each_true};
-use take::{Source, of_part};
 
 /// Elements that are looked at in one go.
 const PIECE: usize = 1 << 16;

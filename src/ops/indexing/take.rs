@@ -76,14 +76,14 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 }
 
 /// Elements to be read at positions: where they lie, or of a view of the operand, in which these are a list along one axis.
-pub(super) enum Source<'a, E: Expr + 'a> {
+pub(crate) enum Source<'a, E: Expr + 'a> {
     InMemory(&'a [E::Elem]),
     /// As one axis, and how many of its elements are evaluated at once.
     Evaluated(Lazy<E::Ref<'a>>, usize),
 }
 
 impl<'a, E: Expr + 'a> Source<'a, E> {
-    pub(super) fn new(operand: &'a Lazy<E>) -> Result<Self> {
+    pub(crate) fn new(operand: &'a Lazy<E>) -> Result<Self> {
         Ok(match row_major(operand) {
             Some(elements) => Self::InMemory(elements),
             None => {
@@ -104,7 +104,7 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
     }
 
     /// Calls `visit` with the elements at row-major positions within the operand, one part of them after another.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         positions: &[usize],
         mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
@@ -126,7 +126,7 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
 }
 
 /// An error of a part, whose elements have these indexes, as one of the whole.
-pub(super) fn of_part(mut error: Error, index: impl FnOnce(usize) -> Index) -> Error {
+pub(crate) fn of_part(mut error: Error, index: impl FnOnce(usize) -> Index) -> Error {
     if let Some(found) = error.element_index()
         && let Some(&place) = found.first()
     {

@@ -7,7 +7,8 @@ use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, for_each_piece, zip_with};
-use crate::memory::{refill, zeros};
+use crate::memory::{refill, try_with_capacity, zeros};
+use crate::ops::indexing::{Source, of_part};
 use crate::shape::{Align, Index, Shape};
 use crate::storage::sort_entries;
 use crate::tensor::Tensor;
@@ -70,6 +71,33 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
         for_each_lane(lanes, numbers, out, |lane, indexes, out| take(lane, indexes, out, self.axis))
     }
 
+    fn without_lanes<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
+        &self,
+        a: &Lazy<A>,
+        indexes: &Lazy<B>,
+        out: &mut [T],
+    ) -> Result<bool> {
+        let (lanes, shape) = (a.shape()?, indexes.shape()?);
+        if !is_few(&lanes, &shape, self.axis) {
+            return Ok(false);
+        }
+        let (source, mut start) = (Source::new(a)?, 0);
+        for_each_piece(indexes, PIECE, |piece| {
+            let positions = positions((&lanes, &shape), self.axis, (start, piece))?;
+            let mut rest = &mut out[start..];
+            let read = source.read(&positions, |elements| {
+                let (now, later) = std::mem::take(&mut rest).split_at_mut(elements.len());
+                now.copy_from_slice(elements);
+                rest = later;
+                Ok(())
+            });
+            read.map_err(|error| of_part(error, |place| lanes.unravel(positions[place])))?;
+            start += piece.len();
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
     fn located<B: Expr<Elem = usize>>(&self, error: Error, indexes: &Lazy<B>) -> Error {
         match error {
             // Lanes do not know where their indexes stand.
@@ -105,6 +133,45 @@ impl<T: Copy> Before<T, usize, T> for FirstTaken {
     fn many(one: T, count: usize) -> Result<Vec<T>> {
         <First as Before<T, usize, T>>::many(one, count)
     }
+}
+
+/// Whether so few elements of lanes are meant that whole lanes are not worth while.
+pub(super) fn is_few(lanes: &Shape, indexes: &Shape, axis: usize) -> bool {
+    indexes[axis].saturating_mul(8) <= lanes[axis]
+}
+
+/// Row-major positions in `lanes` that some indexes along `axis` mean, the first of which has a number in their shape.
+pub(super) fn positions(
+    (lanes, shape): (&Shape, &Shape),
+    axis: usize,
+    (start, indexes): (usize, &[usize]),
+) -> Result<Vec<usize>> {
+    let mut strides = Index::from_elem(1, lanes.rank());
+    for k in (1..lanes.rank()).rev() {
+        strides[k - 1] = strides[k] * lanes[k];
+    }
+    // The index along `axis` is that of the list.
+    strides.insert(axis, 0);
+    let stride = strides.remove(axis + 1);
+    let mut at = shape.unravel(start);
+    let mut base = at.iter().zip(&strides).map(|(digit, stride)| digit * stride).sum::<usize>();
+    let mut positions = try_with_capacity(indexes.len())?;
+    for &index in indexes {
+        if index >= lanes[axis] {
+            return Err(Error::IndexAt { at: at.to_vec(), axis, index, extent: lanes[axis] });
+        }
+        positions.push(base + index * stride);
+        for k in (0..shape.rank()).rev() {
+            at[k] += 1;
+            base += strides[k];
+            if at[k] < shape[k] {
+                break;
+            }
+            at[k] = 0;
+            base -= shape[k] * strides[k];
+        }
+    }
+    Ok(positions)
 }
 
 /// Writes the elements of `lane` at `indexes`.

@@ -7,8 +7,8 @@ use crate::dtype::Sortable;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{IntoExpr, Lazy, Pairs};
-use crate::memory::{refill, sort_by};
+use crate::expr::{IntoExpr, Lazy, Pairs, write_elements};
+use crate::memory::{refill, sort_by, try_with_capacity};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
@@ -163,6 +163,13 @@ impl<W: Writer> Tensor<W> {
         along::check_inside(&indexes.view().lazy(), axis, own[axis])?;
         let values = values.eval()?;
         along::check_distinct(&indexes, axis, own[axis])?;
+        if along::is_few(&own, &shape, axis) {
+            let at = along::positions((&own, &shape), axis, (0, indexes.storage()))?;
+            let (map, storage) = self.parts_mut();
+            let mut addresses = try_with_capacity(at.len())?;
+            map.addresses_at(&at, &mut addresses);
+            return write_elements(map, storage, &addresses, values.storage());
+        }
         let (indexes, values) = (indexes.lazy(), values.lazy());
         zip_blocks((&indexes, &values), axis, self, Old::Kept, |lanes, numbers, out| {
             for_each_lane(lanes, numbers, out, |indexes, values, lane| {

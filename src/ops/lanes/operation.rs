@@ -83,6 +83,17 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         out: &mut [Self::Elem],
     ) -> Result<()>;
 
+    /// Computes all results in row-major order without lanes, where that is less work.
+    #[doc(hidden)]
+    fn without_lanes<A: Expr<Elem = T>, B: Expr<Elem = U>>(
+        &self,
+        _a: &Lazy<A>,
+        _b: &Lazy<B>,
+        _out: &mut [Self::Elem],
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
     /// An error of [`Self::compute`], of lanes beside those of `b`, as one of the whole.
     #[doc(hidden)]
     fn located<B: Expr<Elem = U>>(&self, error: Error, _b: &Lazy<B>) -> Error {
@@ -235,8 +246,13 @@ where
     fn write<'a>(
         &'a self,
         (a, b): (&Lazy<A::Ref<'a>>, &Lazy<B::Ref<'a>>),
-        out: &mut Tensor<&mut [O::Elem]>,
+        shape: &Shape,
+        out: &mut [O::Elem],
     ) -> Result<()> {
+        if self.operation.without_lanes(a, b, out)? {
+            return Ok(());
+        }
+        let out = &mut Tensor::new(shape, out)?;
         let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
             self.operation.compute(&mut <_>::default(), lanes, numbers, out)
         };
@@ -302,9 +318,7 @@ where
             return inner::overwrite(out, None, |_| Ok(()));
         };
         let before = O::Before::one(&a, &b, self.axis)?;
-        inner::overwrite(out, Some(before), |out| {
-            self.write((&a, &b), &mut Tensor::new(shape, out)?)
-        })
+        inner::overwrite(out, Some(before), |out| self.write((&a, &b), &shape, out))
     }
 
     fn collect(&self, count: usize) -> Result<Vec<O::Elem>> {
@@ -314,7 +328,7 @@ where
         let (shape, operands) = self.joint()?;
         let Some((a, b)) = operands.filter(|_| count > 0) else { return Ok(Vec::new()) };
         let mut out = self.before((&a, &b), count)?;
-        self.write((&a, &b), &mut Tensor::new(shape, &mut out[..])?)?;
+        self.write((&a, &b), &shape, &mut out)?;
         Ok(out)
     }
 
@@ -338,7 +352,7 @@ where
         let (a, b) = (a.select(&part[..])?, b.select(&part[..])?);
         let results = AddressMap::row_major(&shape)?.select(&part[..])?.shape();
         let mut out = self.before((&a, &b), results.count()?)?;
-        self.write((&a, &b), &mut Tensor::new(&results, &mut out[..])?)?;
+        self.write((&a, &b), &results, &mut out)?;
         let out = Tensor::new(results, out)?;
         let out = if self.operation.keeps_axis() { out } else { out.remove_axis(self.axis)? };
         self.ones().iter().try_fold(out, |out, &axis| out.insert_axis(axis))

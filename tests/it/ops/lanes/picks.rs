@@ -194,3 +194,47 @@ fn putting_writes_all_or_nothing() {
     let written = t.equal(-1).nonzero().unwrap().to_vec().unwrap();
     assert_eq!(written, [0, 5, 0, 999, 1, 7, 1, 8, 2, 3, 2, 999]);
 }
+
+/// So few elements of each lane that they are read and written without the others.
+#[test]
+fn few_elements_of_long_lanes() {
+    let shape = [24, 5, 40];
+    let data: Vec<i64> = (0..24 * 5 * 40).collect();
+    let t = Tensor::from_vec(shape, data.clone()).unwrap();
+    let turned = &t.view().transpose([2, 0, 1]).unwrap().flip(1).unwrap();
+    for length in 1..=3 {
+        for (axis, extent) in [(0, 40), (1, 24)] {
+            let mut own = [40, 24, 5];
+            own[axis] = length;
+            let at = Tensor::from_index(own, |i| (i[0] * 7 + i[1] * 11 + i[2] + i[axis]) % extent);
+            let at = at.unwrap().eval().unwrap();
+            let expected: Vec<i64> = (at.shape().indexes().unwrap())
+                .map(|mut index| {
+                    index[axis] = at.get(&index).unwrap();
+                    turned.get(&index).unwrap()
+                })
+                .collect();
+            assert_eq!(turned.view().take_along(axis, &at).to_vec().unwrap(), expected);
+            assert_eq!((turned + 1 - 1).take_along(axis, &at).to_vec().unwrap(), expected);
+            // One list for all lanes.
+            let column = at.view().select((..1, ..1, ..1)).unwrap();
+            let list = turned.view().take_along(axis, column).eval().unwrap();
+            let k = at.get([0, 0, 0]).unwrap();
+            assert_eq!(list, turned.view().slice(axis, k..k + 1).unwrap());
+        }
+    }
+    let mut out = t.clone();
+    let at = Tensor::from_vec([1, 5, 40], vec![23_usize; 200]).unwrap();
+    out.view_mut().put_along(0, &at, -1).unwrap();
+    assert_eq!(out.view().select((23,)).unwrap(), Tensor::full([5, 40], -1_i64).unwrap());
+    assert_eq!(out.sum(..).item().unwrap(), data[..23 * 200].iter().sum::<i64>() - 200);
+    let outside = Tensor::from_vec([1, 1, 2], vec![3_usize, 24]).unwrap();
+    let error = t.view().select((.., .., ..2)).unwrap().take_along(0, &outside).eval().unwrap_err();
+    assert_eq!(error, Error::IndexAt { at: vec![0, 0, 1], axis: 0, index: 24, extent: 24 });
+    // Elements elsewhere are not computed.
+    let divided = 1000 / (&t - 7);
+    assert!(divided.take_along(0, &at).eval().is_ok());
+    let bad = Tensor::from_vec([1, 5, 40], vec![0_usize; 200]).unwrap();
+    let error = (1000 / (&t - 7)).take_along(0, &bad).eval().unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![0, 0, 7] });
+}

@@ -205,3 +205,18 @@ fn lanes_of_no_elements_have_no_results() {
     assert!(sums.explain().is_ok());
     assert_eq!(sums.eval().unwrap().to_vec().unwrap(), vec![0; 8 * 2000 * 64]);
 }
+
+/// A few elements of each lane are read and written where they lie, not by whole lanes.
+#[test]
+fn few_elements_of_lanes_are_read_and_written_alone() {
+    let shape = [400, 6, 50];
+    let memory = BlockMemory::new(shape, [20, 6, 50], 1_i64).unwrap();
+    let mut t = Tensor::new(shape, Chunked::new(memory).unwrap().with_blocks(2)).unwrap();
+    let at = Tensor::from_fn([2, 6, 50], |k| 20 * (k / 300) + k % 7).unwrap();
+    t.put_along(0, &at, 5).unwrap();
+    let found = t.take_along(0, &at).eval().unwrap();
+    assert!(found.try_equal(Tensor::full([2, 6, 50], 5_i64).unwrap()).unwrap());
+    let stats = t.storage().stats();
+    assert!(stats.loads <= 6, "{stats:?}");
+    assert_eq!(t.sum(..).item(), Ok(400 * 300 + 4 * 600));
+}
