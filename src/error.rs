@@ -505,8 +505,8 @@ pub enum Error {
         /// The axis.
         axis: usize,
     },
-    /// A list with one item an axis has the wrong length.
-    #[error("expected {expected} {what}, one an axis, found {found}")]
+    /// A list with one item per axis has the wrong length.
+    #[error("expected {expected} {what}, one per axis, found {found}")]
     Rank {
         /// What the list holds.
         what: &'static str,

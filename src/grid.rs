@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One number an axis.
+/// One number per axis.
 pub(crate) type PerAxis = SmallVec<[usize; 4]>;
 
 /// Where blocks begin along an axis, if not at multiples of their extent: parts whose last blocks are short and follow

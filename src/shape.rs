@@ -12,7 +12,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-/// One number an axis, kept inline up to rank 4.
+/// One number per axis, kept inline up to rank 4.
 pub type Index = SmallVec<[usize; 4]>;
 
 /// The extents of a tensor, outermost axis first.
@@ -180,7 +180,7 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] unless there is one number an axis, [`Error::Index`] for the first that lies outside, and
+    /// [`Error::Rank`] unless there is one number per axis, [`Error::Index`] for the first that lies outside, and
     /// [`Error::ShapeOverflow`] if positions cannot be counted.
     ///
     /// ```

@@ -152,7 +152,7 @@ impl ViewOp {
     }
 }
 
-/// Keeps shrunk lists that still have one item an axis.
+/// Keeps shrunk lists that still have one item per axis.
 fn same_len<T>(list: &[T]) -> impl Fn(&Vec<T>) -> bool + use<T> {
     let len = list.len();
     move |shrunk| shrunk.len() == len

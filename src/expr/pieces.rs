@@ -14,7 +14,7 @@ const FEW: usize = 16;
 pub(crate) const FAR: usize = 1 << 20;
 
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
-/// one: a range an axis, up to the last axis that is not whole.
+/// one: a range per axis, up to the last axis that is not whole.
 ///
 /// A box is a range of the first axis whose single items fit, at one index of the axes before it.
 #[derive(Debug, Clone)]

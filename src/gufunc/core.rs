@@ -35,7 +35,7 @@ impl<'c, T> Core<'c, T> {
     ///
     /// # Panics
     ///
-    /// Panics if the index has not one digit for each core axis, or one lies outside.
+    /// Panics if the index does not have one number per core axis, or one lies outside.
     #[inline]
     pub fn at<const N: usize>(&self, index: [usize; N]) -> T
     where
@@ -61,7 +61,7 @@ impl<'c, T> CoreMut<'c, T> {
     ///
     /// # Panics
     ///
-    /// Panics if the index has not one digit for each core axis, or one lies outside.
+    /// Panics if the index does not have one number per core axis, or one lies outside.
     #[inline]
     pub fn at<const N: usize>(&mut self, index: [usize; N]) -> &mut T {
         &mut self.elements[position(index, self.shape)]

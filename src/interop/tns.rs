@@ -1,6 +1,6 @@
 //! FROSTT's `.tns` files: a sparse tensor of any rank as text, an entry a line.
 //!
-//! A line holds an index, one number an axis, and a value; `#` begins a comment. Indexes count from 1 in
+//! A line holds an index, one number per axis, and a value; `#` begins a comment. Indexes count from 1 in
 //! files and from 0 here. The files do not say how large the tensor is: [`read`] takes the largest index of
 //! every axis, [`read_shaped`] a shape.
 //!
@@ -192,7 +192,7 @@ fn for_each<T: FileElement>(
         let indexes = count.checked_sub(T::WORDS).filter(|&found| found > 0 || shape.is_some());
         let Some(found) = indexes.filter(|&found| found == *rank.get_or_insert(found)) else {
             return Err(line.error(if shape.is_some() {
-                "one index an axis and a value"
+                "one index per axis and a value"
             } else if rank.is_some() {
                 "as many words as in the first line"
             } else {

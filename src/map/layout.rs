@@ -1,4 +1,4 @@
-//! An offset plus one axis map an axis: a sum of independent terms.
+//! An offset plus one axis map per axis: a sum of independent terms.
 
 use super::axis::{AxisMap, Pattern};
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub(crate) type Axes = SmallVec<[Axis; 4]>;
 pub struct Layout {
     pub(super) offset: isize,
     pub(super) axes: Axes,
-    /// One pattern an axis, absent where all are linear.
+    /// One pattern per axis, absent where all are linear.
     pub(super) patterns: Option<Arc<[Pattern]>>,
 }
 
@@ -229,7 +229,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside.
+    /// [`Error::Rank`] unless `index` has one number per axis, [`Error::Index`] if one lies outside.
     #[inline]
     pub fn to_local(&self, index: impl AsRef<[usize]>) -> Result<usize> {
         let index = index.as_ref();

@@ -233,8 +233,8 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`](crate::Error::Rank) if `index` has not one digit an axis,
-    /// [`Error::Index`](crate::Error::Index) if a digit lies outside.
+    /// [`Error::Rank`](crate::Error::Rank) unless `index` has one number per axis,
+    /// [`Error::Index`](crate::Error::Index) if one lies outside.
     #[inline]
     pub fn to_local(&self, index: impl AsRef<[usize]>) -> Result<usize> {
         let index = index.as_ref();

@@ -101,11 +101,11 @@ impl AddressMap {
         Ok(self)
     }
 
-    /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift an axis (NumPy's `roll`).
+    /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift per axis (NumPy's `roll`).
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] if there is not one shift an axis, [`Error::OutOfMemory`] if a table of
+    /// [`Error::Rank`] if there is not one shift per axis, [`Error::OutOfMemory`] if a table of
     /// positions cannot be kept.
     ///
     /// ```

@@ -109,7 +109,7 @@ impl AddressMap {
         self.transpose(&order)
     }
 
-    /// Takes a part of every axis, one selector an axis; missing trailing ones take all.
+    /// Takes a part of every axis, one selector per axis; missing trailing ones take all.
     ///
     /// # Errors
     ///

@@ -63,7 +63,7 @@ impl<S: Reader> Ragged<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] and [`Error::RowIndex`] if a digit lies
+    /// [`Error::Rank`] unless `index` has one number per axis, [`Error::Index`] and [`Error::RowIndex`] if one lies
     /// outside its axis or row, [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank.
     ///
     /// ```

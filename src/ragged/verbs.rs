@@ -9,7 +9,7 @@ use super::{DeferredRagged, PendingRagged, Ragged, RaggedCompute, Stretch};
 macro_rules! ragged_views {
     ($View:ty, $kind:ident) => {
         ragged_views! { @methods $View, $kind;
-            /// Takes a part of every axis, one selector an axis, from the first axis on; missing trailing ones take all.
+            /// Takes a part of every axis, one selector per axis, from the first axis on; missing trailing ones take all.
             ///
             /// On a var axis an integer is taken from each row, which must have it; ranges are taken row by row, with
             /// open ends at the ends of the row; a list is one for all rows, and the axis is fixed then.
@@ -93,7 +93,7 @@ macro_rules! ragged_views {
             ///
             /// # Errors
             ///
-            /// [`Error::Rank`](crate::Error::Rank) unless there is one shift an axis.
+            /// [`Error::Rank`](crate::Error::Rank) unless there is one shift per axis.
             ///
             /// ```
             /// use lensor::ragged::Ragged;

@@ -69,7 +69,7 @@ pub trait Blocks: Send + Sync {
         None
     }
 
-    /// The elements of the block of this index, one number an axis, in row-major order of [`Self::block`]; what lies
+    /// The elements of the block of this index, one number per axis, in row-major order of [`Self::block`]; what lies
     /// beyond an edge of the whole, or where the next block begins, is there, too, and never looked at.
     ///
     /// # Errors

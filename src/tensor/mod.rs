@@ -95,7 +95,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
+    /// [`Error::Rank`] unless `index` has one number per axis, [`Error::Index`] if one lies outside,
     /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it has fewer elements than it said.
     ///
     /// ```
@@ -258,7 +258,7 @@ impl<S: Writer> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] if `index` has not one digit an axis, [`Error::Index`] if a digit lies outside,
+    /// [`Error::Rank`] unless `index` has one number per axis, [`Error::Index`] if one lies outside,
     /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it has fewer elements than it said.
     ///
     /// ```

@@ -23,7 +23,7 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// [`Error::Rank`] if there is not one pair an axis, [`Error::ShapeOverflow`] if there are too many
+/// [`Error::Rank`] if there is not one pair per axis, [`Error::ShapeOverflow`] if there are too many
 /// elements.
 ///
 /// ```

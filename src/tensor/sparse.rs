@@ -30,7 +30,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] for an index that has not one digit an axis, [`Error::InvalidSparse`] for one that
+    /// [`Error::Rank`] for an index without one number per axis, [`Error::InvalidSparse`] for one that
     /// lies outside, for another number of values than indexes and, if duplicates are refused, for the
     /// second entry of an index; [`Error::ShapeOverflow`], [`Error::RankLimit`] and [`Error::OutOfMemory`].
     ///
@@ -67,12 +67,12 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
         Self::from_entries(shape, fill, addresses, values, duplicates)
     }
 
-    /// [`Self::from_coordinates`] from one list an axis, such as rows and columns: entry `k` has index
+    /// [`Self::from_coordinates`] from one list per axis, such as rows and columns: entry `k` has index
     /// `[lists[0][k], lists[1][k], ..]`.
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] unless there is one list an axis, [`Error::InvalidSparse`] if one is not as long as
+    /// [`Error::Rank`] unless there is one list per axis, [`Error::InvalidSparse`] if one is not as long as
     /// `values`, and otherwise as [`Self::from_coordinates`].
     ///
     /// ```

@@ -66,7 +66,7 @@ macro_rules! view_operations {
             self.rewrite(&mut |map| map.move_axis(from, to))
         }
 
-        /// Takes a part of every axis, one selector an axis; missing trailing ones take all. Copies
+        /// Takes a part of every axis, one selector per axis; missing trailing ones take all. Copies
         /// nothing.
         ///
         /// Selectors are a tuple of integers (which drop their axis), ranges, arrays or `Vec`s of
@@ -221,12 +221,12 @@ macro_rules! view_operations {
             self.rewrite(&mut |map| map.broadcast(to.clone()))
         }
 
-        /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift an axis. Copies
+        /// Moves element `i` of every axis to `(i + shift) mod extent`, one shift per axis. Copies
         /// nothing. Follows NumPy's `roll`.
         ///
         /// # Errors
         ///
-        /// [`Error::Rank`](crate::Error::Rank) if there is not one shift an axis, and
+        /// [`Error::Rank`](crate::Error::Rank) if there is not one shift per axis, and
         /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
         ///
         /// ```

@@ -47,7 +47,7 @@ fn a_shape_that_is_given() {
     assert_eq!(message("1 3 9\n", &[2, 2]), "line 1: index 3 of axis 1 is not in 1..=2");
     assert_eq!(
         message("1 9\n", &[2, 2]),
-        "line 1: expected one index an axis and a value, found \"1 9\""
+        "line 1: expected one index per axis and a value, found \"1 9\""
     );
     assert_eq!(
         message("1 1 9\n", &[1 << 40, 1 << 40]),

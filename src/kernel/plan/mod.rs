@@ -50,7 +50,7 @@ pub(crate) struct AxisPattern<'a> {
     pub(crate) pattern: Pattern<'a>,
 }
 
-/// Addresses of one operand: a base and one pattern an axis.
+/// Addresses of one operand: a base and one pattern per axis.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand<'a> {
     pub(crate) base: isize,

@@ -17,10 +17,10 @@ pub struct Indexes<'a> {
     is_together: bool,
 }
 
-/// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or a tuple of one operand an axis.
+/// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or a tuple of one operand per axis.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of indexes",
-    note = "give an operand of `usize` and shape `(.., rank)`, or a tuple of one operand of `usize` an axis",
+    note = "give an operand of `usize` and shape `(.., rank)`, or a tuple of one operand of `usize` per axis",
     note = "signed numbers are cast, `at.cast::<usize>()`: negative ones do not wrap, the last index is `extent - 1`"
 )]
 pub trait IntoIndexes<'a> {

@@ -1,7 +1,7 @@
 //! Elements at lists of indexes: where they are nonzero, read, written and folded.
 //!
 //! A list of indexes is one operand of `usize` and shape `(.., rank)`, as [`Indexing::nonzero`] gives it, or a
-//! tuple of one operand an axis, which stretch to one another. What is read at it has the shape of the list: `(..)`, or
+//! tuple of one operand per axis, which stretch to one another. What is read at it has the shape of the list: `(..)`, or
 //! the joint shape of the tuple.
 //!
 //! ```
@@ -131,7 +131,7 @@ pub trait Indexing: IntoExpr + Sized {
     /// [module](self). A list without indexes gives a tensor without elements, and the index of an operand of rank 0
     /// has no numbers: `(n, 0)` reads its element `n` times.
     ///
-    /// The shape, and with it the result, is [`Error::Rank`] if indexes have not one number an axis,
+    /// The shape, and with it the result, is [`Error::Rank`] if indexes have not one number per axis,
     /// [`Error::ExpectedRank`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is
     /// [`Error::IndexAt`], with the first place in the list, for an index out of bounds: negative ones do not wrap.
     ///

@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 
 impl<W: Writer> Tensor<W> {
     /// Writes `values`, stretched to the shape of the list, at a list of indexes: one operand of `usize` and shape
-    /// `(.., rank)`, or a tuple of one operand an axis, see [`indexing`](crate::indexing). A list without indexes
+    /// `(.., rank)`, or a tuple of one operand per axis, see [`indexing`](crate::indexing). A list without indexes
     /// writes nothing.
     ///
     /// Everything is checked and computed before anything is written.

@@ -66,7 +66,7 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })
     }
 
-    /// One spacing an axis.
+    /// One spacing per axis.
     fn spacing(&self) -> Result<Vec<&Spacing<E::Elem>>> {
         Ok(match &self.spacing {
             Spacings::One(spacing) => {

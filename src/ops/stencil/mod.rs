@@ -98,14 +98,14 @@ pub trait Stencil: IntoExpr + Sized {
         Derivative::along(self.into_expr(), Kind::Second { axis }, spacing)
     }
 
-    /// The derivatives along all axes, one spacing an axis: shape `(s0, .., sn)` becomes
+    /// The derivatives along all axes, one spacing per axis: shape `(s0, .., sn)` becomes
     /// `(s0, .., sn, n + 1)`, with the component last.
     ///
     /// Each component lies contiguous in memory; the operand is read once. Follows NumPy's `gradient`.
     ///
     /// # Errors
     ///
-    /// As [`Self::derivative`], and [`Error::Rank`] unless there is one spacing an axis.
+    /// As [`Self::derivative`], and [`Error::Rank`] unless there is one spacing per axis.
     ///
     /// ```
     /// use lensor::stencil::{EdgeOrder, Stencil};
@@ -190,7 +190,7 @@ pub trait Stencil: IntoExpr + Sized {
     /// views of the operand, so nothing is copied and everything above and below is one loop. To have
     /// neighbours beyond the border, give the operand one, by [`pad`](crate::tensor::pad) for example.
     ///
-    /// The shape, and with it the result, is [`Error::Rank`] unless offsets have one number an axis, and
+    /// The shape, and with it the result, is [`Error::Rank`] unless offsets have one number per axis, and
     /// [`Error::Window`] if the offsets span more than an axis.
     ///
     /// ```

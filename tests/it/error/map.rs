@@ -224,17 +224,17 @@ fn lists_with_one_item_an_axis_are_counted() {
     fails(
         row_major([2, 3]).rotate([1]),
         Error::Rank { what: "shifts", expected: 2, found: 1 },
-        "expected 2 shifts, one an axis, found 1",
+        "expected 2 shifts, one per axis, found 1",
     );
     fails(
         row_major([2]).select((.., 1)),
         Error::Rank { what: "selectors", expected: 1, found: 2 },
-        "expected 1 selectors, one an axis, found 2",
+        "expected 1 selectors, one per axis, found 2",
     );
     fails(
         row_major([2, 3]).to_local([1, 2, 0]),
         Error::Rank { what: "indexes", expected: 2, found: 3 },
-        "expected 2 indexes, one an axis, found 3",
+        "expected 2 indexes, one per axis, found 3",
     );
 }
 

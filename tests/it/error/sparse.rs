@@ -81,7 +81,7 @@ fn tensors_refuse_coordinates_outside() {
     fails(
         of(&[vec![0]]),
         Error::Rank { what: "indexes", expected: 2, found: 1 },
-        "expected 2 indexes, one an axis, found 1",
+        "expected 2 indexes, one per axis, found 1",
     );
     fails(
         of(&[vec![1, 2], vec![0, 0], vec![1, 2]]),
@@ -108,7 +108,7 @@ fn tensors_refuse_coordinates_outside() {
     fails(
         one,
         Error::Rank { what: "coordinate lists", expected: 2, found: 1 },
-        "expected 2 coordinate lists, one an axis, found 1",
+        "expected 2 coordinate lists, one per axis, found 1",
     );
     let empty = Tensor::from_coordinates([3, 0], 0, &[[0, 0]], vec![1], Duplicates::Refuse);
     assert!(matches!(empty, Err(Error::InvalidSparse { .. })));

@@ -443,7 +443,7 @@ fn lists_that_do_not_fit_say_why_and_write_nothing() {
     let three = Tensor::from_vec([1, 3], vec![0, 0, 0]).unwrap();
     let what = "numbers in each index";
     let error = Error::Rank { what, expected: 2, found: 3 };
-    assert_eq!(error.to_string(), "expected 2 numbers in each index, one an axis, found 3");
+    assert_eq!(error.to_string(), "expected 2 numbers in each index, one per axis, found 3");
     assert_eq!(t.take_at(&three).shape().unwrap_err(), error);
     assert_eq!(t.put_at((0,), 1).unwrap_err(), Error::Rank { what, expected: 2, found: 1 });
     let scalar = Tensor::full([], 0_usize).unwrap();

@@ -348,7 +348,7 @@ fn what_has_no_neighbours_is_refused() {
     );
     assert_eq!(
         text(t(&[3, 3]).gradient([1.0], first).eval()),
-        "expected 2 spacings, one an axis, found 1"
+        "expected 2 spacings, one per axis, found 1"
     );
     let kernel = t(&[0]);
     assert_eq!(
@@ -357,11 +357,11 @@ fn what_has_no_neighbours_is_refused() {
     );
     assert_eq!(
         text(t(&[3]).convolve(&t(&[1, 1]), Mode::Valid).eval()),
-        "expected 1 extents of the kernel, one an axis, found 2"
+        "expected 1 extents of the kernel, one per axis, found 2"
     );
     assert_eq!(
         t(&[3, 3]).stencil([[0]], |[x]| x).shape().unwrap_err().to_string(),
-        "expected 2 offsets, one an axis, found 1"
+        "expected 2 offsets, one per axis, found 1"
     );
     assert!(t(&[3]).stencil([[isize::MIN], [isize::MAX]], |[x, _]| x).shape().is_err());
     assert_eq!(t(&[]).gradient([0.0; 0], first).eval().unwrap().shape(), [0]);

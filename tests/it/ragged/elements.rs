@@ -108,7 +108,7 @@ quickcheck! {
 fn elements_that_are_not_there() {
     let mut r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]]).unwrap();
     let text = |found: lensor::Result<i32>| found.unwrap_err().to_string();
-    assert_eq!(text(r.get([0])), "expected 2 indexes, one an axis, found 1");
+    assert_eq!(text(r.get([0])), "expected 2 indexes, one per axis, found 1");
     assert_eq!(text(r.get([3, 0])), "index 3 is out of bounds: axis 0 has extent 3");
     assert_eq!(text(r.item()), "shape [4] has 4 elements, and the only one was asked for");
     assert_eq!(text((&r + 1).item()), text(r.item()));
