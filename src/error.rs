@@ -213,7 +213,8 @@ pub enum Error {
         "results that the mask leaves out have no values: give some by `.or(..)`, or an output to keep"
     )]
     MaskedOutput,
-    /// A reduction without a result for no elements, over an axis without elements.
+    /// A reduction without a result for no elements, over an axis without elements. A fold gets one by
+    /// [`Deferred::or`](crate::Deferred::or); medians, quantiles and modes have none.
     #[error(
         "there is no result for no elements: axis {axis} of shape {} is reduced and has extent 0",
         ragged::extents(shape)
@@ -225,7 +226,9 @@ pub enum Error {
         shape: Vec<usize>,
     },
     /// A reduction without a result for no elements, all of which were left out.
-    #[error("there is no result at {index:?}: all elements were left out")]
+    #[error(
+        "there is no result at {index:?}, as all elements were left out: `.or(..)`, or the reducer `Or`, gives one"
+    )]
     NothingLeft {
         /// Index of the result.
         index: Vec<usize>,
@@ -240,7 +243,8 @@ pub enum Error {
     },
     /// An exclusive scan, whose first result is that of no elements, by a reducer that has none.
     #[error(
-        "an exclusive scan of axis {axis} begins with the result of no elements, and there is none"
+        "an exclusive scan of axis {axis} begins with the result of no elements, and there is none: `.or(..)`, or the \
+         reducer `Or`, gives one"
     )]
     NoIdentity {
         /// The axis.
@@ -261,7 +265,9 @@ pub enum Error {
         extent: usize,
     },
     /// A segment without elements, for which the reducer has no result.
-    #[error("segment {segment} of axis {axis} has no elements, and there is no result for none")]
+    #[error(
+        "segment {segment} of axis {axis} has no elements, and there is no result for none: `.or(..)` gives one"
+    )]
     EmptySegment {
         /// Number of the first such segment.
         segment: usize,
@@ -309,7 +315,8 @@ pub enum Error {
         /// Items needed.
         expected: usize,
     },
-    /// A row without items, for which a fold has no result.
+    /// A row without items, for which there is no result. A fold gets one by `or`; medians, quantiles and modes have
+    /// none.
     #[error("row {row:?} of axis {axis} has no items, and there is no result for none")]
     EmptyRow {
         /// The first such row: one index for each axis in front.
@@ -317,12 +324,12 @@ pub enum Error {
         /// The axis.
         axis: usize,
     },
-    /// An axis that would have to cross one whose rows differ in length.
-    #[error("axis {axis} cannot cross axis {crossed}, whose rows differ in length: pad it first")]
+    /// An axis that would have to cross one whose rows differ in length, or that is one where only fixed axes may be.
+    #[error("{}", ragged::crossing(*axis, *crossed))]
     RaggedAxes {
         /// The axis.
         axis: usize,
-        /// The axis whose rows differ in length.
+        /// The axis whose rows differ in length; the same one if it may not stand there at all.
         crossed: usize,
     },
     /// Rows of a destination that share items.
@@ -722,7 +729,9 @@ pub enum Error {
         found: usize,
     },
     /// A nested list whose rows, or lists at one depth within them, differ in length.
-    #[error("row {row} of a nested list has {found} elements, the first has {expected}")]
+    #[error(
+        "row {row} of a nested list has {found} elements, the first has {expected}: `Ragged::from_nested` takes such rows"
+    )]
     Ragged {
         /// First row that differs, within the list that holds it.
         row: usize,
@@ -732,7 +741,9 @@ pub enum Error {
         found: usize,
     },
     /// Writing through a map that sends two indexes to one address.
-    #[error("cannot write through this view: two indexes share an address, seen at axis {axis}")]
+    #[error(
+        "cannot write through this view, as axis {axis} repeats elements: a copy by `.eval()?` can be written"
+    )]
     NotInjective {
         /// First axis whose prefix is not injective.
         axis: usize,
@@ -754,10 +765,7 @@ pub enum Error {
         what: SparseFlaw,
     },
     /// A dense result where none was asked for.
-    #[error(
-        "{stored} stored entries would become {dense} dense elements: keep to entries by `zip_stored`, or ask for \
-         that by `eval` or `densely`"
-    )]
+    #[error("{}", densified(*stored, *dense))]
     WouldDensify {
         /// Entries that the sparse operands store.
         stored: usize,
@@ -870,7 +878,9 @@ pub enum Error {
         line: usize,
     },
     /// A dense tensor where entries are looked at.
-    #[error("{what} needs entries, argument {argument} is not sparse")]
+    #[error(
+        "{what} needs entries, argument {argument} is not sparse: `to_sparse(fill)` makes it so"
+    )]
     NotSparse {
         /// What looks at entries.
         what: &'static str,
@@ -1033,12 +1043,12 @@ pub enum SparseFlaw {
         /// Length of the storage.
         len: usize,
     },
-    /// A digit of its index lies outside.
+    /// A number of its index lies outside.
     #[error("index {index} is out of bounds: axis {axis} has extent {extent}")]
     Index {
         /// The axis.
         axis: usize,
-        /// The digit.
+        /// The number.
         index: usize,
         /// Extent of the axis.
         extent: usize,
@@ -1191,6 +1201,20 @@ fn stretch_reason(from: &[usize], to: &[usize], axis: usize, left: bool) -> Stri
 fn aligned(shape: &[usize], other: &[usize], axis: usize, left: bool) -> usize {
     let missing = if left { 0 } else { other.len().saturating_sub(shape.len()) };
     axis.checked_sub(missing).and_then(|k| shape.get(k)).copied().unwrap_or(1)
+}
+
+/// What would become dense, and how to ask for that or for what was meant.
+fn densified(stored: usize, dense: usize) -> String {
+    match stored {
+        0 => format!(
+            "nothing is stored, and {dense} dense elements would be computed: `to_sparse(fill)` keeps those that differ \
+             from `fill`, `eval` or `densely` asks for all"
+        ),
+        _ => format!(
+            "{stored} stored entries would become {dense} dense elements: keep to entries by `zip_stored`, or ask for \
+             that by `eval` or `densely`"
+        ),
+    }
 }
 
 /// What to write for an index that was to count from the end.

@@ -15,3 +15,18 @@ pub(super) fn extents(shape: &[usize]) -> String {
     let all: Vec<String> = shape.iter().map(|&own| extent(own)).collect();
     format!("[{}]", all.join(", "))
 }
+
+/// An axis that cannot cross one whose rows differ in length, or is one where none may be.
+pub(super) fn crossing(axis: usize, crossed: usize) -> String {
+    match axis == crossed {
+        true => {
+            format!(
+                "axis {axis} has rows that differ in length: `padded` or `as_fixed` makes it a fixed axis"
+            )
+        }
+        false => format!(
+            "axis {axis} cannot cross axis {crossed}, whose rows differ in length: `padded` or `as_fixed` makes that \
+             one a fixed axis"
+        ),
+    }
+}

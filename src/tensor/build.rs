@@ -86,7 +86,10 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
     /// assert_eq!(t.shape(), [2, 3]);
     /// let error = Tensor::from_nested(vec![vec![1], vec![2, 3]]).unwrap_err();
-    /// assert_eq!(error.to_string(), "row 1 of a nested list has 2 elements, the first has 1");
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "row 1 of a nested list has 2 elements, the first has 1: `Ragged::from_nested` takes such rows"
+    /// );
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "array")]

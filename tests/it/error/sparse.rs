@@ -144,6 +144,12 @@ fn nothing_turns_dense_silently() {
     assert_eq!((&a + &dense).eval().unwrap().storage(), &[1, 11, 1, 1, 41, 1]);
     let nowhere = zip_stored((&dense, 2), 0, |(a, b)| a * b).eval_sparse();
     assert_eq!(nowhere.unwrap_err(), Error::WouldDensify { stored: 0, dense: 6 });
+    fails(
+        dense.view().lazy().eval_sparse(),
+        Error::WouldDensify { stored: 0, dense: 6 },
+        "nothing is stored, and 6 dense elements would be computed: `to_sparse(fill)` keeps those that differ from \
+         `fill`, `eval` or `densely` asks for all",
+    );
     let error = a.to_sparse(1).unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 2, dense: 6 });
     assert!(vector(2, 0, &[0, 1], &[3, 4]).to_sparse(4).unwrap().storage().iter().eq([(0, 3)]));

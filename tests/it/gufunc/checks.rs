@@ -71,7 +71,7 @@ fn destinations_have_just_the_shape() {
     fails(
         call.assign_to([&mut shared, &mut ones]),
         Error::NotInjective { axis: 0 },
-        "cannot write through this view: two indexes share an address, seen at axis 0",
+        "cannot write through this view, as axis 0 repeats elements: a copy by `.eval()?` can be written",
     );
     assert_eq!(ones.to_vec().unwrap(), [1, 1]);
     let (mut least, mut most) = (zeros([2]), zeros([2]));

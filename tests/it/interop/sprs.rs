@@ -183,7 +183,10 @@ fn what_is_no_matrix_of_sprs() {
     assert_eq!(to_coordinates(&vector).unwrap_err(), error);
     let dense = Tensor::full([2, 2], 0).unwrap();
     let error = to_csr(&dense).unwrap_err();
-    assert_eq!(error.to_string(), "a matrix of sprs needs entries, argument 1 is not sparse");
+    assert_eq!(
+        error.to_string(),
+        "a matrix of sprs needs entries, argument 1 is not sparse: `to_sparse(fill)` makes it so"
+    );
     let ones = Tensor::new([2, 2], Sparse::new(4, 1)).unwrap();
     let error = to_csc(&ones).unwrap_err();
     assert_eq!(

@@ -119,7 +119,10 @@ fn what_cannot_be_written() {
     assert_eq!(error, Error::ExpectedRank { expected: 2, shape: vec![2, 1, 1] });
     let error = mtx::write(Vec::new(), &Tensor::full([2, 2], 1).unwrap()).unwrap_err();
     assert_eq!(error, Error::NotSparse { what: "a coordinate file", argument: 1 });
-    assert_eq!(error.to_string(), "a coordinate file needs entries, argument 1 is not sparse");
+    assert_eq!(
+        error.to_string(),
+        "a coordinate file needs entries, argument 1 is not sparse: `to_sparse(fill)` makes it so"
+    );
     for fill in [1.0, -0.0, f64::NAN] {
         let filled = Tensor::new([2, 2], Sparse::new(4, fill)).unwrap();
         let error = mtx::write(Vec::new(), &filled).unwrap_err();

@@ -311,7 +311,8 @@ fn errors_name_what_is_wrong() {
     assert_eq!(error, Error::NoIdentity { axis: 1 });
     assert_eq!(
         error.to_string(),
-        "an exclusive scan of axis 1 begins with the result of no elements, and there is none"
+        "an exclusive scan of axis 1 begins with the result of no elements, and there is none: `.or(..)`, or the reducer \
+         `Or`, gives one"
     );
     let error = (1 / &t).scan(0, Compose).eval().unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![1, 1] });

@@ -211,7 +211,7 @@ fn errors_name_what_is_wrong() {
     fails(
         t.segments(0, [0, 1, 1]).fold(Max).eval(),
         Error::EmptySegment { segment: 1, axis: 0 },
-        "segment 1 of axis 0 has no elements, and there is no result for none",
+        "segment 1 of axis 0 has no elements, and there is no result for none: `.or(..)` gives one",
     );
     fails(
         t.by_key(0, [0, 1, 2], 3).fold(Sum).eval(),

@@ -147,7 +147,7 @@ fn core_axes_may_be_others() {
     fails(
         norm().call_ragged([&float]).axis(0).eval(),
         Error::RaggedAxes { axis: 0, crossed: 1 },
-        "axis 0 cannot cross axis 1, whose rows differ in length: pad it first",
+        "axis 0 cannot cross axis 1, whose rows differ in length: `padded` or `as_fixed` makes that one a fixed axis",
     );
     let flaw = CoreAxesFlaw::Range { argument: 1, axis: 4, rank: 4 };
     let error = Error::CoreAxes { signature: "(n)->()".into(), flaw };

@@ -258,14 +258,18 @@ fn folds_of_nothing() {
 #[test]
 fn axes_that_cannot_cross() {
     let crosses = |axis, crossed| Error::RaggedAxes { axis, crossed };
-    let text = |axis, crossed| {
+    fails(
+        rows().transpose([1, 0]),
+        crosses(0, 1),
+        "axis 0 cannot cross axis 1, whose rows differ in length: `padded` or `as_fixed` makes that one a fixed axis",
+    );
+    let alone = |axis| {
         format!(
-            "axis {axis} cannot cross axis {crossed}, whose rows differ in length: pad it first"
+            "axis {axis} has rows that differ in length: `padded` or `as_fixed` makes it a fixed axis"
         )
     };
-    fails(rows().transpose([1, 0]), crosses(0, 1), &text(0, 1));
-    fails(rows().as_tensor().map(|_| ()), crosses(1, 1), &text(1, 1));
-    fails((&rows() + 1).eval_dense(), crosses(1, 1), &text(1, 1));
+    fails(rows().as_tensor().map(|_| ()), crosses(1, 1), &alone(1));
+    fails((&rows() + 1).eval_dense(), crosses(1, 1), &alone(1));
     assert!(matches!(deep().sum(1).eval(), Err(Error::RaggedAxes { crossed: 1, .. })));
     assert!(matches!(deep().sum([0, 1]).eval(), Err(Error::RaggedAxes { .. })));
     assert!(matches!(deep().cumsum(1).eval(), Err(Error::RaggedAxes { .. })));
@@ -273,7 +277,7 @@ fn axes_that_cannot_cross() {
     assert!(matches!(deep().padded(2, None, 0), Err(Error::RaggedAxes { .. })));
     assert!(matches!(deep().mask(1), Err(Error::RaggedAxes { .. })));
     let one = Ragged::new([], table(&[1, 3]), content()).unwrap();
-    fails(one.nest([1], table(&[0, 1])), crosses(0, 0), &text(0, 0));
+    fails(one.nest([1], table(&[0, 1])), crosses(0, 0), &alone(0));
 }
 
 #[test]

@@ -215,7 +215,7 @@ fn lanes_without_elements_have_no_rank() {
 #[test]
 fn axes_and_quantiles_that_are_refused() {
     let crosses = |axis, crossed| Error::RaggedAxes { axis, crossed };
-    let text = "axis 0 cannot cross axis 1, whose rows differ in length: pad it first";
+    let text = "axis 0 cannot cross axis 1, whose rows differ in length: `padded` or `as_fixed` makes that one a fixed axis";
     fails(rows().sort_by(0, compare).eval(), crosses(0, 1), text);
     fails(rows().argsort_by(0, compare).eval(), crosses(0, 1), text);
     fails(rows().sort_by_key(0, SortOrder::Ascending, |x| x).eval(), crosses(0, 1), text);

@@ -24,12 +24,12 @@ fn what_cannot_be_multiplied() {
     fails(
         a.times_sparse(&dense, PlusTimes),
         Error::NotSparse { what, argument: 2 },
-        "a product of entries needs entries, argument 2 is not sparse",
+        "a product of entries needs entries, argument 2 is not sparse: `to_sparse(fill)` makes it so",
     );
     fails(
         dense.times_dense(&a, PlusTimes).eval(),
         Error::NotSparse { what, argument: 1 },
-        "a product of entries needs entries, argument 1 is not sparse",
+        "a product of entries needs entries, argument 1 is not sparse: `to_sparse(fill)` makes it so",
     );
     let ones = Tensor::new([3, 2], Sparse::new(6, 1)).unwrap();
     fails(

@@ -104,7 +104,10 @@ fn masks_skip_and_never_multiply() {
     assert_eq!(t.view().nan_sum(1).filter(&none).eval().unwrap().into_storage(), [4.0, 0.0]);
     let error = t.max(1).filter(&none).eval().unwrap_err();
     assert_eq!(error, Error::NothingLeft { index: vec![1] });
-    assert_eq!(error.to_string(), "there is no result at [1]: all elements were left out");
+    assert_eq!(
+        error.to_string(),
+        "there is no result at [1], as all elements were left out: `.or(..)`, or the reducer `Or`, gives one"
+    );
 
     let data = floats(3000, 3);
     let mask: Vec<bool> = data.iter().map(|x| *x > 100.0).collect();
