@@ -157,6 +157,9 @@ impl Shape {
     /// assert_eq!(indexes, [[0, 0], [0, 1]]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "ndindex")]
+    #[doc(alias = "ndenumerate")]
+    #[doc(alias = "indexed_iter")]
     pub fn indexes(&self) -> Result<Indexes> {
         Indexes::new(self)
     }

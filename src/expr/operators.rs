@@ -42,7 +42,8 @@ total_ops! {
     XorOp Bits xor;
 }
 
-/// `a / b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+/// `a / b`, of integers rounded toward 0; an integer zero on the right is
+/// [`Error::Arithmetic`](crate::Error::Arithmetic).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DivOp;
 
@@ -65,7 +66,7 @@ impl<T: Arithmetic, D: DivideBy<T>> Op<(T, D)> for DivOp {
     }
 }
 
-/// `a % b`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+/// `a % b`, with the sign of `a`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RemOp;
 

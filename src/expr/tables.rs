@@ -116,7 +116,7 @@ macro_rules! elementwise_table {
             floor FloorOp Real::floor -> T, [1.5, -1.5] => [1.0, -2.0];
             /// Smallest whole number that is not smaller.
             ceil CeilOp Real::ceil -> T, [1.5, -1.5] => [2.0, -1.0];
-            /// Nearest whole number, halves away from 0.
+            /// Nearest whole number, halves away from 0 (NumPy's `round` takes them to the even number).
             round RoundOp Real::round -> T, [1.5, -0.25] => [2.0, 0.0];
             /// Whole number toward 0.
             #[doc(alias = "fix")]

@@ -64,6 +64,8 @@ impl<W: Writer> Tensor<W> {
     /// assert_eq!(t.to_vec()?, [1, 0, 3, 0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "putmask")]
+    #[doc(alias = "masked_fill")]
     pub fn zip_in_place<X, F>(&mut self, other: X, f: F) -> Result<()>
     where
         X: IntoExpr,

@@ -171,6 +171,19 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
     /// # Panics
     ///
     /// Panics if the function does.
+    ///
+    /// One output is an array or a tuple of one tensor; the tensor itself is `call.deferred().eval()?`:
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let [squares] = inner1d().call((&t, &t)).eval()?;
+    /// assert_eq!(squares.to_vec()?, [5, 25]);
+    /// let squares = inner1d().call((&t, &t)).deferred().eval()?;
+    /// assert_eq!(squares.to_vec()?, [5, 25]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn eval(&self) -> Result<O::Tensors> {
         self.request().eval()
     }

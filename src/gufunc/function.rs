@@ -119,6 +119,8 @@ impl<I: Inputs, O: Outputs, F> Gufunc<I, O, Each<F>> {
     /// assert_eq!(error.to_string(), "elementary function failed at [1]: nothing to average");
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "apply_along_axis")]
+    #[doc(alias = "map_axis")]
     pub fn each<R>(signature: &str, f: F) -> Result<Self>
     where
         F: for<'c> Fn(<I as Inputs>::Cores<'c>, <O as Outputs>::Cores<'c>) -> R + Send + Sync,

@@ -45,6 +45,7 @@ macro_rules! comparisons {
             /// assert!((&t * 2).try_equal(&t + &t)? && t.cummax(0).try_equal(&t)?);
             /// # Ok::<(), Error>(())
             /// ```
+            #[doc(alias = "array_equal")]
             pub fn try_equal<X: IntoExpr<Elem = $Elem>>(&self, other: X) -> Result<bool>
             where
                 $Elem: PartialEq,

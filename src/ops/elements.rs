@@ -21,6 +21,7 @@ impl<S: Reader> Tensor<S> {
     /// assert_eq!(t.try_iter().collect::<Result<Vec<_>, _>>()?, [1, 3, 2, 4]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "iter")]
     pub fn try_iter(&self) -> Elements<'_, S> {
         let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
         let boxes = Boxes::new(shape.clone(), at_once(self, &shape));

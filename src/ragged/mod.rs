@@ -132,6 +132,8 @@ pub enum Stretch {
 /// assert_eq!(format!("{} {}", r.form()?, r.view().flip(1)?), "3 * var [[3, 2, 1], [], [4]]");
 /// # Ok::<(), lensor::Error>(())
 /// ```
+#[doc(alias = "jagged")]
+#[doc(alias = "awkward")]
 #[derive(Clone)]
 pub struct Ragged<S> {
     levels: SmallVec<[Level; 1]>,
@@ -369,6 +371,15 @@ impl<S: Reader> Ragged<S> {
 
 impl<S: Reader> Tensor<S> {
     /// This tensor among ragged ones, without a var axis.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::ragged::Ragged;
+    /// let weights = Tensor::from_nested([[10], [1]])?;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// assert_eq!((weights.as_ragged() * &r).eval()?.to_string(), "[[10, 20], [3]]"); // dense on the left
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn as_ragged(&self) -> Ragged<&S> {
         self.view().into_ragged()
     }

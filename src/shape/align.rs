@@ -48,6 +48,7 @@ impl Shape {
     /// assert_eq!(joint, Shape::from([3, 5]));
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "broadcast_shapes")]
     #[inline]
     pub fn join(&self, other: &Self, align: Align, argument: usize) -> Result<Self> {
         let rank = self.rank().max(other.rank());

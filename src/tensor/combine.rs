@@ -66,6 +66,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[doc(alias = "concatenate")]
+#[doc(alias = "cat")]
+#[doc(alias = "append")]
 #[doc(alias = "hstack")]
 #[doc(alias = "vstack")]
 pub fn concat<X: IntoTensor>(

@@ -83,6 +83,7 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     /// assert_eq!(t.to_vec()?, [6, 0, 0, 0, 0, 5]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "coo")]
     pub fn from_coordinate_lists(
         shape: impl Into<Shape>,
         fill: T,

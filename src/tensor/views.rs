@@ -24,6 +24,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.transpose([1, 0])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "T")]
         #[doc(alias = "permute")]
         #[doc(alias = "permuted_axes")]
         #[inline]
@@ -88,6 +89,8 @@ macro_rules! view_operations {
         /// assert_eq!(t.select((.., [2, 0]))?.to_vec()?, [2, 0, 5, 3]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "take")]
+        #[doc(alias = "index_select")]
         #[inline]
         pub fn select(self, selectors: impl $crate::map::IntoSelectors) -> $crate::Result<$View> {
             $crate::map::IntoSelectors::with(selectors, |selectors| {
@@ -109,6 +112,7 @@ macro_rules! view_operations {
         /// assert_eq!(t.slice(1, 1..3)?.to_vec()?, [1, 2, 4, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[doc(alias = "narrow")]
         #[inline]
         pub fn slice(
             self,
@@ -197,10 +201,11 @@ macro_rules! view_operations {
             self.rewrite(&mut |map| map.flip(axis))
         }
 
-        /// Repeats the block until the shape is `to`: axes are right-aligned, every target extent is a
+        /// Tiles: repeats the block until the shape is `to`. Axes are right-aligned, every target extent is a
         /// multiple of the source's, new leading axes repeat the whole. Copies nothing.
         ///
-        /// Elementwise operators align by NumPy's rule instead, where only extent 1 stretches.
+        /// NumPy's `broadcast_to`, where only extent 1 repeats, is [`Self::stretch`]: it refuses `[2]` to `[4]`, which
+        /// is tiled here. Elementwise operators stretch.
         ///
         /// # Errors
         ///
@@ -342,8 +347,10 @@ macro_rules! view_operations {
         }
 
         /// Stretches to a shape of the same or a higher rank: missing axes and extents of 1 repeat, others stay. The
-        /// axes meet at their last, or with [`Align::Left`](crate::Align::Left) at their first. Copies nothing. As
-        /// NumPy's `broadcast_to`; [`Self::broadcast`] also repeats whole axes.
+        /// axes meet at their last, or with [`Align::Left`](crate::Align::Left) at their first. Copies nothing. Follows
+        /// NumPy's `broadcast_to`.
+        ///
+        /// [`Self::broadcast`] tiles axes of other extents than 1 too: `[2]` to `[4]`, which is refused here.
         ///
         /// # Errors
         ///
@@ -359,6 +366,7 @@ macro_rules! view_operations {
         /// # Ok::<(), lensor::Error>(())
         /// ```
         #[doc(alias = "broadcast_to")]
+        #[doc(alias = "expand")]
         pub fn stretch(
             self,
             to: impl Into<$crate::Shape>,
@@ -507,6 +515,7 @@ impl<S> super::Tensor<S> {
     /// assert_eq!(parts, [vec![1], vec![2, 3], vec![4, 5]]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "array_split")]
     pub fn split(
         &self,
         axis: usize,

@@ -68,6 +68,8 @@ pub trait Indexing: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "argwhere")]
+    #[doc(alias = "flatnonzero")]
+    #[doc(alias = "where")]
     fn nonzero(self) -> Result<Tensor<Vec<usize>>>
     where
         Self::Elem: Measure,
@@ -131,7 +133,7 @@ pub trait Indexing: IntoExpr + Sized {
     /// [module](self). A list without indexes gives a tensor without elements, and the index of an operand of rank 0
     /// has no numbers: `(n, 0)` reads its element `n` times.
     ///
-    /// The shape, and with it the result, is [`Error::Rank`] if indexes have not one number per axis,
+    /// The shape, and with it the result, is [`Error::Rank`] unless indexes have one number per axis,
     /// [`Error::ExpectedRank`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is
     /// [`Error::IndexAt`], with the first place in the list, for an index out of bounds: negative ones do not wrap.
     ///

@@ -95,7 +95,7 @@ impl<W: Writer> Tensor<W> {
         })
     }
 
-    /// Arranges every lane of this view along `axis` around its element of rank `k`, see
+    /// Arranges every lane of this view along `axis` around its `k`-th element in order, see
     /// [`Lanes::partition`](super::Lanes::partition).
     ///
     /// # Errors

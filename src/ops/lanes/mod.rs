@@ -274,8 +274,8 @@ pub trait Lanes: IntoExpr + Sized {
         lanewise(self, axis, ArgSortBy(compare))
     }
 
-    /// Every lane with its element of rank `k` in its place: before it the elements that come before it in
-    /// `order`, after it those that come after it, both as they came.
+    /// Every lane with its `k`-th element in order, from 0, in its place: before it the elements that come before it
+    /// in `order`, after it those that come after it, both as they came.
     ///
     /// # Errors
     ///
@@ -334,6 +334,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// assert_eq!(t.top_k(1, 2, Descending).to_vec()?, [5, 4, 6, 3]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "topk")]
     fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Top<Elements>>
     where
         Self::Elem: Sortable,
@@ -376,6 +377,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "searchsorted")]
+    #[doc(alias = "digitize")]
     fn search_sorted<R>(self, needles: R, side: Side) -> Deferred<SearchIn<Self, R>>
     where
         Self::Elem: Sortable + Pairs<R>,
@@ -537,6 +539,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// assert_eq!(Tensor::from(vec![7_u8, 2, 4, 1]).quantile(0, 0.5, Interpolation::Linear).item()?, 3.0);
         /// # Ok::<(), Error>(())
         /// ```
+        #[doc(alias = "percentile")]
         quantile;
 
         /// Several quantiles of every lane, in the order of the list, see [`Self::quantile`]. Those along one axis take
@@ -561,6 +564,10 @@ pub trait Lanes: IntoExpr + Sized {
         /// The middle element of every sorted lane, or the number half way between the two in the middle. The
         /// axis goes away. NaN in a lane gives NaN.
         ///
+        /// It is no fold, as quantiles and [modes](Self::mode) are not: there is no
+        /// [`filter`](Deferred::filter), no [`or`](Deferred::or) and no `rolling(..).median()`. Medians of windows are
+        /// those of a view, `t.view().windows(axis, n)?.median(t.rank())`; [`Self::nan_median`] leaves out NaN.
+        ///
         /// # Errors
         ///
         /// As [`Self::quantile`].
@@ -572,6 +579,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// assert_eq!(t.median(1).to_vec()?, [2.0, 6.0]);
         /// assert_eq!(t.median(0).to_vec()?, [8.5, 2.5, 4.0]);
         /// assert_eq!(t.median(..).item()?, 5.0);
+        /// assert_eq!(t.view().windows(1, 2)?.median(2).to_vec()?, [5.0, 1.5, 6.0, 5.0]);
         /// # Ok::<(), Error>(())
         /// ```
         median;
@@ -593,6 +601,8 @@ pub trait Lanes: IntoExpr + Sized {
         /// assert_eq!(t.nan_quantile(0, 0.25, Linear).item()?, 2.5);
         /// # Ok::<(), Error>(())
         /// ```
+        #[doc(alias = "nanquantile")]
+        #[doc(alias = "nanpercentile")]
         nan_quantile;
 
         /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
@@ -608,6 +618,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// assert_eq!(t.nan_quantiles(0, [0.25, 1.0], Lower).to_vec()?, [2.0, 4.0]);
         /// # Ok::<(), Error>(())
         /// ```
+        #[doc(alias = "nanquantile")]
         nan_quantiles;
 
         /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
@@ -623,6 +634,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// assert_eq!(t.nan_median(0).item()?, 3.0);
         /// # Ok::<(), Error>(())
         /// ```
+        #[doc(alias = "nanmedian")]
         nan_median;
     }
 

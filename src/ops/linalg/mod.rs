@@ -11,6 +11,23 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! Sparse operands are read element by element, as dense ones. Products that cost their entries alone are methods of
+//! [`product`](crate::product): [`Tensor::times_dense`], [`Tensor::times_sparse`] and [`Tensor::contract`].
+//!
+//! Determinants, inverses, solutions of linear equations and traces are gufuncs, of one matrix or of stacks:
+//! [`det`](crate::gufunc::det), [`inv`](crate::gufunc::inv), [`solve`](crate::gufunc::solve),
+//! [`trace`](crate::gufunc::trace). Norms are folds: [`Reduce::norm`](crate::Reduce::norm).
+//!
+//! ```
+//! use lensor::gufunc::solve;
+//! use lensor::prelude::*;
+//! let a = Tensor::from_nested([[2.0, 0.0], [0.0, 4.0]])?;
+//! let b = Tensor::from(vec![1.0, 1.0]);
+//! let x = solve().call((&a, &b)).deferred().eval()?;
+//! assert_eq!(x.to_vec()?, [0.5, 0.25]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! Operands that lie in memory under strides alone are multiplied where they lie; others are evaluated or
 //! copied first, once. Integers wrap. Large products of floats and complex numbers are those of the crate
 //! `matrixmultiply`, which rounds a product and its sum at once where the processor can: they are the same
@@ -58,6 +75,8 @@ where
     /// operands of operators do. An operand of rank 1 is a row on the left, a column on the right, and its
     /// axis is not in the result: two of them give a tensor of rank 0. Follows NumPy's `matmul`.
     ///
+    /// Sparse operands are read as dense ones; [`Tensor::times_dense`] and [`Tensor::times_sparse`] multiply entries.
+    ///
     /// The shape, and with it the result, is [`Error::Contraction`] if the axes to be summed over differ,
     /// [`Error::Operands`] if those in front do not align, and [`Error::ExpectedRank`] for an operand of rank 0.
     ///
@@ -80,6 +99,7 @@ where
     /// );
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "dot")]
     fn matmul<R: IntoExpr<Elem = Self::Elem>>(
         self,
         other: R,
@@ -91,6 +111,8 @@ where
     ///
     /// The result has the remaining axes of this operand, then those of `other`. Without pairs it is the
     /// outer product. Follows NumPy's `tensordot`.
+    ///
+    /// Sparse operands are read as dense ones; [`Tensor::contract`] multiplies entries.
     ///
     /// The shape, and with it the result, is [`Error::Contraction`] with the first pair of axes that differ in
     /// extent, [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice,

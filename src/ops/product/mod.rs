@@ -77,6 +77,9 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// assert_eq!(follows.times_dense(&told, OrAnd).to_vec()?, [true, false, false]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "matmul")]
+    #[doc(alias = "dot")]
+    #[doc(alias = "spmm")]
     pub fn times_dense<R, M>(
         &self,
         dense: R,
@@ -106,6 +109,9 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// assert_eq!(a.times_sparse(&a, PlusTimes)?.to_vec()?, [6, 0, 0, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "matmul")]
+    #[doc(alias = "dot")]
+    #[doc(alias = "spmm")]
     pub fn times_sparse<R, M>(
         &self,
         other: &Tensor<R>,
@@ -143,6 +149,7 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// assert!(c.storage().iter().eq([(4, 20)])); // [0, 4]
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "tensordot")]
     pub fn contract<R, M>(
         &self,
         other: &Tensor<R>,

@@ -91,6 +91,10 @@ macro_rules! folds {
 /// that is not commutative, [`Error::Overflow`] for the first result that does not fit its type,
 /// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
 /// evaluation of the operand reports, see [`Lazy::eval`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be folded along axes",
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these can; a `Ragged` has `ReduceRagged`"
+)]
 pub trait Reduce: IntoExpr + Sized {
     /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of them.
     ///
@@ -245,7 +249,8 @@ pub trait Reduce: IntoExpr + Sized {
         /// ```
         count_nonzero: CountNonzero = CountNonzero;
 
-        /// The Euclidean norm: the square root of the sum of squares.
+        /// The Euclidean norm: the square root of the sum of squares. Others are `t.fold(axes, NormL1)` and
+        /// `t.fold(axes, NormMax)`, see [`NormL1`] and [`NormMax`].
         ///
         /// ```
         /// use lensor::prelude::*;
@@ -392,6 +397,8 @@ pub trait Reduce: IntoExpr + Sized {
     }
 
     /// The sum of products with another operand of the same element type, stretched as operators do.
+    ///
+    /// NumPy's `dot` of matrices is [`matmul`](crate::linalg::Linalg::matmul).
     ///
     /// ```
     /// use lensor::prelude::*;

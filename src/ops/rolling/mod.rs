@@ -60,8 +60,15 @@ pub mod states {
 /// is empty or, unless it is cut, longer than the axis, [`Error::Overflow`] for the first result that does not fit its
 /// type, [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
 /// evaluation of the operand reports, see [`Lazy::eval`].
+///
+/// Medians and quantiles are no folds: those of windows are of a view,
+/// `t.view().windows(axis, n)?.median(t.rank())`, see [`Lanes::median`](crate::lanes::Lanes::median).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no rolling windows",
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+)]
 pub trait Rolling: IntoExpr + Sized {
-    /// Windows of `window` neighbours along `axis`; what to do with them is said next.
+    /// Windows of `window` neighbours along `axis`. Choose the fold by the next method, as in `.sum()`.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -110,6 +117,7 @@ impl<E: Expr> Windows<E> {
     }
 
     /// The window of an element has it in the middle. A window of even length `2 k` begins `k` before.
+    #[doc(alias = "center")]
     pub fn centred(mut self) -> Self {
         self.extent.before = self.extent.window / 2;
         self
@@ -174,6 +182,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     /// assert_eq!(sums.eval()?.to_vec()?, [f64::INFINITY, 3.0, 6.0, 9.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "min_periods")]
     pub fn at_least(
         self,
         count: usize,

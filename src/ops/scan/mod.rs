@@ -60,6 +60,10 @@ macro_rules! scans {
 /// exclusive scan by a reducer without a result for no elements, [`Error::Overflow`] for the first result that does not
 /// fit its type, [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and
 /// what the evaluation of the operand reports, see [`Lazy::eval`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no scans",
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+)]
 pub trait Scan: IntoExpr + Sized {
     /// What any reducer gives after each element along `axis`.
     ///
@@ -153,13 +157,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
     /// Leaves each element out of its own result, which is that of the elements before it.
     ///
     /// The first result is that of no elements, so a reducer without one is
-    /// [`Error::NoIdentity`].
+    /// [`Error::NoIdentity`]; [`Deferred::or`] gives one.
     ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::scan::Scan;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
     /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0_i64, 1, 3, 6]);
+    /// assert_eq!(t.cummax(0).exclusive().or(0).to_vec()?, [0, 1, 2, 3]);
     /// # Ok::<(), Error>(())
     /// ```
     pub fn exclusive(self) -> Self {

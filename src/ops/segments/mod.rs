@@ -44,9 +44,13 @@ use std::ops::Range;
 /// elements, if the reducer has no result then, [`Error::Overflow`] for the first result that does not fit its type,
 /// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
 /// evaluation of the operand reports, see [`Lazy::eval`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no segments",
+    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+)]
 pub trait Segments: IntoExpr + Sized {
-    /// The segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give `n` results. What to do
-    /// with them is said next.
+    /// The segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give `n` results.
+    /// Choose the fold by the next method, as in `.sum()`.
     ///
     /// What lies before the first offset and after the last is left out. A segment without elements has
     /// the result of no elements, as 0 for a sum; for a reducer without one it is
@@ -60,6 +64,7 @@ pub trait Segments: IntoExpr + Sized {
     /// assert_eq!(sums.to_vec()?, [3_i64, 0, 7, 11, 0, 15]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "reduceat")]
     fn segments(self, axis: usize, offsets: impl IntoNumbers) -> Parts<Self::Expr> {
         let cut = offsets.into_numbers().map(Cut::Offsets);
         Parts { e: self.into_expr(), axis, cut }
@@ -78,6 +83,7 @@ pub trait Segments: IntoExpr + Sized {
     /// assert_eq!(t.by_key(0, &kinds.inverse, 2).max().to_vec()?, [3, 4, 5, 6]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "bincount")]
     fn by_key(self, axis: usize, keys: impl IntoNumbers, groups: usize) -> Parts<Self::Expr> {
         let cut = keys.into_numbers().map(|keys| Cut::Keys { keys, groups });
         Parts { e: self.into_expr(), axis, cut }

@@ -46,8 +46,8 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if there is no such axis, [`Error::Window`] if it has less than two elements (three
-    /// for [`EdgeOrder::Second`]), [`Error::ListLength`] unless there is one coordinate for each element,
+    /// When it is computed: [`Error::Axis`] if there is no such axis, [`Error::Window`] if it has less than two elements
+    /// (three for [`EdgeOrder::Second`]), [`Error::ListLength`] unless there is one coordinate for each element,
     /// [`Error::RepeatedCoordinate`] if one equals either of the two before it or distances are 0,
     /// [`Error::OutOfMemory`], and what the evaluation of the operand reports.
     ///
@@ -78,7 +78,7 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As [`Self::derivative`]; three elements are needed.
+    /// When it is computed: as [`Self::derivative`]; three elements are needed.
     ///
     /// ```
     /// use lensor::stencil::Stencil;
@@ -105,7 +105,7 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As [`Self::derivative`], and [`Error::Rank`] unless there is one spacing per axis.
+    /// When it is computed: as [`Self::derivative`], and [`Error::Rank`] unless there is one spacing per axis.
     ///
     /// ```
     /// use lensor::stencil::{EdgeOrder, Stencil};
@@ -138,7 +138,7 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As [`Self::gradient`]; three elements are needed along each axis.
+    /// When it is computed: as [`Self::gradient`]; three elements are needed along each axis.
     ///
     /// ```
     /// use lensor::stencil::{EdgeOrder, Stencil};
@@ -164,7 +164,7 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As [`Self::gradient`]; three elements are needed along each axis.
+    /// When it is computed: as [`Self::gradient`]; three elements are needed along each axis.
     ///
     /// ```
     /// use lensor::stencil::Stencil;
@@ -226,7 +226,7 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] if the ranks differ, [`Error::Window`] if the kernel is empty or, with
+    /// When it is computed: [`Error::Rank`] if the ranks differ, [`Error::Window`] if the kernel is empty or, with
     /// [`Mode::Valid`], longer than an axis, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], and what the
     /// evaluation of an operand reports.
     ///
@@ -255,7 +255,7 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// As [`Self::convolve`].
+    /// When it is computed: as [`Self::convolve`].
     ///
     /// ```
     /// use lensor::stencil::{Mode, Stencil};

@@ -117,6 +117,7 @@ impl<T> Sparse<T> {
     }
 
     /// Number of entries.
+    #[doc(alias = "nnz")]
     pub fn stored_len(&self) -> usize {
         self.addresses.len()
     }
