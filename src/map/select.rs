@@ -334,7 +334,7 @@ impl<T: Into<Select>> IntoSelect for T {
 /// Selectors of several axes: a tuple of what converts to [`Select`], an array, a slice or a `Vec`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not select from the axes of a tensor",
-    note = "give a tuple of one selector per axis, such as `(1, 2..5)`; of one alone it is `(2..5,)`; the elements where a mask is true are `t.take_at(&mask.nonzero()?)`; along one axis, `t.compress(axis, &mask)?`"
+    note = "give a tuple of one selector per axis, such as `(1, 2..5)`; of one alone it is `(2..5,)`; the elements where a mask is true are `t.extract(&mask)?`; along one axis, `t.compress(axis, &mask)?`"
 )]
 pub trait IntoSelectors {
     /// Calls `f` with all selectors.
