@@ -112,6 +112,7 @@ impl<S: Reader> Ragged<S> {
     /// assert!(!r.try_equal(&Ragged::from_nested(vec![vec![1], vec![2, 3]])?)?);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "array_equal")]
     pub fn try_equal<R: Reader<Elem = S::Elem>>(&self, other: &Ragged<R>) -> Result<bool>
     where
         S::Elem: PartialEq,
@@ -252,6 +253,15 @@ impl<E: RaggedExpr> LazyRagged<E> {
 
 impl<C: RaggedCompute> DeferredRagged<C> {
     /// The result of a reference as an expression, to be viewed more than once.
+    ///
+    /// ```
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![4]])?;
+    /// let sums = r.sum(1);
+    /// assert_eq!(sums.view().flip(0)?.to_vec()?, [4, 3]);
+    /// assert_eq!((sums.view() * 2).to_vec()?, [6, 8]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn view(&self) -> LazyRagged<PendingRagged<&C>> {
         LazyRagged(self.into_ragged_expr())
     }
@@ -280,6 +290,16 @@ impl<C: RaggedCompute> DeferredRagged<C> {
     /// # Errors
     ///
     /// As [`Ragged::assign`].
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![4]])?;
+    /// let mut sums = Tensor::full([2], 0)?;
+    /// r.sum(1).assign_to(&mut sums.as_ragged_mut())?;
+    /// assert_eq!(sums.to_vec()?, [3, 4]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
         out.assign_expr(&self.into_ragged_expr())
     }

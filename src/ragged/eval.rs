@@ -125,6 +125,13 @@ impl<E: RaggedExpr> LazyRagged<E> {
     /// # Errors
     ///
     /// What [`Self::extents`] reports, [`Error::RaggedOperands`] for rows that do not align.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+    /// assert_eq!((&r * 10).form()?.lengths(1)?, [2, 0, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn form(&self) -> Result<Form> {
         Ok(self.0.outline(Stretch::Rows)?.form)
     }
@@ -173,6 +180,13 @@ impl<E: RaggedExpr> LazyRagged<E> {
     /// # Errors
     ///
     /// As [`Self::eval`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+    /// assert_eq!((&r * 10).to_vec()?, [10, 20, 30]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
         Ok(self.eval()?.into_content().into_storage())
     }

@@ -12,11 +12,34 @@ macro_rules! of_rows {
     ($($name:ident: $Reducer:ty = $value:expr;)*) => {
         /// Folds of ragged tensors and expressions as methods. Each is lazy, and fused with the expression it folds.
         ///
-        /// Axes may be any of those at the end, a var axis before fixed ones, fixed axes behind the last var axis, or one
-        /// fixed axis in front of var ones: item `j` of the result then folds the rows that have one. A row has the bits
-        /// of the dense fold of its elements.
+        /// These axes fold, here those of `r`, which is `n * var`, and of `m`, `n * var * 2`:
         ///
-        /// Errors are those of dense folds, `RaggedAxes` for other axes and `EmptyRow` with the first row without items.
+        /// - all: `r.sum(..)`;
+        /// - one or more at the end: `r.sum(1)`, `m.sum([1, 2])`;
+        /// - the last var axis, before fixed ones: `m.sum(1)`;
+        /// - fixed axes behind the last var axis: `m.sum(2)`;
+        /// - one fixed axis in front of var ones: `r.sum(0)`. Item `j` of the result folds item `j` of the rows that
+        ///   have one.
+        ///
+        /// A row has the bits of the dense fold of its elements.
+        ///
+        /// # Errors
+        ///
+        /// When they are computed: those of dense folds, see [`Reduce`](crate::Reduce);
+        /// [`Error::RaggedAxes`](crate::Error::RaggedAxes) for other axes, [`Error::EmptyRow`](crate::Error::EmptyRow)
+        /// with the first row without items, if the reducer has no result for none.
+        ///
+        /// ```
+        /// use lensor::Tensor;
+        /// use lensor::ragged::{Offsets, Ragged, ReduceRagged};
+        /// let points = Tensor::from_nested([[1, 2], [3, 4], [5, 6]])?;
+        /// let m = Ragged::new([2], Offsets::new(vec![0_u32, 2, 3])?, points)?;
+        /// assert_eq!(m.sum(1).eval()?.to_string(), "[[4, 6], [5, 6]]");
+        /// assert_eq!(m.sum(2).eval()?.to_string(), "[[3, 7], [11]]");
+        /// assert_eq!(m.sum([1, 2]).eval()?.to_string(), "[10, 11]");
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        ///
         /// ```
         /// use lensor::ragged::{Ragged, ReduceRagged};
         /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;

@@ -161,12 +161,12 @@ macro_rules! ragged_views {
             /// # Ok::<(), lensor::Error>(())
             /// ```
             flatten(axis: usize) => |shown| shown.flattened(axis);
-            /// A var axis as a fixed one, if all rows are as long; without rows its extent is 0.
+            /// A var axis as a fixed one, if all rows are equally long; without rows its extent is 0.
             ///
             /// # Errors
             ///
             /// [`Error::Axis`](crate::Error::Axis), [`Error::RowLength`](crate::Error::RowLength) with the first row that
-            /// is not as long as the first.
+            /// is not as long as the first: [`Ragged::padded`](crate::ragged::Ragged::padded) makes rows equally long.
             ///
             /// ```
             /// use lensor::ragged::Ragged;
