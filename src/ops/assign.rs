@@ -27,16 +27,6 @@ impl<S: Reader> Tensor<S> {
         self.view().lazy().eval()
     }
 
-    /// What [`Self::eval`] was called.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`].
-    #[deprecated(note = "tensors are copied by `eval`, as expressions are computed")]
-    pub fn to_tensor(&self) -> Result<Tensor<Vec<S::Elem>>> {
-        self.eval()
-    }
-
     /// A new sparse tensor of the entries of this view, whose storage is sparse. Nothing else is visited.
     ///
     /// # Errors

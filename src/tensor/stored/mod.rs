@@ -73,7 +73,12 @@ pub(crate) fn entries_of<'a, T: Copy>(
 
 /// Entries by address as entries by row-major position.
 fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result<Entries<'a, T>> {
+    /// Entries that are passed over in the time in which an element is looked up among many.
+    const PASSED: usize = 64;
     let stages: Vec<&Layout> = map.stages().collect();
+    if map.count().saturating_mul(PASSED) < entries.positions.len() {
+        return looked_up(map.count(), &stages, &entries);
+    }
     for (k, stage) in stages.iter().enumerate().rev() {
         // Only what the stage above reads is of use.
         let window = if k == 0 { 0..map.count() } else { stages[k - 1].span() };

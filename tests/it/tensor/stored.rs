@@ -234,3 +234,48 @@ fn sets_are_masks_and_patterns() {
     }
     assert_eq!(stored_positions(&Tensor::from(vec![1, 2])), Ok(None));
 }
+
+/// Views of so few elements that each is looked up.
+#[test]
+fn views_of_few_elements_among_many_entries() {
+    let shape = [7, 4000];
+    let data: Vec<i32> = (0..7 * 4000).map(|k| if k % 5 == 0 { 0 } else { k }).collect();
+    let dense = Tensor::from_vec(shape, data).unwrap();
+    let sparse = dense.to_sparse(0).unwrap();
+    for column in [0, 5, 1999, 3999_isize] {
+        let selectors = [Select::All, Select::Index(column)];
+        let (own, expected) = (
+            sparse.view().select(&selectors[..]).unwrap(),
+            dense.view().select(&selectors[..]).unwrap().to_vec().unwrap(),
+        );
+        let entries = own.stored_entries().unwrap().unwrap();
+        let found: Vec<(usize, i32)> = entries.iter().collect();
+        let stored = expected.iter().copied().enumerate().filter(|(_, x)| *x != 0);
+        assert_eq!(found, stored.collect::<Vec<_>>());
+        let flipped = own.flip(0).unwrap().lazy().eval_sparse().unwrap().to_vec().unwrap();
+        assert!(flipped.iter().rev().eq(&expected));
+    }
+    let turned = |t: &Tensor<Sparse<i32>>| {
+        let steps = Select::every(600_usize);
+        t.view()
+            .reshape([4000, 7])
+            .unwrap()
+            .rotate([3, 1])
+            .unwrap()
+            .select((steps, 2..5))
+            .unwrap()
+            .lazy()
+            .eval_sparse()
+            .unwrap()
+            .to_vec()
+            .unwrap()
+    };
+    let steps = Select::every(600_usize);
+    let expected = dense.view().reshape([4000, 7]).unwrap().rotate([3, 1]).unwrap();
+    assert_eq!(turned(&sparse), expected.select((steps, 2..5)).unwrap().to_vec().unwrap());
+    let mut written = sparse.clone();
+    written.view_mut().select((.., 17)).unwrap().fill(-1).unwrap();
+    let mut copy = dense.clone();
+    copy.view_mut().select((.., 17)).unwrap().fill(-1).unwrap();
+    assert_eq!(written, copy);
+}
