@@ -1,5 +1,5 @@
 //! Cleans a noisy temperature log: a median over three readings removes the spikes, a mean over five
-//! smooths the rest. Neither copies a window.
+//! smooths the rest. No windows are stored.
 
 use lensor::prelude::*;
 

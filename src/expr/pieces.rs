@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Indexes beside a whole axis that are taken at once at least: neighbours share cache lines.
 const FEW: usize = 16;
 
-/// Elements that are evaluated at once of storage in blocks, if it holds fewer.
+/// Elements that are evaluated at once of storage in blocks, if the blocks that it holds have fewer.
 pub(crate) const FAR: usize = 1 << 20;
 
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or

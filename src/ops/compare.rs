@@ -129,8 +129,9 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     }
     check_copies(e, map.count())?;
     let _results = prepare(e)?;
-    let parts = Boxes::new(shape.clone(), room(e, PART).unwrap_or(PART));
-    if parts.count_left() <= 1 {
+    let parts = Boxes::new(shape.clone(), PART);
+    // Of storage in blocks each is loaded once.
+    if parts.count_left() <= 1 || room(e, 0).is_some() {
         return all_of(e, shape, &map);
     }
     for ranges in parts {

@@ -1,7 +1,7 @@
 //! Functions of ragged operands.
 
 use super::Stretch;
-use super::expr::{Before, IntoRagged, LazyRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, LazyRagged, RaggedExpr};
 use super::form::{Extent, Extents, Form, join_kinds};
 use super::joint::Joint;
 use crate::error::{Error, Result};
@@ -35,8 +35,8 @@ pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
 
     #[doc(hidden)]
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>>;
-    /// See [`RaggedExpr::before`].
-    fn before(&self) -> Before;
+    /// See [`RaggedExpr::ahead`].
+    fn ahead(&self) -> Ahead;
 
     #[doc(hidden)]
     fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>>;
@@ -92,8 +92,8 @@ macro_rules! operand_tuples {
                 Ok(joint)
             }
 
-            fn before(&self) -> Before {
-                Before::Nothing$(.max(self.$k.before()))*
+            fn ahead(&self) -> Ahead {
+                Ahead::Nothing$(.max(self.$k.ahead()))*
             }
 
             fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>> {
@@ -196,8 +196,8 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
         self.operands.outline(stretch)
     }
 
-    fn before(&self) -> Before {
-        self.operands.before()
+    fn ahead(&self) -> Ahead {
+        self.operands.ahead()
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {

@@ -1,7 +1,7 @@
 //! Operations with one ragged result that are not computed yet.
 
 use super::eval::dense_only;
-use super::expr::{Before, IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
 use super::leaves::Computed;
@@ -316,8 +316,8 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
         Ok(Joint::of(self.operation.form(stretch)?.with_ones(self.ones)))
     }
 
-    fn before(&self) -> Before {
-        if self.operation.knows_rows() { Before::Items } else { Before::Rows }
+    fn ahead(&self) -> Ahead {
+        if self.operation.knows_rows() { Ahead::Items } else { Ahead::Lengths }
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {

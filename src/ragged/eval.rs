@@ -1,6 +1,6 @@
 //! Evaluation: the items of an expression, computed as a dense one.
 
-use super::expr::{Before, LazyRagged, RaggedExpr};
+use super::expr::{Ahead, LazyRagged, RaggedExpr};
 use super::form::{Extent, Form, content_shape};
 use super::joint::{ALL, Joint};
 use super::levels::levels_of;
@@ -10,27 +10,27 @@ use crate::expr::{Explanation, Lazy, first_fault};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 
-/// The joint form of an expression, with what is computed before it: nothing, if rows do not align.
+/// The joint form of an expression, with what is computed before it: nothing, if rows are known not to align.
 pub(super) fn joined<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Joint<'_>> {
-    if e.before() == Before::Items {
-        let Joint { form, tail, .. } = e.outline(stretch)?;
-        if form.count()? == 0 {
-            return Ok(Joint { form, tail, kept: <_>::default() });
-        }
+    if e.ahead() == Ahead::Items {
+        e.outline(stretch)?;
     }
     e.joint(stretch)
 }
 
 /// Computes the items of an expression at its joint form.
 pub(super) fn evaluate<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Ragged<Vec<E::Elem>>> {
-    evaluate_at(e, &joined(e, stretch)?)
+    if e.ahead() == Ahead::Items {
+        let Joint { form, .. } = e.outline(stretch)?;
+        if form.count()? == 0 {
+            return of_items(&form, Vec::new());
+        }
+    }
+    evaluate_at(e, &e.joint(stretch)?)
 }
 
 /// The same, at a form that is known.
 pub(super) fn evaluate_at<E: RaggedExpr>(e: &E, joint: &Joint<'_>) -> Result<Ragged<Vec<E::Elem>>> {
-    if joint.form.count()? == 0 {
-        return of_items(&joint.form, Vec::new());
-    }
     let flat = Lazy(e.flat(joint)?);
     let result = flat.eval().map_err(|error| at_path(error, joint))?;
     of_items(&joint.form, result.into_storage())

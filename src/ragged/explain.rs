@@ -1,15 +1,15 @@
 //! How a ragged expression would be evaluated, in words.
 
 use super::Stretch;
-use super::expr::{Before, RaggedExpr};
+use super::expr::{Ahead, RaggedExpr};
 use super::form::in_words;
 use crate::error::Result;
 use crate::expr::{Explanation, Lazy};
 use crate::kernel;
 
 pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
-    let before = e.before();
-    if before == Before::Rows {
+    let ahead = e.ahead();
+    if ahead == Ahead::Lengths {
         let axes = in_words(&e.extents()?);
         let lines = vec![format!(
             "ragged {axes}: rows as long as operands that are evaluated first make them"
@@ -26,7 +26,7 @@ pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
     let items = joint.form.blocks.last().map_or(0, |block| block.rows.last());
     let mean = items as f64 / rows.max(1) as f64;
     let head = format!("ragged {}: {rows} rows of {mean:.1} items in the mean", joint.form);
-    if before == Before::Items {
+    if ahead == Ahead::Items {
         // How items are read depends on where the results lie.
         let count = joint.form.count()?;
         let threads = if count < kernel::PARALLEL { 1 } else { kernel::threads() };

@@ -14,8 +14,8 @@ use std::fmt;
 
 /// An expression with ragged operands: what [`Expr`] is for dense ones. Sealed.
 ///
-/// Before anything is computed, the lengths of all rows of all operands are joined; then the operands become tensors of
-/// the items of the result, and the expression is one over these.
+/// The lengths of all rows of all operands are joined, before anything is computed if they are known by then; the operands
+/// become tensors of the items of the result, and the expression is one over these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand of a ragged expression",
     note = "operands are ragged tensors, expressions, and scalars; a dense tensor becomes one by `.into_ragged()`"
@@ -53,7 +53,7 @@ pub trait RaggedExpr: Send + Sync + Sealed {
 
     /// What is computed before the expression is.
     #[doc(hidden)]
-    fn before(&self) -> Before;
+    fn ahead(&self) -> Ahead;
 
     /// The expression over the items of a form that this one stretches to.
     #[doc(hidden)]
@@ -73,12 +73,12 @@ pub trait RaggedExpr: Send + Sync + Sealed {
 /// What is computed before an expression. Not for use.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Before {
+pub enum Ahead {
     Nothing,
-    /// Items of leaves, whose rows are known.
+    /// Items of leaves; the lengths of their rows are known.
     Items,
-    /// What the lengths of rows depend on.
-    Rows,
+    /// Items of leaves, which the lengths of rows depend on.
+    Lengths,
 }
 
 /// What can stand as an operand beside ragged tensors.
@@ -166,8 +166,8 @@ impl<E: RaggedExpr> RaggedExpr for LazyRagged<E> {
         self.0.outline(stretch)
     }
 
-    fn before(&self) -> Before {
-        self.0.before()
+    fn ahead(&self) -> Ahead {
+        self.0.ahead()
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<E::Flat<'a>> {

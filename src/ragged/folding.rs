@@ -15,7 +15,7 @@ use crate::ops::segments::SegmentOffsets;
 use smallvec::SmallVec;
 
 /// What makes one result of each group of elements.
-pub(super) trait Folder<T> {
+pub(super) trait GroupFold<T> {
     type Out: Copy + Send + Sync;
 
     /// Whether the order of elements is of no account, or all axes are one lane.
@@ -110,7 +110,7 @@ impl<E: RaggedExpr> Folding<'_, E> {
         Ok(self.result(&form, &reduced, merged))
     }
 
-    pub(super) fn compute<F: Folder<E::Elem>>(
+    pub(super) fn compute<F: GroupFold<E::Elem>>(
         &self,
         stretch: Stretch,
         folder: &F,
@@ -217,7 +217,7 @@ impl<E: RaggedExpr> Folding<'_, E> {
 }
 
 /// Folds rows of the first axis of the content, which lie between neighbouring bounds.
-fn fold_rows<T, X: Expr<Elem = T>, F: Folder<T>>(
+fn fold_rows<T, X: Expr<Elem = T>, F: GroupFold<T>>(
     folder: &F,
     content: &Lazy<X>,
     bounds: SegmentOffsets<'_>,

@@ -154,7 +154,18 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         }
         let above = (0..tables.len()).map(|part| own(k, part).above).sum();
         let extents = own(k, 0).extents.clone();
-        levels.push(Level { above, extents, bounds: Bounds::views(starts, lens, 1) });
+        // Rows of packed parts lie one after another.
+        let mut next = 0;
+        let is_packed = starts.iter().zip(&lens).all(|(&start, len)| {
+            let fits = start == next;
+            next += len;
+            fits
+        });
+        let bounds = match is_packed {
+            true => Bounds::Offsets(Offsets::from_lengths(lens)?),
+            false => Bounds::views(starts, lens, 1),
+        };
+        levels.push(Level { above, extents, bounds });
     }
     // What is shown of the first of these levels.
     let rows_of: Vec<usize> = tables.iter().map(|levels| levels[0].bounds.rows()).collect();
@@ -173,6 +184,12 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         let found = all.fold(0, |sum: usize, extent| sum.saturating_add(extent));
         extents[position] = found;
         Shape::from(&extents[..]).count()?;
+        if above == 1 && position == 0 {
+            // Whole parts, one after another.
+            levels[number].extents = extents;
+            levels[number].above = above;
+            return Ok(Ragged::of(levels, content));
+        }
         let count = rows_of.iter().fold(0, |sum: usize, rows| sum.saturating_add(*rows));
         let mut rows = try_with_capacity(count)?;
         // Without rows there may be any number of blocks.

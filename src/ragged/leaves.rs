@@ -1,6 +1,6 @@
 //! Leaves of ragged expressions.
 
-use super::expr::{Before, IntoRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use super::joint::Joint;
 use super::rows::Rows;
@@ -38,8 +38,8 @@ impl<S: Reader> RaggedExpr for Ragged<S> {
         Ok(Joint::of(self.form()?))
     }
 
-    fn before(&self) -> Before {
-        Before::Nothing
+    fn ahead(&self) -> Ahead {
+        Ahead::Nothing
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
@@ -79,8 +79,8 @@ impl<T: Copy + Send + Sync> RaggedExpr for Scalar<T> {
         Ok(Joint::of(Form::dense(&[])))
     }
 
-    fn before(&self) -> Before {
-        Before::Nothing
+    fn ahead(&self) -> Ahead {
+        Ahead::Nothing
     }
 
     fn flat(&self, _to: &Joint<'_>) -> Result<Self> {
@@ -130,8 +130,8 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
         Ok(Joint::of(Form::dense(&self.shape()?)))
     }
 
-    fn before(&self) -> Before {
-        Before::Items
+    fn ahead(&self) -> Ahead {
+        Ahead::Items
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {

@@ -92,7 +92,7 @@ use std::sync::{Arc, OnceLock};
 pub mod machinery {
     pub use super::cores::{HeldExprs, HeldOperand, HeldRows, Places};
     pub use super::deferred::Kept;
-    pub use super::expr::Before;
+    pub use super::expr::Ahead;
     pub use super::joint::Joint;
     pub use super::lanes::{RowResults, Runs};
     pub use super::rows::Rows;

@@ -2,8 +2,8 @@
 
 use super::apply::ApplyRagged;
 use super::deferred::{DeferredRagged, RaggedCompute};
-use super::expr::{Before, IntoRagged, RaggedExpr};
-use super::folding::{Folder, Folding};
+use super::expr::{Ahead, IntoRagged, RaggedExpr};
+use super::folding::{Folding, GroupFold};
 use super::form::{Extent, Form, check_mask};
 use super::{Ragged, Stretch, sealed};
 #[cfg(doc)]
@@ -95,7 +95,7 @@ where
     }
 
     fn knows_rows(&self) -> bool {
-        self.e.before() < Before::Rows
+        self.e.ahead() < Ahead::Lengths
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
@@ -121,7 +121,7 @@ impl<E, R> RaggedFold<E, R> {
 
 struct ByReducer<'r, R>(&'r R);
 
-impl<T: Copy + Send + Sync, R: Reducer<T>> Folder<T> for ByReducer<'_, R> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> GroupFold<T> for ByReducer<'_, R> {
     type Out = R::Out;
 
     const COMMUTATIVE: bool = R::COMMUTATIVE;

@@ -65,6 +65,9 @@ impl<S> Debug for Rows<S> {
     }
 }
 
+/// Items of a row in the mean from which on rows are read one by one.
+const LONG: usize = 16;
+
 impl<S: Reader> ByRow<S> {
     /// Of content `[items, fixed axes..]`.
     pub(super) fn new(
@@ -221,6 +224,14 @@ impl<S: Reader> ByRow<S> {
                 Ok(())
             });
         }
+        if let Some(first) = self.plain
+            && self.lengths.len() >= LONG * self.lengths.rows()
+        {
+            return self.each(row, item, rest, out.len(), |from, count, at| {
+                self.read_plain(first, from, &mut out[at..at + count])
+                    .map_err(|(error, k)| StorageError { address: address + at + k, ..error })
+            });
+        }
         let mut positions: Vec<usize> =
             try_with_capacity(out.len().min(PART)).map_err(|error| StorageError::new(0, error))?;
         let mut done = 0;
@@ -241,6 +252,35 @@ impl<S: Reader> ByRow<S> {
             done += part.len();
         }
         Ok(())
+    }
+
+    /// Elements of content that lies in row-major order from an address on; an error with the place among them.
+    fn read_plain(
+        &self,
+        first: usize,
+        from: From,
+        out: &mut [S::Elem],
+    ) -> Result<(), (StorageError, usize)> {
+        let (storage, count) = (self.content.storage(), out.len());
+        let checked = |position: usize, count: usize| {
+            let end = position.checked_add(count).filter(|&end| end <= self.content.len());
+            end.map(|_| first + position)
+                .ok_or_else(|| (StorageError::beyond(position, self.content.len()), 0))
+        };
+        match from {
+            From::One(position) => {
+                let x = storage.try_read(checked(position, 1)?).map_err(|error| (error, 0))?;
+                out.fill(x);
+                Ok(())
+            }
+            From::Run(position) => {
+                let start = checked(position, count)?;
+                storage.read_run(start, 1, out).map_err(|error| {
+                    let k = error.address.wrapping_sub(start);
+                    (error, if k < count { k } else { 0 })
+                })
+            }
+        }
     }
 
     pub(super) fn checked_end(&self, address: usize, count: usize) -> Result<(), StorageError> {

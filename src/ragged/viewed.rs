@@ -2,7 +2,7 @@
 
 use super::Stretch;
 use super::eval::at_path;
-use super::expr::{Before, RaggedExpr};
+use super::expr::{Ahead, RaggedExpr};
 use super::form::Extent;
 use super::joint::Joint;
 use super::leaves::Computed;
@@ -60,8 +60,8 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
         Ok(Joint::of(self.view.form()?))
     }
 
-    fn before(&self) -> Before {
-        Before::Items
+    fn ahead(&self) -> Ahead {
+        Ahead::Items
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {

@@ -281,8 +281,7 @@ impl<S: Writer> Writer for SubBuffer<S> {
     }
 
     fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = S::Elem>> {
-        let is_whole = self.is_whole();
-        self.storage.blocks_mut().filter(|_| is_whole)
+        if self.is_whole() { self.storage.blocks_mut() } else { None }
     }
 
     fn write_run(

@@ -64,8 +64,8 @@ pub(super) fn first(
 fn first_fault(suspect: &mut dyn Suspect, local: &Local<'_>) -> Result<Option<(usize, Fault)>> {
     let mut first: Option<(usize, Fault)> = None;
     let done = kernel::walk(&local.nest, &local.tables, &local.relocates, 0, &mut |tile| {
-        let lowest = tile.places[0].at(0, 0) as usize;
-        if first.as_ref().is_some_and(|(known, _)| *known <= lowest) || !suspect.is_faulty(tile)? {
+        let known = first.as_ref().map(|(known, _)| *known);
+        if known.is_some_and(|known| known <= lowest(tile)) || !suspect.is_faulty(tile)? {
             return Ok(());
         }
         for element in 0..tile.rows * tile.columns {
@@ -90,4 +90,12 @@ fn first_fault(suspect: &mut dyn Suspect, local: &Local<'_>) -> Result<Option<(u
         Err(Stop::Error(error)) => Err(error),
         _ => Ok(first),
     }
+}
+
+/// The lowest position in a tile, whose rows and columns may follow tables.
+fn lowest(tile: &Tile<'_>) -> usize {
+    let place = &tile.places[0];
+    let row = (0..tile.rows).map(|row| place.at(row, 0)).min().unwrap_or(0);
+    let column = (0..tile.columns).map(|column| place.at(0, column)).min().unwrap_or(0);
+    (row + column - place.at(0, 0)) as usize
 }

@@ -11,7 +11,7 @@ use ::zarrs::storage::{
     store_set_partial_many,
 };
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// A folder of files; of [`open`](super::open()) and [`create`](super::create()).
@@ -48,6 +48,15 @@ impl FolderStore {
     }
 }
 
+/// The size of a file, if there is one; zarrs takes one that cannot be looked at for none.
+pub(super) fn size_of(path: &Path) -> Result<Option<u64>, StorageError> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(Some(found.len())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl ReadableStorageTraits for FolderStore {
     fn get_partial_many<'a>(
         &'a self,
@@ -58,7 +67,7 @@ impl ReadableStorageTraits for FolderStore {
     }
 
     fn size_key(&self, key: &StoreKey) -> Result<Option<u64>, StorageError> {
-        self.0.size_key(key)
+        size_of(&self.0.key_to_fspath(key))
     }
 
     fn supports_get_partial(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Chunks that stay in their files.
 #![allow(unsafe_code, reason = "hands on the promise that mapping a file asks for")]
 
+use super::folder::size_of;
 use super::{Array, ZarrElement, malformed, open_in};
 use crate::error::Result;
 use crate::storage::SharedMap;
@@ -75,7 +76,7 @@ impl ReadableStorageTraits for MappedStore {
     }
 
     fn size_key(&self, key: &StoreKey) -> Result<Option<u64>, StorageError> {
-        self.0.size_key(key)
+        size_of(&self.0.key_to_fspath(key))
     }
 
     fn supports_get_partial(&self) -> bool {

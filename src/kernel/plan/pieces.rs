@@ -44,7 +44,7 @@ impl<'a> Plan<'a> {
         }
         let wraps: usize = patterns.iter().map(|w| wraps(w, extent)).fold(0, usize::saturating_add);
         if wraps > most_cuts {
-            return self.tabulated(&patterns, extent);
+            return self.tabulated(&patterns, extent, most_cuts > 0);
         }
         let cuts = cuts(&patterns, 0, extent);
         Ok(segments(&cuts, 0, extent).map(|(low, high)| self.piece(&patterns, low, high)).collect())
@@ -76,10 +76,16 @@ impl<'a> Plan<'a> {
         Piece { loops: smallvec![Loop { extent: high - low, steps }], bases }
     }
 
-    /// The whole axis, with a table of positions for every operand that wraps: for as long as all of them take to start
-    /// over together, if they do.
-    fn tabulated(&mut self, patterns: &[AxisPattern<'a>], extent: usize) -> Result<Vec<Piece>> {
-        let period = joint_period(patterns).map(|period| LONG.next_multiple_of(period));
+    /// The whole axis, with a table of positions for every operand that wraps: one as long as all of them take to start
+    /// over together, and one for what is left over, if the axis may be cut.
+    fn tabulated(
+        &mut self,
+        patterns: &[AxisPattern<'a>],
+        extent: usize,
+        may_cut: bool,
+    ) -> Result<Vec<Piece>> {
+        let period = joint_period(patterns).filter(|_| may_cut);
+        let period = period.map(|period| LONG.next_multiple_of(period));
         let Some(period) = period.filter(|period| extent / 4 >= *period) else {
             return Ok(vec![self.table(patterns, 0, extent)?]);
         };
@@ -151,7 +157,7 @@ fn wraps(pattern: &AxisPattern<'_>, extent: usize) -> usize {
 /// Digits of a table that is repeated, at least, so that its loop is a long one.
 const LONG: usize = 1 << 12;
 
-/// After how many digits all operands that repeat this axis start over together, unless a table is in the way.
+/// Some number of digits after which all operands that repeat this axis start over together, unless a table is in the way.
 fn joint_period(patterns: &[AxisPattern<'_>]) -> Option<usize> {
     patterns.iter().try_fold(1_usize, |joint, pattern| match pattern.pattern {
         Pattern::Linear => Some(joint),

@@ -232,3 +232,21 @@ fn strides_that_nest_are_injective() {
     assert!(!crate::kernel::evaluate::is_nested(&[4, 5], &linear(0, &[4, 1])));
     assert!(crate::kernel::evaluate::is_nested(&[4, 0], &linear(0, &[0, 0])));
 }
+
+/// Too many nests: axes are planned again without cuts, a long one of a short period too.
+#[test]
+fn plans_of_many_cut_axes_end() {
+    let cyclic = |period| Pattern::Cyclic { period, shift: 1, step: 1 };
+    let extents = [3, 3, 3, 3, 3, 3, 21_000];
+    let strides: Vec<isize> =
+        vec![21_000 * 243, 21_000 * 81, 21_000 * 27, 567_000 / 3, 63_000, 21_000, 1];
+    let (mut output, mut tiled) = (linear(0, &strides), linear(0, &[7; 7]));
+    for axis in 0..6 {
+        output.axes[axis].pattern = cyclic(3);
+        tiled.axes[axis].stride = 0;
+    }
+    tiled.axes[6] = AxisPattern { stride: 1, pattern: cyclic(7) };
+    let plan = planned(&extents, &[output, tiled], BLOCKING);
+    assert!(plan.nests.len() <= 64, "{}", plan.nests.len());
+    assert_eq!(plan.nests.iter().map(Nest::count).sum::<usize>(), 729 * 21_000);
+}

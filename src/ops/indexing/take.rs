@@ -13,6 +13,9 @@ use std::mem::MaybeUninit;
 /// Elements that are gathered before they are written.
 const SOME: usize = 512;
 
+/// Most positions that are held at once.
+const MOST: usize = 1 << 22;
+
 /// The elements of an operand at a list of indexes, see [`Indexing::take_at`](super::Indexing::take_at).
 #[derive(Debug, Clone)]
 pub struct TakeAt<'a, E> {
@@ -89,14 +92,14 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
             None => {
                 let count = operand.shape()?.count()?;
                 // A block of storage is loaded for each part of a list that needs it.
-                let at_once = room(operand, FAR).unwrap_or(PIECE);
+                let at_once = room(operand, FAR).map_or(PIECE, |room| room.min(MOST));
                 Self::Evaluated(Lazy(operand.0.by_ref()).reshape([count])?, at_once)
             }
         })
     }
 
     /// Elements that are best read together.
-    pub(super) fn at_once(&self) -> usize {
+    pub(crate) fn at_once(&self) -> usize {
         match self {
             Self::InMemory(_) => 0,
             Self::Evaluated(_, at_once) => *at_once,

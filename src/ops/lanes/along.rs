@@ -6,12 +6,13 @@ use super::operand::{Both, for_each_lane};
 use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy, Pairs, for_each_piece, zip_with};
+use crate::expr::{Expr, Lazy, Pairs, for_each_piece, moved, room, selectors, zip_with};
 use crate::memory::{refill, try_with_capacity, zeros};
 use crate::ops::indexing::{Source, of_part};
 use crate::shape::{Align, Index, Shape};
 use crate::storage::sort_entries;
 use crate::tensor::Tensor;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Indexes that are evaluated at once, to find one.
@@ -71,18 +72,28 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
         for_each_lane(lanes, numbers, out, |lane, indexes, out| take(lane, indexes, out, self.axis))
     }
 
-    fn without_lanes<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
+    fn is_apart<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
+        &self,
+        a: &Lazy<A>,
+        indexes: &Lazy<B>,
+    ) -> Result<bool> {
+        let shape = indexes.shape()?;
+        if !is_few(&a.shape()?, &shape, self.axis) || lies_along(a, self.axis) {
+            return Ok(false);
+        }
+        // Several parts of a list would load blocks of storage several times.
+        Ok(room(a, 0).is_none() || shape.count()? <= Source::new(a)?.at_once())
+    }
+
+    fn apart<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
         &self,
         a: &Lazy<A>,
         indexes: &Lazy<B>,
         out: &mut [T],
     ) -> Result<bool> {
         let (lanes, shape) = (a.shape()?, indexes.shape()?);
-        if !is_few(&lanes, &shape, self.axis) {
-            return Ok(false);
-        }
         let (source, mut start) = (Source::new(a)?, 0);
-        for_each_piece(indexes, PIECE, |piece| {
+        for_each_piece(indexes, PIECE.max(source.at_once()), |piece| {
             let positions = positions((&lanes, &shape), self.axis, (start, piece))?;
             let mut rest = &mut out[start..];
             let read = source.read(&positions, |elements| {
@@ -113,11 +124,11 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
     }
 }
 
-/// The first element of the lanes, which must have some.
+/// The first element of the lanes, which must have some; the first that is taken where others are not computed.
 #[derive(Debug, Clone, Copy)]
 pub struct FirstTaken;
 
-impl<T: Copy> Before<T, usize, T> for FirstTaken {
+impl<T: Copy + Send + Sync> Before<T, usize, T> for FirstTaken {
     fn one<A: Expr<Elem = T>, B: Expr<Elem = usize>>(
         a: &Lazy<A>,
         b: &Lazy<B>,
@@ -127,7 +138,18 @@ impl<T: Copy> Before<T, usize, T> for FirstTaken {
         if extent == 0 {
             check_inside(b, axis, extent)?;
         }
-        first(a)
+        if !(TakeAlong { axis }).is_apart(a, b)? {
+            return first(a);
+        }
+        let index = first(b)?;
+        if index >= extent {
+            check_inside(b, axis, extent)?;
+        }
+        let rank = a.shape()?.rank();
+        let ranges = (0..rank).map(|k| if k == axis { index..index + 1 } else { 0..1 });
+        let ranges: SmallVec<[Range<usize>; 4]> = ranges.collect();
+        let element = Lazy(a.0.by_ref()).select(selectors(&ranges))?.eval();
+        element.map_err(|error| moved(error, &ranges))?.item()
     }
 
     fn many(one: T, count: usize) -> Result<Vec<T>> {
@@ -138,6 +160,12 @@ impl<T: Copy> Before<T, usize, T> for FirstTaken {
 /// Whether so few elements of lanes are meant that whole lanes are not worth while.
 pub(super) fn is_few(lanes: &Shape, indexes: &Shape, axis: usize) -> bool {
     indexes[axis].saturating_mul(8) <= lanes[axis]
+}
+
+/// Whether lanes lie in memory, element by element.
+fn lies_along<E: Expr>(a: &Lazy<E>, axis: usize) -> bool {
+    let axes = a.in_memory().and_then(|(_, map)| map.linear_axes());
+    axes.is_some_and(|axes| axes[axis].stride == 1)
 }
 
 /// Row-major positions in `lanes` that some indexes along `axis` mean, the first of which has a number in their shape.

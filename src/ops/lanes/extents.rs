@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
 use crate::ops::reduce::Axes;
-use crate::shape::Shape;
+use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
 
 /// Axes that are one now, behind all others, as the operand was given.
@@ -61,4 +61,32 @@ pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Merged
     a.change(&mut |map| map.transpose(&order)?.merge_axes(last..))?;
     let axes: SmallVec<[usize; 1]> = of(true).collect();
     Ok(MergedAxes { axes, shape })
+}
+
+/// Operands that go together, if there is anything to compute from them.
+pub(super) type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
+
+/// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
+/// but for `axis`, whose extent is that of the second.
+///
+/// `None` if that has no elements.
+pub(super) fn together<A: Expr, B: Expr>(
+    a: Lazy<A>,
+    b: Lazy<B>,
+    axis: usize,
+) -> Result<(Shape, Together<A, B>)> {
+    let (first, second) = (a.shape()?, b.shape()?);
+    let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
+    let kept = with_extent(&first, axis, 1)?;
+    if second.rank() != first.rank() {
+        return Err(apart());
+    }
+    let joint = kept.join(&with_extent(&second, axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
+    let shape = with_extent(&joint, axis, second[axis])?;
+    if shape.count()? == 0 {
+        return Ok((shape, None));
+    }
+    let a = a.broadcast(with_extent(&joint, axis, first[axis])?)?;
+    let b = b.broadcast(&shape)?;
+    Ok((shape, Some((a, b))))
 }

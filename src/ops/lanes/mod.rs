@@ -488,7 +488,8 @@ pub trait Lanes: IntoExpr + Sized {
     /// # Errors
     ///
     /// When it is computed: [`Error::Lanes`] if the shapes do not go together, and
-    /// [`Error::IndexAt`] for the first index that lies outside, with its place in the result.
+    /// [`Error::IndexAt`] for the first index that lies outside, with its place in the result. Errors of elements that no
+    /// index names may be reported too: of few indexes a lane those elements are not computed, otherwise whole lanes are.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};

@@ -2,7 +2,7 @@
 
 use super::before::Before;
 use super::driver::{Old, explain_lanes, zip_blocks};
-use super::extents::{MergedAxes, merge_last, single, with_extent, without};
+use super::extents::{MergedAxes, Together, merge_last, single, together, with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
@@ -16,16 +16,13 @@ use crate::map::{AddressMap, Select};
 use crate::memory::list;
 use crate::ops::along::FewLanes;
 use crate::ops::reduce::Axes;
-use crate::shape::{Align, Index, Shape};
+use crate::shape::{Index, Shape};
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
 use std::any::type_name;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::slice;
-
-/// Operands that go together, if there is anything to compute from them.
-type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
 
 /// What stands for a second operand where there is none.
 pub type Alone = Tensor<Vec<()>>;
@@ -83,9 +80,19 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         out: &mut [Self::Elem],
     ) -> Result<()>;
 
-    /// Computes all results in row-major order without lanes, where that is less work.
+    /// Whether it is less work to do without lanes.
     #[doc(hidden)]
-    fn without_lanes<A: Expr<Elem = T>, B: Expr<Elem = U>>(
+    fn is_apart<A: Expr<Elem = T>, B: Expr<Elem = U>>(
+        &self,
+        _a: &Lazy<A>,
+        _b: &Lazy<B>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Computes all results in row-major order without lanes, and tells that it did so; see [`Self::is_apart`].
+    #[doc(hidden)]
+    fn apart<A: Expr<Elem = T>, B: Expr<Elem = U>>(
         &self,
         _a: &Lazy<A>,
         _b: &Lazy<B>,
@@ -103,31 +110,6 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
     /// What it is, and what becomes of a lane of `extent` elements where so many are computed together, in words.
     #[doc(hidden)]
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]>;
-}
-
-/// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
-/// but for `axis`, whose extent is that of the second.
-///
-/// `None` if that has no elements.
-fn together<A: Expr, B: Expr>(
-    a: Lazy<A>,
-    b: Lazy<B>,
-    axis: usize,
-) -> Result<(Shape, Together<A, B>)> {
-    let (first, second) = (a.shape()?, b.shape()?);
-    let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
-    let kept = with_extent(&first, axis, 1)?;
-    if second.rank() != first.rank() {
-        return Err(apart());
-    }
-    let joint = kept.join(&with_extent(&second, axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
-    let shape = with_extent(&joint, axis, second[axis])?;
-    if shape.count()? == 0 {
-        return Ok((shape, None));
-    }
-    let a = a.broadcast(with_extent(&joint, axis, first[axis])?)?;
-    let b = b.broadcast(&shape)?;
-    Ok((shape, Some((a, b))))
 }
 
 /// An operation on every lane of an operand along an axis.
@@ -249,7 +231,7 @@ where
         shape: &Shape,
         out: &mut [O::Elem],
     ) -> Result<()> {
-        if self.operation.without_lanes(a, b, out)? {
+        if self.operation.is_apart(a, b)? && self.operation.apart(a, b, out)? {
             return Ok(());
         }
         let out = &mut Tensor::new(shape, out)?;
@@ -375,6 +357,13 @@ where
                     format!("lanes: {lanes} of {extent} elements, all at once"),
                     format!("operand: {operand}"),
                     format!("each lane: {each}"),
+                ];
+                (list(lines.into_iter())?, 1)
+            }
+            (Some((a, b)), None) if self.operation.is_apart(&a, &b)? => {
+                let lines = [
+                    format!("lanes: {lanes} of {extent} elements"),
+                    "without lanes: elements that are meant are read alone".into(),
                 ];
                 (list(lines.into_iter())?, 1)
             }

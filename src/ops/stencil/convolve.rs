@@ -1,12 +1,12 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
-use super::field::{FAR, Slab};
+use super::field::Slab;
 use crate::compute::{Compute, Deferred};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read, check_copies, first_error,
+    Boxes, Explanation, Expr, FAR, Lazy, Prepare, box_shape, bytes_read, check_copies, first_error,
     room, row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};

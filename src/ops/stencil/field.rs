@@ -4,7 +4,7 @@ use super::rule::{Order, Rule, Tap, curvature, weighted};
 use super::spacing::Spacing;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy, first_error, room, row_major};
+use crate::expr::{Expr, FAR, Lazy, first_error, room, row_major};
 use crate::kernel::inner::slots;
 use crate::kernel::{Components, Filled, NEAR, Slots, fill_slots, inner, threads};
 use crate::map::AddressMap;
@@ -18,8 +18,6 @@ use std::ops::Range;
 
 /// Elements of a block: few enough that all components find them in the cache.
 const BLOCK: usize = 1 << 15;
-/// The same of storage in blocks, where those at an end are loaded again for the block beside it.
-pub(super) const FAR: usize = 1 << 20;
 
 /// Some indexes of the first axis of an operand, in row-major memory.
 pub(super) struct Slab<'a, T: Clone> {

@@ -9,8 +9,8 @@ use crate::ops::reduce::Axes;
 use crate::ops::segments::SegmentOffsets;
 use crate::ragged::deferred::{DeferredRagged, RaggedCompute};
 use crate::ragged::explain::explain;
-use crate::ragged::expr::{Before, RaggedExpr};
-use crate::ragged::folding::{Folder, Folding};
+use crate::ragged::expr::{Ahead, RaggedExpr};
+use crate::ragged::folding::{Folding, GroupFold};
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::offsets::Offsets;
 use crate::ragged::{Ragged, Stretch, sealed};
@@ -53,7 +53,7 @@ impl<E: RaggedExpr, O: LaneOperation<E::Elem>> RaggedCompute for LaneFold<E, O> 
     }
 
     fn knows_rows(&self) -> bool {
-        self.e.before() < Before::Rows
+        self.e.ahead() < Ahead::Lengths
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
@@ -85,7 +85,7 @@ impl<E, O> LaneFold<E, O> {
     }
 }
 
-impl<T: Copy + Send + Sync, O: LaneOperation<T>> Folder<T> for LaneRows<O> {
+impl<T: Copy + Send + Sync, O: LaneOperation<T>> GroupFold<T> for LaneRows<O> {
     type Out = O::Elem;
 
     const COMMUTATIVE: bool = true;

@@ -31,6 +31,8 @@ use crate::ops::lanes::{
     Positions, Quantiles, SortBy, SortByKey, SortOrder,
 };
 use crate::ops::reduce::{IntoAxes, Max, Min, Product, Reducer, Sum};
+#[cfg(doc)]
+use crate::ops::scan::Scan;
 use std::cmp::Ordering;
 
 /// The methods of one rule for NaN, with their documentation.
@@ -77,11 +79,12 @@ macro_rules! quantiles {
     };
 }
 
-/// Scans, sorts and ranks of ragged tensors and expressions as methods, along the last var axis or a fixed axis behind it:
-/// row by row. Of ranks that have one result, axes may be any that folds take, see [`ReduceRagged`]. What they give is
-/// [`DeferredRagged`]: computed when it is asked for, and an operand itself.
+/// Scans, sorts, quantiles, modes and histograms of ragged tensors and expressions as methods, along the last var axis or
+/// a fixed axis behind it: row by row. Those with one result a row take any axes that folds take, see [`ReduceRagged`].
+/// What they give is [`DeferredRagged`]: computed when it is asked for, and an operand itself.
 ///
-/// They are those of [`Lanes`], but that rows too short for `top_k` and `partition` give what they have.
+/// Scans are those of [`Scan`], all others those of [`Lanes`], but that rows too short for `top_k` and `partition` give what
+/// they have.
 ///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::RaggedAxes`] if rows lie
 /// within it, [`Error::OutOfMemory`], and what the evaluation of the operand reports, see [`LazyRagged::eval`].

@@ -6,7 +6,7 @@ use crate::expr::{self, Explanation, Lazy};
 use crate::ragged::deferred::RaggedCompute;
 use crate::ragged::eval::{first_error, joined};
 use crate::ragged::explain::explain;
-use crate::ragged::expr::{Before, RaggedExpr};
+use crate::ragged::expr::{Ahead, RaggedExpr};
 use crate::ragged::form::{Extent, Form, Joined, content_shape, shape_of};
 use crate::ragged::joint::Joint;
 use crate::ragged::levels::levels_of;
@@ -65,7 +65,7 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
     }
 
     fn knows_rows(&self) -> bool {
-        self.e.before() < Before::Rows
+        self.e.ahead() < Ahead::Lengths
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {

@@ -6,7 +6,7 @@ use super::row_wise::RowWise;
 use super::runs::{RowOperation, RowResults, Runs};
 use crate::error::{Error, Result};
 use crate::kernel::Filled;
-use crate::ops::reduce::{Reducer, undefined};
+use crate::ops::reduce::{Or, Reducer, undefined};
 use crate::ops::scan::{Way, scan_rows};
 use crate::ragged::deferred::DeferredRagged;
 use crate::ragged::expr::RaggedExpr;
@@ -19,6 +19,10 @@ pub struct ScanRows<R> {
     reducer: R,
     way: Way,
 }
+
+/// A scan with a value where there is no result.
+type ScansOr<E, R> =
+    DeferredRagged<RowWise<E, ScanRows<Or<R, <R as Reducer<<E as RaggedExpr>::Elem>>::Out>>>>;
 
 impl<R> ScanRows<R> {
     pub(super) fn new(reducer: R) -> Self {
@@ -41,6 +45,21 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>>
     pub fn exclusive(mut self) -> Self {
         self.operation.operation.way.exclusive = true;
         self
+    }
+
+    /// Gives `value` where there is no result, as of no items.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3, 1, 4], vec![], vec![5]])?;
+    /// let so_far = r.cummax(1).or(0).exclusive();
+    /// assert_eq!(so_far.eval()?.to_string(), "[[0, 3, 3], [], [0]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn or(self, value: R::Out) -> ScansOr<E, R> {
+        let RowWise { e, axis, operation } = self.operation;
+        let (reducer, way) = (Or::new(operation.reducer, value), operation.way);
+        DeferredRagged::new(RowWise { e, axis, operation: ScanRows { reducer, way } })
     }
 
     /// Goes from the last item of each row to the first.

@@ -127,3 +127,16 @@ fn a_negative_power_of_zero_is_refused() {
     let t = Tensor::from_vec([1], vec![2_i32]).unwrap();
     assert!(t.powi(-32).to_vec().is_ok_and(|power| power == [0]));
 }
+
+/// Rows of a tile may be those of two axes, in an order that is not row-major.
+#[test]
+fn the_first_of_many_faults_is_found_in_merged_rows() {
+    let x = Tensor::full([20, 10, 100], 1).unwrap();
+    let mut d = Tensor::full([100, 10, 20], 1).unwrap();
+    for [i, j, k] in [[2, 0, 0], [0, 4, 0], [19, 9, 99]] {
+        d.set([k, j, i], 0).unwrap();
+    }
+    let turned = d.view().transpose([2, 1, 0]).unwrap();
+    let error = (&x / &turned).eval().unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![0, 4, 0] });
+}

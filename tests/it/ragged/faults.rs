@@ -1,5 +1,6 @@
 //! Cost, and what is computed when, where lengths or storage are out of the ordinary.
 
+use crate::support::Broken;
 use lensor::gufunc::Gufunc;
 use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
@@ -175,4 +176,35 @@ fn reducers_that_depend_on_the_order_take_one_axis() {
     assert_eq!(t.fold([0, 1], First).eval().unwrap_err(), error);
     assert_eq!(r.fold([0, 1], First).eval().unwrap_err(), error);
     assert_eq!(r.fold(1, First).to_vec().unwrap(), [1, 3]);
+}
+
+/// Long rows of storage that is not memory are read row by row; an element that fails is named by its index.
+#[test]
+fn long_rows_of_storage_are_read_in_runs() {
+    let offsets = Offsets::new(vec![0_u64, 40, 40, 100, 130]).unwrap();
+    let r = |bad| {
+        let content = Tensor::new([130], Broken::new(130, bad)).unwrap();
+        Ragged::new([4], offsets.clone(), content).unwrap()
+    };
+    let whole = r(0..0);
+    let picked = whole.view().select((vec![3, 0, 2, 1],)).unwrap();
+    let items = (100..130).chain(0..40).chain(40..100).collect::<Vec<i32>>();
+    assert_eq!(picked.to_vec().unwrap(), items);
+    let sums = picked.clone().sum(1).to_vec().unwrap();
+    let rows = [&items[..30], &items[30..70], &items[70..], &[]];
+    assert_eq!(sums, rows.map(|row| i64::from(row.iter().sum::<i32>())));
+    let column = Tensor::from_vec([4, 1], vec![1, 2, 3, 4]).unwrap();
+    let first = (&picked * &column).eval().unwrap().get([1, 3]).unwrap();
+    assert_eq!(first, 6);
+    let broken = r(57..58);
+    let broken = broken.view().select((vec![3, 0, 2, 1],)).unwrap();
+    let error = (&broken * &column).eval().unwrap_err();
+    assert!(
+        matches!(&error, Error::Storage { index: Some(index), .. } if index[..] == [2, 17]),
+        "{error}"
+    );
+
+    let other = r(0..0);
+    let both = lensor::ragged::concat(0, [whole.view(), other.view()]);
+    assert_eq!(both.unwrap().sum(1).to_vec().unwrap().len(), 8);
 }
