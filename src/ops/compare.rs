@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
     Boxes, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, moved,
-    prepare, room, selectors, zip_with,
+    prepare, selectors, zip_with,
 };
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -110,7 +110,7 @@ where
     all(&pairs, &shape)
 }
 
-/// Elements that are planned at once: a plan may have tables as long as an axis.
+/// Longest axis of what is planned at once: a plan may have tables as long as an axis.
 const PART: usize = 1 << 22;
 
 /// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands
@@ -129,12 +129,10 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     }
     check_copies(e, map.count())?;
     let _results = prepare(e)?;
-    let parts = Boxes::new(shape.clone(), PART);
-    // Of storage in blocks each is loaded once.
-    if parts.count_left() <= 1 || room(e, 0).is_some() {
+    if shape.iter().all(|&extent| extent <= PART) {
         return all_of(e, shape, &map);
     }
-    for ranges in parts {
+    for ranges in Boxes::new(shape.clone(), PART) {
         let part = Lazy(e.0.by_ref()).select(selectors(&ranges))?;
         let shape = part.shape()?;
         let map = AddressMap::row_major(&shape)?;

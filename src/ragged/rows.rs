@@ -225,7 +225,9 @@ impl<S: Reader> ByRow<S> {
             });
         }
         if let Some(first) = self.plain
-            && self.lengths.len() >= LONG * self.lengths.rows()
+            && self.step == 1
+            && (self.width == 1 || matches!(self.repeats, Repeats::None))
+            && self.lengths.len() >= self.lengths.rows().saturating_mul(LONG)
         {
             return self.each(row, item, rest, out.len(), |from, count, at| {
                 self.read_plain(first, from, &mut out[at..at + count])

@@ -52,7 +52,9 @@ impl FolderStore {
 pub(super) fn size_of(path: &Path) -> Result<Option<u64>, StorageError> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found.len())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -218,8 +218,10 @@ pub(crate) fn plan<'a>(
         let most = if whole { 0 } else { MOST_CUTS };
         pieces.push(plan.pieces(axis, extents[axis], operands, most)?);
     }
+    let mut cut: Vec<usize> = (0..longer.len()).filter(|&k| pieces[k].len() > 1).collect();
     while pieces.iter().map(Vec::len).product::<usize>() > MOST_NESTS {
-        let most = (0..pieces.len()).max_by_key(|&k| pieces[k].len()).unwrap_or(0);
+        let Some(most) = (0..cut.len()).max_by_key(|&k| pieces[cut[k]].len()) else { break };
+        let most = cut.swap_remove(most);
         pieces[most] = plan.pieces(longer[most], extents[longer[most]], operands, 0)?;
     }
     let mut choice = vec![0; pieces.len()];

@@ -77,14 +77,14 @@ impl<'a> Plan<'a> {
     }
 
     /// The whole axis, with a table of positions for every operand that wraps: one as long as all of them take to start
-    /// over together, and one for what is left over, if the axis may be cut.
+    /// over together, and one for what is left over, if the axis may be cut, or is very long.
     fn tabulated(
         &mut self,
         patterns: &[AxisPattern<'a>],
         extent: usize,
         may_cut: bool,
     ) -> Result<Vec<Piece>> {
-        let period = joint_period(patterns).filter(|_| may_cut);
+        let period = joint_period(patterns).filter(|_| may_cut || extent > LONGEST);
         let period = period.map(|period| LONG.next_multiple_of(period));
         let Some(period) = period.filter(|period| extent / 4 >= *period) else {
             return Ok(vec![self.table(patterns, 0, extent)?]);
@@ -153,6 +153,9 @@ fn wraps(pattern: &AxisPattern<'_>, extent: usize) -> usize {
         _ => 0,
     }
 }
+
+/// Digits of the longest table of an axis that is better not cut.
+const LONGEST: usize = 1 << 20;
 
 /// Digits of a table that is repeated, at least, so that its loop is a long one.
 const LONG: usize = 1 << 12;

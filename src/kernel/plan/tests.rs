@@ -233,6 +233,20 @@ fn strides_that_nest_are_injective() {
     assert!(crate::kernel::evaluate::is_nested(&[4, 0], &linear(0, &[0, 0])));
 }
 
+/// Axes of other storage stay whole, but for tables of millions.
+#[test]
+fn tables_of_whole_axes_are_not_as_long_as_they() {
+    let tiled = |extent: usize| {
+        let mut operand = linear(0, &[7, 1]);
+        operand.axes[1].pattern = Pattern::Cyclic { period: 7, shift: 1, step: 1 };
+        operand.supply = Supply::Runs;
+        let plan = planned(&[3, extent], &[linear(0, &[extent as isize, 1]), operand], BLOCKING);
+        plan.tables.iter().map(|table| table.len()).max().unwrap_or(0)
+    };
+    assert!(tiled(70_000_000) <= 1 << 20);
+    assert!(tiled(70_003) <= 70_003);
+}
+
 /// Too many nests: axes are planned again without cuts, a long one of a short period too.
 #[test]
 fn plans_of_many_cut_axes_end() {

@@ -489,7 +489,7 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// When it is computed: [`Error::Lanes`] if the shapes do not go together, and
     /// [`Error::IndexAt`] for the first index that lies outside, with its place in the result. Errors of elements that no
-    /// index names may be reported too: of few indexes a lane those elements are not computed, otherwise whole lanes are.
+    /// index names may be reported too, where whole lanes are computed: of few indexes a lane those elements often are not.
     ///
     /// ```
     /// use lensor::lanes::{Lanes, SortOrder::Ascending};

@@ -351,6 +351,7 @@ where
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
         };
         let small = small_in_words(&self.a.0, SMALL, &a).filter(|_| O::BESIDE.is_empty());
+        let mut bytes = bytes_read(&self.a.0);
         let (how, threads) = match (operands, small) {
             (Some(_), Some(operand)) => {
                 let lines = [
@@ -363,9 +364,11 @@ where
             (Some((a, b)), None) if self.operation.is_apart(&a, &b)? => {
                 let lines = [
                     format!("lanes: {lanes} of {extent} elements"),
-                    "without lanes: elements that are meant are read alone".into(),
+                    "without lanes: only the elements at the indexes are read".into(),
                 ];
-                (list(lines.into_iter())?, 1)
+                bytes = shape.count()?.saturating_mul(size_of::<A::Elem>());
+                let alone = a.in_memory().is_some() || shape.count()? < kernel::PARALLEL;
+                (list(lines.into_iter())?, if alone { 1 } else { kernel::threads() })
             }
             (Some((a, b)), None) => explain_lanes((&a, &b), self.axis, &shape, each)?,
             (None, _) => (vec!["there is nothing to compute".into()], 1),
@@ -381,7 +384,7 @@ where
             how,
             threads,
             [
-                bytes_read(&self.a.0).saturating_add(bytes_read(&self.b.0)),
+                bytes.saturating_add(bytes_read(&self.b.0)),
                 results.count()?.saturating_mul(size_of::<O::Elem>()),
             ],
         ))

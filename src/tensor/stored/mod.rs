@@ -3,7 +3,7 @@
 //! Entries run backwards through the stages of the map, the one next to storage first: addresses of a stage
 //! become row-major positions, which are the addresses of the stage above. What is read for one stage are
 //! entries and what is written are results; the view itself is not visited. Only where a stage repeats entries
-//! more often than the view has elements, these are looked up one by one instead.
+//! more often than the view has elements, or these are very few beside the entries, they are looked up one by one instead.
 
 mod decode;
 mod order;
