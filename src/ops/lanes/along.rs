@@ -90,7 +90,7 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
         a: &Lazy<A>,
         indexes: &Lazy<B>,
         out: &mut [T],
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let (lanes, shape) = (a.shape()?, indexes.shape()?);
         let (source, mut start) = (Source::new(a)?, 0);
         for_each_piece(indexes, PIECE.max(source.at_once()), |piece| {
@@ -105,8 +105,7 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
             read.map_err(|error| of_part(error, |place| lanes.unravel(positions[place])))?;
             start += piece.len();
             Ok(())
-        })?;
-        Ok(true)
+        })
     }
 
     fn located<B: Expr<Elem = usize>>(&self, error: Error, indexes: &Lazy<B>) -> Error {

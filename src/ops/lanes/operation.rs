@@ -90,15 +90,15 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         Ok(false)
     }
 
-    /// Computes all results in row-major order without lanes, and tells that it did so; see [`Self::is_apart`].
+    /// Computes all results in row-major order without lanes, where [`Self::is_apart`] tells so.
     #[doc(hidden)]
     fn apart<A: Expr<Elem = T>, B: Expr<Elem = U>>(
         &self,
         _a: &Lazy<A>,
         _b: &Lazy<B>,
         _out: &mut [Self::Elem],
-    ) -> Result<bool> {
-        Ok(false)
+    ) -> Result<()> {
+        Ok(())
     }
 
     /// An error of [`Self::compute`], of lanes beside those of `b`, as one of the whole.
@@ -231,8 +231,8 @@ where
         shape: &Shape,
         out: &mut [O::Elem],
     ) -> Result<()> {
-        if self.operation.is_apart(a, b)? && self.operation.apart(a, b, out)? {
-            return Ok(());
+        if self.operation.is_apart(a, b)? {
+            return self.operation.apart(a, b, out);
         }
         let out = &mut Tensor::new(shape, out)?;
         let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
