@@ -99,6 +99,8 @@ pub trait Signed: Arithmetic {
     fn negated(self) -> Self;
     /// Absolute value; the smallest integer wraps to itself.
     fn magnitude(self) -> Self;
+    /// -1, 0 or 1 as the sign; zeros and NaN are as they were. Of a complex number the one in its direction.
+    fn signum(self) -> Self;
 }
 
 /// Elements with an order. NaN wins both minimum and maximum.
@@ -162,10 +164,14 @@ macro_rules! integers {
             fn negated(self) -> Self { self.wrapping_neg() }
             #[inline(always)]
             fn magnitude(self) -> Self { integers!(@$magnitude self) }
+            #[inline(always)]
+            fn signum(self) -> Self { integers!(@$magnitude signum self) }
         }
         impl Order for $type {}
         bits!($type);
     )* };
+    (@signed signum $x:expr) => { $x.signum() };
+    (@unsigned signum $x:expr) => { $x.min(1) };
     (@signed $x:expr) => { $x.wrapping_abs() };
     (@unsigned $x:expr) => { $x };
 }
@@ -194,7 +200,7 @@ macro_rules! bits {
 }
 
 macro_rules! floats {
-    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr, $reciprocal:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr;)*) => { $(
         $(#[$cfg])?
         impl Arithmetic for $type {
             const FAULTS: bool = false;
@@ -221,6 +227,8 @@ macro_rules! floats {
             fn negated(self) -> Self { -self }
             #[inline(always)]
             fn magnitude(self) -> Self { $magnitude(self) }
+            #[inline(always)]
+            fn signum(self) -> Self { $signum(self) }
         }
     )* };
 }
@@ -237,16 +245,18 @@ impl Order for half::f16 {}
 impl Order for half::bf16 {}
 
 floats! {
-    f32: 1.0, f32::abs, |x: f32| {
+    f32: 1.0, f32::abs, |x: f32| if x == 0.0 { x } else { x.signum() }, |x: f32| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
     };
-    f64: 1.0, f64::abs, |x: f64| {
+    f64: 1.0, f64::abs, |x: f64| if x == 0.0 { x } else { x.signum() }, |x: f64| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
     };
-    #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff), |_| None;
-    #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff), |_| None;
+    #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff),
+        |x: half::f16| if x == half::f16::ZERO { x } else { x.signum() }, |_| None;
+    #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff),
+        |x: half::bf16| if x == half::bf16::ZERO { x } else { x.signum() }, |_| None;
 }
 
 /// Complex numbers: their magnitude is a complex number with imaginary part 0.
@@ -255,8 +265,20 @@ mod complex {
     use super::{Arithmetic, Signed};
     use num_complex::Complex;
 
+    /// The number of length 1 in the same direction; 0 and NaN as they are.
+    macro_rules! direction {
+        ($T:ty, $hypot:path) => {
+            |x: Complex<$T>| {
+                let length = $hypot(x.re, x.im);
+                if length == 0.0 { x } else { Complex::new(x.re / length, x.im / length) }
+            }
+        };
+    }
+
     floats! {
-        Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0), |_| None;
-        Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0), |_| None;
+        Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0),
+            direction!(f32, libm::hypotf), |_| None;
+        Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0),
+            direction!(f64, libm::hypot), |_| None;
     }
 }

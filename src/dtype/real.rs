@@ -18,8 +18,12 @@ use super::{Measure, Order, Signed};
 )]
 pub trait Real: Signed + Order + Measure<Float = Self> {
     fn sqrt(self) -> Self;
+    fn cbrt(self) -> Self;
     fn exp(self) -> Self;
+    fn exp2(self) -> Self;
+    fn exp_m1(self) -> Self;
     fn ln(self) -> Self;
+    fn ln_1p(self) -> Self;
     fn log2(self) -> Self;
     fn log10(self) -> Self;
     fn sin(self) -> Self;
@@ -32,36 +36,31 @@ pub trait Real: Signed + Order + Measure<Float = Self> {
     fn sinh(self) -> Self;
     fn cosh(self) -> Self;
     fn tanh(self) -> Self;
+    fn asinh(self) -> Self;
+    fn acosh(self) -> Self;
+    fn atanh(self) -> Self;
+    fn hypot(self, other: Self) -> Self;
     fn powf(self, exponent: Self) -> Self;
     fn floor(self) -> Self;
     fn ceil(self) -> Self;
     fn round(self) -> Self;
+    fn round_ties_even(self) -> Self;
     fn trunc(self) -> Self;
+    fn copysign(self, sign: Self) -> Self;
     fn mul_add(self, factor: Self, summand: Self) -> Self;
     fn is_nan(self) -> bool;
+    fn is_infinite(self) -> bool;
     fn is_finite(self) -> bool;
 }
 
 macro_rules! reals {
-    ($type:ty: $atan2:path, $powf:path; [$($looped:ident $vector:path;)*] $($name:ident $function:path;)*) => {
+    ($type:ty: $hypot:path, $atan2:path, $powf:path; [$($looped:ident $vector:path;)*] $($name:ident $function:path;)*) => {
         #[diagnostic::do_not_recommend]
         impl Real for $type {
-            #[inline(always)]
-            fn sqrt(self) -> Self { <$type>::sqrt(self) }
-            #[inline(always)]
-            fn floor(self) -> Self { <$type>::floor(self) }
-            #[inline(always)]
-            fn ceil(self) -> Self { <$type>::ceil(self) }
-            #[inline(always)]
-            fn round(self) -> Self { <$type>::round(self) }
-            #[inline(always)]
-            fn trunc(self) -> Self { <$type>::trunc(self) }
-            #[inline(always)]
-            fn mul_add(self, factor: Self, summand: Self) -> Self { <$type>::mul_add(self, factor, summand) }
-            #[inline(always)]
-            fn is_nan(self) -> bool { <$type>::is_nan(self) }
-            #[inline(always)]
-            fn is_finite(self) -> bool { <$type>::is_finite(self) }
+            reals!(@same $type: sqrt() -> Self; floor() -> Self; ceil() -> Self; round() -> Self; trunc() -> Self;
+                round_ties_even() -> Self; copysign(sign) -> Self; mul_add(factor, summand) -> Self;
+                is_nan() -> bool; is_infinite() -> bool; is_finite() -> bool;);
+            fn hypot(self, other: Self) -> Self { $hypot(self, other) }
             fn atan2(self, x: Self) -> Self { $atan2(self, x) }
             #[inline(always)]
             fn powf(self, exponent: Self) -> Self { $powf(self, exponent) }
@@ -69,39 +68,49 @@ macro_rules! reals {
             $(#[inline(always)] fn $looped(self) -> Self { $vector(self) })*
         }
     };
+    // What the standard library rounds the same on every processor.
+    (@same $type:ty: $($name:ident($($argument:ident),*) -> $out:ty;)*) => { $(
+        #[inline(always)]
+        fn $name(self $(, $argument: Self)*) -> $out { <$type>::$name(self $(, $argument)*) }
+    )* };
 }
-reals! { f64: libm::atan2, exponential::powf; [exp exponential::exp; ln exponential::ln; tanh exponential::tanh;]
-    log2 libm::log2; log10 libm::log10; sin libm::sin; cos libm::cos;
-    tan libm::tan; asin libm::asin; acos libm::acos; atan libm::atan; sinh libm::sinh;
-    cosh libm::cosh;
+reals! { f64: libm::hypot, libm::atan2, exponential::powf;
+    [exp exponential::exp; ln exponential::ln; tanh exponential::tanh;]
+    cbrt libm::cbrt; exp2 libm::exp2; exp_m1 libm::expm1; ln_1p libm::log1p; log2 libm::log2; log10 libm::log10;
+    sin libm::sin; cos libm::cos; tan libm::tan; asin libm::asin; acos libm::acos; atan libm::atan; sinh libm::sinh;
+    cosh libm::cosh; asinh libm::asinh; acosh libm::acosh; atanh libm::atanh;
 }
-reals! { f32: libm::atan2f, exponential::powf_f32; [exp exponential::exp_f32; ln exponential::ln_f32; tanh exponential::tanh_f32;]
-    log2 libm::log2f; log10 libm::log10f; sin libm::sinf;
-    cos libm::cosf; tan libm::tanf; asin libm::asinf; acos libm::acosf; atan libm::atanf;
-    sinh libm::sinhf; cosh libm::coshf;
+reals! { f32: libm::hypotf, libm::atan2f, exponential::powf_f32;
+    [exp exponential::exp_f32; ln exponential::ln_f32; tanh exponential::tanh_f32;]
+    cbrt libm::cbrtf; exp2 libm::exp2f; exp_m1 libm::expm1f; ln_1p libm::log1pf; log2 libm::log2f; log10 libm::log10f;
+    sin libm::sinf; cos libm::cosf; tan libm::tanf; asin libm::asinf; acos libm::acosf; atan libm::atanf;
+    sinh libm::sinhf; cosh libm::coshf; asinh libm::asinhf; acosh libm::acoshf; atanh libm::atanhf;
 }
 
 #[cfg(feature = "half")]
 macro_rules! halves {
-    ($($type:ty: $($name:ident)*;)*) => { $(
+    ($($type:ty)*: $names:tt) => { $( halves!(@each $type: $names); )* };
+    (@each $type:ty: [$($name:ident)* ; $($binary:ident)*]) => {
         impl Real for $type {
             $(fn $name(self) -> Self { Self::from_f32(Real::$name(self.to_f32())) })*
-            fn atan2(self, x: Self) -> Self { Self::from_f32(Real::atan2(self.to_f32(), x.to_f32())) }
-            fn powf(self, exponent: Self) -> Self {
-                Self::from_f32(Real::powf(self.to_f32(), exponent.to_f32()))
-            }
+            $(fn $binary(self, other: Self) -> Self {
+                Self::from_f32(Real::$binary(self.to_f32(), other.to_f32()))
+            })*
             fn mul_add(self, factor: Self, summand: Self) -> Self {
                 // The product is exact in f64.
                 super::cast::half_precision::sum(self.to_f64() * factor.to_f64(), summand.to_f64())
                     .cast_unchecked()
             }
             fn is_nan(self) -> bool { self.to_f32().is_nan() }
+            fn is_infinite(self) -> bool { self.to_f32().is_infinite() }
             fn is_finite(self) -> bool { self.to_f32().is_finite() }
         }
-    )* };
+    };
 }
 #[cfg(feature = "half")]
 halves! {
-    half::f16: sqrt exp ln log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil round trunc;
-    half::bf16: sqrt exp ln log2 log10 sin cos tan asin acos atan sinh cosh tanh floor ceil round trunc;
+    half::f16 half::bf16: [
+        sqrt cbrt exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+        floor ceil round round_ties_even trunc; hypot atan2 powf copysign
+    ]
 }

@@ -80,13 +80,26 @@ macro_rules! elementwise_table {
             /// Absolute value; the smallest integer wraps to itself.
             #[doc(alias = "absolute")]
             abs AbsOp Signed::magnitude -> T, [-1.5, 2.0] => [1.5, 2.0];
+            /// -1, 0 or 1 as the sign; zeros and NaN as they are. Complex numbers keep their direction.
+            #[doc(alias = "sign")]
+            signum SignumOp Signed::signum -> T, [-1.5, 0.0] => [-1.0, 0.0];
             /// Square root, NaN below 0. Exact to the last bit.
             sqrt SqrtOp Real::sqrt -> T, [4.0, 2.25] => [2.0, 1.5];
+            /// Cube root, of negative numbers too.
+            cbrt CbrtOp Real::cbrt -> T, [8.0, -1.0] => [2.0, -1.0];
             /// `e` to the power of every element.
             exp ExpOp Real::exp -> T, [0.0, f64::NEG_INFINITY] => [1.0, 0.0];
+            /// 2 to the power of every element.
+            exp2 Exp2Op Real::exp2 -> T, [3.0, -1.0] => [8.0, 0.5];
+            /// `exp(x) - 1`, exact near 0.
+            #[doc(alias = "expm1")]
+            exp_m1 ExpM1Op Real::exp_m1 -> T, [0.0, 1e-300] => [0.0, 1e-300];
             /// Natural logarithm, NaN below 0; `log` elsewhere.
             #[doc(alias = "log")]
             ln LnOp Real::ln -> T, [1.0, 0.0] => [0.0, f64::NEG_INFINITY];
+            /// `ln(1 + x)`, exact near 0; NaN below -1.
+            #[doc(alias = "log1p")]
+            ln_1p Ln1pOp Real::ln_1p -> T, [0.0, 1e-300] => [0.0, 1e-300];
             /// Logarithm to base 2, NaN below 0.
             log2 Log2Op Real::log2 -> T, [8.0, 0.5] => [3.0, -1.0];
             /// Logarithm to base 10, NaN below 0.
@@ -112,18 +125,33 @@ macro_rules! elementwise_table {
             cosh CoshOp Real::cosh -> T, [0.0, f64::INFINITY] => [1.0, f64::INFINITY];
             /// Hyperbolic tangent.
             tanh TanhOp Real::tanh -> T, [0.0, f64::INFINITY] => [0.0, 1.0];
+            /// Inverse hyperbolic sine.
+            #[doc(alias = "arcsinh")]
+            asinh AsinhOp Real::asinh -> T, [0.0, f64::INFINITY] => [0.0, f64::INFINITY];
+            /// Inverse hyperbolic cosine, NaN below 1.
+            #[doc(alias = "arccosh")]
+            acosh AcoshOp Real::acosh -> T, [1.0, f64::INFINITY] => [0.0, f64::INFINITY];
+            /// Inverse hyperbolic tangent, NaN outside -1 to 1.
+            #[doc(alias = "arctanh")]
+            atanh AtanhOp Real::atanh -> T, [0.0, 1.0] => [0.0, f64::INFINITY];
             /// Largest whole number that is not larger.
             floor FloorOp Real::floor -> T, [1.5, -1.5] => [1.0, -2.0];
             /// Smallest whole number that is not smaller.
             ceil CeilOp Real::ceil -> T, [1.5, -1.5] => [2.0, -1.0];
-            /// Nearest whole number, halves away from 0 (NumPy's `round` takes them to the even number).
+            /// Nearest whole number, halves away from 0; NumPy's is [`round_ties_even`](Elementwise::round_ties_even).
             round RoundOp Real::round -> T, [1.5, -0.25] => [2.0, 0.0];
+            /// Nearest whole number, halves to the even one, as NumPy's `round` and `rint`.
+            #[doc(alias = "rint")]
+            round_ties_even RoundTiesEvenOp Real::round_ties_even -> T, [1.5, 2.5] => [2.0, 2.0];
             /// Whole number toward 0.
             #[doc(alias = "fix")]
             trunc TruncOp Real::trunc -> T, [1.5, -1.5] => [1.0, -1.0];
             /// Whether each element is NaN.
             #[doc(alias = "isnan")]
             is_nan IsNanOp Real::is_nan -> bool, [1.0, f64::NAN] => [false, true];
+            /// Whether each element is infinite.
+            #[doc(alias = "isinf")]
+            is_infinite IsInfiniteOp Real::is_infinite -> bool, [1.0, f64::NEG_INFINITY] => [false, true];
             /// Whether each element is neither infinite nor NaN.
             #[doc(alias = "isfinite")]
             is_finite IsFiniteOp Real::is_finite -> bool, [1.0, f64::INFINITY] => [true, false];
@@ -164,6 +192,10 @@ macro_rules! elementwise_table {
             /// Angle in radians of the point `(x, y)`, where this is `y` and `other` is `x`.
             #[doc(alias = "arctan2")]
             atan2 Atan2Op [Real] |a, b| a.atan2(b) => T, [0.0, 1.0] 0.0 => [0.0, std::f64::consts::FRAC_PI_2];
+            /// Length of the vector `(a, b)`, without overflow on the way.
+            hypot HypotOp [Real] |a, b| a.hypot(b) => T, [3.0, 0.0] 4.0 => [5.0, 4.0];
+            /// The magnitude of `a` with the sign of `b`, zeros and NaN included.
+            copysign CopysignOp [Real] |a, b| a.copysign(b) => T, [1.5, -2.0] -0.0 => [-1.5, -2.0];
         }
     };
 }

@@ -98,6 +98,13 @@ unary_laws! {
     unchecked_casts_are_as: i32, |t| t.cast_unchecked::<u8>(), |x| x as u8;
     unchecked_casts_from_floats_saturate: f64, |t| t.cast_unchecked::<i8>(), |x| x as i8;
     a_bool_casts_to_zero_or_one: bool, |t| t.cast::<f64>(), |x| f64::from(u8::from(x));
+    a_sign_is_one_of_three: i8, |t| t.signum(), |x| x.signum();
+    an_unsigned_sign_is_0_or_1: u8, |t| t.signum(), |x| u8::from(x > 0);
+    a_sign_of_floats_keeps_zeros_and_nan: f64, |t| t.signum(), |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
+    halves_round_to_even: f64, |t| (&t * 0.5).round_ties_even(), |x| (x * 0.5).round_ties_even();
+    infinity_is_infinite: f64, |t| (1.0 / &t).is_infinite(), |x| (1.0 / x).abs() == f64::INFINITY;
+    logarithms_beside_1_undo_exponentials_beside_0: f64, |t| (&t * 1e-9).exp_m1().ln_1p().minimum(1e99),
+        |x| if (x * 1e-9).is_nan() { f64::NAN } else { libm::log1p(libm::expm1(x * 1e-9)).min(1e99) };
     nonzero_is_true: i16, |t| t.cast::<bool>(), |x| x != 0;
 }
 
@@ -123,6 +130,8 @@ binary_laws! {
     less_or_equal_is_false_for_nan: f64, |a, b| a.less_equal(&b), |x, y| x <= y;
     greater_is_false_for_nan: f64, |a, b| a.greater(&b), |x, y| x > y;
     greater_or_equal_is_false_for_nan: f64, |a, b| a.greater_equal(&b), |x, y| x >= y;
+    a_hypotenuse_is_that_of_libm: f64, |a, b| a.hypot(&b), |x, y| libm::hypot(x, y);
+    a_sign_is_copied_bit_by_bit: f64, |a, b| a.copysign(&b), |x, y| x.copysign(y);
     mul_add_rounds_once: f64, |a, b| a.mul_add(&b, &a), |x, y| x.mul_add(y, x);
     a_closure_sees_both: i32, |a, b| zip_with((&a, &b), |(a, b)| a < b), |x, y| x < y;
 }
