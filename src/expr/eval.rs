@@ -64,9 +64,9 @@ pub(super) fn fill<T: Copy + Send + Sync>(
     filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
-/// The elements of an expression without a plan, if `wanted` says so of its shape: where they lie, if they lie in order
-/// in memory and are at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an
-/// element does not exist, which an evaluation reports.
+/// The elements of an expression, if `wanted` says so of its shape: where they lie, if they lie in order in memory and are
+/// at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an element does not
+/// exist, which an evaluation reports.
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
     in_place: usize,
@@ -94,7 +94,10 @@ pub(crate) fn small_in_words<E: Expr>(
         return (map.count() <= in_place).then_some("read where it lies, without a plan");
     }
     let map = AddressMap::of_shape(shape).ok().filter(|_| is_small(e, shape))?;
-    sides_without_plan(e, shape, &map).map(|_| "small, computed without a plan")
+    Some(match sides_without_plan(e, shape, &map) {
+        Some(_) => "small, computed without a plan",
+        None => "small, copied to memory first, in order",
+    })
 }
 
 /// Rows and columns of the only tile of an evaluation that needs no plan.
@@ -135,11 +138,7 @@ fn small_tile_of<T: Copy + Send + Sync>(
     if let Some(data) = elements_in_order(e, &map) {
         return data.ok();
     }
-    let filled = |out: &mut [MaybeUninit<T>]| {
-        let mut done = Err(Stop::Done);
-        one_tile(e, &shape, &map, &mut |tile| done = e.fill_tile(tile, out));
-        done.map_err(|_| Error::OutOfSpan { span: 0..map.count(), len: out.len() })
-    };
+    let filled = |out: &mut [MaybeUninit<T>]| evaluate_raw(e, &shape, &map, out)?.ok_or(Stop::Done);
     inner::collect(map.count(), filled).ok()
 }
 

@@ -44,14 +44,14 @@ fn small_operands_are_one_tile() {
     operand: small, computed without a plan
     bytes: 768 read, 64 written
     "#);
-    insta::assert_snapshot!(folded(&turned.clone().sum(0)).lines().nth(2).unwrap(), @"operand: packed and evaluated many rows at a time");
+    insta::assert_snapshot!(folded(&turned.clone().sum(0)).lines().nth(2).unwrap(), @"operand: small, copied to memory first, in order");
     insta::assert_snapshot!(shown(sum.cumsum(0).explain().unwrap()), @r#"
     scan of f64 [6, 8] along axis 0 to f64 [6, 8]
     lanes: 8 of 6 elements, up to 8 side by side
     operand: small, computed without a plan
     bytes: 768 read, 384 written
     "#);
-    insta::assert_snapshot!(shown(turned.cumsum(0).explain().unwrap()).lines().nth(2).unwrap(), @"operand: packed and evaluated many rows at a time");
+    insta::assert_snapshot!(shown(turned.cumsum(0).explain().unwrap()).lines().nth(2).unwrap(), @"operand: small, copied to memory first, in order");
 }
 
 #[test]
