@@ -238,19 +238,32 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         stride: usize,
     ) -> Result<bool, Stop> {
         let Some(own) = &self.rows.in_blocks else { return Ok(false) };
-        let left = own.left(columns.start);
-        if columns.len() > left {
-            let middle = columns.start + left;
-            return Ok(self.copy_blocks(rows.clone(), columns.start..middle, at, stride)?
-                && self.copy_blocks(rows, middle..columns.end, at + left, stride)?);
+        let (mut start, mut at) = (columns.start, at);
+        while start < columns.end {
+            let width = own.left(start).min(columns.end - start);
+            if !self.copy_block(rows.clone(), start..start + width, at, stride)? {
+                return Ok(false);
+            }
+            (start, at) = (start + width, at + width);
         }
+        Ok(true)
+    }
+
+    /// [`Self::copy_blocks`] of columns that one block holds.
+    fn copy_block(
+        &mut self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        at: usize,
+        stride: usize,
+    ) -> Result<bool, Stop> {
         let width = columns.len();
         if !self.find(rows.clone(), columns.clone())? {
             let half = rows.len() / 2;
             let middle = rows.start + half;
             return Ok(half > 0
-                && self.copy_blocks(rows.start..middle, columns.clone(), at, stride)?
-                && self.copy_blocks(middle..rows.end, columns, at + half * stride, stride)?);
+                && self.copy_block(rows.start..middle, columns.clone(), at, stride)?
+                && self.copy_block(middle..rows.end, columns, at + half * stride, stride)?);
         }
         let slice = self.worker.slice().unwrap_or_default();
         for (row, &start) in self.starts.iter().enumerate() {

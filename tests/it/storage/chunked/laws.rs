@@ -2,7 +2,8 @@
 
 use super::{Uneven, all, tensor};
 use lensor::prelude::*;
-use lensor::storage::{Chunked, Starts};
+use lensor::reduce::NaiveSum;
+use lensor::storage::{BlockMemory, Chunked, Starts};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use std::fmt;
 
@@ -271,4 +272,17 @@ quickcheck! {
         let below = chunked.into_storage().into_inner().unwrap();
         done && all(&Chunked::new(below).unwrap()) == *memory.storage()
     }
+}
+
+/// Rows of more blocks than a little stack has space for calls, read in order in windows of several.
+#[cfg(feature = "rayon")]
+#[test]
+fn rows_lie_in_any_number_of_blocks() {
+    let shape = [64, 1 << 17];
+    let below = BlockMemory::new(shape, [64, 32], 1.0).unwrap();
+    let chunked = Chunked::new(below).unwrap().with_blocks(4);
+    let t = Tensor::new(shape, &chunked).unwrap();
+    let little = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 18).build();
+    let sums = little.unwrap().install(|| t.fold(1, NaiveSum).to_vec()).unwrap();
+    assert_eq!(sums, [131_072.0; 64]);
 }
