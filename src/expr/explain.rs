@@ -83,7 +83,7 @@ impl<S: Reader> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// None so far; the expression of a single view carries no error.
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no memory for the tables of a plan.
     pub fn explain(&self) -> Result<Explanation> {
         explain(&self.view())
     }

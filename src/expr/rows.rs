@@ -89,11 +89,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         sparse::check_reads(e, shape.iter().product())?;
         let mut stages = 0;
         let mut e = e.clone();
-        e.rewrite(&mut |map| {
-            let map = view(map.stretched(joint, Align::Right)?)?;
-            stages += map.rest().len();
-            Ok(map)
-        })?;
+        e.rewrite(&mut |map| view(map.stretched(joint, Align::Right)?))?;
+        e.leaves(&mut |leaf| stages += leaf.map.rest().len());
         let strided = strided(&e);
         let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
         let (strided, in_blocks) = (strided.filter(|_| windows.is_none()), in_blocks.map(Box::new));

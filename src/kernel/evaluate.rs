@@ -219,11 +219,11 @@ pub(super) fn evaluate_plan<T: Send>(
         running.nests(&plan.tables, &plan.nests_to_run(injective))?;
         return Ok(target.filled(all).filter(|_| injective));
     }
-    let mut tables = Cow::Borrowed(&plan.tables);
+    let mut tables = list(plan.tables.iter().map(|table| Cow::Borrowed(&table[..])))?;
     for nest in &plan.nests {
         running.task = task(nest.count());
-        match Cuts::new(nest, operands, tables.to_mut(), None)? {
-            None => running.tiles(&plan.tables, nest)?,
+        match Cuts::where_better(nest, operands, &mut tables)? {
+            None => running.tiles(&tables, nest)?,
             Some(cuts) => running.boxes(&tables, &cuts, 0..cuts.count())?,
         }
     }
@@ -362,7 +362,7 @@ pub(crate) fn evaluate_blocks<T>(
 ) -> Result<(), Stop> {
     let mut plan = plan(extents, operands, Blocking::SCRATCH)?;
     for part in std::mem::take(&mut plan.nests).into_iter().flat_map(Nest::parts) {
-        let cuts = Cuts::new(&part, operands, &mut plan.tables, None)?;
+        let cuts = Cuts::where_better(&part, operands, &mut plan.tables)?;
         let mut tiles = source.open();
         for number in 0..cuts.as_ref().map_or(1, Cuts::count) {
             let own = cuts.as_ref().map_or_else(|| part.clone(), |cuts| cuts.nest(number));

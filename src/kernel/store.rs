@@ -61,9 +61,7 @@ pub(crate) fn evaluate_to<T: Copy + Send>(
         let apart = grid.filter(|grid| grid.is_coarse()).is_some_and(|grid| {
             Area::new(grid, &part, 0, &plan.tables).is_some_and(|area| area.has_own_axes())
         });
-        let Some(cuts) = Cuts::new(&part, operands, &mut plan.tables, Some(most))? else {
-            continue;
-        };
+        let cuts = Cuts::new(&part, operands, &mut plan.tables, most)?;
         let storing = Storing { source, operands, tables: &plan.tables, cuts: &cuts, old };
         let all = 0..cuts.count();
         match sinks {

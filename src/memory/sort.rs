@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// The comparisons of a million elements stay near `n log n`, whatever answers them: this one, after
+    /// The comparisons of many elements stay near `n log n`, whatever answers them: this one, after
     /// McIlroy's "A killer adversary for quicksort", makes every pivot as bad as it can be.
     #[test]
     fn no_order_is_slow() {

@@ -27,23 +27,19 @@ pub(super) fn first(
             let lowest = || Local::new(part.clone(), &plan.tables, &operands).lowest(0);
             best.as_ref().is_none_or(|(known, _)| lowest() < *known)
         }) {
-            let most = Some(kernel::plan::BOX);
-            // There are none where all lies in memory.
-            let cuts = Cuts::new(&part, &operands, &mut plan.tables, most)?;
-            let own = |number| cuts.as_ref().map_or_else(|| part.clone(), |cuts| cuts.nest(number));
-            for number in 0..cuts.as_ref().map_or(1, Cuts::count) {
-                let mut local = Local::new(own(number), &plan.tables, &operands);
+            let cuts = Cuts::new(&part, &operands, &mut plan.tables, kernel::plan::BOX)?;
+            for number in 0..cuts.count() {
+                let mut local = Local::new(cuts.nest(number), &plan.tables, &operands);
                 let lowest = local.lowest(0);
                 if best.as_ref().is_some_and(|(position, _)| *position <= lowest) {
                     continue;
                 }
-                let loaded = if cuts.is_some() { suspect.load(&mut local) } else { Ok(()) };
-                let found = match loaded {
+                let found = match suspect.load(&mut local) {
                     Ok(()) => first_fault(suspect, &local)?
                         .map(|(position, fault)| (position, Wrong::Fault(fault))),
                     Err(Stop::Error(error)) => return Err(error),
                     Err(_) => {
-                        let local = Local::new(own(number), &plan.tables, &operands);
+                        let local = Local::new(cuts.nest(number), &plan.tables, &operands);
                         suspect
                             .first_failure(&local)?
                             .map(|(position, error)| (position, Wrong::Storage(error)))

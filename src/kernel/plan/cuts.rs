@@ -23,6 +23,11 @@ const FEW: usize = 64;
 /// Rows from this length on are read one by one as well as together.
 const LONG: usize = 512;
 
+/// The operands that are not memory.
+fn far(operands: &[Operand<'_>]) -> impl Iterator<Item = usize> {
+    (0..operands.len()).filter(|&k| operands[k].supply != Supply::Memory)
+}
+
 /// A nest as boxes.
 #[derive(Debug)]
 pub(crate) struct Cuts {
@@ -36,8 +41,21 @@ pub(crate) struct Cuts {
 }
 
 impl Cuts {
-    /// Boxes from each of which at most `most` elements of an operand are copied. Without this number it is a
-    /// usual one, and `None` is returned if the nest is best walked as it is.
+    /// Boxes of the usual size, unless the nest is best walked as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub(crate) fn where_better(
+        nest: &Nest,
+        operands: &[Operand<'_>],
+        tables: &mut Vec<Cow<'_, [usize]>>,
+    ) -> Result<Option<Self>> {
+        let straight = far(operands).all(|k| is_straight(nest, operands, k));
+        if straight { Ok(None) } else { Self::new(nest, operands, tables, BOX).map(Some) }
+    }
+
+    /// Boxes from each of which at most `most` elements of an operand are copied.
     ///
     /// # Errors
     ///
@@ -46,19 +64,14 @@ impl Cuts {
         nest: &Nest,
         operands: &[Operand<'_>],
         tables: &mut Vec<Cow<'_, [usize]>>,
-        most: Option<usize>,
-    ) -> Result<Option<Self>> {
-        let is_far = |k: &usize| operands[*k].supply != Supply::Memory;
-        let mut far: PerOperand<usize> = (0..operands.len()).filter(is_far).collect();
-        if most.is_none() && far.iter().all(|&k| is_straight(nest, operands, k)) {
-            return Ok(None);
-        }
-        if most.is_some() && matches!(operands[0].supply, Supply::Blocks(_)) {
+        most: usize,
+    ) -> Result<Self> {
+        let mut far: PerOperand<usize> = far(operands).collect();
+        if matches!(operands[0].supply, Supply::Blocks(_)) {
             // Each block is written once, so boxes are its blocks, whatever the others are.
             far.truncate(1);
         }
         let mut nest = nest.clone();
-        let most = most.unwrap_or(BOX);
         let small = nest.count() <= most;
         for l in 0..nest.loops.len() {
             let unsorted = far.iter().copied().find(|&k| {
@@ -101,7 +114,7 @@ impl Cuts {
         }
         let mut cuts = Self { group: SmallVec::from_elem(1, starts.len()), nest, starts, order };
         cuts.group_blocks(&areas);
-        Ok(Some(cuts))
+        Ok(cuts)
     }
 
     /// How many boxes there are.

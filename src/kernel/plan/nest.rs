@@ -87,7 +87,7 @@ impl Nest {
         }
     }
 
-    /// Merges neighbouring loops that every operand patterns as if they were one.
+    /// Merges neighbouring loops that every operand steps through as if they were one.
     fn coalesce(&mut self) {
         let mut k = self.loops.len();
         while k >= 2 {
@@ -143,8 +143,8 @@ impl Nest {
         }
     }
 
-    /// Merges a further loop into short rows of a transposed nest, if the operand that lies across patterns
-    /// both as one; the others follow tables. Tiles of few elements would cost more to set up than to do.
+    /// Merges a further loop into short rows of a transposed nest, if the operand that lies across steps
+    /// through both as one; the others follow tables. Tiles of few elements would cost more to set up than to do.
     fn lengthen_rows(&mut self, tables: &mut Vec<Cow<'_, [usize]>>) {
         let depth = self.loops.len();
         if !self.transposed

@@ -88,7 +88,7 @@ mod tests {
     /// Adds in registers of one width, if the machine has them.
     type Add = fn(&[[f64; LANES]], &mut [f64; LANES], &mut [f64; LANES]) -> bool;
 
-    /// What is detected is the dispatch_widest, so others are asked for by name.
+    /// What is detected is the widest, so others are asked for by name.
     fn narrow(chunks: &[[f64; LANES]], sums: &mut [f64; LANES], errors: &mut [f64; LANES]) -> bool {
         let avx2 = level() != Level::Baseline;
         if avx2 {

@@ -9,7 +9,7 @@ use crate::kernel::plan::{Blocking, plan};
 fn boxes(extents: &[usize], operands: &[Operand<'_>]) -> Option<Vec<(isize, Vec<usize>)>> {
     let mut plan = plan(extents, operands, Blocking::SCRATCH).unwrap();
     let nest = plan.nests.remove(0);
-    let cuts = Cuts::new(&nest, operands, &mut plan.tables, None).unwrap()?;
+    let cuts = Cuts::where_better(&nest, operands, &mut plan.tables).unwrap()?;
     let each = (0..cuts.count()).map(|number| {
         let nest = cuts.nest(number);
         (nest.bases[0], nest.loops.iter().map(|l| l.extent).collect())
@@ -103,7 +103,7 @@ fn lists_are_visited_in_order_of_storage() {
     let operands = [linear(0, &[1024, 1]), operand];
     let mut plan = plan(&[1024, 1024], &operands, Blocking::SCRATCH).unwrap();
     let nest = plan.nests.remove(0);
-    let cuts = Cuts::new(&nest, &operands, &mut plan.tables, None).unwrap().unwrap();
+    let cuts = Cuts::where_better(&nest, &operands, &mut plan.tables).unwrap().unwrap();
     let mut rows = Vec::new();
     for number in 0..cuts.count() {
         let nest = cuts.nest(number);
@@ -137,7 +137,7 @@ fn boxes_of_rotated_axes_are_strided_tiles_of_many_rows() {
     let mut plan = plan(&[64, 2048], &operands, Blocking::SCRATCH).unwrap();
     assert_eq!(plan.nests[0].block, [1, 2048]);
     let nest = plan.nests.remove(0);
-    let cuts = Cuts::new(&nest, &operands, &mut plan.tables, None).unwrap().unwrap();
+    let cuts = Cuts::where_better(&nest, &operands, &mut plan.tables).unwrap().unwrap();
     assert_eq!(cuts.count(), 8);
     for number in 0..8 {
         let mut nest = cuts.nest(number);
