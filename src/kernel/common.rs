@@ -1,6 +1,6 @@
 //! Numbers that two ascending lists have in common.
 
-use super::{Kernel, dispatch};
+use super::dispatch;
 
 /// Numbers of either list that are compared at once, each with each.
 const WIDE: usize = 8;
@@ -19,26 +19,18 @@ impl<'l> Intersection<'l> {
 
     /// Calls `visit` with the places in both lists of the next `count` numbers that they share, or of some
     /// more. Lists that do not ascend give other numbers that they share, if any.
-    pub(crate) fn take(&mut self, count: usize, visit: impl FnMut([usize; 2])) {
-        dispatch(Take { common: self, count, visit });
+    pub(crate) fn take(&mut self, count: usize, mut visit: impl FnMut([usize; 2])) {
+        dispatch(
+            #[inline(always)]
+            || self.run(count, &mut visit),
+        );
     }
-}
-
-struct Take<'c, 'l, F> {
-    common: &'c mut Intersection<'l>,
-    count: usize,
-    visit: F,
-}
-
-impl<F: FnMut([usize; 2])> Kernel for Take<'_, '_, F> {
-    type Out = ();
 
     /// Which list goes on is no branch, only whether there is a number in common is one. The list that ends
     /// lower goes on, so every pair meets, and only once.
     #[inline(always)]
-    fn run(self) {
-        let Self { common: Intersection { lists: [a, b], read: [i, j] }, mut count, mut visit } =
-            self;
+    fn run(&mut self, mut count: usize, visit: &mut impl FnMut([usize; 2])) {
+        let Self { lists: [a, b], read: [i, j] } = self;
         while let (Some(x), Some(y)) =
             (a[*i..].first_chunk::<WIDE>(), b[*j..].first_chunk::<WIDE>())
         {

@@ -6,7 +6,7 @@
 //! that are compared place by place rise and fall again (Batcher 1968). Runs that do not ascend give other
 //! numbers, in as many steps.
 
-use super::{Kernel, dispatch, merge_u32, merge_u64, prefetch_span};
+use super::{dispatch, merge_u32, merge_u64, prefetch_span};
 
 /// Keys of all runs together.
 pub(crate) const KEYS: usize = 512;
@@ -75,9 +75,15 @@ impl MergeNetwork {
         let span = last.wrapping_sub(base);
         let Self { short, long, numbers, places } = self;
         if span >> (u32::BITS - ID_BITS) == 0 {
-            Some(dispatch(Merge { runs, room, base, keys: &mut short.0, numbers, places }))
+            Some(dispatch(
+                #[inline(always)]
+                || merge_keys(runs, room, base, &mut short.0, numbers, places),
+            ))
         } else if (span as u64) >> (u64::BITS - ID_BITS) == 0 {
-            Some(dispatch(Merge { runs, room, base, keys: &mut long.0, numbers, places }))
+            Some(dispatch(
+                #[inline(always)]
+                || merge_keys(runs, room, base, &mut long.0, numbers, places),
+            ))
         } else {
             None
         }
@@ -132,39 +138,33 @@ keys! {
     u64: merge_u64;
 }
 
-struct Merge<'r, K> {
-    runs: &'r [Run<'r>],
+/// [`MergeNetwork::merge`] by keys of one type.
+#[inline(always)]
+fn merge_keys<K: Key>(
+    runs: &[Run<'_>],
     room: usize,
     base: usize,
-    keys: &'r mut [K; KEYS],
-    numbers: &'r mut [usize; KEYS],
-    places: &'r mut [u16; KEYS],
-}
-
-impl<K: Key> Kernel for Merge<'_, K> {
-    type Out = usize;
-
-    #[inline(always)]
-    fn run(self) -> usize {
-        let Self { runs, room, base, keys, numbers, places } = self;
-        let mut rest = &mut keys[..];
-        let mut id = 0_u32;
-        for run in runs.iter().map(|run| run.numbers()) {
-            let (own, later) = rest.split_at_mut(room);
-            let (own, spare) = own.split_at_mut(run.len());
-            for ((key, &number), id) in own.iter_mut().zip(run).zip(id..) {
-                *key = K::pack(number, base, id);
-            }
-            spare.fill(K::LARGEST);
-            rest = later;
-            id += room as u32;
+    keys: &mut [K; KEYS],
+    numbers: &mut [usize; KEYS],
+    places: &mut [u16; KEYS],
+) -> usize {
+    let mut rest = &mut keys[..];
+    let mut id = 0_u32;
+    for run in runs.iter().map(|run| run.numbers()) {
+        let (own, later) = rest.split_at_mut(room);
+        let (own, spare) = own.split_at_mut(run.len());
+        for ((key, &number), id) in own.iter_mut().zip(run).zip(id..) {
+            *key = K::pack(number, base, id);
         }
-        rest.fill(K::LARGEST);
-        if !K::in_registers(keys, room, runs.len()) {
-            merge_runs(keys, room, runs.len());
-        }
-        unpack(keys, runs, base, numbers, places)
+        spare.fill(K::LARGEST);
+        rest = later;
+        id += room as u32;
     }
+    rest.fill(K::LARGEST);
+    if !K::in_registers(keys, room, runs.len()) {
+        merge_runs(keys, room, runs.len());
+    }
+    unpack(keys, runs, base, numbers, places)
 }
 
 /// Merges `count` runs of `run` keys, a power of two; keys beyond them are the largest.
@@ -278,64 +278,7 @@ fn unpack<K: Key>(
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, Key, MergeNetwork, RUNS, Run, longest_run, merge_runs};
-    use quickcheck::{Arbitrary, Gen, QuickCheck};
-    use std::collections::BTreeSet;
-
-    /// Runs from 2 to 16, most of them short or full, of numbers that are close, far apart or equal.
-    #[derive(Debug, Clone)]
-    struct Lists(Vec<Vec<usize>>);
-
-    impl Arbitrary for Lists {
-        fn arbitrary(g: &mut Gen) -> Self {
-            let count = *g.choose(&[2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 12, 16]).unwrap();
-            let spans = [1, 40, 2000, (1 << 23) - 1, 1 << 23, 1 << 40, (1 << 55) - 1, 1 << 55];
-            let span = usize::try_from(*g.choose::<u64>(&spans).unwrap()).unwrap_or(1 << 30);
-            let base = *g.choose(&[0, 1, 77, usize::MAX - span]).unwrap();
-            let shared = u64::arbitrary(g);
-            let mut lists = Vec::new();
-            for k in 0..count {
-                let len =
-                    *g.choose(&[0, 1, 15, 16, 17, longest_run(count), longest_run(count)]).unwrap();
-                let mut state = if bool::arbitrary(g) { shared } else { u64::arbitrary(g) } | 1;
-                let part = if bool::arbitrary(g) { span / count } else { span };
-                let first = if part < span { k * part } else { 0 };
-                let numbers = (0..len.min(longest_run(count))).map(|_| {
-                    state =
-                        state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    base + first + (state >> 8) as usize % (part + 1)
-                });
-                lists.push(numbers.collect::<BTreeSet<usize>>().into_iter().collect());
-            }
-            Self(lists)
-        }
-    }
-
-    fn runs(lists: &[Vec<usize>]) -> Vec<Run<'_>> {
-        lists.iter().map(|list| Run { rest: list, count: list.len() }).collect()
-    }
-
-    /// Whether the union has each number once, and each number of each run its place there.
-    fn is_union(Lists(lists): Lists) -> bool {
-        let all: BTreeSet<usize> = lists.iter().flatten().copied().collect();
-        let (Some(low), Some(high)) = (all.first(), all.last()) else {
-            return MergeNetwork::new().merge(&runs(&lists)).is_none();
-        };
-        let mut merged = MergeNetwork::new();
-        let Some(count) = merged.merge(&runs(&lists)) else {
-            return (high - low) as u64 >= 1 << 55;
-        };
-        let places = lists.iter().enumerate().all(|(k, list)| {
-            let places = &merged.places[k * longest_run(lists.len())..];
-            list.iter().zip(places).all(|(n, &place)| merged.numbers[usize::from(place)] == *n)
-        });
-        all.iter().eq(&merged.numbers[..count]) && places
-    }
-
-    #[test]
-    fn runs_merge_to_their_union() {
-        QuickCheck::new().tests(3000).quickcheck(is_union as fn(Lists) -> bool);
-    }
+    use super::{KEYS, Key, MergeNetwork, RUNS, Run, merge_runs};
 
     /// The loops that machines without wide registers use.
     #[test]

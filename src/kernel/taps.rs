@@ -1,6 +1,6 @@
 //! Weighted sums of neighbours along a row.
 
-use super::{Filled, Kernel, LARGE, dispatch};
+use super::{Filled, LARGE, dispatch};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
@@ -20,7 +20,10 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
     ///
     /// Panics if a line is too short.
     pub(crate) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Filled {
-        dispatch(Sums { taps: self, out: &mut *out });
+        dispatch(
+            #[inline(always)]
+            || self.run(out),
+        );
         Filled::of(out)
     }
 
@@ -57,19 +60,5 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
             }
         }
         *slots = sums.map(MaybeUninit::new);
-    }
-}
-
-struct Sums<'a, T, F> {
-    taps: &'a Taps<'a, T, F>,
-    out: &'a mut [MaybeUninit<T>],
-}
-
-impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Kernel for Sums<'_, T, F> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.taps.run(self.out);
     }
 }

@@ -113,7 +113,10 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 // Among fibers there are no slots, only fill values.
                 count *= fiber;
                 self.scratch.resize(count, *fill)?;
-                dispatch(Place { values, slots, fill: *fill, out: &mut self.scratch });
+                dispatch(
+                    #[inline(always)]
+                    || place(values, slots, *fill, &mut self.scratch),
+                );
             }
             (Some(Opened::Dense { map, fiber, step }), _) => {
                 let plane = self.memory.slice().zip(map.plane());
@@ -275,29 +278,17 @@ const REQUEST: usize = 8;
 
 /// Puts the first values where the slots say and `fill` everywhere else, and asks for the memory of the next
 /// values, a little at a time: a processor waits for no more than a few lines at once.
-struct Place<'p, T> {
-    values: &'p [T],
-    slots: &'p [u16],
-    fill: T,
-    out: &'p mut [T],
-}
-
-impl<T: Copy> Kernel for Place<'_, T> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { values, slots, fill, out } = self;
-        out.fill(fill);
-        let count = slots.len().min(values.len());
-        let ((some, last), (own, rest)) =
-            (slots[..count].as_chunks::<REQUEST>(), values[..count].as_chunks::<REQUEST>());
-        for (some, own) in some.iter().zip(own) {
-            prefetch_span(own, count, REQUEST);
-            put(some, own, out);
-        }
-        put(last, rest, out);
+#[inline(always)]
+fn place<T: Copy>(values: &[T], slots: &[u16], fill: T, out: &mut [T]) {
+    out.fill(fill);
+    let count = slots.len().min(values.len());
+    let ((some, last), (own, rest)) =
+        (slots[..count].as_chunks::<REQUEST>(), values[..count].as_chunks::<REQUEST>());
+    for (some, own) in some.iter().zip(own) {
+        prefetch_span(own, count, REQUEST);
+        put(some, own, out);
     }
+    put(last, rest, out);
 }
 
 /// Puts values where slots say that lie inside.

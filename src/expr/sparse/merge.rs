@@ -174,7 +174,21 @@ mod tests {
     impl Arbitrary for Lists {
         fn arbitrary(g: &mut Gen) -> Self {
             let count = *g.choose(&[1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 17, 20]).unwrap();
-            let step = *g.choose(&[1, 3, 100, 50_000, usize::MAX >> 28, usize::MAX >> 14]).unwrap();
+            // About the spans from which on keys of 32 and of 64 bits are too short, too.
+            let [short, long] = [(1 << 23) / 2199, usize::MAX / 2199 >> 9];
+            let steps = [
+                1,
+                3,
+                100,
+                short,
+                short + 1,
+                50_000,
+                usize::MAX >> 28,
+                long,
+                long + 1,
+                usize::MAX >> 14,
+            ];
+            let step = *g.choose(&steps).unwrap();
             let top = *g.choose(&[false, false, true]).unwrap();
             let mut lists: Vec<Vec<usize>> = Vec::new();
             for k in 0..count {
@@ -235,7 +249,7 @@ mod tests {
 
     #[test]
     fn blocks_are_the_union_of_all_lists() {
-        QuickCheck::new().tests(500).quickcheck(is_union as fn(Lists) -> bool);
+        QuickCheck::new().tests(1000).quickcheck(is_union as fn(Lists) -> bool);
     }
 
     /// It ends, at the latest when all lists were taken.

@@ -5,7 +5,7 @@
 
 use super::{Matrix, is_plain};
 use crate::error::{Error, Result};
-use crate::kernel::{Filled, Kernel, LARGE, dispatch};
+use crate::kernel::{Filled, LARGE, dispatch};
 use crate::memory::try_reserve;
 use std::mem::MaybeUninit;
 
@@ -107,28 +107,11 @@ where
         return Ok(Filled::of(out));
     }
     let product = Product { a, b, zero, step, plus };
-    dispatch(Run { product, out: &mut *out, scratch })?;
+    dispatch(
+        #[inline(always)]
+        || product.run(out, scratch),
+    )?;
     Ok(Filled::of(out))
-}
-
-struct Run<'a, T, Step, Plus> {
-    product: Product<'a, T, Step, Plus>,
-    out: &'a mut [MaybeUninit<T>],
-    scratch: &'a mut Scratch<T>,
-}
-
-impl<T, Step, Plus> Kernel for Run<'_, T, Step, Plus>
-where
-    T: Copy,
-    Step: Fn(T, T, T) -> T + Copy,
-    Plus: Fn(T, T) -> T + Copy,
-{
-    type Out = Result<()>;
-
-    #[inline(always)]
-    fn run(self) -> Result<()> {
-        self.product.run(self.out, self.scratch)
-    }
 }
 
 /// Two matrices that are multiplied, and how.
