@@ -109,11 +109,6 @@ impl<C: Compute> Expr for Pending<C> {
         visit(self);
     }
 
-    #[inline]
-    fn defers(&self) -> bool {
-        true
-    }
-
     fn depth(&self) -> usize {
         self.operation.depth()
     }

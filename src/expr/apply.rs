@@ -169,11 +169,6 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     }
 
     #[inline]
-    fn defers(&self) -> bool {
-        self.operands.defers()
-    }
-
-    #[inline]
     fn leaf_count(&self) -> usize {
         self.operands.leaf_count()
     }

@@ -64,10 +64,6 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         self.iter().for_each(|operand| operand.deferred(visit));
     }
 
-    fn defers(&self) -> bool {
-        self.iter().any(E::defers)
-    }
-
     fn leaf_count(&self) -> usize {
         self.iter().map(E::leaf_count).fold(0, usize::saturating_add)
     }

@@ -236,10 +236,6 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
         }
     }
 
-    fn defers(&self) -> bool {
-        self.node.as_ref().is_ok_and(|node| node.defers())
-    }
-
     fn leaf_count(&self) -> usize {
         self.leaf_count
     }

@@ -83,7 +83,15 @@ pub trait Prepare {
 /// is computed for an expression that carries an error or has no elements.
 #[inline]
 pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
-    if e.defers() { compute(e) } else { Ok(Kept::default()) }
+    if defers(e) { compute(e) } else { Ok(Kept::default()) }
+}
+
+/// Whether some leaf is a deferred operation.
+#[inline]
+pub(crate) fn defers(e: &dyn Tree) -> bool {
+    let mut some = false;
+    e.deferred(&mut |_| some = true);
+    some
 }
 
 #[cold]

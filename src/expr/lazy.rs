@@ -252,11 +252,6 @@ macro_rules! forward_expr {
             self.0.deferred(visit);
         }
 
-        #[inline]
-        fn defers(&self) -> bool {
-            self.0.defers()
-        }
-
         fn leaf_count(&self) -> usize {
             self.0.leaf_count()
         }

@@ -43,7 +43,7 @@ pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
 pub use deferred::Prepare;
-pub(crate) use deferred::{Missing, SharedResult, prepare, prepare_all, prepared};
+pub(crate) use deferred::{Missing, SharedResult, defers, prepare, prepare_all, prepared};
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
 pub(crate) use eval::{SMALL, for_each_block, is_small, small_elements, small_in_words};
@@ -199,12 +199,6 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         let _ = visit;
-    }
-
-    /// Whether some leaf is a deferred operation.
-    #[doc(hidden)]
-    fn defers(&self) -> bool {
-        false
     }
 
     /// Boxes within boxes, at the deepest.

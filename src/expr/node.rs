@@ -27,9 +27,6 @@ pub(crate) trait Tree: Send + Sync {
     /// [`Expr::deferred`].
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
 
-    /// [`Expr::defers`].
-    fn defers(&self) -> bool;
-
     /// [`Expr::depth`].
     fn depth(&self) -> usize;
 }
@@ -71,10 +68,6 @@ impl<E: Expr> Tree for E {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         Expr::deferred(self, visit);
-    }
-
-    fn defers(&self) -> bool {
-        Expr::defers(self)
     }
 
     fn depth(&self) -> usize {

@@ -65,10 +65,6 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
 
-    /// Whether some leaf is a deferred operation.
-    #[doc(hidden)]
-    fn defers(&self) -> bool;
-
     /// Number of leaves of all operands, counted with repeats, or `usize::MAX`.
     #[doc(hidden)]
     fn leaf_count(&self) -> usize;
@@ -151,11 +147,6 @@ macro_rules! operand_tuples {
 
             fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
                 $(self.$k.deferred(visit);)*
-            }
-
-            #[inline]
-            fn defers(&self) -> bool {
-                false $(|| self.$k.defers())*
             }
 
             #[inline]

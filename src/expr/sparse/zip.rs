@@ -195,10 +195,6 @@ impl<E: Expr> Expr for ZipStored<E> {
         visit(self);
     }
 
-    fn defers(&self) -> bool {
-        true
-    }
-
     fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
         Some(StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill })
     }

@@ -11,8 +11,8 @@ use crate::compute::{Compute, Deferred};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, deferred_of_stored, densely,
-    erased, prepared, selectors, small_elements, small_in_words,
+    Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, deferred_of_stored, defers,
+    densely, erased, prepared, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -168,7 +168,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
 
     #[inline(never)]
     fn only(&self) -> Result<Option<R::Out>> {
-        if self.e.defers() {
+        if defers(&self.e) {
             return Ok(None);
         }
         self.direct(Direct::only)
