@@ -97,3 +97,13 @@ fn of_ragged_operands() {
     let real = r.cast::<f64>().mul_add(2.0, 0.5).to_vec().unwrap();
     assert_eq!(real, [2.5, 4.5, 10.5, 12.5, 14.5]);
 }
+
+#[cfg(feature = "complex")]
+#[test]
+fn signs_of_complex_numbers_are_directions() {
+    use num_complex::Complex;
+    let numbers = [(3.0, -4.0), (0.0, 0.0), (-2.0, 0.0)].map(|(re, im)| Complex::<f64>::new(re, im));
+    let signs = Tensor::from(numbers.to_vec()).signum().to_vec().unwrap();
+    let expected = [(0.6, -0.8), (0.0, 0.0), (-1.0, 0.0)].map(|(re, im)| Complex::new(re, im));
+    assert_eq!(signs, expected);
+}
