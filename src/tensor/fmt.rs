@@ -190,6 +190,8 @@ fn render<S: Reader>(
     });
     let cells = show(&elements.collect::<Vec<_>>());
     let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+    // Widths are numbers of 16 bits: a larger one would panic.
+    let width = width.min(usize::from(u16::MAX));
     let separate = |f: &mut Formatter<'_>, axis: usize| match rank - 1 - axis {
         0 => f.write_str(", "),
         inner => write!(f, ",{}{:indent$}", "\n".repeat(inner), "", indent = axis + 1),

@@ -81,6 +81,15 @@ fn a_precision_is_taken_as_it_is_and_debug_shows_all() {
     assert_eq!(ints.to_string(), "[         1, 1000000000]");
 }
 
+/// Texts longer than the 16 bits of a width.
+#[test]
+fn long_texts_are_shown_whole() {
+    let text = format!("{:?}", Tensor::full([1], [0_u8; 30_000]).unwrap());
+    assert_eq!(text, format!("Tensor [1]\n[{:?}]", [0_u8; 30_000]));
+    let text = format!("{:.65535}", Tensor::from(vec![1.0]));
+    assert_eq!(text, format!("[1.{}]", "0".repeat(65_535)));
+}
+
 #[test]
 fn exponents_on_demand() {
     let t = Tensor::from(vec![1.0 / 3.0, 1500.0]);
