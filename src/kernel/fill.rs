@@ -123,7 +123,7 @@ pub(crate) struct Components {
     /// How many outputs.
     pub(crate) count: usize,
     /// Items of each.
-    pub(crate) items: usize,
+    pub(crate) items: Range<usize>,
     /// Slots of an item.
     pub(crate) each: usize,
     /// Items that share what `open` returns.
@@ -133,7 +133,7 @@ pub(crate) struct Components {
 impl Components {
     /// Threads that share the blocks.
     pub(crate) fn threads(&self) -> usize {
-        if self.items > self.block { join::threads() } else { 1 }
+        if self.items.len() > self.block { join::threads() } else { 1 }
     }
 
     /// Calls `open` for blocks of items, and `fill` with what it returned for each component and some items of the
@@ -148,7 +148,7 @@ impl Components {
         open: &(impl Fn(Range<usize>) -> Result<C> + Sync),
         fill: &(impl Fn(&C, usize, Range<usize>, &mut Slots<'_, T>) -> Result<()> + Sync),
     ) -> Result<Filled> {
-        let (len, component) = (out.len(), self.items.saturating_mul(self.each));
+        let (len, component) = (out.len(), self.items.len().saturating_mul(self.each));
         if component.checked_mul(self.count) != Some(len) {
             return Err(Error::OutOfSpan { span: 0..component.saturating_mul(self.count), len });
         }
@@ -157,7 +157,7 @@ impl Components {
         }
         let stream = is_streamed::<T>(len.saturating_mul(size_of::<T>()));
         let components = out.chunks_exact_mut(component).collect();
-        self.run(0..self.items, components, stream, open, fill)?;
+        self.run(self.items.clone(), components, stream, open, fill)?;
         Ok(Filled::of(out))
     }
 

@@ -77,8 +77,9 @@ impl Border {
             Self::Wrap => Some(at.rem_euclid(end) as usize),
             Self::Reflect if n == 1 => Some(0),
             Self::Reflect => {
-                let place = at.rem_euclid(2 * (end - 1));
-                Some(place.min(2 * (end - 1) - place) as usize)
+                let period = 2 * (end as i128 - 1);
+                let place = (at as i128).rem_euclid(period);
+                Some(place.min(period - place) as usize)
             }
         }
     }
@@ -86,6 +87,8 @@ impl Border {
 
 /// Elements of a slab, at least.
 const SLAB: usize = 1 << 16;
+/// Products from which a block is worth a thread of its own.
+const WORK: usize = 1 << 22;
 
 /// Weighted sums of neighbours: a correlation, or a convolution, whose kernel is turned around.
 #[derive(Debug, Clone)]
@@ -173,7 +176,7 @@ where
             Some(_) => "read where it lies".into(),
             None => format!(
                 "evaluated with its border, {} indexes of axis 0 at a time",
-                components.block.min(components.items) + sums.sides[0] - 1
+                components.block.min(sums.extents[0]) + sums.sides[0] - 1
             ),
         };
         let lines = [
@@ -255,28 +258,30 @@ where
 
     /// Computes some indexes of the first axis.
     fn fill(&self, items: Range<usize>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
-        let first = items.start;
-        let open = |items: Range<usize>| self.slab(first + items.start..first + items.end);
-        let components = Components { items: items.len(), ..self.components() };
-        let shifted = |items: Range<usize>| first + items.start..first + items.end;
-        components.fill(out, &open, &|slab, _, items, out| self.write(slab, shifted(items), out))
+        let components = Components { items, ..self.components() };
+        let write =
+            |slab: &Slab<'_, _>, _, items, out: &mut Slots<'_, _>| self.write(slab, items, out);
+        components.fill(out, &|items| self.slab(items), &write)
     }
 
     /// One component, in blocks of indexes of the first axis.
     fn components(&self) -> Components {
         let each: usize = self.extents[1..].iter().product();
-        let items = self.extents[0];
+        // A slab has whole rows of the operand, which the result may have less of.
+        let wide = (1..self.shape.rank()).map(|axis| self.bordered(axis));
+        let wide = wide.fold(1, usize::saturating_mul).max(1);
+        let products = self.sides.iter().fold(each, |all, &side| all.saturating_mul(side));
         let block = match room(&self.operand, FAR) {
-            Some(room) => (room / each.max(1)).min(items.div_ceil(threads())),
-            None => SLAB / each.max(1),
+            Some(room) => (room / wide).min(self.extents[0].div_ceil(threads())),
+            None => (SLAB / wide).min(WORK / products.max(1)),
         };
-        let block = block.max(self.sides[0].saturating_mul(4));
-        Components { count: 1, items, each, block }
+        let least = if self.in_place().is_some() { 1 } else { self.sides[0].saturating_mul(4) };
+        Components { count: 1, items: 0..self.extents[0], each, block: block.max(least) }
     }
 
     /// Extent of an axis with its border.
     fn bordered(&self, axis: usize) -> usize {
-        self.extents[axis] + self.sides[axis] - 1
+        self.extents[axis].saturating_add(self.sides[axis] - 1)
     }
 
     /// The elements of the operand, if they lie in memory and need no border.
@@ -380,5 +385,15 @@ where
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Border;
+
+    #[test]
+    fn the_longest_axis_has_a_mirror_image() {
+        assert_eq!(Border::Reflect.source(-2, isize::MAX as usize), Some(2));
     }
 }

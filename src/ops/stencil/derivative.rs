@@ -3,7 +3,7 @@
 use super::EdgeOrder;
 use super::field::Derivatives;
 use super::rule::Order;
-use super::spacing::{IntoSpacing, Spacing};
+use super::spacing::{Checked, IntoSpacing};
 use crate::compute::{Compute, Deferred};
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
@@ -22,7 +22,8 @@ use std::ops::Range;
 pub struct Derivative<E: Expr> {
     operand: Lazy<E>,
     kind: Kind,
-    spacing: Spacings<E::Elem>,
+    /// Distances along the only axis that is looked at, or along each.
+    spacing: Result<Vec<Checked<E::Elem>>>,
 }
 
 /// Which derivatives.
@@ -35,25 +36,8 @@ pub(super) enum Kind {
     Laplacian,
 }
 
-/// Distances along the axes.
-#[derive(Debug, Clone)]
-enum Spacings<T> {
-    /// Of the only axis that is looked at.
-    One(Result<Spacing<T>>),
-    Each(Result<Vec<Spacing<T>>>),
-}
-
 impl<E: Expr<Elem: Real>> Derivative<E> {
-    pub(super) fn along(
-        operand: E,
-        kind: Kind,
-        spacing: impl IntoSpacing<E::Elem>,
-    ) -> Deferred<Self> {
-        let spacing = Spacings::One(spacing.into_spacing());
-        Deferred::new(Self { operand: Lazy(operand), kind, spacing })
-    }
-
-    pub(super) fn everywhere(
+    pub(super) fn deferred(
         operand: E,
         kind: Kind,
         spacing: impl IntoIterator<Item: IntoSpacing<E::Elem>>,
@@ -61,18 +45,19 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         let mut each = Vec::new();
         // One more than there are axes is refused, however many there are.
         let mut spacing = spacing.into_iter().take(Shape::MAX_RANK + 1);
-        let kept = spacing.try_for_each(|one| push(&mut each, one.into_spacing()?));
-        let spacing = Spacings::Each(kept.map(|()| each));
+        let kept = spacing.try_for_each(|one| push(&mut each, one.into_spacing()?.into()));
+        let spacing = kept.map(|()| each);
         Deferred::new(Self { operand: Lazy(operand), kind, spacing })
     }
 
     /// One spacing per axis.
-    fn spacing(&self) -> Result<Vec<&Spacing<E::Elem>>> {
-        Ok(match &self.spacing {
-            Spacings::One(spacing) => {
-                vec![spacing.as_ref().map_err(Error::clone)?; self.operand.shape()?.rank()]
+    fn spacing(&self) -> Result<Vec<&Checked<E::Elem>>> {
+        let given = self.spacing.as_ref().map_err(Error::clone)?;
+        Ok(match self.kind {
+            Kind::First { .. } | Kind::Second { .. } => {
+                given.iter().cycle().take(self.operand.shape()?.rank()).collect()
             }
-            Spacings::Each(spacing) => list(spacing.as_ref().map_err(Error::clone)?.iter())?,
+            _ => list(given.iter())?,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Derivatives of the elements of an operand, line by line along its last axis.
 
 use super::rule::{Order, Rule, Tap, curvature, weighted};
-use super::spacing::Spacing;
+use super::spacing::Checked;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, FAR, Lazy, first_error, room, row_major};
@@ -26,14 +26,6 @@ pub(super) struct Slab<'a, T: Clone> {
     pub(super) first: usize,
 }
 
-/// Where the elements of an operand are read.
-#[derive(Clone, Copy)]
-enum Source<'a, T> {
-    Memory(&'a [T]),
-    Whole,
-    Slabs,
-}
-
 /// Derivatives of an operand, each along one axis, or their sum.
 pub(super) struct Derivatives<'a, T, E> {
     operand: &'a Lazy<E>,
@@ -46,7 +38,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     pub(super) fn new(
         operand: &'a Lazy<E>,
         components: &[(usize, Order)],
-        spacing: &[&'a Spacing<T>],
+        spacing: &[&'a Checked<T>],
     ) -> Result<Self> {
         let shape = operand.shape()?;
         let rank = shape.rank();
@@ -77,8 +69,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
 
     /// The same, into as many slots.
     pub(super) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-        let items = self.components()?.items;
-        self.fill_items(0..items, out)
+        self.fill_items(self.components()?.items, out)
     }
 
     /// Some indexes of the first axis, of all components.
@@ -87,24 +78,24 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         items: Range<usize>,
         out: &mut [MaybeUninit<T>],
     ) -> Result<Filled> {
-        let first = items.start;
-        let components = Components { items: items.len(), ..self.components()? };
+        let components = Components { items, ..self.components()? };
         let (operand, shape) = (self.operand, &self.shape);
-        let source = self.source();
-        let open = |items: Range<usize>| match source {
-            Source::Memory(data) => Ok(Slab { data: Cow::Borrowed(data), first: 0 }),
-            Source::Whole => {
+        let open = |items: Range<usize>| match row_major(operand) {
+            Some(data) => Ok(Slab { data: Cow::Borrowed(data), first: 0 }),
+            None if shape.rank() < 2 => {
                 Ok(Slab { data: Cow::Owned(operand.eval()?.into_storage()), first: 0 })
             }
-            Source::Slabs => slab(operand, first + items.start..first + items.end, shape[0]),
+            None => slab(operand, items, shape[0]),
         };
         let lines: usize = shape.iter().rev().skip(1).rev().skip(1).product();
+        let last = self.rules.iter().find(|(axis, _)| axis + 1 == shape.rank());
+        let weights = last.map_or_else(|| Ok(Default::default()), |(_, rule)| rule.weights())?;
         let fill = |slab: &Slab<'_, T>,
                     component: usize,
                     items: Range<usize>,
                     slots: &mut Slots<'_, T>| {
-            let field = |(axis, rule)| Field { slab, shape, axis, rule };
-            let mut lines = (first + items.start) * lines..(first + items.end) * lines;
+            let field = |(axis, rule)| Field { slab, shape, axis, rule, weights: &weights };
+            let mut lines = items.start * lines..items.end * lines;
             if self.sum {
                 let fields: SmallVec<[Field<'_, T>; 4]> =
                     self.rules.iter().map(|(axis, rule)| field((*axis, rule))).collect();
@@ -116,14 +107,6 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         components.fill(out, &open, &fill)
     }
 
-    fn source(&self) -> Source<'a, T> {
-        match row_major(self.operand) {
-            Some(data) => Source::Memory(data),
-            None if self.shape.rank() < 2 => Source::Whole,
-            None => Source::Slabs,
-        }
-    }
-
     /// One component a derivative, in blocks of indexes of the first axis.
     fn components(&self) -> Result<Components> {
         // The last axis runs within a line, so a vector is one item.
@@ -131,26 +114,25 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
             [] | [_] => (1, self.shape.count()?),
             [items, rest @ ..] => (*items, rest.iter().product()),
         };
-        let slabs = matches!(self.source(), Source::Slabs);
-        let least = if slabs { 8 * Rule::<T>::REACH } else { 1 };
+        let least = if row_major(self.operand).is_some() { 1 } else { 8 * Rule::<T>::REACH };
         let block = match room(self.operand, FAR) {
             Some(room) => (room / each.max(1)).min(items.div_ceil(threads())),
             None => BLOCK / each.max(1),
         };
         let block = block.max(least);
         let count = if self.sum { 1 } else { self.rules.len() };
-        Ok(Components { count, items, each, block })
+        Ok(Components { count, items: 0..items, each, block })
     }
 
     /// How [`Self::fill`] would go about it, in words, and by how many threads.
     pub(super) fn explain(&self) -> Result<(Vec<String>, usize)> {
         let components = self.components()?;
-        let mut lines = vec![match self.source() {
-            Source::Memory(_) => "operand: read where it lies".into(),
-            Source::Whole => "operand: evaluated to memory first".into(),
-            Source::Slabs => format!(
+        let mut lines = vec![match row_major(self.operand) {
+            Some(_) => "operand: read where it lies".into(),
+            None if self.shape.rank() < 2 => "operand: evaluated to memory first".into(),
+            None => format!(
                 "operand: evaluated {} indexes of axis 0 at a time, with {} on either side",
-                components.block.min(components.items),
+                components.block.min(components.items.len()),
                 Rule::<T>::REACH
             ),
         }];
@@ -218,6 +200,8 @@ struct Field<'a, T: Clone> {
     shape: &'a Shape,
     axis: usize,
     rule: &'a Rule<'a, T>,
+    /// Of a rule along the last axis, see [`Rule::weights`].
+    weights: &'a [Vec<T>; 3],
 }
 
 impl<T: Real> Field<'_, T> {
@@ -263,7 +247,7 @@ impl<T: Real> Field<'_, T> {
         out.put(&[edge(0)]);
         if let Some(inner) = line.len().checked_sub(2).filter(|&inner| inner > 0) {
             let part = |k: usize| &line[k..][..inner];
-            let [u, v, w] = &self.rule.weights;
+            let [u, v, w] = self.weights;
             match self.rule.tap(1) {
                 Tap::Difference { by, .. } => {
                     divided(out, [part(2), part(0)], |[high, low]| high.minus(low), by)?;

@@ -13,7 +13,8 @@
 //! ```
 //!
 //! Derivatives and convolutions are deferred. An operand that is contiguous in memory is read where
-//! it lies, any other is evaluated a block of its first axis at a time. Results do not depend on either.
+//! it lies, any other is evaluated a block of its first axis at a time, but a vector at once; a vector is computed by one
+//! thread. Results do not depend on either.
 
 mod convolve;
 mod derivative;
@@ -70,7 +71,7 @@ pub trait Stencil: IntoExpr + Sized {
     where
         Self::Elem: Real,
     {
-        Derivative::along(self.into_expr(), Kind::First { axis, edges }, spacing)
+        Derivative::deferred(self.into_expr(), Kind::First { axis, edges }, [spacing])
     }
 
     /// The second derivative along one axis, with the shape of the operand: the curvature of the parabola
@@ -95,7 +96,7 @@ pub trait Stencil: IntoExpr + Sized {
     where
         Self::Elem: Real,
     {
-        Derivative::along(self.into_expr(), Kind::Second { axis }, spacing)
+        Derivative::deferred(self.into_expr(), Kind::Second { axis }, [spacing])
     }
 
     /// The derivatives along all axes, one spacing per axis: shape `(s0, .., sn)` becomes
@@ -126,7 +127,7 @@ pub trait Stencil: IntoExpr + Sized {
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Gradient(edges), spacing)
+        Derivative::deferred(self.into_expr(), Kind::Gradient(edges), spacing)
     }
 
     /// The second derivatives along all pairs of axes: shape `(s0, .., sn)` becomes
@@ -157,7 +158,7 @@ pub trait Stencil: IntoExpr + Sized {
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Hessian(edges), spacing)
+        Derivative::deferred(self.into_expr(), Kind::Hessian(edges), spacing)
     }
 
     /// The sum of the second derivatives along all axes, with the shape of the operand.
@@ -180,7 +181,7 @@ pub trait Stencil: IntoExpr + Sized {
     where
         Self::Elem: Real,
     {
-        Derivative::everywhere(self.into_expr(), Kind::Laplacian, spacing)
+        Derivative::deferred(self.into_expr(), Kind::Laplacian, spacing)
     }
 
     /// Any function of neighbours: `f` of the elements at `offsets` from each index. Lazy.
@@ -191,7 +192,7 @@ pub trait Stencil: IntoExpr + Sized {
     /// neighbours beyond the border, give the operand one, by [`pad`](crate::tensor::pad) for example.
     ///
     /// The shape, and with it the result, is [`Error::Rank`] unless offsets have one number per axis, and
-    /// [`Error::Window`] if the offsets span more than an axis.
+    /// [`Error::Window`] if the offsets span more than an axis. Without any offset it is not compiled.
     ///
     /// ```
     /// use lensor::stencil::Stencil;
@@ -212,6 +213,7 @@ pub trait Stencil: IntoExpr + Sized {
         U: Copy + Send + Sync,
         F: Fn([Self::Elem; N]) -> U + Send + Sync,
     {
+        const { assert!(N > 0, "a stencil has one offset at least") }
         let operand = Lazy(self.into_expr());
         let mut views: [_; N] = std::array::from_fn(|_| operand.clone());
         let made = neighbours(&mut views, &operand, &offsets);
@@ -276,6 +278,12 @@ pub trait Stencil: IntoExpr + Sized {
 crate::compute::for_operands!(Stencil);
 
 /// Moves each of some views by its offset, to the indexes all of whose neighbours exist.
+///
+/// ```compile_fail,E0080
+/// use lensor::{Tensor, stencil::Stencil};
+/// let _ = Tensor::full([3, 3], 1)?.stencil([[0_isize; 2]; 0], |[]| 1).shape();
+/// # Ok::<(), lensor::Error>(())
+/// ```
 fn neighbours<E: Expr + Clone, const R: usize>(
     views: &mut [Lazy<E>],
     operand: &Lazy<E>,

@@ -1,6 +1,6 @@
 //! Differences along one axis: which elements, and with which weights.
 
-use super::spacing::Spacing;
+use super::spacing::{Checked, Spacing};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::memory::push;
@@ -33,8 +33,6 @@ pub(super) struct Rule<'s, T> {
     extent: usize,
     order: Order,
     spacing: &'s Spacing<T>,
-    /// Weights of every index, where distances differ.
-    pub(super) weights: [Vec<T>; 3],
 }
 
 /// Which derivative.
@@ -49,7 +47,7 @@ impl<'s, T: Real> Rule<'s, T> {
         axis: usize,
         extent: usize,
         order: Order,
-        spacing: &'s Spacing<T>,
+        Checked { spacing, repeated }: &'s Checked<T>,
     ) -> Result<Self> {
         let window = if order == Order::First(EdgeOrder::First) { 2 } else { 3 };
         if extent < window {
@@ -61,21 +59,23 @@ impl<'s, T: Real> Rule<'s, T> {
             let found = coordinates.len();
             return Err(Error::ListLength { what: "coordinates", axis, extent, found });
         }
-        if let Some(at) = spacing.repeated() {
-            return Err(Error::RepeatedCoordinate { axis, at });
+        match *repeated {
+            Some(at) => Err(Error::RepeatedCoordinate { axis, at }),
+            None => Ok(Self { extent, order, spacing }),
         }
-        let mut rule = Self { extent, order, spacing, weights: Default::default() };
-        if let Spacing::At(coordinates) = spacing
-            && extent > 2
-        {
-            for index in 1..extent - 1 {
-                let weights = rule.weights_at(coordinates, index);
-                for (all, weight) in rule.weights.iter_mut().zip(weights) {
+    }
+
+    /// Weights of every index but the ends, where distances differ.
+    pub(super) fn weights(&self) -> Result<[Vec<T>; 3]> {
+        let mut weights: [Vec<T>; 3] = Default::default();
+        if let Spacing::At(coordinates) = self.spacing {
+            for index in 1..self.extent - 1 {
+                for (all, weight) in weights.iter_mut().zip(self.weights_at(coordinates, index)) {
                     push(all, weight)?;
                 }
             }
         }
-        Ok(rule)
+        Ok(weights)
     }
 
     /// How far from an index its elements lie, at the most.

@@ -16,13 +16,21 @@ pub enum Spacing<T> {
     At(Vec<T>),
 }
 
-impl<T: Real> Spacing<T> {
+/// Distances, looked through once.
+#[derive(Debug, Clone)]
+pub(super) struct Checked<T> {
+    pub(super) spacing: Spacing<T>,
     /// The first coordinate that equals one of the two before it: three neighbours are used together.
-    pub(super) fn repeated(&self) -> Option<usize> {
-        match self {
-            Self::Uniform(distance) => (*distance == T::one().minus(T::one())).then_some(1),
-            Self::At(x) => (1..x.len()).find(|&at| x[at.saturating_sub(2)..at].contains(&x[at])),
-        }
+    pub(super) repeated: Option<usize>,
+}
+
+impl<T: Real> From<Spacing<T>> for Checked<T> {
+    fn from(spacing: Spacing<T>) -> Self {
+        let repeated = match &spacing {
+            Spacing::Uniform(distance) => (*distance == T::one().minus(T::one())).then_some(1),
+            Spacing::At(x) => (1..x.len()).find(|&at| x[at.saturating_sub(2)..at].contains(&x[at])),
+        };
+        Self { spacing, repeated }
     }
 }
 

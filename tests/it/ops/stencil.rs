@@ -308,6 +308,31 @@ fn blocks_and_threads_change_nothing() {
     }
 }
 
+/// Rows of a slab are counted as wide as the operand has them, and products by those of a result.
+#[test]
+fn blocks_follow_what_is_read_and_computed() {
+    let wide = Tensor::constant([20_000, 20_000], 1.0).unwrap();
+    let row = Tensor::constant([1, 20_000], 1.0).unwrap();
+    let plan = (&wide + 1.0).correlate(&row, Mode::Valid).explain().unwrap().to_string();
+    assert!(plan.contains("with its border, 4 indexes of axis 0 at a time"), "{plan}");
+    let square = |side| Tensor::from_index([side; 2], |i| (i[0] * i[1]) as f64).unwrap();
+    let (image, kernel) = (square(200), square(50));
+    crate::support::pool(2).install(|| {
+        assert_eq!(image.correlate(&kernel, Mode::Valid).explain().unwrap().threads(), 2);
+    });
+}
+
+/// Of a last axis with coordinates, its weights are had box by box too.
+#[test]
+fn derivatives_are_assigned_to_any_view() {
+    let t = Tensor::from_index([3000, 70], |i| ((i[0] * 31 + i[1]) % 17) as f64).unwrap();
+    let spacing = [3000, 70].map(|n| (0..n).map(|k| (k * k) as f64).collect::<Vec<_>>());
+    let slopes = t.gradient(&spacing, EdgeOrder::Second);
+    let mut out = Tensor::full([3000, 70, 2], 0.0).unwrap();
+    slopes.assign_to(&mut out.view_mut().flip(0).unwrap()).unwrap();
+    assert!(out.flip(0).unwrap() == slopes.eval().unwrap());
+}
+
 /// A fault is reported at its index, in whichever block it lies, and the first of several.
 #[test]
 fn faults_keep_their_index() {

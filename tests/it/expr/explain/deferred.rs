@@ -231,7 +231,7 @@ fn stencils_say_where_they_read() {
     "#);
     insta::assert_snapshot!(shown(t.correlate(&kernel, Mode::Same(Border::Wrap)).explain().unwrap()), @r#"
     correlation of f64 [300, 400] with [5, 5] to [300, 400]
-    operand: evaluated with its border, 167 indexes of axis 0 at a time
+    operand: evaluated with its border, 166 indexes of axis 0 at a time
     sums: 25 products each, in lines of 400
     bytes: 960200 read, 960000 written
     "#);
