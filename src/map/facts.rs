@@ -3,6 +3,7 @@
 use super::AddressMap;
 use super::axis::{AxisMap, Pattern};
 use super::layout::{Axis, Layout};
+use super::numbers::inverse_modulo;
 use crate::error::{Error, Result};
 use crate::memory::list;
 use std::ops::Range;
@@ -130,12 +131,10 @@ impl AddressMap {
             return Ok(());
         }
         self.stages().try_for_each(Layout::invert)?;
-        if self.top.collision(self.rank()).is_some()
-            || !self.rest().iter().all(|l| l.collision(l.rank()).is_none())
-        {
+        if self.stages().any(|layout| layout.collides(layout.rank())) {
             for rank in 1..=self.rank() {
                 let shared = match self.rest() {
-                    [] => self.top.collision(rank).is_some(),
+                    [] => self.top.collides(rank),
                     _ => self.prefix_collides(rank)?,
                 };
                 if shared {
@@ -150,7 +149,7 @@ impl AddressMap {
     fn prefix_collides(&self, rank: usize) -> Result<bool> {
         let shape = self.shape();
         let count: usize = shape[..rank].iter().product();
-        if self.top.collision(rank).is_some() || count > TRIED {
+        if self.top.collides(rank) || count > TRIED {
             return Ok(true);
         }
         let inner: usize = shape[rank..].iter().product();
@@ -160,23 +159,20 @@ impl AddressMap {
     }
 }
 
-/// Two indexes of one layout that share an address exist.
-struct Collision;
-
 impl Layout {
     /// Decides whether two indexes that are 0 from axis `rank` on share an address.
     ///
     /// Axes whose strides nest (each exceeds what all smaller ones reach together) cannot collide.
     /// Otherwise two such indexes differ by digits whose contributions cancel: a search over the
     /// differences of positions, by falling stride, within what the remaining axes can still cancel.
-    fn collision(&self, rank: usize) -> Option<Collision> {
+    fn collides(&self, rank: usize) -> bool {
         let mut axes: Vec<AxisMap> =
             self.axes().take(rank).filter(|axis| axis.extent != 1).collect();
         if axes.iter().any(|axis| axis.extent == 0) {
-            return None;
+            return false;
         }
         if axes.iter().any(|axis| axis.stride == 0 || axis.repeats()) {
-            return Some(Collision);
+            return true;
         }
         axes.sort_by_key(|axis| axis.stride.unsigned_abs());
         let mut reach = vec![0_i128];
@@ -186,11 +182,8 @@ impl Layout {
         }
         let nested =
             axes.iter().zip(&reach).all(|(a, &below)| a.stride.unsigned_abs() as i128 > below);
-        if nested {
-            return None;
-        }
         let mut steps = SEARCHED;
-        cancels(&axes, &reach, 0, false, &mut steps).then_some(Collision)
+        !nested && cancels(&axes, &reach, 0, false, &mut steps)
     }
 }
 
@@ -232,9 +225,12 @@ fn differs_by(axis: &AxisMap, difference: usize) -> bool {
     match &axis.pattern {
         Pattern::Linear => true,
         Pattern::Cyclic { period, .. } if axis.extent == *period => true,
-        Pattern::Cyclic { .. } => (0..axis.extent)
-            .map(|digit| axis.position(digit))
-            .any(|position| super::inverse::digit_at(axis, position + difference).is_some()),
+        Pattern::Cyclic { period, step, .. } => {
+            let ahead = difference as u128 * inverse_modulo(*step, *period) as u128;
+            let ahead = (ahead % *period as u128) as usize;
+            let has = |digit| axis.position(digit) + difference < *period;
+            (0..axis.extent).any(|digit| (digit + ahead) % period < axis.extent && has(digit))
+        }
         Pattern::Listed(table) => {
             let pairs = table.inverse();
             pairs.iter().any(|&(position, _)| {

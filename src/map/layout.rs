@@ -118,9 +118,7 @@ impl Layout {
             return Err(Error::NegativeAddress { lowest, offset, shape: shape.to_vec() });
         }
         let plain = axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect();
-        let linear = axes.iter().all(|axis| matches!(axis.pattern, Pattern::Linear));
-        let patterns =
-            if linear { None } else { Some(axes.into_iter().map(|axis| axis.pattern).collect()) };
+        let patterns = kept(axes.iter().map(|axis| axis.pattern.clone()));
         Ok(Self { offset, axes: plain, patterns })
     }
 
@@ -349,15 +347,10 @@ impl Layout {
                 _ => axes.push(axis),
             }
         }
-        let linear = axes.iter().all(|axis| axis.pattern == Pattern::Linear);
         Self {
             offset: self.offset,
             axes: axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect(),
-            patterns: if linear {
-                None
-            } else {
-                Some(axes.into_iter().map(|a| a.pattern).collect())
-            },
+            patterns: kept(axes.iter().map(|axis| axis.pattern.clone())),
         }
     }
 }
@@ -382,6 +375,12 @@ impl fmt::Debug for Layout {
         }
         write!(f, "] }}")
     }
+}
+
+/// Patterns of all axes, where not all are linear.
+pub(super) fn kept(patterns: impl Iterator<Item = Pattern> + Clone) -> Option<Arc<[Pattern]>> {
+    let mut each = patterns.clone();
+    each.any(|pattern| pattern != Pattern::Linear).then(|| patterns.collect())
 }
 
 /// Largest position an axis that is not yet in normal form can visit.

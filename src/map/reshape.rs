@@ -27,7 +27,10 @@ impl AddressMap {
     /// ```
     pub fn reshape(self, to: impl Into<Shape>) -> Result<Self> {
         let to = to.into();
-        let top = self.reshape_target(&to)?;
+        let top = Layout::of_shape(&to)?;
+        if top.count() != self.count() {
+            return Err(Error::Reshape { from: self.shape().to_vec(), to: to.to_vec() });
+        }
         if top.count() == 0 {
             return Ok(top.into());
         }
@@ -138,14 +141,6 @@ impl AddressMap {
                 .chain(shape[axes.end..].iter().copied())
                 .collect::<Shape>(),
         )
-    }
-
-    fn reshape_target(&self, to: &Shape) -> Result<Layout> {
-        let top = Layout::of_shape(to)?;
-        if top.count() != self.count() {
-            return Err(Error::Reshape { from: self.shape().to_vec(), to: to.to_vec() });
-        }
-        Ok(top)
     }
 
     /// `top` over this view, merged where strides allow. `top` is not empty.

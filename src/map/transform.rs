@@ -2,7 +2,7 @@
 
 use super::AddressMap;
 use super::axis::{Normal, Pattern};
-use super::layout::{Axes, Axis, Layout};
+use super::layout::{Axes, Axis, Layout, kept};
 use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -314,15 +314,8 @@ impl Layout {
     }
 
     fn put_pattern(&mut self, axis: usize, pattern: Pattern) {
-        let others_linear =
-            (0..self.rank()).all(|k| k == axis || self.pattern(k) == &Pattern::Linear);
-        if others_linear && pattern == Pattern::Linear {
-            self.patterns = None;
-            return;
-        }
-        let patterns = (0..self.rank())
-            .map(|k| if k == axis { pattern.clone() } else { self.pattern(k).clone() });
-        self.patterns = Some(patterns.collect());
+        let of = |k| if k == axis { pattern.clone() } else { self.pattern(k).clone() };
+        self.patterns = kept((0..self.rank()).map(of));
     }
 
     #[inline]
@@ -339,12 +332,10 @@ impl Layout {
 
     #[inline]
     pub(super) fn remove(&mut self, axis: usize) {
-        self.axes.remove(axis);
-        if let Some(patterns) = &self.patterns {
-            let mut list = patterns.to_vec();
-            list.remove(axis);
-            self.patterns =
-                list.iter().any(|pattern| pattern != &Pattern::Linear).then(|| list.into());
+        if self.patterns.is_some() {
+            let others = (0..self.rank()).filter(|k| *k != axis);
+            self.patterns = kept(others.map(|k| self.pattern(k).clone()));
         }
+        self.axes.remove(axis);
     }
 }

@@ -107,20 +107,19 @@ impl Product {
 }
 
 /// Digits of an axis in normal form at one position; `None` if it is not visited.
-fn digits_at(axis: &AxisMap, position: usize) -> Option<Digits> {
+fn digits_at(Visited { axis, inverse, .. }: &Visited, position: usize) -> Option<Digits> {
     match &axis.pattern {
         Pattern::Linear => (position < axis.extent).then_some(Digits::Progression {
             first: position,
             step: 1,
             count: 1,
         }),
-        Pattern::Cyclic { period, shift, step } => {
+        Pattern::Cyclic { period, shift, .. } => {
             if position >= *period {
                 return None;
             }
             let away = (position + period - shift) % period;
-            let inverse = inverse_modulo(*step, *period);
-            let first = (away as u128 * inverse as u128 % *period as u128) as usize;
+            let first = (away as u128 * *inverse as u128 % *period as u128) as usize;
             let count = axis.extent.checked_sub(first)?.div_ceil(*period);
             (count > 0).then_some(Digits::Progression { first, step: *period, count })
         }
@@ -129,11 +128,6 @@ fn digits_at(axis: &AxisMap, position: usize) -> Option<Digits> {
             (!range.is_empty()).then(|| Digits::Entries { table: table.clone(), range })
         }
     }
-}
-
-/// First digit of an axis in normal form at one position.
-pub(in crate::map) fn digit_at(axis: &AxisMap, position: usize) -> Option<usize> {
-    digits_at(axis, position).map(|digits| digits.get(0))
 }
 
 /// Finds the boxes of a layout that is not empty.
@@ -146,9 +140,17 @@ struct Finder {
     /// Every digit of every axis.
     all: SmallVec<[Digits; 4]>,
     /// The axes with a stride, by rising |stride|.
-    axes: Vec<(usize, AxisMap)>,
+    axes: Vec<Visited>,
     /// Lowest and highest sum that the first `k` of them reach.
     reach: Vec<(i128, i128)>,
+}
+
+/// One axis, and which it is.
+struct Visited {
+    number: usize,
+    axis: AxisMap,
+    /// That of the step of a cycle, modulo its period.
+    inverse: usize,
 }
 
 impl Finder {
@@ -158,11 +160,19 @@ impl Finder {
             .iter()
             .map(|axis| Digits::Progression { first: 0, step: 1, count: axis.extent })
             .collect();
-        let mut axes: Vec<(usize, AxisMap)> =
-            layout.axes().enumerate().filter(|(_, axis)| axis.stride != 0).collect();
-        axes.sort_by_key(|(_, axis)| axis.stride.unsigned_abs());
+        let axes = layout.axes().enumerate().filter(|(_, axis)| axis.stride != 0);
+        let mut axes: Vec<_> = axes
+            .map(|(number, axis)| {
+                let inverse = match axis.pattern {
+                    Pattern::Cyclic { period, step, .. } => inverse_modulo(step, period),
+                    _ => 1,
+                };
+                Visited { number, axis, inverse }
+            })
+            .collect();
+        axes.sort_by_key(|Visited { axis, .. }| axis.stride.unsigned_abs());
         let mut reach = vec![(0_i128, 0_i128)];
-        for (k, (_, axis)) in axes.iter().enumerate() {
+        for (k, Visited { axis, .. }) in axes.iter().enumerate() {
             let term = axis.stride as i128 * axis.last_position() as i128;
             reach.push((reach[k].0 + term.min(0), reach[k].1 + term.max(0)));
         }
@@ -201,7 +211,7 @@ impl Descent<'_> {
             }
             return Some(());
         };
-        let axis = &self.finder.axes[below].1;
+        let axis = &self.finder.axes[below].axis;
         let (low, high) = self.finder.reach[below];
         let Some((first, last)) = fitting(axis, rest, low, high) else {
             return Some(());
@@ -224,10 +234,10 @@ impl Descent<'_> {
         if self.tried > TRIED {
             return None;
         }
-        let (k, axis) = &self.finder.axes[level];
-        if let Some(digits) = digits_at(axis, position) {
-            self.sets[*k] = digits;
-            self.descend(level, rest - axis.stride as i128 * position as i128)?;
+        let visited = &self.finder.axes[level];
+        if let Some(digits) = digits_at(visited, position) {
+            self.sets[visited.number] = digits;
+            self.descend(level, rest - visited.axis.stride as i128 * position as i128)?;
         }
         Some(())
     }

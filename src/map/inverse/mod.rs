@@ -7,8 +7,6 @@
 mod boxes;
 mod search;
 
-pub(super) use boxes::digit_at;
-
 use super::AddressMap;
 use crate::shape::Index;
 use boxes::{Boxes, KEPT};
