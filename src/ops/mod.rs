@@ -1,4 +1,4 @@
-//! Verbs on tensors that compute: copies, assignments, comparisons.
+//! Verbs on tensors that compute: copies, assignments, comparisons, folds, scans, lanes, products, stencils.
 
 mod along;
 mod assign;

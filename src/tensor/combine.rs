@@ -45,7 +45,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
 /// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent that meet, the
 /// result has their blocks, unless more than 2^20 of unequal length lie along an axis. It is not sparse, though its
-/// parts may be: sparse ones are assigned to parts of a [`Tensor::sparse`] instead. Follows NumPy's `concatenate`.
+/// parts may be: sparse ones are assigned to parts of a [`Tensor::sparse`] instead, each of which moves the entries
+/// behind it. Follows NumPy's `concatenate`.
 ///
 /// # Errors
 ///

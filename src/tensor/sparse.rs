@@ -9,6 +9,8 @@ use crate::storage::{Duplicates, Sparse};
 impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     /// A sparse tensor without entries: `fill` at every index. Takes no memory.
     ///
+    /// An entry that is added moves all behind it: for many in any order there is [`Self::from_coordinates`].
+    ///
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.
@@ -59,7 +61,10 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
             }
             let mut address = 0;
             for (axis, (&index, &extent)) in index.iter().zip(shape.iter()).enumerate() {
-                check_digit(at, axis, index, extent)?;
+                if index >= extent {
+                    let what = SparseFlaw::Index { axis, index, extent };
+                    return Err(Error::InvalidSparse { at, what });
+                }
                 address = address * extent + index;
             }
             addresses.push(address);
@@ -137,12 +142,4 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
             Err(error) => Err(error),
         }
     }
-}
-
-#[inline]
-fn check_digit(at: usize, axis: usize, index: usize, extent: usize) -> Result<()> {
-    if index < extent {
-        return Ok(());
-    }
-    Err(Error::InvalidSparse { at, what: SparseFlaw::Index { axis, index, extent } })
 }
