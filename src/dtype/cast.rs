@@ -1,6 +1,6 @@
 //! Conversion of elements: checked by default, unchecked by name.
 
-use num_traits::{AsPrimitive, ToPrimitive};
+use num_traits::{AsPrimitive, NumCast, ToPrimitive};
 use std::fmt::Debug;
 
 /// An element that has no counterpart in the target type.
@@ -32,78 +32,50 @@ pub trait Cast<U>: Copy + Send + Sync + Debug {
     fn is_uncastable(self) -> bool;
 }
 
-macro_rules! numbers {
-    ($($from:ty => [$($to:ty, $check:ident)*];)*) => { $($(
-        impl Cast<$to> for $from {
-            const FAULTS: bool = true;
-            #[inline(always)]
-            fn cast_unchecked(self) -> $to { AsPrimitive::<$to>::as_(self) }
-            #[inline(always)]
-            fn is_uncastable(self) -> bool { ToPrimitive::$check(&self).is_none() }
-        }
-    )*)* };
+/// That every value has a counterpart.
+#[inline(always)]
+#[allow(clippy::extra_unused_type_parameters, reason = "called as `refused` is")]
+fn never<F, T>(_: F) -> bool {
+    false
 }
 
-macro_rules! to_integers {
-    ($($from:ty)*) => {
-        numbers! { $($from => [
-            i8, to_i8 i16, to_i16 i32, to_i32 i64, to_i64 isize, to_isize i128, to_i128
-            u8, to_u8 u16, to_u16 u32, to_u32 u64, to_u64 usize, to_usize u128, to_u128
-        ];)* }
+#[inline(always)]
+fn refused<F: ToPrimitive, T: NumCast>(value: F) -> bool {
+    T::from(value).is_none()
+}
+
+#[inline(always)]
+fn is_nonzero<F: PartialEq + Default>(value: F) -> bool {
+    value != F::default()
+}
+
+/// Casts of all of some types to all of others: whether there are faults, where, and the counterpart.
+macro_rules! casts {
+    (@ $from:ty => [$($to:ty)*], $faults:literal, $wrong:ident, |$x:ident| $cast:expr) => { $(
+        impl Cast<$to> for $from {
+            const FAULTS: bool = $faults;
+            #[inline(always)]
+            fn cast_unchecked(self) -> $to { let $x = self; $cast }
+            #[inline(always)]
+            fn is_uncastable(self) -> bool { $wrong::<$from, $to>(self) }
+        }
+    )* };
+    ($($from:ty)* => $to:tt, $faults:literal, $wrong:ident, |$x:ident| $cast:expr) => {
+        $(casts!(@ $from => $to, $faults, $wrong, |$x| $cast);)*
     };
 }
-to_integers!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64);
-
-macro_rules! total {
-    ($($from:ty => [$($to:ty)*];)*) => { $($(
-        impl Cast<$to> for $from {
-            const FAULTS: bool = false;
-            #[inline(always)]
-            fn cast_unchecked(self) -> $to { AsPrimitive::<$to>::as_(self) }
-            #[inline(always)]
-            fn is_uncastable(self) -> bool { false }
-        }
-    )*)* };
-}
-total! {
-    i8 => [f32 f64]; i16 => [f32 f64]; i32 => [f32 f64]; i64 => [f32 f64]; isize => [f32 f64]; i128 => [f32 f64];
-    u8 => [f32 f64]; u16 => [f32 f64]; u32 => [f32 f64]; u64 => [f32 f64]; usize => [f32 f64]; u128 => [f32 f64];
-    f32 => [f32 f64];
-    f64 => [f32 f64];
-    bool => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128];
-}
-
-macro_rules! with_bool {
-    ($($type:ty)*) => { $(
-        impl Cast<bool> for $type {
-            const FAULTS: bool = false;
-            #[inline(always)]
-            fn cast_unchecked(self) -> bool { self != <$type>::default() }
-            #[inline(always)]
-            fn is_uncastable(self) -> bool { false }
-        }
-    )* };
-}
-with_bool!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 bool);
-
-macro_rules! from_bool {
-    ($($type:ty)*) => { $(
-        impl Cast<$type> for bool {
-            const FAULTS: bool = false;
-            #[inline(always)]
-            fn cast_unchecked(self) -> $type { if self { 1.0 } else { 0.0 } }
-            #[inline(always)]
-            fn is_uncastable(self) -> bool { false }
-        }
-    )* };
-}
-from_bool!(f32 f64);
+casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64
+    => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128], true, refused, |x| x.as_());
+casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 => [f32 f64], false, never, |x| x.as_());
+casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 bool => [bool], false, never, |x| is_nonzero(x));
+casts!(bool => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128], false, never, |x| x.as_());
+casts!(bool => [f32 f64], false, never, |x| if x { 1.0 } else { 0.0 });
 
 /// Half precision converts to others through `f32`, which holds every value of it. What converts to it is rounded to odd
 /// first, and so as if once (Boldo and Melquiond, *Emulation of FMA and correctly rounded sums*).
 #[cfg(feature = "half")]
 pub(super) mod half_precision {
-    use super::Cast;
+    use super::{Cast, never};
     use half::{bf16, f16};
     use std::cmp::Ordering;
 
@@ -135,33 +107,19 @@ pub(super) mod half_precision {
         to_odd(sum, error.partial_cmp(&0.0).unwrap_or(Ordering::Equal))
     }
 
-    macro_rules! to_half {
-        ($($half:ty: $($other:ty)*;)* |$x:ident| $single:expr) => { $($(
-            impl Cast<$half> for $other {
-                const FAULTS: bool = false;
-                #[inline(always)]
-                fn cast_unchecked(self) -> $half {
-                    let $x = self;
-                    <$half>::from_f32($single)
-                }
-                #[inline(always)]
-                fn is_uncastable(self) -> bool { false }
-            }
-        )*)* };
-    }
-    to_half! { f16: f16 bf16; bf16: f16 bf16; |x| x.to_f32() }
-    to_half! { f16: f32; bf16: f32; |x| x }
-    to_half! { f16: i8 i16 i32 u8 u16 u32 f64 bool; bf16: i8 i16 i32 u8 u16 u32 f64 bool; |x| single(x.cast_unchecked()) }
-
-    macro_rules! wide {
-        ($($integer:ty)*) => { $(
-            to_half! { f16: $integer; bf16: $integer; |x| {
+    macro_rules! halves {
+        ($($half:ident)*) => { $(
+            casts!(f16 bf16 => [$half], false, never, |x| $half::from_f32(x.to_f32()));
+            casts!(f32 => [$half], false, never, |x| $half::from_f32(x));
+            casts!(i8 i16 i32 u8 u16 u32 f64 bool => [$half], false, never,
+                |x| $half::from_f32(single(x.cast_unchecked())));
+            casts!(i64 isize i128 u64 usize u128 => [$half], false, never, |x| {
                 let rounded = x as f64;
-                single(to_odd(rounded, x.cmp(&(rounded as $integer))))
-            } }
+                $half::from_f32(single(to_odd(rounded, x.cmp(&(rounded as _)))))
+            });
         )* };
     }
-    wide! { i64 isize i128 u64 usize u128 }
+    halves!(f16 bf16);
 
     macro_rules! through_f32 {
         ($($half:ty: $($other:ty)*;)*) => { $($(
@@ -183,18 +141,16 @@ pub(super) mod half_precision {
 /// Real to complex; complex to real only where the imaginary part is 0.
 #[cfg(feature = "complex")]
 mod complex {
-    use super::Cast;
+    use super::{Cast, never};
     use num_complex::Complex;
 
-    macro_rules! complex {
+    casts!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 => [Complex<f32> Complex<f64>], false, never,
+        |x| Complex::new(x.cast_unchecked(), 0.0));
+    casts!(Complex<f32> Complex<f64> => [Complex<f32> Complex<f64>], false, never,
+        |x| Complex::new(x.re.cast_unchecked(), x.im.cast_unchecked()));
+
+    macro_rules! to_real {
         ($part:ty: $($real:ty)*) => { $(
-            impl Cast<Complex<$part>> for $real {
-                const FAULTS: bool = false;
-                #[inline(always)]
-                fn cast_unchecked(self) -> Complex<$part> { Complex::new(self.cast_unchecked(), 0.0) }
-                #[inline(always)]
-                fn is_uncastable(self) -> bool { false }
-            }
             impl Cast<$real> for Complex<$part> {
                 const FAULTS: bool = true;
                 #[inline(always)]
@@ -206,21 +162,6 @@ mod complex {
             }
         )* };
     }
-    complex!(f32: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
-    complex!(f64: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
-
-    macro_rules! between {
-        ($($from:ty => $to:ty;)*) => { $(
-            impl Cast<Complex<$to>> for Complex<$from> {
-                const FAULTS: bool = false;
-                #[inline(always)]
-                fn cast_unchecked(self) -> Complex<$to> {
-                    Complex::new(self.re.cast_unchecked(), self.im.cast_unchecked())
-                }
-                #[inline(always)]
-                fn is_uncastable(self) -> bool { false }
-            }
-        )* };
-    }
-    between! { f32 => f32; f32 => f64; f64 => f32; f64 => f64; }
+    to_real!(f32: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+    to_real!(f64: i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
 }
