@@ -65,11 +65,11 @@ fn small_axes(most: usize, strides: std::ops::RangeInclusive<isize>) -> Vec<Axis
     axes
 }
 
-fn small_cycles(most: usize, strides: &[isize]) -> Vec<AxisMap> {
+fn small_cycles(most: usize, strides: &[isize], periods: usize) -> Vec<AxisMap> {
     let mut axes = Vec::new();
     for extent in 0..=most {
         for &stride in strides {
-            for period in 1..=4 {
+            for period in 1..=periods {
                 for shift in 0..period {
                     for step in 0..period {
                         let walk = Pattern::Cyclic { period, shift, step };
@@ -108,6 +108,9 @@ fn check_exhaustively(layouts: &[Layout]) {
         assert_eq!(*form, layout, "one function, two forms");
         assert_eq!(functions.entry(layout).or_insert_with(|| function.clone()), &function);
         assert!(inverts(&map), "{map:?}");
+        for axis in layout.axes().filter(|axis| axis.pattern != Pattern::Linear) {
+            assert!((0..axis.extent).any(|digit| contribution(&axis, digit) == 0), "{axis:?}");
+        }
         assert!(judges_injectivity(&map), "{map:?}: {:?}", map.check_injective());
         let span = match (function.iter().min(), function.iter().max()) {
             (Some(&low), Some(&high)) => low..high + 1,
@@ -129,7 +132,7 @@ fn all_small_linear_layouts_keep_every_law() {
 /// All layouts of a small cycle alone, next to and around a linear axis.
 #[test]
 fn all_small_cyclic_layouts_keep_every_law() {
-    let cycles = small_cycles(4, &[-2, 1, 3]);
+    let cycles = small_cycles(4, &[-2, 1, 3], 4);
     let linear = small_axes(3, -2..=2);
     check_exhaustively(&layouts_of(&cycles, &linear));
     check_exhaustively(&layouts_of(&linear, &cycles));
@@ -138,25 +141,35 @@ fn all_small_cyclic_layouts_keep_every_law() {
 /// All layouts of two small cycles.
 #[test]
 fn all_pairs_of_small_cycles_keep_every_law() {
-    let mut cycles = small_cycles(3, &[1, -2]);
+    let mut cycles = small_cycles(3, &[1, -2], 4);
     cycles.retain(|axis| axis.extent == 3);
     check_exhaustively(&layouts_of(&cycles, &cycles));
+}
+
+fn small_tables(most: u32, stride: impl Fn(usize) -> isize) -> Vec<AxisMap> {
+    let mut tables = Vec::new();
+    for extent in 1..=most {
+        for code in 0..4_usize.pow(extent) {
+            let positions: Vec<usize> = (0..extent).map(|k| code / 4_usize.pow(k) % 4).collect();
+            let walk = Pattern::Listed(Table::new(positions));
+            tables.push(AxisMap { extent: extent as usize, stride: stride(code), pattern: walk });
+        }
+    }
+    tables
 }
 
 /// All layouts of a short table next to a linear axis.
 #[test]
 fn all_small_listed_layouts_keep_every_law() {
-    let mut tables = Vec::new();
-    for extent in 1..=4_u32 {
-        for code in 0..4_usize.pow(extent) {
-            let positions: Vec<usize> = (0..extent).map(|k| code / 4_usize.pow(k) % 4).collect();
-            let walk = Pattern::Listed(Table::new(positions));
-            tables.push(AxisMap {
-                extent: extent as usize,
-                stride: 1 - 3 * (code as isize % 2),
-                pattern: walk,
-            });
-        }
-    }
+    let tables = small_tables(4, |code| 1 - 3 * (code as isize % 2));
     check_exhaustively(&layouts_of(&tables, &small_axes(2, -2..=2)));
+}
+
+/// Normal forms of single axes, longer ones: one for each function, whatever it is made of.
+#[test]
+fn all_small_axes_have_one_form() {
+    let mut axes = small_axes(6, -2..=3);
+    axes.extend(small_cycles(6, &[-2, -1, 0, 1, 3], 6));
+    axes.extend([-1, 2].map(|stride| small_tables(5, |_| stride)).concat());
+    check_exhaustively(&layouts_of(&axes, &[]));
 }
