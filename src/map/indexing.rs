@@ -37,23 +37,16 @@ impl<const N: usize> From<[usize; N]> for Counts<'_> {
     }
 }
 
-impl<'a> From<&'a Vec<usize>> for Counts<'a> {
-    fn from(counts: &'a Vec<usize>) -> Self {
-        Self::Each(Cow::Borrowed(counts))
-    }
+macro_rules! borrowed {
+    ($([$($generics:tt)*] $type:ty)*) => { $(
+        impl<'a $($generics)*> From<&'a $type> for Counts<'a> {
+            fn from(counts: &'a $type) -> Self {
+                Self::Each(Cow::Borrowed(counts))
+            }
+        }
+    )* };
 }
-
-impl<'a> From<&'a [usize]> for Counts<'a> {
-    fn from(counts: &'a [usize]) -> Self {
-        Self::Each(Cow::Borrowed(counts))
-    }
-}
-
-impl<'a, const N: usize> From<&'a [usize; N]> for Counts<'a> {
-    fn from(counts: &'a [usize; N]) -> Self {
-        Self::Each(Cow::Borrowed(counts))
-    }
-}
+borrowed! { [] Vec<usize> [] [usize] [, const N: usize] [usize; N] }
 
 impl AddressMap {
     /// Takes the indexes of one axis where `mask` is true, ascending.

@@ -140,9 +140,7 @@ impl Select {
             _ => Ok(Vec::new()),
         }
     }
-}
 
-impl Select {
     /// Holds a selector against an axis.
     pub(super) fn resolve(&self, axis: usize, extent: usize) -> Result<Taken<'_>> {
         let inside = |index: i128| inside(axis, extent, index);
@@ -179,9 +177,7 @@ impl Select {
                 if last - start == count - 1 {
                     return Ok(Taken::Range { start, step: 1, count });
                 }
-                let mut list = try_with_capacity(count)?;
-                list.extend(set.iter().map(|index| index as usize));
-                Taken::List(Cow::Owned(list))
+                Taken::List(Cow::Owned(self.listed()?))
             }
         })
     }
@@ -341,35 +337,16 @@ pub trait IntoSelectors {
     fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R;
 }
 
-impl IntoSelectors for &[Select] {
-    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
-        f(self)
-    }
+macro_rules! lists {
+    ($([$($generics:tt)*] $type:ty)*) => { $(
+        impl<$($generics)*> IntoSelectors for $type {
+            fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
+                f(self.as_ref())
+            }
+        }
+    )* };
 }
-
-impl IntoSelectors for Vec<Select> {
-    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
-        f(&self)
-    }
-}
-
-impl IntoSelectors for &Vec<Select> {
-    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
-        f(self)
-    }
-}
-
-impl<const N: usize> IntoSelectors for [Select; N] {
-    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
-        f(&self)
-    }
-}
-
-impl<const N: usize> IntoSelectors for &[Select; N] {
-    fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
-        f(self)
-    }
-}
+lists! { [] &[Select] [] Vec<Select> [] &Vec<Select> [const N: usize] [Select; N] [const N: usize] &[Select; N] }
 
 macro_rules! tuples {
     ($($name:ident)*) => {
