@@ -20,6 +20,7 @@ pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use measure::Measure;
 pub use ranged::Ranged;
+pub(crate) use ranged::range_error;
 pub use real::Real;
 pub use same_bits::SameBits;
 pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};

@@ -22,7 +22,7 @@ pub trait Ranged: Arithmetic + Debug {
 const LIMIT: usize = isize::MAX as usize;
 
 #[cold]
-fn refuse<T: Debug>(start: T, stop: T, step: T, what: &'static str) -> Error {
+pub(crate) fn range_error<T: Debug>(start: T, stop: T, step: T, what: &'static str) -> Error {
     let [start, stop, step] = [start, stop, step].map(|number| format!("{number:?}"));
     Error::Range { start, stop, step, what }
 }
@@ -36,7 +36,7 @@ macro_rules! integers {
         impl Ranged for $type {
             fn count_range(start: $type, stop: $type, step: $type) -> Result<usize> {
                 if step == 0 {
-                    return Err(refuse(start, stop, step, ZERO));
+                    return Err(range_error(start, stop, step, ZERO));
                 }
                 // In 128 bits, modulo which both the distance and the step are exact.
                 let (first, last, size) = (start as u128, stop as u128, step as u128);
@@ -52,7 +52,7 @@ macro_rules! integers {
                 usize::try_from(distance.div_ceil(size))
                     .ok()
                     .filter(|&count| count <= LIMIT)
-                    .ok_or_else(|| refuse(start, stop, step, LONG))
+                    .ok_or_else(|| range_error(start, stop, step, LONG))
             }
         }
     )* };
@@ -64,10 +64,10 @@ macro_rules! floats {
         impl Ranged for $type {
             fn count_range(start: $type, stop: $type, step: $type) -> Result<usize> {
                 if step == 0.0 {
-                    return Err(refuse(start, stop, step, ZERO));
+                    return Err(range_error(start, stop, step, ZERO));
                 }
                 if !(start.is_finite() && stop.is_finite() && step.is_finite()) {
-                    return Err(refuse(start, stop, step, INFINITE));
+                    return Err(range_error(start, stop, step, INFINITE));
                 }
                 let distance = stop - start;
                 let quotient = if distance.is_finite() {
@@ -82,7 +82,7 @@ macro_rules! floats {
                 if count < LIMIT as $type {
                     Ok(count as usize)
                 } else {
-                    Err(refuse(start, stop, step, LONG))
+                    Err(range_error(start, stop, step, LONG))
                 }
             }
         }

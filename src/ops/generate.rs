@@ -11,8 +11,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-use crate::dtype::{Arithmetic, Cast, Ranged, Real};
-use crate::error::{Error, Result};
+use crate::dtype::{Arithmetic, Cast, Ranged, Real, range_error};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{Elementwise, Expr, IntoExpr, Lazy, zip_made};
 use crate::map::{AddressMap, AxisMap, Layout};
 use crate::shape::{Align, Shape};
@@ -69,7 +71,7 @@ where
 {
     let at = spaced(start, stop, count.saturating_sub(1))?;
     let last = count.saturating_sub(1).max(1);
-    computed(count, move |k| if k == last { stop } else { at(k) })
+    Tensor::from_fn(count, move |k| if k == last { stop } else { at(k) })
 }
 
 /// As [`linspace`], without `stop`: the step is `(stop - start) / count`.
@@ -87,7 +89,7 @@ pub fn linspace_open<T>(start: T, stop: T, count: usize) -> Result<Tensor<FromFn
 where
     T: Real + Debug,
 {
-    computed(count, spaced(start, stop, count)?)
+    Tensor::from_fn(count, spaced(start, stop, count)?)
 }
 
 /// `base` to the power of each of `count` exponents from `start` to `stop`, both included; rank 1.
@@ -108,7 +110,7 @@ where
     T: Real + Debug,
 {
     let exponents = linspace(start, stop, count)?.into_storage();
-    computed(count, move |k| base.powf(exponents.read(k)))
+    Tensor::from_fn(count, move |k| base.powf(exponents.read(k)))
 }
 
 /// `count` numbers from `start` to `stop` with equal quotients, both included; rank 1.
@@ -137,11 +139,14 @@ where
     let (zero, quotient) = (T::one().minus(T::one()), stop.over(start));
     if !(start.is_finite() && quotient.is_finite() && quotient > zero) {
         let what = "is not geometric: the quotient must be positive and finite";
-        return Err(refuse(start, stop, quotient, what));
+        return Err(range_error(start, stop, quotient, what));
     }
     let exponent = spaced(zero, T::one(), count.saturating_sub(1))?;
     let last = count.saturating_sub(1).max(1);
-    computed(count, move |k| if k == last { stop } else { start.times(quotient.powf(exponent(k))) })
+    Tensor::from_fn(
+        count,
+        move |k| if k == last { stop } else { start.times(quotient.powf(exponent(k))) },
+    )
 }
 
 /// Coordinates of a grid: tensor `k` holds, at every point, its coordinate along axis `k`. Copies nothing.
@@ -258,10 +263,6 @@ pub trait Rule<T>: Fn(usize) -> T + Copy + Send + Sync {}
 
 impl<T, F: Fn(usize) -> T + Copy + Send + Sync> Rule<T> for F {}
 
-fn computed<T: Copy + Send + Sync, F: Rule<T>>(count: usize, f: F) -> Result<Tensor<FromFn<F>>> {
-    Tensor::new(count, FromFn::new(count, f))
-}
-
 /// `start + k * step`, where `intervals` steps lead to `stop`; computed as `f64`, as small types hold no large `k`.
 fn spaced<T>(start: T, stop: T, intervals: usize) -> Result<impl Rule<T>>
 where
@@ -270,13 +271,7 @@ where
     let distance = stop.to_f64() - start.to_f64();
     let step = distance / intervals.max(1) as f64;
     if !distance.is_finite() {
-        return Err(refuse(start, stop, T::of_f64(distance), "is not finite"));
+        return Err(range_error(start, stop, T::of_f64(distance), "is not finite"));
     }
     Ok(move |k: usize| T::of_f64(start.to_f64() + step * k as f64))
-}
-
-#[cold]
-fn refuse<T: Debug>(start: T, stop: T, step: T, what: &'static str) -> Error {
-    let [start, stop, step] = [start, stop, step].map(|number| format!("{number:?}"));
-    Error::Range { start, stop, step, what }
 }

@@ -3,7 +3,7 @@
 use super::PIECE;
 use crate::error::{Error, Result};
 use crate::expr::{
-    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, moved, prepared, selectors,
+    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, moved, prepared, selectors,
 };
 use crate::map::Select;
 use crate::memory::{list, try_reserve_exact, try_with_capacity};
@@ -112,12 +112,12 @@ impl Indexes<'_> {
         let shape = self.shape(of.rank())?;
         let axes = self.axes(of.rank(), &shape)?;
         for ranges in Boxes::new(shape.clone(), most) {
-            let count = ranges.iter().map(ExactSizeIterator::len).product::<usize>();
-            let count = count * shape[ranges.len()..].iter().product::<usize>();
+            let part = box_shape(&shape, &ranges);
+            let count: usize = part.iter().product();
             let mut digits = try_with_capacity(of.rank())?;
             for (axis, operand) in axes.iter().enumerate() {
-                let part = operand.clone().select(selectors(&ranges))?.eval();
-                digits.push(part.map_err(|error| self.of_list(moved(error, &ranges), axis))?);
+                let own = operand.clone().select(selectors(&ranges))?.eval();
+                digits.push(own.map_err(|error| self.of_list(moved(error, &ranges), axis))?);
             }
             let mut positions = list((0..count).map(|_| 0_usize))?;
             // The extent of a first index out of bounds, and its place.
@@ -133,8 +133,6 @@ impl Indexes<'_> {
                 }
             }
             if let Some((place, axis)) = wrong {
-                let extents = ranges.iter().map(ExactSizeIterator::len);
-                let part: Shape = extents.chain(shape[ranges.len()..].iter().copied()).collect();
                 let mut at = part.unravel(place);
                 at.iter_mut().zip(&ranges).for_each(|(digit, range)| *digit += range.start);
                 let index = digits[axis].storage()[place];
