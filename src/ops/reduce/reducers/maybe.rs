@@ -27,6 +27,7 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const POSITIONS: bool = R::POSITIONS;
+    const SEVERAL: bool = R::SEVERAL;
 
     fn empty(&self) -> Option<Self::State> {
         Some(None)
@@ -106,6 +107,14 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     #[inline(always)]
     fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
         Some(self.0.fold_few(run, count))
+    }
+
+    #[inline(always)]
+    fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
+        let mut own = Vec::new();
+        self.0.fold_columns(rows, position, &mut own);
+        states.clear();
+        states.extend(own.into_iter().map(Some));
     }
 }
 

@@ -45,6 +45,36 @@ fn views_have_the_same_bits() {
     }
 }
 
+/// A value for no elements changes no bit of other results.
+#[test]
+fn values_for_none_leave_the_bits_alone() {
+    for (rows, columns) in [(8, 1), (8, 8), (3, 40), (130, 9), (700, 33)] {
+        let data = match rows {
+            8 => [1.0, 1e16, -1e16, 1.0, 0.0, 0.0, 0.0, 0.0]
+                .into_iter()
+                .flat_map(|x| vec![x; columns])
+                .collect(),
+            _ => floats(rows * columns, 3),
+        };
+        let t = Tensor::from_vec([rows, columns], data).unwrap();
+        for axes in axis_sets(2) {
+            macro_rules! same {
+                ($($reducer:expr)*) => { $(
+                    let plain = t.fold(&axes[..], $reducer).to_vec().unwrap();
+                    let or = t.fold(&axes[..], $reducer).or(7.0).to_vec().unwrap();
+                    let maybe = t.fold(&axes[..], Maybe($reducer)).to_vec().unwrap();
+                    let bits = |all: Vec<f64>| all.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+                    let plain = bits(plain);
+                    assert_eq!(bits(or), plain, "{rows} {columns} {axes:?} {}", stringify!($reducer));
+                    let maybe = bits(maybe.into_iter().map(Option::unwrap).collect());
+                    assert_eq!(maybe, plain, "{rows} {columns} {axes:?} {}", stringify!($reducer));
+                )* };
+            }
+            same!(Sum Mean Variance::default() Norm SkipNan(Sum));
+        }
+    }
+}
+
 /// Elements in memory are folded where they lie, others by a plan: of several leaves a result, too.
 #[test]
 fn memory_and_storage_have_the_same_bits() {
