@@ -120,6 +120,11 @@ pub trait Reducer<T: Copy>: Send + Sync {
         None
     }
 
+    /// Whether an element counts: not one that is filtered or skipped.
+    fn takes(&self, _x: T) -> bool {
+        true
+    }
+
     /// Whether a state is that of no elements, as all were left out. Asked where there is a value for that.
     fn is_of_none(&self, _state: &Self::State) -> bool {
         false

@@ -1,6 +1,6 @@
 //! Windows with too few elements.
 
-use crate::ops::reduce::{Reducer, Undefined};
+use crate::ops::reduce::{Maybe, Reducer, Undefined};
 use std::fmt;
 
 /// A fold of those elements that count, or a given result if there are too few.
@@ -9,7 +9,7 @@ use std::fmt;
 /// [`LazyRolling::skip_nan`](super::LazyRolling::skip_nan) make it.
 #[derive(Clone)]
 pub struct AtLeast<R, T, U> {
-    reducer: R,
+    reducer: Maybe<R>,
     least: usize,
     otherwise: U,
     counts: fn(T) -> bool,
@@ -17,14 +17,14 @@ pub struct AtLeast<R, T, U> {
 
 impl<R, T, U> AtLeast<R, T, U> {
     pub(super) fn new(reducer: R, least: usize, otherwise: U, counts: fn(T) -> bool) -> Self {
-        Self { reducer, least, otherwise, counts }
+        Self { reducer: Maybe(reducer), least, otherwise, counts }
     }
 }
 
 impl<R: fmt::Debug, T, U: fmt::Debug> fmt::Debug for AtLeast<R, T, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AtLeast")
-            .field("reducer", &self.reducer)
+            .field("reducer", &self.reducer.0)
             .field("least", &self.least)
             .field("otherwise", &self.otherwise)
             .finish_non_exhaustive()
@@ -59,39 +59,38 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for AtLeast<R, T, R::Out> {
     }
 
     fn first_at(&self, x: T, position: usize) -> Self::State {
-        let counts = (self.counts)(x);
-        let state = counts.then(|| self.reducer.first_at(x, position));
-        Counted { count: usize::from(counts), state }
+        let mut state = Counted { count: 0, state: None };
+        self.step_at(&mut state, x, position);
+        state
     }
 
     fn step_at(&self, state: &mut Self::State, x: T, position: usize) {
-        if !(self.counts)(x) {
-            return;
-        }
-        state.count += 1;
-        match &mut state.state {
-            Some(state) => self.reducer.step_at(state, x, position),
-            None => state.state = Some(self.reducer.first_at(x, position)),
+        if self.takes(x) {
+            state.count += 1;
+            self.reducer.step_at(&mut state.state, x, position);
         }
     }
 
     fn combine(&self, state: &mut Self::State, later: Self::State) {
         state.count += later.count;
-        match (&mut state.state, later.state) {
-            (Some(state), Some(later)) => self.reducer.combine(state, later),
-            (None, later) => state.state = later,
-            (_, None) => {}
-        }
+        self.reducer.combine(&mut state.state, later.state);
+    }
+
+    fn takes(&self, x: T) -> bool {
+        (self.counts)(x) && self.reducer.takes(x)
+    }
+
+    fn is_of_none(&self, state: &Self::State) -> bool {
+        self.reducer.is_of_none(&state.state)
     }
 
     fn undefined(&self, state: &Self::State) -> Option<Undefined> {
         let enough = state.count >= self.least;
-        state.state.as_ref().filter(|_| enough).and_then(|state| self.reducer.undefined(state))
+        state.state.as_ref().filter(|_| enough).and_then(|state| self.reducer.0.undefined(state))
     }
 
     fn finish(&self, state: Self::State) -> R::Out {
-        let enough = state.count >= self.least;
-        let state = state.state.or_else(|| self.reducer.empty()).filter(|_| enough);
-        state.map_or(self.otherwise, |state| self.reducer.finish(state))
+        let enough = Some(state).filter(|state| state.count >= self.least);
+        enough.and_then(|state| self.reducer.finish(state.state)).unwrap_or(self.otherwise)
     }
 }

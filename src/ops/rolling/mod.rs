@@ -172,7 +172,8 @@ pub struct Rolled<E, R> {
 pub type LazyRolling<E, R> = Deferred<Rolled<E, R>>;
 
 impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
-    /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be.
+    /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be. Elements that are
+    /// filtered or skipped do not count. Where none is left, the later call of this and [`Deferred::or`] gives the result.
     ///
     /// ```
     /// use lensor::prelude::*;

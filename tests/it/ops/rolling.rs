@@ -3,7 +3,7 @@
 use super::along::{Compose, InOrder, Largest, Small, each_lane, in_pools, result};
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
-use lensor::reduce::{Max, Mean, Min, Reducer, StandardDeviation, Sum};
+use lensor::reduce::{ArgMax, Max, Mean, Min, Reducer, SkipNan, StandardDeviation, Sum};
 use lensor::rolling::{Rolling, WindowEdge, Windows};
 use quickcheck::{QuickCheck, TestResult};
 
@@ -318,6 +318,35 @@ fn nan_is_skipped_where_enough_is_left() {
         }))
     }
     QuickCheck::new().quickcheck(law as fn(Vec<Option<i16>>, usize, usize) -> TestResult);
+}
+
+/// In any order of the calls: of `at_least` and `or`, the later one counts where nothing is left.
+#[test]
+fn elements_that_are_filtered_do_not_count() {
+    let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0, f64::NAN, 5.0]);
+    let mask = Tensor::from(vec![true, true, false, false, false, true]);
+    let sums = || t.rolling(0, 2).sum();
+    let few = [3.0, 9.0, 9.0, 9.0, 9.0];
+    assert_eq!(sums().filter(&mask).at_least(2, 9.0).to_vec().unwrap(), few);
+    assert_eq!(sums().at_least(2, 9.0).filter(&mask).to_vec().unwrap(), few);
+    assert_eq!(sums().or(-1.0).filter(&mask).at_least(2, 9.0).to_vec().unwrap(), few);
+    assert_eq!(sums().or(-1.0).at_least(2, 9.0).filter(&mask).to_vec().unwrap(), few);
+    assert_eq!(sums().filter(&mask).or(-1.0).at_least(2, 9.0).to_vec().unwrap(), few);
+    let none = [3.0, 9.0, -1.0, -1.0, 9.0];
+    assert_eq!(sums().filter(&mask).at_least(2, 9.0).or(-1.0).to_vec().unwrap(), none);
+    assert_eq!(sums().at_least(2, 9.0).filter(&mask).or(-1.0).to_vec().unwrap(), none);
+    assert_eq!(sums().at_least(2, 9.0).or(-1.0).filter(&mask).to_vec().unwrap(), none);
+
+    let skipped = [3.0, 5.0, 7.0, 9.0, 9.0];
+    assert_eq!(t.rolling(0, 2).nan_sum().at_least(2, 9.0).to_vec().unwrap(), skipped);
+    assert_eq!(sums().skip_nan(0, 0.5).at_least(2, 9.0).to_vec().unwrap(), skipped);
+    let both = t.rolling(0, 2).fold((SkipNan(Sum), SkipNan(Mean)));
+    assert_eq!(
+        both.at_least(2, (9.0, 0.0)).to_vec().unwrap()[2..],
+        [(7.0, 3.5), (9.0, 0.0), (9.0, 0.0)]
+    );
+    let places = t.rolling(0, 2).fold(ArgMax).filter(&mask).at_least(1, 7);
+    assert_eq!(places.to_vec().unwrap(), [1, 0, 7, 7, 1]);
 }
 
 #[test]

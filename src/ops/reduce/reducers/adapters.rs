@@ -42,6 +42,11 @@ macro_rules! delegate {
         }
 
         #[inline]
+        fn takes(&$self, x: $T) -> bool {
+            $inner.takes(x)
+        }
+
+        #[inline]
         fn is_of_none(&$self, state: &Self::State) -> bool {
             $inner.is_of_none(state)
         }
@@ -171,6 +176,12 @@ macro_rules! selecting {
                     Taken::Some(state) => self.0.undefined(state),
                     Taken::None(_) => (self.0.empty().is_none() && !$lone).then_some(Undefined::Empty),
                 }
+            }
+
+            #[inline]
+            fn takes(&self, x: $item) -> bool {
+                let (x, counts) = $take(x);
+                counts && self.0.takes(x)
             }
 
             fn is_of_none(&self, state: &Self::State) -> bool {

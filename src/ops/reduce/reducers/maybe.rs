@@ -71,6 +71,11 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
         state.map(|state| self.0.finish(state))
     }
 
+    #[inline]
+    fn takes(&self, x: T) -> bool {
+        self.0.takes(x)
+    }
+
     fn is_of_none(&self, state: &Self::State) -> bool {
         state.as_ref().is_none_or(|state| self.0.is_of_none(state))
     }

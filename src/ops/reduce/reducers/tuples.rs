@@ -42,6 +42,10 @@ macro_rules! tuples {
                 None$(.or_else(|| self.$k.undefined(&state.$k)))*
             }
 
+            fn takes(&self, x: T) -> bool {
+                false $(|| self.$k.takes(x))*
+            }
+
             fn is_of_none(&self, state: &Self::State) -> bool {
                 true $(&& self.$k.is_of_none(&state.$k))*
             }
