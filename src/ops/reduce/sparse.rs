@@ -380,6 +380,3 @@ impl Split {
         &self.later[..self.later_count]
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -65,7 +65,7 @@ fn failures_far_along_a_lane_of_an_expression_are_named() {
 // The last element that is not negative; asked for none, it would panic.
 macro_rules! last_good {
     ($($name:ident $associative:literal)*) => { $(
-        struct $name;
+        pub(crate) struct $name;
 
         impl Reducer<i64> for $name {
             type State = Option<i64>;

@@ -5,6 +5,7 @@ mod agree;
 mod bits;
 mod copies;
 mod modes;
+#[cfg(feature = "quickcheck")]
 mod sparse;
 mod values;
 

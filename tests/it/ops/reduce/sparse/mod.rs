@@ -1,5 +1,7 @@
 //! Reductions of sparse tensors of many shapes and densities against folds of dense copies.
 
+mod order;
+
 use lensor::dtype::SameBits;
 use lensor::prelude::*;
 use lensor::reduce::{Mean, Min, Product, Reducer, Sum, Undefined, WrappingProduct, WrappingSum};
