@@ -22,7 +22,7 @@
 mod operators;
 mod pending;
 
-pub(crate) use operators::for_operands;
+pub(crate) use operators::{for_operands, reads};
 pub use pending::Pending;
 
 use crate::error::{Error, Result};

@@ -30,5 +30,20 @@ macro_rules! for_operands {
 }
 pub(crate) use for_operands;
 
+/// What a [`Compute`] reads: these fields.
+macro_rules! reads {
+    ($first:ident $(, $other:ident)*) => {
+        fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn $crate::expr::Prepare)) {
+            self.$first.deferred(visit);
+            $(self.$other.deferred(visit);)*
+        }
+
+        fn depth(&self) -> usize {
+            self.$first.depth()$(.max(self.$other.depth()))*
+        }
+    };
+}
+pub(crate) use reads;
+
 for_operands!(Elementwise);
 for_operands!(Pieces);

@@ -1,12 +1,12 @@
 //! Differences of neighbours along an axis.
 
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::Arithmetic;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{BoxExpr, Boxed, Explanation, Expr, IntoExpr, Lazy, Prepare, zip_with};
+use crate::expr::{BoxExpr, Boxed, Explanation, Expr, IntoExpr, Lazy, zip_with};
 use crate::kernel::{self, Filled};
 use crate::shape::Shape;
 use std::mem::MaybeUninit;
@@ -86,13 +86,7 @@ impl<T: Arithmetic> Compute for Differences<'_, T> {
         self.e.view().slice(self.axis, self.n.min(extent)..)?.shape()
     }
 
-    fn deferred<'v>(&'v self, visit: &mut dyn FnMut(&'v dyn Prepare)) {
-        self.e.0.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.e.depth()
-    }
+    reads!(e);
 
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         kernel::copy(&self.collect(out.len())?, out)

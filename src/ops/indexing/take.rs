@@ -1,10 +1,10 @@
 //! Reading at a list of indexes.
 
 use super::{Indexes, PIECE};
-use crate::compute::Compute;
+use crate::compute::{Compute, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, FAR, Lazy, Prepare, bytes_read, room, row_major};
+use crate::expr::{Explanation, Expr, FAR, Lazy, bytes_read, room, row_major};
 use crate::kernel::{self, Filled};
 use crate::memory::{owned, refill};
 use crate::shape::{Index, Shape};
@@ -32,14 +32,7 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         self.indexes.shape(self.operand.shape()?.rank())
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.operand.deferred(visit);
-        self.indexes.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.operand.depth().max(self.indexes.depth())
-    }
+    reads!(operand, indexes);
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);

@@ -4,12 +4,11 @@ use super::before::Before;
 use super::driver::{Old, explain_lanes, zip_blocks};
 use super::extents::{MergedAxes, Together, merge_last, single, together, with_extent, without};
 use super::operand::{Both, LaneSlices};
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, Prepare, SMALL, bytes_read, selectors, selectors_around,
-    small_in_words,
+    Boxes, Explanation, Expr, Lazy, SMALL, bytes_read, selectors, selectors_around, small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
@@ -282,14 +281,7 @@ where
         Ok(extents.into())
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.a.deferred(visit);
-        self.b.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.a.depth().max(self.b.depth())
-    }
+    reads!(a, b);
 
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
         if let Some(results) = self.few(out.len())? {

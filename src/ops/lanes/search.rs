@@ -5,13 +5,12 @@ use super::before::Zeros;
 use super::operand::{Both, LaneSlices, for_each_lane};
 use super::operation::LaneOperation;
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
-use crate::compute::Compute;
+use crate::compute::{Compute, reads};
 use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_major,
-    selectors,
+    Boxes, Elementwise, Explanation, Expr, Lazy, bytes_read, elements, row_major, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::memory::{resize, try_with_capacity, zeros};
@@ -93,14 +92,7 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         self.needles.shape()
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.sorted.deferred(visit);
-        self.needles.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.sorted.depth().max(self.needles.depth())
-    }
+    reads!(sorted, needles);
 
     fn fill(&self, out: &mut [MaybeUninit<usize>]) -> Result<Filled> {
         let (sorted, shape) = (elements(&self.sorted)?, self.needles.shape()?);

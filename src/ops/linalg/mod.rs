@@ -40,13 +40,12 @@ mod stack;
 
 pub use einsum::{Einsum, EinsumOperands, einsum};
 
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxes, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, box_shape, bytes_read,
-    selectors,
+    Apply, Boxes, Explanation, Expr, IntoExpr, Lazy, MulOp, box_shape, bytes_read, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
@@ -199,14 +198,7 @@ where
         }
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.a.deferred(visit);
-        self.b.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.a.depth().max(self.b.depth())
-    }
+    reads!(a, b);
 
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;

@@ -1,11 +1,11 @@
 //! Sparse times dense.
 
 use super::{Semiring, borrowed, chained, entries, entry_bytes, headline};
-use crate::compute::Compute;
+use crate::compute::{Compute, reads};
 use crate::dtype::SameBits;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare, bytes_read, elements, row_major};
+use crate::expr::{Explanation, Expr, Lazy, bytes_read, elements, row_major};
 use crate::kernel::sparse::Sums;
 use crate::kernel::{Filled, inner};
 use crate::map::Divider;
@@ -88,13 +88,7 @@ where
         Ok(self.pairing()?.shape)
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.dense.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.dense.depth()
-    }
+    reads!(dense);
 
     fn fill(&self, out: &mut [MaybeUninit<S::Elem>]) -> Result<Filled> {
         let extents = self.pairing()?.extents;

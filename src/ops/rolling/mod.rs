@@ -28,12 +28,12 @@ mod sliding;
 pub use count::AtLeast;
 pub use edge::WindowEdge;
 
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, selectors_around};
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, selectors_around};
 use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::{Along, shape_of};
@@ -233,13 +233,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
         Ok(shape_of(&shape, axis, results))
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.e.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.e.depth()
-    }
+    reads!(e);
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         self.fill_from(&self.e, out)

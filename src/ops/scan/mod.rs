@@ -19,10 +19,10 @@ mod totals;
 
 pub(crate) use slice::{Way, scan_rows, scan_run};
 
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, selectors};
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list};
 use crate::ops::along::{Along, FewLanes};
@@ -199,13 +199,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
         Ok(shape)
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.e.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.e.depth()
-    }
+    reads!(e);
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         if !self.exclusive

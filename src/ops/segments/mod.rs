@@ -13,11 +13,11 @@
 
 mod cuts;
 
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, IntoExpr, Lazy, Prepare, box_shape, first_error, selectors_around,
+    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, first_error, selectors_around,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::{IntoNumbers, Select};
@@ -203,13 +203,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
         Ok(shape_of(&shape, self.axis, count))
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.e.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.e.depth()
-    }
+    reads!(e);
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         self.with(&[], |along, cuts| along.fill(cuts, out))

@@ -1,13 +1,13 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
 use super::field::Slab;
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, FAR, Lazy, Prepare, box_shape, bytes_read, check_copies, first_error,
-    room, row_major,
+    Boxes, Explanation, Expr, FAR, Lazy, box_shape, bytes_read, check_copies, first_error, room,
+    row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};
 use crate::memory::{list, try_with_capacity};
@@ -137,14 +137,7 @@ where
         Ok(self.sums()?.result)
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.operand.deferred(visit);
-        self.kernel.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.operand.depth().max(self.kernel.depth())
-    }
+    reads!(operand, kernel);
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let sums = Sums { weights: self.weights()?, ..self.sums()? };

@@ -4,11 +4,11 @@ use super::EdgeOrder;
 use super::field::Derivatives;
 use super::rule::Order;
 use super::spacing::{Checked, IntoSpacing};
-use crate::compute::{Compute, Deferred};
+use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, Lazy, Prepare, box_shape, bytes_read};
+use crate::expr::{Boxes, Explanation, Expr, Lazy, box_shape, bytes_read};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::memory::{list, push};
@@ -130,13 +130,7 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
         Ok(map)
     }
 
-    fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.operand.deferred(visit);
-    }
-
-    fn depth(&self) -> usize {
-        self.operand.depth()
-    }
+    reads!(operand);
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         match self.kind {
