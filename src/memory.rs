@@ -7,6 +7,18 @@ use bytemuck::allocation::try_zeroed_vec;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
+/// `Default` of a type of these fields, whatever its parameters are.
+macro_rules! default_of_fields {
+    ($Type:ident<$($T:ident),*> { $($field:ident),* }) => {
+        impl<$($T),*> Default for $Type<$($T),*> {
+            fn default() -> Self {
+                Self { $($field: Default::default()),* }
+            }
+        }
+    };
+}
+pub(crate) use default_of_fields;
+
 mod aligned;
 mod sort;
 

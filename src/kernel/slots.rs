@@ -5,7 +5,7 @@ use super::filled::Filled;
 use super::inner::{RowsMut, as_slots};
 use super::{Cursor, Fault, Fill, LARGE, PART, Row, Stop, Tile, simd};
 use crate::error::{Error, Result};
-use crate::memory::{Aligned, LINE, resize};
+use crate::memory::{Aligned, LINE, default_of_fields, resize};
 use std::array::from_fn;
 use std::mem::MaybeUninit;
 
@@ -299,11 +299,7 @@ pub(crate) struct Queue<T> {
     len: usize,
 }
 
-impl<T> Default for Queue<T> {
-    fn default() -> Self {
-        Self { slots: Vec::new(), len: 0 }
-    }
-}
+default_of_fields!(Queue<T> { slots, len });
 
 impl<T: Copy> Queue<T> {
     /// The next `count` slots, whose elements are to be replaced; `any` gives what stands in them if they are new.

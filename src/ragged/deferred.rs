@@ -9,6 +9,7 @@ use super::{Ragged, Stretch};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, NOT_COMPUTED, SharedResult, pairs};
+use crate::memory::default_of_fields;
 use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};
@@ -88,11 +89,7 @@ pub(super) struct SharedRows<T> {
     rows: SharedResult<T>,
 }
 
-impl<T> Default for SharedRows<T> {
-    fn default() -> Self {
-        Self { strict: SharedResult::default(), rows: SharedResult::default() }
-    }
-}
+default_of_fields!(SharedRows<T> { strict, rows });
 
 impl<T> SharedRows<T> {
     /// The result that some evaluation holds, or else the one of `compute`.

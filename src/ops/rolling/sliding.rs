@@ -10,7 +10,7 @@
 use super::edge::{Extent, Order, WindowEdge, runs};
 use crate::expr::Stop;
 use crate::kernel::{LARGE, PART, Slots};
-use crate::memory::{list, refill, try_reserve_exact};
+use crate::memory::{default_of_fields, list, refill, try_reserve_exact};
 use crate::ops::along::{Job, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, loops};
 use std::ops::Range;
@@ -48,16 +48,7 @@ pub(super) struct Memory<T, S, U> {
     pub(super) results: Vec<U>,
 }
 
-impl<T, S, U> Default for Memory<T, S, U> {
-    fn default() -> Self {
-        Self {
-            elements: Vec::new(),
-            prefixes: Vec::new(),
-            suffixes: Vec::new(),
-            results: Vec::new(),
-        }
-    }
-}
+default_of_fields!(Memory<T, S, U> { elements, prefixes, suffixes, results });
 
 impl<'s, R> Sliding<'s, R> {
     pub(super) fn new(reducer: &'s R, windows: Extent, extent: usize, results: usize) -> Self {

@@ -3,7 +3,7 @@
 use super::running::{Places, Running};
 use crate::error::Result;
 use crate::kernel::{self, Columns, Kernel, PART, Slots};
-use crate::memory::try_reserve_exact;
+use crate::memory::{default_of_fields, try_reserve_exact};
 use crate::ops::along::{BLOCK, GROUP, Gap, Job, Panel, States};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
@@ -23,17 +23,7 @@ pub(super) struct Lanes<S> {
     pair: Vec<S>,
 }
 
-impl<S> Default for Lanes<S> {
-    fn default() -> Self {
-        Self {
-            blocks: Vec::new(),
-            groups: Vec::new(),
-            before: Vec::new(),
-            group: Vec::new(),
-            pair: Vec::new(),
-        }
-    }
-}
+default_of_fields!(Lanes<S> { blocks, groups, before, group, pair });
 
 impl<S> Lanes<S> {
     /// Forgets what is known and makes room for `width` lanes.

@@ -5,7 +5,7 @@ use super::advance::Advance;
 use super::running::{Places, Running};
 use crate::expr::Stop;
 use crate::kernel::{self, LARGE, PART, Queue, Slots};
-use crate::memory::{refill, try_reserve_exact};
+use crate::memory::{default_of_fields, refill, try_reserve_exact};
 use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
 
@@ -17,16 +17,7 @@ pub(super) struct Memory<T, S, U> {
     queue: Queue<U>,
 }
 
-impl<T, S, U> Default for Memory<T, S, U> {
-    fn default() -> Self {
-        Self {
-            reversed: Vec::new(),
-            lanes: Lanes::default(),
-            results: Vec::new(),
-            queue: Queue::default(),
-        }
-    }
-}
+default_of_fields!(Memory<T, S, U> { reversed, lanes, results, queue });
 
 impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
     type Out = R::Out;
