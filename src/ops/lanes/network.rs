@@ -76,30 +76,11 @@ static PAIRS: [Pairs; LONGEST + 1] = {
 /// Sorts eight items, by pairs that are known to the compiler, so that they stay in registers.
 #[inline(always)]
 pub(super) fn sort_eight<R: Radix>(items: &mut [R; 8]) {
-    const PAIRS: [(usize, usize); 19] = [
-        (0, 1),
-        (2, 3),
-        (4, 5),
-        (6, 7),
-        (0, 2),
-        (1, 3),
-        (4, 6),
-        (5, 7),
-        (1, 2),
-        (5, 6),
-        (0, 4),
-        (1, 5),
-        (2, 6),
-        (3, 7),
-        (2, 4),
-        (3, 5),
-        (1, 2),
-        (3, 4),
-        (5, 6),
-    ];
+    const PAIRS: Pairs = Pairs::new(8);
     let mut k = 0;
-    while k < PAIRS.len() {
-        let (first, second) = PAIRS[k];
+    while k < PAIRS.count {
+        let (first, second) = PAIRS.all[k];
+        let (first, second) = (usize::from(first), usize::from(second));
         let (a, b) = (items[first], items[second]);
         (items[first], items[second]) = (a.min(b), a.max(b));
         k += 1;
