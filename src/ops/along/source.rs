@@ -1,5 +1,6 @@
 //! Where lanes are read from: a block that holds them whole, or the operand, part by part.
 
+use crate::error::Result;
 use crate::expr::{RowReader, Stop};
 use crate::memory::list;
 use std::borrow::Cow;
@@ -41,6 +42,11 @@ pub(crate) trait Table<T> {
 pub(crate) struct Panel<'b, T>(pub(super) Cow<'b, [&'b [T]]>);
 
 impl<'b, T> Panel<'b, T> {
+    /// Those of this length that lie one after another.
+    pub(crate) fn of_rows(elements: &'b [T], width: usize) -> Result<Self> {
+        Ok(Self(Cow::Owned(list(elements.chunks_exact(width.max(1)))?)))
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
@@ -81,7 +87,7 @@ impl<T> Table<T> for Column<'_, T> {
     }
 
     fn rows(&mut self, rows: Range<usize>) -> Result<Panel<'_, T>, Stop> {
-        Ok(Panel(Cow::Owned(list(self.0.run(rows)?.chunks_exact(1))?)))
+        Ok(Panel::of_rows(self.0.run(rows)?, 1)?)
     }
 }
 

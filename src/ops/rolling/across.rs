@@ -1,10 +1,10 @@
 //! Windows of lanes side by side, as the suffixes of the rows of one block and the prefixes of the next.
 
-use super::sliding::{Memory, Rows, Sliding};
+use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Columns, Kernel, Slots};
 use crate::memory::try_reserve_exact;
-use crate::ops::along::{GROUP, Gap, Job, States, Table};
+use crate::ops::along::{GROUP, Gap, Job, Panel, States, Table};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
 use std::ops::Range;
@@ -98,7 +98,7 @@ fn meet_rows<T: Copy, R: Reducer<T>>(
 /// Finding the states of all suffixes of a block of some rows, the longest first.
 struct SuffixRows<'a, 'l, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
-    rows: &'a Rows<'l, T>,
+    rows: &'a Panel<'l, T>,
     of: Range<usize>,
     suffixes: &'a mut Vec<R::State>,
 }
@@ -165,7 +165,7 @@ fn end_group<T: Copy, R: Reducer<T>>(
 /// The windows of lanes side by side that end in a block.
 struct BlockRows<'a, 'l, 'o, 's, T: Copy, R: Reducer<T>> {
     sliding: &'a Sliding<'s, R>,
-    rows: &'a Rows<'l, T>,
+    rows: &'a Panel<'l, T>,
     /// The rows of the block.
     of: Range<usize>,
     block: usize,

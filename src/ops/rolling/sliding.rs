@@ -132,11 +132,11 @@ impl<'s, R> Sliding<'s, R> {
         range: Range<usize>,
         width: usize,
         elements: &'l mut Vec<T>,
-    ) -> Result<Rows<'l, T>, Stop> {
+    ) -> Result<Panel<'l, T>, Stop> {
         let inside = self.padding..self.padding + self.extent;
         if !self.is_extended() || (range.start >= inside.start && range.end <= inside.end) {
             let range = range.start - self.padding..range.end - self.padding;
-            return Ok(Rows::Panel(table.rows(range)?));
+            return table.rows(range);
         }
         elements.clear();
         try_reserve_exact(elements, range.len().saturating_mul(width))?;
@@ -157,29 +157,7 @@ impl<'s, R> Sliding<'s, R> {
                 }));
             }
         }
-        Ok(Rows::Copied { elements, width })
-    }
-}
-
-/// Rows of lanes side by side.
-pub(super) enum Rows<'l, T> {
-    Panel(Panel<'l, T>),
-    Copied { elements: &'l [T], width: usize },
-}
-
-impl<'l, T> Rows<'l, T> {
-    pub(super) fn count(&self) -> usize {
-        match self {
-            Self::Panel(panel) => panel.count(),
-            Self::Copied { elements, width } => elements.len() / width.max(&1),
-        }
-    }
-
-    pub(super) fn row(&self, row: usize) -> &'l [T] {
-        match self {
-            Self::Panel(panel) => panel.row(row),
-            Self::Copied { elements, width } => &elements[row * width..][..*width],
-        }
+        Ok(Panel::of_rows(elements, width)?)
     }
 }
 
