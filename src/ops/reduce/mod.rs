@@ -53,7 +53,7 @@ pub(crate) use reduces::reduces;
 pub use reduces::{Pair, Paired, Reduces, Refolded};
 pub(crate) use reduction::fold_dense;
 pub use reduction::{Fold, Reduction};
-pub(crate) use table::named_folds;
+pub(crate) use table::{fold_methods, named_folds};
 pub(crate) use tasks::undefined;
 pub(crate) use tree::Pairwise;
 

@@ -1,9 +1,11 @@
 //! The folds that have names, for what has them as methods beside dense tensors: windows, segments and ragged rows.
 
-/// Hands a macro the name and the reducer of each fold. [`Reduce`](super::Reduce) has an example of each.
+/// Hands a macro what follows its name, and the name and the reducer of each fold. [`Reduce`](super::Reduce) has an
+/// example of each.
 macro_rules! named_folds {
-    ($methods:ident) => {
+    ($methods:ident $($with:tt)*) => {
         $methods! {
+            $($with)*
             sum: Sum = Sum;
             prod: Product = Product;
             mean: Mean = Mean;
@@ -32,4 +34,17 @@ macro_rules! named_folds {
     };
 }
 
-pub(crate) use named_folds;
+/// Methods that give each fold as a `$Lazy`, for [`named_folds`]: `$of` says what is folded.
+macro_rules! fold_methods {
+    ($Lazy:ident, $of:literal; $($name:ident: $Reducer:ty = $value:expr;)*) => { $(
+        #[doc = concat!("[`Reduce::", stringify!($name), "`](crate::ops::reduce::Reduce::", stringify!($name), ") of ", $of, ".")]
+        pub fn $name(self) -> $Lazy<E, $Reducer>
+        where
+            $Reducer: Reducer<E::Elem>,
+        {
+            self.fold($value)
+        }
+    )* };
+}
+
+pub(crate) use {fold_methods, named_folds};

@@ -39,7 +39,8 @@ use crate::memory::try_reserve_exact;
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
-    Reducer, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, named_folds, reduces,
+    Reducer, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, fold_methods, named_folds,
+    reduces,
 };
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -97,18 +98,6 @@ pub struct Windows<E> {
     extent: Extent,
 }
 
-macro_rules! of_windows {
-    ($($name:ident: $Reducer:ty = $value:expr;)*) => { $(
-        #[doc = concat!("[`Reduce::", stringify!($name), "`](crate::ops::reduce::Reduce::", stringify!($name), ") of each window.")]
-        pub fn $name(self) -> LazyRolling<E, $Reducer>
-        where
-            $Reducer: Reducer<E::Elem>,
-        {
-            self.fold($value)
-        }
-    )* };
-}
-
 impl<E: Expr> Windows<E> {
     /// The window of an element ends there: the window of the last element is the last of the axis.
     pub fn trailing(mut self) -> Self {
@@ -154,7 +143,7 @@ impl<E: Expr> Windows<E> {
         Deferred::new(Rolled { e: self.e, extent: self.extent, reducer })
     }
 
-    named_folds!(of_windows);
+    named_folds!(fold_methods LazyRolling, "each window";);
 }
 
 /// A fold of every window along an axis. The operand is computed block by block, or copied first where blocks of storage

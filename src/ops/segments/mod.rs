@@ -25,7 +25,7 @@ use crate::memory::{list, sort_by, try_with_capacity, zeros};
 use crate::ops::along::{Along, shape_of};
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
-    Reducer, SkipNan, StandardDeviation, Sum, Variance, named_folds, reduces,
+    Reducer, SkipNan, StandardDeviation, Sum, Variance, fold_methods, named_folds, reduces,
 };
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -141,18 +141,6 @@ enum Cut {
     Keys { keys: Vec<usize>, groups: usize },
 }
 
-macro_rules! of_parts {
-    ($($name:ident: $Reducer:ty = $value:expr;)*) => { $(
-        #[doc = concat!("[`Reduce::", stringify!($name), "`](crate::ops::reduce::Reduce::", stringify!($name), ") of each part.")]
-        pub fn $name(self) -> LazySegments<E, $Reducer>
-        where
-            $Reducer: Reducer<E::Elem>,
-        {
-            self.fold($value)
-        }
-    )* };
-}
-
 impl<E: Expr> Parts<E> {
     /// Folds each part with any reducer.
     ///
@@ -168,7 +156,7 @@ impl<E: Expr> Parts<E> {
         Deferred::new(Segmented { e: self.e, axis: self.axis, cut: self.cut, reducer })
     }
 
-    named_folds!(of_parts);
+    named_folds!(fold_methods LazySegments, "each part";);
 }
 
 /// A fold of parts of an axis. The operand is computed block by block, or first where its lanes lie in short pieces and it is
