@@ -18,29 +18,29 @@ const BYTES: usize = 1 << 16;
 
 /// All bytes are one number.
 #[derive(Clone, Copy, PartialEq)]
-struct Large([u8; BYTES]);
+struct Large<const N: usize = BYTES>([u8; N]);
 
-impl std::fmt::Debug for Large {
+impl<const N: usize> std::fmt::Debug for Large<N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Large({})", self.0[0])
     }
 }
 
-impl PartialOrd for Large {
+impl<const N: usize> PartialOrd for Large<N> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         self.0[0].partial_cmp(&other.0[0])
     }
 }
 
-impl Order for Large {}
+impl<const N: usize> Order for Large<N> {}
 
-impl SameBits for Large {
+impl<const N: usize> SameBits for Large<N> {
     fn same_bits(self, other: Self) -> bool {
         self == other
     }
 }
 
-impl Large {
+impl<const N: usize> Large<N> {
     fn zip(mut self, other: &Self, f: impl Fn(u8, u8) -> u8) -> Self {
         let number = f(self.number(), other.number());
         self.0.fill(number);
@@ -49,12 +49,12 @@ impl Large {
 
     /// The number that all bytes are. Slices are compared and filled at once, also without optimisation.
     fn number(&self) -> u8 {
-        assert!(self.0[1..] == self.0[..BYTES - 1]);
+        assert!(self.0[1..] == self.0[..N - 1]);
         self.0[0]
     }
 }
 
-impl Arithmetic for Large {
+impl<const N: usize> Arithmetic for Large<N> {
     const FAULTS: bool = false;
 
     fn plus(self, other: Self) -> Self {
@@ -82,36 +82,36 @@ impl Arithmetic for Large {
     }
 
     fn one() -> Self {
-        Large([1; BYTES])
+        Large([1; N])
     }
 }
 
 /// A sum whose state and result are as large as the elements.
 struct Total;
 
-impl Reducer<Large> for Total {
-    type State = Large;
-    type Out = Large;
+impl<const N: usize> Reducer<Large<N>> for Total {
+    type State = Large<N>;
+    type Out = Large<N>;
     const COMMUTATIVE: bool = true;
     const ASSOCIATIVE: bool = true;
 
-    fn empty(&self) -> Option<Large> {
-        Some(Large([0; BYTES]))
+    fn empty(&self) -> Option<Large<N>> {
+        Some(Large([0; N]))
     }
 
-    fn first(&self, x: Large) -> Large {
+    fn first(&self, x: Large<N>) -> Large<N> {
         x
     }
 
-    fn step(&self, state: &mut Large, x: Large) {
+    fn step(&self, state: &mut Large<N>, x: Large<N>) {
         *state = state.zip(&x, u8::wrapping_add);
     }
 
-    fn combine(&self, state: &mut Large, later: Large) {
+    fn combine(&self, state: &mut Large<N>, later: Large<N>) {
         *state = state.zip(&later, u8::wrapping_add);
     }
 
-    fn finish(&self, state: Large) -> Large {
+    fn finish(&self, state: Large<N>) -> Large<N> {
         state
     }
 }
@@ -167,6 +167,20 @@ fn scans() {
             let expected = numbers.view().flip(axis).unwrap().lazy().scan(axis, Max);
             check(&found, expected.eval().unwrap().into_storage(), "expression");
         }
+    });
+}
+
+/// A small operand, whose lanes are scanned without a plan.
+#[test]
+fn scans_of_a_few_larger_elements() {
+    on_a_small_stack(|| {
+        const MORE: usize = 1 << 18;
+        let mut elements: Vec<Large<MORE>> = Vec::new();
+        (1..9).for_each(|number| elements.push(Large([number; MORE])));
+        let t = Tensor::from_vec([1, 8], elements).unwrap();
+        let sums = t.scan(1, Total).eval().unwrap();
+        let numbers: Vec<u8> = sums.storage().iter().map(Large::number).collect();
+        assert_eq!(numbers, [1, 3, 6, 10, 15, 21, 28, 36]);
     });
 }
 

@@ -25,7 +25,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list};
-use crate::ops::along::{Along, FewLanes};
+use crate::ops::along::{Along, FewLanes, Sweep};
 use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, reduces};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -202,7 +202,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     reads!(e);
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        if !self.exclusive
+        if !Running::<E::Elem, R>::LARGE
+            && !self.exclusive
             && !self.reverse
             && let Some(few) = FewLanes::of(&self.e, self.axis, NARROW)?
         {
