@@ -103,6 +103,22 @@ impl Shape {
         self.get(axis).copied().ok_or(Error::Axis { axis, rank: self.rank() })
     }
 
+    /// This with another extent of one axis.
+    pub(crate) fn with_extent(&self, axis: usize, extent: usize) -> Result<Self> {
+        self.extent(axis)?;
+        let mut shape = self.clone();
+        shape.0[axis] = extent;
+        Ok(shape)
+    }
+
+    /// The extents of all axes but one.
+    pub(crate) fn without(&self, axis: usize) -> Result<Self> {
+        self.extent(axis)?;
+        let mut shape = self.clone();
+        shape.0.remove(axis);
+        Ok(shape)
+    }
+
     /// Number of elements: the product of the extents, 1 for rank 0.
     ///
     /// # Errors

@@ -143,9 +143,7 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     let total = tensors.iter().fold(0_usize, |sum, t| sum.saturating_add(t.shape()[axis]));
     let largest = tensors.iter().max_by_key(|t| t.shape()[axis]);
     let largest = largest.ok_or(Error::NothingToJoin { stack: false })?;
-    let extents = largest.shape();
-    let shape: Shape =
-        extents.iter().enumerate().map(|(k, &n)| if k == axis { total } else { n }).collect();
+    let shape = largest.shape().with_extent(axis, total)?;
     shape.count()?;
     let mut order = storage_order(largest.address_map());
     let depth = order.iter().position(|&k| k == axis).unwrap_or(0);

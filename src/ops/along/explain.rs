@@ -9,7 +9,7 @@ use crate::kernel::{PARALLEL, threads};
 impl<E: Expr> Along<'_, E> {
     /// What the sweep named `what` would do.
     pub(crate) fn explain<W: Sweep<E::Elem>>(&self, what: &str, sweep: &W) -> Result<Explanation> {
-        let results = self.shape_of(sweep.results());
+        let results = self.shape_of(sweep.results())?;
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         let lanes = others.fold(1, |count: usize, (_, &extent)| count.saturating_mul(extent));

@@ -133,11 +133,6 @@ pub(crate) struct Along<'e, E: Expr + 'e> {
     read: Option<Read<'e, E::Elem>>,
 }
 
-/// The shape of `results` a lane along an axis that exists.
-pub(crate) fn shape_of(shape: &Shape, axis: usize, results: usize) -> Shape {
-    shape.iter().enumerate().map(|(k, &extent)| if k == axis { results } else { extent }).collect()
-}
-
 /// Elements of one index of an axis and those in front.
 fn below(shape: &Shape, axis: usize) -> usize {
     shape[axis + 1..].iter().product()
@@ -158,8 +153,8 @@ impl<'e, E: Expr> Along<'e, E> {
     }
 
     /// Shape of `results` a lane.
-    pub(crate) fn shape_of(&self, results: usize) -> Shape {
-        shape_of(&self.shape, self.axis, results)
+    pub(crate) fn shape_of(&self, results: usize) -> Result<Shape> {
+        self.shape.with_extent(self.axis, results)
     }
 
     /// Whether lanes are read in an order in which blocks of storage would be loaded for few of them each time, or in many
@@ -202,14 +197,14 @@ impl<'e, E: Expr> Along<'e, E> {
         if overflow.min(empty) == usize::MAX {
             return Ok(filled);
         }
-        let index = self.shape_of(sweep.results()).unravel(overflow.min(empty)).to_vec();
+        let index = self.shape_of(sweep.results())?.unravel(overflow.min(empty)).to_vec();
         let why = if overflow < empty { Undefined::Overflow } else { Undefined::Empty };
         Err(undefined::<W::Out>(why, index))
     }
 
     /// Visits all lanes for what the sweep notes of them.
     pub(crate) fn visit<W: Sweep<E::Elem, Out = ()>>(&self, sweep: &W) -> Result<()> {
-        let count = self.shape_of(sweep.results()).count()?;
+        let count = self.shape_of(sweep.results())?.count()?;
         let mut nothing = list(std::iter::repeat_n((), count))?;
         self.fill(sweep, inner::slots(&mut nothing)).map(drop)
     }

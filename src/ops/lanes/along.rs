@@ -1,7 +1,6 @@
 //! Pairs of operands whose lanes go together.
 
 use super::before::{Before, First, first};
-use super::extents::{with_extent, without};
 use super::operand::{Both, for_each_lane};
 use super::operation::LaneOperation;
 use crate::error::{Error, Result};
@@ -21,7 +20,7 @@ const PIECE: usize = 1 << 15;
 /// Shape of the indexes of elements of lanes, where their other axes stretch to those of the lanes.
 pub(super) fn places(lanes: &Shape, indexes: &Shape, axis: usize) -> Result<Shape> {
     let extent = indexes.get(axis).copied().unwrap_or(1);
-    let places = with_extent(lanes, axis, extent)?;
+    let places = lanes.with_extent(axis, extent)?;
     if indexes.rank() == lanes.rank()
         && places.join(indexes, Align::Right, 2).as_ref() == Ok(&places)
     {
@@ -244,7 +243,7 @@ pub(super) fn check_distinct(
     extent: usize,
 ) -> Result<()> {
     let shape = indexes.shape();
-    let (length, lanes) = (shape[axis], without(&shape, axis)?);
+    let (length, lanes) = (shape[axis], shape.without(axis)?);
     if length < 2 {
         return Ok(());
     }

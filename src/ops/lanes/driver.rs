@@ -1,7 +1,6 @@
 //! Work on lanes: the elements along one axis, one lane for every index of the other axes. Lanes are
 //! [cores](crate::ops::cores) of one axis.
 
-use super::extents::{with_extent, without};
 use super::operand::{Both, LaneSlices};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
@@ -18,15 +17,6 @@ const PARALLEL: usize = 1 << 15;
 /// Fewest elements of a parallel task.
 const GRAIN: usize = 1 << 14;
 
-/// Whether the lanes of an output hold its old elements when they are handed out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Old {
-    /// They do.
-    Kept,
-    /// They hold whatever.
-    Lost,
-}
-
 /// Changes every lane of `out` along `axis`, several at a time and one after another: `f` is also told their
 /// length.
 pub(super) fn update_blocks<W, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
@@ -34,14 +24,13 @@ where
     W: Writer,
     F: Fn(usize, &mut [W::Elem]) -> Result<()> + Sync,
 {
-    let none = Tensor::new(with_extent(&out.shape(), axis, 0)?, Vec::<()>::new())?.lazy();
-    zip_blocks((&none, &none), axis, out, Old::Kept, |_, lanes, out| {
-        f(out.len() / lanes.len(), out)
-    })
+    let none = Tensor::new(out.shape().with_extent(axis, 0)?, Vec::<()>::new())?.lazy();
+    zip_blocks((&none, &none), axis, out, true, |_, lanes, out| f(out.len() / lanes.len(), out))
 }
 
 /// Computes every lane of `out` along `axis` from the lanes of two operands at the same index of the other axes.
-/// Along `axis` the extents may differ.
+/// Along `axis` the extents may differ. `kept` tells whether lanes of `out` hold their old elements when they are
+/// handed out, or whatever.
 ///
 /// `f` is called with some lanes of the operands, their numbers among these, and the lanes of the output that
 /// belong to them, one after another.
@@ -49,7 +38,7 @@ pub(super) fn zip_blocks<A, B, W, F>(
     (a, b): (&Lazy<A>, &Lazy<B>),
     axis: usize,
     out: &mut Tensor<W>,
-    old: Old,
+    kept: bool,
     f: F,
 ) -> Result<()>
 where
@@ -59,7 +48,7 @@ where
     F: Fn(Both<'_, '_, A::Elem, B::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
 {
     let shape = out.shape();
-    let loops = without(&shape, axis)?;
+    let loops = shape.without(axis)?;
     let operands = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
     let lengths = [operands.0.source().elements, operands.1.source().elements];
     let arranged = Arrangement::lanes(&shape, axis);
@@ -71,7 +60,7 @@ where
     calls(&loops, &[shape[axis]]).assign::<(A::Elem, B::Elem), [W::Elem; 1]>(
         &operands,
         &mut [&mut out],
-        old == Old::Kept,
+        kept,
         &work,
     )
 }
@@ -83,7 +72,7 @@ fn operand<'e, E: Expr>(
     loops: &Shape,
 ) -> Result<Operand<'e, E::Elem>> {
     let shape = e.shape()?;
-    let own = without(&shape, axis)?;
+    let own = shape.without(axis)?;
     if own != *loops {
         return Err(Error::Destination { expected: loops.to_vec(), found: own.to_vec() });
     }
@@ -125,7 +114,7 @@ pub(super) fn explain_lanes<A: Expr, B: Expr>(
     out: &Shape,
     each: String,
 ) -> Result<(Vec<String>, usize)> {
-    let loops = without(out, axis)?;
+    let loops = out.without(axis)?;
     let (a, b) = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
     let sources = [a.source(), b.source()];
     let results = [out[axis]];

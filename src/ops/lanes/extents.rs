@@ -28,18 +28,6 @@ impl MergedAxes {
     }
 }
 
-/// The extents of all axes but one.
-pub(super) fn without(shape: &Shape, axis: usize) -> Result<Shape> {
-    shape.extent(axis)?;
-    Ok(shape.iter().enumerate().filter(|(k, _)| *k != axis).map(|(_, &extent)| extent).collect())
-}
-
-/// `shape` with another extent of one axis.
-pub(super) fn with_extent(shape: &Shape, axis: usize, extent: usize) -> Result<Shape> {
-    shape.extent(axis)?;
-    Ok(shape.iter().enumerate().map(|(k, &own)| if k == axis { extent } else { own }).collect())
-}
-
 /// The axis that is meant, if it is one.
 pub(super) fn single<E: Expr>(a: &Lazy<E>, axes: &Axes) -> Option<usize> {
     let mask = axes.mask(a.shape().ok()?.rank()).ok()?;
@@ -77,16 +65,16 @@ pub(super) fn together<A: Expr, B: Expr>(
 ) -> Result<(Shape, Together<A, B>)> {
     let (first, second) = (a.shape()?, b.shape()?);
     let apart = || Error::Lanes { axis, shape: first.to_vec(), other: second.to_vec() };
-    let kept = with_extent(&first, axis, 1)?;
+    let kept = first.with_extent(axis, 1)?;
     if second.rank() != first.rank() {
         return Err(apart());
     }
-    let joint = kept.join(&with_extent(&second, axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
-    let shape = with_extent(&joint, axis, second[axis])?;
+    let joint = kept.join(&second.with_extent(axis, 1)?, Align::Right, 2).map_err(|_| apart())?;
+    let shape = joint.with_extent(axis, second[axis])?;
     if shape.count()? == 0 {
         return Ok((shape, None));
     }
-    let a = a.broadcast(with_extent(&joint, axis, first[axis])?)?;
+    let a = a.broadcast(joint.with_extent(axis, first[axis])?)?;
     let b = b.broadcast(&shape)?;
     Ok((shape, Some((a, b))))
 }

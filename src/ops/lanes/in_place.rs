@@ -1,6 +1,6 @@
 //! Lanes of a view, changed where they are.
 
-use super::driver::{Old, update_blocks, zip_blocks};
+use super::driver::{update_blocks, zip_blocks};
 use super::operand::{LaneSlices, for_each_lane};
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
@@ -171,7 +171,7 @@ impl<W: Writer> Tensor<W> {
             return write_elements(map, storage, &addresses, values.storage());
         }
         let (indexes, values) = (indexes.lazy(), values.lazy());
-        zip_blocks((&indexes, &values), axis, self, Old::Kept, |lanes, numbers, out| {
+        zip_blocks((&indexes, &values), axis, self, true, |lanes, numbers, out| {
             for_each_lane(lanes, numbers, out, |indexes, values, lane| {
                 along::put(indexes, values, lane);
                 Ok(())

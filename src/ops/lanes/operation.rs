@@ -1,8 +1,8 @@
 //! What is made of every lane, as a deferred operation.
 
 use super::before::Before;
-use super::driver::{Old, explain_lanes, zip_blocks};
-use super::extents::{MergedAxes, Together, merge_last, single, together, with_extent, without};
+use super::driver::{explain_lanes, zip_blocks};
+use super::extents::{MergedAxes, Together, merge_last, single, together};
 use super::operand::{Both, LaneSlices};
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
@@ -185,7 +185,7 @@ where
             Some(merged) => merged.restored(error),
             None => error,
         })?;
-        with_extent(&shape, self.axis, results)
+        shape.with_extent(self.axis, results)
     }
 
     /// All `count` results of the lanes of a small operand, without a plan.
@@ -219,7 +219,7 @@ where
             return together(a, b, self.axis);
         }
         let results = self.results()?;
-        let none = with_extent(&a.shape()?, self.axis, 0)?;
+        let none = a.shape()?.with_extent(self.axis, 0)?;
         Ok((results, Some((a, b.reshape(none)?))))
     }
 
@@ -237,7 +237,7 @@ where
         let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
             self.operation.compute(&mut <_>::default(), lanes, numbers, out)
         };
-        zip_blocks((a, b), self.axis, out, Old::Lost, compute)
+        zip_blocks((a, b), self.axis, out, false, compute)
             .map_err(|error| self.operation.located(error, b))
     }
 }
@@ -271,7 +271,7 @@ where
 
     fn shape(&self) -> Result<Shape> {
         let shape = self.results()?;
-        let shape = if self.operation.keeps_axis() { shape } else { without(&shape, self.axis)? };
+        let shape = if self.operation.keeps_axis() { shape } else { shape.without(self.axis)? };
         let ones = self.ones();
         if ones.is_empty() {
             return Ok(shape);
@@ -336,7 +336,7 @@ where
         let (a, b) = (self.a.shape()?, self.b.shape()?);
         let (shape, operands) = self.joint()?;
         let extent = a.extent(self.axis)?;
-        let lanes = without(&a, self.axis)?.count()?;
+        let lanes = a.without(self.axis)?.count()?;
         let [what, each] = self.operation.words(extent, lanes)?;
         let beside = match O::BESIDE {
             "" => String::new(),

@@ -1,10 +1,9 @@
 //! What folds of both kinds share: results in tasks, and why one does not exist.
 
 use super::reducer::{Reducer, Undefined};
-use super::tree::Parts;
+use super::tree::{Parts, in_halves};
 use crate::error::{Error, Result};
 use crate::expr::Stop;
-use crate::kernel;
 use crate::memory::append;
 use std::ops::Range;
 
@@ -54,12 +53,5 @@ pub(super) fn in_tasks<T: Copy + Send>(
     parts: Parts,
     run: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
-    let Some(middle) = parts.middle(&items) else { return run(items) };
-    let (low, high) = kernel::join(
-        || in_tasks(items.start..middle, parts, run),
-        || in_tasks(middle..items.end, parts, run),
-    );
-    let (mut results, more) = (low?, high?);
-    append(&mut results, &more)?;
-    Ok(results)
+    in_halves(items, parts, run, &|results, more| Ok(append(results, &more)?))
 }

@@ -109,14 +109,27 @@ pub(crate) fn in_parts<S: Send, E: Send>(
     fold: &(dyn Fn(Range<usize>) -> Result<Pairwise<S>, E> + Sync),
     combine: &(dyn Fn(&mut S, S) + Sync),
 ) -> Result<Pairwise<S>, E> {
-    let Some(middle) = parts.middle(&leaves) else { return fold(leaves) };
+    in_halves(leaves, parts, fold, &|states: &mut Pairwise<S>, later| {
+        states.append(later, combine);
+        Ok(())
+    })
+}
+
+/// What `run` makes of a range in parts, which `join` puts together.
+pub(super) fn in_halves<A: Send, E: Send>(
+    range: Range<usize>,
+    parts: Parts,
+    run: &(dyn Fn(Range<usize>) -> Result<A, E> + Sync),
+    join: &(dyn Fn(&mut A, A) -> Result<(), E> + Sync),
+) -> Result<A, E> {
+    let Some(middle) = parts.middle(&range) else { return run(range) };
     let (low, high) = kernel::join(
-        || in_parts(leaves.start..middle, parts, fold, combine),
-        || in_parts(middle..leaves.end, parts, fold, combine),
+        || in_halves(range.start..middle, parts, run, join),
+        || in_halves(middle..range.end, parts, run, join),
     );
-    let (mut states, later) = (low?, high?);
-    states.append(later, combine);
-    Ok(states)
+    let (mut all, later) = (low?, high?);
+    join(&mut all, later)?;
+    Ok(all)
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, selectors_around};
 use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
-use crate::ops::along::{Along, shape_of};
+use crate::ops::along::Along;
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
     Reducer, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, fold_methods, named_folds,
@@ -162,7 +162,8 @@ pub type LazyRolling<E, R> = Deferred<Rolled<E, R>>;
 
 impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be. Elements that are
-    /// filtered or skipped do not count. Where none is left, the later call of this and [`Deferred::or`] gives the result.
+    /// filtered or skipped do not count. Where none is left, the later call of this and [`Deferred::or`] gives the
+    /// result.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -219,7 +220,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     fn shape(&self) -> Result<Shape> {
         let (shape, axis) = (self.e.shape()?, self.extent.axis);
         let results = self.extent.results(shape.extent(axis)?)?;
-        Ok(shape_of(&shape, axis, results))
+        shape.with_extent(axis, results)
     }
 
     reads!(e);

@@ -258,17 +258,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
         self.check()?;
         match along.copied(along.extent())? {
             Some(copy) => self.fill_from(&copy.view(), out),
-            None => along.fill(&self.running(&along)?, out),
+            None => {
+                let mut scan = self.planned(along.extent());
+                scan.carries = self.carries(&along, &scan)?;
+                along.fill(&scan, out)
+            }
         }
-    }
-
-    fn running<'r, A: Expr<Elem = E::Elem>>(
-        &'r self,
-        along: &Along<'_, A>,
-    ) -> Result<Running<'r, E::Elem, R>> {
-        let mut scan = self.planned(along.extent());
-        scan.carries = self.carries(along, &scan)?;
-        Ok(scan)
     }
 
     /// The scan of lanes of this extent, before it is known where each job goes on from.

@@ -22,7 +22,7 @@ use crate::expr::{
 use crate::kernel::{Filled, inner};
 use crate::map::{IntoNumbers, Select};
 use crate::memory::{list, sort_by, try_with_capacity, zeros};
-use crate::ops::along::{Along, shape_of};
+use crate::ops::along::Along;
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
     Reducer, SkipNan, StandardDeviation, Sum, Variance, fold_methods, named_folds, reduces,
@@ -186,9 +186,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
             Cut::Offsets(offsets) => offsets.len().saturating_sub(1),
             Cut::Keys { groups, .. } => *groups,
         };
-        let shape = self.e.shape()?;
-        shape.extent(self.axis)?;
-        Ok(shape_of(&shape, self.axis, count))
+        self.e.shape()?.with_extent(self.axis, count)
     }
 
     reads!(e);
@@ -260,7 +258,7 @@ pub(crate) fn fold_cuts<E: Expr, R: Reducer<E::Elem>>(
     offsets: SegmentOffsets<'_>,
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
-    let count = shape_of(&e.shape()?, axis, offsets.segments()).count()?;
+    let count = e.shape()?.with_extent(axis, offsets.segments())?.count()?;
     let along = Along::new(e, axis)?;
     inner::collect(count, |out| along.fill(&Cuts { reducer, offsets }, out))
 }

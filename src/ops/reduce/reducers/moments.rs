@@ -44,6 +44,15 @@ pub trait Freedom: Sealed {
 }
 
 macro_rules! freedom {
+    (of $($Adapter:ident)*) => { $(
+        impl<R: Freedom> Sealed for $Adapter<R> {}
+
+        impl<R: Freedom> Freedom for $Adapter<R> {
+            fn with_ddof(self, ddof: usize) -> Self {
+                Self(self.0.with_ddof(ddof))
+            }
+        }
+    )* };
     ($($Reducer:ident)*) => { $(
         impl Sealed for $Reducer {}
 
@@ -55,22 +64,7 @@ macro_rules! freedom {
     )* };
 }
 freedom! { Variance StandardDeviation Covariance }
-
-impl<R: Freedom> Sealed for SkipNan<R> {}
-
-impl<R: Freedom> Freedom for SkipNan<R> {
-    fn with_ddof(self, ddof: usize) -> Self {
-        Self(self.0.with_ddof(ddof))
-    }
-}
-
-impl<R: Freedom> Sealed for Filtered<R> {}
-
-impl<R: Freedom> Freedom for Filtered<R> {
-    fn with_ddof(self, ddof: usize) -> Self {
-        Self(self.0.with_ddof(ddof))
-    }
-}
+freedom! { of SkipNan Filtered }
 
 /// A sum and how many were added.
 #[derive(Debug, Clone, Copy)]
