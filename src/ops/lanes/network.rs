@@ -76,10 +76,12 @@ static PAIRS: [Pairs; LONGEST + 1] = {
 /// Sorts eight items, by pairs that are known to the compiler, so that they stay in registers.
 #[inline(always)]
 pub(super) fn sort_eight<R: Radix>(items: &mut [R; 8]) {
-    const PAIRS: Pairs = Pairs::new(8);
+    // Constants of their own: fields of one are read as it runs.
+    const PAIRS: [(u8, u8); 191] = Pairs::new(8).all;
+    const COUNT: usize = Pairs::new(8).count;
     let mut k = 0;
-    while k < PAIRS.count {
-        let (first, second) = PAIRS.all[k];
+    while k < COUNT {
+        let (first, second) = PAIRS[k];
         let (first, second) = (usize::from(first), usize::from(second));
         let (a, b) = (items[first], items[second]);
         (items[first], items[second]) = (a.min(b), a.max(b));
