@@ -548,7 +548,7 @@ const ALLOCATES: [(&str, &str, &str); 73] = [
     ("tensor/pad.rs", "widths", "axes"),
     ("tensor/fmt.rs", "", "formatting"),
     ("gufunc/outputs.rs", "Deferred::new(self).to_vec()", "reports what it cannot have"),
-    ("ragged/deferred.rs", "self.eval()?.to_vec()", "reports what it cannot have"),
+    ("ragged/results.rs", "result.to_vec()", "reports what it cannot have"),
     ("storage/chunked/shard.rs", "HashMap", "nothing; entries are reserved"),
     ("storage/chunked/cache.rs", "take(count)", "at most 16 shards"),
     ("storage/conformance", "", "laws, for tests"),

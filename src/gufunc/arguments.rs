@@ -2,7 +2,7 @@
 
 use super::elementary::{Inputs, Outputs};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, IntoExpr, Prepare, bytes_read, densely};
+use crate::expr::{Expr, IntoExpr, Prepare, Scalar, bytes_read, densely};
 use crate::ops::cores::{self, Arranged, Arrangement, Destination, Operand};
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -123,38 +123,10 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
 
 /// No operands.
 impl<T: Copy + Send + Sync> Arguments<[T; 0]> for () {
-    type Held = Tuple<()>;
+    type Held = Several<Scalar<T>, 0>;
 
-    fn hold(self) -> Tuple<()> {
-        Tuple(())
-    }
-}
-
-impl<T: Copy + Send + Sync> Held<[T; 0]> for Tuple<()> {
-    fn shapes(&self) -> Result<SmallVec<[Shape; 3]>> {
-        Ok(SmallVec::new())
-    }
-
-    fn deferred<'a>(&'a self, _visit: &mut dyn FnMut(&'a dyn Prepare)) {}
-
-    fn depth(&self) -> usize {
-        0
-    }
-
-    fn operands<'e>(
-        &'e self,
-        _arranged: &[Arrangement],
-        _loops: &Shape,
-        _fits: Fits<'_>,
-    ) -> Result<[Operand<'e, T>; 0]>
-    where
-        T: 'e,
-    {
-        Ok([])
-    }
-
-    fn about(&self) -> (usize, Vec<String>) {
-        (0, Vec::new())
+    fn hold(self) -> Self::Held {
+        Several([])
     }
 }
 

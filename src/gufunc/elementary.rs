@@ -172,6 +172,15 @@ impl<I: Inputs, O: Outputs> Args<'_, I, O> {
         <O as Outputs>::lens(&self.outputs, &mut each);
         checked
     }
+
+    /// Why cores cannot be read one by one.
+    #[cold]
+    fn unreadable(&self) -> ElementaryError {
+        match self.check() {
+            Err(error) if self.packed => error.into(),
+            _ => "cores are strided, and `run` was not written for such".into(),
+        }
+    }
 }
 
 impl<I: Inputs, O: Outputs> fmt::Debug for Args<'_, I, O> {
@@ -300,7 +309,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O> + ?Sized> Kernel for Block<'_, '
     fn run(self) -> Self::Out {
         for k in 0..self.args.len() {
             let Some((cores, out)) = self.args.cores(k) else {
-                return Err((k, "cores are strided, and `run` was not written for such".into()));
+                return Err((k, self.args.unreadable()));
             };
             self.function.call(cores, out).map_err(|error| (k, error))?;
         }

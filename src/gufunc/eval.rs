@@ -181,7 +181,7 @@ pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
 }
 
 /// What is done with rows of cores.
-pub(super) struct Calling<'w, I, O: Outputs> {
+pub(crate) struct Calling<'w, I, O: Outputs> {
     function: &'w dyn Function<I, O>,
     loops: &'w Shape,
     /// The number of calls, which differs, and extents of the core dimensions, 1 for what is missing.
@@ -273,8 +273,9 @@ impl<I: Inputs, O: Outputs> Work<Masked<I>, O> for Calling<'_, I, O> {
 }
 
 impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
-    /// Makes some calls of a row.
-    pub(super) fn calls(
+    /// Makes some calls of a row, the first of which has this number among all: of cores that begin at offsets and are
+    /// steps apart, with results one after another.
+    pub(crate) fn calls(
         &self,
         calls: Range<usize>,
         first: usize,

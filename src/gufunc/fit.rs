@@ -10,12 +10,12 @@ use smallvec::SmallVec;
 
 /// A call fitted to shapes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Fit {
+pub(crate) struct Fit {
     /// Extents of the names, if they are not missing.
     pub(super) dims: SmallVec<[Option<usize>; 4]>,
     pub(super) loops: Shape,
-    pub(super) inputs: Inputs,
-    pub(super) outputs: Outputs,
+    pub(crate) inputs: Inputs,
+    pub(crate) outputs: Outputs,
     pub(super) shapes: SmallVec<[Shape; 2]>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::axes::Options;
 use super::elementary::{Each, Elementary, Inputs, Outcome, Outputs};
-use super::fit::{CoreDims, Fit, fit};
+use super::fit::{CoreDims, Fit, Given, fit};
 use super::signature::Signature;
 use crate::error::{Cause, ElementaryError, Error, Result};
 use crate::ops::cores;
@@ -44,26 +44,11 @@ impl Rules {
         self.signature.as_ref().map_err(Error::clone)
     }
 
-    /// Fits the signature to shapes.
+    /// Fits the signature to shapes, with extents by name for those that are in none of them, if there are any.
     pub(super) fn fit(
         &self,
         shapes: &[Shape],
         outs: Option<&[Shape]>,
-        options: &Options,
-    ) -> Result<Box<Fit>> {
-        let extents = self
-            .extents
-            .as_deref()
-            .map(|extents| extents as &dyn Fn(&mut CoreDims<'_>) -> Result<()>);
-        let mut made = Box::<Fit>::default();
-        fit(self.signature()?, shapes, outs, options, extents, &mut made)?;
-        Ok(made)
-    }
-
-    /// Fits the signature to shapes, with extents by name for those that are in none of them.
-    pub(super) fn fit_given(
-        &self,
-        shapes: &[Shape],
         given: &[Option<usize>],
         options: &Options,
     ) -> Result<Box<Fit>> {
@@ -71,8 +56,10 @@ impl Rules {
             dims.give(given);
             self.extents.as_deref().map_or(Ok(()), |extents| extents(dims))
         };
+        let gives = self.gives_extents() || !given.is_empty();
+        let extents: Option<Given<'_>> = if gives { Some(&extents) } else { None };
         let mut made = Box::<Fit>::default();
-        fit(self.signature()?, shapes, None, options, Some(&extents), &mut made)?;
+        fit(self.signature()?, shapes, outs, options, extents, &mut made)?;
         Ok(made)
     }
 }
@@ -144,21 +131,16 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
             let signature = signature.to_string();
             return Err(Error::SignatureArguments { signature, counts, inputs, outputs });
         }
-        Ok(Self::of_signature(Ok(signature), function))
+        Ok(Self::of_signature(Ok(signature), function, false))
     }
 
-    /// One whose signature has the right numbers of arguments.
-    pub(super) fn of_signature(signature: Result<Signature>, function: F) -> Self {
-        Self::with_rules(Rules { signature, extents: None, empty: false }, function)
+    /// One whose signature has the right numbers of arguments, `empty` if outputs are where a name in their extent is 0.
+    pub(super) fn of_signature(signature: Result<Signature>, function: F, empty: bool) -> Self {
+        Self::with_rules(Rules { signature, extents: None, empty }, function)
     }
 
     fn with_rules(rules: Rules, function: F) -> Self {
         Self { inner: Arc::new(Inner { rules, function }), types: PhantomData }
-    }
-
-    /// The same, with empty outputs where a name in their extent is 0.
-    pub(super) fn empty_of_empty(signature: Result<Signature>, function: F) -> Self {
-        Self::with_rules(Rules { signature, extents: None, empty: true }, function)
     }
 
     /// Gives extents to core dimensions that are in no input, or refuses the extents of a call.

@@ -58,13 +58,15 @@ pub use self::core::{Core, CoreMut};
 pub use arguments::{Arguments, Destinations, Held, Several, Tuple};
 pub use call::{Call, Single};
 pub use elementary::{Args, Each, Elementary, Inputs, Outcome, Outputs, Place};
+pub(crate) use eval::Calling;
 pub use fit::CoreDims;
+pub(crate) use fit::Fit;
 pub use function::Gufunc;
 pub use library::*;
 pub use mask::{Filter, MaskOperand, Unmasked};
 pub use outputs::{Output, Shared, Whole};
 pub use request::CallShapes;
-pub(crate) use rows::{CoreCalls, CoreExtents, CoreFit, CoreRanks, Given, RowCalls, of_cores};
+pub(crate) use rows::{CoreExtents, CoreRanks, Given, of_cores};
 pub use signature::Signature;
 pub use update::FirstAndRest;
 

@@ -49,7 +49,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
 
     /// The same of a call whose results may be left out.
     pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
-        let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
+        let fit = self.rules.fit(&self.operands.shapes()?, outs, &[], self.options)?;
         if let Some(mask) = self.mask.shape()? {
             fit.loops.check_mask(&mask, <I as cores::Inputs>::COUNT + 1)?;
         }
@@ -57,7 +57,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     pub(super) fn shapes_for(&self, outs: Option<&[Shape]>) -> Result<CallShapes> {
-        let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
+        let fit = self.rules.fit(&self.operands.shapes()?, outs, &[], self.options)?;
         Ok(CallShapes {
             dims: fit.known(self.rules.signature()?),
             loops: fit.loops.clone(),

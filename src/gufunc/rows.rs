@@ -8,7 +8,7 @@ use super::extent::{Extent, Kind};
 use super::fit::{Fit, Known, extents};
 use super::signature::Signature;
 use crate::error::{Error, Result};
-use crate::ops::cores::{self, SmallSet, Source};
+use crate::ops::cores::{Arrangement, SmallSet, Source};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
@@ -45,37 +45,6 @@ impl CoreRanks {
         }
         error
     }
-}
-
-/// A signature fitted to the extents of cores.
-pub(crate) struct CoreFit(Box<Fit>);
-
-impl CoreFit {
-    /// Core extents of all inputs, those that are missing as 1.
-    pub(crate) fn inputs(&self) -> impl Iterator<Item = &[usize]> {
-        self.0.inputs.iter().map(|input| input.core.as_slice())
-    }
-
-    /// Extents of the core axes that an input has.
-    pub(crate) fn present(&self, input: usize) -> Shape {
-        self.0.inputs.get(input).map(|input| input.present().collect()).unwrap_or_default()
-    }
-
-    /// Extents of the core axes that each output has.
-    pub(crate) fn outputs(&self) -> impl Iterator<Item = SmallVec<[usize; 4]>> + '_ {
-        self.0.outputs.iter().map(|output| output.present().collect())
-    }
-}
-
-/// Neighbouring calls with cores of the same extents.
-pub(crate) struct RowCalls<'c> {
-    /// How many.
-    pub(crate) count: usize,
-    /// The number of the first among all.
-    pub(crate) first: usize,
-    /// The first element of the core of each input, and the distance to that of the next call.
-    pub(crate) offsets: &'c [isize],
-    pub(crate) steps: &'c [isize],
 }
 
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
@@ -163,7 +132,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let shapes = shapes_of(cores);
         if cores.iter().flatten().all(Option::is_some) {
             let fit = self.fit_cores(&shapes, given)?;
-            return Ok(fit.outputs().map(|core| core.into_iter().map(Some).collect()).collect());
+            let core = |output: &Arrangement| output.present().map(Some).collect();
+            return Ok(fit.outputs.iter().map(core).collect());
         }
         let missing = missing(signature, &shapes)?;
         let mut dims = self.core_dims(cores, given)?;
@@ -193,20 +163,20 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     }
 
     /// The signature fitted to cores of these shapes, with extents of names that are in none of them.
-    pub(crate) fn fit_cores(&self, cores: &[Shape], given: &[Option<usize>]) -> Result<CoreFit> {
+    pub(crate) fn fit_cores(&self, cores: &[Shape], given: &[Option<usize>]) -> Result<Box<Fit>> {
         let options = Options { empty: self.options.empty, ..Options::default() };
-        let mut fit = self.inner.rules.fit_given(cores, given, &options)?;
+        let mut fit = self.inner.rules.fit(cores, None, given, &options)?;
         // Failures tell the number of a call.
         fit.loops = Shape::from([isize::MAX as usize]);
-        Ok(CoreFit(fit))
+        Ok(fit)
     }
 
-    /// The calls with cores of these extents.
-    pub(crate) fn core_calls<'w>(&'w self, fit: &'w CoreFit) -> CoreCalls<'w, I, O> {
+    /// The calls with cores of these extents, row-major.
+    pub(crate) fn core_calls<'w>(&'w self, fit: &'w Fit) -> Calling<'w, I, O> {
         let strides: SmallVec<[SmallVec<[isize; 4]>; 3]> =
-            fit.inputs().map(Source::packed).collect();
+            fit.inputs.iter().map(|input| Source::packed(&input.core)).collect();
         let strides = strides.iter().map(SmallVec::as_slice);
-        CoreCalls(Calling::new(&self.inner.function, &fit.0, strides))
+        Calling::new(&self.inner.function, fit, strides)
     }
 }
 
@@ -215,23 +185,7 @@ fn is_missing(axis: &Extent, missing: SmallSet) -> bool {
     matches!(axis, Extent::Of(name) if missing.contains(*name))
 }
 
-/// Calls with cores of the same extents, row-major.
-pub(crate) struct CoreCalls<'w, I, O: Outputs>(Calling<'w, I, O>);
-
-impl<I: Inputs, O: Outputs> CoreCalls<'_, I, O> {
-    /// Makes calls, with results one after another.
-    pub(crate) fn make(
-        &self,
-        calls: &RowCalls<'_>,
-        inputs: <I as cores::Inputs>::Slices<'_>,
-        outputs: <O as cores::Outputs>::Slices<'_>,
-    ) -> Result<()> {
-        let (offsets, steps) = (calls.offsets, calls.steps);
-        self.0.calls(0..calls.count, calls.first, inputs, offsets, steps, outputs)
-    }
-}
-
-/// Whether an error names the extents of cores.
+/// An error of the extents of cores as one of the cores of a row.
 pub(crate) fn of_cores(error: Error, row: impl FnOnce() -> Vec<usize>) -> Error {
     match error {
         Error::CoreExtent { signature, dim, argument, axis, extent, so_far, first, .. } => {

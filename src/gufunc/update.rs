@@ -111,7 +111,7 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
         let mut shapes = others.shapes()?;
         shapes.insert(0, t.shape());
         let options = Options { empty: self.inner.rules.empty, ..Options::default() };
-        let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &options)?;
+        let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &[], &options)?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| others.deferred(visit), &mut kept)?;
         let rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);

@@ -1,6 +1,5 @@
 //! Operations with one ragged result that are not computed yet.
 
-use super::eval::dense_only;
 use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
@@ -10,7 +9,6 @@ use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, NOT_COMPUTED, SharedResult, pairs};
 use crate::memory::default_of_fields;
-use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};
 
@@ -30,11 +28,9 @@ pub trait RaggedCompute: Send + Sync + super::sealed::Operation {
         false
     }
 
-    /// The lengths of all rows of the result: without computing it, if they are known.
+    /// The lengths of all rows of the result, which is not computed.
     #[doc(hidden)]
-    fn form(&self, stretch: Stretch) -> Result<Form> {
-        self.compute(stretch)?.form()
-    }
+    fn form(&self, stretch: Stretch) -> Result<Form>;
 
     /// Computes all results.
     #[doc(hidden)]
@@ -162,89 +158,6 @@ impl<C: RaggedCompute> DeferredRagged<C> {
 
     fn shared(&self) -> Arc<SharedRows<Kept<C::Elem>>> {
         self.shared.get_or_init(Arc::default).clone()
-    }
-
-    /// What the axes of the result are; rows are not looked at.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`](crate::Error::Axis), [`Error::RepeatedAxis`](crate::Error::RepeatedAxis) and
-    /// [`Error::RaggedAxes`](crate::Error::RaggedAxes) for axes that the operation cannot take, and the error that the
-    /// operand carries.
-    pub fn extents(&self) -> Result<Vec<Extent>> {
-        self.operation.extents()
-    }
-
-    /// The lengths of all rows of the result, which is computed only if they depend on its elements, as those of calls
-    /// may.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`].
-    pub fn form(&self) -> Result<Form> {
-        self.operation.form(Stretch::Rows)
-    }
-
-    /// Computes the results.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::extents`] reports, what evaluating the operand reports, what the operation reports of rows and
-    /// elements, and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-    ///
-    /// ```
-    /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
-    /// assert_eq!(r.sum(1).eval()?.to_string(), "[3, 0, 3]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn eval(&self) -> Result<Ragged<Vec<C::Elem>>> {
-        self.operation.compute(Stretch::Rows)
-    }
-
-    /// Computes the results, with a say in which lengths of 1 stretch.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`].
-    pub fn eval_with(&self, stretch: Stretch) -> Result<Ragged<Vec<C::Elem>>> {
-        self.operation.compute(stretch)
-    }
-
-    /// Computes the results, in row-major order, into a vector.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`].
-    ///
-    /// ```
-    /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0], vec![], vec![3.0]])?;
-    /// assert_eq!(r.sum(1).to_vec()?, [3.0, 0.0, 3.0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
-        self.eval()?.to_vec()
-    }
-
-    /// Computes the results into a tensor, if no axis of it is var.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::RaggedAxes`](crate::Error::RaggedAxes) if an axis is var, before anything is
-    /// computed.
-    pub fn eval_dense(&self) -> Result<Tensor<Vec<C::Elem>>> {
-        dense_only(&self.extents()?)?;
-        self.eval()?.into_tensor()
-    }
-
-    /// Says in a few lines how it would be computed.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::extents`] reports, and what joining lengths does.
-    pub fn explain(&self) -> Result<Explanation> {
-        self.operation.explain()
     }
 
     /// The result as an expression, to be viewed and computed with.

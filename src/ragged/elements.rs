@@ -1,15 +1,14 @@
 //! Elements as values: one of them, how many there are, and whether those of two tensors are alike.
 
-use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::expr::IntoRagged;
 use super::folds::ReduceRagged;
 use super::form::content_shape;
-use super::{DeferredRagged, PendingRagged, Ragged, RaggedCompute, zip_ragged};
+use super::{Ragged, zip_ragged};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::Scalar;
 use crate::map::Select;
 use crate::ops::is_close;
-use crate::shape::Shape;
 use crate::storage::{Reader, Writer};
 use smallvec::SmallVec;
 
@@ -204,103 +203,5 @@ impl<W: Writer> Ragged<W> {
     /// ```
     pub fn fill(&mut self, value: W::Elem) -> Result<()> {
         self.assign_expr(&Scalar(value))
-    }
-}
-
-impl<E: RaggedExpr> LazyRagged<E> {
-    /// The same expression over borrowed operands, to be viewed and folded more than once.
-    ///
-    /// ```
-    /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
-    /// let twice = &r * 2;
-    /// assert_eq!(twice.view().flip(1)?.to_vec()?, [4, 2, 6]);
-    /// assert_eq!(twice.max(1).to_vec()?, [4, 6]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn view(&self) -> LazyRagged<E::Ref<'_>> {
-        LazyRagged(self.0.by_ref())
-    }
-
-    /// Computes the only element of an expression that has one.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
-    pub fn item(&self) -> Result<E::Elem> {
-        content_shape(&self.form()?).check_single()?;
-        self.eval()?.item()
-    }
-
-    /// Computes all elements into a tensor or view, as [`Ragged::assign`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Ragged::assign`].
-    ///
-    /// ```
-    /// use lensor::ragged::Ragged;
-    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
-    /// let mut out = Ragged::from_nested(vec![vec![0, 0], vec![0]])?;
-    /// (&r * 10).assign_to(&mut out)?;
-    /// assert_eq!(out.to_string(), "[[10, 20], [30]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = E::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
-        out.assign_expr(&self.0.by_ref())
-    }
-}
-
-impl<C: RaggedCompute> DeferredRagged<C> {
-    /// The result of a reference as an expression, to be viewed more than once.
-    ///
-    /// ```
-    /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![4]])?;
-    /// let sums = r.sum(1);
-    /// assert_eq!(sums.view().flip(0)?.to_vec()?, [4, 3]);
-    /// assert_eq!((sums.view() * 2).to_vec()?, [6, 8]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn view(&self) -> LazyRagged<PendingRagged<&C>> {
-        LazyRagged(self.into_ragged_expr())
-    }
-
-    /// Computes the only result of an operation that has one.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
-    ///
-    /// ```
-    /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1_u64, 2], vec![3]])?;
-    /// assert_eq!(r.sum(..).item()?, 6);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn item(&self) -> Result<C::Elem> {
-        let extents = self.extents()?;
-        let fixed: Option<Shape> = extents.iter().map(|extent| extent.fixed()).collect();
-        fixed.map_or(Ok(()), |shape| shape.check_single())?;
-        self.eval()?.item()
-    }
-
-    /// Computes the results into a tensor or view, as [`Ragged::assign`] does.
-    ///
-    /// # Errors
-    ///
-    /// As [`Ragged::assign`].
-    ///
-    /// ```
-    /// use lensor::Tensor;
-    /// use lensor::ragged::{Ragged, ReduceRagged};
-    /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![4]])?;
-    /// let mut sums = Tensor::full([2], 0)?;
-    /// r.sum(1).assign_to(&mut sums.as_ragged_mut())?;
-    /// assert_eq!(sums.to_vec()?, [3, 4]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
-        out.assign_expr(&self.into_ragged_expr())
     }
 }

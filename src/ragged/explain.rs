@@ -7,14 +7,14 @@ use crate::error::Result;
 use crate::expr::{Explanation, Lazy};
 use crate::kernel;
 
+/// What is said where no length is known before operands are computed.
+pub(super) const LATER: &str = "rows as long as operands that are evaluated first make them";
+
 pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
     let ahead = e.ahead();
     if ahead == Ahead::Lengths {
         let axes = in_words(&e.extents()?);
-        let lines = vec![format!(
-            "ragged {axes}: rows as long as operands that are evaluated first make them"
-        )];
-        return Ok(Explanation::new(lines, kernel::threads()));
+        return Ok(Explanation::new(vec![format!("ragged {axes}: {LATER}")], kernel::threads()));
     }
     let joint = e.outline(Stretch::Rows)?;
     let (mut words, mut number) = (Vec::new(), 0);

@@ -1,21 +1,23 @@
 //! Folds: of whole rows, of fixed axes, and of items at the same place in several rows.
 
+use super::deferred::{DeferredRagged, RaggedCompute};
 use super::eval::{first_error, joined, of_items};
-use super::expr::RaggedExpr;
+use super::explain::explain;
+use super::expr::{Ahead, RaggedExpr};
 use super::form::{Extent, Form, Joined, content_shape, placed, shape_of, unlisted, unravelled};
-use super::groups::{Behind, Merged, bounds};
+use super::groups::{Behind, Merged, RowBounds, bounds};
 use super::joint::Joint;
-use super::{Ragged, Stretch};
+use super::{Ragged, Stretch, sealed};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
+use crate::expr::{Explanation, Expr, Lazy};
 use crate::map::Select;
 use crate::memory::list;
 use crate::ops::reduce::Axes;
-use crate::ops::segments::SegmentOffsets;
 use smallvec::SmallVec;
 
-/// What makes one result of each group of elements.
-pub(super) trait GroupFold<T> {
+/// What makes one result of each group of elements. Not for use.
+#[doc(hidden)]
+pub trait GroupFold<T>: Send + Sync {
     type Out: Copy + Send + Sync;
 
     /// Whether the order of elements is of no account, or all axes are one lane.
@@ -23,6 +25,19 @@ pub(super) trait GroupFold<T> {
 
     /// Whether there is no result of a group without elements.
     fn needs_elements(&self) -> bool;
+
+    /// Refuses what makes no such results.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// What it does over axes of these numbers, and what becomes of groups if there is more to say, in words. A group has
+    /// so many elements in the mean.
+    fn words(
+        &self,
+        axes: &[usize],
+        mean: &dyn Fn() -> Result<usize>,
+    ) -> Result<(String, Option<String>)>;
 
     /// The results over some axes of the content, in row-major order of the others.
     fn fold_axes<X: Expr<Elem = T>>(
@@ -36,7 +51,7 @@ pub(super) trait GroupFold<T> {
     fn fold_rows<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
-        bounds: SegmentOffsets<'_>,
+        bounds: &RowBounds<'_>,
     ) -> Result<Vec<Self::Out>>;
 }
 
@@ -80,18 +95,44 @@ impl Plan {
     }
 }
 
-/// What is folded over which axes.
-pub(super) struct Folding<'f, E> {
-    pub(super) e: &'f E,
-    pub(super) axes: &'f Axes,
+/// A fold of groups of elements along some axes, not computed yet.
+#[derive(Debug, Clone)]
+pub struct GroupedFold<E, G> {
+    pub(super) e: E,
+    pub(super) axes: Axes,
+    pub(super) folder: G,
     pub(super) keepdims: bool,
 }
 
-impl<E: RaggedExpr> Folding<'_, E> {
-    pub(super) fn extents(&self) -> Result<Vec<Extent>> {
+impl<E: RaggedExpr, G: GroupFold<E::Elem>> DeferredRagged<GroupedFold<E, G>> {
+    /// Of all elements along these axes.
+    pub(super) fn of_groups(e: E, axes: Axes, folder: G) -> Self {
+        Self::new(GroupedFold { e, axes, folder, keepdims: false })
+    }
+
+    /// Keeps the axes that go away, with extent 1, so that the result aligns with the operand.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0, 9.0], vec![4.0]])?;
+    /// assert_eq!((&r - r.median(1).keepdims()).to_vec()?, [-1.0, 0.0, 7.0, 0.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn keepdims(self) -> Self {
+        Self::new(GroupedFold { keepdims: true, ..self.operation })
+    }
+}
+
+impl<E, G> sealed::Operation for GroupedFold<E, G> {}
+
+impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
+    type Elem = G::Out;
+
+    fn extents(&self) -> Result<Vec<Extent>> {
         let kinds = self.e.extents()?;
         let reduced = self.axes.mask(kinds.len())?;
         Plan::of(&kinds, &reduced)?;
+        self.folder.check()?;
         let kept = kinds.iter().zip(&reduced).filter_map(|(&kind, &reduced)| match reduced {
             false => Some(kind),
             true => self.keepdims.then_some(Extent::Fixed(1)),
@@ -99,27 +140,30 @@ impl<E: RaggedExpr> Folding<'_, E> {
         Ok(kept.collect())
     }
 
-    pub(super) fn form(&self, stretch: Stretch) -> Result<Form> {
+    fn knows_rows(&self) -> bool {
+        self.e.ahead() < Ahead::Lengths
+    }
+
+    fn form(&self, stretch: Stretch) -> Result<Form> {
         let extents = self.e.extents()?;
         let reduced = self.axes.mask(extents.len())?;
+        let plan = Plan::of(&extents, &reduced)?;
+        self.folder.check()?;
         let Joint { form, .. } = self.e.outline(stretch)?;
         let (mut merged, depth) = (None, form.rank() - form.trailing.len());
-        if let Plan::Merge { axis } = Plan::of(&extents, &reduced)? {
+        if let Plan::Merge { axis } = plan {
             merged = Some((axis, Merged::of(&form, axis, depth)?.axes));
         }
         Ok(self.result(&form, &reduced, merged))
     }
 
-    pub(super) fn compute<F: GroupFold<E::Elem>>(
-        &self,
-        stretch: Stretch,
-        folder: &F,
-    ) -> Result<Ragged<Vec<F::Out>>> {
+    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<G::Out>>> {
         let extents = self.e.extents()?;
         let reduced = self.axes.mask(extents.len())?;
         let plan = Plan::of(&extents, &reduced)?;
-        self.check_order(&extents, &reduced, F::COMMUTATIVE)?;
-        let joint = joined(self.e, stretch)?;
+        self.folder.check()?;
+        self.check_order(&extents, &reduced)?;
+        let joint = joined(&self.e, stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
         let depth = form.rank() - form.trailing.len();
@@ -142,8 +186,8 @@ impl<E: RaggedExpr> Folding<'_, E> {
                     },
                     error => placed(error, form, &result, behind),
                 };
-                let data = folder.fold_axes(&content, &mask);
-                let data = data.map_err(|error| first_error(self.e, &joint, error, place))?;
+                let data = self.folder.fold_axes(&content, &mask);
+                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
                 (result, data)
             }
             Plan::Rows { from, content: folds_content } => {
@@ -161,8 +205,8 @@ impl<E: RaggedExpr> Folding<'_, E> {
                     placed(error, form, &result, behind)
                 };
                 let path = |row| form.path(from, row);
-                let data = fold_rows(folder, &content, bounds.offsets(), path, from);
-                let data = data.map_err(|error| first_error(self.e, &joint, error, place))?;
+                let data = fold_rows(&self.folder, &content, &bounds, path, from);
+                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
                 (result, data)
             }
             Plan::Merge { axis } => {
@@ -170,28 +214,38 @@ impl<E: RaggedExpr> Folding<'_, E> {
                 let result = self.result(form, &reduced, Some((axis, axes)));
                 let order = list(items.iter().copied())?;
                 let content = content.select([Select::List(items)])?;
-                let bounds = SegmentOffsets::Wide(&bounds);
+                let bounds = RowBounds::Own(bounds);
                 let path = |row| result.path(axis, row);
-                let data = fold_rows(folder, &content, bounds, path, axis);
+                let data = fold_rows(&self.folder, &content, &bounds, path, axis);
                 let place = |error| placed(unlisted(error, &order), form, &result, &form.trailing);
-                let data = data.map_err(|error| first_error(self.e, &joint, error, place))?;
+                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
                 (result, data)
             }
         };
         of_items(&result, data)
     }
 
+    fn explain(&self) -> Result<Explanation> {
+        let reduced = self.axes.mask(self.e.extents()?.len())?;
+        let axes: Vec<usize> = (0..reduced.len()).filter(|&axis| reduced[axis]).collect();
+        let mean = || {
+            if !self.knows_rows() {
+                return Ok(0);
+            }
+            let all = self.e.outline(Stretch::Rows)?.form.count()?;
+            Ok(all.div_ceil(self.form(Stretch::Rows)?.count()?.max(1)))
+        };
+        let (what, each) = self.folder.words(&axes, &mean)?;
+        Ok(explain(&self.e)?.below([what]).above(each))
+    }
+}
+
+impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
     /// Refuses several axes where the result depends on the order of the elements.
-    fn check_order(&self, extents: &[Extent], reduced: &[bool], commutative: bool) -> Result<()> {
+    fn check_order(&self, extents: &[Extent], reduced: &[bool]) -> Result<()> {
         let is_long = |&axis: &usize| reduced[axis] && extents[axis] != Extent::Fixed(1);
         let axes: Vec<usize> = (0..extents.len()).filter(is_long).collect();
-        if commutative || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
-    }
-
-    /// The numbers of the axes.
-    pub(super) fn numbers(&self) -> Result<Vec<usize>> {
-        let mask = self.axes.mask(self.e.extents()?.len())?;
-        Ok((0..mask.len()).filter(|&axis| mask[axis]).collect())
+        if G::COMMUTATIVE || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
     }
 
     /// The form of the result, with the axes behind a merged one if there is one.
@@ -220,11 +274,11 @@ impl<E: RaggedExpr> Folding<'_, E> {
 fn fold_rows<T, X: Expr<Elem = T>, F: GroupFold<T>>(
     folder: &F,
     content: &Lazy<X>,
-    bounds: SegmentOffsets<'_>,
+    bounds: &RowBounds<'_>,
     path: impl Fn(usize) -> Vec<usize>,
     axis: usize,
 ) -> Result<Vec<F::Out>> {
-    match folder.needs_elements().then(|| bounds.first_empty()).flatten() {
+    match folder.needs_elements().then(|| bounds.offsets().first_empty()).flatten() {
         Some(first) => Err(Error::EmptyRow { row: path(first), axis }),
         None => folder.fold_rows(content, bounds),
     }

@@ -2,7 +2,7 @@
 
 use super::deferred::DeferredRagged;
 use super::expr::IntoRagged;
-use super::reduce::{RaggedFold, RaggedReduction};
+use super::reduce::{ByReducer, RaggedReduction};
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, IntoAxes, LogSumExp, Max, Mean, Min, Norm, PeakToPeak,
     Product, Reducer, SkipNan, StandardDeviation, Sum, Variance, named_folds,
@@ -59,9 +59,8 @@ macro_rules! of_rows {
                 axes: impl IntoAxes,
                 reducer: R,
             ) -> RaggedReduction<Self::Expr, R> {
-                let e = self.into_ragged_expr();
-                let axes = axes.into_axes();
-                DeferredRagged::new(RaggedFold { e, axes, reducer, keepdims: false })
+                let (e, axes) = (self.into_ragged_expr(), axes.into_axes());
+                DeferredRagged::of_groups(e, axes, ByReducer(reducer))
             }
 
             $(

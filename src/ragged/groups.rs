@@ -45,8 +45,10 @@ pub(super) fn bounds(
     Ok(RowBounds::Own(bounds))
 }
 
-/// Where rows begin and end.
-pub(super) enum RowBounds<'f> {
+/// Where rows begin and end. Not for use.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum RowBounds<'f> {
     Own(Vec<usize>),
     Lent(&'f [u32]),
 }

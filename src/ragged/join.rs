@@ -7,7 +7,7 @@ use super::levels::{Bounds, Level, levels_of};
 use super::offsets::Offsets;
 use super::views::Place;
 use crate::error::{Error, Result};
-use crate::memory::{push, try_reserve, try_with_capacity};
+use crate::memory::{try_reserve, try_with_capacity};
 use crate::shape::{Align, Shape};
 use crate::storage::{Concat, Reader};
 use crate::tensor::Flat;
@@ -133,39 +133,15 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         return Ok(Ragged::of(upper, crate::tensor::concat(at, contents)?));
     }
     // Items of all parts one after another, in every level and in the content.
-    let items: Vec<usize> = contents.iter().map(|content| content.shape()[0]).collect();
     let content = crate::tensor::concat(0, contents)?;
-    let own = |k: usize, part: usize| &tables[part][k];
-    let count = |k: usize, part: usize| match tables[part].get(k + 1) {
-        Some(below) => below.above,
-        None => items[part],
-    };
     let mut levels = upper;
     for k in 0..depth - number {
-        let (mut starts, mut lens, mut shift) = (Vec::new(), Vec::new(), 0);
-        for part in 0..tables.len() {
-            let bounds = &own(k, part).bounds;
-            for row in 0..bounds.rows() {
-                let run = bounds.row(row);
-                push(&mut starts, run.start + shift)?;
-                push(&mut lens, run.len)?;
-            }
-            shift += count(k, part);
-        }
-        let above = (0..tables.len()).map(|part| own(k, part).above).sum();
-        let extents = own(k, 0).extents.clone();
-        // Rows of packed parts lie one after another.
-        let mut next = 0;
-        let is_packed = starts.iter().zip(&lens).all(|(&start, len)| {
-            let fits = start == next;
-            next += len;
-            fits
-        });
-        let bounds = match is_packed {
-            true => Bounds::Offsets(Offsets::from_lengths(lens)?),
-            false => Bounds::views(starts, lens, 1),
-        };
-        levels.push(Level { above, extents, bounds });
+        let own = tables.iter().map(|levels| &levels[k]);
+        let above = own.clone().map(|level| level.above).sum();
+        let lens =
+            own.flat_map(|Level { bounds, .. }| (0..bounds.rows()).map(|row| bounds.row(row).len));
+        let bounds = Bounds::Offsets(Offsets::from_lengths(lens)?);
+        levels.push(Level { above, extents: tables[0][k].extents.clone(), bounds });
     }
     // What is shown of the first of these levels.
     let rows_of: Vec<usize> = tables.iter().map(|levels| levels[0].bounds.rows()).collect();

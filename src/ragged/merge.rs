@@ -12,9 +12,10 @@ impl<S> Ragged<S> {
         let place = self.place(axis)?;
         let Some(front) = axis.checked_sub(1) else { return Err(Error::FirstAxis { axis }) };
         match (self.place(front)?, place) {
-            (Place::Fixed(number, position), Place::Fixed(..)) => {
-                self.change(number, &mut |map| map.merge_axes(position + 1..position + 3))
-            }
+            (Place::Fixed(number, position), Place::Fixed(..)) => self
+                .change(number, &mut |map, first| {
+                    map.merge_axes(position + first..position + first + 2)
+                }),
             (Place::Fixed(..), Place::Var(number)) => self.rows_merged(number, front == 0),
             (Place::Var(number), Place::Var(_)) => self.levels_merged(number),
             (Place::Var(number), Place::Fixed(..)) => self.items_merged(number),
@@ -79,7 +80,7 @@ impl<S> Ragged<S> {
 
     /// The rows of a level merged with the fixed axis behind it.
     pub(super) fn items_merged(self, number: usize) -> Result<Self> {
-        let mut shown = self;
+        let mut shown = self.trimmed(number)?;
         if shown.levels[number].bounds.step() != 1 {
             shown = shown.settled(number)?;
             let rows = Offsets::from_lengths(shown.runs(number).map(|run| run.len))?;

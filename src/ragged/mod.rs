@@ -51,6 +51,7 @@ mod pad;
 mod picks;
 mod places;
 mod reduce;
+mod results;
 mod rows;
 mod select;
 mod table;
@@ -90,11 +91,14 @@ use std::sync::{Arc, OnceLock};
 /// What types of ragged expressions are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::cores::{HeldExprs, HeldOperand, HeldRows, Places};
+    pub use super::cores::{HeldExprs, HeldOperand, HeldRows, Places, RowOperand};
     pub use super::deferred::Kept;
     pub use super::expr::Ahead;
+    pub use super::folding::{GroupFold, GroupedFold};
+    pub use super::groups::RowBounds;
     pub use super::joint::Joint;
     pub use super::lanes::{RowResults, Runs};
+    pub use super::reduce::ByReducer;
     pub use super::rows::Rows;
 }
 

@@ -1,6 +1,6 @@
 //! Where the rows of an axis begin and end.
 
-use super::table::{Exact, Numbers, Owner, Table, with_slice};
+use super::table::{Exact, Numbers, Table, Unsigned, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
 use crate::map::IntoNumbers;
@@ -48,19 +48,19 @@ macro_rules! integers {
 integers!(u32 u64 usize i32 i64);
 
 macro_rules! shared {
-    ($($type:ty: $Width:ident;)*) => { $(
+    ($($type:ty: $owner:ident => $Width:ident($lent:expr);)*) => { $(
         impl SharedInteger for $type {
-            fn table<O: AsRef<[Self]> + Send + Sync + 'static>(owner: O) -> SharedTable {
-                SharedTable(Table::$Width(Numbers::Lent(Arc::new(Owner::<$type, O>::new(owner)))))
+            fn table<O: AsRef<[Self]> + Send + Sync + 'static>($owner: O) -> SharedTable {
+                SharedTable(Table::$Width(Numbers::Lent(Arc::new($lent))))
             }
         }
     )* };
 }
 shared! {
-    u32: U32;
-    i32: U32;
-    u64: U64;
-    i64: U64;
+    u32: owner => U32(owner);
+    i32: owner => U32(Unsigned(owner));
+    u64: owner => U64(owner);
+    i64: owner => U64(Unsigned(owner));
 }
 
 /// Where rows begin: `n + 1` numbers that do not fall, row `r` from number `r` to number `r + 1`.

@@ -31,9 +31,9 @@ impl<S> Ragged<S> {
         let number = match self.place(axis)? {
             Place::Fixed(number, position) => {
                 let named = |error| renamed(error, named);
-                return self.change(number, &mut |map| {
+                return self.change(number, &mut |map, first| {
                     let mut all: SmallVec<[Select; 4]> =
-                        SmallVec::from_elem(Select::All, position + 1);
+                        SmallVec::from_elem(Select::All, position + first);
                     all.push(selector.clone());
                     map.select(&all[..]).map_err(named)
                 });

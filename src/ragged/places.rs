@@ -23,59 +23,10 @@ impl Places {
             Self::List(places) => places[item],
         }
     }
-
-    /// Along an axis of `extent` items, where the operand has `own`, or none of that axis.
-    pub(super) fn fixed(self, items: usize, extent: usize, own: Option<usize>) -> Result<Self> {
-        let count = total(items, extent)?;
-        Ok(match (self, own) {
-            (Self::First, None | Some(1)) => Self::First,
-            (Self::Same, Some(own)) if own == extent => Self::Same,
-            // An item that is left may be another than the first.
-            (places, Some(own)) if own == extent && items == 1 && places.at(0) == 0 => Self::Same,
-            (Self::Same, _) if extent == 1 => Self::Same,
-            (places, own) => {
-                let mut all = try_with_capacity(count)?;
-                for item in 0..items {
-                    let place = places.at(item);
-                    match own {
-                        Some(own) if own == extent => all.extend(place * own..(place + 1) * own),
-                        _ => all.extend(std::iter::repeat_n(place, extent)),
-                    }
-                }
-                Self::List(all)
-            }
-        })
-    }
-
-    /// Along rows, of which `own` has others or none.
-    pub(super) fn rows(self, rows: &Lengths, own: Option<&Offsets>) -> Result<Self> {
-        let same = |own: &Offsets| match rows {
-            Lengths::Var(rows) => rows.has_lengths_of(own),
-            Lengths::Fixed(..) => false,
-        };
-        match (&self, own) {
-            (Self::First, None) => return Ok(Self::First),
-            (Self::Same, Some(own)) if same(own) => return Ok(Self::Same),
-            _ => {}
-        }
-        let mut all = try_with_capacity(rows.total()?)?;
-        rows.for_each(|row, length| {
-            let place = self.at(row);
-            match own {
-                None => all.extend(std::iter::repeat_n(place, length)),
-                Some(own) if own.length(place) == length => {
-                    let start = own.number(place);
-                    all.extend(start..start + length);
-                }
-                Some(own) => all.extend(std::iter::repeat_n(own.number(place), length)),
-            }
-        });
-        Ok(Self::List(all))
-    }
 }
 
 /// Lengths of rows of a result.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(super) enum Lengths {
     Var(Offsets),
     /// So many rows of so many items.
@@ -128,6 +79,22 @@ impl Lengths {
         }
     }
 
+    /// Items of a row in the mean, rounded up.
+    pub(super) fn mean(&self) -> usize {
+        self.len().div_ceil(self.rows().max(1))
+    }
+
+    /// Items in front of a row, where all rows are repeated.
+    pub(super) fn before(&self, row: usize) -> usize {
+        match self {
+            Self::Var(offsets) => {
+                let rows = offsets.rows().max(1);
+                row / rows * offsets.last() + offsets.number(row % rows)
+            }
+            Self::Fixed(_, length) => row.saturating_mul(*length),
+        }
+    }
+
     pub(super) fn for_each(&self, mut visit: impl FnMut(usize, usize)) {
         match self {
             Self::Var(offsets) => offsets.for_each(0..offsets.rows(), visit),
@@ -160,21 +127,35 @@ pub(super) fn places_at(own: &Form, to: &Form, axes: usize) -> Result<(Places, u
 
 /// The places of an operand one axis further.
 pub(super) fn follow(places: Places, own: Option<Axis<'_>>, to: &Lengths) -> Result<Places> {
-    match (own, to) {
-        (Some(Axis::Var(own)), _) => places.rows(to, Some(own)),
-        // Items of rows that were held against the extent.
-        (Some(Axis::Fixed(own)), Lengths::Var(_)) if own != 1 => {
-            let mut all = try_with_capacity(to.total()?)?;
-            to.for_each(|row, length| {
-                let first = places.at(row) * own;
-                all.extend(first..first + length);
-            });
-            Ok(Places::List(all))
+    let count = to.total()?;
+    match (own, to, &places) {
+        (None | Some(Axis::Fixed(1)), _, Places::First) => return Ok(places),
+        (Some(Axis::Var(own)), Lengths::Var(rows), Places::Same) if rows.has_lengths_of(own) => {
+            return Ok(places);
         }
-        (_, Lengths::Var(_)) => places.rows(to, None),
-        (Some(Axis::Fixed(own)), Lengths::Fixed(items, extent)) => {
-            places.fixed(*items, *extent, Some(own))
+        (None | Some(Axis::Fixed(_)), Lengths::Fixed(_, 1), Places::Same) => return Ok(places),
+        // An item that is left may be another than the first.
+        (Some(Axis::Fixed(own)), Lengths::Fixed(items, extent), _)
+            if own == *extent
+                && (matches!(places, Places::Same) || *items == 1 && places.at(0) == 0) =>
+        {
+            return Ok(Places::Same);
         }
-        (None, Lengths::Fixed(items, extent)) => places.fixed(*items, *extent, None),
+        _ => {}
     }
+    let mut all = try_with_capacity(count)?;
+    to.for_each(|row, length| {
+        let place = places.at(row);
+        let (start, runs) = match own {
+            Some(Axis::Var(own)) => (own.number(place), own.length(place) == length),
+            // Items of rows that were held against the extent.
+            Some(Axis::Fixed(own)) if own != 1 => (place * own, true),
+            _ => (place, false),
+        };
+        match runs {
+            true => all.extend(start..start + length),
+            false => all.extend(std::iter::repeat_n(start, length)),
+        }
+    });
+    Ok(Places::List(all))
 }

@@ -1,26 +1,20 @@
 //! Folds by reducers.
 
 use super::apply::ApplyRagged;
-use super::deferred::{DeferredRagged, RaggedCompute};
-use super::expr::{Ahead, IntoRagged, RaggedExpr};
-use super::folding::{Folding, GroupFold};
-use super::form::{Extent, Form, check_mask};
-use super::{Ragged, Stretch, sealed};
+use super::deferred::DeferredRagged;
+use super::expr::{IntoRagged, RaggedExpr};
+use super::folding::{GroupFold, GroupedFold};
+use super::form::check_mask;
+use super::groups::RowBounds;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Explanation, Expr, Lazy};
-use crate::ops::reduce::{Axes, Filtered, Freedom, Or, Pair, Reducer, fold_dense};
-use crate::ops::segments::{SegmentOffsets, fold_cuts};
+use crate::expr::{Expr, Lazy};
+use crate::ops::reduce::{Filtered, Freedom, Or, Pair, Reducer, fold_dense};
+use crate::ops::segments::fold_cuts;
 
-/// A fold that is not computed yet.
-#[derive(Debug, Clone)]
-pub struct RaggedFold<E, R> {
-    pub(super) e: E,
-    pub(super) axes: Axes,
-    pub(super) reducer: R,
-    pub(super) keepdims: bool,
-}
+/// A fold by a reducer.
+pub type RaggedFold<E, R> = GroupedFold<E, ByReducer<R>>;
 
 /// A [`RaggedFold`] by a reducer, not yet computed.
 pub type RaggedReduction<E, R> = DeferredRagged<RaggedFold<E, R>>;
@@ -32,11 +26,6 @@ pub type FilteredRagged<E, M, R> = RaggedReduction<PairedRagged<E, M>, Filtered<
 pub type PairedRagged<E, M> = ApplyRagged<Pair, (E, <M as IntoRagged>::Expr)>;
 
 impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
-    /// Keeps reduced axes, with extent 1.
-    pub fn keepdims(self) -> Self {
-        DeferredRagged::new(RaggedFold { keepdims: true, ..self.operation })
-    }
-
     /// Gives `value` for rows without items, and for those of which none is left, as all were filtered or skipped.
     ///
     /// ```
@@ -46,8 +35,9 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn or(self, value: R::Out) -> RaggedReduction<E, Or<R, R::Out>> {
-        let RaggedFold { e, axes, reducer, keepdims } = self.operation;
-        DeferredRagged::new(RaggedFold { e, axes, reducer: Or::new(reducer, value), keepdims })
+        let GroupedFold { e, axes, folder, keepdims } = self.operation;
+        let folder = ByReducer(Or::new(folder.0, value));
+        DeferredRagged::new(GroupedFold { e, axes, folder, keepdims })
     }
 
     /// Folds only elements where a mask is true; it stretches as an operand does. Fixed axes of the operand do not stretch to
@@ -60,14 +50,15 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn filter<M: IntoRagged<Elem = bool>>(self, mask: M) -> FilteredRagged<E, M, R> {
-        let RaggedFold { e, axes, reducer, keepdims } = self.operation;
+        let GroupedFold { e, axes, folder, keepdims } = self.operation;
         let mask = mask.into_ragged_expr();
         let fits = e.extents().and_then(|own| check_mask(&own, &mask.extents()?, 2, true));
         let mut e = ApplyRagged::new(Pair, (e, mask));
         if let Err(error) = fits {
             e.extents = Err(error);
         }
-        DeferredRagged::new(RaggedFold { e, axes, reducer: Filtered(reducer), keepdims })
+        let folder = ByReducer(Filtered(folder.0));
+        DeferredRagged::new(GroupedFold { e, axes, folder, keepdims })
     }
 
     /// Divides by the number of elements less `ddof`.
@@ -76,52 +67,16 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
         R: Freedom,
     {
         let operation = self.operation;
-        let reducer = operation.reducer.with_ddof(ddof);
-        DeferredRagged::new(RaggedFold { reducer, ..operation })
+        let folder = ByReducer(operation.folder.0.with_ddof(ddof));
+        DeferredRagged::new(GroupedFold { folder, ..operation })
     }
 }
 
-impl<E, R> sealed::Operation for RaggedFold<E, R> {}
+/// Folds by a reducer.
+#[derive(Debug, Clone, Copy)]
+pub struct ByReducer<R>(pub(super) R);
 
-impl<E, R> RaggedCompute for RaggedFold<E, R>
-where
-    E: RaggedExpr,
-    R: Reducer<E::Elem>,
-{
-    type Elem = R::Out;
-
-    fn extents(&self) -> Result<Vec<Extent>> {
-        self.folding().extents()
-    }
-
-    fn knows_rows(&self) -> bool {
-        self.e.ahead() < Ahead::Lengths
-    }
-
-    fn form(&self, stretch: Stretch) -> Result<Form> {
-        self.folding().form(stretch)
-    }
-
-    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<R::Out>>> {
-        self.folding().compute(stretch, &ByReducer(&self.reducer))
-    }
-
-    fn explain(&self) -> Result<Explanation> {
-        let out = std::any::type_name::<R::Out>();
-        let what = format!("fold over axes {:?} to {out}, of:", self.folding().numbers()?);
-        Ok(super::explain::explain(&self.e)?.below([what]))
-    }
-}
-
-impl<E, R> RaggedFold<E, R> {
-    fn folding(&self) -> Folding<'_, E> {
-        Folding { e: &self.e, axes: &self.axes, keepdims: self.keepdims }
-    }
-}
-
-struct ByReducer<'r, R>(&'r R);
-
-impl<T: Copy + Send + Sync, R: Reducer<T>> GroupFold<T> for ByReducer<'_, R> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> GroupFold<T> for ByReducer<R> {
     type Out = R::Out;
 
     const COMMUTATIVE: bool = R::COMMUTATIVE;
@@ -130,19 +85,28 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> GroupFold<T> for ByReducer<'_, R> {
         self.0.empty().is_none()
     }
 
+    fn words(
+        &self,
+        axes: &[usize],
+        _mean: &dyn Fn() -> Result<usize>,
+    ) -> Result<(String, Option<String>)> {
+        let out = std::any::type_name::<R::Out>();
+        Ok((format!("fold over axes {axes:?} to {out}, of:"), None))
+    }
+
     fn fold_axes<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
         reduced: &[bool],
     ) -> Result<Vec<R::Out>> {
-        fold_dense(&content.0, reduced, self.0)
+        fold_dense(&content.0, reduced, &self.0)
     }
 
     fn fold_rows<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
-        bounds: SegmentOffsets<'_>,
+        bounds: &RowBounds<'_>,
     ) -> Result<Vec<R::Out>> {
-        fold_cuts(content, 0, bounds, self.0)
+        fold_cuts(content, 0, bounds.offsets(), &self.0)
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::kernel::spans::Number;
 use std::fmt::{self, Debug, Formatter};
-use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -14,41 +13,26 @@ pub(super) enum Table {
     Negative(Numbers<i64>),
 }
 
-/// Numbers of our own, or of an owner besides.
+/// Numbers of our own, or of an owner besides, who lends the same numbers whenever it is asked.
 #[derive(Clone)]
 pub(super) enum Numbers<T> {
     Own(Arc<Vec<T>>),
-    Lent(Arc<dyn Lends<T>>),
+    Lent(Arc<dyn AsRef<[T]> + Send + Sync>),
 }
 
-/// An owner that lends the same numbers whenever it is asked.
-pub(super) trait Lends<T>: Send + Sync {
-    fn numbers(&self) -> &[T];
-}
+/// An owner of signed integers, none of which is negative.
+pub(super) struct Unsigned<O>(pub(super) O);
 
-/// An owner of integers `T`, none of which is negative.
-pub(super) struct Owner<T, O>(O, PhantomData<fn() -> T>);
-
-impl<T, O> Owner<T, O> {
-    pub(super) fn new(owner: O) -> Self {
-        Self(owner, PhantomData)
+impl<O: AsRef<[i32]>> AsRef<[u32]> for Unsigned<O> {
+    fn as_ref(&self) -> &[u32] {
+        bytemuck::cast_slice(self.0.as_ref())
     }
 }
 
-macro_rules! lends {
-    ($($type:ty: $word:ty;)*) => { $(
-        impl<O: AsRef<[$type]> + Send + Sync> Lends<$word> for Owner<$type, O> {
-            fn numbers(&self) -> &[$word] {
-                bytemuck::cast_slice(self.0.as_ref())
-            }
-        }
-    )* };
-}
-lends! {
-    u32: u32;
-    i32: u32;
-    u64: u64;
-    i64: u64;
+impl<O: AsRef<[i64]>> AsRef<[u64]> for Unsigned<O> {
+    fn as_ref(&self) -> &[u64] {
+        bytemuck::cast_slice(self.0.as_ref())
+    }
 }
 
 impl<T> Deref for Numbers<T> {
@@ -57,7 +41,7 @@ impl<T> Deref for Numbers<T> {
     fn deref(&self) -> &[T] {
         match self {
             Self::Own(numbers) => numbers,
-            Self::Lent(owner) => owner.numbers(),
+            Self::Lent(owner) => (**owner).as_ref(),
         }
     }
 }

@@ -56,7 +56,10 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
         Ok(Joint { kept, ..Joint::of(self.view.form()?) })
     }
 
-    fn outline(&self, _stretch: Stretch) -> Result<Joint<'static>> {
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        if stretch == Stretch::Strict {
+            self.inner.outline(stretch)?;
+        }
         Ok(Joint::of(self.view.form()?))
     }
 

@@ -54,22 +54,27 @@ impl<S> Ragged<S> {
         Err(Error::Axis { axis, rank: self.rank() })
     }
 
-    /// Changes the fixed axes in front of a level, or behind the last. The map has one axis more, the first.
+    /// An inner level settled, as upper ones may show a small part of it.
+    pub(super) fn trimmed(self, number: usize) -> Result<Self> {
+        if (1..self.levels.len()).contains(&number) { self.settled(number) } else { Ok(self) }
+    }
+
+    /// Changes the fixed axes in front of a level, or behind the last. The map has so many axes more, the first: one, or
+    /// none where there is no level.
     pub(super) fn change(
-        mut self,
+        self,
         number: usize,
-        change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>,
+        change: &mut dyn FnMut(AddressMap, usize) -> Result<AddressMap>,
     ) -> Result<Self> {
-        let Some(level) = self.levels.get(number) else {
-            if !self.levels.is_empty() {
-                return Ok(Self::of(self.levels, self.content.rewrite(change)?));
-            }
-            let mut inside = |map: AddressMap| change(map.insert_axis(0)?)?.remove_axis(0);
-            return Ok(Self::of(self.levels, self.content.rewrite(&mut inside)?));
+        let mut shown = self.trimmed(number)?;
+        let Some(level) = shown.levels.get(number) else {
+            let first = usize::from(!shown.levels.is_empty());
+            let content = shown.content.rewrite(&mut |map| change(map, first))?;
+            return Ok(Self::of(shown.levels, content));
         };
         let shape: Shape =
             std::iter::once(level.above).chain(level.extents.iter().copied()).collect();
-        let map = change(AddressMap::row_major(&shape)?)?;
+        let map = change(AddressMap::row_major(&shape)?, 1)?;
         let bounds = match &level.bounds {
             Bounds::Offsets(offsets) if map.is_contiguous() => {
                 let first = map.span().start;
@@ -78,8 +83,8 @@ impl<S> Ragged<S> {
             bounds => bounds.picked((0..map.count()).map(|position| map.address_at(position)))?,
         };
         let extents = map.shape().iter().skip(1).copied().collect();
-        self.levels[number] = Level { above: level.above, extents, bounds };
-        Ok(Self::of(self.levels, self.content))
+        shown.levels[number] = Level { above: level.above, extents, bounds };
+        Ok(Self::of(shown.levels, shown.content))
     }
 
     /// With the rows of a level in row-major order of all axes in front, without gaps.
@@ -219,9 +224,9 @@ impl<S> Ragged<S> {
         let mut shown = self;
         for (axis, &shift) in shifts.iter().enumerate().filter(|(_, shift)| **shift != 0) {
             shown = match shown.place(axis)? {
-                Place::Fixed(number, position) => shown.change(number, &mut |map| {
+                Place::Fixed(number, position) => shown.change(number, &mut |map, first| {
                     let mut all: SmallVec<[isize; 4]> = SmallVec::from_elem(0, map.rank());
-                    all[position + 1] = shift;
+                    all[position + first] = shift;
                     map.rotate(&all)
                 })?,
                 Place::Var(number) => {
@@ -257,9 +262,10 @@ impl<S> Ragged<S> {
             };
             let own = &order[first..first + count];
             if own.iter().enumerate().any(|(k, &axis)| axis != first + k) {
-                let all: SmallVec<[usize; 8]> =
-                    std::iter::once(0).chain(own.iter().map(|&axis| axis - first + 1)).collect();
-                shown = shown.change(number, &mut |map| map.transpose(&all))?;
+                shown = shown.change(number, &mut |map, before| {
+                    let own = own.iter().map(|&axis| axis - first + before);
+                    map.transpose((0..before).chain(own).collect::<SmallVec<[usize; 8]>>())
+                })?;
             }
             first += count + 1;
         }

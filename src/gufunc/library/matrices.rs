@@ -83,6 +83,7 @@ impl<T: Real + Default + 'static> Kernel for Determinants<'_, '_, T> {
     #[inline(always)]
     fn run(self) -> Self::Out {
         let args = self.0;
+        args.check().map_err(|error| (0, error.into()))?;
         let (count, n, [a]) = (args.len(), args.dimensions[1], args.inputs);
         let mut scratch = scratch(n).map_err(|error| (0, error))?;
         let (start, step) = (args.offset(0), args.steps[0]);

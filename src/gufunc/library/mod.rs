@@ -85,5 +85,5 @@ fn signature(name: &str) -> crate::error::Result<Signature> {
 
 /// The gufunc of a name.
 fn named<I: Inputs, O: Outputs, F: Elementary<I, O>>(name: &str, function: F) -> Gufunc<I, O, F> {
-    Gufunc::of_signature(signature(name), function)
+    Gufunc::of_signature(signature(name), function, false)
 }

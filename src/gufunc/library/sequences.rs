@@ -3,6 +3,7 @@
 use super::{Called, named, signature};
 use crate::dtype::{Arithmetic, Real, Sortable};
 use crate::error::ElementaryError;
+use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
 use crate::kernel::{Kernel, dispatch};
 
@@ -23,7 +24,7 @@ pub fn convolve_full<T>() -> Gufunc<[T; 2], [T; 1], Convolve>
 where
     T: Arithmetic + Default + 'static,
 {
-    Gufunc::empty_of_empty(signature("convolve_full"), Convolve { valid: false })
+    Gufunc::of_signature(signature("convolve_full"), Convolve { valid: false }, true)
 }
 
 /// The convolution of two sequences where the second lies inside the first, `(m),(n)->(m-n+1)`. Integers wrap. Empty
@@ -40,7 +41,7 @@ pub fn convolve_valid<T>() -> Gufunc<[T; 2], [T; 1], Convolve>
 where
     T: Arithmetic + Default + 'static,
 {
-    Gufunc::empty_of_empty(signature("convolve_valid"), Convolve { valid: true })
+    Gufunc::of_signature(signature("convolve_valid"), Convolve { valid: true }, true)
 }
 
 /// See [`convolve_full`] and [`convolve_valid`].
@@ -170,12 +171,7 @@ impl<T: Arithmetic + Default + 'static> Kernel for Values<'_, '_, T> {
             end.iter_mut().zip(tail).for_each(|(slot, x)| *slot = horner(coefficients, *x));
             return Ok(());
         }
-        for k in 0..count {
-            if let Some(([coefficients, x], [mut out])) = args.cores(k) {
-                out[0] = horner(&coefficients, x[0]);
-            }
-        }
-        Ok(())
+        one_by_one(&PolyVal, args)
     }
 }
 

@@ -186,7 +186,7 @@ where
     T: Copy + Send + Sync,
     R: Reducer<T, Out: Default + 'static>,
 {
-    Gufunc::of_signature(Signature::parse("(n)->(n)"), Cumulative(reducer))
+    Gufunc::of_signature(Signature::parse("(n)->(n)"), Cumulative(reducer), false)
 }
 
 /// See [`cumulative`].

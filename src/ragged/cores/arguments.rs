@@ -1,17 +1,14 @@
 //! Operands and results of gufuncs.
 
-use super::Kinds;
-use super::plan::Plan;
 use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
 use crate::memory::{list, push};
-use crate::ragged::Ragged;
 use crate::ragged::Stretch;
 use crate::ragged::eval::{evaluate_at, joined, of_items};
-use crate::ragged::expr::{IntoRagged, RaggedExpr};
+use crate::ragged::expr::{Ahead, IntoRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::joint::Joint;
-use crate::tensor::{Tensor, inverse};
+use crate::ragged::views::numbered;
 use smallvec::SmallVec;
 
 /// Operands of a gufunc, some of them ragged: a tuple, or an array if they are of one type.
@@ -25,7 +22,7 @@ pub trait RaggedArguments<I: Inputs>: Send + Sync {
     type Held: HeldRows<I>;
 
     #[doc(hidden)]
-    fn extents(&self) -> Result<Vec<Vec<Extent>>>;
+    fn operands(&self) -> Vec<&dyn RowOperand>;
 
     #[doc(hidden)]
     fn held<'k>(
@@ -36,6 +33,36 @@ pub trait RaggedArguments<I: Inputs>: Send + Sync {
     ) -> Result<Self::Held>;
 }
 
+/// What is known of an operand before it is computed. Not for use.
+#[doc(hidden)]
+pub trait RowOperand {
+    fn extents(&self) -> Result<Vec<Extent>>;
+    fn ahead(&self) -> Ahead;
+    /// Its form with the axes in an order, without computing elements that no length depends on.
+    fn form(&self, order: &[usize], stretch: Stretch) -> Result<Form>;
+    /// Bytes of an element.
+    fn size(&self) -> usize;
+}
+
+impl<E: RaggedExpr> RowOperand for E {
+    fn extents(&self) -> Result<Vec<Extent>> {
+        RaggedExpr::extents(self)
+    }
+
+    fn ahead(&self) -> Ahead {
+        RaggedExpr::ahead(self)
+    }
+
+    fn form(&self, order: &[usize], stretch: Stretch) -> Result<Form> {
+        let Joint { form, .. } = self.outline(stretch)?;
+        if order.is_sorted() { Ok(form) } else { numbered(&form)?.transposed(order)?.form() }
+    }
+
+    fn size(&self) -> usize {
+        size_of::<E::Elem>()
+    }
+}
+
 /// The axes of an operand, in an order.
 type Order = SmallVec<[usize; 4]>;
 
@@ -44,7 +71,6 @@ type Order = SmallVec<[usize; 4]>;
 pub trait HeldRows<I: Inputs>: Sync {
     fn forms(&self) -> Result<Vec<Form>>;
     fn slices(&self) -> I::Slices<'_>;
-    fn bytes(&self) -> usize;
     /// Replaces the elements of an operand by these of it.
     fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()>;
 }
@@ -74,10 +100,6 @@ impl<T: Copy + Send + Sync> HeldOperand<T> {
         Ok(Self { form: result.form()?, elements: result.to_vec()? })
     }
 
-    fn bytes(&self) -> usize {
-        size_of_val(&self.elements[..])
-    }
-
     fn gather(&mut self, elements: &[usize]) -> Result<()> {
         self.elements = list(elements.iter().map(|&k| self.elements[k]))?;
         Ok(())
@@ -87,8 +109,8 @@ impl<T: Copy + Send + Sync> HeldOperand<T> {
 impl<E: RaggedExpr, const N: usize> RaggedArguments<[E::Elem; N]> for HeldExprs<[E; N]> {
     type Held = [HeldOperand<E::Elem>; N];
 
-    fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-        self.0.iter().map(RaggedExpr::extents).collect()
+    fn operands(&self) -> Vec<&dyn RowOperand> {
+        self.0.iter().map(|e| e as &dyn RowOperand).collect()
     }
 
     fn held<'k>(
@@ -112,10 +134,6 @@ impl<T: Copy + Send + Sync, const N: usize> HeldRows<[T; N]> for [HeldOperand<T>
 
     fn slices(&self) -> [&[T]; N] {
         self.each_ref().map(|operand| &operand.elements[..])
-    }
-
-    fn bytes(&self) -> usize {
-        self.iter().map(HeldOperand::bytes).sum()
     }
 
     fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()> {
@@ -165,8 +183,8 @@ macro_rules! tuples {
         impl<$($X: RaggedExpr),*> RaggedArguments<($($X::Elem,)*)> for HeldExprs<($($X,)*)> {
             type Held = ($(HeldOperand<$X::Elem>,)*);
 
-            fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-                Ok(vec![$(self.0.$k.extents()?),*])
+            fn operands(&self) -> Vec<&dyn RowOperand> {
+                vec![$(&self.0.$k),*]
             }
 
             fn held<'k>(&'k self, orders: &[Order], stretch: Stretch, kept: &mut Vec<Joint<'k>>) -> Result<Self::Held> {
@@ -177,8 +195,8 @@ macro_rules! tuples {
         impl<T: Copy + Send + Sync, $($X: RaggedExpr<Elem = T>),*> RaggedArguments<[T; $count]> for HeldExprs<($($X,)*)> {
             type Held = [HeldOperand<T>; $count];
 
-            fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-                Ok(vec![$(self.0.$k.extents()?),*])
+            fn operands(&self) -> Vec<&dyn RowOperand> {
+                vec![$(&self.0.$k),*]
             }
 
             fn held<'k>(&'k self, orders: &[Order], stretch: Stretch, kept: &mut Vec<Joint<'k>>) -> Result<Self::Held> {
@@ -193,10 +211,6 @@ macro_rules! tuples {
 
             fn slices(&self) -> ($(&[$T],)*) {
                 ($(&self.$k.elements[..],)*)
-            }
-
-            fn bytes(&self) -> usize {
-                0 $(+ self.$k.bytes())*
             }
 
             fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()> {
@@ -253,80 +267,3 @@ impl<E: RaggedExpr<Elem = bool>> RaggedMask for Filter<E> {
         Ok(Some(made.content.into_storage()))
     }
 }
-
-/// Where the axes of results go.
-#[derive(Debug)]
-pub struct Places {
-    /// With the axes of the loop first.
-    forms: Vec<Form>,
-    /// What the axes of each result are among those of its form, and of those that are kept behind.
-    orders: Vec<Order>,
-}
-
-impl Places {
-    pub(super) fn new(kinds: &Kinds, plan: &Plan) -> Result<Self> {
-        let orders = kinds.ranks.outputs.iter().map(|order| inverse(order)).collect();
-        Ok(Self { forms: plan.forms(kinds)?, orders })
-    }
-
-    /// Elements of a result.
-    pub(super) fn count(&self, output: usize) -> Result<usize> {
-        self.forms[output].count()
-    }
-
-    /// The rows of a result, without elements.
-    pub(super) fn blank(&self, output: usize) -> Result<Ragged<Vec<()>>> {
-        self.place(output, vec![(); self.count(output)?])
-    }
-
-    /// A result of these elements.
-    pub(super) fn place<T: Copy + Send + Sync>(
-        &self,
-        output: usize,
-        elements: Vec<T>,
-    ) -> Result<Ragged<Vec<T>>> {
-        let (form, order) = (&self.forms[output], &self.orders[output]);
-        of_items(form, elements)?.widened_by(order.len() - form.rank())?.transpose(order)
-    }
-}
-
-/// Results of a call, one for each output.
-pub trait RaggedResults {
-    /// An array or a tuple of ragged tensors.
-    type Ragged;
-
-    #[doc(hidden)]
-    fn placed(self, places: &Places) -> Result<Self::Ragged>;
-}
-
-impl<T: Copy + Send + Sync, const N: usize> RaggedResults for [Tensor<Vec<T>>; N] {
-    type Ragged = [Ragged<Vec<T>>; N];
-
-    fn placed(self, places: &Places) -> Result<Self::Ragged> {
-        let each = self.into_iter().enumerate();
-        let all = each.map(|(k, data)| places.place(k, data.into_storage()));
-        let all = all.collect::<Result<SmallVec<[_; N]>>>()?;
-        let found = all.len();
-        all.into_inner().map_err(|_| Error::Rank { what: "outputs", expected: N, found })
-    }
-}
-
-macro_rules! results {
-    ($($T:ident $k:tt),*) => {
-        impl<$($T: Copy + Send + Sync),*> RaggedResults for ($(Tensor<Vec<$T>>,)*) {
-            type Ragged = ($(Ragged<Vec<$T>>,)*);
-
-            fn placed(self, places: &Places) -> Result<Self::Ragged> {
-                Ok(($(places.place($k, self.$k.into_storage())?,)*))
-            }
-        }
-    };
-}
-
-results!(A 0);
-
-results!(A 0, B 1);
-
-results!(A 0, B 1, C 2);
-
-results!(A 0, B 1, C 2, D 3);

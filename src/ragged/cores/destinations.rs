@@ -1,6 +1,6 @@
 //! Destinations of calls: ragged tensors, or dense ones without var axes.
 
-use super::arguments::{Places, RaggedResults};
+use super::places::{Places, RaggedResults};
 use crate::error::Result;
 use crate::gufunc::Outputs;
 use crate::ragged::apply::zip_ragged;

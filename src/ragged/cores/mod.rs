@@ -2,34 +2,33 @@
 
 mod arguments;
 mod destinations;
+mod kinds;
 mod operand;
 mod outputs;
+mod places;
 mod plan;
 mod work;
 
 pub use arguments::{
-    HeldExprs, HeldOperand, HeldRows, IntoRaggedArguments, Places, RaggedArguments, RaggedMask,
-    RaggedResults,
+    HeldExprs, HeldOperand, HeldRows, IntoRaggedArguments, RaggedArguments, RaggedMask, RowOperand,
 };
 pub use destinations::{RaggedDestination, RaggedDestinations};
 pub use outputs::{OutputRows, SharedRagged, WholeRagged};
+pub use places::{Places, RaggedResults};
 
 use super::Stretch;
-use super::expr::IntoRagged;
-use super::form::{Extent, Extents, check_mask, join_kinds, shape_of};
-use super::views::nothing_crosses;
+use super::explain::LATER;
+use super::expr::{Ahead, IntoRagged};
+use super::form::{Extent, Form};
 use crate::error::{Error, Result};
 use crate::expr::Explanation;
-use crate::gufunc::{
-    Call, CoreExtents, CoreRanks, Elementary, Filter, Given, Gufunc, Inputs, Outputs, Unmasked,
-};
+use crate::gufunc::{Call, Elementary, Filter, Gufunc, Inputs, Outputs, Unmasked};
 use crate::kernel::{self, GRAIN, PARALLEL};
 use crate::map::AddressMap;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::cores;
-use crate::shape::Shape;
-use crate::tensor::inverse;
-use plan::{Plan, core_of};
+use kinds::Kinds;
+use plan::Plan;
 use std::fmt;
 use std::iter::repeat_n;
 use work::Work;
@@ -144,9 +143,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// not the first core axis, or that others cross, [`Error::CoreExtent`], [`Error::Operands`],
     /// [`Error::CoreUnknown`] or [`Error::CoreComputed`].
     pub fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-        let kinds = self.kinds(&[])?;
-        self.check_mask(&kinds)?;
-        Ok(kinds.results)
+        Ok(self.own_kinds()?.results)
     }
 
     /// Computes all results: a ragged tensor for each output, in a tuple or an array.
@@ -250,17 +247,21 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     ///
     /// # Errors
     ///
-    /// As [`Self::eval`]; operands are computed.
+    /// What [`Self::extents`] reports, and what joining lengths does.
     pub fn explain(&self) -> Result<Explanation> {
-        let kinds = self.kinds(&[])?;
-        self.check_mask(&kinds)?;
-        let (held, plan, _) = self.planned(&kinds, Stretch::Rows, |_| Ok(()))?;
-        let mut lines = vec![plan.explain()];
-        for (k, form) in held.forms()?.iter().enumerate() {
-            let how = match plan.expanded[k] {
-                Some(_) => "evaluated first, and stretched to the cores of others",
-                None => "evaluated first, and read where its rows lie",
+        let (kinds, title) = (self.own_kinds()?, format!("gufunc {}", self.0.signature()?));
+        let operands = self.0.operands.operands();
+        if operands.iter().any(|operand| operand.ahead() == Ahead::Lengths) {
+            return Ok(Explanation::new(vec![title, LATER.into()], kernel::threads()));
+        }
+        let (forms, plan, _) = self.outlined(&kinds, Stretch::Rows)?;
+        let (mut lines, mut read) = (vec![plan.explain()], 0_usize);
+        for (k, form) in forms.iter().enumerate() {
+            let (how, count) = match &plan.expanded[k] {
+                Some(all) => ("evaluated first, and stretched to the cores of others", all.len()),
+                None => ("evaluated first, and read where its rows lie", form.count()?),
             };
+            read = read.saturating_add(count.saturating_mul(operands[k].size()));
             lines.push(format!(
                 "operand {}: {form}, {} core axes, {how}",
                 k + 1,
@@ -271,54 +272,23 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
             lines.push(format!("output {}: {form}", k + 1));
         }
         let threads = if plan.elements < PARALLEL { 1 } else { kernel::threads() };
-        let bytes = [held.bytes(), O::bytes(&plan.totals()?)];
-        Ok(Explanation::report(format!("gufunc {}", self.0.signature()?), lines, threads, bytes))
+        Ok(Explanation::report(title, lines, threads, [read, O::bytes(&plan.totals()?)]))
     }
 
-    /// What the axes of operands and results are, for destinations of these axes.
-    fn kinds(&self, outs: &[Vec<Extent>]) -> Result<Kinds> {
-        let operands = self.0.operands.extents()?;
-        let shapes: Vec<Shape> = operands.iter().map(|kinds| shape_of(kinds).into()).collect();
-        let ranks = self.0.core_ranks(&shapes)?;
-        let (mut fronts, mut cores) = (Vec::new(), Vec::new());
-        for (kinds, (order, &core)) in operands.iter().zip(ranks.orders.iter().zip(&ranks.inputs)) {
-            let (front, own) = order.split_at(order.len() - core);
-            let inner = |axis: &&usize| kinds[**axis] == Extent::Var;
-            if let Some(&crossed) = own.iter().skip(1).find(inner) {
-                return Err(Error::RaggedAxes { axis: own[0], crossed });
-            }
-            nothing_crosses(kinds, order)?;
-            fronts.push(front.iter().map(|&axis| kinds[axis]).collect::<Extents>());
-            cores.push(own.iter().map(|&axis| kinds[axis].fixed()).collect::<CoreExtents>());
-        }
-        let refused = |error| ranks.in_operands(error);
-        self.0.check_cores(&cores).map_err(refused)?;
-        let mut loops = Extents::new();
-        for (k, front) in fronts.iter().enumerate() {
-            loops = if k == 0 { front.clone() } else { join_kinds(&loops, front, k + 1)? };
-        }
-        let outs = outs.iter().zip(&ranks.outputs);
-        let outs = outs.map(|(out, order)| core_of(out, order, &loops));
-        let given = self.0.given(&cores, outs)?;
-        let outputs = self.0.core_results(&cores, &given).map_err(refused)?;
-        let mut results = Vec::new();
-        for (core, order) in outputs.iter().zip(&ranks.outputs) {
-            let core = core.iter().map(|extent| extent.map_or(Extent::Var, Extent::Fixed));
-            let mut kinds: Extents = loops.iter().copied().chain(core).collect();
-            kinds.resize(order.len(), Extent::Fixed(1));
-            Shape::check_rank(kinds.len())?;
-            let order = inverse(order);
-            nothing_crosses(&kinds, &order)?;
-            results.push(order.iter().map(|&axis| kinds[axis]).collect());
-        }
-        Ok(Kinds { ranks, loops, given, outputs, results })
+    /// The forms of the operands, all calls, and where their results go, before anything is computed.
+    fn outlined(&self, kinds: &Kinds, stretch: Stretch) -> Result<(Vec<Form>, Plan, Places)> {
+        let operands = self.0.operands.operands();
+        let forms = operands.iter().zip(&kinds.ranks.orders);
+        let forms: Vec<_> =
+            forms.map(|(e, order)| e.form(order, stretch)).collect::<Result<_>>()?;
+        let plan = Plan::new(&self.0, &forms, kinds, stretch)?;
+        let places = Places::new(kinds, &plan)?;
+        Ok((forms, plan, places))
     }
 
-    /// Refuses a mask whose axes do not stretch to those of the loop.
-    fn check_mask(&self, Kinds { loops, .. }: &Kinds) -> Result<()> {
-        let Some(mask) = self.0.mask.extents()? else { return Ok(()) };
-        let argument = <I as cores::Inputs>::COUNT + 1;
-        check_mask(loops, &mask, argument, false)
+    /// The form of a result, which calls nothing.
+    fn form(&self, output: usize, stretch: Stretch) -> Result<Form> {
+        self.outlined(&self.all_kinds()?, stretch)?.2.blank(output)?.form()
     }
 
     /// The operands in memory, all calls, and where their results go, which is held by `accept` against destinations
@@ -345,11 +315,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
 
     /// The elements of all results, and where they go.
     fn computed(&self, stretch: Stretch) -> Result<(<O as cores::Outputs>::Vectors, Places)> {
-        let kinds = self.kinds(&[])?;
-        self.check_mask(&kinds)?;
-        if self.0.or.is_none() && self.0.mask.extents()?.is_some() {
-            return Err(Error::MaskedOutput);
-        }
+        let kinds = self.all_kinds()?;
         let (held, plan, places) = self.planned(&kinds, stretch, |_| Ok(()))?;
         Ok((self.run(&held, &plan)?, places))
     }
@@ -370,15 +336,4 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         })?;
         Ok(vectors)
     }
-}
-
-/// What the axes of a call are.
-struct Kinds {
-    ranks: CoreRanks,
-    loops: Extents,
-    /// Extents by name that destinations give.
-    given: Given,
-    /// Core extents of the results, none where they are var.
-    outputs: Vec<CoreExtents>,
-    results: Vec<Vec<Extent>>,
 }

@@ -8,7 +8,7 @@ use crate::expr::*;
 use crate::gufunc::{Elementary, Inputs, Outputs, Single};
 use crate::ragged::deferred::{DeferredRagged, PendingRagged, RaggedCompute};
 use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
-use crate::ragged::form::Extent;
+use crate::ragged::form::{Extent, Form};
 use crate::ragged::{ApplyRagged, ElementwiseRagged, LanesRagged, ReduceRagged};
 use crate::ragged::{Ragged, Stretch, sealed};
 use crate::tensor::Tensor;
@@ -22,6 +22,10 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragged
 
     fn extents(&self) -> Result<Vec<Extent>> {
         Ok(Self::extents(self)?.swap_remove(0))
+    }
+
+    fn form(&self, stretch: Stretch) -> Result<Form> {
+        self.form(0, stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<O::Elem>>> {

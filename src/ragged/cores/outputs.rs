@@ -1,13 +1,14 @@
 //! Results of calls of several outputs as ragged operands that share one computation.
 
 use super::RaggedCall;
-use super::arguments::{RaggedArguments, RaggedMask, RaggedResults};
+use super::arguments::{RaggedArguments, RaggedMask};
+use super::places::RaggedResults;
 use crate::error::Result;
 use crate::expr::Explanation;
 use crate::gufunc::{Elementary, Inputs, Outputs};
 use crate::memory::list;
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
-use crate::ragged::form::Extent;
+use crate::ragged::form::{Extent, Form};
 use crate::ragged::{Ragged, Stretch, sealed};
 use std::fmt;
 use std::sync::Arc;
@@ -64,6 +65,10 @@ where
 
     fn extents(&self) -> Result<Vec<Extent>> {
         Ok(self.whole.call.extents()?.swap_remove(self.number))
+    }
+
+    fn form(&self, stretch: Stretch) -> Result<Form> {
+        self.whole.call.form(self.number, stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<T>>> {

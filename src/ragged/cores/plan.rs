@@ -1,11 +1,12 @@
 //! Calls whose cores are rows: which extents each has, and where its cores and results lie.
 
-use super::Kinds;
+use super::kinds::Kinds;
 use crate::error::{Error, Result};
-use crate::gufunc::{Call, CoreExtents, CoreFit, Elementary, Inputs, Outputs, of_cores};
+use crate::gufunc::{Call, Elementary, Fit, Inputs, Outputs, of_cores};
 use crate::memory::{list, push, resize, try_with_capacity};
+use crate::ops::cores::Arrangement;
 use crate::ragged::Stretch;
-use crate::ragged::form::{Axis, Extent, Form, Joined};
+use crate::ragged::form::{Axis, Form, Joined};
 use crate::ragged::joint::Joint;
 use crate::ragged::offsets::Offsets;
 use crate::ragged::places::{Places, places_at};
@@ -43,17 +44,12 @@ impl Known {
     }
 }
 
-/// Extents of the core axes of a destination whose axes go in an order behind those of the loop; none if it has others.
-pub(super) fn core_of(out: &[Extent], order: &[usize], loops: &[Extent]) -> CoreExtents {
-    let core = order.get(loops.len()..).filter(|_| order.len() == out.len());
-    core.unwrap_or_default().iter().map(|&axis| out[axis].fixed()).collect()
-}
-
 /// All calls of a loop.
 pub(super) struct Plan {
     pub(super) loops: Form,
     /// The fits of cores of different extents, and which of them each call has.
-    pub(super) fits: Vec<CoreFit>,
+    #[allow(clippy::vec_box, reason = "fits are large, and their list grows")]
+    pub(super) fits: Vec<Box<Fit>>,
     pub(super) groups: Vec<usize>,
     /// The first element of the core of each call, of each operand.
     pub(super) starts: Vec<Vec<usize>>,
@@ -139,7 +135,7 @@ impl Plan {
         };
         for operand in 0..forms.len() {
             let (rows, fixed) = &cores[operand];
-            let width: usize = fixed.iter().product();
+            let width = Shape::count_of(fixed)?;
             let start = |call: usize| {
                 let item = items[operand].at(call);
                 rows.as_ref().map_or(item, |rows| rows.number(item)) * width
@@ -159,9 +155,10 @@ impl Plan {
         own: &dyn Fn(usize) -> usize,
         shape: &dyn Fn(usize) -> Shape,
     ) -> Result<()> {
-        let core = |group: usize| self.fits[group].inputs().nth(operand).unwrap_or(&[]);
-        let size = |group: usize| core(group).iter().product::<usize>();
-        let sizes = list((0..self.fits.len()).map(size))?;
+        let mut sizes = try_with_capacity(self.fits.len())?;
+        for fit in &self.fits {
+            sizes.push(fit.inputs[operand].elements()?);
+        }
         let stretched = |call: usize| own(call) != sizes[self.groups[call]];
         let count = self.groups.len();
         let mut elements = 0_usize;
@@ -171,7 +168,7 @@ impl Plan {
             for call in 0..count {
                 starts.push(all.len());
                 let own = shape(call);
-                let full = self.fits[self.groups[call]].present(operand);
+                let full: Shape = self.fits[self.groups[call]].inputs[operand].present().collect();
                 for index in full.indexes()? {
                     let mut at = 0;
                     for (&extent, &k) in own.iter().zip(&index) {
@@ -185,7 +182,7 @@ impl Plan {
         } else {
             for call in 0..count {
                 starts.push(start(call));
-                elements += sizes[self.groups[call]];
+                elements = elements.saturating_add(sizes[self.groups[call]]);
             }
             None
         };
@@ -196,11 +193,8 @@ impl Plan {
     }
 
     fn place_results(&mut self, outputs: usize) -> Result<()> {
-        let sizes: Vec<Vec<usize>> = self
-            .fits
-            .iter()
-            .map(|fit| fit.outputs().map(|extents| extents.iter().product()).collect())
-            .collect();
+        let sizes = self.fits.iter().map(|fit| fit.outputs.iter().map(Arrangement::elements));
+        let sizes: Vec<Vec<usize>> = sizes.map(|sizes| sizes.collect()).collect::<Result<_>>()?;
         for output in 0..outputs {
             let size = |&group: &usize| sizes[group].get(output).copied().unwrap_or(0);
             let lengths = self.groups.iter().map(size);
@@ -224,7 +218,7 @@ impl Plan {
         let mut forms = Vec::new();
         for (output, core) in kinds.outputs.iter().enumerate() {
             let extents: Vec<SmallVec<[usize; 4]>> =
-                self.fits.iter().map(|fit| fit.outputs().nth(output).unwrap_or_default()).collect();
+                self.fits.iter().map(|fit| fit.outputs[output].present().collect()).collect();
             let mut axes: SmallVec<[Joined; 4]> =
                 self.loops.axes().into_iter().map(Joined::from).collect();
             for (axis, extent) in core.iter().enumerate() {

@@ -3,7 +3,7 @@
 use super::arguments::HeldRows;
 use super::plan::Plan;
 use crate::error::Result;
-use crate::gufunc::{CoreCalls, Inputs, Outputs, RowCalls};
+use crate::gufunc::{Calling, Inputs, Outputs};
 use crate::kernel;
 use crate::ops::cores;
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(super) struct Work<'w, 'c, I, O: Outputs, H> {
     pub(super) plan: &'w Plan,
     /// The calls of each group of the plan.
-    pub(super) calls: &'w [CoreCalls<'c, I, O>],
+    pub(super) calls: &'w [Calling<'c, I, O>],
     /// What calls that are not made result in.
     pub(super) or: Option<&'w O::Elems>,
     pub(super) operands: &'w H,
@@ -60,10 +60,10 @@ impl<I: Inputs, O: Outputs, H: HeldRows<I>> Work<'_, '_, I, O, H> {
             let (mut now, later) =
                 <O as cores::Outputs>::split(outputs, results(start, start + count));
             outputs = later;
-            let rows = RowCalls { count, first: start, offsets: &offsets, steps: &steps };
             match self.or {
                 _ if made(start) => {
-                    self.calls[plan.groups[start]].make(&rows, inputs, now)?;
+                    let calls = &self.calls[plan.groups[start]];
+                    calls.calls(0..count, start, inputs, &offsets, &steps, now)?;
                 }
                 Some(values) => <O as Outputs>::put(&mut now, values),
                 None => {}

@@ -429,8 +429,7 @@ fn lanes<X: IntoRagged, O: LaneOperation<X::Elem>>(
     axes: impl IntoAxes,
     operation: O,
 ) -> LazyLanes<X, O> {
-    let (e, axes, operation) = (e.into_ragged_expr(), axes.into_axes(), LaneRows(operation));
-    DeferredRagged::new(LaneFold { e, axes, operation, keepdims: false })
+    DeferredRagged::of_groups(e.into_ragged_expr(), axes.into_axes(), LaneRows(operation))
 }
 
 /// An operation with one result of each row that is not computed yet.

@@ -1,6 +1,6 @@
 //! Operations on rows one by one, not computed yet.
 
-use super::runs::{Lanes, Lengths, RowOperation, RowResults};
+use super::runs::{Lanes, RowOperation, RowResults};
 use crate::error::{Error, Result};
 use crate::expr::{self, Explanation, Lazy};
 use crate::ragged::deferred::RaggedCompute;
@@ -11,6 +11,7 @@ use crate::ragged::form::{Extent, Form, Joined, content_shape, shape_of};
 use crate::ragged::joint::Joint;
 use crate::ragged::levels::levels_of;
 use crate::ragged::offsets::Offsets;
+use crate::ragged::places::Lengths;
 use crate::ragged::{Ragged, Stretch, sealed};
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -87,11 +88,11 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         let (from, lanes) = self.lanes(form, &along, results)?;
         if P::NEEDS_ITEMS {
             match &lanes.items {
-                Lengths::Rows(items) => check_rows(items, form, self.axis)?,
-                Lengths::Fixed { length: 0, .. } => {
+                Lengths::Var(items) => check_rows(items, form, self.axis)?,
+                Lengths::Fixed(_, 0) => {
                     return Err(Error::EmptyReduction { axis: self.axis, shape: shape_of(&kinds) });
                 }
-                Lengths::Fixed { .. } => {}
+                Lengths::Fixed(..) => {}
             }
         }
         let content = content.move_axis(from, last)?;
@@ -124,11 +125,11 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
         let skipped = usize::from(!form.blocks.is_empty());
         match (along, form.blocks.last()) {
             (Along::Rows, Some(block)) => {
-                Ok((0, Lanes::of(Lengths::Rows(block.rows.clone()), results)?))
+                Ok((0, Lanes::of(Lengths::Var(block.rows.clone()), results)?))
             }
             (Along::Rows, None) => Err(Error::Axis { axis: self.axis, rank: form.rank() }),
             (Along::Fixed(axis), _) => {
-                let extent = Lengths::Fixed { length: form.trailing[*axis], rows: 1 };
+                let extent = Lengths::Fixed(1, form.trailing[*axis]);
                 Ok((axis + skipped, Lanes::of(extent, results)?))
             }
         }
@@ -138,8 +139,8 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
     fn result(&self, form: &Form, lanes: &Lanes) -> Form {
         let mut axes: SmallVec<[Joined; 4]> = form.axes().into_iter().map(Joined::from).collect();
         axes[self.axis] = match &lanes.results {
-            Lengths::Rows(results) => Joined::Var(results.clone()),
-            Lengths::Fixed { length, .. } => Joined::Fixed(*length),
+            Lengths::Var(results) => Joined::Var(results.clone()),
+            Lengths::Fixed(_, length) => Joined::Fixed(*length),
         };
         Form::of(axes)
     }

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{self, Filled, GRAIN, PARALLEL, fill_halves, inner};
 use crate::ops::lanes::Run;
 use crate::ragged::offsets::Offsets;
+use crate::ragged::places::Lengths;
 use crate::ragged::sealed;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -60,44 +61,6 @@ impl RowResults {
     }
 }
 
-/// The lengths of rows along an axis.
-#[derive(Debug, Clone)]
-pub(super) enum Lengths {
-    Rows(Offsets),
-    Fixed { length: usize, rows: usize },
-}
-
-impl Lengths {
-    /// Number of rows.
-    fn rows(&self) -> usize {
-        match self {
-            Self::Rows(offsets) => offsets.rows(),
-            Self::Fixed { rows, .. } => *rows,
-        }
-    }
-
-    /// Elements of a row in the mean, rounded up.
-    pub(super) fn mean(&self) -> usize {
-        self.last().div_ceil(self.rows().max(1))
-    }
-
-    /// Elements of all rows.
-    fn last(&self) -> usize {
-        self.before(self.rows())
-    }
-
-    /// Elements in front of a row, where all rows are repeated.
-    fn before(&self, row: usize) -> usize {
-        match self {
-            Self::Rows(offsets) => {
-                let rows = offsets.rows().max(1);
-                row / rows * offsets.last() + offsets.number(row % rows)
-            }
-            Self::Fixed { length, .. } => row.saturating_mul(*length),
-        }
-    }
-}
-
 /// Rows that lie along the last axis of the content, as often as there are elements of its other axes, and how many results
 /// each has.
 #[derive(Debug)]
@@ -110,13 +73,11 @@ impl Lanes {
     pub(super) fn of(items: Lengths, results: RowResults) -> Result<Self> {
         let results = match (&items, results) {
             (items, RowResults::Items) => items.clone(),
-            (&Lengths::Fixed { length, rows }, results) => {
-                Lengths::Fixed { length: results.of(length), rows }
+            (&Lengths::Fixed(rows, length), results) => Lengths::Fixed(rows, results.of(length)),
+            (Lengths::Var(items), RowResults::Fixed(length)) => {
+                Lengths::Fixed(items.rows(), length)
             }
-            (Lengths::Rows(items), RowResults::Fixed(length)) => {
-                Lengths::Fixed { length, rows: items.rows() }
-            }
-            (Lengths::Rows(items), results) => Lengths::Rows(Offsets::from_lengths(
+            (Lengths::Var(items), results) => Lengths::Var(Offsets::from_lengths(
                 (0..items.rows()).map(|row| results.of(items.length(row))),
             )?),
         };
@@ -131,7 +92,7 @@ impl Lanes {
         data: &[T],
     ) -> Result<Tensor<Vec<P::Elem>>> {
         let mut extents: SmallVec<[usize; 4]> = others.into();
-        extents.push(self.results.last());
+        extents.push(self.results.len());
         let results = Shape::count_of(&extents)?;
         // Nothing is visited of very many rows without results.
         let rows = match results {
@@ -164,7 +125,7 @@ impl<'w, T> Iterator for Runs<'w, T> {
     fn next(&mut self) -> Option<Run<'w, T>> {
         self.numbers.next()?;
         let length = match &self.lanes.items {
-            Lengths::Rows(items) => {
+            Lengths::Var(items) => {
                 if self.place == items.rows() {
                     (self.place, self.start) = (0, items.first());
                 }
@@ -172,7 +133,7 @@ impl<'w, T> Iterator for Runs<'w, T> {
                 let start = std::mem::replace(&mut self.start, items.number(self.place));
                 self.start.saturating_sub(start)
             }
-            Lengths::Fixed { length, .. } => *length,
+            Lengths::Fixed(_, length) => *length,
         };
         let run = Run::new(self.data, length);
         self.data = &self.data[run.elements().len()..];
@@ -189,8 +150,8 @@ impl<'w, T> Runs<'w, T> {
     /// Results of each row, if all have as many.
     pub(super) fn results(&self) -> Option<usize> {
         match &self.lanes.results {
-            Lengths::Fixed { length, .. } => Some(*length),
-            Lengths::Rows(_) => None,
+            Lengths::Fixed(_, length) => Some(*length),
+            Lengths::Var(_) => None,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Loops that threads share, shapes beyond measure, and storage that lies.
 
-use crate::support::{Broken, Random, pool};
+use crate::support::{Broken, Random, fails, pool};
 use crate::views::{Plain, Slots};
 use lensor::error::Cause;
 use lensor::gufunc::{
-    Args, Core, CoreMut, Elementary, ElementaryError, Gufunc, inner1d, minmax, sort,
+    Args, Core, CoreMut, Elementary, ElementaryError, Gufunc, det, inner1d, inv, matmul, minmax,
+    polyval, solve, sort,
 };
 use lensor::prelude::*;
 use lensor::storage::BoxReader;
@@ -204,13 +205,13 @@ fn ranks_and_shapes_beyond_measure() {
 
 /// What storage may lie about: its length, its memory, and when.
 #[derive(Debug)]
-struct Liar {
-    data: Vec<i64>,
+struct Liar<T> {
+    data: Vec<T>,
     lie: usize,
     asked: AtomicUsize,
 }
 
-impl Liar {
+impl<T> Liar<T> {
     fn shown(&self) -> Option<usize> {
         let (len, now) = (self.data.len(), self.asked.fetch_add(1, Relaxed));
         match self.lie {
@@ -224,8 +225,8 @@ impl Liar {
     }
 }
 
-impl Reader for Liar {
-    type Elem = i64;
+impl<T: Copy + Send + Sync> Reader for Liar<T> {
+    type Elem = T;
 
     fn len(&self) -> usize {
         if self.lie == 0 {
@@ -235,23 +236,23 @@ impl Reader for Liar {
         }
     }
 
-    fn read(&self, address: usize) -> i64 {
-        self.data.get(address).copied().unwrap_or(address as i64)
+    fn read(&self, address: usize) -> T {
+        self.data[address % self.data.len()]
     }
 
-    fn as_slice(&self) -> Option<&[i64]> {
+    fn as_slice(&self) -> Option<&[T]> {
         self.data.get(..self.shown()?)
     }
 }
 
-impl Writer for Liar {
-    fn write(&mut self, address: usize, value: i64) {
+impl<T: Copy + Send + Sync> Writer for Liar<T> {
+    fn write(&mut self, address: usize, value: T) {
         if let Some(slot) = self.data.get_mut(address) {
             *slot = value;
         }
     }
 
-    fn as_mut_slice(&mut self) -> Option<&mut [i64]> {
+    fn as_mut_slice(&mut self) -> Option<&mut [T]> {
         let shown = self.shown()?;
         self.data.get_mut(..shown)
     }
@@ -301,6 +302,51 @@ fn storage_that_lies_never_panics() {
             }
         }
     }
+}
+
+/// What is made of matrices, and many at a time, holds memory against what it reads.
+#[test]
+fn matrices_of_storage_that_lies_never_panic() {
+    let liar = |shape: &[usize], lie: usize, start: usize| {
+        let data = vec![1.5_f64; shape.iter().product::<usize>() + start];
+        Tensor::new(shape.to_vec(), Liar { data, lie, asked: AtomicUsize::new(start) })
+    };
+    for (lie, n) in (0..6).flat_map(|lie| [1, 2, 3, 4, 5].map(|n| (lie, n))) {
+        for start in 0..3 {
+            let run = |what: usize| {
+                let Ok(a) = liar(&[100, n, n], lie, start) else { return };
+                let Ok(b) = liar(&[100, n], lie, start) else { return };
+                match what {
+                    0 => drop(det().call([&a]).eval()),
+                    2 => drop(inv().call([&a]).eval()),
+                    3 => drop(solve().call((&a, &b)).eval()),
+                    4 => drop(matmul().call((&a, &a)).eval()),
+                    _ => drop(polyval().call((&b, &a)).eval()),
+                }
+            };
+            for what in 0..6 {
+                let ran = catch_unwind(AssertUnwindSafe(|| run(what)));
+                assert!(ran.is_ok(), "{what} of lie {lie} n {n} from {start}");
+            }
+        }
+    }
+
+    // A third of the memory is an error, by whatever loop it is read.
+    let (a, x) = (liar(&[100, 3, 3], 3, 0).unwrap(), liar(&[300], 3, 0).unwrap());
+    let rows = liar(&[300, 3], 3, 0).unwrap();
+    let short = |result: Result<()>, index: usize, end: usize, len: usize| {
+        let source = Cause::new(Error::OutOfSpan { span: 0..end, len });
+        let reach = format!("addresses 0..{end} reach beyond the storage of length {len}");
+        let text = format!("elementary function failed at [{index}]: {reach}");
+        fails(result, Error::Elementary { index: vec![index], source }, &text);
+    };
+    short(det().call([&a]).eval().map(drop), 0, 900, 300);
+    let line = Tensor::from(vec![1.0, 2.0]);
+    short(polyval().call((&line, &x)).eval().map(drop), 100, 300, 100);
+    short(polyval().call((&rows, 2.0)).eval().map(drop), 100, 900, 300);
+    let sum =
+        Gufunc::<[f64; 1], [f64; 1], _>::each("(n)->()", |[a], [mut out]| out[0] = a[0]).unwrap();
+    short(sum.call([&rows]).eval().map(drop), 100, 900, 300);
 }
 
 /// A function that reports calls there are not gives an error, and no panic.

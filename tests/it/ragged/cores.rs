@@ -202,10 +202,16 @@ fn nothing_is_called_before_it_is_asked_for_and_then_once() {
         "[[1, 2, 3], [], [4]]"
     );
     assert_eq!(call().sum(1).eval().unwrap().to_string(), "[6, 0, 4]");
+    assert_eq!(call().deferred().form().unwrap().to_string(), "3 * var");
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 12);
     assert_eq!(
         call().lazy().clip(1, ..2).unwrap().eval().unwrap().to_string(),
         "[[3, 2], [], [4]]"
     );
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 3);
+    let [sum, _] = counting(&calls).call_ragged([&r]).outputs();
+    assert_eq!(sum.view().flip(0).unwrap().to_vec().unwrap(), [4, 0, 6]);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 3);
     assert_eq!(back.call_ragged([one]).eval().unwrap()[0].to_string(), r.to_string());
     let mut out = Ragged::from_nested(vec![vec![0_i64, 0, 0], vec![], vec![0]]).unwrap();
     out.assign(call()).unwrap();

@@ -1,7 +1,7 @@
 //! Cost, and what is computed when, where lengths or storage are out of the ordinary.
 
 use crate::support::Broken;
-use lensor::gufunc::Gufunc;
+use lensor::gufunc::{Gufunc, norm};
 use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
 use lensor::reduce::Reducer;
@@ -124,6 +124,17 @@ fn printing_computes_nothing() {
     let dense = (&r * row.view().lazy().map(never)).sum(1);
     let text = dense.explain().unwrap().to_string();
     assert!(text.contains("operand 2: evaluated first"), "{text}");
+
+    let rows = r.view().lazy().map(|x| -> f64 { panic!("{x} was read") });
+    let call = norm().call_ragged([&rows]).filter(r.sum(1).lazy().map(|x| never(x) > 0)).or([0.0]);
+    let text = call.explain().unwrap().to_string();
+    assert!(text.contains("operand 1: 3 * var, 1 core axes, evaluated first"), "{text}");
+    assert!(text.ends_with("bytes: 24 read, 24 written"), "{text}");
+    let call = call.keepdims().deferred();
+    let text = "gufunc (n)->(), not computed yet: `.eval()?` computes it";
+    assert_eq!((call.to_string(), call.form().unwrap().to_string()), (text.into(), "3 * 1".into()));
+    let text = norm().call_ragged([&call]).explain().unwrap().to_string();
+    assert!(text.contains("as long as operands that are evaluated first make them"), "{text}");
 
     let constant = Tensor::constant([1_usize << 40], 7_u8).unwrap();
     let views = Ragged::from_views([1], vec![0], vec![1 << 40], 1, constant).unwrap();

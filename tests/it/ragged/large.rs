@@ -96,3 +96,25 @@ fn rows_that_overlap_are_not_added_up_unseen() {
         "{refused}"
     );
 }
+
+/// Views of one row among many with rows of their own take the time of that row.
+#[test]
+fn views_of_single_rows_visit_no_others() {
+    const ROWS: usize = 1 << 17;
+    let rows = Offsets::from_lengths(vec![3; 3 * ROWS]).unwrap();
+    let inner = Ragged::new([ROWS, 3], rows, Tensor::constant([9 * ROWS], 1).unwrap()).unwrap();
+    let r = inner.nest([ROWS], Offsets::from_lengths(vec![1; ROWS]).unwrap()).unwrap();
+    assert_eq!(r.form().unwrap().to_string(), format!("{ROWS} * var * 3 * var"));
+    let mut items = 0;
+    for (k, row) in r.rows().enumerate() {
+        let row = row.unwrap();
+        let shown = match k % 4 {
+            0 => row.select((.., 1)),
+            1 => row.flip(1),
+            2 => row.rotate([0, 1, 0]),
+            _ => row.flatten(1),
+        };
+        items += shown.unwrap().len().unwrap();
+    }
+    assert_eq!(items, ROWS / 4 * (3 + 9 + 9 + 9));
+}

@@ -5,7 +5,7 @@ use super::model::{Model, read};
 use crate::support::Random;
 use lensor::lanes::SortOrder::Ascending;
 use lensor::prelude::*;
-use lensor::ragged::Ragged;
+use lensor::ragged::{Ragged, Stretch};
 use lensor::storage::FromFn;
 use quickcheck::quickcheck;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,4 +81,36 @@ fn rows_without_items_are_elided() {
     assert!(text.len() < 30_000 && text.contains(".."), "{}", text.len());
     let rows = Ragged::from_rows(vec![[0_u8; 0]; 100_000]).unwrap();
     assert_eq!(rows.to_string(), "[[], [], [], .., [], [], []]");
+}
+
+/// Dense tensors have as many axes as there may be among ragged ones too.
+#[test]
+fn dense_tensors_of_most_axes_are_viewed() {
+    let mut shape = [1; 64];
+    shape[62..].copy_from_slice(&[2, 3]);
+    let t = Tensor::from_vec(shape, vec![1, 2, 3, 4, 5, 6]).unwrap();
+    let r = t.as_ragged();
+    assert_eq!(r.view().flip(63).unwrap().to_vec().unwrap(), [3, 2, 1, 6, 5, 4]);
+    assert_eq!(r.view().swap_axes(62, 63).unwrap().to_vec().unwrap(), [1, 4, 2, 5, 3, 6]);
+    assert_eq!(r.view().flatten(63).unwrap().to_vec().unwrap(), [1, 2, 3, 4, 5, 6]);
+    let mut shifts = [0; 64];
+    shifts[63] = 1;
+    assert_eq!(r.view().rotate(shifts).unwrap().to_vec().unwrap(), [3, 1, 2, 6, 4, 5]);
+    let mut index = [0; 64];
+    index[62..].copy_from_slice(&[1, 2]);
+    assert_eq!(r.get(index).unwrap(), 6);
+}
+
+/// What a view of an expression shows has no say in which lengths may stretch.
+#[test]
+fn views_without_elements_do_not_stretch_rows_either() {
+    let r = Ragged::from_nested(vec![vec![1, 2], vec![3]]).unwrap();
+    let one = Ragged::from_nested(vec![vec![10], vec![20]]).unwrap();
+    let refused = (&r + &one).eval_with(Stretch::Strict).unwrap_err();
+    assert!(matches!(refused, Error::RaggedOperands { .. }), "{refused}");
+    for shown in [..0, ..1] {
+        let view = (&r + &one).clip(1, shown).unwrap();
+        assert_eq!(view.eval_with(Stretch::Strict).unwrap_err(), refused);
+        assert_eq!(view.eval().unwrap().len().unwrap(), shown.end as usize * 2);
+    }
 }
