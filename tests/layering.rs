@@ -479,7 +479,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 73] = [
+const ALLOCATES: [(&str, &str, &str); 72] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -498,7 +498,6 @@ const ALLOCATES: [(&str, &str, &str); 73] = [
     ("ragged/groups.rs", "", "axes, and a first number"),
     ("ragged/join.rs", "", "tensors to be joined, and their axes"),
     ("ragged/lanes/scans.rs", "vec![number]", "an index of one number"),
-    ("ragged/levels.rs", "form.blocks", "levels"),
     ("ragged/mod.rs", "shown()?.to_vec()", "reports what it cannot have"),
     ("ragged/folding.rs", "kept.collect()", "axes"),
     ("ragged/viewed.rs", "flat.to_vec()", "reports what it cannot have"),

@@ -3,7 +3,7 @@
 use super::eval::{at_path, joined};
 use super::expr::{PairsRagged, RaggedExpr};
 use super::form::{Axis, Extent, Form, path, shape_of};
-use super::joint::{ALL, Joint};
+use super::joint::{ALL, Joint, tail_of};
 use super::places::{Lengths, Places, follow};
 use super::{Ragged, Stretch};
 use crate::dtype::{Arithmetic, Bits};
@@ -79,8 +79,8 @@ impl<W: Writer> Ragged<W> {
         let form = self.form()?;
         let source = joined(e, stretch)?;
         check(&form, &source.form, stretches)?;
-        let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };
-        Ok(Joint { form, tail: tail.min(source.tail), kept: source.kept })
+        let tail = tail_of(&form).min(source.tail);
+        Ok(Joint { form, tail, kept: source.kept })
     }
 
     /// The items in row-major order, to be written.
@@ -94,7 +94,7 @@ impl<W: Writer> Ragged<W> {
     /// Items that lie twice in the content as rows that share them.
     fn overlapping(&self, error: Error, joint: &Joint<'_>) -> Error {
         let shared = || {
-            let rows = &self.form().ok()?.blocks.last()?.rows.clone();
+            let rows = &self.form().ok()?.rows()?.clone();
             let content = self.view().shown().ok()?;
             let width = content.len().checked_div(rows.last())?;
             let map = content.address_map();
@@ -117,9 +117,9 @@ impl<W: Writer> Ragged<W> {
 
 /// Holds the rows of a source against those of a destination.
 fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
-    let (own, source) = (form.axes(), source.axes());
+    let (own, source) = (&form.axes, &source.axes);
     let missing = own.len() - source.len();
-    let source = |axis: usize| axis.checked_sub(missing).map(|k| source[k]);
+    let source = |axis: usize| axis.checked_sub(missing).map(|k| &source[k]);
     let is_var = |axis: usize| {
         matches!(own[axis], Axis::Var(_)) || matches!(source(axis), Some(Axis::Var(_)))
     };
@@ -130,8 +130,8 @@ fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
         if from.is_none() {
             places = Places::First;
         }
-        let lengths = Lengths::of(own[axis], items);
-        let same = match (own[axis], from, &places) {
+        let lengths = Lengths::of(&own[axis], items);
+        let same = match (&own[axis], from, &places) {
             (Axis::Var(own), Some(Axis::Var(from)), Places::Same) => own.has_lengths_of(from),
             _ => false,
         };
@@ -139,7 +139,7 @@ fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
             let mut wrong = None;
             lengths.for_each(|row, expected| {
                 let found = match from {
-                    Axis::Fixed(extent) => extent,
+                    Axis::Fixed(extent) => *extent,
                     Axis::Var(rows) => rows.length(places.at(row)),
                 };
                 if found != expected && !(stretches && found == 1) && wrong.is_none() {

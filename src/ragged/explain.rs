@@ -3,6 +3,7 @@
 use super::Stretch;
 use super::expr::{Ahead, RaggedExpr};
 use super::form::in_words;
+use super::offsets::Offsets;
 use crate::error::Result;
 use crate::expr::{Explanation, Lazy};
 use crate::kernel;
@@ -22,8 +23,8 @@ pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
         number += 1;
         words.push(format!("operand {number}: {how}"));
     })?;
-    let rows = joint.form.blocks.last().map_or(0, |block| block.rows.rows());
-    let items = joint.form.blocks.last().map_or(0, |block| block.rows.last());
+    let rows = joint.form.rows().map_or(0, Offsets::rows);
+    let items = joint.form.rows().map_or(0, Offsets::last);
     let mean = items as f64 / rows.max(1) as f64;
     let head = format!("ragged {}: {rows} rows of {mean:.1} items in the mean", joint.form);
     if ahead == Ahead::Items {

@@ -24,15 +24,16 @@ impl<S: Reader> Ragged<S> {
             return Ok(direct(self.content));
         }
         let (cut, resolved) = (to.cut(), self.resolved()?.clone());
-        let axes = resolved.form.axes();
+        let axes = &resolved.form.axes;
         let missing = to.form.rank() - axes.len();
-        let target = to.form.axes();
+        let target = &to.form.axes;
         // Places of the rows of the last axis that is cut.
         let (places, items) = places_at(&resolved.form, &to.form, cut - 1)?;
-        let lengths = Lengths::of(target[cut - 1], items);
+        let lengths = Lengths::of(&target[cut - 1], items);
         let total = lengths.len();
-        let last = (cut - 1).checked_sub(missing).map(|k| axes[k]);
-        if let (Some(Axis::Var(own)), true) = (last, resolved.form.trailing.len() == to.tail) {
+        let last = (cut - 1).checked_sub(missing).map(|k| &axes[k]);
+        if let (Some(Axis::Var(own)), true) = (last, axes.len() - resolved.form.depth() == to.tail)
+        {
             // The last var axis: rows need not be packed.
             let content = self.content;
             let packed = match (&resolved.rows, &places, &lengths) {
@@ -75,14 +76,14 @@ impl<S: Reader> Ragged<S> {
         // Otherwise the items are those of fixed axes, or of rows that are not the last: counted in their order.
         let content = self.packed_items(to.tail)?;
         let (extent, repeats) = match (last, &lengths, &places) {
-            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), Places::Same) if own == *extent => {
+            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), Places::Same) if own == extent => {
                 return Ok(direct(content));
             }
-            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), _) if own == *extent => {
-                (own, Repeats::None)
+            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), _) if own == extent => {
+                (*own, Repeats::None)
             }
             // Rows of a destination that were held against the extent.
-            (Some(Axis::Fixed(own)), Lengths::Var(_), _) if own != 1 => (own, Repeats::None),
+            (Some(&Axis::Fixed(own)), Lengths::Var(_), _) if own != 1 => (own, Repeats::None),
             _ => (1, Repeats::All),
         };
         let starts = match places {

@@ -1,7 +1,7 @@
 //! Printing: rows in brackets, long ones elided. Never fails; reads the elements that it shows, and no other.
 
 use super::Ragged;
-use super::form::{Axis, Form};
+use super::form::{Axis, Form, content_shape};
 use crate::storage::Reader;
 use crate::tensor::fmt::{EDGE, MOST_CELLS, WHOLE, each, texts};
 use std::fmt::{self, Debug, Display, Formatter};
@@ -25,7 +25,7 @@ struct Layout {
 impl Layout {
     fn of(form: &Form) -> Self {
         let mut all = Self { tokens: Vec::new(), elements: Vec::new() };
-        all.item(&form.axes(), 0);
+        all.item(&form.axes, 0);
         all
     }
 
@@ -34,7 +34,7 @@ impl Layout {
     }
 
     /// One item of the axes so far.
-    fn item(&mut self, axes: &[Axis<'_>], number: usize) {
+    fn item(&mut self, axes: &[Axis], number: usize) {
         let Some((axis, rest)) = axes.split_first() else {
             self.tokens.push(Token::Element(self.elements.len()));
             return self.elements.push(number);
@@ -74,18 +74,11 @@ impl<S: Reader> Ragged<S> {
         let Ok(resolved) = self.resolved() else { return f.write_str("?") };
         let form = &resolved.form;
         let Layout { tokens, elements } = Layout::of(form);
-        let width = form.trailing.iter().product::<usize>().max(1);
         let element = |&number: &usize| {
-            let index = match form.blocks.is_empty() {
-                true => self.content.shape().unravel(number).to_vec(),
-                false => {
-                    let rest =
-                        crate::shape::Shape::from(&form.trailing[..]).unravel(number % width);
-                    std::iter::once(resolved.item(number / width))
-                        .chain(rest.iter().copied())
-                        .collect()
-                }
-            };
+            let mut index = content_shape(form).unravel(number).to_vec();
+            if form.depth() > 0 {
+                index[0] = resolved.item(index[0]);
+            }
             self.content.get(&index).ok()
         };
         let texts = show(&elements.iter().map(element).collect::<Vec<_>>());

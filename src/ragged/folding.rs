@@ -4,7 +4,7 @@ use super::deferred::{DeferredRagged, RaggedCompute};
 use super::eval::{first_error, joined, of_items};
 use super::explain::explain;
 use super::expr::{Ahead, RaggedExpr};
-use super::form::{Extent, Form, Joined, content_shape, placed, shape_of, unlisted, unravelled};
+use super::form::{Axis, Extent, Form, content_shape, placed, shape_of, unlisted, unravelled};
 use super::groups::{Behind, Merged, RowBounds, bounds};
 use super::joint::Joint;
 use super::{Ragged, Stretch, sealed};
@@ -150,7 +150,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
         let plan = Plan::of(&extents, &reduced)?;
         self.folder.check()?;
         let Joint { form, .. } = self.e.outline(stretch)?;
-        let (mut merged, depth) = (None, form.rank() - form.trailing.len());
+        let (mut merged, depth) = (None, form.depth());
         if let Plan::Merge { axis } = plan {
             merged = Some((axis, Merged::of(&form, axis, depth)?.axes));
         }
@@ -166,7 +166,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
         let joint = joined(&self.e, stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
-        let depth = form.rank() - form.trailing.len();
+        let (depth, trailing) = (form.depth(), form.trailing());
         let (result, data) = match plan {
             Plan::Content => {
                 let skipped = usize::from(depth > 0);
@@ -174,8 +174,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
                     .chain(reduced[depth..].iter().copied())
                     .collect();
                 let result = self.result(form, &reduced, None);
-                let kept =
-                    form.trailing.iter().zip(&reduced[depth..]).filter(|(_, folded)| !**folded);
+                let kept = trailing.iter().zip(&reduced[depth..]).filter(|(_, folded)| !**folded);
                 let behind: SmallVec<[usize; 4]> = kept.map(|(&extent, _)| extent).collect();
                 let behind =
                     if skipped > 0 { &behind[..] } else { behind.get(1..).unwrap_or_default() };
@@ -193,10 +192,10 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
             Plan::Rows { from, content: folds_content } => {
                 let result = self.result(form, &reduced, None);
                 let (mut content, mut width) = (content, 1);
-                let flat = folds_content && !form.trailing.is_empty();
-                let behind = if folds_content { &[][..] } else { &form.trailing[..] };
+                let flat = folds_content && !trailing.is_empty();
+                let behind = if folds_content { &[][..] } else { &trailing[..] };
                 if flat {
-                    width = form.trailing.iter().product();
+                    width = trailing.iter().product();
                     content = content.reshape([form.count()?])?;
                 }
                 let bounds = bounds(form, from, depth, width)?;
@@ -217,7 +216,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
                 let bounds = RowBounds::Own(bounds);
                 let path = |row| result.path(axis, row);
                 let data = fold_rows(&self.folder, &content, &bounds, path, axis);
-                let place = |error| placed(unlisted(error, &order), form, &result, &form.trailing);
+                let place = |error| placed(unlisted(error, &order), form, &result, &trailing);
                 let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
                 (result, data)
             }
@@ -255,18 +254,18 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
             Some((axis, axes)) => (axis, Some(axes)),
             None => (usize::MAX, None),
         };
-        let depth = form.rank() - form.trailing.len();
-        for (axis, own) in form.axes().into_iter().enumerate() {
+        let depth = form.depth();
+        for (axis, own) in form.axes.iter().enumerate() {
             if reduced[axis] {
-                axes.extend(self.keepdims.then_some(Joined::Fixed(1)));
+                axes.extend(self.keepdims.then_some(Axis::Fixed(1)));
             } else if axis < behind || axis >= depth {
-                axes.push(own.into());
+                axes.push(own.clone());
             }
             if axis == behind {
                 axes.extend(merged.iter().flatten().cloned());
             }
         }
-        Form::of(axes)
+        Form { axes }
     }
 }
 

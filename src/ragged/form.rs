@@ -29,12 +29,21 @@ impl Extent {
 /// What every axis is. [`usize::MAX`] in the shapes of errors is [`Extent::Var`].
 pub(super) type Extents = SmallVec<[Extent; 4]>;
 
-/// Fixed axes, and a var axis behind them.
+/// An axis of a form.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
-    pub(super) extents: SmallVec<[usize; 2]>,
+pub(super) enum Axis {
+    Fixed(usize),
     /// Rows in row-major order of all axes in front, from 0 on without gaps.
-    pub(super) rows: Offsets,
+    Var(Offsets),
+}
+
+impl Axis {
+    pub(super) fn kind(&self) -> Extent {
+        match self {
+            Self::Fixed(extent) => Extent::Fixed(*extent),
+            Self::Var(_) => Extent::Var,
+        }
+    }
 }
 
 /// The lengths of all rows: extents of fixed axes, tables for the others. Equal if all lengths are.
@@ -47,17 +56,17 @@ pub(super) struct Block {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Form {
-    pub(super) blocks: SmallVec<[Block; 1]>,
-    pub(super) trailing: SmallVec<[usize; 4]>,
+    pub(super) axes: SmallVec<[Axis; 4]>,
 }
 
 impl PartialEq for Form {
     fn eq(&self, other: &Self) -> bool {
-        let pairs = || self.blocks.iter().zip(&other.blocks);
-        self.blocks.len() == other.blocks.len()
-            && self.trailing == other.trailing
-            && pairs().all(|(a, b)| a.extents == b.extents)
-            && pairs().all(|(a, b)| a.rows.has_lengths_of(&b.rows))
+        let same = |(a, b): (&Axis, &Axis)| match (a, b) {
+            (Axis::Fixed(a), Axis::Fixed(b)) => a == b,
+            (Axis::Var(a), Axis::Var(b)) => a.has_lengths_of(b),
+            _ => false,
+        };
+        self.axes.len() == other.axes.len() && self.axes.iter().zip(&other.axes).all(same)
     }
 }
 
@@ -83,7 +92,7 @@ pub(super) fn in_words(extents: &[Extent]) -> String {
 impl Form {
     /// Without a var axis.
     pub(super) fn dense(shape: &[usize]) -> Self {
-        Self { blocks: SmallVec::new(), trailing: shape.into() }
+        Self { axes: shape.iter().map(|&extent| Axis::Fixed(extent)).collect() }
     }
 
     /// What every axis is.
@@ -92,23 +101,40 @@ impl Form {
     }
 
     pub(super) fn kinds(&self) -> Extents {
-        let mut all = Extents::new();
-        for block in &self.blocks {
-            all.extend(block.extents.iter().map(|&extent| Extent::Fixed(extent)));
-            all.push(Extent::Var);
-        }
-        all.extend(self.trailing.iter().map(|&extent| Extent::Fixed(extent)));
-        all
+        self.axes.iter().map(Axis::kind).collect()
     }
 
     /// Number of axes.
     pub fn rank(&self) -> usize {
-        self.blocks.iter().map(|block| block.extents.len() + 1).sum::<usize>() + self.trailing.len()
+        self.axes.len()
     }
 
     /// Number of axes whose rows differ in length.
     pub fn var_axes(&self) -> usize {
-        self.blocks.len()
+        self.vars().count()
+    }
+
+    /// The var axes, and where rows of each begin and end.
+    pub(super) fn vars(&self) -> impl DoubleEndedIterator<Item = (usize, &Offsets)> {
+        self.axes.iter().enumerate().filter_map(|(axis, own)| match own {
+            Axis::Fixed(_) => None,
+            Axis::Var(rows) => Some((axis, rows)),
+        })
+    }
+
+    /// The rows of the last var axis.
+    pub(super) fn rows(&self) -> Option<&Offsets> {
+        Some(self.vars().next_back()?.1)
+    }
+
+    /// Number of axes up to the last var axis.
+    pub(super) fn depth(&self) -> usize {
+        self.vars().next_back().map_or(0, |(axis, _)| axis + 1)
+    }
+
+    /// Extents of the fixed axes behind the last var axis.
+    pub(super) fn trailing(&self) -> SmallVec<[usize; 4]> {
+        self.axes[self.depth()..].iter().filter_map(|axis| axis.kind().fixed()).collect()
     }
 
     /// Number of elements.
@@ -117,10 +143,7 @@ impl Form {
     ///
     /// [`Error::ShapeOverflow`] if they cannot be counted.
     pub fn count(&self) -> Result<usize> {
-        let items = self.blocks.last().map_or(1, |block| block.rows.last());
-        let shape: Vec<usize> =
-            std::iter::once(items).chain(self.trailing.iter().copied()).collect();
-        crate::shape::Shape::from(shape).count()
+        content_shape(self).count()
     }
 
     /// The offsets of the rows of a var axis, rows in row-major order; they begin at 0.
@@ -136,7 +159,7 @@ impl Form {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn offsets(&self, axis: usize) -> Result<&Offsets> {
-        match self.axes().get(axis).copied() {
+        match self.axes.get(axis) {
             None => Err(Error::Axis { axis, rank: self.rank() }),
             Some(Axis::Fixed(_)) => Err(Error::FixedAxis { axis }),
             Some(Axis::Var(rows)) => Ok(rows),
@@ -162,12 +185,12 @@ impl Form {
 
     /// One index for each of the first `depth` axes: of an item with this number, counted in row-major order.
     pub(super) fn path(&self, depth: usize, number: usize) -> Vec<usize> {
-        path(&self.axes(), depth, number)
+        path(&self.axes, depth, number)
     }
 
     /// An index of a tensor from an index of its packed content.
     pub(super) fn content_path(&self, index: &[usize]) -> Vec<usize> {
-        let depth = self.rank() - self.trailing.len();
+        let depth = self.depth();
         match index.split_first() {
             Some((&item, rest)) if depth > 0 => {
                 let mut path = self.path(depth, item);
@@ -178,72 +201,15 @@ impl Form {
         }
     }
 
-    pub(super) fn axes(&self) -> SmallVec<[Axis<'_>; 4]> {
-        let mut all = SmallVec::new();
-        for block in &self.blocks {
-            all.extend(block.extents.iter().map(|&extent| Axis::Fixed(extent)));
-            all.push(Axis::Var(&block.rows));
-        }
-        all.extend(self.trailing.iter().map(|&extent| Axis::Fixed(extent)));
-        all
-    }
-
-    /// Of axes one after another.
-    pub(super) fn of(axes: SmallVec<[Joined; 4]>) -> Self {
-        let (mut blocks, mut extents) = (SmallVec::new(), SmallVec::<[usize; 4]>::new());
-        for axis in axes {
-            match axis {
-                Joined::Fixed(extent) => extents.push(extent),
-                Joined::Var(rows) => {
-                    let extents = std::mem::take(&mut extents).into_iter().collect();
-                    blocks.push(Block { extents, rows });
-                }
-            }
-        }
-        Self { blocks, trailing: extents }
-    }
-
     /// With extents of 1 behind.
     pub(super) fn with_ones(mut self, ones: usize) -> Self {
-        self.trailing.extend(std::iter::repeat_n(1, ones));
+        self.axes.extend(std::iter::repeat_n(Axis::Fixed(1), ones));
         self
     }
 }
 
-/// An axis of a form.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Axis<'f> {
-    Fixed(usize),
-    Var(&'f Offsets),
-}
-
-/// An axis of a form that is being made.
-#[derive(Debug, Clone)]
-pub(super) enum Joined {
-    Fixed(usize),
-    Var(Offsets),
-}
-
-impl From<Axis<'_>> for Joined {
-    fn from(axis: Axis<'_>) -> Self {
-        match axis {
-            Axis::Fixed(extent) => Self::Fixed(extent),
-            Axis::Var(rows) => Self::Var(rows.clone()),
-        }
-    }
-}
-
-impl Joined {
-    pub(super) fn axis(&self) -> Axis<'_> {
-        match self {
-            Self::Fixed(extent) => Axis::Fixed(*extent),
-            Self::Var(rows) => Axis::Var(rows),
-        }
-    }
-}
-
 /// One index for each of the first `depth` axes, of an item with this number, counted in row-major order.
-pub(super) fn path(axes: &[Axis<'_>], depth: usize, number: usize) -> Vec<usize> {
+pub(super) fn path(axes: &[Axis], depth: usize, number: usize) -> Vec<usize> {
     let (mut path, mut number) = (vec![0; depth], number);
     for (axis, index) in axes.iter().zip(&mut path).rev() {
         match axis {
@@ -324,8 +290,7 @@ pub(super) fn check_mask(
 
 /// The shape of the content of a packed tensor.
 pub(super) fn content_shape(form: &Form) -> Shape {
-    let items = form.blocks.last().map(|block| block.rows.last());
-    items.into_iter().chain(form.trailing.iter().copied()).collect()
+    form.rows().map(Offsets::last).into_iter().chain(form.trailing()).collect()
 }
 
 /// An error at an item that was listed, as one at the item.

@@ -1,6 +1,6 @@
 //! Which items are folded to one result.
 
-use super::form::{Axis, Form, Joined};
+use super::form::{Axis, Form};
 use super::offsets::Offsets;
 use super::places::total;
 use crate::error::Result;
@@ -9,10 +9,10 @@ use crate::ops::segments::SegmentOffsets;
 use smallvec::SmallVec;
 
 /// Axes behind one that is merged.
-pub(super) type Behind = SmallVec<[Joined; 4]>;
+pub(super) type Behind = SmallVec<[Axis; 4]>;
 
 /// Items of some axes together.
-pub(super) fn counted(axes: &[Axis<'_>]) -> usize {
+pub(super) fn counted(axes: &[Axis]) -> usize {
     axes.iter().fold(1, |count, axis| match axis {
         Axis::Fixed(extent) => count * extent,
         Axis::Var(rows) => rows.last(),
@@ -27,8 +27,8 @@ pub(super) fn bounds(
     depth: usize,
     width: usize,
 ) -> Result<RowBounds<'_>> {
-    let axes = form.axes();
-    if let (Axis::Var(rows), true) = (axes[from], from + 1 == depth && width == 1) {
+    let axes = &form.axes;
+    if let (Axis::Var(rows), true) = (&axes[from], from + 1 == depth && width == 1) {
         return Ok(match rows.as_u32() {
             Some(table) => RowBounds::Lent(table),
             None => RowBounds::Own(rows.numbers()?),
@@ -74,7 +74,7 @@ pub(super) struct Merged {
 
 impl Merged {
     pub(super) fn of(form: &Form, axis: usize, depth: usize) -> Result<Self> {
-        let axes = form.axes();
+        let axes = &form.axes;
         let count = counted(&axes[..axis]);
         let extent = match axes[axis] {
             Axis::Fixed(extent) => extent,
@@ -96,8 +96,8 @@ impl Merged {
         }
         for (axis, lengths) in behind.iter().zip(lengths) {
             merged.axes.push(match axis {
-                Axis::Fixed(extent) => Joined::Fixed(*extent),
-                Axis::Var(_) => Joined::Var(Offsets::from_lengths(lengths)?),
+                Axis::Fixed(extent) => Axis::Fixed(*extent),
+                Axis::Var(_) => Axis::Var(Offsets::from_lengths(lengths)?),
             });
         }
         Ok(merged)
@@ -106,7 +106,7 @@ impl Merged {
     /// Puts together the items of a set, which is the first of the lists and is used up; the others are memory.
     pub(super) fn put(
         &mut self,
-        axes: &[Axis<'_>],
+        axes: &[Axis],
         lengths: &mut [Vec<usize>],
         sets: &mut [Vec<usize>],
     ) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Joint forms: how the rows of operands meet.
 
 use super::Stretch;
-use super::form::{Axis, Extent, Form, Joined, join_kinds, path};
+use super::form::{Axis, Extent, Form, join_kinds, path};
 use super::offsets::Offsets;
 use super::places::{Lengths, Places, follow, total};
 use crate::error::{Error, Result};
@@ -33,10 +33,18 @@ impl fmt::Debug for Joint<'_> {
     }
 }
 
+/// How many of the last axes of a leaf are fixed.
+pub(super) fn tail_of(form: &Form) -> usize {
+    match form.depth() {
+        0 => ALL,
+        depth => form.rank() - depth,
+    }
+}
+
 impl Joint<'_> {
     /// Of one leaf.
     pub(super) fn of(form: Form) -> Self {
-        let tail = if form.blocks.is_empty() { ALL } else { form.trailing.len() };
+        let tail = tail_of(&form);
         Self { form, tail, kept: SmallVec::new() }
     }
 
@@ -63,22 +71,22 @@ impl Joint<'_> {
 pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Result<Form> {
     let kinds = join_kinds(&a.kinds(), &b.kinds(), argument)?;
     let rank = kinds.len();
-    let (own_a, own_b) = (a.axes(), b.axes());
-    fn of<'f>(own: &[Axis<'f>], rank: usize, axis: usize) -> Option<Axis<'f>> {
-        axis.checked_sub(rank - own.len()).map(|k| own[k])
+    let (own_a, own_b) = (&a.axes, &b.axes);
+    fn of(own: &[Axis], rank: usize, axis: usize) -> Option<&Axis> {
+        axis.checked_sub(rank - own.len()).map(|k| &own[k])
     }
-    let (in_a, in_b) = (|axis| of(&own_a, rank, axis), |axis| of(&own_b, rank, axis));
+    let (in_a, in_b) = (|axis| of(own_a, rank, axis), |axis| of(own_b, rank, axis));
     let is_var =
         |axis| matches!(in_a(axis), Some(Axis::Var(_))) || matches!(in_b(axis), Some(Axis::Var(_)));
     let last = (0..rank).rev().find(|&axis| is_var(axis));
     let (mut places_a, mut places_b, mut items) = (Places::Same, Places::Same, 1);
-    let mut joined: SmallVec<[Joined; 4]> = SmallVec::new();
+    let mut joined: SmallVec<[Axis; 4]> = SmallVec::new();
     for (axis, &kind) in kinds.iter().enumerate() {
         let (own_a, own_b) = (in_a(axis), in_b(axis));
         if last.is_none_or(|last| axis > last) {
             // No row is looked at from here on.
             let Extent::Fixed(extent) = kind else { continue };
-            joined.push(Joined::Fixed(extent));
+            joined.push(Axis::Fixed(extent));
             continue;
         }
         if own_a.is_none() {
@@ -97,27 +105,27 @@ pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Res
         };
         let next = rows.join(kind, &joined)?;
         if last == Some(axis) {
-            if let Joined::Fixed(extent) = next {
+            if let Axis::Fixed(extent) = next {
                 total(items, extent)?;
             }
             joined.push(next);
             continue;
         }
         let lengths = match &next {
-            Joined::Fixed(extent) => Lengths::Fixed(items, *extent),
-            Joined::Var(rows) => Lengths::Var(rows.clone()),
+            Axis::Fixed(extent) => Lengths::Fixed(items, *extent),
+            Axis::Var(rows) => Lengths::Var(rows.clone()),
         };
         places_a = follow(places_a, own_a, &lengths)?;
         places_b = follow(places_b, own_b, &lengths)?;
         items = lengths.total()?;
         joined.push(next);
     }
-    Ok(Form::of(joined))
+    Ok(Form { axes: joined })
 }
 
 /// Where two operands meet along an axis.
 pub(super) struct Meeting<'m> {
-    pub(super) own: [Option<Axis<'m>>; 2],
+    pub(super) own: [Option<&'m Axis>; 2],
     pub(super) places: [&'m Places; 2],
     /// Rows of the result.
     pub(super) items: usize,
@@ -127,7 +135,7 @@ pub(super) struct Meeting<'m> {
 }
 
 impl Meeting<'_> {
-    pub(super) fn join(&self, kind: Extent, front: &[Joined]) -> Result<Joined> {
+    pub(super) fn join(&self, kind: Extent, front: &[Axis]) -> Result<Axis> {
         let [a, b] = self.own;
         if let Extent::Fixed(extent) = kind {
             for own in [a, b] {
@@ -135,17 +143,17 @@ impl Meeting<'_> {
                     self.check(extent, front)?;
                 }
             }
-            return Ok(Joined::Fixed(extent));
+            return Ok(Axis::Fixed(extent));
         }
         let (rows, places) = match [a, b] {
             [Some(Axis::Var(a)), Some(Axis::Var(b))] => {
-                return self.lengths(a, b, front).map(Joined::Var);
+                return self.lengths(a, b, front).map(Axis::Var);
             }
             [Some(Axis::Var(a)), _] => (a, self.places[0]),
             [_, Some(Axis::Var(b))] => (b, self.places[1]),
-            _ => return Ok(Joined::Fixed(1)),
+            _ => return Ok(Axis::Fixed(1)),
         };
-        Ok(Joined::Var(match places {
+        Ok(Axis::Var(match places {
             Places::Same if rows.rows() == self.items => rows.clone(),
             places => {
                 Offsets::from_lengths((0..self.items).map(|row| rows.length(places.at(row))))?
@@ -153,20 +161,19 @@ impl Meeting<'_> {
         }))
     }
 
-    pub(super) fn refused(&self, row: usize, found: [usize; 2], front: &[Joined]) -> Error {
-        let axes: SmallVec<[Axis<'_>; 4]> = front.iter().map(Joined::axis).collect();
+    pub(super) fn refused(&self, row: usize, found: [usize; 2], front: &[Axis]) -> Error {
         Error::RaggedOperands {
             argument: self.argument,
             items: found[1],
             so_far: found[0],
-            row: path(&axes, axes.len(), row),
+            row: path(front, front.len(), row),
             axis: self.axis,
         }
     }
 
     /// Rows that meet an extent have it, or are stretched.
-    pub(super) fn check(&self, extent: usize, front: &[Joined]) -> Result<()> {
-        let length = |own: Option<Axis<'_>>, places: &Places, row| match own {
+    pub(super) fn check(&self, extent: usize, front: &[Axis]) -> Result<()> {
+        let length = |own: Option<&Axis>, places: &Places, row| match own {
             Some(Axis::Var(rows)) => rows.length(places.at(row)),
             _ => extent,
         };
@@ -182,7 +189,7 @@ impl Meeting<'_> {
     }
 
     /// Joint lengths of rows.
-    pub(super) fn lengths(&self, a: &Offsets, b: &Offsets, front: &[Joined]) -> Result<Offsets> {
+    pub(super) fn lengths(&self, a: &Offsets, b: &Offsets, front: &[Axis]) -> Result<Offsets> {
         let [in_a, in_b] = self.places;
         let straight = matches!((in_a, in_b), (Places::Same, Places::Same));
         if straight && a.has_lengths_of(b) {

@@ -1,12 +1,13 @@
 //! Levels: fixed axes, and the rows of the var axis behind them.
 
-use super::form::{Block, Form};
+use super::form::{Axis, Form};
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::map::Select;
 use crate::memory::try_with_capacity;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
+use std::mem::take;
 use std::sync::Arc;
 
 /// Fixed axes, and the rows of the var axis behind them.
@@ -141,23 +142,23 @@ impl Resolved {
             RowItems::From(first) => return Ok(Items::From(*first)),
             RowItems::Starts { starts, step } => (starts, *step),
         };
-        let Some(block) = self.form.blocks.last() else { return Ok(Items::From(0)) };
-        let mut list = try_with_capacity(block.rows.last())?;
+        let Some(rows) = self.form.rows() else { return Ok(Items::From(0)) };
+        let mut list = try_with_capacity(rows.last())?;
         for (row, &start) in starts.iter().enumerate() {
-            list.extend(Run { start, len: block.rows.length(row), step }.items());
+            list.extend(Run { start, len: rows.length(row), step }.items());
         }
         Ok(Items::List(list))
     }
 
     /// The item of the content that stands at a number in row-major order.
     pub(super) fn item(&self, number: usize) -> usize {
-        match (&self.rows, self.form.blocks.last()) {
+        match (&self.rows, self.form.rows()) {
             (RowItems::From(first), _) => first + number,
             (RowItems::Starts { .. }, None) => number,
-            (RowItems::Starts { starts, step }, Some(block)) => {
-                let row = block.rows.row_of(number);
-                let run = Run { start: starts[row], len: block.rows.length(row), step: *step };
-                run.item(number - block.rows.number(row))
+            (RowItems::Starts { starts, step }, Some(rows)) => {
+                let row = rows.row_of(number);
+                let run = Run { start: starts[row], len: rows.length(row), step: *step };
+                run.item(number - rows.number(row))
             }
         }
     }
@@ -188,12 +189,16 @@ pub(super) fn pick<S>(content: Tensor<S>, items: &Items, count: usize) -> Result
 
 /// The levels of packed content.
 pub(super) fn levels_of(form: &Form) -> SmallVec<[Level; 1]> {
-    let mut above = 1;
-    let level = |block: &Block| {
-        let bounds = Bounds::Offsets(block.rows.clone());
-        let level = Level { above, extents: block.extents.clone(), bounds };
-        above = block.rows.last();
-        level
-    };
-    form.blocks.iter().map(level).collect()
+    let (mut levels, mut above, mut extents) = (SmallVec::new(), 1, SmallVec::new());
+    for axis in &form.axes {
+        match axis {
+            Axis::Fixed(extent) => extents.push(*extent),
+            Axis::Var(rows) => {
+                let (extents, bounds) = (take(&mut extents), Bounds::Offsets(rows.clone()));
+                levels.push(Level { above, extents, bounds });
+                above = rows.last();
+            }
+        }
+    }
+    levels
 }

@@ -83,7 +83,7 @@ use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
-use form::Block;
+use form::Axis;
 use levels::{Bounds, Items, Level, Resolved, RowItems, pick};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
@@ -240,7 +240,7 @@ impl<S> Ragged<S> {
     {
         let count = match self.kinds().first() {
             Some(Extent::Fixed(extent)) => Ok(*extent),
-            Some(Extent::Var) => self.resolved().map(|found| found.form.blocks[0].rows.last()),
+            Some(Extent::Var) => self.form().and_then(|form| Ok(form.offsets(0)?.last())),
             None => Ok(0),
         };
         let (count, failed) =
@@ -264,13 +264,6 @@ impl<S> Ragged<S> {
         Ragged { levels: self.levels, content, resolved: self.resolved }
     }
 
-    /// The same if the other storage can be made.
-    fn try_with_storage<A>(self, change: impl FnOnce(S) -> Result<A>) -> Result<Ragged<A>> {
-        let (map, storage) = self.content.into_parts();
-        let content = Tensor::from_parts(map, change(storage)?);
-        Ok(Ragged { levels: self.levels, content, resolved: self.resolved })
-    }
-
     /// Extents of the fixed axes behind the last var axis.
     fn trailing(&self) -> SmallVec<[usize; 4]> {
         let skipped = usize::from(!self.levels.is_empty());
@@ -286,7 +279,7 @@ impl<S> Ragged<S> {
     }
 
     fn resolve(&self) -> Result<Resolved> {
-        let (mut blocks, mut items, mut count) = (SmallVec::new(), Items::From(0), 1_usize);
+        let (mut axes, mut items, mut count) = (SmallVec::new(), Items::From(0), 1_usize);
         let mut rows = RowItems::From(0);
         for (number, level) in self.levels.iter().enumerate() {
             let width = level.width();
@@ -323,14 +316,16 @@ impl<S> Ragged<S> {
                 }
             };
             count = offsets.last();
-            blocks.push(Block { extents: level.extents.clone(), rows: offsets });
+            axes.extend(level.extents.iter().map(|&extent| Axis::Fixed(extent)));
+            axes.push(Axis::Var(offsets));
         }
-        Ok(Resolved { form: Form { blocks, trailing: self.trailing() }, rows })
+        axes.extend(self.trailing().into_iter().map(Axis::Fixed));
+        Ok(Resolved { form: Form { axes }, rows })
     }
 
     /// The content with the items that rows show, in their order; all axes if there is no var axis.
     fn shown(self) -> Result<Tensor<S>> {
-        let Some(items) = self.resolved()?.form.blocks.last().map(|block| block.rows.last()) else {
+        let Some(items) = self.resolved()?.form.rows().map(Offsets::last) else {
             return Ok(self.content);
         };
         let at = self.resolved()?.items()?;

@@ -154,17 +154,13 @@ impl<S> Ragged<S> {
 
     /// Holds the rows of the first levels against those of a form with the same axes so far.
     pub(super) fn check_rows(&self, number: usize, other: &Form) -> Result<()> {
-        let mut axis = 0;
-        for (k, (level, block)) in self.levels.iter().zip(&other.blocks).take(number).enumerate() {
-            axis += level.extents.len();
+        let levels = self.levels.iter().zip(other.vars()).take(number);
+        for (k, (level, (axis, rows))) in levels.enumerate() {
             let lengths = |row| level.bounds.row(row).len;
-            if let Some(row) =
-                (0..block.rows.rows()).find(|&row| lengths(row) != block.rows.length(row))
-            {
-                let (items, expected) = (block.rows.length(row), lengths(row));
+            if let Some(row) = (0..rows.rows()).find(|&row| lengths(row) != rows.length(row)) {
+                let (items, expected) = (rows.length(row), lengths(row));
                 return Err(Error::RowLength { row: self.row_path(k, row), axis, items, expected });
             }
-            axis += 1;
         }
         Ok(())
     }
@@ -177,10 +173,10 @@ impl<S> Ragged<S> {
         other: &Form,
     ) -> Result<(Offsets, Option<usize>)> {
         self.check_front(number, axis, other)?;
-        if let Some(block) = other.blocks.get(number) {
-            return Ok((block.rows.clone(), None));
+        if let Some((_, rows)) = other.vars().nth(number) {
+            return Ok((rows.clone(), None));
         }
-        let extent = other.trailing.last().copied().unwrap_or(0);
+        let extent = other.trailing().last().copied().unwrap_or(0);
         Ok((Offsets::every(extent, self.runs(number).len())?, Some(extent)))
     }
 

@@ -35,9 +35,9 @@ pub(super) enum Lengths {
 
 impl Lengths {
     /// Of an axis behind `items` items.
-    pub(super) fn of(axis: Axis<'_>, items: usize) -> Self {
+    pub(super) fn of(axis: &Axis, items: usize) -> Self {
         match axis {
-            Axis::Fixed(extent) => Self::Fixed(items, extent),
+            Axis::Fixed(extent) => Self::Fixed(items, *extent),
             Axis::Var(rows) => Self::Var(rows.clone()),
         }
     }
@@ -113,20 +113,20 @@ pub(super) fn total(items: usize, extent: usize) -> Result<usize> {
 /// The places of an operand with axes `own` at the items of the first `axes` of a form that it stretches to, and the
 /// number of these items.
 pub(super) fn places_at(own: &Form, to: &Form, axes: usize) -> Result<(Places, usize)> {
-    let (own, target) = (own.axes(), to.axes());
+    let (own, target) = (&own.axes, &to.axes);
     let missing = target.len() - own.len();
     let mut places = if missing > 0 { Places::First } else { Places::Same };
     let mut items = 1;
-    for (axis, &kind) in target[..axes].iter().enumerate() {
+    for (axis, kind) in target[..axes].iter().enumerate() {
         let lengths = Lengths::of(kind, items);
-        places = follow(places, axis.checked_sub(missing).map(|k| own[k]), &lengths)?;
+        places = follow(places, axis.checked_sub(missing).map(|k| &own[k]), &lengths)?;
         items = lengths.total()?;
     }
     Ok((places, items))
 }
 
 /// The places of an operand one axis further.
-pub(super) fn follow(places: Places, own: Option<Axis<'_>>, to: &Lengths) -> Result<Places> {
+pub(super) fn follow(places: Places, own: Option<&Axis>, to: &Lengths) -> Result<Places> {
     let count = to.total()?;
     match (own, to, &places) {
         (None | Some(Axis::Fixed(1)), _, Places::First) => return Ok(places),
@@ -136,7 +136,7 @@ pub(super) fn follow(places: Places, own: Option<Axis<'_>>, to: &Lengths) -> Res
         (None | Some(Axis::Fixed(_)), Lengths::Fixed(_, 1), Places::Same) => return Ok(places),
         // An item that is left may be another than the first.
         (Some(Axis::Fixed(own)), Lengths::Fixed(items, extent), _)
-            if own == *extent
+            if own == extent
                 && (matches!(places, Places::Same) || *items == 1 && places.at(0) == 0) =>
         {
             return Ok(Places::Same);
@@ -149,7 +149,7 @@ pub(super) fn follow(places: Places, own: Option<Axis<'_>>, to: &Lengths) -> Res
         let (start, runs) = match own {
             Some(Axis::Var(own)) => (own.number(place), own.length(place) == length),
             // Items of rows that were held against the extent.
-            Some(Axis::Fixed(own)) if own != 1 => (place * own, true),
+            Some(&Axis::Fixed(own)) if own != 1 => (place * own, true),
             _ => (place, false),
         };
         match runs {

@@ -100,7 +100,7 @@ macro_rules! ragged_results {
         ///
         /// ```
         /// use lensor::ragged::{Ragged, ReduceRagged};
-        /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?;
+        /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![], vec![3]])?;
         /// assert_eq!((&r * 10).to_vec()?, [10, 20, 30]);
         /// assert_eq!(r.sum(1).to_vec()?, [3, 0, 3]);
         /// # Ok::<(), lensor::Error>(())
@@ -153,7 +153,7 @@ macro_rules! ragged_results {
         /// use lensor::Tensor;
         /// use lensor::ragged::{Ragged, ReduceRagged};
         /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![4]])?;
-        /// let mut out = Ragged::from_nested(vec![vec![0, 0], vec![0]])?;
+        /// let mut out = Ragged::from_nested(vec![vec![0_i64, 0], vec![0]])?;
         /// (&r * 10).assign_to(&mut out)?;
         /// assert_eq!(out.to_string(), "[[10, 20], [40]]");
         /// let mut sums = Tensor::full([2], 0)?;

@@ -136,11 +136,11 @@ impl<S> Ragged<S> {
 
     /// One index for each axis in front of a row of a level that is settled.
     pub(super) fn row_path(&self, number: usize, row: usize) -> Vec<usize> {
-        let mut axes: SmallVec<[Axis<'_>; 4]> = SmallVec::new();
+        let mut axes: SmallVec<[Axis; 4]> = SmallVec::new();
         for (k, level) in self.levels.iter().enumerate().take(number + 1) {
             axes.extend(level.extents.iter().map(|&extent| Axis::Fixed(extent)));
             if let (true, Bounds::Offsets(offsets)) = (k < number, &level.bounds) {
-                axes.push(Axis::Var(offsets));
+                axes.push(Axis::Var(offsets.clone()));
             }
         }
         path(&axes, axes.len(), row)

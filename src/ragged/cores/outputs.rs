@@ -10,6 +10,7 @@ use crate::memory::list;
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::{Ragged, Stretch, sealed};
+use crate::tensor::Tensor;
 use std::fmt;
 use std::sync::Arc;
 
@@ -72,11 +73,13 @@ where
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<T>>> {
-        let Kept { result, .. } = self.keep(stretch)?;
-        result.try_with_storage(|elements| match Arc::try_unwrap(elements) {
-            Ok(elements) => Ok(elements),
-            Err(elements) => list(elements.iter().copied()),
-        })
+        let Kept { result: Ragged { levels, content, resolved }, .. } = self.keep(stretch)?;
+        let (map, elements) = content.into_parts();
+        let elements = match Arc::try_unwrap(elements) {
+            Ok(elements) => elements,
+            Err(elements) => list(elements.iter().copied())?,
+        };
+        Ok(Ragged { levels, content: Tensor::from_parts(map, elements), resolved })
     }
 
     fn keep(&self, stretch: Stretch) -> Result<Kept<T>> {

@@ -6,7 +6,7 @@ use crate::gufunc::{Call, Elementary, Fit, Inputs, Outputs, of_cores};
 use crate::memory::{list, push, resize, try_with_capacity};
 use crate::ops::cores::Arrangement;
 use crate::ragged::Stretch;
-use crate::ragged::form::{Axis, Form, Joined};
+use crate::ragged::form::{Axis, Form};
 use crate::ragged::joint::Joint;
 use crate::ragged::offsets::Offsets;
 use crate::ragged::places::{Places, places_at};
@@ -81,10 +81,10 @@ impl Plan {
         let mut cores: Vec<(Option<Offsets>, SmallVec<[usize; 4]>)> = Vec::new();
         for (form, &core) in parts() {
             items.push(places_at(&front(form, core), &loops, loops.rank())?.0);
-            let axes = form.axes();
+            let axes = &form.axes;
             let own = &axes[axes.len() - core..];
             let rows = match own.first() {
-                Some(Axis::Var(rows)) => Some((*rows).clone()),
+                Some(Axis::Var(rows)) => Some(rows.clone()),
                 _ => None,
             };
             let fixed = own.iter().filter_map(|axis| match axis {
@@ -219,20 +219,19 @@ impl Plan {
         for (output, core) in kinds.outputs.iter().enumerate() {
             let extents: Vec<SmallVec<[usize; 4]>> =
                 self.fits.iter().map(|fit| fit.outputs[output].present().collect()).collect();
-            let mut axes: SmallVec<[Joined; 4]> =
-                self.loops.axes().into_iter().map(Joined::from).collect();
+            let mut axes = self.loops.axes.clone();
             for (axis, extent) in core.iter().enumerate() {
                 axes.push(match extent {
-                    Some(extent) => Joined::Fixed(*extent),
+                    Some(extent) => Axis::Fixed(*extent),
                     None => {
                         let rows = |group: usize| extents[group][..axis].iter().product::<usize>();
                         let of =
                             |&group: &usize| std::iter::repeat_n(extents[group][axis], rows(group));
-                        Joined::Var(Offsets::from_lengths(self.groups.iter().flat_map(of))?)
+                        Axis::Var(Offsets::from_lengths(self.groups.iter().flat_map(of))?)
                     }
                 });
             }
-            forms.push(Form::of(axes));
+            forms.push(Form { axes });
         }
         Ok(forms)
     }
@@ -245,6 +244,5 @@ impl Plan {
 
 /// The axes in front of the last ones.
 fn front(form: &Form, behind: usize) -> Form {
-    let axes = form.axes();
-    Form::of(axes[..axes.len() - behind].iter().map(|&axis| Joined::from(axis)).collect())
+    Form { axes: form.axes[..form.rank() - behind].into() }
 }

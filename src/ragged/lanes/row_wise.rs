@@ -7,7 +7,7 @@ use crate::ragged::deferred::RaggedCompute;
 use crate::ragged::eval::{first_error, joined};
 use crate::ragged::explain::explain;
 use crate::ragged::expr::{Ahead, RaggedExpr};
-use crate::ragged::form::{Extent, Form, Joined, content_shape, shape_of};
+use crate::ragged::form::{Axis, Extent, Form, content_shape, shape_of};
 use crate::ragged::joint::Joint;
 use crate::ragged::levels::levels_of;
 use crate::ragged::offsets::Offsets;
@@ -122,14 +122,12 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
 impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
     /// The axis of the content that rows lie along, and the rows.
     fn lanes(&self, form: &Form, along: &Along, results: RowResults) -> Result<(usize, Lanes)> {
-        let skipped = usize::from(!form.blocks.is_empty());
-        match (along, form.blocks.last()) {
-            (Along::Rows, Some(block)) => {
-                Ok((0, Lanes::of(Lengths::Var(block.rows.clone()), results)?))
-            }
+        let skipped = usize::from(form.depth() > 0);
+        match (along, form.rows()) {
+            (Along::Rows, Some(rows)) => Ok((0, Lanes::of(Lengths::Var(rows.clone()), results)?)),
             (Along::Rows, None) => Err(Error::Axis { axis: self.axis, rank: form.rank() }),
             (Along::Fixed(axis), _) => {
-                let extent = Lengths::Fixed(1, form.trailing[*axis]);
+                let extent = Lengths::Fixed(1, form.trailing()[*axis]);
                 Ok((axis + skipped, Lanes::of(extent, results)?))
             }
         }
@@ -137,12 +135,12 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
 
     /// The form with the results of the rows in their place.
     fn result(&self, form: &Form, lanes: &Lanes) -> Form {
-        let mut axes: SmallVec<[Joined; 4]> = form.axes().into_iter().map(Joined::from).collect();
+        let mut axes = form.axes.clone();
         axes[self.axis] = match &lanes.results {
-            Lengths::Var(results) => Joined::Var(results.clone()),
-            Lengths::Fixed(_, length) => Joined::Fixed(*length),
+            Lengths::Var(results) => Axis::Var(results.clone()),
+            Lengths::Fixed(_, length) => Axis::Fixed(*length),
         };
-        Form::of(axes)
+        Form { axes }
     }
 }
 
