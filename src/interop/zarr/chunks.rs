@@ -145,7 +145,12 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
     fn bytes(&self, at: &[u64]) -> Result<Option<Bytes>, ArrayError> {
         let (codecs, encoded) = match &self.shards {
             Some(shards) => (&shards.codecs, shards.get(&self.array, at)?),
-            None => (&self.codecs, self.array.storage().get(&self.array.chunk_key(at))?),
+            None => {
+                let (store, key) = (self.array.storage(), self.array.chunk_key(at));
+                let Some(stored) = store.size_key(&key)? else { return Ok(None) };
+                self.codecs.check_stored(stored)?;
+                (&self.codecs, store.get(&key)?)
+            }
         };
         match encoded {
             Some(encoded) if !self.raw => codecs.decode(&self.array, encoded).map(Some),

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// What frames may claim beyond twice their chunk.
+/// What stored chunks, and frames, may have beyond twice their chunk: checksums and filters add a little.
 const FRAME_BYTES: u64 = 1 << 16;
 
 /// The codecs of chunks, as zarrs found them: it orders them by their kind and passes over some that it does not know.
@@ -52,6 +52,20 @@ impl Codecs {
         self.chain.array_to_bytes_codec().as_any().is::<ShardingCodec>()
     }
 
+    /// Most bytes of what becomes a chunk.
+    fn most(&self) -> u64 {
+        2 * self.bytes + FRAME_BYTES
+    }
+
+    /// Refuses chunks that are stored in more bytes than any needs, before memory is taken for them.
+    pub(super) fn check_stored(&self, stored: u64) -> Result<(), ArrayError> {
+        if stored <= self.most() {
+            return Ok(());
+        }
+        let text = format!("it is stored in {stored} bytes, and a chunk has {}", self.bytes);
+        Err(ArrayError::Other(text))
+    }
+
     /// The bytes of the elements of a chunk.
     pub(super) fn decode<S: ?Sized>(
         &self,
@@ -73,12 +87,11 @@ impl Codecs {
 
     /// Refuses frames that say they become more than their chunk.
     fn check_frames(&self, encoded: &[u8]) -> Result<(), ArrayError> {
-        let bytes = self.bytes;
         match frame::bound(encoded) {
-            // Checksums and filters add a little.
-            Some(claimed) if claimed <= 2 * bytes + FRAME_BYTES => Ok(()),
+            Some(claimed) if claimed <= self.most() => Ok(()),
             Some(claimed) => {
-                let text = format!("its frames claim {claimed} bytes for a chunk of {bytes}");
+                let text =
+                    format!("its frames claim {claimed} bytes for a chunk of {}", self.bytes);
                 Err(ArrayError::Other(text))
             }
             None => Err(ArrayError::Other("it is no sequence of frames".into())),

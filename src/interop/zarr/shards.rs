@@ -3,6 +3,7 @@
 use super::codecs::{Codecs, natural, once};
 use super::malformed;
 use crate::error::{Error, Result};
+use crate::memory::list;
 use ::zarrs::array::codec::{ShardingCodecConfiguration, ShardingIndexLocation, TransposeCodec};
 use ::zarrs::array::{
     Array, ArrayError, ArrayToBytesCodecTraits, BytesRepresentation, CodecChain,
@@ -20,6 +21,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Numbers of a chunk or shard, as zarrs counts.
 pub(super) type ChunkIndex = SmallVec<[u64; 4]>;
 
+/// Largest index of a shard, in bytes.
+const LIMIT_BYTES: u64 = 1 << 28;
+/// Bytes of indexes that are kept, and what each of them takes besides its own.
+const KEPT_BYTES: u64 = 1 << 26;
+const ENTRY_BYTES: u64 = 1 << 7;
+
 /// Where the chunks of shards are.
 pub(super) struct Shards {
     /// Extents of a chunk.
@@ -31,7 +38,7 @@ pub(super) struct Shards {
     index_shape: Vec<NonZeroU64>,
     index_bytes: u64,
     location: ShardingIndexLocation,
-    /// Indexes that were read.
+    /// Indexes that were read; of many, the last ones.
     known: Mutex<HashMap<ChunkIndex, Arc<Index>>>,
 }
 
@@ -99,6 +106,10 @@ impl Shards {
         else {
             return Err(refused(&"the index of its shards is of no one size"));
         };
+        if index_bytes > LIMIT_BYTES {
+            let text = format!("the index of its shards has {index_bytes} bytes");
+            return Err(refused(&text));
+        }
         let (location, known) = (own.index_location, Mutex::default());
         Ok(Self { inner, codecs, axes, index, index_shape, index_bytes, location, known })
     }
@@ -124,6 +135,7 @@ impl Shards {
             let text = format!("{len} bytes from {start} of a shard that has {held} are its place");
             return Err(ArrayError::Other(text));
         }
+        self.codecs.check_stored(len)?;
         let range = ByteRange::FromStart(start, Some(len));
         Ok(array.storage().get_partial(&array.chunk_key(&shard), range)?)
     }
@@ -154,9 +166,17 @@ impl Shards {
         let decoded = decoded.into_fixed()?;
         let (numbers, _) = decoded.as_chunks::<8>();
         let (pairs, _) = numbers.as_chunks::<2>();
-        let chunks = pairs.iter().map(|pair| pair.map(u64::from_ne_bytes)).collect();
+        let chunks = list(pairs.iter().map(|pair| pair.map(u64::from_ne_bytes)));
+        let chunks = chunks.map_err(|error| ArrayError::Other(error.to_string()))?;
         let index = Arc::new(Index { chunks, held });
-        known().insert(shard.into(), index.clone());
+        let mut known = known();
+        if known.len() as u64 >= KEPT_BYTES / (bytes + ENTRY_BYTES) {
+            known.clear();
+        }
+        // Without memory for it, it is read once more.
+        if known.try_reserve(1).is_ok() {
+            known.insert(shard.into(), index.clone());
+        }
         Ok(Some(index))
     }
 }

@@ -2,11 +2,16 @@
 
 use lensor::interop::zarr;
 use lensor::interop::zarr::zarrs::array::Array;
+use lensor::interop::zarr::zarrs::storage::byte_range::ByteRangeIterator;
 use lensor::interop::zarr::zarrs::storage::store::MemoryStore;
-use lensor::interop::zarr::zarrs::storage::{StoreKey, WritableStorageTraits};
+use lensor::interop::zarr::zarrs::storage::{
+    MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey, WritableStorageTraits,
+};
 use lensor::prelude::*;
 use lensor::storage::{Block, Blocks};
+use std::fs::{self, File};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const BYTES: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
 const ZSTD: &str = r#"{"name":"zstd","configuration":{"level":1,"checksum":false}}"#;
@@ -162,6 +167,74 @@ fn shards_end_where_they_end() {
     let short = stranger(&metadata("[4]", "[4]", &shards("[4]", BYTES)), &[0; 15]).unwrap();
     let error = short.to_vec().unwrap_err().to_string();
     assert!(error.contains("its shard has 15 bytes, and the index alone 16"), "{error}");
+}
+
+/// Files that are larger than any chunk, and places in shards that are, are refused before memory is taken for them.
+#[test]
+fn files_larger_than_their_chunks_are_refused() {
+    let first_of_shards = shards("[4]", BYTES).replace(r#""end""#, r#""start""#);
+    for (codecs, start, found) in [
+        (BYTES, vec![], 1_u64 << 40),
+        (&format!("{BYTES},{ZSTD}"), vec![], 1 << 40),
+        (&first_of_shards, [16, 1_u64 << 39].map(u64::to_le_bytes).concat(), 1 << 39),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("zarr.json"), metadata("[4]", "[4]", codecs)).unwrap();
+        fs::create_dir(dir.path().join("c")).unwrap();
+        let chunk = dir.path().join("c/0");
+        fs::write(&chunk, start).unwrap();
+        File::options().write(true).open(&chunk).unwrap().set_len(1 << 40).unwrap();
+        let error = zarr::open::<f64>(dir.path()).unwrap().get([0]).unwrap_err().to_string();
+        let expected = format!("it is stored in {found} bytes, and a chunk has 32");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let error = stranger(&metadata("[1]", "[536870912]", &shards("[1]", BYTES)), &[]).unwrap_err();
+    assert!(error.to_string().contains("the index of its shards has 8589934592 bytes"), "{error}");
+}
+
+/// A store in which all chunks are the first one, and which counts how often it is asked for parts of them.
+struct Alike(MemoryStore, AtomicUsize);
+
+impl Alike {
+    fn key(key: &StoreKey) -> StoreKey {
+        StoreKey::new(if key.as_str().starts_with('c') { "c/0" } else { key.as_str() }).unwrap()
+    }
+}
+
+impl ReadableStorageTraits for Alike {
+    fn get_partial_many<'a>(
+        &'a self,
+        key: &StoreKey,
+        ranges: ByteRangeIterator<'a>,
+    ) -> Result<MaybeBytesIterator<'a>, StorageError> {
+        self.1.fetch_add(usize::from(key.as_str().starts_with('c')), Ordering::Relaxed);
+        self.0.get_partial_many(&Self::key(key), ranges)
+    }
+
+    fn size_key(&self, key: &StoreKey) -> Result<Option<u64>, StorageError> {
+        self.0.size_key(&Self::key(key))
+    }
+
+    fn supports_get_partial(&self) -> bool {
+        true
+    }
+}
+
+/// Indexes of shards are kept, but not more than 64 MiB of them.
+#[test]
+fn some_indexes_of_shards_are_kept() {
+    let store = MemoryStore::new();
+    let metadata = metadata("[8388608]", "[1048576]", &shards("[1]", BYTES));
+    for (key, value) in [("zarr.json", metadata.into_bytes()), ("c/0", vec![0xff; 16 << 20])] {
+        store.set(&StoreKey::new(key).unwrap(), value.into()).unwrap();
+    }
+    let store = Arc::new(Alike(store, AtomicUsize::new(0)));
+    let t = zarr::open_in::<f64, _>(store.clone(), "/").unwrap();
+    let reads = [0, 1, 2, 0, 1, 2, 3, 3, 0].map(|shard| {
+        t.storage().storage().load(&[shard << 20]).unwrap();
+        store.1.load(Ordering::Relaxed)
+    });
+    assert_eq!(reads, [1, 2, 3, 3, 3, 3, 4, 4, 5]);
 }
 
 /// Chunks that a shard lacks are fill values and take no memory, like those of shards that are missing.
