@@ -37,13 +37,15 @@ use crate::shape::Shape;
 use crate::storage::{Held, Reader};
 use crate::tensor::Tensor;
 use ::arrow_array::{
-    Array, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, GenericListArray, PrimitiveArray,
+    Array, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait,
+    PrimitiveArray,
 };
 use ::arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use ::arrow_schema::extension::{
     EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY, ExtensionType, FixedShapeTensor,
 };
 use ::arrow_schema::{ArrowError, Field};
+use std::ops::Range;
 
 /// Elements that Arrow owns.
 pub type Values<P> =
@@ -158,22 +160,27 @@ impl Reader for Bits {
 /// ```
 pub fn from_list<P: ArrowPrimitiveType>(array: &dyn Array) -> Result<Ragged<Values<P>>> {
     let (mut levels, mut lead) = (Vec::new(), Vec::from([array.len()]));
-    let mut array: &dyn Array = array;
+    let (mut array, mut seen): (&dyn Array, _) = (array, 0..array.len());
     loop {
-        without_nulls(array)?;
+        // Lists that were sliced have all items of what they were.
+        without_nulls(&array.slice(seen.start, seen.len()))?;
         Shape::check_rank(levels.len() + lead.len())?;
         let any = array.as_any();
         if let Some(fixed) = any.downcast_ref::<FixedSizeListArray>() {
-            lead.push(usize::try_from(fixed.value_length()).unwrap_or(0));
+            let size = usize::try_from(fixed.value_length()).unwrap_or(0);
+            lead.push(size);
+            seen = seen.start * size..seen.end * size;
             array = fixed.values();
         } else if let Some(lists) = any.downcast_ref::<GenericListArray<i32>>() {
             let offsets = Offsets::shared(lists.offsets().clone())?;
             levels.push((std::mem::take(&mut lead), offsets));
+            seen = items(lists.offsets(), seen);
             array = lists.values();
             lead.push(array.len());
         } else if let Some(lists) = any.downcast_ref::<GenericListArray<i64>>() {
             let offsets = Offsets::shared(lists.offsets().clone())?;
             levels.push((std::mem::take(&mut lead), offsets));
+            seen = items(lists.offsets(), seen);
             array = lists.values();
             lead.push(array.len());
         } else if let Some(values) = any.downcast_ref::<PrimitiveArray<P>>() {
@@ -186,6 +193,11 @@ pub fn from_list<P: ArrowPrimitiveType>(array: &dyn Array) -> Result<Ragged<Valu
             return Err(Error::ElementType { expected, found });
         }
     }
+}
+
+/// The items of some of the rows.
+fn items<O: OffsetSizeTrait>(offsets: &[O], rows: Range<usize>) -> Range<usize> {
+    offsets[rows.start].as_usize()..offsets[rows.end].as_usize()
 }
 
 /// Fixed axes in front of rows, and the rows.

@@ -182,6 +182,25 @@ fn what_cannot_be_shared_says_why() {
     assert!(matches!(from_list::<Int64Type>(&lists), Err(Error::Nulls { count: 1 })));
     let lists = ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None])]);
     assert!(matches!(from_list::<Int64Type>(&lists), Err(Error::Nulls { count: 1 })));
+    // Nulls of what was sliced away are none.
+    let lists = LargeListArray::from_iter_primitive::<Int64Type, _, _>([
+        Some(vec![None, Some(1)]),
+        Some(vec![Some(2)]),
+        Some(vec![None; 3]),
+    ]);
+    let part = from_list::<Int64Type>(&lists.slice(1, 1)).unwrap();
+    assert_eq!(part.to_string(), "[[2]]");
+    let error = from_list::<Int64Type>(&lists.slice(1, 2)).unwrap_err();
+    assert_eq!(error, Error::Nulls { count: 3 });
+    let mut pairs = ListBuilder::new(FixedSizeListBuilder::new(Int64Builder::new(), 2));
+    for pair in [[None, Some(1)], [Some(2), Some(3)]] {
+        pair.into_iter().for_each(|x| pairs.values().values().append_option(x));
+        pairs.values().append(true);
+        pairs.append(true);
+    }
+    let pairs = pairs.finish();
+    assert_eq!(from_list::<Int64Type>(&pairs).unwrap_err(), Error::Nulls { count: 1 });
+    assert_eq!(from_list::<Int64Type>(&pairs.slice(1, 1)).unwrap().to_string(), "[[[2, 3]]]");
     let flipped = Ragged::from_nested(vec![vec![1_i64, 2], vec![3]]).unwrap().flip(1).unwrap();
     let error = into_list::<Int64Type>(flipped).unwrap_err();
     assert!(matches!(error, Error::NotStrided { stages: 1, .. }), "{error}");
