@@ -9,7 +9,7 @@ use crate::memory::push;
 use crate::shape::Shape;
 use crate::storage::Checked;
 use ::safetensors::tensor::{Dtype, Metadata, TensorInfo};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
 use std::io::Write;
 use std::path::Path;
@@ -27,6 +27,15 @@ struct Part<'a> {
     shape: Shape,
     bytes: usize,
     write: WriteElements<'a>,
+}
+
+/// What a file begins with. The format's own library has notes in no order, so that files would differ from run to run.
+#[derive(::serde::Serialize)]
+struct Header<'a> {
+    #[serde(rename = "__metadata__", skip_serializing_if = "BTreeMap::is_empty")]
+    notes: BTreeMap<&'a str, &'a str>,
+    #[serde(flatten)]
+    tensors: Metadata,
 }
 
 /// Tensors for a file. They are computed when it is written, one after another and piece by piece.
@@ -123,10 +132,11 @@ impl<'a> Writer<'a> {
             let info = TensorInfo { dtype, shape, data_offsets: (start, end) };
             push(&mut tensors, (part.name.clone(), info))?;
         }
-        let notes = (!self.notes.is_empty()).then(|| self.notes.iter().cloned().collect());
         let refused = |error: &dyn std::error::Error| malformed(None, &error.to_string());
-        let metadata = Metadata::new(notes, tensors).map_err(|error| refused(&error))?;
-        let mut text = serde_json::to_vec(&metadata).map_err(|error| refused(&error))?;
+        let tensors = Metadata::new(None, tensors).map_err(|error| refused(&error))?;
+        let notes = self.notes.iter().map(|(key, text)| (&key[..], &text[..])).collect();
+        let header = Header { notes, tensors };
+        let mut text = serde_json::to_vec(&header).map_err(|error| refused(&error))?;
         text.resize(text.len().next_multiple_of(ALIGN_BYTES), b' ');
         let (claimed, limit) = (text.len() as u64, super::LIMIT_BYTES);
         if claimed > limit {

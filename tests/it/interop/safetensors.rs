@@ -65,6 +65,23 @@ fn files_of_the_library_are_read() {
     assert_eq!((bytes.len(), bytes.shape().rank()), (48, 1));
 }
 
+/// Notes stand in the order of their keys, so that the same tensors give the same bytes.
+#[test]
+fn files_are_the_same_every_time() {
+    let t = Tensor::from_vec([1], vec![1_u8]).unwrap();
+    let mut writer = Writer::new();
+    writer.add("t", &t).unwrap();
+    for key in ["g", "b", "e", "a", "f"] {
+        writer.note(key, &key.to_uppercase());
+    }
+    writer.note("b", "last");
+    let mut file = Vec::new();
+    writer.write(&mut file).unwrap();
+    let text = r#"{"__metadata__":{"a":"A","b":"last","e":"E","f":"F","g":"G"},"t":{"dtype":"U8","#;
+    assert!(file[8..].starts_with(text.as_bytes()), "{}", String::from_utf8_lossy(&file[8..]));
+    assert_eq!(Archive::new(Cursor::new(&file[..])).unwrap().notes().len(), 5);
+}
+
 #[test]
 fn what_is_not_aligned_is_read() {
     in_place::<u8>("unaligned.safetensors", "bytes");
