@@ -41,7 +41,7 @@ impl<R: Reader> Counted<R> {
 impl Counts {
     pub(super) fn new<R: Reader>(of: &R, model: Model) -> Self {
         let model = Model { block: model.block.max(1), ..model };
-        let sides = of.blocks().and_then(|blocks| Sides::of(blocks).ok());
+        let sides = of.blocks().and_then(|blocks| Sides::of_len(blocks, of.len()));
         Self { sides, len: of.len(), model, state: Mutex::default() }
     }
 

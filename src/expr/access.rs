@@ -55,7 +55,7 @@ impl Access {
     /// The blocks of a storage as numbers, if it has any that fit its length.
     pub(super) fn grid<R: Reader + ?Sized>(storage: &R) -> Option<Grid> {
         let blocks = storage.blocks()?;
-        let sides = Sides::of(blocks).ok().filter(|sides| sides.len == storage.len())?;
+        let sides = Sides::of_len(blocks, storage.len())?;
         Some(Grid { sides, held: blocks.budget() })
     }
 

@@ -12,6 +12,11 @@ impl Sides {
         let (extents, block) = (blocks.extents(), blocks.block());
         Self::new(extents, block, (0..extents.len()).map(|axis| blocks.starts(axis)).collect())
     }
+
+    /// The same, if they make storage of so many elements.
+    pub(crate) fn of_len<B: Blocks + ?Sized>(blocks: &B, len: usize) -> Option<Self> {
+        Self::of(blocks).ok().filter(|sides| sides.len == len)
+    }
 }
 
 /// Most blocks along an axis that are told one by one.

@@ -22,7 +22,7 @@ fn check_all<R: Reader + ?Sized>(
     same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &mut Report,
 ) {
-    let Some(sides) = sides_of(blocks, storage.len()) else {
+    let Some(sides) = Sides::of_len(blocks, storage.len()) else {
         let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
         report.add(Violation::BlockSides { extents, block, len: storage.len() });
         return;
@@ -75,11 +75,6 @@ fn failed<R: Reader + ?Sized>(
     } else if named >= sides.len || sides.find(named).0[..] != *index {
         report.add(Violation::ErrorAddress { method: "load", address: first, named });
     }
-}
-
-/// Sides that make a length.
-pub(super) fn sides_of<B: Blocks + ?Sized>(blocks: &B, len: usize) -> Option<Sides> {
-    Sides::of(blocks).ok().filter(|sides| sides.len == len)
 }
 
 /// How many blocks there are.

@@ -39,7 +39,8 @@ impl Run {
     }
 
     pub(super) fn addresses(self) -> impl ExactSizeIterator<Item = usize> {
-        (0..self.count).map(move |k| self.start.wrapping_add_signed(self.step * k as isize))
+        (0..self.count)
+            .map(move |k| self.start.wrapping_add_signed(self.step.wrapping_mul(k as isize)))
     }
 }
 

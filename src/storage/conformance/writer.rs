@@ -1,11 +1,11 @@
 //! Laws of a writer: what is written is read, by whichever method, and nothing else changes.
 
-use super::blocks::{address, count, sides_of};
+use super::blocks::{address, count};
 use super::reader::{agree, truth};
 use super::sample;
 use super::{Report, Violation};
 use crate::error::StorageError;
-use crate::grid::PerAxis;
+use crate::grid::{PerAxis, Sides};
 use crate::storage::Writer;
 use std::collections::{HashMap, HashSet};
 
@@ -137,7 +137,7 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
     /// Some blocks, the last one among them: their indexes, and the address at each of their places that has one.
     fn some_blocks(&mut self) -> Option<Vec<(PerAxis, Vec<Option<usize>>)>> {
         let len = self.len;
-        let sides = || self.storage.blocks_mut().and_then(|blocks| sides_of(blocks, len));
+        let sides = || self.storage.blocks_mut().and_then(|blocks| Sides::of_len(blocks, len));
         let sides = self.report.guard("blocks_mut", 0, sides)??;
         let spacing = count(&sides).div_ceil(self.writes.min(STORED)).max(1);
         let numbers = (0..count(&sides)).rev().step_by(spacing);

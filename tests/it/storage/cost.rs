@@ -4,8 +4,8 @@ use crate::storage::chunked::blocks_of;
 use crate::support::pool;
 use crate::views::Plain;
 use lensor::conformance::{CostTable, Model, cost, cost_of_writing};
-use lensor::storage::{Chunked, FromFn};
-use lensor::{Error, Reader, Tensor, Writer};
+use lensor::storage::{Block, Blocks, Chunked, FromFn};
+use lensor::{Error, Reader, StorageError, Tensor, Writer};
 
 const N: usize = 1024;
 
@@ -134,6 +134,39 @@ fn blocks_of_a_storage_are_written_once() {
         // A line goes through fifteen blocks, of which two are kept.
         assert!((150..=150 * times).contains(&row.loads), "{table}");
     }
+}
+
+/// Blocks that do not make the storage are none.
+#[test]
+fn blocks_of_another_length_are_not_counted() {
+    struct Other;
+    impl Reader for Other {
+        type Elem = f64;
+        fn len(&self) -> usize {
+            12
+        }
+        fn read(&self, address: usize) -> f64 {
+            address as f64
+        }
+        fn blocks(&self) -> Option<&dyn Blocks<Elem = f64>> {
+            Some(self)
+        }
+    }
+    impl Blocks for Other {
+        type Elem = f64;
+        fn extents(&self) -> &[usize] {
+            &[0, 5]
+        }
+        fn block(&self) -> &[usize] {
+            &[1, 1]
+        }
+        fn load(&self, _: &[usize]) -> Result<Block<'_, f64>, StorageError> {
+            Err(StorageError::new(0, "never asked"))
+        }
+    }
+    let model = Model { block: 4, cached: 1 };
+    let table = pool(1).install(|| cost(&Other, &[3, 4], model)).unwrap();
+    assert_eq!((table.blocks, table.ratio("copy")), (3, Some(1.0)));
 }
 
 /// The table prints one line a row, and shapes are checked.
