@@ -4,7 +4,7 @@ mod joint;
 
 use super::{Blocks, Reader, translate};
 use crate::error::{Error, StorageError};
-use crate::memory::try_with_capacity;
+use crate::memory::{list, try_with_capacity};
 use joint::Joint;
 
 /// Several storages one after another.
@@ -211,6 +211,9 @@ impl<R: Reader> Reader for Concat<R> {
     }
 }
 
+/// Addresses that are read and checked at once.
+const CHECKED: usize = 1 << 14;
+
 /// The elements of another storage at listed addresses.
 ///
 /// ```
@@ -233,11 +236,19 @@ impl<S: Reader, I: Reader<Elem = usize>> Indexed<S, I> {
     ///
     /// [`Error::OutOfSpan`] if one lies outside, [`Error::Storage`] if one cannot be read.
     pub fn new(storage: S, addresses: I) -> Result<Self, Error> {
-        let len = storage.len();
-        for k in 0..addresses.len() {
-            let address = addresses.try_read(k)?;
-            if address >= len {
-                return Err(Error::OutOfSpan { span: address..address.saturating_add(1), len });
+        let (len, count) = (storage.len(), addresses.len());
+        let check = |address: usize| match address < len {
+            true => Ok(()),
+            false => Err(Error::OutOfSpan { span: address..address.saturating_add(1), len }),
+        };
+        let mut run = list(std::iter::repeat_n(0, count.min(CHECKED)))?;
+        for start in (0..count).step_by(CHECKED) {
+            let part = &mut run[..CHECKED.min(count - start)];
+            match addresses.read_run(start, 1, part) {
+                Ok(()) => part.iter().try_for_each(|&address| check(address))?,
+                // The first one that is none, or cannot be read, is told.
+                Err(_) => (start..start + part.len())
+                    .try_for_each(|k| addresses.try_read(k).map_err(Error::from).and_then(check))?,
             }
         }
         Ok(Self { storage, addresses })

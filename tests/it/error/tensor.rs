@@ -146,27 +146,30 @@ fn maps_stay_within_the_storage() {
     assert_eq!(listed(vec![0, 3]), Some(Error::OutOfSpan { span: 3..4, len: 3 }));
     let last = usize::MAX;
     assert_eq!(listed(vec![last]), Some(Error::OutOfSpan { span: last..last, len: 3 }));
-    let beyond = Indexed::new(vec![0; 3], broken_addresses()).err();
+    let broken = |addresses| Indexed::new(vec![0; 3], BrokenAddresses(addresses)).err();
+    let beyond = broken(&[]);
     assert!(matches!(beyond, Some(Error::Storage { index: None, .. })), "{beyond:?}");
+    assert_eq!(broken(&[2, 7]), Some(Error::OutOfSpan { span: 7..8, len: 3 }));
 }
 
-/// Addresses that cannot be read.
-fn broken_addresses() -> impl Reader<Elem = usize> + Debug {
-    #[derive(Debug)]
-    struct Addresses;
-    impl Reader for Addresses {
-        type Elem = usize;
-        fn len(&self) -> usize {
-            1
-        }
-        fn read(&self, _: usize) -> usize {
-            0
-        }
-        fn try_read(&self, address: usize) -> Result<usize, StorageError> {
-            Err(StorageError::new(address, "offline"))
-        }
+/// Addresses behind which there is one that cannot be read.
+#[derive(Debug)]
+struct BrokenAddresses(&'static [usize]);
+
+impl Reader for BrokenAddresses {
+    type Elem = usize;
+
+    fn len(&self) -> usize {
+        self.0.len() + 1
     }
-    Addresses
+
+    fn read(&self, address: usize) -> usize {
+        self.0[address]
+    }
+
+    fn try_read(&self, address: usize) -> Result<usize, StorageError> {
+        self.0.get(address).copied().ok_or_else(|| StorageError::new(address, "offline"))
+    }
 }
 
 #[test]
