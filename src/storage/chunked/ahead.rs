@@ -115,7 +115,8 @@ where
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io) if a thread cannot be started.
+    /// [`Error::Io`](crate::Error::Io) if a thread cannot be started: what was not stored is stored then, and if that
+    /// fails, its error is reported.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -131,9 +132,12 @@ where
         });
         for ahead in chunked.inner.ahead.iter().cycle().take(loads) {
             let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner.0));
-            std::thread::Builder::new()
-                .name("lensor-ahead".into())
-                .spawn(move || load_all(&ahead, &inner))?;
+            let thread = std::thread::Builder::new().name("lensor-ahead".into());
+            if let Err(error) = thread.spawn(move || load_all(&ahead, &inner)) {
+                // What is dropped with this says of no block that it could not be stored.
+                chunked.inner.flush()?;
+                return Err(error.into());
+            }
         }
         Ok(chunked)
     }

@@ -1,12 +1,12 @@
 //! The blocks that were used last: loaded once however many threads ask, in shards with a lock each.
 
+use super::inside::Inside;
 use super::shard::{Entry, Held, InTheWay, Load, Outcome, Removed, STORED, Shard, Totals, hash};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::{Result, StorageError};
 use crate::memory::list;
 use crate::storage::Block;
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,27 +59,6 @@ const LONGEST: Duration = Duration::from_secs(5);
 const SMALL: usize = 64;
 /// Shards of a cache that is not small.
 const SHARDS: usize = 16;
-
-thread_local! {
-    /// Loads and stores that this thread is inside of.
-    static DEPTH: Cell<usize> = const { Cell::new(0) };
-}
-
-/// One more load or store of this thread, until it is dropped.
-struct Inside;
-
-impl Inside {
-    fn enter() -> Self {
-        DEPTH.set(DEPTH.get() + 1);
-        Self
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        DEPTH.set(DEPTH.get() - 1);
-    }
-}
 
 /// Takes a load, or a store, out of the cache and tells those that wait, also after a panic.
 struct Announce<'c, T: Copy> {
@@ -258,7 +237,7 @@ impl<T: Copy> Cache<T> {
     /// The block of this number, from `load` if it is not there. Of threads that ask at once one loads and the others
     /// wait.
     ///
-    /// A thread inside a load neither waits nor lets others wait: what it waits for may be among its own tasks. Where
+    /// A thread inside a load neither waits nor lets others wait, as what it waits for may be among its own tasks. Where
     /// loads share work among threads, a thread that is inside none may run a part of one, and wait in a circle all the
     /// same; so none waits much longer than loads take.
     pub(super) fn load<'b>(
@@ -278,9 +257,10 @@ impl<T: Copy> Cache<T> {
                     return Ok((held.into_block(), InTheWay::new()));
                 }
                 match shard.entries.get(&number) {
-                    _ if DEPTH.get() > 0 => {
+                    _ if Inside::any() => {
+                        let seen = *shard.renewed(number);
                         drop(shard);
-                        return Ok((self.alone(load)?, InTheWay::new()));
+                        return Ok((self.inside(number, seen, load)?, InTheWay::new()));
                     }
                     Some(Entry::Loading(other) | Entry::Storing(other)) => other.clone(),
                     _ => {
@@ -344,6 +324,32 @@ impl<T: Copy> Cache<T> {
         load()
     }
 
+    /// Loads a block inside another load. It is kept if nobody knows or stored it meanwhile, and if nothing has to be
+    /// stored to make room: what a store waits for may be the load around this one.
+    fn inside<'b>(
+        &self,
+        number: usize,
+        seen: u64,
+        load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
+    ) -> Result<Block<'b, T>, StorageError>
+    where
+        T: Send + Sync + 'static,
+    {
+        let block = self.alone(load)?;
+        let mut shard = lock(self.shard(number));
+        if let Some(held) = Held::of(&block)
+            && !shard.entries.contains_key(&number)
+            && seen == *shard.renewed(number)
+        {
+            shard.insert(number, held, false, &self.totals);
+            drop(shard);
+            if !self.make_room().is_empty() {
+                self.let_go(number);
+            }
+        }
+        Ok(block)
+    }
+
     /// Loads a block for this thread and all that wait.
     fn run<'b>(
         &self,
@@ -356,16 +362,14 @@ impl<T: Copy> Cache<T> {
         T: Send + Sync + 'static,
     {
         let mut announce = Announce { cache: self, number, load: own, found: None };
-        let block = self.timed(|| self.alone(load));
-        let held = match &block {
-            Ok(Block::Borrowed(_)) => return block.map(|block| (block, InTheWay::new())),
-            Ok(Block::Fill(value)) => Held::Fill(*value),
-            Ok(Block::Shared(elements)) => Held::Shared(elements.clone()),
+        let block = match self.timed(|| self.alone(load)) {
+            Ok(block) => block,
             Err(error) => {
                 announce.found = Some(Err(error.clone()));
-                return Err(error.clone());
+                return Err(error);
             }
         };
+        let Some(held) = Held::of(&block) else { return Ok((block, InTheWay::new())) };
         let mut in_the_way = InTheWay::new();
         let mut shard = lock(self.shard(number));
         // What was stored or changed meanwhile is newer.
@@ -379,6 +383,6 @@ impl<T: Copy> Cache<T> {
             drop(shard);
         }
         announce.found = Some(Ok(held));
-        block.map(|block| (block, in_the_way))
+        Ok((block, in_the_way))
     }
 }

@@ -1,6 +1,7 @@
 //! Blocks that are being stored: of each, one thread at a time.
 
 use super::cache::lock;
+use crate::error::StorageError;
 use crate::memory::push;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -30,16 +31,20 @@ impl Drop for Claim<'_> {
 
 impl Claims {
     /// Waits until no other thread stores the block, but not much longer than storing takes: a store that shares work
-    /// among threads may wait for this one. `None` if one still does then, or if there is no memory to note a claim.
-    pub(super) fn claim(&self, number: usize, patience: Duration) -> Option<Claim<'_>> {
+    /// among threads may wait for this one. `None` if one still does then.
+    pub(super) fn claim(
+        &self,
+        number: usize,
+        patience: Duration,
+    ) -> Result<Option<Claim<'_>>, StorageError> {
         let numbers = lock(&self.numbers);
         let is_taken = |numbers: &mut Vec<usize>| numbers.contains(&number);
         let waited = self.signal.wait_timeout_while(numbers, patience, is_taken);
         let (mut numbers, result) = waited.unwrap_or_else(PoisonError::into_inner);
         if result.timed_out() {
-            return None;
+            return Ok(None);
         }
-        push(&mut numbers, number).ok()?;
-        Some(Claim { claims: self, number })
+        push(&mut numbers, number).map_err(|error| StorageError::new(0, error))?;
+        Ok(Some(Claim { claims: self, number }))
     }
 }

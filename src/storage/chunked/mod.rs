@@ -3,6 +3,7 @@
 mod ahead;
 mod cache;
 mod claims;
+mod inside;
 mod memory;
 mod read;
 mod shard;
@@ -23,7 +24,7 @@ use shard::Held;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -80,6 +81,9 @@ where
     claims: Claims,
     /// How a block is stored, known since the first was changed.
     saver: OnceLock<Saver<S>>,
+    /// Whether a block could not be stored to make room for one that is read: until others are changed or flushed, readers
+    /// do not try again.
+    refused: AtomicBool,
     ahead: Option<Ahead>,
     check: Option<Arc<Check>>,
 }
@@ -221,7 +225,8 @@ where
     fn new(storage: Arc<S>, sides: Sides, blocks: usize) -> Self {
         let cache = Cache::new(blocks);
         let (claims, saver) = (Claims::default(), OnceLock::new());
-        Self { storage, sides, cache, claims, saver, ahead: None, check: None }
+        let refused = AtomicBool::new(false);
+        Self { storage, sides, cache, claims, saver, refused, ahead: None, check: None }
     }
 
     /// A block, from the cache if it is there.
@@ -241,7 +246,9 @@ where
         let (block, in_the_way) = self.cache.load(number, ahead, &load)?;
         for other in in_the_way {
             // Where that fails, the block stays in the cache, and a flush says why.
-            let _ = self.save(other, Duration::ZERO);
+            if !self.refused.load(Ordering::Relaxed) && self.save(other, Duration::ZERO).is_err() {
+                self.refused.store(true, Ordering::Relaxed);
+            }
         }
         if let Some(ahead) = &self.ahead {
             ahead.go_on();
@@ -252,9 +259,10 @@ where
     /// Stores a block if it is one that is not stored; tells whether another thread still does after some time.
     fn save(&self, number: usize, patience: Duration) -> Result<bool, StorageError> {
         let Some(saver) = self.saver.get() else { return Ok(false) };
-        let Some(_claim) = self.claims.claim(number, patience) else { return Ok(true) };
+        let index = self.sides.index(number);
+        let claim = self.claims.claim(number, patience).map_err(|error| self.named(&index, error));
+        let Some(_claim) = claim? else { return Ok(true) };
         if let Some(elements) = self.cache.unsaved(number) {
-            let index = self.sides.index(number);
             count(&self.cache.counters.stores);
             let saved = self.cache.timed(|| saver(&self.storage, &index, &elements));
             saved.map_err(|error| self.named(&index, error))?;
@@ -283,6 +291,7 @@ where
 
     /// Stores all blocks that were changed, and tries each of them; the first error is reported.
     fn flush(&self) -> Result<(), StorageError> {
+        self.refused.store(false, Ordering::Relaxed);
         let mut done = Ok(());
         for number in self.cache.changed() {
             done = done.and(self.save_or_taken(number));

@@ -41,6 +41,15 @@ impl<T: Copy> Clone for Held<T> {
 }
 
 impl<T: Copy + Send + Sync + 'static> Held<T> {
+    /// The elements of a block, unless they are borrowed.
+    pub(super) fn of(block: &Block<'_, T>) -> Option<Self> {
+        match block {
+            Block::Fill(value) => Some(Self::Fill(*value)),
+            Block::Shared(elements) => Some(Self::Shared(elements.clone())),
+            Block::Borrowed(_) => None,
+        }
+    }
+
     pub(super) fn into_block<'b>(self) -> Block<'b, T> {
         match self {
             Self::Fill(value) => Block::Fill(value),

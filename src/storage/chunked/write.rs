@@ -6,12 +6,13 @@ use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
 use crate::memory::list;
 use crate::storage::{BlockIndex, Blocks, BlocksMut, Reader, Writer};
-use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the storage cannot be taken from its cache: {error}")]
 pub struct NotStored<S: Blocks>
 where
     S::Elem: 'static,
@@ -19,19 +20,9 @@ where
     /// What it was, with all blocks that are not stored.
     pub chunked: Chunked<S>,
     /// Why.
+    #[source]
     pub error: StorageError,
 }
-
-impl<S: Blocks> fmt::Display for NotStored<S>
-where
-    S::Elem: 'static,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the storage cannot be taken from its cache: {}", self.error)
-    }
-}
-
-impl<S: Blocks + fmt::Debug> std::error::Error for NotStored<S> where S::Elem: 'static {}
 
 impl<S: BlocksMut> Chunked<S>
 where
@@ -102,6 +93,7 @@ where
         change: &mut dyn FnMut(&mut [S::Elem]),
     ) -> Result<(usize, InTheWay), StorageError> {
         self.saver.get_or_init(|| S::store);
+        self.refused.store(false, Ordering::Relaxed);
         let Some(number) = self.sides.number(index) else {
             return Err(StorageError::new(address, format!("there is no block {index:?}")));
         };
@@ -265,7 +257,8 @@ where
         };
         let kept = Kept { cache: &inner.cache, number, from };
         let patience = inner.cache.patience_with_stores();
-        let Some(_claim) = inner.claims.claim(number, patience) else {
+        let claim = inner.claims.claim(number, patience).map_err(|error| inner.named(index, error));
+        let Some(_claim) = claim? else {
             return Err(inner.taken(index));
         };
         count(&inner.cache.counters.stores);

@@ -4,7 +4,7 @@ use super::{blocks_of, tensor};
 use crate::support::pool;
 use lensor::StorageError;
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Indexed};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const N: usize = 512;
@@ -226,6 +226,15 @@ fn blocks_are_stored_once() {
     assert_eq!(of(&t), [8 + 64, 64 + 16 + 64]);
     t.view_mut().select((3, 3)).unwrap().fill(9.0).unwrap();
     assert_eq!(of(&t), [8 + 64 + 1, 64 + 16 + 64 + 1]);
+}
+
+/// A list of addresses is checked in runs.
+#[test]
+fn addresses_in_blocks_are_read_together() {
+    let addresses = Chunked::new(BlockMemory::new([50_000], [1000], 0_usize).unwrap()).unwrap();
+    Indexed::new(vec![7], addresses.clone()).unwrap();
+    let stats = addresses.stats();
+    assert!(stats.loads == 50 && stats.hits < 10, "{stats:?}");
 }
 
 /// Bytes, or blocks, and never none.

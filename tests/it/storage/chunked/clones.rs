@@ -4,6 +4,7 @@ use super::{all, blocks_of, tensor};
 use lensor::prelude::*;
 use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Duplicates, Writer};
 use lensor::{Reader, StorageError};
+use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -127,6 +128,51 @@ fn readers_see_what_is_being_stored() {
     assert_eq!((finds.recv(), storage.stored()), (Ok(9), vec![9; 64]));
 }
 
+/// Sums of each row and those beside it, a row a block: loads that read blocks below.
+struct Around(Chunked<Watched>);
+
+impl Blocks for Around {
+    type Elem = u32;
+
+    fn extents(&self) -> &[usize] {
+        &[8, 8]
+    }
+
+    fn block(&self) -> &[usize] {
+        &[1, 8]
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, u32>, StorageError> {
+        let (mut sums, mut row) = (vec![0; 8], [0; 8]);
+        for k in index[0].saturating_sub(1)..(index[0] + 2).min(8) {
+            self.0.read_run(8 * k, 1, &mut row)?;
+            sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
+        }
+        Ok(Block::from(sums))
+    }
+}
+
+/// Blocks that loads read are kept as others are, but not if another thread stores them meanwhile, or if what is not
+/// stored would have to make room.
+#[test]
+fn blocks_that_loads_read_are_kept() {
+    let storage = Watched::new();
+    let around = |below: &Chunked<Watched>| Chunked::new(Around(below.clone())).unwrap();
+    let below = Chunked::new(storage.clone()).unwrap();
+    assert_eq!((all(&around(&below)), below.stats().loads), (vec![0; 64], 4));
+
+    let below = below.with_blocks(9);
+    let clone = below.clone();
+    storage.while_loading(move || clone.store(&[0, 0], &[1; 16]).unwrap());
+    around(&below).try_read(0).unwrap();
+    assert_eq!(below.read(0), 1);
+
+    let mut below = below.with_blocks(1);
+    below.write(0, 5);
+    assert_eq!(all(&around(&below))[8], 7);
+    assert_eq!((below.stats().stores, below.unsaved().len()), (0, 1));
+}
+
 /// A block is stored for longer than a thread waits that writes to it: neither loses what it wrote.
 #[test]
 fn writes_come_after_slow_stores() {
@@ -184,6 +230,10 @@ fn storage_is_given_back_once() {
     drop(other);
     assert!(own.into_inner().is_ok());
     assert_eq!(storage.stored()[0], 1);
+    let own = Chunked::new(blocks_of(&[4], &[4], &[0; 4])).unwrap();
+    let _clone = own.clone();
+    let refused = own.into_inner().unwrap_err();
+    assert_eq!(refused.source().unwrap().to_string(), refused.error.to_string());
 }
 
 /// A store that panics keeps its block, hinders no other block and does not end the process.

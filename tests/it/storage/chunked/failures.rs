@@ -152,6 +152,23 @@ fn a_failing_store_loses_nothing() {
     }
 }
 
+/// Readers do not try again and again to store what cannot be stored, until there is a reason to.
+#[test]
+fn a_failing_store_does_not_hold_up_readers() {
+    let failing = Failing::new(None, Some(&[0, 0]));
+    let mut chunked = Chunked::new(failing).unwrap().with_blocks(1);
+    chunked.write(0, -1);
+    let stores_after_reads = |chunked: &Chunked<Failing>| {
+        (0..6).for_each(|k| drop(chunked.load(&[1 + k % 2, 1]).unwrap()));
+        chunked.stats().stores
+    };
+    assert_eq!(stores_after_reads(&chunked), 1);
+    chunked.flush().unwrap_err();
+    assert_eq!(stores_after_reads(&chunked), 3);
+    chunked.write(0, -2);
+    assert_eq!((stores_after_reads(&chunked), chunked.unsaved().len()), (4, 1));
+}
+
 /// A drop flushes.
 #[test]
 fn single_writes_are_stored_when_the_last_clone_is_dropped() {
