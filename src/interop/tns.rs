@@ -120,8 +120,7 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>>
 /// Writes the entries of a sparse tensor, or of any view of one, in row-major order.
 ///
 /// Floats are written in the fewest digits that read as the same number. The file does not say how large the
-/// tensor is: [`read_shaped`] gives the same back, [`read`] the smallest tensor with these entries. Lines
-/// beyond 4096 bytes, as hundreds of axes make them, are written and not read.
+/// tensor is: [`read_shaped`] gives the same back, [`read`] the smallest tensor with these entries.
 ///
 /// # Errors
 ///
