@@ -1,60 +1,43 @@
 //! Pointers to storage as storage.
 
-use super::{Blocks, BlocksMut, BoxReader, Reader, Stored, StoredMut, Writer};
+use super::{Block, BlockIndex, Blocks, BlocksMut, BoxReader, Reader, Stored, StoredMut, Writer};
 use crate::error::StorageError;
+use crate::grid::Starts;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Forwards every method, provided ones included: a forgotten `stored` would densify silently, a
-/// forgotten `as_slice` would be slow.
+/// Methods of what a pointer leads to. All are forwarded, provided ones included: a forgotten `stored` would densify
+/// silently, a forgotten `as_slice` would be slow.
+macro_rules! forward {
+    ($(ref $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
+        #[inline]
+        fn $name(&self, $($arg: $type),*) $(-> $out)? {
+            (**self).$name($($arg),*)
+        }
+    )* };
+    ($(mut $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
+        #[inline]
+        fn $name(&mut self, $($arg: $type),*) $(-> $out)? {
+            (**self).$name($($arg),*)
+        }
+    )* };
+}
+
 macro_rules! forward_reader {
     ($([$($generics:tt)*] $pointer:ty, $levels:literal { $($own:tt)* })*) => { $(
         impl<$($generics)*> Reader for $pointer {
             type Elem = <<Self as Deref>::Target as Reader>::Elem;
 
-            #[inline]
-            fn len(&self) -> usize {
-                (**self).len()
-            }
-
-            #[inline]
-            fn read(&self, address: usize) -> Self::Elem {
-                (**self).read(address)
-            }
-
-            #[inline]
-            fn is_empty(&self) -> bool {
-                (**self).is_empty()
-            }
-
-            #[inline]
-            fn try_read(&self, address: usize) -> Result<Self::Elem, StorageError> {
-                (**self).try_read(address)
-            }
-
-            #[inline]
-            fn as_slice(&self) -> Option<&[Self::Elem]> {
-                (**self).as_slice()
-            }
-
-            #[inline]
-            fn read_run(&self, start: usize, step: isize, out: &mut [Self::Elem]) -> Result<(), StorageError> {
-                (**self).read_run(start, step, out)
-            }
-
-            #[inline]
-            fn read_at(&self, addresses: &[usize], out: &mut [Self::Elem]) -> Result<(), StorageError> {
-                (**self).read_at(addresses, out)
-            }
-
-            #[inline]
-            fn stored(&self) -> Option<&dyn Stored<Elem = Self::Elem>> {
-                (**self).stored()
-            }
-
-            #[inline]
-            fn blocks(&self) -> Option<&dyn Blocks<Elem = Self::Elem>> {
-                (**self).blocks()
+            forward! {
+                ref len() -> usize;
+                ref read(address: usize) -> Self::Elem;
+                ref is_empty() -> bool;
+                ref try_read(address: usize) -> Result<Self::Elem, StorageError>;
+                ref as_slice() -> Option<&[Self::Elem]>;
+                ref read_run(start: usize, step: isize, out: &mut [Self::Elem]) -> Result<(), StorageError>;
+                ref read_at(addresses: &[usize], out: &mut [Self::Elem]) -> Result<(), StorageError>;
+                ref stored() -> Option<&dyn Stored<Elem = Self::Elem>>;
+                ref blocks() -> Option<&dyn Blocks<Elem = Self::Elem>>;
             }
 
             #[inline]
@@ -85,41 +68,43 @@ forward_reader! {
 macro_rules! forward_writer {
     ($($pointer:ty),*) => { $(
         impl<W: Writer + ?Sized> Writer for $pointer {
-            #[inline]
-            fn write(&mut self, address: usize, value: Self::Elem) {
-                (**self).write(address, value);
-            }
-
-            #[inline]
-            fn try_write(&mut self, address: usize, value: Self::Elem) -> Result<(), StorageError> {
-                (**self).try_write(address, value)
-            }
-
-            #[inline]
-            fn as_mut_slice(&mut self) -> Option<&mut [Self::Elem]> {
-                (**self).as_mut_slice()
-            }
-
-            #[inline]
-            fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = Self::Elem>> {
-                (**self).stored_mut()
-            }
-
-            #[inline]
-            fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = Self::Elem>> {
-                (**self).blocks_mut()
-            }
-
-            #[inline]
-            fn write_run(&mut self, start: usize, step: isize, from: &[Self::Elem]) -> Result<(), StorageError> {
-                (**self).write_run(start, step, from)
-            }
-
-            #[inline]
-            fn write_at(&mut self, addresses: &[usize], from: &[Self::Elem]) -> Result<(), StorageError> {
-                (**self).write_at(addresses, from)
+            forward! {
+                mut write(address: usize, value: Self::Elem);
+                mut try_write(address: usize, value: Self::Elem) -> Result<(), StorageError>;
+                mut as_mut_slice() -> Option<&mut [Self::Elem]>;
+                mut stored_mut() -> Option<&mut dyn StoredMut<Elem = Self::Elem>>;
+                mut blocks_mut() -> Option<&dyn BlocksMut<Elem = Self::Elem>>;
+                mut write_run(start: usize, step: isize, from: &[Self::Elem]) -> Result<(), StorageError>;
+                mut write_at(addresses: &[usize], from: &[Self::Elem]) -> Result<(), StorageError>;
             }
         }
     )* };
 }
 forward_writer!(&mut W, Box<W>);
+
+macro_rules! forward_blocks {
+    ($($pointer:ty),*) => { $(
+        impl<B: Blocks + ?Sized> Blocks for $pointer {
+            type Elem = B::Elem;
+
+            forward! {
+                ref extents() -> &[usize];
+                ref block() -> &[usize];
+                ref starts(axis: usize) -> Option<Starts>;
+                ref load(index: &[usize]) -> Result<Block<'_, B::Elem>, StorageError>;
+                ref budget() -> usize;
+                ref ahead() -> usize;
+                ref expect(next: &[BlockIndex]);
+            }
+        }
+
+        impl<B: BlocksMut + ?Sized> BlocksMut for $pointer {
+            forward! {
+                ref store(index: &[usize], from: &[B::Elem]) -> Result<(), StorageError>;
+                ref change(index: &[usize], change: &mut dyn FnMut(&mut [B::Elem])) -> Result<(), StorageError>;
+                ref finish() -> Result<(), StorageError>;
+            }
+        }
+    )* };
+}
+forward_blocks!(&B, Box<B>, Arc<B>);
