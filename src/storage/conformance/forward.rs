@@ -77,208 +77,125 @@ impl Recorder {
     }
 }
 
+/// Methods that note that they were called.
+macro_rules! recorded {
+    ($me:ident => $(fn $name:ident($($args:tt)*) $(-> $out:ty)? $body:block)*) => { $(
+        fn $name($($args)*) $(-> $out)? {
+            $me.calls.add(stringify!($name));
+            $body
+        }
+    )* };
+}
+
 impl Reader for Recorder {
     type Elem = i64;
 
-    fn len(&self) -> usize {
-        self.calls.add("len");
-        self.elements.len()
-    }
-
-    fn read(&self, address: usize) -> i64 {
-        self.calls.add("read");
-        self.elements.read(address)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.calls.add("is_empty");
-        self.elements.is_empty()
-    }
-
-    fn try_read(&self, address: usize) -> Result<i64, StorageError> {
-        self.calls.add("try_read");
-        self.elements.try_read(address)
-    }
-
-    fn as_slice(&self) -> Option<&[i64]> {
-        self.calls.add("as_slice");
-        Some(&self.elements)
-    }
-
-    fn read_run(&self, start: usize, step: isize, out: &mut [i64]) -> Result<(), StorageError> {
-        self.calls.add("read_run");
-        self.elements.read_run(start, step, out)
-    }
-
-    fn read_at(&self, addresses: &[usize], out: &mut [i64]) -> Result<(), StorageError> {
-        self.calls.add("read_at");
-        self.elements.read_at(addresses, out)
-    }
-
-    fn stored(&self) -> Option<&dyn Stored<Elem = i64>> {
-        self.calls.add("stored");
-        Some(self)
-    }
-
-    fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> {
-        self.calls.add("blocks");
-        Some(self)
+    recorded! { self =>
+        fn len(&self) -> usize { self.elements.len() }
+        fn read(&self, address: usize) -> i64 { self.elements.read(address) }
+        fn is_empty(&self) -> bool { self.elements.is_empty() }
+        fn try_read(&self, address: usize) -> Result<i64, StorageError> {
+            self.elements.try_read(address)
+        }
+        fn as_slice(&self) -> Option<&[i64]> { Some(&self.elements) }
+        fn read_run(&self, start: usize, step: isize, out: &mut [i64]) -> Result<(), StorageError> {
+            self.elements.read_run(start, step, out)
+        }
+        fn read_at(&self, addresses: &[usize], out: &mut [i64]) -> Result<(), StorageError> {
+            self.elements.read_at(addresses, out)
+        }
+        fn stored(&self) -> Option<&dyn Stored<Elem = i64>> { Some(self) }
+        fn blocks(&self) -> Option<&dyn Blocks<Elem = i64>> { Some(self) }
     }
 }
 
 impl Blocks for Recorder {
     type Elem = i64;
 
-    fn extents(&self) -> &[usize] {
-        self.calls.add("extents");
-        &self.extents
-    }
-
-    fn block(&self) -> &[usize] {
-        self.calls.add("block");
-        &[BLOCK]
-    }
-
-    fn starts(&self, _: usize) -> Option<Starts> {
-        self.calls.add("starts");
-        None
-    }
-
-    fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
-        self.calls.add("load");
-        let start = index.first().map_or(0, |number| number.saturating_mul(BLOCK));
-        let own = self.elements.iter().skip(start).copied();
-        Ok(own.chain([0; BLOCK]).take(BLOCK).collect::<Vec<i64>>().into())
-    }
-
-    fn budget(&self) -> usize {
-        self.calls.add("budget");
-        0
-    }
-
-    fn ahead(&self) -> usize {
-        self.calls.add("ahead");
-        0
-    }
-
-    fn expect(&self, _: &[BlockIndex]) {
-        self.calls.add("expect");
+    recorded! { self =>
+        fn extents(&self) -> &[usize] { &self.extents }
+        fn block(&self) -> &[usize] { &[BLOCK] }
+        fn starts(&self, _: usize) -> Option<Starts> { None }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+            let start = index.first().map_or(0, |number| number.saturating_mul(BLOCK));
+            let own = self.elements.iter().skip(start).copied();
+            Ok(own.chain([0; BLOCK]).take(BLOCK).collect::<Vec<i64>>().into())
+        }
+        fn budget(&self) -> usize { 0 }
+        fn ahead(&self) -> usize { 0 }
+        fn expect(&self, _: &[BlockIndex]) {}
     }
 }
 
 impl BlocksMut for Recorder {
-    fn store(&self, _: &[usize], _: &[i64]) -> Result<(), StorageError> {
-        self.calls.add("store");
-        Ok(())
-    }
-
-    fn change(&self, _: &[usize], change: &mut dyn FnMut(&mut [i64])) -> Result<(), StorageError> {
-        self.calls.add("change");
-        change(&mut [0; BLOCK]);
-        Ok(())
-    }
-
-    fn finish(&self) -> Result<(), StorageError> {
-        self.calls.add("finish");
-        Ok(())
+    recorded! { self =>
+        fn store(&self, _: &[usize], _: &[i64]) -> Result<(), StorageError> { Ok(()) }
+        fn change(&self, _: &[usize], change: &mut dyn FnMut(&mut [i64])) -> Result<(), StorageError> {
+            change(&mut [0; BLOCK]);
+            Ok(())
+        }
+        fn finish(&self) -> Result<(), StorageError> { Ok(()) }
     }
 }
 
 impl Stored for Recorder {
     type Elem = i64;
 
-    fn fill(&self) -> i64 {
-        self.calls.add("fill");
-        self.fill
-    }
-
-    fn count(&self) -> usize {
-        self.calls.add("count");
-        self.entries().count()
-    }
-
-    fn rank(&self, address: usize) -> usize {
-        self.calls.add("rank");
-        self.entries().take_while(|entry| entry.0 < address).count()
-    }
-
-    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i64]) -> usize {
-        self.calls.add("entries");
-        let slots = addresses.iter_mut().zip(values);
-        slots.zip(self.entries().skip(from)).map(|((a, v), entry)| (*a, *v) = entry).count()
+    recorded! { self =>
+        fn fill(&self) -> i64 { self.fill }
+        fn count(&self) -> usize { self.entries().count() }
+        fn rank(&self, address: usize) -> usize {
+            self.entries().take_while(|entry| entry.0 < address).count()
+        }
+        fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i64]) -> usize {
+            let slots = addresses.iter_mut().zip(values);
+            slots.zip(self.entries().skip(from)).map(|((a, v), entry)| (*a, *v) = entry).count()
+        }
     }
 }
 
 impl StoredMut for Recorder {
-    fn is_fill(&mut self, value: i64) -> bool {
-        self.calls.add("is_fill");
-        value == self.fill
-    }
-
-    fn owns_fill(&mut self) -> bool {
-        self.calls.add("owns_fill");
-        true
-    }
-
-    fn set_fill(&mut self, fill: i64) -> crate::Result<()> {
-        self.calls.add("set_fill");
-        self.elements.iter_mut().filter(|x| **x == self.fill).for_each(|x| *x = fill);
-        self.fill = fill;
-        Ok(())
-    }
-
-    fn splice(
-        &mut self,
-        ordinals: Range<usize>,
-        addresses: Vec<usize>,
-        values: Vec<i64>,
-    ) -> crate::Result<()> {
-        self.calls.add("splice");
-        let old = self.entries().skip(ordinals.start).take(ordinals.len()).map(|entry| entry.0);
-        let erased = old.collect::<Vec<_>>().into_iter().map(|address| (address, self.fill));
-        for (address, value) in erased.chain(addresses.into_iter().zip(values)) {
-            if let Some(slot) = self.elements.get_mut(address) {
-                *slot = value;
-            }
+    recorded! { self =>
+        fn is_fill(&mut self, value: i64) -> bool { value == self.fill }
+        fn owns_fill(&mut self) -> bool { true }
+        fn set_fill(&mut self, fill: i64) -> crate::Result<()> {
+            self.elements.iter_mut().filter(|x| **x == self.fill).for_each(|x| *x = fill);
+            self.fill = fill;
+            Ok(())
         }
-        Ok(())
+        fn splice(
+            &mut self,
+            ordinals: Range<usize>,
+            addresses: Vec<usize>,
+            values: Vec<i64>,
+        ) -> crate::Result<()> {
+            let old = self.entries().skip(ordinals.start).take(ordinals.len()).map(|entry| entry.0);
+            let erased = old.collect::<Vec<_>>().into_iter().map(|address| (address, self.fill));
+            for (address, value) in erased.chain(addresses.into_iter().zip(values)) {
+                if let Some(slot) = self.elements.get_mut(address) {
+                    *slot = value;
+                }
+            }
+            Ok(())
+        }
     }
 }
 
 impl Writer for Recorder {
-    fn write(&mut self, address: usize, value: i64) {
-        self.calls.add("write");
-        self.elements.write(address, value);
-    }
-
-    fn try_write(&mut self, address: usize, value: i64) -> Result<(), StorageError> {
-        self.calls.add("try_write");
-        self.elements.try_write(address, value)
-    }
-
-    fn as_mut_slice(&mut self) -> Option<&mut [i64]> {
-        self.calls.add("as_mut_slice");
-        Some(&mut self.elements)
-    }
-
-    fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = i64>> {
-        self.calls.add("stored_mut");
-        Some(self)
-    }
-
-    fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> {
-        self.calls.add("blocks_mut");
-        Some(self)
-    }
-
-    fn write_run(&mut self, start: usize, step: isize, from: &[i64]) -> Result<(), StorageError> {
-        self.calls.add("write_run");
-        self.elements.write_run(start, step, from)
-    }
-
-    fn write_at(&mut self, addresses: &[usize], from: &[i64]) -> Result<(), StorageError> {
-        self.calls.add("write_at");
-        self.elements.write_at(addresses, from)
+    recorded! { self =>
+        fn write(&mut self, address: usize, value: i64) { self.elements.write(address, value); }
+        fn try_write(&mut self, address: usize, value: i64) -> Result<(), StorageError> {
+            self.elements.try_write(address, value)
+        }
+        fn as_mut_slice(&mut self) -> Option<&mut [i64]> { Some(&mut self.elements) }
+        fn stored_mut(&mut self) -> Option<&mut dyn StoredMut<Elem = i64>> { Some(self) }
+        fn blocks_mut(&mut self) -> Option<&dyn BlocksMut<Elem = i64>> { Some(self) }
+        fn write_run(&mut self, start: usize, step: isize, from: &[i64]) -> Result<(), StorageError> {
+            self.elements.write_run(start, step, from)
+        }
+        fn write_at(&mut self, addresses: &[usize], from: &[i64]) -> Result<(), StorageError> {
+            self.elements.write_at(addresses, from)
+        }
     }
 }
 
