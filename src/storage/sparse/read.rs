@@ -2,7 +2,7 @@
 
 use super::Sparse;
 use crate::error::StorageError;
-use crate::storage::{Reader, Stored};
+use crate::storage::{Reader, Stored, read_each};
 
 /// Entries in reach of a run for each element of it from which on elements are searched one by one.
 const SPARSE_RUN: usize = 16;
@@ -35,21 +35,13 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         };
         let last = start as i128 + step as i128 * steps as i128;
         let outside = |address: i128| !(0..self.len as i128).contains(&address);
-        if outside(start as i128) || outside(last) {
-            let inside =
-                if outside(start as i128) { 0 } else { steps_inside(self.len, start, step) };
-            return Err(StorageError::beyond(
-                start.wrapping_add_signed(step.wrapping_mul(inside as isize)),
-                self.len,
-            ));
+        if step == 0 || outside(start as i128) || outside(last) {
+            return read_each(self, start, step, out);
         }
         let (low, high) = (start.min(last as usize), start.max(last as usize));
         let ordinals = self.ordinals(low..high + 1);
-        if step == 0 || ordinals.len() / SPARSE_RUN > out.len() {
-            for (k, slot) in out.iter_mut().enumerate() {
-                *slot = self.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
-            }
-            return Ok(());
+        if ordinals.len() / SPARSE_RUN > out.len() {
+            return read_each(self, start, step, out);
         }
         out.fill(self.fill);
         let (every, entries) = (step.unsigned_abs(), ordinals.clone());
@@ -126,26 +118,4 @@ fn gallop(numbers: &[usize], limit: usize) -> usize {
     let start = bound / 2;
     let end = bound.min(numbers.len());
     start.min(end) + numbers[start.min(end)..end].partition_point(|&number| number < limit)
-}
-
-/// Steps of a run from inside up to the first that leaves.
-fn steps_inside(len: usize, start: usize, step: isize) -> usize {
-    let room = if step > 0 { len - 1 - start } else { start };
-    room / step.unsigned_abs().max(1) + 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::gallop;
-
-    #[test]
-    fn galloping_counts_the_numbers_below() {
-        for len in 0..20 {
-            let numbers: Vec<usize> = (0..len).map(|k| 2 * k).collect();
-            for limit in 0..2 * len + 3 {
-                let expected = numbers.iter().filter(|&&number| number < limit).count();
-                assert_eq!(gallop(&numbers, limit), expected, "{len} {limit}");
-            }
-        }
-    }
 }
