@@ -192,50 +192,20 @@ impl Sides {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn regular(extents: &[usize], block: &[usize]) -> Result<Sides> {
-        Sides::new(extents, block, extents.iter().map(|_| None).collect())
-    }
-
-    #[test]
-    fn blocks_that_cannot_be_are_refused() {
-        let half = isize::MAX as usize / 2;
-        for (extents, block) in
-            [(&[2, 3][..], &[2][..]), (&[4], &[0]), (&[half, 3], &[1, 1]), (&[1, 1], &[half, 3])]
-        {
-            let refused = Error::Blocks { extents: extents.to_vec(), block: block.to_vec() };
-            assert_eq!(regular(extents, block), Err(refused));
+/// What blocks tell of their sides; of none there are no elements.
+macro_rules! sides_tell {
+    ($me:ident => $sides:expr) => {
+        fn extents(&$me) -> &[usize] {
+            $sides.map_or(&[0], |sides| &sides.extents)
         }
-        let starts = Starts::new(vec![0, 3], 5).unwrap();
-        for (extent, block, fits) in [(5, 3, true), (6, 3, false), (5, 2, false)] {
-            assert_eq!(
-                Sides::new(&[extent], &[block], SmallVec::from_iter([Some(starts.clone())]))
-                    .is_ok(),
-                fits
-            );
-        }
-    }
 
-    /// Every address lies in one block, at the place that the block's ranges say.
-    #[test]
-    fn addresses_are_found_in_their_blocks() {
-        let starts = Starts::new(vec![0, 1, 4], 5).unwrap();
-        let listed =
-            Sides::new(&[5, 3], &[3, 2], SmallVec::from_iter([Some(starts), None])).unwrap();
-        for sides in [regular(&[4, 7], &[3, 3]).unwrap(), listed] {
-            for address in 0..sides.len {
-                let (index, inside, left) = sides.find(address);
-                let digits = [address / sides.extents[1], address % sides.extents[1]];
-                let own = [0, 1].map(|axis| sides.range(axis, index[axis]));
-                assert!((0..2).all(|axis| own[axis].contains(&digits[axis])));
-                let within = [digits[0] - own[0].start, digits[1] - own[1].start];
-                assert_eq!(inside, within[0] * sides.block[1] + within[1]);
-                assert_eq!(left, own[1].end - digits[1]);
-                assert_eq!(sides.index(sides.number(&index).unwrap()), index);
-            }
+        fn block(&$me) -> &[usize] {
+            $sides.map_or(&[0], |sides| &sides.block)
         }
-    }
+
+        fn starts(&$me, axis: usize) -> Option<$crate::grid::Starts> {
+            $sides?.starts.get(axis)?.clone()
+        }
+    };
 }
+pub(crate) use sides_tell;

@@ -30,24 +30,12 @@ pub struct Concat<R> {
 /// What one part gives to a row: addresses from `start` to `end`, the first of which is `first` in the part.
 struct Stripe<'a, R> {
     part: &'a R,
+    which: usize,
     start: usize,
     end: usize,
     first: usize,
     /// Elements of the part in a row.
     width: usize,
-}
-
-impl<R: Reader> Stripe<'_, R> {
-    /// An error of the part at an address of all parts, of which `row` elements are a row.
-    fn whole(&self, mut error: StorageError, row: usize) -> StorageError {
-        let own = error.address.wrapping_sub(self.first) as isize;
-        // A run goes through other rows too.
-        let width = self.width.max(1) as isize;
-        let down = own.div_euclid(width).wrapping_mul(row as isize);
-        let along = own.rem_euclid(width);
-        error.address = self.start.wrapping_add_signed(down.wrapping_add(along));
-        error
-    }
 }
 
 impl<R: Reader> Concat<R> {
@@ -121,7 +109,7 @@ impl<R: Reader> Concat<R> {
             (Some(part), Some(&end)) if row < self.rows => {
                 let width = end - start;
                 let first = row * width;
-                Ok(Stripe { part, start: before + start, end: before + end, first, width })
+                Ok(Stripe { part, which, start: before + start, end: before + end, first, width })
             }
             _ => Err(beyond()),
         }
@@ -147,7 +135,7 @@ impl<R: Reader> Reader for Concat<R> {
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
         let s = self.stripe(address)?;
-        s.part.try_read(s.first + (address - s.start)).map_err(|e| s.whole(e, self.width()))
+        s.part.try_read(s.first + (address - s.start)).map_err(|e| self.address_of(s.which, e))
     }
 
     fn as_slice(&self) -> Option<&[R::Elem]> {
@@ -178,7 +166,7 @@ impl<R: Reader> Reader for Concat<R> {
             let count = rest.len().min(steps_left.saturating_add(1));
             let (now, later) = rest.split_at_mut(count);
             let within = s.first + (address - s.start);
-            s.part.read_run(within, own_step, now).map_err(|e| s.whole(e, width))?;
+            s.part.read_run(within, own_step, now).map_err(|e| self.address_of(s.which, e))?;
             address = address.wrapping_add_signed(step.wrapping_mul(count as isize));
             rest = later;
         }
@@ -196,7 +184,7 @@ impl<R: Reader> Reader for Concat<R> {
             let ((these, others), (now, later)) =
                 (addresses.split_at_mut(count), rest.split_at_mut(count));
             these.iter_mut().for_each(|address| *address = *address - s.start + s.first);
-            s.part.read_at(these, now).map_err(|e| s.whole(e, self.width()))?;
+            s.part.read_at(these, now).map_err(|e| self.address_of(s.which, e))?;
             (addresses, rest) = (others, later);
         }
         Ok(())

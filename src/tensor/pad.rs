@@ -6,7 +6,7 @@ use super::combine::{IntoTensor, inverse, storage_order};
 use super::concat;
 use super::flat::{Flat, check};
 use crate::error::{Error, Result, StorageError};
-use crate::grid::{Sides, Starts};
+use crate::grid::{Sides, sides_tell};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts, read_each};
@@ -230,17 +230,7 @@ impl<S: Reader> Reader for Padded<S> {
 impl<S: Reader> Blocks for Padded<S> {
     type Elem = S::Elem;
 
-    fn extents(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn block(&self) -> &[usize] {
-        self.within_blocks.as_ref().map_or(&[], |within| &within.whole.block)
-    }
-
-    fn starts(&self, axis: usize) -> Option<Starts> {
-        self.within_blocks.as_ref()?.whole.starts.get(axis)?.clone()
-    }
+    sides_tell!(self => self.within_blocks.as_ref().map(|within| &within.whole));
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {
         let within = self.within_blocks.as_ref().filter(|own| own.whole.number(index).is_some());

@@ -2,13 +2,22 @@
 
 use super::{Ahead, Chunked, Inner};
 use crate::error::StorageError;
+use crate::grid::sides_tell;
 use crate::memory::try_with_capacity;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Starts};
+use crate::storage::{Block, BlockIndex, Blocks, Reader};
 use std::ops::Range;
 
 /// Elements of a block from one place on.
 pub(super) fn part<'b, T>(block: &'b Block<'_, T>, places: Range<usize>) -> &'b [T] {
     block.as_slice().and_then(|elements| elements.get(places)).unwrap_or_default()
+}
+
+/// The elements of a run that lie in one line of a block, from a place in that on.
+pub(super) struct Part {
+    pub(super) address: usize,
+    pub(super) index: BlockIndex,
+    pub(super) inside: usize,
+    pub(super) count: usize,
 }
 
 /// Where one of several addresses lies.
@@ -22,6 +31,27 @@ impl<S: Blocks> Inner<S>
 where
     S::Elem: 'static,
 {
+    /// The first part of these elements of a run.
+    pub(super) fn part(
+        &self,
+        start: usize,
+        step: isize,
+        left: Range<usize>,
+    ) -> Result<Part, StorageError> {
+        let address = start.wrapping_add_signed(step.wrapping_mul(left.start as isize));
+        if address >= self.sides.len {
+            return Err(StorageError::beyond(address, self.sides.len));
+        }
+        let (index, inside, before_end) = self.sides.find(address);
+        let line = self.sides.block.last().copied().unwrap_or(1);
+        let count = match step {
+            0 => usize::MAX,
+            1.. => before_end.div_ceil(step.unsigned_abs()),
+            _ => inside % line / step.unsigned_abs() + 1,
+        };
+        Ok(Part { address, index, inside, count: count.min(left.len()) })
+    }
+
     /// Addresses block by block, those of a block in their order.
     pub(super) fn by_block(&self, addresses: &[usize]) -> Result<Vec<Listed>, StorageError> {
         let failed = |address: usize| move |error| StorageError::new(address, error);
@@ -103,24 +133,11 @@ where
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
         let mut done = 0;
         while done < out.len() {
-            let address = start.wrapping_add_signed(step.wrapping_mul(done as isize));
-            if address >= self.inner.sides.len {
-                return Err(StorageError::beyond(address, self.inner.sides.len));
-            }
-            let (index, inside, left) = self.inner.sides.find(address);
+            let Part { address, index, inside, count } =
+                self.inner.part(start, step, done..out.len())?;
             let block =
                 self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
-            // Along the last axis as far as the line of the block goes.
-            let line = self.inner.sides.block.last().copied().unwrap_or(1);
-            let within = inside % line;
-            let count = match step {
-                0 => usize::MAX,
-                1.. => left.div_ceil(step.unsigned_abs()),
-                _ => within / step.unsigned_abs() + 1,
-            };
-            let to = &mut out[done..];
-            let count = count.min(to.len());
-            let to = &mut to[..count];
+            let to = &mut out[done..done + count];
             match &block {
                 Block::Fill(value) => to.fill(*value),
                 _ if step == 1 => {
@@ -154,17 +171,7 @@ where
 {
     type Elem = S::Elem;
 
-    fn extents(&self) -> &[usize] {
-        &self.inner.sides.extents
-    }
-
-    fn block(&self) -> &[usize] {
-        &self.inner.sides.block
-    }
-
-    fn starts(&self, axis: usize) -> Option<Starts> {
-        self.inner.sides.starts.get(axis)?.clone()
-    }
+    sides_tell!(self => Some(&self.inner.sides));
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {
         self.inner.load(index, false)

@@ -1,11 +1,12 @@
 //! Writing through the cache.
 
 use super::cache::{Cache, Change, count};
+use super::read::Part;
 use super::shard::{Held, InTheWay};
 use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
 use crate::memory::list;
-use crate::storage::{BlockIndex, Blocks, BlocksMut, Reader, Writer};
+use crate::storage::{BlockIndex, Blocks, BlocksMut, Writer};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -177,18 +178,9 @@ where
     ) -> Result<(), StorageError> {
         let mut done = 0;
         while done < from.len() {
-            let address = start.wrapping_add_signed(step.wrapping_mul(done as isize));
-            if address >= self.len() {
-                return Err(StorageError::beyond(address, self.len()));
-            }
-            let (index, inside, left) = self.inner.sides.find(address);
-            let within = inside % self.inner.sides.block.last().copied().unwrap_or(1);
-            let count = match step {
-                0 => usize::MAX,
-                1.. => left.div_ceil(step.unsigned_abs()),
-                _ => within / step.unsigned_abs() + 1,
-            };
-            let part = &from[done..done + count.min(from.len() - done)];
+            let Part { address, index, inside, count } =
+                self.inner.part(start, step, done..from.len())?;
+            let part = &from[done..done + count];
             self.inner.change_and_keep(&index, address, &mut |block| {
                 for (k, &value) in part.iter().enumerate() {
                     let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));

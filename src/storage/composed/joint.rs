@@ -2,7 +2,7 @@
 
 use super::Concat;
 use crate::error::{Result, StorageError};
-use crate::grid::{Sides, Starts};
+use crate::grid::{Sides, sides_tell};
 use crate::memory::try_with_capacity;
 use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts};
 
@@ -68,17 +68,7 @@ impl Joint {
 impl<R: Reader> Blocks for Concat<R> {
     type Elem = R::Elem;
 
-    fn extents(&self) -> &[usize] {
-        self.joint.as_ref().map_or(&[0], |joint| &joint.whole.extents)
-    }
-
-    fn block(&self) -> &[usize] {
-        self.joint.as_ref().map_or(&[0], |joint| &joint.whole.block)
-    }
-
-    fn starts(&self, axis: usize) -> Option<Starts> {
-        self.joint.as_ref()?.whole.starts.get(axis)?.clone()
-    }
+    sides_tell!(self => self.joint.as_ref().map(|joint| &joint.whole));
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, R::Elem>, StorageError> {
         let found = self.joint.as_ref().and_then(|joint| joint.find(index));
