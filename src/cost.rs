@@ -13,9 +13,9 @@ use crate::ops::scan::Scan as _;
 use crate::storage::Blocks;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
-use counted::Counted;
+use counted::{Counted, Counts};
 use std::fmt;
-use writing::Writing;
+use writing::InBlocks;
 
 /// A cache in front of a storage, as [`cost`] imagines it: blocks of neighbouring addresses, those used last kept.
 ///
@@ -197,26 +197,35 @@ pub fn cost_of_writing<W: Writer>(
     let old = Tensor::new(shape, &*storage)?.eval()?;
     let order: Vec<usize> = (0..shape.len()).rev().collect();
     let turned = old.view().transpose(&order)?.eval()?;
-    type Job<'j, W> = (&'static str, &'j dyn Fn(&mut Tensor<Writing<'_, W>>) -> Result<()>);
-    let jobs: [Job<'_, W>; 4] = [
+    type Output<'w, T> = Tensor<&'w mut (dyn Writer<Elem = T> + 'w)>;
+    type Job<'j, T> = (&'static str, &'j dyn Fn(&mut Output<'_, T>) -> Result<()>);
+    let jobs: [Job<'_, W::Elem>; 4] = [
         ("assign", &|t| t.assign(&old)),
         ("assign transposed", &|t| t.view_mut().transpose(&order)?.assign(&turned)),
         ("update", &|t| t.zip_in_place(&old, |a, _| a)),
         ("update transposed", &|t| t.view_mut().transpose(&order)?.zip_in_place(&turned, |a, _| a)),
     ];
-    let mut table =
-        CostTable { blocks: counted::Counts::new(storage, model).count(), rows: Vec::new() };
+    let counts = |storage: &W| Counts::new(storage, model);
+    let mut table = CostTable { blocks: counts(storage).count(), rows: Vec::new() };
     for (name, run) in jobs {
-        let mut t = Tensor::new(shape, Writing::new(storage, model))?;
-        let mut done = run(&mut t);
-        let mut cost = t.storage().counts.state().cost.clone();
-        if t.storage().is_astray() {
-            let mut t = Tensor::new(shape, Writing::by_addresses(storage, model))?;
-            done = run(&mut t);
-            cost = t.storage().counts.state().cost.clone();
+        let mut cost = None;
+        let own = counts(storage);
+        if own.sides.is_some()
+            && let Some(blocks) = storage.blocks_mut()
+        {
+            let mut counted = InBlocks::new(blocks, own);
+            let done = run(&mut Tensor::new(shape, &mut counted as &mut dyn Writer<Elem = _>)?);
+            if !counted.is_astray() {
+                done?;
+                cost = Some(counted.counts.cost());
+            }
         }
-        done?;
-        table.rows.push(Cost { name, ..cost });
+        if cost.is_none() {
+            let mut counted = Counted::by_addresses(&mut *storage, model);
+            run(&mut Tensor::new(shape, &mut counted as &mut dyn Writer<Elem = _>)?)?;
+            cost = Some(counted.counts.cost());
+        }
+        table.rows.extend(cost.map(|cost| Cost { name, ..cost }));
     }
     if let Some(blocks) = storage.blocks_mut() {
         blocks.finish()?;
@@ -242,7 +251,7 @@ impl<R: Reader> Table<'_, R> {
     fn row<X>(&mut self, name: &'static str, run: impl FnOnce() -> Result<X>) -> Result<()> {
         self.counted.counts.reset();
         run()?;
-        self.rows.push(Cost { name, ..self.counted.counts.state().cost.clone() });
+        self.rows.push(Cost { name, ..self.counted.counts.cost() });
         Ok(())
     }
 }

@@ -2,15 +2,17 @@
 
 use super::{Cost, Model};
 use crate::error::StorageError;
-use crate::grid::{Sides, Starts};
+use crate::grid::{Sides, sides_tell};
 use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Storage that counts what it is asked.
 pub(super) struct Counted<R> {
-    below: R,
+    pub(super) below: R,
     pub(super) counts: Counts,
+    /// Whether it tells of blocks.
+    in_blocks: bool,
 }
 
 /// What a storage was asked, and what is known of it.
@@ -34,7 +36,12 @@ pub(super) struct State {
 impl<R: Reader> Counted<R> {
     pub(super) fn new(below: R, model: Model) -> Self {
         let counts = Counts::new(&below, model);
-        Self { below, counts }
+        Self { in_blocks: counts.sides.is_some(), below, counts }
+    }
+
+    /// Storage that is asked for elements alone, whatever blocks it has.
+    pub(super) fn by_addresses(below: R, model: Model) -> Self {
+        Self { in_blocks: false, ..Self::new(below, model) }
     }
 }
 
@@ -47,6 +54,10 @@ impl Counts {
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn cost(&self) -> Cost {
+        self.state().cost.clone()
     }
 
     pub(super) fn reset(&self) {
@@ -170,7 +181,7 @@ impl<R: Reader> Reader for Counted<R> {
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = R::Elem>> {
-        self.counts.sides.as_ref().map(|_| self as &dyn Blocks<Elem = R::Elem>)
+        self.in_blocks.then_some(self as &dyn Blocks<Elem = R::Elem>)
     }
 }
 
@@ -178,17 +189,7 @@ impl<R: Reader> Reader for Counted<R> {
 impl<R: Reader> Blocks for Counted<R> {
     type Elem = R::Elem;
 
-    fn extents(&self) -> &[usize] {
-        self.counts.sides.as_ref().map_or(&[], |sides| &sides.extents)
-    }
-
-    fn block(&self) -> &[usize] {
-        self.counts.sides.as_ref().map_or(&[], |sides| &sides.block)
-    }
-
-    fn starts(&self, axis: usize) -> Option<Starts> {
-        self.counts.sides.as_ref()?.starts.get(axis)?.clone()
-    }
+    sides_tell!(self => self.counts.sides.as_ref());
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, R::Elem>, StorageError> {
         let Some(blocks) = self.below.blocks() else {
