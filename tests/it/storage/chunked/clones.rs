@@ -12,7 +12,7 @@ type Meanwhile = Box<dyn FnOnce() + Send>;
 
 /// Blocks of 4 x 4 of 8 x 8 elements. What is set is done once, within the next load, or the next store.
 #[derive(Clone)]
-struct Watched(Arc<Shared>);
+pub(super) struct Watched(Arc<Shared>);
 
 struct Shared {
     below: BlockMemory<u32>,
@@ -21,18 +21,18 @@ struct Shared {
 }
 
 impl Watched {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let below = blocks_of(&[8, 8], &[4, 4], &[0; 64]);
         Self(Arc::new(Shared { below, at_load: Mutex::default(), at_store: Mutex::default() }))
     }
 
     /// Another thread does this within the next load.
-    fn while_loading(&self, other: impl FnOnce() + Send + 'static) {
+    pub(super) fn while_loading(&self, other: impl FnOnce() + Send + 'static) {
         let other = move || std::thread::spawn(other).join().unwrap();
         *self.0.at_load.lock().unwrap() = Some(Box::new(other));
     }
 
-    fn while_storing(&self, other: impl FnOnce() + Send + 'static) {
+    pub(super) fn while_storing(&self, other: impl FnOnce() + Send + 'static) {
         *self.0.at_store.lock().unwrap() = Some(Box::new(other));
     }
 

@@ -9,6 +9,10 @@ use lensor::scan::Scan;
 use lensor::segments::Segments;
 use lensor::stencil::{Border, EdgeOrder, Mode, Spacing};
 use lensor::storage::{BlockMemory, Blocks, Chunked};
+use std::sync::LazyLock;
+
+/// One thread, for numbers that are always the same.
+static ALONE: LazyLock<rayon::ThreadPool> = LazyLock::new(|| pool(1));
 
 type Volume<'a> = Tensor<&'a Chunked<BlockMemory<i64>>>;
 
@@ -21,7 +25,7 @@ fn loads<const R: usize>(
     let below = BlockMemory::new(extents, block, 1).unwrap();
     let chunked = Chunked::new(below).unwrap().with_blocks(held);
     let volume = Tensor::new(extents, &chunked).unwrap();
-    pool(1).install(|| run(&volume));
+    ALONE.install(|| run(&volume));
     let blocks = extents.iter().zip(&block).map(|(extent, side)| extent.div_ceil(*side));
     chunked.stats().loads as f64 / blocks.product::<usize>() as f64
 }
@@ -110,7 +114,7 @@ fn pieces_are_as_long_as_layers_of_blocks() {
     for (name, run) in runs {
         for held in [2, 40] {
             let t = tensor(held);
-            pool(1).install(|| run(&t));
+            ALONE.install(|| run(&t));
             let found = t.storage().stats().loads as f64 / (4 * 32) as f64;
             let most = match (held, name) {
                 (2, _) => 5.0,
@@ -172,7 +176,7 @@ fn neighbours_are_loaded_about_once() {
         let kernel = Tensor::full(vec![3; extents.len()], 1.0).unwrap();
         let loaded = |run: &(dyn Fn() + Sync)| {
             let before = chunked.stats().loads;
-            pool(1).install(run);
+            ALONE.install(run);
             chunked.stats().loads - before
         };
         let all = blocks..=(blocks as f64 * most) as usize;

@@ -1,6 +1,7 @@
 //! Single writes from several threads, what dropping stores, and blocks that are stored by one thread at a time.
 
 use super::blocks_of;
+use super::clones::Watched;
 use lensor::prelude::*;
 use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Writer};
 use lensor::{Reader, StorageError};
@@ -119,67 +120,26 @@ fn a_block_is_stored_by_one_thread_at_a_time() {
     assert!(storage.stored().iter().enumerate().all(|(k, &x)| x == 7 || (k % 8 == 1 && x == 9)));
 }
 
-/// What is done once while a block is loaded, or stored.
-type Meanwhile = Mutex<Option<Box<dyn FnOnce() + Send>>>;
-
-/// One block, whose first load tells of it only after something else was done.
-#[derive(Clone)]
-struct Meanwhiles(Arc<(BlockMemory<u32>, Meanwhile, Meanwhile)>);
-
-impl Meanwhiles {
-    fn new() -> Self {
-        Self(Arc::new((blocks_of(&[8], &[8], &[0; 8]), Mutex::default(), Mutex::default())))
-    }
-}
-
-impl Blocks for Meanwhiles {
-    type Elem = u32;
-
-    fn extents(&self) -> &[usize] {
-        self.0.0.extents()
-    }
-
-    fn block(&self) -> &[usize] {
-        self.0.0.block()
-    }
-
-    fn load(&self, index: &[usize]) -> Result<Block<'_, u32>, StorageError> {
-        let block = self.0.0.load(index);
-        let other = self.0.1.lock().unwrap().take();
-        other.into_iter().for_each(|other| other());
-        block
-    }
-}
-
-impl BlocksMut for Meanwhiles {
-    fn store(&self, index: &[usize], from: &[u32]) -> Result<(), StorageError> {
-        let other = self.0.2.lock().unwrap().take();
-        other.into_iter().for_each(|other| other());
-        self.0.0.store(index, from)
-    }
-}
-
 /// A clone writes and stores a block while another loads it to write beside that.
 #[test]
 fn a_copy_from_before_a_store_is_not_written() {
-    let storage = Meanwhiles::new();
+    let storage = Watched::new();
     let mut chunked = Chunked::new(storage.clone()).unwrap();
     let mut clone = chunked.clone();
     let other = move || {
         clone.try_write(1, 11).unwrap();
         clone.flush().unwrap();
     };
-    let in_a_thread = move || std::thread::spawn(other).join().unwrap();
-    *storage.0.1.lock().unwrap() = Some(Box::new(in_a_thread));
+    storage.while_loading(other);
     chunked.try_write(0, 10).unwrap();
     chunked.flush().unwrap();
-    assert_eq!(chunked.load(&[0]).unwrap().as_slice().unwrap()[..3], [10, 11, 0]);
+    assert_eq!(chunked.load(&[0, 0]).unwrap().as_slice().unwrap()[..3], [10, 11, 0]);
 }
 
 /// Storage that takes longer to store than to load, and is stored by two at once.
 #[test]
 fn a_slow_store_is_waited_for() {
-    let storage = Meanwhiles::new();
+    let storage = Watched::new();
     let mut chunked = Chunked::new(storage.clone()).unwrap();
     chunked.try_write(0, 10).unwrap();
     let (clone, (begun, begins)) = (chunked.clone(), std::sync::mpsc::channel());
@@ -187,7 +147,7 @@ fn a_slow_store_is_waited_for() {
         begun.send(()).unwrap();
         std::thread::sleep(Duration::from_millis(300));
     };
-    *storage.0.2.lock().unwrap() = Some(Box::new(slowly));
+    storage.while_storing(slowly);
     std::thread::scope(|scope| {
         scope.spawn(move || clone.flush().unwrap());
         begins.recv().unwrap();
