@@ -134,7 +134,7 @@ where
             let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner.0));
             let thread = std::thread::Builder::new().name("lensor-ahead".into());
             if let Err(error) = thread.spawn(move || load_all(&ahead, &inner)) {
-                // What is dropped with this says of no block that it could not be stored.
+                // Dropping this stores what is unsaved as well, but swallows errors.
                 chunked.inner.flush()?;
                 return Err(error.into());
             }
