@@ -99,7 +99,7 @@ pub trait Signed: Arithmetic {
     fn negated(self) -> Self;
     /// Absolute value; the smallest integer wraps to itself.
     fn magnitude(self) -> Self;
-    /// -1, 0 or 1 as the sign; zeros and NaN are as they were. Of a complex number the one in its direction.
+    /// -1, 0 or 1 as the sign; zeros and NaN are as they were. Of a complex number the one of length 1 in its direction.
     fn signum(self) -> Self;
 }
 
@@ -265,12 +265,24 @@ mod complex {
     use super::{Arithmetic, Signed};
     use num_complex::Complex;
 
-    /// The number of length 1 in the same direction; 0 and NaN as they are.
+    /// The number of length 1 in the same direction; 0, and what has a NaN, as they are.
     macro_rules! direction {
         ($T:ty, $hypot:path) => {
             |x: Complex<$T>| {
-                let length = $hypot(x.re, x.im);
-                if length == 0.0 { x } else { Complex::new(x.re / length, x.im / length) }
+                let part = |part: $T| match part.is_infinite() {
+                    true => (1.0 as $T).copysign(part),
+                    false if x.re.is_infinite() || x.im.is_infinite() => (0.0 as $T).copysign(part),
+                    false => part,
+                };
+                let (re, im) = (part(x.re), part(x.im));
+                // The larger part becomes 1, so that the length is neither lost nor infinite.
+                let largest = re.abs().max(im.abs());
+                if largest == 0.0 || x.re.is_nan() || x.im.is_nan() {
+                    return x;
+                }
+                let (re, im) = (re / largest, im / largest);
+                let length = $hypot(re, im);
+                Complex::new(re / length, im / length)
             }
         };
     }

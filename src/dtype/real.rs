@@ -53,6 +53,15 @@ pub trait Real: Signed + Order + Measure<Float = Self> {
     fn is_finite(self) -> bool;
 }
 
+/// That of libm gives numbers below 1.
+fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
+fn acosh_f32(x: f32) -> f32 {
+    if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
+}
+
 macro_rules! reals {
     ($type:ty: $hypot:path, $atan2:path, $powf:path; [$($looped:ident $vector:path;)*] $($name:ident $function:path;)*) => {
         #[diagnostic::do_not_recommend]
@@ -78,13 +87,13 @@ reals! { f64: libm::hypot, libm::atan2, exponential::powf;
     [exp exponential::exp; ln exponential::ln; tanh exponential::tanh;]
     cbrt libm::cbrt; exp2 libm::exp2; exp_m1 libm::expm1; ln_1p libm::log1p; log2 libm::log2; log10 libm::log10;
     sin libm::sin; cos libm::cos; tan libm::tan; asin libm::asin; acos libm::acos; atan libm::atan; sinh libm::sinh;
-    cosh libm::cosh; asinh libm::asinh; acosh libm::acosh; atanh libm::atanh;
+    cosh libm::cosh; asinh libm::asinh; acosh acosh; atanh libm::atanh;
 }
 reals! { f32: libm::hypotf, libm::atan2f, exponential::powf_f32;
     [exp exponential::exp_f32; ln exponential::ln_f32; tanh exponential::tanh_f32;]
     cbrt libm::cbrtf; exp2 libm::exp2f; exp_m1 libm::expm1f; ln_1p libm::log1pf; log2 libm::log2f; log10 libm::log10f;
     sin libm::sinf; cos libm::cosf; tan libm::tanf; asin libm::asinf; acos libm::acosf; atan libm::atanf;
-    sinh libm::sinhf; cosh libm::coshf; asinh libm::asinhf; acosh libm::acoshf; atanh libm::atanhf;
+    sinh libm::sinhf; cosh libm::coshf; asinh libm::asinhf; acosh acosh_f32; atanh libm::atanhf;
 }
 
 #[cfg(feature = "half")]

@@ -105,6 +105,10 @@ unary_laws! {
     infinity_is_infinite: f64, |t| (1.0 / &t).is_infinite(), |x| (1.0 / x).abs() == f64::INFINITY;
     logarithms_beside_1_undo_exponentials_beside_0: f64, |t| (&t * 1e-9).exp_m1().ln_1p().minimum(1e99),
         |x| if (x * 1e-9).is_nan() { f64::NAN } else { libm::log1p(libm::expm1(x * 1e-9)).min(1e99) };
+    inverse_hyperbolic_cosines_begin_at_1: f64, |t| t.acosh(), |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) };
+    far_below_1_there_is_none: u8, |t| t.cast::<f64>().map(|x| -(x + 10.0).exp2()).acosh(), |_x| f64::NAN;
+    cube_roots_are_those_of_libm: f64, |t| t.cbrt(), |x| libm::cbrt(x);
+    inverse_hyperbolic_functions_are_those_of_libm: f64, |t| t.asinh() + t.atanh(), |x| libm::asinh(x) + libm::atanh(x);
     nonzero_is_true: i16, |t| t.cast::<bool>(), |x| x != 0;
 }
 

@@ -101,9 +101,21 @@ fn of_ragged_operands() {
 #[cfg(feature = "complex")]
 #[test]
 fn signs_of_complex_numbers_are_directions() {
-    use num_complex::Complex;
-    let numbers = [(3.0, -4.0), (0.0, 0.0), (-2.0, 0.0)].map(|(re, im)| Complex::<f64>::new(re, im));
-    let signs = Tensor::from(numbers.to_vec()).signum().to_vec().unwrap();
-    let expected = [(0.6, -0.8), (0.0, 0.0), (-1.0, 0.0)].map(|(re, im)| Complex::new(re, im));
-    assert_eq!(signs, expected);
+    let (tiny, inf, nan) = (f64::from_bits(1), f64::INFINITY, f64::NAN);
+    let half = 0.5_f64.sqrt();
+    for ([re, im], expected) in [
+        ([3.0, -4.0], [0.6, -0.8]),
+        ([0.0, -0.0], [0.0, -0.0]),
+        ([-2.0, 0.0], [-1.0, 0.0]),
+        ([1.7e308, 1.7e308], [half, half]),
+        ([tiny, -tiny], [half, -half]),
+        ([inf, 1.0], [1.0, 0.0]),
+        ([-inf, inf], [-half, half]),
+        ([nan, inf], [nan, inf]),
+    ] {
+        let number = num_complex::Complex::new(re, im);
+        let sign = Tensor::full([], number).unwrap().signum().item().unwrap();
+        let near = |a: f64, b: f64| (a.is_nan() && b.is_nan()) || a == b || (a - b).abs() < 1e-15;
+        assert!(near(sign.re, expected[0]) && near(sign.im, expected[1]), "{number}: {sign}");
+    }
 }
