@@ -118,7 +118,7 @@ impl Layout {
             return Err(Error::NegativeAddress { lowest, offset, shape: shape.to_vec() });
         }
         let plain = axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect();
-        let patterns = kept(axes.iter().map(|axis| axis.pattern.clone()));
+        let patterns = kept(axes.iter().map(|axis| &axis.pattern));
         Ok(Self { offset, axes: plain, patterns })
     }
 
@@ -350,7 +350,7 @@ impl Layout {
         Self {
             offset: self.offset,
             axes: axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect(),
-            patterns: kept(axes.iter().map(|axis| axis.pattern.clone())),
+            patterns: kept(axes.iter().map(|axis| &axis.pattern)),
         }
     }
 }
@@ -378,9 +378,11 @@ impl fmt::Debug for Layout {
 }
 
 /// Patterns of all axes, where not all are linear.
-pub(super) fn kept(patterns: impl Iterator<Item = Pattern> + Clone) -> Option<Arc<[Pattern]>> {
+pub(super) fn kept<'p>(
+    patterns: impl Iterator<Item = &'p Pattern> + Clone,
+) -> Option<Arc<[Pattern]>> {
     let mut each = patterns.clone();
-    each.any(|pattern| pattern != Pattern::Linear).then(|| patterns.collect())
+    each.any(|pattern| *pattern != Pattern::Linear).then(|| patterns.cloned().collect())
 }
 
 /// Largest position an axis that is not yet in normal form can visit.

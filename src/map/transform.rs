@@ -314,8 +314,9 @@ impl Layout {
     }
 
     fn put_pattern(&mut self, axis: usize, pattern: Pattern) {
-        let of = |k| if k == axis { pattern.clone() } else { self.pattern(k).clone() };
-        self.patterns = kept((0..self.rank()).map(of));
+        let of = |k| if k == axis { &pattern } else { self.pattern(k) };
+        let patterns = kept((0..self.rank()).map(of));
+        self.patterns = patterns;
     }
 
     #[inline]
@@ -334,7 +335,8 @@ impl Layout {
     pub(super) fn remove(&mut self, axis: usize) {
         if self.patterns.is_some() {
             let others = (0..self.rank()).filter(|k| *k != axis);
-            self.patterns = kept(others.map(|k| self.pattern(k).clone()));
+            let patterns = kept(others.map(|k| self.pattern(k)));
+            self.patterns = patterns;
         }
         self.axes.remove(axis);
     }

@@ -175,7 +175,7 @@ mod tests {
         fn arbitrary(g: &mut Gen) -> Self {
             let count = *g.choose(&[1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 17, 20]).unwrap();
             // About the spans from which on keys of 32 and of 64 bits are too short, too.
-            let [short, long] = [(1 << 23) / 2199, usize::MAX / 2199 >> 9];
+            let [short, long] = [(1 << 23) / 2199, (usize::MAX / 2199) >> 9];
             let steps = [
                 1,
                 3,

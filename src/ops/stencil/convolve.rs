@@ -89,6 +89,8 @@ impl Border {
 const SLAB: usize = 1 << 16;
 /// Products from which a block is worth a thread of its own.
 const WORK: usize = 1 << 22;
+/// Products that take as long as an element of a slab takes to be had, or less.
+const EVALUATED: usize = 64;
 
 /// Weighted sums of neighbours: a correlation, or a convolution, whose kernel is turned around.
 #[derive(Debug, Clone)]
@@ -268,7 +270,12 @@ where
             Some(room) => (room / wide).min(self.extents[0].div_ceil(threads())),
             None => (SLAB / wide).min(WORK / products.max(1)),
         };
-        let least = if self.in_place().is_some() { 1 } else { self.sides[0].saturating_mul(4) };
+        // The rows that blocks share are evaluated for each, which is to cost less than the products.
+        let shared = self.sides[0].saturating_mul(wide).saturating_mul(EVALUATED) / products.max(1);
+        let least = match self.in_place() {
+            Some(_) => 1,
+            None => shared.clamp(1, self.sides[0].saturating_mul(4)),
+        };
         Components { count: 1, items: 0..self.extents[0], each, block: block.max(least) }
     }
 

@@ -279,6 +279,12 @@ crate::compute::for_operands!(Stencil);
 
 /// Moves each of some views by its offset, to the indexes all of whose neighbours exist.
 ///
+/// ```
+/// use lensor::{Tensor, stencil::Stencil};
+/// let _ = Tensor::full([3, 3], 1)?.stencil([[0_isize; 2]; 1], |[x]| x).shape();
+/// # Ok::<(), lensor::Error>(())
+/// ```
+///
 /// ```compile_fail,E0080
 /// use lensor::{Tensor, stencil::Stencil};
 /// let _ = Tensor::full([3, 3], 1)?.stencil([[0_isize; 2]; 0], |[]| 1).shape();

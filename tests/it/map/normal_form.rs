@@ -84,16 +84,27 @@ fn small_cycles(most: usize, strides: &[isize], periods: usize) -> Vec<AxisMap> 
 
 /// All pairs of axes, placed where they just fit.
 fn layouts_of(axes: &[AxisMap], others: &[AxisMap]) -> Vec<Layout> {
-    let least = |axis: &AxisMap| (0..axis.extent).map(|i| contribution(axis, i)).min().unwrap_or(0);
     let mut layouts = Vec::new();
     for a in axes {
-        layouts.push(Layout::new(-least(a) as isize, [a.clone()]).unwrap());
-        for b in others {
-            let offset = -(least(a) + least(b)) as isize;
-            layouts.push(Layout::new(offset, [a.clone(), b.clone()]).unwrap());
-        }
+        layouts.push(placed([a]));
+        layouts.extend(others.iter().map(|b| placed([a, b])));
     }
     layouts
+}
+
+/// Axes placed where they just fit, whose normal form has the addresses of what was given.
+fn placed<const R: usize>(axes: [&AxisMap; R]) -> Layout {
+    let digits = |axis: &AxisMap| -> Vec<_> {
+        (0..axis.extent).map(|digit| contribution(axis, digit)).collect()
+    };
+    let offset = -axes.iter().filter_map(|axis| digits(axis).into_iter().min()).sum::<i128>();
+    let layout = Layout::new(offset as isize, axes.map(AxisMap::clone)).unwrap();
+    let expected = axes.iter().fold(vec![offset], |sums, axis| {
+        sums.iter().flat_map(|sum| digits(axis).into_iter().map(move |own| sum + own)).collect()
+    });
+    let found = addresses(&AddressMap::from(layout.clone()));
+    assert!(found.iter().map(|&address| address as i128).eq(expected), "{axes:?}: {found:?}");
+    layout
 }
 
 /// Holds all laws of single layouts on each, and equality against equality of functions.

@@ -318,7 +318,9 @@ fn blocks_follow_what_is_read_and_computed() {
     let square = |side| Tensor::from_index([side; 2], |i| (i[0] * i[1]) as f64).unwrap();
     let (image, kernel) = (square(200), square(50));
     crate::support::pool(2).install(|| {
-        assert_eq!(image.correlate(&kernel, Mode::Valid).explain().unwrap().threads(), 2);
+        for mode in [Mode::Valid, Mode::Same(Border::Zero)] {
+            assert_eq!(image.correlate(&kernel, mode).explain().unwrap().threads(), 2, "{mode:?}");
+        }
     });
 }
 
