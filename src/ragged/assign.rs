@@ -116,7 +116,7 @@ impl<W: Writer> Ragged<W> {
 }
 
 /// Holds the rows of a source against those of a destination.
-fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
+pub(super) fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
     let (own, source) = (&form.axes, &source.axes);
     let missing = own.len() - source.len();
     let source = |axis: usize| axis.checked_sub(missing).map(|k| &source[k]);

@@ -22,7 +22,7 @@ pub trait RaggedCompute: Send + Sync + super::sealed::Operation {
     #[doc(hidden)]
     fn extents(&self) -> Result<Vec<Extent>>;
 
-    /// Whether the lengths of rows are known before anything is computed.
+    /// Whether the lengths of rows are known before anything is computed, at less than planning all of it twice.
     #[doc(hidden)]
     fn knows_rows(&self) -> bool {
         false

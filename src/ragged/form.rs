@@ -66,7 +66,7 @@ impl PartialEq for Form {
             (Axis::Var(a), Axis::Var(b)) => a.has_lengths_of(b),
             _ => false,
         };
-        self.axes.len() == other.axes.len() && self.axes.iter().zip(&other.axes).all(same)
+        self.kinds() == other.kinds() && self.axes.iter().zip(&other.axes).all(same)
     }
 }
 

@@ -29,6 +29,7 @@ impl<S> Ragged<S> {
     /// Selects of one axis, which has another number in errors.
     pub(super) fn selected_of(self, axis: usize, named: usize, selector: &Select) -> Result<Self> {
         let number = match self.place(axis)? {
+            Place::Fixed(..) if matches!(selector, Select::All) => return Ok(self),
             Place::Fixed(number, position) => {
                 let named = |error| renamed(error, named);
                 return self.change(number, &mut |map, first| {

@@ -55,7 +55,7 @@ macro_rules! ragged_results {
         ///
         /// # Errors
         ///
-        /// What [`Self::form`] reports, before any element is read; [`Error::Cast`], [`Error::Arithmetic`] and what else an
+        /// What [`Self::form`] reports; [`Error::Cast`], [`Error::Arithmetic`] and what else an
         /// operation reports of elements, with the first failing index; [`Error::Storage`] if a storage fails;
         /// [`Error::OutOfMemory`].
         ///

@@ -54,9 +54,18 @@ impl<S> Ragged<S> {
         Err(Error::Axis { axis, rank: self.rank() })
     }
 
-    /// An inner level settled, as upper ones may show a small part of it.
-    pub(super) fn trimmed(self, number: usize) -> Result<Self> {
-        if (1..self.levels.len()).contains(&number) { self.settled(number) } else { Ok(self) }
+    /// A level of which upper ones show a part, settled to that.
+    pub(super) fn trimmed(mut self, number: usize) -> Result<Self> {
+        for k in 1..self.levels.len().min(number + 1) {
+            let shown = match &self.levels[k - 1].bounds {
+                Bounds::Offsets(offsets) => offsets.last().saturating_sub(offsets.first()),
+                bounds => bounds.items(),
+            };
+            if shown < self.levels[k].above {
+                self = self.settled(k)?;
+            }
+        }
+        Ok(self)
     }
 
     /// Changes the fixed axes in front of a level, or behind the last. The map has so many axes more, the first: one, or

@@ -4,6 +4,7 @@ use super::matrix::{det_several, inv as inverse, solve as solution};
 use super::{Called, named};
 use crate::dtype::Real;
 use crate::error::ElementaryError;
+use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::try_reserve_exact;
@@ -83,7 +84,9 @@ impl<T: Real + Default + 'static> Kernel for Determinants<'_, '_, T> {
     #[inline(always)]
     fn run(self) -> Self::Out {
         let args = self.0;
-        args.check().map_err(|error| (0, error.into()))?;
+        if args.check().is_err() {
+            return one_by_one(&Det, args);
+        }
         let (count, n, [a]) = (args.len(), args.dimensions[1], args.inputs);
         let mut scratch = scratch(n).map_err(|error| (0, error))?;
         let (start, step) = (args.offset(0), args.steps[0]);

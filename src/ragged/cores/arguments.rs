@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
 use crate::memory::{list, push};
 use crate::ragged::Stretch;
+use crate::ragged::assign::check;
 use crate::ragged::eval::{evaluate_at, joined, of_items};
 use crate::ragged::expr::{Ahead, IntoRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
@@ -241,6 +242,10 @@ pub trait RaggedMask: Send + Sync {
     #[doc(hidden)]
     fn extents(&self) -> Result<Option<Vec<Extent>>>;
 
+    /// Holds the rows of the mask against those of a loop, which reads no element.
+    #[doc(hidden)]
+    fn check(&self, loops: &Form) -> Result<()>;
+
     /// Whether each call of a loop is made, if not all are.
     #[doc(hidden)]
     fn made(&self, loops: &Form) -> Result<Option<Vec<bool>>>;
@@ -251,6 +256,10 @@ impl RaggedMask for Unmasked {
         Ok(None)
     }
 
+    fn check(&self, _loops: &Form) -> Result<()> {
+        Ok(())
+    }
+
     fn made(&self, _loops: &Form) -> Result<Option<Vec<bool>>> {
         Ok(None)
     }
@@ -259,6 +268,10 @@ impl RaggedMask for Unmasked {
 impl<E: RaggedExpr<Elem = bool>> RaggedMask for Filter<E> {
     fn extents(&self) -> Result<Option<Vec<Extent>>> {
         self.0.extents().map(Some)
+    }
+
+    fn check(&self, loops: &Form) -> Result<()> {
+        check(loops, &self.0.outline(Stretch::Rows)?.form, true)
     }
 
     fn made(&self, loops: &Form) -> Result<Option<Vec<bool>>> {

@@ -283,6 +283,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
             forms.map(|(e, order)| e.form(order, stretch)).collect::<Result<_>>()?;
         let plan = Plan::new(&self.0, &forms, kinds, stretch)?;
         let places = Places::new(kinds, &plan)?;
+        self.0.mask.check(&plan.loops)?;
         Ok((forms, plan, places))
     }
 

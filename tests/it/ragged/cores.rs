@@ -246,6 +246,7 @@ fn masks_leave_calls_out() {
         Error::RowLength { row: vec![0], axis: 1, items: 3, expected: 2 },
         "row [0] of axis 1 has 3 items, expected 2",
     );
+    assert!(call().filter(&long).or([0, 0]).explain().is_err());
     let other = Tensor::full([4, 1], true).unwrap();
     assert!(matches!(
         call().filter(&other).or([0, 0]).extents(),
