@@ -24,6 +24,8 @@ pub(super) struct Codecs {
     shape: Vec<NonZeroU64>,
     /// Bytes of a chunk in memory.
     bytes: u64,
+    /// Most bytes that the codecs make of it, as far as they know.
+    encoded: u64,
 }
 
 impl Codecs {
@@ -44,7 +46,8 @@ impl Codecs {
             let next = codec.encoded_representation(&size);
             packing.push((codec.clone(), std::mem::replace(&mut size, next)));
         }
-        Ok(Self { chain, packing, shape, bytes })
+        let encoded = size.size().unwrap_or(0);
+        Ok(Self { chain, packing, shape, bytes, encoded })
     }
 
     /// Whether bytes are made of elements in shards, whose chunks zarrs decodes without anybody looking at them.
@@ -59,7 +62,7 @@ impl Codecs {
 
     /// Refuses chunks that are stored in more bytes than any needs, before memory is taken for them.
     pub(super) fn check_stored(&self, stored: u64) -> Result<(), ArrayError> {
-        if stored <= self.most() {
+        if stored <= self.most().max(self.encoded) {
             return Ok(());
         }
         let text = format!("it is stored in {stored} bytes, and a chunk has {}", self.bytes);

@@ -16,8 +16,9 @@
 //!
 //! A store may come from a stranger: metadata ends at 16 MiB, chunks at 4 GiB, indexes of shards at 256 MiB, and those lead
 //! nowhere but into their shards. Files and places in shards that are larger than any chunk are refused, as are frames of
-//! Zstandard that become more than their chunk, whether they say so or not and below whatever codecs they are. What gzip inflates to zarrs believes, and what other codecs do that features of its own add: arrays of
-//! strangers that use those can ask for much memory.
+//! Zstandard that become more than their chunk, whether they say so or not and below whatever codecs they are. What gzip
+//! inflates to zarrs believes, and what other codecs do that features of its own add: arrays of strangers that use those can
+//! ask for much memory. A store is asked for the size of what it holds before it is asked for that.
 //!
 //! ```
 //! use lensor::interop::zarr::{self, Options};

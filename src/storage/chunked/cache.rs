@@ -193,11 +193,11 @@ impl<T: Copy> Cache<T> {
         lock(self.shard(number)).remove(number, &self.totals, &mut removed);
     }
 
-    /// Makes room for others: forgets a block, unless it is one that is not stored.
+    /// Makes room for others: forgets a block that is held, unless it is one that is not stored.
     pub(super) fn let_go(&self, number: usize) {
         let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
-        if shard.changed(number).is_none() {
+        if shard.holds(number) && shard.changed(number).is_none() {
             shard.remove(number, &self.totals, &mut removed);
         }
     }

@@ -24,7 +24,7 @@ use shard::Held;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -81,9 +81,9 @@ where
     claims: Claims,
     /// How a block is stored, known since the first was changed.
     saver: OnceLock<Saver<S>>,
-    /// Whether a block could not be stored to make room for one that is read: until others are changed or flushed, readers
-    /// do not try again.
-    refused: AtomicBool,
+    /// The last block that could not be stored to make room for one that is read: until others are changed or flushed,
+    /// readers do not try it again.
+    refused: AtomicUsize,
     ahead: Option<Ahead>,
     check: Option<Arc<Check>>,
 }
@@ -225,7 +225,7 @@ where
     fn new(storage: Arc<S>, sides: Sides, blocks: usize) -> Self {
         let cache = Cache::new(blocks);
         let (claims, saver) = (Claims::default(), OnceLock::new());
-        let refused = AtomicBool::new(false);
+        let refused = AtomicUsize::new(usize::MAX);
         Self { storage, sides, cache, claims, saver, refused, ahead: None, check: None }
     }
 
@@ -246,8 +246,9 @@ where
         let (block, in_the_way) = self.cache.load(number, ahead, &load)?;
         for other in in_the_way {
             // Where that fails, the block stays in the cache, and a flush says why.
-            if !self.refused.load(Ordering::Relaxed) && self.save(other, Duration::ZERO).is_err() {
-                self.refused.store(true, Ordering::Relaxed);
+            let known = self.refused.load(Ordering::Relaxed) == other;
+            if !known && self.save(other, Duration::ZERO).is_err() {
+                self.refused.store(other, Ordering::Relaxed);
             }
         }
         if let Some(ahead) = &self.ahead {
@@ -291,7 +292,7 @@ where
 
     /// Stores all blocks that were changed, and tries each of them; the first error is reported.
     fn flush(&self) -> Result<(), StorageError> {
-        self.refused.store(false, Ordering::Relaxed);
+        self.refused.store(usize::MAX, Ordering::Relaxed);
         let mut done = Ok(());
         for number in self.cache.changed() {
             done = done.and(self.save_or_taken(number));

@@ -155,6 +155,11 @@ impl<T: Copy> Shard<T> {
         }
     }
 
+    /// Whether a block is here, and neither under way nor being stored.
+    pub(super) fn holds(&self, number: usize) -> bool {
+        matches!(self.entries.get(&number), Some(Entry::Held { .. }))
+    }
+
     /// The elements of a block that is not stored.
     pub(super) fn changed(&mut self, number: usize) -> Option<&mut Arc<Vec<T>>> {
         match self.entries.get_mut(&number) {
@@ -209,7 +214,8 @@ impl<T: Copy> Shard<T> {
         totals: &Totals,
         removed: &mut Removed<T>,
     ) -> Option<usize> {
-        let &(_, number) = self.uses.front().filter(|(first, _)| *first == time)?;
+        self.oldest().filter(|oldest| *oldest == time)?;
+        let &(_, number) = self.uses.front()?;
         if self.changed(number).is_none() {
             self.remove(number, totals, removed);
             return None;

@@ -94,7 +94,7 @@ where
         change: &mut dyn FnMut(&mut [S::Elem]),
     ) -> Result<(usize, InTheWay), StorageError> {
         self.saver.get_or_init(|| S::store);
-        self.refused.store(false, Ordering::Relaxed);
+        self.refused.store(usize::MAX, Ordering::Relaxed);
         let Some(number) = self.sides.number(index) else {
             return Err(StorageError::new(address, format!("there is no block {index:?}")));
         };

@@ -321,3 +321,15 @@ fn attributes_of_version_2_are_listed() {
     let t = zarr::open::<i32>(dir.path()).unwrap();
     assert_eq!(t.storage().storage().attributes()["units"], "K");
 }
+
+/// Of chunks of one element the index of a shard is longer than all of them.
+#[test]
+fn indexes_of_shards_may_outweigh_their_chunks() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options::new([1]).shards([8192]);
+    let mut t = zarr::create::<u8>(dir.path().join("x"), [8192], &options).unwrap();
+    t.assign(1_u8).unwrap();
+    assert_eq!(t.sum(..).item().unwrap(), 8192);
+    t.view_mut().slice(0, 5..7).unwrap().assign(2_u8).unwrap();
+    assert_eq!(t.sum(..).item().unwrap(), 8194);
+}

@@ -223,3 +223,32 @@ fn sources_of_failed_writes_are_evaluated_once() {
     assert!(matches!(error, Error::Storage { index: Some(index), .. } if index == [70, 0]));
     assert!(calls.load(Relaxed) <= 10_000);
 }
+
+/// The first failure of endless storage, and of a row that is repeated endlessly, is found at once.
+#[test]
+fn failures_of_endless_storage_are_found() {
+    use lensor::prelude::*;
+    struct Bad(usize);
+    impl Reader for Bad {
+        type Elem = i64;
+        fn len(&self) -> usize {
+            self.0
+        }
+        fn read(&self, _: usize) -> i64 {
+            0
+        }
+        fn try_read(&self, address: usize) -> Result<i64, StorageError> {
+            if address % 100 == 7 { Err(StorageError::new(address, "damaged")) } else { Ok(0) }
+        }
+    }
+    let at = |result: Result<i64, Error>| match result {
+        Err(Error::Storage { index, .. }) => index.unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let long = Tensor::new([1 << 30, 1_000_000_007], Bad(1_000_000_007 << 30)).unwrap();
+    assert_eq!(at(long.max(..).item()), [0, 7]);
+    let turned = long.transpose([1, 0]).unwrap();
+    assert_eq!(at(turned.max(..).item()), [0, 1]);
+    let row = Tensor::new([1000], Bad(1000)).unwrap().broadcast([1 << 40, 1000]).unwrap();
+    assert_eq!(at(row.max(..).item()), [0, 7]);
+}
