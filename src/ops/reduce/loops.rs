@@ -1,5 +1,5 @@
-//! The loops of reducers, compiled for several instruction sets. They are types, as closures may not be
-//! inlined, and would be compiled for the baseline then.
+//! The loops of reducers, compiled for several instruction sets. They are types, as closures that are
+//! not marked so may not be inlined, and would be compiled for the baseline then.
 
 use super::Reducer;
 use crate::error::Result;

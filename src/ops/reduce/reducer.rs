@@ -120,7 +120,8 @@ pub trait Reducer<T: Copy>: Send + Sync {
         None
     }
 
-    /// Whether an element counts: not one that is filtered or skipped.
+    /// Whether an element counts for `at_least` of windows: not one that is filtered or skipped. A reducer that wraps another
+    /// asks that.
     fn takes(&self, _x: T) -> bool {
         true
     }

@@ -162,8 +162,8 @@ pub type LazyRolling<E, R> = Deferred<Rolled<E, R>>;
 
 impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be. Elements that are
-    /// filtered or skipped do not count. Where none is left, the later call of this and [`Deferred::or`] gives the
-    /// result.
+    /// filtered or skipped do not count. Where none is left, and the fold has no result of none, the later call of this,
+    /// whatever its count, and [`Deferred::or`] gives the result.
     ///
     /// ```
     /// use lensor::prelude::*;

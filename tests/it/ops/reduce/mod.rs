@@ -5,7 +5,6 @@ mod agree;
 mod bits;
 mod copies;
 mod modes;
-#[cfg(feature = "quickcheck")]
 mod sparse;
 mod values;
 

@@ -1,5 +1,6 @@
 //! Reductions of sparse tensors of many shapes and densities against folds of dense copies.
 
+#[cfg(feature = "quickcheck")]
 mod order;
 
 use lensor::dtype::SameBits;

@@ -5,7 +5,7 @@ use crate::ops::along::{Compose, InOrder};
 use crate::ops::scan_lazy::LastGood;
 use lensor::prelude::*;
 use lensor::reduce::{ArgMax, Reducer, WrappingSum};
-use lensor::storage::Sparse;
+use lensor::storage::{Duplicates, Sparse};
 
 /// Reducers to which positions or the order matter, also of views that turn rows to columns.
 #[test]
@@ -80,4 +80,22 @@ fn errors_name_the_axis_and_the_first_cell() {
     let dense = Tensor::from(vec![1_i64]);
     let error = dense.sum(0).eval_sparse().unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 0, dense: 1 });
+}
+
+/// Of a million million million elements three are stored, whichever axis is left and whatever the order matters.
+#[test]
+fn results_without_entries_are_not_visited() {
+    let side = 1_usize << 30;
+    let indexes = [[5, 7], [5, 9], [side - 1, 7]];
+    let t =
+        Tensor::from_coordinates([side, side], 2, &indexes, vec![10, 20, 30], Duplicates::Refuse);
+    let t = t.unwrap();
+    let empty = 2 * side as i64;
+    let rows = t.fold(1, WrappingSum).eval_sparse().unwrap();
+    assert_eq!(rows.storage().fill(), empty);
+    assert!(rows.storage().iter().eq([(5, empty + 26), (side - 1, empty + 28)]));
+    let columns = t.fold(0, WrappingSum).eval_sparse().unwrap();
+    assert!(columns.storage().iter().eq([(7, empty + 36), (9, empty + 18)]));
+    let composed = t.view().transpose([1, 0]).unwrap().fold(0, Compose).eval_sparse().unwrap();
+    assert_eq!(composed.storage().addresses(), [5, side - 1]);
 }
