@@ -145,16 +145,22 @@ impl AddressMap {
 
     /// `top` over this view, merged where strides allow. `top` is not empty.
     pub(super) fn with_stage(mut self, top: Layout) -> Self {
-        let below = self.top.coalesced();
-        match compose(&top, &below) {
-            Some(merged) => self.top = merged,
-            None => {
+        loop {
+            let below = self.top.coalesced();
+            if let Some(merged) = compose(&top, &below) {
+                self.top = merged;
+                return self.settled();
+            }
+            // With fewer axes it may merge with the stages below it.
+            let stages = self.rest().len();
+            self.top = below;
+            self = self.settled();
+            if self.rest().len() == stages {
+                let below = std::mem::replace(&mut self.top, top);
                 self.push_stage(below);
-                self.top = top;
                 return self;
             }
         }
-        self.settled()
     }
 
     /// Puts `below` under the top stage.

@@ -184,3 +184,15 @@ fn all_small_axes_have_one_form() {
     axes.extend([-1, 2].map(|stride| small_tables(5, |_| stride)).concat());
     check_exhaustively(&layouts_of(&axes, &[]));
 }
+
+/// A stage that is merged to fewer axes by what comes above it may merge with the one below it then.
+#[test]
+fn stages_below_a_new_one_merge() {
+    let map =
+        AddressMap::row_major([2]).unwrap().broadcast([6]).unwrap().reshape([1, 3, 2]).unwrap();
+    let map = map.broadcast([1, 2, 2, 3, 2]).unwrap().diagonal(0, 2).unwrap();
+    let map = map.reshape([3, 4, 1]).unwrap();
+    assert_eq!(map.stages().count(), 2, "{map:?}");
+    assert_eq!(addresses(&map), [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    assert_eq!(AddressMap::from_stages(map.stages().cloned().collect::<Vec<_>>()).unwrap(), map);
+}
