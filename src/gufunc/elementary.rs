@@ -271,7 +271,8 @@ pub(super) fn one_by_one<I: Inputs, O: Outputs, F: Elementary<I, O> + ?Sized>(
     function: &F,
     args: &mut Args<'_, I, O>,
 ) -> Result<(), (usize, ElementaryError)> {
-    dispatch(Block { function, args })
+    let done = dispatch(Block { function, args: &mut *args });
+    done.map_err(|(k, error)| (k, error.unwrap_or_else(|| args.unreadable())))
 }
 
 /// An elementary function without its type, so that what brings cores is compiled once for the types of the elements
@@ -303,15 +304,16 @@ struct Block<'b, 'a, I: Inputs + 'a, O: Outputs + 'a, F: ?Sized> {
 }
 
 impl<I: Inputs, O: Outputs, F: Elementary<I, O> + ?Sized> Kernel for Block<'_, '_, I, O, F> {
-    type Out = Result<(), (usize, ElementaryError)>;
+    /// The call that failed, and why, unless its cores cannot be had.
+    type Out = Result<(), (usize, Option<ElementaryError>)>;
 
     #[inline(always)]
     fn run(self) -> Self::Out {
         for k in 0..self.args.len() {
             let Some((cores, out)) = self.args.cores(k) else {
-                return Err((k, self.args.unreadable()));
+                return Err((k, None));
             };
-            self.function.call(cores, out).map_err(|error| (k, error))?;
+            self.function.call(cores, out).map_err(|error| (k, Some(error)))?;
         }
         Ok(())
     }

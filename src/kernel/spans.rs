@@ -3,7 +3,7 @@
 //! Rows are mostly short: a few elements are stored whatever the length, and those that are too many are overwritten by
 //! the next row. A loop for each row would end in an unpredictable branch.
 
-use super::{dispatch, prefetch_span};
+use super::{Kernel, dispatch, prefetch_span};
 
 /// Elements that are stored at once where one is repeated, and where they are copied.
 const REPEATED: usize = 8;
@@ -40,30 +40,7 @@ impl<N: Number> Spans<'_, N> {
         start: impl Fn(usize) -> usize,
         out: &mut [T],
     ) -> Result<(), Beyond> {
-        dispatch(
-            #[inline(always)]
-            || {
-                self.for_each(out.len(), |row, count, _, done| {
-                    let (at, rest) = (start(row), &mut out[done..]);
-                    if size_of::<T>() <= SMALL
-                        && let (Some(chunk), Some(&x)) =
-                            (rest.first_chunk_mut::<REPEATED>(), from.get(at))
-                    {
-                        *chunk = [x; REPEATED];
-                        if count > REPEATED {
-                            let count = count.min(rest.len());
-                            rest[REPEATED..count].fill(x);
-                        }
-                        return Ok(count);
-                    }
-                    let count = count.min(rest.len());
-                    if count > 0 {
-                        rest[..count].fill(*from.get(at).ok_or(Beyond(at))?);
-                    }
-                    Ok(count)
-                })
-            },
-        )
+        dispatch(Repeated { spans: self, from, start, out })
     }
 
     /// Copies rows to all of `out`: those that begin where `start` says.
@@ -73,32 +50,7 @@ impl<N: Number> Spans<'_, N> {
         start: impl Fn(usize) -> usize,
         out: &mut [T],
     ) -> Result<(), Beyond> {
-        dispatch(
-            #[inline(always)]
-            || {
-                self.for_each(out.len(), |row, count, skipped, done| {
-                    if size_of::<T>() <= SMALL {
-                        prefetch_span(from, start(row + AHEAD), COPIED);
-                    }
-                    let (at, rest) = (start(row).wrapping_add(skipped), &mut out[done..]);
-                    let run = from.get(at..).unwrap_or(&[]);
-                    let count = count.min(rest.len());
-                    if size_of::<T>() <= SMALL
-                        && let (Some(chunk), Some(first)) =
-                            (rest.first_chunk_mut::<COPIED>(), run.first_chunk::<COPIED>())
-                    {
-                        *chunk = *first;
-                        if count > COPIED {
-                            let run = run.get(COPIED..count).ok_or(Beyond(at))?;
-                            rest[COPIED..count].copy_from_slice(run);
-                        }
-                    } else {
-                        rest[..count].copy_from_slice(run.get(..count).ok_or(Beyond(at))?);
-                    }
-                    Ok(count)
-                })
-            },
-        )
+        dispatch(Copied { spans: self, from, start, out })
     }
 
     /// Calls `row` with the number, the length and the elements left out of each row, until as many elements as there
@@ -125,6 +77,77 @@ impl<N: Number> Spans<'_, N> {
     }
 }
 
+struct Repeated<'s, T, N, S> {
+    spans: Spans<'s, N>,
+    from: &'s [T],
+    start: S,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Repeated<'_, T, N, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { spans, from, start, out } = self;
+        spans.for_each(out.len(), |row, count, _, done| {
+            let (at, rest) = (start(row), &mut out[done..]);
+            if size_of::<T>() <= SMALL
+                && let (Some(chunk), Some(&x)) = (rest.first_chunk_mut::<REPEATED>(), from.get(at))
+            {
+                *chunk = [x; REPEATED];
+                if count > REPEATED {
+                    let count = count.min(rest.len());
+                    rest[REPEATED..count].fill(x);
+                }
+                return Ok(count);
+            }
+            let count = count.min(rest.len());
+            if count > 0 {
+                rest[..count].fill(*from.get(at).ok_or(Beyond(at))?);
+            }
+            Ok(count)
+        })
+    }
+}
+
+struct Copied<'s, T, N, S> {
+    spans: Spans<'s, N>,
+    from: &'s [T],
+    start: S,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Copied<'_, T, N, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { spans, from, start, out } = self;
+        spans.for_each(out.len(), |row, count, skipped, done| {
+            if size_of::<T>() <= SMALL {
+                prefetch_span(from, start(row + AHEAD), COPIED);
+            }
+            let (at, rest) = (start(row).wrapping_add(skipped), &mut out[done..]);
+            let run = from.get(at..).unwrap_or(&[]);
+            let count = count.min(rest.len());
+            if size_of::<T>() <= SMALL
+                && let (Some(chunk), Some(first)) =
+                    (rest.first_chunk_mut::<COPIED>(), run.first_chunk::<COPIED>())
+            {
+                *chunk = *first;
+                if count > COPIED {
+                    let run = run.get(COPIED..count).ok_or(Beyond(at))?;
+                    rest[COPIED..count].copy_from_slice(run);
+                }
+            } else {
+                rest[..count].copy_from_slice(run.get(..count).ok_or(Beyond(at))?);
+            }
+            Ok(count)
+        })
+    }
+}
+
 /// Copies rows to rows of `extent` elements each, and a value to what is left of them.
 ///
 /// # Panics
@@ -137,25 +160,39 @@ pub(crate) fn pad<T: Copy>(
     (extent, value): (usize, T),
     out: &mut [T],
 ) -> Result<(), Beyond> {
-    dispatch(
-        #[inline(always)]
-        || {
-            for (row, &len) in lens.iter().enumerate() {
-                let (at, out) = (start(row), &mut out[row * extent..][..extent]);
-                let run = from.get(at..).unwrap_or(&[]);
-                if let Some(wide) = run.get(..extent) {
-                    for (k, (slot, &x)) in out.iter_mut().zip(wide).enumerate() {
-                        *slot = if k < len { x } else { value };
-                    }
-                    continue;
+    dispatch(Padded { from, start, lens, extent, value, out })
+}
+
+struct Padded<'s, T, S> {
+    from: &'s [T],
+    start: S,
+    lens: &'s [usize],
+    extent: usize,
+    value: T,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, S: Fn(usize) -> usize> Kernel for Padded<'_, T, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { from, start, lens, extent, value, out } = self;
+        for (row, &len) in lens.iter().enumerate() {
+            let (at, out) = (start(row), &mut out[row * extent..][..extent]);
+            let run = from.get(at..).unwrap_or(&[]);
+            if let Some(wide) = run.get(..extent) {
+                for (k, (slot, &x)) in out.iter_mut().zip(wide).enumerate() {
+                    *slot = if k < len { x } else { value };
                 }
-                let (own, rest) = out.split_at_mut(len);
-                own.copy_from_slice(run.get(..len).ok_or(Beyond(at))?);
-                rest.fill(value);
+                continue;
             }
-            Ok(())
-        },
-    )
+            let (own, rest) = out.split_at_mut(len);
+            own.copy_from_slice(run.get(..len).ok_or(Beyond(at))?);
+            rest.fill(value);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
