@@ -1,6 +1,6 @@
 //! Conversion of elements: checked by default, unchecked by name.
 
-use num_traits::{AsPrimitive, NumCast, ToPrimitive};
+use num_traits::{AsPrimitive, NumCast};
 use std::fmt::Debug;
 
 /// An element that has no counterpart in the target type.
@@ -32,50 +32,41 @@ pub trait Cast<U>: Copy + Send + Sync + Debug {
     fn is_uncastable(self) -> bool;
 }
 
-/// That every value has a counterpart.
-#[inline(always)]
-#[allow(clippy::extra_unused_type_parameters, reason = "called as `refused` is")]
-fn never<F, T>(_: F) -> bool {
-    false
-}
-
-#[inline(always)]
-fn refused<F: ToPrimitive, T: NumCast>(value: F) -> bool {
-    T::from(value).is_none()
-}
-
 #[inline(always)]
 fn is_nonzero<F: PartialEq + Default>(value: F) -> bool {
     value != F::default()
 }
 
-/// Casts of all of some types to all of others: whether there are faults, where, and the counterpart.
+/// Casts of all of some types to all of others: whether every value has a counterpart, and which.
 macro_rules! casts {
-    (@ $from:ty => [$($to:ty)*], $faults:literal, $wrong:ident, |$x:ident| $cast:expr) => { $(
+    (@total $($of:tt)*) => { false };
+    (@checked) => { true };
+    (@checked $to:ty, $value:expr) => { <$to as NumCast>::from($value).is_none() };
+    (@ $from:ty => [$($to:ty)*], $kind:ident, |$x:ident| $cast:expr) => { $(
         impl Cast<$to> for $from {
-            const FAULTS: bool = $faults;
+            const FAULTS: bool = casts!(@$kind);
             #[inline(always)]
             fn cast_unchecked(self) -> $to { let $x = self; $cast }
             #[inline(always)]
-            fn is_uncastable(self) -> bool { $wrong::<$from, $to>(self) }
+            fn is_uncastable(self) -> bool { casts!(@$kind $to, self) }
         }
     )* };
-    ($($from:ty)* => $to:tt, $faults:literal, $wrong:ident, |$x:ident| $cast:expr) => {
-        $(casts!(@ $from => $to, $faults, $wrong, |$x| $cast);)*
+    ($($from:ty)* => $to:tt, $kind:ident, |$x:ident| $cast:expr) => {
+        $(casts!(@ $from => $to, $kind, |$x| $cast);)*
     };
 }
 casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64
-    => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128], true, refused, |x| x.as_());
-casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 => [f32 f64], false, never, |x| x.as_());
-casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 bool => [bool], false, never, |x| is_nonzero(x));
-casts!(bool => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128], false, never, |x| x.as_());
-casts!(bool => [f32 f64], false, never, |x| if x { 1.0 } else { 0.0 });
+    => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128], checked, |x| x.as_());
+casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 => [f32 f64], total, |x| x.as_());
+casts!(i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128 f32 f64 bool => [bool], total, |x| is_nonzero(x));
+casts!(bool => [i8 i16 i32 i64 isize i128 u8 u16 u32 u64 usize u128], total, |x| x.as_());
+casts!(bool => [f32 f64], total, |x| if x { 1.0 } else { 0.0 });
 
 /// Half precision converts to others through `f32`, which holds every value of it. What converts to it is rounded to odd
 /// first, and so as if once (Boldo and Melquiond, *Emulation of FMA and correctly rounded sums*).
 #[cfg(feature = "half")]
 pub(super) mod half_precision {
-    use super::{Cast, never};
+    use super::Cast;
     use half::{bf16, f16};
     use std::cmp::Ordering;
 
@@ -109,11 +100,11 @@ pub(super) mod half_precision {
 
     macro_rules! halves {
         ($($half:ident)*) => { $(
-            casts!(f16 bf16 => [$half], false, never, |x| $half::from_f32(x.to_f32()));
-            casts!(f32 => [$half], false, never, |x| $half::from_f32(x));
-            casts!(i8 i16 i32 u8 u16 u32 f64 bool => [$half], false, never,
+            casts!(f16 bf16 => [$half], total, |x| $half::from_f32(x.to_f32()));
+            casts!(f32 => [$half], total, |x| $half::from_f32(x));
+            casts!(i8 i16 i32 u8 u16 u32 f64 bool => [$half], total,
                 |x| $half::from_f32(single(x.cast_unchecked())));
-            casts!(i64 isize i128 u64 usize u128 => [$half], false, never, |x| {
+            casts!(i64 isize i128 u64 usize u128 => [$half], total, |x| {
                 let rounded = x as f64;
                 $half::from_f32(single(to_odd(rounded, x.cmp(&(rounded as _)))))
             });
@@ -141,12 +132,12 @@ pub(super) mod half_precision {
 /// Real to complex; complex to real only where the imaginary part is 0.
 #[cfg(feature = "complex")]
 mod complex {
-    use super::{Cast, never};
+    use super::Cast;
     use num_complex::Complex;
 
-    casts!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 => [Complex<f32> Complex<f64>], false, never,
+    casts!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 => [Complex<f32> Complex<f64>], total,
         |x| Complex::new(x.cast_unchecked(), 0.0));
-    casts!(Complex<f32> Complex<f64> => [Complex<f32> Complex<f64>], false, never,
+    casts!(Complex<f32> Complex<f64> => [Complex<f32> Complex<f64>], total,
         |x| Complex::new(x.re.cast_unchecked(), x.im.cast_unchecked()));
 
     macro_rules! to_real {

@@ -77,6 +77,8 @@ impl<N: Number> Spans<'_, N> {
     }
 }
 
+// The loops are types: as closures, padding rows took twice as long.
+
 struct Repeated<'s, T, N, S> {
     spans: Spans<'s, N>,
     from: &'s [T],

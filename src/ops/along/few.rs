@@ -1,4 +1,4 @@
-//! Operands of few elements, which are computed without a plan.
+//! Operands of few elements, which are in memory and in order before anything is done to them.
 
 use super::{Gaps, Job, Sweep, below, lane};
 use crate::error::{Error, Result};
