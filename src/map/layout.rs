@@ -142,7 +142,7 @@ impl Layout {
     }
 
     /// [`Self::row_major`] of a shape that is borrowed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn of_shape(shape: &Shape) -> Result<Self> {
         Shape::check_rank(shape.rank())?;
         let count = shape.count()?;

@@ -39,12 +39,13 @@ impl AddressMap {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[inline]
-    pub fn transpose(self, order: impl AsRef<[usize]>) -> Result<Self> {
-        self.transposed(order.as_ref())
+    pub fn transpose(mut self, order: impl AsRef<[usize]>) -> Result<Self> {
+        self.reorder(order.as_ref())?;
+        Ok(self)
     }
 
-    #[inline]
-    fn transposed(mut self, order: &[usize]) -> Result<Self> {
+    /// The same in place.
+    fn reorder(&mut self, order: &[usize]) -> Result<()> {
         let rank = self.rank();
         let invalid = || Error::Permutation { order: order.to_vec(), rank };
         if order.len() != rank {
@@ -65,7 +66,7 @@ impl AddressMap {
         if let Some(patterns) = &mut self.top.patterns {
             *patterns = order.iter().map(|&axis| patterns[axis].clone()).collect();
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Exchanges two axes.
