@@ -67,7 +67,7 @@ pub struct Apply<F, A> {
 }
 
 impl<F, A: Operands> Apply<F, A> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(function: F, operands: A) -> Self {
         let shape = joint(&operands).map_err(|_| None);
         Self { function, operands, shape }

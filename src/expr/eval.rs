@@ -7,7 +7,7 @@ pub(super) use in_order::whole;
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sink::store;
-use super::{Access, Expr, locate, prepare, sparse};
+use super::{Access, Expr, defers, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
@@ -18,7 +18,7 @@ use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
-use in_order::{assign_in_order, elements_in_order, in_order};
+use in_order::{assign_without_plan, elements_without_plan, in_order, located};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
@@ -28,17 +28,22 @@ pub(crate) const SMALL: usize = 4096;
 /// All elements in row-major order in a new tensor.
 #[inline(never)]
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
-    let shape = e.shape()?;
-    let map = AddressMap::of_shape(&shape)?;
-    if let Some(data) = elements_in_order(e, &map) {
-        return Ok(Tensor::from_parts(map, data?));
-    }
-    let _results = prepare(e)?;
-    if let Some(data) = sparse::eval_sparsely(e, &shape, &map) {
-        return Ok(Tensor::from_parts(map, data?));
-    }
-    let data = inner::collect(map.count(), |out| fill(e, &shape, &map, out))?;
-    Ok(Tensor::from_parts(map, data))
+    // Both stay where they are made: moving them just after takes longer than reading them.
+    let shape = e.shape();
+    let shape = shape.as_ref().map_err(Error::clone)?;
+    let made = AddressMap::of_shape(shape);
+    let map = made.as_ref().map_err(Error::clone)?;
+    let data = match elements_without_plan(e, map) {
+        Some(data) => data.map_err(|stop| located(e, map, stop))?,
+        None => {
+            let _results = prepare(e)?;
+            match sparse::eval_sparsely(e, shape, map) {
+                Some(data) => data?,
+                None => inner::collect(map.count(), |out| fill(e, shape, map, out))?,
+            }
+        }
+    };
+    Ok(Tensor::from_parts(made?, data))
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given.
@@ -48,8 +53,10 @@ pub(super) fn elements<T: Copy + Send + Sync>(
     shape: &Shape,
     map: &AddressMap,
 ) -> Result<Vec<T>> {
-    let planned = || inner::collect(map.count(), |out| fill(e, shape, map, out));
-    elements_in_order(e, map).unwrap_or_else(planned)
+    match elements_without_plan(e, map) {
+        Some(data) => data.map_err(|stop| located(e, map, stop)),
+        None => inner::collect(map.count(), |out| fill(e, shape, map, out)),
+    }
 }
 
 /// All elements of `e` at `shape`, whose row-major map is given, to where there is space for just as many.
@@ -94,21 +101,17 @@ pub(crate) fn small_in_words<E: Expr>(
         return (map.count() <= in_place).then_some("read where it lies, without a plan");
     }
     let map = AddressMap::of_shape(shape).ok().filter(|_| is_small(e, shape))?;
-    Some(match sides_without_plan(e, shape, &map) {
+    Some(match sides_without_plan(e, &map) {
         Some(_) => "small, computed without a plan",
         None => "small, copied to memory first, in order",
     })
 }
 
 /// Rows and columns of the only tile of an evaluation that needs no plan.
-pub(super) fn sides_without_plan<T>(
-    e: &dyn Node<T>,
-    shape: &Shape,
-    map: &AddressMap,
-) -> Option<[usize; 2]> {
+pub(super) fn sides_without_plan<T>(e: &dyn Node<T>, map: &AddressMap) -> Option<[usize; 2]> {
     let mut sides = in_order(e, map, &mut |_| {}).then(|| [1, map.count()]);
     if sides.is_none() {
-        one_tile(e, shape, map, &mut |tile| sides = Some([tile.rows, tile.columns]));
+        one_tile(e, map, false, &mut |tile| sides = Some([tile.rows, tile.columns]));
     }
     sides
 }
@@ -135,7 +138,7 @@ fn small_tile_of<T: Copy + Send + Sync>(
         return None;
     }
     let map = AddressMap::of_shape(&shape).ok()?;
-    if let Some(data) = elements_in_order(e, &map) {
+    if let Some(data) = elements_without_plan(e, &map) {
         return data.ok();
     }
     let filled = |out: &mut [MaybeUninit<T>]| evaluate_raw(e, &shape, &map, out)?.ok_or(Stop::Done);
@@ -149,8 +152,8 @@ pub(super) fn assign<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Result<()> {
-    if let Some(done) = assign_in_order(e, map, storage) {
-        return done;
+    if let Some(done) = assign_without_plan(e, map, storage) {
+        return done.map_err(|stop| located(e, map, stop));
     }
     let shape = destination(e, map)?;
     let _results = prepare(e)?;
@@ -220,7 +223,7 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
 ) -> Result<Option<Filled>, Stop> {
     let mut done = Err(Stop::Done);
     let whole = map.count() == out.len();
-    if whole && one_tile(e, shape, map, &mut |tile| done = e.fill_tile(tile, out)) {
+    if whole && one_tile(e, map, false, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
     run(&Fused(e), e, shape, map, Output::new(out), blocking(e, map))
@@ -260,14 +263,18 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
 
 /// The short way for small evaluations: one tile, straight from the strides; one row, if boxes, results of deferred
 /// operations or storage that is not memory lie in order. Calls `fill` with it, if it can be had, and tells whether.
+/// `near` refuses all operands but memory, which nothing needs to be computed for.
 pub(super) fn one_tile(
     e: &dyn Tree,
-    shape: &Shape,
     map: &AddressMap,
+    near: bool,
     fill: &mut dyn FnMut(&Tile<'_>),
 ) -> bool {
     let count = map.count();
     if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
+        return false;
+    }
+    if near && defers(e) {
         return false;
     }
     let straight = |stride| Steps { stride, table: None };
@@ -277,47 +284,39 @@ pub(super) fn one_tile(
         columns: straight(columns),
         relocate: None,
     };
+    let sides = match *map.top().plain_axes() {
+        [] => Some([1, 1]),
+        [columns] => Some([1, columns.extent]),
+        [rows, columns] => Some([rows.extent, columns.extent]),
+        _ if near => return false,
+        _ => None,
+    };
     let mut places: PerOperand<Place<'_>> = PerOperand::new();
-    places.push(place(0, 0, 1));
-    let (mut all_contiguous, mut far, mut in_blocks) = (true, false, false);
+    places.push(place(0, sides.map_or(0, |[_, columns]| columns as isize), 1));
+    let (mut in_order, mut far, mut in_blocks, mut linear) = (true, false, false, true);
     e.leaves(&mut |leaf| {
-        all_contiguous = all_contiguous && leaf.map.is_contiguous() && leaf.map.count() == count;
+        in_order = in_order && leaf.map.is_contiguous() && leaf.map.count() == count;
         far |= !matches!(leaf.access, Access::Slice);
         in_blocks |= matches!(leaf.access, Access::Blocks(_));
-        places.push(place(leaf.map.top().offset() as isize, 0, 1));
-    });
-    // Rows come back to blocks that may not be held any more.
-    if in_blocks {
-        return false;
-    }
-    let (mut rows, mut columns) = (1, count);
-    if !all_contiguous {
-        if far {
-            return false;
-        }
-        (rows, columns) = match shape.extents() {
-            [] => (1, 1),
-            [columns] => (1, *columns),
-            [rows, columns] => (*rows, *columns),
-            _ => return false,
+        let axes = leaf.map.linear_axes();
+        linear &= axes.is_some();
+        let [across, along] = match axes.unwrap_or_default() {
+            [] => [0, 0],
+            [along] => [0, along.stride],
+            [across, along, ..] => [across.stride, along.stride],
         };
-        places.truncate(1);
-        places[0] = place(0, columns as isize, 1);
-        let mut linear = true;
-        e.leaves(&mut |leaf| {
-            let axes = leaf.map.linear_axes();
-            linear &= axes.is_some();
-            let [across, along] = match axes.unwrap_or_default() {
-                [] => [0, 0],
-                [along] => [0, along.stride],
-                [across, along, ..] => [across.stride, along.stride],
-            };
-            places.push(place(leaf.map.top().offset() as isize, across, along));
-        });
-        if !linear {
-            return false;
+        places.push(place(leaf.map.top().offset() as isize, across, along));
+    });
+    let [rows, columns] = match sides {
+        // Rows come back to blocks that may not be held any more.
+        _ if in_blocks || (near && far) => return false,
+        _ if in_order => {
+            places.iter_mut().for_each(|at| *at = place(at.base, 0, 1));
+            [1, count]
         }
-    }
+        Some(sides) if linear && !far => sides,
+        _ => return false,
+    };
     fill(&Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places });
     true
 }

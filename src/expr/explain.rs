@@ -135,7 +135,7 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let by_entries = sparse::worthwhile(e, count);
     lines.extend(entries(e, by_entries));
     if !by_entries {
-        let tile = sides_without_plan(e, &shape, &out);
+        let tile = sides_without_plan(e, &out);
         lines.push(tile.map_or_else(|| loops(&plan), tile_in_words));
     }
     for (k, (elem_bytes, access)) in leaves.iter().enumerate() {

@@ -29,8 +29,7 @@ macro_rules! binary_operators {
             #[inline]
             fn $method(self, right: R) -> Self::Output {
                 let $x = self;
-                let right = <<$Of as $Expr>::Elem as $Pairs<R>>::$pair(right);
-                $Lazy($Apply::new($Op, ($of, right)))
+                $Lazy($Apply::new($Op, ($of, <<$Of as $Expr>::Elem as $Pairs<R>>::$pair(right))))
             }
         }
     )* };

@@ -106,7 +106,7 @@ pub struct LeafCursor<'a, T: Copy> {
     pub(super) scratch: AlignedVec<T>,
     pub(super) addresses: Vec<usize>,
     /// What this leaf is in a sparse evaluation, if it is part of one.
-    pub(super) opened: Option<Opened<'a, T>>,
+    pub(super) opened: Option<Box<Opened<'a, T>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -162,27 +162,27 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         }
     }
 
-    /// Rows of a slice that can be read where they are.
-    #[inline(always)]
-    fn direct(slice: &[T], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Option<Bound> {
-        let strided = place.rows.table.is_none() || rows == 1;
-        if !place.columns.is(1) || !strided || place.relocate.is_some() {
-            return None;
+    /// Elements of a row, wherever they are. All cases would be most of the code of a loop, which has the usual ones.
+    #[inline(never)]
+    fn elements(&self, row: usize, columns: usize) -> &[T] {
+        match (self.bound, self.memory.slice(), self.opened.as_deref()) {
+            (Bound::Direct { base, stride }, Some(slice), _) => {
+                &slice[base.wrapping_add_signed(stride * row as isize)..][..columns]
+            }
+            (Bound::Uniform, ..) => &self.scratch[row * PART..][..PART],
+            (Bound::Scratch { stride }, ..) => &self.scratch[row * stride..][..columns],
+            (Bound::Values { start }, _, Some(Opened::Stored { values, .. })) => {
+                &values[start..][..columns]
+            }
+            (Bound::Values { .. } | Bound::Direct { .. }, ..) => &self.scratch[..columns],
         }
-        let base = place.base.wrapping_add(place.rows.at(0));
-        let inside = if rows == 1 {
-            base >= 0 && slice.len().checked_sub(base as usize).is_some_and(|n| n >= columns)
-        } else {
-            let (low, high) = inner::span(place, rows, columns);
-            low >= 0 && high < slice.len() as i128
-        };
-        let stride = if rows == 1 { 0 } else { place.rows.stride };
-        inside.then_some(Bound::Direct { base: base as usize, stride })
     }
 
     /// Repeats the one element of each row.
     #[inline(never)]
-    fn repeat(&mut self, slice: &[T], place: &Place<'_>, rows: usize) -> Result<(), Stop> {
+    fn repeat(&mut self, place: &Place<'_>, rows: usize) -> Result<(), Stop> {
+        let memory = self.memory.clone();
+        let slice = memory.slice().unwrap_or_default();
         if let Some(&seed) = slice.first() {
             self.scratch.resize(rows * PART, seed)?;
         }
@@ -209,7 +209,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
         let place = &tile.places[leaf];
         let (rows, columns) = (tile.rows, tile.columns);
         let pad = PAD_BYTES / size_of::<T>().max(1);
-        let memory = self.memory.clone();
+        let memory = &self.memory;
         let aliased = rows > 4 && !tile.dense && (columns * size_of::<T>()).is_multiple_of(512);
         let padded = aliased && (memory.slice().is_some() || !follow(place, rows, columns));
         let stride = if padded { columns + pad } else { columns };
@@ -221,8 +221,8 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
                 return Err(inner::out_of_span(first as i128, first as i128, slice.len()).into());
             };
             self.scratch.resize(rows * stride, seed)?;
-            let memory = slots(&mut self.scratch);
-            if let Some(mut out) = RowsMut::new(memory, rows, columns, stride) {
+            let scratch = slots(&mut self.scratch);
+            if let Some(mut out) = RowsMut::new(scratch, rows, columns, stride) {
                 inner::pack(slice, place, &mut out)?;
             }
             return Ok(());
@@ -296,6 +296,24 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     }
 }
 
+/// Rows of a slice that can be read where they are.
+#[inline(always)]
+fn direct<T>(slice: &[T], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Option<Bound> {
+    let strided = place.rows.table.is_none() || rows == 1;
+    if !place.columns.is(1) || !strided || place.relocate.is_some() {
+        return None;
+    }
+    let base = place.base.wrapping_add(place.rows.at(0));
+    let inside = if rows == 1 {
+        base >= 0 && slice.len().checked_sub(base as usize).is_some_and(|n| n >= columns)
+    } else {
+        let (low, high) = inner::span(place, rows, columns);
+        low >= 0 && high < slice.len() as i128
+    };
+    let stride = if rows == 1 { 0 } else { place.rows.stride };
+    inside.then_some(Bound::Direct { base: base as usize, stride })
+}
+
 /// Whether each row of a tile begins where the one before ends.
 fn follow(place: &Place<'_>, rows: usize, columns: usize) -> bool {
     rows == 1 || (place.columns.is(1) && place.rows.is(columns as isize))
@@ -311,35 +329,25 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
     fn bind(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<(), Stop> {
         let place = &tile.places[*next];
         *next += 1;
-        let memory = self.memory.clone();
-        if let Some(slice) = memory.slice() {
-            if place.columns.is(0) && !tile.dense && tile.columns > PART {
-                return self.repeat(slice, place, tile.rows);
-            }
-            let flat = !tile.dense || place.rows.is(tile.columns as isize);
-            if let Some(bound) =
-                Self::direct(slice, place, [tile.rows, tile.columns]).filter(|_| flat)
-            {
-                self.bound = bound;
-                return Ok(());
-            }
+        let slice = self.memory.slice();
+        if slice.is_some() && place.columns.is(0) && !tile.dense && tile.columns > PART {
+            return self.repeat(place, tile.rows);
         }
-        self.pack(tile, *next - 1)
+        let flat = !tile.dense || place.rows.is(tile.columns as isize);
+        let bound = slice.filter(|_| flat).and_then(|slice| direct(slice, place, tile.sides()));
+        let Some(bound) = bound else { return self.pack(tile, *next - 1) };
+        self.bound = bound;
+        Ok(())
     }
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> LeafRow<'_, T> {
-        let elements = match (self.bound, self.memory.slice()) {
-            (Bound::Direct { base, stride }, Some(slice)) => {
+        let elements = match (self.bound, &self.memory) {
+            (Bound::Direct { base, stride }, Memory::Borrowed(slice)) => {
                 &slice[base.wrapping_add_signed(stride * row as isize)..][..columns]
             }
-            (Bound::Uniform, _) => &self.scratch[row * PART..][..PART],
             (Bound::Scratch { stride }, _) => &self.scratch[row * stride..][..columns],
-            (Bound::Values { start }, _) => match &self.opened {
-                Some(Opened::Stored { values, .. }) => &values[start..][..columns],
-                _ => &self.scratch[..columns],
-            },
-            (Bound::Direct { .. }, None) => &self.scratch[..columns],
+            _ => self.elements(row, columns),
         };
         let uniform = matches!(self.bound, Bound::Uniform);
         LeafRow { elements, uniform, direct: matches!(self.bound, Bound::Direct { .. }) }

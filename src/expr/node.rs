@@ -93,7 +93,8 @@ impl<E: Expr> Node<E::Elem> for E {
 
     #[inline(never)]
     fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<E::Elem>)) -> bool {
-        self.cursor_in_order(count, count).map(|cursor| work(&cursor)).is_some()
+        let cursor = &self.cursor_in_order(count, count);
+        cursor.as_ref().inspect(|cursor| work(*cursor)).is_some()
     }
 
     #[inline(never)]

@@ -17,7 +17,6 @@ use crate::kernel::{
 };
 use crate::map::AddressMap;
 use crate::memory::{list, refill};
-use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
@@ -107,7 +106,7 @@ where
     let source = Update { op: &op, operand: &e, elements: PhantomData };
     let done = match storage.as_mut_slice() {
         Some(slice) if map.rest().is_empty() => {
-            source.without_plan(&shape, map, slice).unwrap_or_else(|| {
+            source.without_plan(map, slice).unwrap_or_else(|| {
                 run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
             })
         }
@@ -130,12 +129,7 @@ where
     F: Op<(T, E::Elem), Out = T>,
 {
     /// Updates all of a slice whose elements are few, or lie in order as those of the operand do.
-    fn without_plan(
-        &self,
-        shape: &Shape,
-        map: &AddressMap,
-        slice: &mut [T],
-    ) -> Option<Result<(), Stop>> {
+    fn without_plan(&self, map: &AddressMap, slice: &mut [T]) -> Option<Result<(), Stop>> {
         let len = slice.len();
         if whole(map) != Some(len) {
             return None;
@@ -150,7 +144,7 @@ where
             }));
         }
         let mut done = None;
-        one_tile(self.operand, shape, map, &mut |tile| {
+        one_tile(self.operand, map, false, &mut |tile| {
             done = Some(list(slice.iter().copied()).map_err(Stop::from).and_then(|old| {
                 let operand = self.operand.cursor();
                 let mut cursor = UpdateCursor { op: self.op, first: 0, old, operand };

@@ -1,6 +1,7 @@
-//! Evaluations by one thread whose operands lie in the order of the output: no plan, no tiles.
+//! Evaluations by one thread whose operands lie in the order of the output, or are one tile of memory: no plan.
 
-use crate::error::Result;
+use super::one_tile;
+use crate::error::{Error, Result};
 use crate::expr::locate;
 use crate::expr::node::Node;
 use crate::kernel::inner::{self, slots};
@@ -25,41 +26,51 @@ pub(in crate::expr) fn whole(map: &AddressMap) -> Option<usize> {
     in_order.then(|| map.count()).filter(|len| (1..PARALLEL).contains(len))
 }
 
-/// All elements.
+/// All elements, if operands lie in order or are one tile of memory.
 #[inline(always)]
-pub(super) fn elements_in_order<T: Copy + Send + Sync>(
+pub(super) fn elements_without_plan<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     map: &AddressMap,
-) -> Option<Result<Vec<T>>> {
+) -> Option<Result<Vec<T>, Stop>> {
     let (len, mut data) = (map.count(), None);
-    in_order(e, map, &mut |cursor| {
+    let done = in_order(e, map, &mut |cursor| {
         data = Some(inner::collect(len, |out| kernel::fill_tile(cursor, 0, [1, len], out)));
     });
-    data.map(|data| located(e, map, data))
+    if !done {
+        one_tile(e, map, true, &mut |tile| {
+            data = Some(inner::collect(len, |out| e.fill_tile(tile, out)));
+        });
+    }
+    data
 }
 
-/// All elements to a destination that has just so many.
+/// The same to a destination that has just so many.
 #[inline(always)]
-pub(super) fn assign_in_order<T: Copy + Send + Sync>(
+pub(super) fn assign_without_plan<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
-) -> Option<Result<()>> {
+) -> Option<Result<(), Stop>> {
     let (len, mut done) = (whole(map)?, None);
-    let out = storage.as_mut_slice().filter(|out| out.len() == len)?;
-    e.in_order(len, &mut |cursor| {
-        if e.is_shaped(&map.shape()) {
-            done = Some(kernel::fill_tile(cursor, 0, [1, len], slots(out)).map(drop));
-        }
+    let out = slots(storage.as_mut_slice().filter(|out| out.len() == len)?);
+    if !e.is_shaped(&map.shape()) {
+        return None;
+    }
+    let in_order = e.in_order(len, &mut |cursor| {
+        done = Some(kernel::fill_tile(cursor, 0, [1, len], out).map(drop));
     });
-    done.map(|done| located(e, map, done))
+    if !in_order {
+        one_tile(e, map, true, &mut |tile| done = Some(e.fill_tile(tile, out).map(drop)));
+    }
+    done
 }
 
 /// The error of a stop.
-fn located<T: Copy + Send + Sync, U>(
+#[cold]
+pub(super) fn located<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     map: &AddressMap,
-    done: Result<U, Stop>,
-) -> Result<U> {
-    done.map_err(|stop| locate::explain_stop(e, &map.shape(), map, stop, None))
+    stop: Stop,
+) -> Error {
+    locate::explain_stop(e, &map.shape(), map, stop, None)
 }

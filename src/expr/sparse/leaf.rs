@@ -19,7 +19,7 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
 
     #[inline(never)]
     fn take_values(&mut self) -> Result<Vec<T>, Stop> {
-        match self.opened.take() {
+        match self.opened.take().map(|opened| *opened) {
             Some(Opened::Stored { values, .. }) => {
                 let values = Arc::try_unwrap(values);
                 Ok(match values {
@@ -54,7 +54,7 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
             }
         };
         lists.push(positions);
-        self.opened = Some(opened);
+        self.opened = Some(Box::new(opened));
         Ok(())
     }
 
@@ -90,9 +90,9 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         let leaf = *next;
         *next += 1;
         let (share, mut count) = (&block.shares[leaf], block.positions.len());
-        match (&self.opened, share) {
+        match (self.opened.as_deref(), share) {
             (Some(Opened::Stored { values, fill, fiber }), Share::Whole(ordinals)) => {
-                let missing = || Stop::Error(invalid(values.len(), ordinals.end));
+                let missing = || Stop::from(invalid(values.len(), ordinals.end));
                 let own = values.get(ordinals.clone()).ok_or_else(missing)?;
                 if *fiber == 1 {
                     self.bound = Bound::Values { start: ordinals.start };

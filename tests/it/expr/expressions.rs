@@ -201,3 +201,45 @@ fn an_explanation_counts_distinct_bytes() {
     let text = windows.explain().unwrap().to_string();
     assert!(text.contains("bytes: 1000 read, 2994 written"), "{text}");
 }
+
+/// Few elements of memory, lists, boxes and deferred operands beside one another: whatever way is taken, by index.
+#[test]
+fn small_operands_of_all_kinds_meet() {
+    for [n, m] in [[0, 3], [1, 1], [1, 5], [5, 1], [7, 8], [8, 70], [64, 64], [65, 64]] {
+        let of =
+            |shape: [usize; 2]| Tensor::from_index(shape, |i| (i[0] * 100 + i[1]) as i64).unwrap();
+        let (a, b, tall, wide) = (of([n, m]), of([m, n]), of([n, 1]), of([1, m]));
+        let list: Vec<usize> = (0..m).rev().collect();
+        let expected = |x: &dyn Fn(i64, i64) -> i64| -> Vec<i64> {
+            (0..(n * m) as i64).map(|k| x(k / m as i64, k % m as i64)).collect()
+        };
+        let turned = b.view().transpose([1, 0]).unwrap();
+        let both = |i, j| (i * 100 + j) + (j * 100 + i);
+        assert_eq!((&a + &turned).to_vec().unwrap(), expected(&both));
+        assert_eq!((&a + &turned).boxed().to_vec().unwrap(), expected(&both));
+        let mut out = Tensor::full([n, m], 0_i64).unwrap();
+        out.assign(&a + &turned).unwrap();
+        assert_eq!(out.storage(), &expected(&both));
+        let stretched = |i, j| i * 100 + j + 1;
+        assert_eq!((&tall + &wide + 1).to_vec().unwrap(), expected(&stretched));
+        assert_eq!((&tall.boxed() + &wide + 1).to_vec().unwrap(), expected(&stretched));
+        assert_eq!(
+            tall.lazy().boxed().stretch([n, m], Align::Right).unwrap().to_vec().unwrap(),
+            expected(&|i, _| i * 100)
+        );
+        let listed = a.view().select((.., list)).unwrap();
+        let backwards = |i, j| 2 * (i * 100) + j + (m as i64 - 1 - j);
+        assert_eq!((&a + &listed).to_vec().unwrap(), expected(&backwards));
+        if n > 0 {
+            let deferred =
+                |i: i64, j| i * 100 + j + (0..n as i64).map(|k| k * 100 + j).max().unwrap();
+            assert_eq!((&a + a.max(0)).to_vec().unwrap(), expected(&deferred));
+            assert_eq!(
+                (turned.clone() - turned.clone().max(0) + turned.clone().max(0)).to_vec().unwrap(),
+                expected(&|i, j| j * 100 + i)
+            );
+        }
+        let row = of([1, m]).remove_axis(0).unwrap();
+        assert_eq!((&turned + &row).to_vec().unwrap(), expected(&|i, j| j * 100 + i + j));
+    }
+}
