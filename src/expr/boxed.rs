@@ -262,7 +262,7 @@ impl<T> fmt::Debug for BoxedCursor<'_, T> {
 
 impl<'a, T: Copy> BoxedCursor<'a, T> {
     fn worker(&mut self) -> Result<&mut Worker<'a, T>, Stop> {
-        self.worker.as_mut().map_err(|error| Stop::Error(error.clone()))
+        self.worker.as_mut().map_err(|error| error.clone().into())
     }
 
     /// Evaluates the tile that the worker is bound to.

@@ -77,7 +77,7 @@ pub(super) fn explain_stop<T: Copy + Send + Sync>(
     extra: Extra<'_, T>,
 ) -> Error {
     if let Stop::Error(error) = stop {
-        return error;
+        return *error;
     }
     error_of(e, &mut Opened { worker: e.open(), extra }, shape, out, stop)
 }
@@ -94,7 +94,7 @@ pub(super) fn explain_at<T: Copy + Send + Sync>(
     extra: Extra<'_, T>,
 ) -> Error {
     if let Stop::Error(error) = stop {
-        return error;
+        return *error;
     }
     error_at(e, &mut Opened { worker: e.open(), extra }, indexes, out, stop)
 }
@@ -158,7 +158,7 @@ fn error_at(
     stop: Stop,
 ) -> Error {
     match stop {
-        Stop::Error(error) => error,
+        Stop::Error(error) => *error,
         Stop::Storage { leaf, source } => {
             if leaf > 0
                 && let Ok(Some((index, wrong))) = find(e, suspect, indexes)

@@ -75,13 +75,13 @@ pub enum Stop {
         /// What it reported.
         source: StorageError,
     },
-    /// Something else went wrong.
-    Error(Error),
+    /// Something else went wrong. What is returned all the time stays short.
+    Error(Box<Error>),
 }
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Self {
-        Self::Error(error)
+        Self::Error(Box::new(error))
     }
 }
 

@@ -43,7 +43,7 @@ impl NotCopied {
     pub(in crate::expr) fn stop(self, leaf: usize) -> Stop {
         match self {
             Self::Storage(source) => Stop::Storage { leaf, source },
-            Self::Error(error) => Stop::Error(error),
+            Self::Error(error) => error.into(),
         }
     }
 }

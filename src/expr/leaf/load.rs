@@ -316,7 +316,7 @@ pub(in crate::expr) fn read_footprint<T: Copy + Send + Sync>(
         })
     });
     match done {
-        Err(Stop::Error(error)) => Err(error),
+        Err(Stop::Error(error)) => Err(*error),
         _ => Ok(failed),
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn first(
                 let found = match suspect.load(&mut local) {
                     Ok(()) => first_fault(suspect, &local)?
                         .map(|(position, fault)| (position, Wrong::Fault(fault))),
-                    Err(Stop::Error(error)) => return Err(error),
+                    Err(Stop::Error(error)) => return Err(*error),
                     Err(_) => {
                         let local = Local::new(cuts.nest(number), &plan.tables, &operands);
                         suspect
@@ -83,7 +83,7 @@ fn first_fault(suspect: &mut dyn Suspect, local: &Local<'_>) -> Result<Option<(u
         Ok(())
     });
     match done {
-        Err(Stop::Error(error)) => Err(error),
+        Err(Stop::Error(error)) => Err(*error),
         _ => Ok(first),
     }
 }
