@@ -151,14 +151,11 @@ where
     ) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
         let stride = self.b.strides[0] as usize;
-        let none = [self.zero; W];
         for first in (0..n).step_by(W) {
             let width = W.min(n - first);
             if width == W && !is_packed(m) && self.b.strides[0] > 0 {
                 let start = self.b.base as usize + first;
-                let line = |p: usize| {
-                    self.b.data[start + p * stride..].first_chunk::<W>().unwrap_or(&none)
-                };
+                let line = |p: usize| &self.b.data[start + p * stride..][..W].as_chunks().0[0];
                 self.tiles::<R, W>(line, out, first, width);
             } else {
                 self.pack::<W>(scratch, first, width)?;

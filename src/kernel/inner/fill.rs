@@ -95,7 +95,9 @@ fn fill_rows<C: Cursor>(
             column += PART;
         }
         let rest = parts.into_remainder();
-        fault |= fill_part(&lanes.part(column, rest.len()), rest);
+        if !rest.is_empty() {
+            fault |= fill_part(&lanes.part(column, rest.len()), rest);
+        }
     }
     fault
 }

@@ -58,7 +58,9 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
             8.. => squares::<T, 4>(source, along, far.then_some(next), out, square::<T, 4>),
             _ => squares::<T, 8>(source, along, far.then_some(next), out, square::<T, 8>),
         };
-        for column in 0..columns {
+        // Columns of whole squares have nothing left if all rows are in squares.
+        let done = if whole_rows == rows { whole_columns } else { 0 };
+        for column in done..columns {
             let first = if column < whole_columns { whole_rows } else { 0 };
             let source = source.offset(along * column as isize);
             let target = out.pointer.add(column);
