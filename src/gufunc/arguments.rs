@@ -100,18 +100,11 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
     where
         E::Elem: 'e,
     {
-        let mut failed = None;
-        let operands = from_fn(|k| {
-            let operand = match failed {
-                None => Operand::new(&self.0[k], &arranged[k], loops, fits),
-                Some(_) => return Operand::default(),
-            };
-            operand.unwrap_or_else(|error| {
-                failed = Some(error);
-                Operand::default()
-            })
-        });
-        failed.map_or(Ok(operands), Err)
+        let mut operands = from_fn(|_| Operand::default());
+        for ((operand, e), arranged) in operands.iter_mut().zip(&self.0).zip(arranged) {
+            *operand = Operand::new(e, arranged, loops, fits)?;
+        }
+        Ok(operands)
     }
 
     fn about(&self) -> (usize, Vec<String>) {

@@ -38,7 +38,9 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
 
     fn sources<'s>((operands, mask): &'s Self::Operands<'_>) -> cores::Sources<'s> {
         let mut sources = I::sources(operands);
-        sources.extend(mask.as_deref().map(Operand::source));
+        if let Some(mask) = mask {
+            sources.push(mask.source());
+        }
         sources
     }
 
@@ -105,10 +107,9 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
         Ok(Self { fit, operands: (operands, mask), or, results })
     }
 
-    /// The same with operands that can be read.
-    pub(super) fn held(mut self) -> Result<Self> {
-        <Masked<I> as cores::Inputs>::hold(&mut self.operands)?;
-        Ok(self)
+    /// Evaluates what is to be held, so that operands can be read.
+    pub(super) fn hold(&mut self) -> Result<()> {
+        <Masked<I> as cores::Inputs>::hold(&mut self.operands)
     }
 
     /// Elements of each result.

@@ -102,7 +102,11 @@ pub(super) fn fit(
     let mut dims = extents(signature, shapes, inputs, missing)?;
     for (k, (argument, shape)) in inputs.iter().zip(shapes).enumerate() {
         let own = collect_inline(argument.loops, 0, |axis| shape[argument.order[axis]]).into();
-        *loops = if k == 0 { own } else { loops.join(&own, Align::Right, k + 1)? };
+        if k == 0 {
+            *loops = own;
+        } else if *loops != own {
+            *loops = loops.join(&own, Align::Right, k + 1)?;
+        }
     }
     let known = |name: usize| dims[name].is_some() || missing.contains(name);
     let names = if given.is_some() { dims.len() } else { 0 };
@@ -231,7 +235,7 @@ impl Known<'_> {
 /// The shape of a result: `loops`, then the core axes that it has, each at its place.
 fn shape_of(argument: &Arrangement, loops: &[usize]) -> Shape {
     let extents = loops.iter().copied().chain(argument.present());
-    let mut shape: Axes = SmallVec::from_elem(0, argument.order.len());
+    let mut shape: Axes = collect_inline(argument.order.len(), 0, |_| 0);
     argument.order.iter().zip(extents).for_each(|(&axis, extent)| shape[axis] = extent);
     shape.into()
 }
@@ -244,12 +248,11 @@ pub(super) fn extents(
     missing: SmallSet,
 ) -> Result<SmallVec<[Option<usize>; 4]>> {
     let names = signature.names();
-    let mut dims: SmallVec<[Option<usize>; 4]> = SmallVec::new();
-    let mut first: SmallVec<[usize; 4]> = SmallVec::from_elem(0, names.len());
-    dims.extend(names.iter().map(|name| match name.kind {
+    let mut first: SmallVec<[usize; 4]> = collect_inline(names.len(), 0, |_| 0);
+    let mut dims = collect_inline(names.len(), None, |name| match names[name].kind {
         Kind::Fixed(extent) => Some(extent),
         _ => None,
-    }));
+    });
     for (k, (axes, shape)) in signature.input_axes().iter().zip(shapes).enumerate() {
         let there = axes.iter().filter(|name| !missing.contains(**name));
         for (&name, &axis) in there.zip(inputs[k].core_axes()) {

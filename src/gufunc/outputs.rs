@@ -59,7 +59,8 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Comp
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
         let fit = self.request().fitted(None)?;
         let request = self.request();
-        let prepared = request.prepared(&fit)?.held()?;
+        let mut prepared = request.prepared(&fit)?;
+        prepared.hold()?;
         inner::overwrite(out, Some(O::Elem::default()), |out| {
             prepared.fill(request.function, O::one(out), false)
         })

@@ -91,7 +91,8 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
 
     /// The same once the deferred operations that operands and mask read are computed.
     pub(super) fn computed(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
-        let prepared = self.prepared(fit)?.held()?;
+        let mut prepared = self.prepared(fit)?;
+        prepared.hold()?;
         let mut vectors = O::vectors(&prepared.counts()?)?;
         prepared.fill(self.function, O::slices(&mut vectors), false)?;
         Ok(vectors)
@@ -101,7 +102,11 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
         let fit = self.fitted(Some(&outs.shapes()))?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
-        outs.with(&fit.outputs, |outs| self.prepared(&fit)?.held()?.assign(self.function, outs))
+        outs.with(&fit.outputs, |outs| {
+            let mut prepared = self.prepared(&fit)?;
+            prepared.hold()?;
+            prepared.assign(self.function, outs)
+        })
     }
 
     pub(super) fn explain(&self) -> Result<Explanation> {

@@ -114,8 +114,9 @@ impl Calls<'_> {
         out: O::Slices<'_>,
         work: &impl Work<I, O>,
     ) -> Result<()> {
-        let ranges = self.first_alone(&I::sources(operands));
-        let done = self.part::<I, O>(operands, &ranges, out, work);
+        let sources = I::sources(operands);
+        let ranges = self.first_alone(&sources);
+        let done = self.part::<I, O>(operands, &sources, &ranges, out, work);
         done.map_err(|error| first(error, || I::try_all(operands)))
     }
 
@@ -143,11 +144,12 @@ impl Calls<'_> {
         if let Some(out) = O::memory(out) {
             return self.fill::<I, O>(operands, out, work);
         }
-        if !self.first_alone(&I::sources(operands)).is_empty() {
+        let sources = I::sources(operands);
+        if !self.first_alone(&sources).is_empty() {
             let mut nothing = O::Vectors::default();
             return self.fill::<I, O>(operands, O::slices(&mut nothing), work);
         }
-        let (mut vectors, cut) = (O::Vectors::default(), self.cut(&I::sources(operands)));
+        let (mut vectors, cut) = (O::Vectors::default(), self.cut(&sources));
         let alone = (RESULTS / cut.each).max(cut.block);
         let together = match self.threads(cut) {
             1 => alone,
@@ -162,7 +164,7 @@ impl Calls<'_> {
             let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
             let done = O::load(out, &mut vectors, &ranges, least).and_then(|()| {
                 let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
-                self.part::<I, O>(operands, &ranges, results, work)?;
+                self.part::<I, O>(operands, &sources, &ranges, results, work)?;
                 O::store(out, &vectors, &ranges)
             });
             done.map_err(|error| first(error, || I::try_all(operands)))?;
@@ -174,6 +176,7 @@ impl Calls<'_> {
     fn part<I: Inputs, O: Outputs>(
         &self,
         operands: &I::Operands<'_>,
+        sources: &[&Source],
         group: &[Range<usize>],
         out: O::Slices<'_>,
         work: &impl Work<I, O>,
@@ -181,10 +184,9 @@ impl Calls<'_> {
         if self.loops.contains(&0) {
             return Ok(());
         }
-        let sources = I::sources(operands);
-        let cut = self.cut(&sources);
+        let cut = self.cut(sources);
         if group.is_empty() && product(self.loops) <= cut.block {
-            let group = Group { calls: self, sources: &sources, start: group, task: 1 };
+            let group = Group { calls: self, sources, start: group, task: 1 };
             let mut buffers = I::Buffers::default();
             I::read(operands, &mut buffers, &[])?;
             return group.block::<I, O>(&[], I::slices(operands, &buffers), out, work);
@@ -194,7 +196,7 @@ impl Calls<'_> {
         // Of this box: a share of the whole loop may be all of it, and leave nothing to other threads.
         let task = self.task(&extents, cut.each).map_or(usize::MAX, |calls| calls / cut.block);
         let boxes = Boxes::new(extents, cut.block);
-        let group = Group { calls: self, sources: &sources, start: group, task: task.max(1) };
+        let group = Group { calls: self, sources, start: group, task: task.max(1) };
         group.boxes::<I, O>(operands, boxes, out, work)
     }
 }

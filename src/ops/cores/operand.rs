@@ -175,11 +175,8 @@ impl Source {
 
     /// Strides of row-major cores.
     pub(crate) fn packed(core: &[usize]) -> SmallVec<[isize; 4]> {
-        let mut strides: SmallVec<[isize; 4]> = SmallVec::from_elem(1, core.len());
-        for axis in (1..core.len()).rev() {
-            strides[axis - 1] = strides[axis].wrapping_mul(core[axis] as isize);
-        }
-        strides
+        let product = |stride: isize, extent: &usize| stride.wrapping_mul(*extent as isize);
+        collect_inline(core.len(), 1, |axis| core[axis + 1..].iter().fold(1, product))
     }
 
     /// In row-major memory.

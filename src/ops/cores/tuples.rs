@@ -132,7 +132,9 @@ impl<T: Copy + Send + Sync, const N: usize> Inputs for [T; N] {
     const COUNT: usize = N;
 
     fn sources<'s>(operands: &'s Self::Operands<'_>) -> Sources<'s> {
-        operands.iter().map(|operand| &operand.source).collect()
+        let mut sources = Sources::new();
+        operands.iter().for_each(|operand| sources.push(&operand.source));
+        sources
     }
 
     fn hold(operands: &mut Self::Operands<'_>) -> Result<()> {
