@@ -1,6 +1,7 @@
 //! Semirings: what to add and multiply by.
 
 use crate::dtype::{Arithmetic, Order};
+use num_traits::{Bounded, SaturatingAdd};
 
 /// An addition and a multiplication, and the zero of both.
 ///
@@ -95,7 +96,15 @@ macro_rules! min_plus {
     )* };
 }
 min_plus!(f32 f64: INFINITY, |a, b| a + b);
-min_plus!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize: MAX, |a, b| a.saturating_add(b));
+min_plus!(u8 u16 u32 u64 usize: MAX, |a, b| a.saturating_add(b));
+min_plus!(i8 i16 i32 i64 isize: MAX, |a, b| length(a, b));
+
+/// The sum of two lengths, of which one may be infinite and the other negative.
+#[inline(always)]
+fn length<T: Bounded + PartialEq + SaturatingAdd>(a: T, b: T) -> T {
+    let infinity = T::max_value();
+    if a == infinity || b == infinity { infinity } else { a.saturating_add(&b) }
+}
 
 /// Whether there is a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

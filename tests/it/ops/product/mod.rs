@@ -151,6 +151,10 @@ fn contractions_are_sums_of_products() {
     fn lengths(a: Viewed<Option<u8>>, b: Vec<Option<u8>>, seed: usize) {
         contracts(MinPlus, &a, &b, seed);
     }
+    fn signed(a: Viewed<Option<i8>>, b: Vec<Option<i8>>, seed: usize) {
+        contracts(MinPlus, &a, &b, seed);
+    }
+    check(signed as fn(Viewed<Option<i8>>, Vec<Option<i8>>, usize));
     check(integers as fn(Viewed<Option<i32>>, Vec<Option<i32>>, usize));
     check(floats as fn(Viewed<Option<f64>>, Vec<Option<f64>>, usize));
     check(bits as fn(Viewed<Option<bool>>, Vec<Option<bool>>, usize));
@@ -235,4 +239,15 @@ fn explicit_zeros_meet_nan() {
     let turned = explicit.view().transpose([1, 0]).unwrap();
     let square = turned.times_sparse(&explicit, PlusTimes).unwrap();
     assert!(square.storage().iter().eq([(0, 0.0)]));
+}
+
+/// Whoever cannot be reached cannot be reached by a way of negative length either.
+#[test]
+fn infinite_lengths_stay_infinite() {
+    let links = Sparse::from_sorted(4, i64::MAX, vec![1], vec![-1]).unwrap();
+    let links = Tensor::new([2, 2], links).unwrap();
+    let reached = Tensor::from(vec![0, i64::MAX]);
+    assert_eq!(links.times_dense(&reached, MinPlus).to_vec(), Ok(vec![i64::MAX; 2]));
+    let near = Tensor::from(vec![0, i64::MIN]);
+    assert_eq!(links.times_dense(&near, MinPlus).to_vec(), Ok(vec![i64::MIN, i64::MAX]));
 }
