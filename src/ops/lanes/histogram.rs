@@ -119,7 +119,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// `count` bins from `low` to `high`, as [`linspace`](crate::generate::linspace) has its arguments.
+    /// `count` bins from `low` to `high`, with the edges that [`linspace`](crate::generate::linspace) gives.
     ///
     /// # Errors
     ///
@@ -139,7 +139,9 @@ impl Uniform {
             return Err(Error::BinRange { low, high, count });
         }
         let mut edges = try_with_capacity(count.saturating_add(1))?;
-        edges.extend((0..count).map(|bin| low + width * (bin as f64 / count as f64)));
+        let step = width / count as f64;
+        // A step of few digits may be too large.
+        edges.extend((0..count).map(|bin| (low + step * bin as f64).min(high)));
         edges.push(high);
         Ok(Self { edges, width })
     }

@@ -2,6 +2,7 @@
 
 use super::support::{axis_of, bits, floats, map_lanes, sorted};
 use lensor::arbitrary::Viewed;
+use lensor::generate::linspace;
 use lensor::lanes::{Bins, Edges, Interpolation, Lanes, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
 use lensor::reduce::Axes;
@@ -137,11 +138,12 @@ quickcheck! {
     fn uniform_bins_are_bins_between_their_edges(data: Vec<i16>, count: u8, low: i8, width: u8) -> bool {
         let (count, low, high) =
             (usize::from(count) + 1, f64::from(low), f64::from(low) + f64::from(width) + 0.5);
-        let edge = |k: usize| low + (high - low) * (k as f64 / count as f64);
-        let edges: Vec<f64> = (0..count).map(edge).chain([high]).collect();
-        let edges = Edges::new(edges).unwrap();
+        let (low, high) = (low / 10.0, high / 10.0);
+        let ends = linspace(low, high, count + 1).unwrap().to_vec().unwrap();
+        let edges = Edges::new(ends.clone()).unwrap();
         let uniform = Uniform::new(low, high, count).unwrap();
-        data.iter().map(|&x| f64::from(x) / 64.0).all(|x| uniform.bin(x) == edges.bin(x))
+        let elements = data.iter().map(|&x| f64::from(x) / 640.0).chain(ends);
+        elements.into_iter().all(|x| uniform.bin(x) == edges.bin(x))
     }
 }
 
@@ -152,6 +154,25 @@ fn quantiles_between_extremes_do_not_overflow() {
     let t = Tensor::from_vec([2], vec![1.0, f64::INFINITY]).unwrap();
     assert_eq!(t.quantile(0, 0.5, Interpolation::Linear).item(), Ok(f64::INFINITY));
     assert_eq!(t.quantile(0, 0.0, Interpolation::Linear).item(), Ok(1.0));
+}
+
+/// Steps of few digits do not lead beyond the last edge.
+#[test]
+fn bins_of_the_smallest_numbers_are_in_order() {
+    let tiny = |k: u64| f64::from_bits(k);
+    let bins = Uniform::new(0.0, tiny(5), 9).unwrap();
+    let found: Vec<_> = (0..=5).map(|k| bins.bin(tiny(k))).collect();
+    assert!(found.is_sorted() && found[5] == Some(8) && bins.bin(tiny(6)).is_none(), "{found:?}");
+}
+
+/// The mean of the two elements in the middle is rounded once.
+#[test]
+fn medians_are_exact_where_signs_differ() {
+    let t = Tensor::from(vec![-1e16, 1e16 + 2.0]);
+    assert_eq!(t.median(0).item(), Ok(1.0));
+    assert_eq!(Tensor::from(vec![-0.1, 0.3]).median(0).item(), Ok((0.3 - 0.1) / 2.0));
+    let large = Tensor::from(vec![i64::MIN, i64::MAX]);
+    assert_eq!(large.median(0).item(), Ok(0.0));
 }
 
 #[test]
