@@ -95,13 +95,14 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Normalize {
     fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let norm = euclidean(&a);
         let largest = a.iter().fold(T::of_f64(0.0), |most, x| most.maximum(x.magnitude()));
-        let zero = T::of_f64(0.0);
-        if norm.is_finite() && (norm.over(largest).is_finite() || largest == zero) {
+        let (zero, some) = (T::of_f64(0.0), T::of_f64(16.0));
+        // A norm that is subnormal has few digits, and then this quotient overflows.
+        if norm.is_finite() && (some.over(largest).is_finite() || largest == zero) {
             let divided = |x: &T| if norm == zero { *x } else { x.over(norm) };
             out.iter_mut().zip(a.iter()).for_each(|(slot, x)| *slot = divided(x));
             return Ok(());
         }
-        // The norm is beyond the numbers of the type, and its elements are not.
+        // The norm is not a normal number of the type, though elements are numbers.
         out.iter_mut().zip(a.iter()).for_each(|(slot, x)| *slot = x.over(largest));
         let norm = euclidean(&out);
         out.iter_mut().for_each(|x| *x = x.over(norm));

@@ -171,6 +171,9 @@ fn edges_of_the_library() {
     assert!(zeros.to_vec().unwrap().iter().all(|x| *x == 0.0));
     let [unit] = normalize().call([&floats(&[3e-200, 4e-200])]).eval().unwrap();
     assert!((unit.to_vec().unwrap()[1] - 0.8).abs() < 1e-15);
+    // Nor does a norm have too few digits.
+    let [unit] = normalize().call([&floats(&[-5e-324, -5e-324])]).eval().unwrap();
+    assert!(unit.to_vec().unwrap().iter().all(|x| (x + 0.5_f64.sqrt()).abs() < 1e-15));
     let (x, y) = (floats(&[1.0, 2.0, 4.0]), floats(&[10.0, 20.0, 0.0]));
     let at = floats(&[0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 9.0, f64::INFINITY, f64::NEG_INFINITY]);
     let [found] = interp().call([&at, &x, &y]).eval().unwrap();
