@@ -60,6 +60,9 @@ fn is_packed(m: usize) -> bool {
 pub(crate) fn explain([m, k, n]: [usize; 3], strides: [[isize; 2]; 2]) -> &'static str {
     let plain = [is_plain([m, k], strides[0]), is_plain([k, n], strides[1])];
     match (Tiling::of(m, n), plain, is_packed(m)) {
+        (Tiling::Dots, [true, _], _) if strides[1][0] == 1 && k > 0 => {
+            "dot products, with the second read as it is"
+        }
         (Tiling::Dots, [true, _], _) => "dot products, with the second packed by columns",
         (Tiling::Dots, ..) => "dot products side by side, along columns of the first",
         (Tiling::Rows, [_, true], _) => "rows of sums, with the second read as it is",

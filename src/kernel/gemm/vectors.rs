@@ -28,16 +28,23 @@ where
     #[inline(always)]
     pub(super) fn dots(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
-        self.make_room(scratch, k.saturating_mul(n))?;
-        for p in 0..k {
-            for (column, &element) in self.b.row(p).iter().enumerate() {
-                scratch[column * k + p] = element;
+        // Columns whose elements are neighbours are read where they lie.
+        let (mut columns, mut first, mut apart) = (self.b.data, self.b.base, self.b.strides[1]);
+        if self.b.strides[0] != 1 || k == 0 {
+            self.make_room(scratch, k.saturating_mul(n))?;
+            for p in 0..k {
+                for (column, &element) in self.b.row(p).iter().enumerate() {
+                    scratch[column * k + p] = element;
+                }
             }
+            (columns, first, apart) = (scratch, 0, k as isize);
         }
         for row in 0..m {
             let factors = self.a.row(row);
             for column in 0..n {
-                out[row * n + column].write(self.dot(factors, &scratch[column * k..][..k]));
+                let start = first.wrapping_add(apart.wrapping_mul(column as isize));
+                let lane = &columns[start as usize..][..k];
+                out[row * n + column].write(self.dot(factors, lane));
             }
         }
         Ok(())

@@ -277,6 +277,10 @@ fn products_with_vectors_explain_what_they_read() {
     let told = turned.matmul(&column).explain().unwrap().to_string();
     assert!(told.contains("dot products side by side, along columns of the first"), "{told}");
     assert!(told.contains("operand 1: direct, with strides [1, 80]"), "{told}");
+    let told = a.matmul(&whole([80, 1], 4)).explain().unwrap().to_string();
+    assert!(told.contains("dot products, with the second read as it is"), "{told}");
+    let told = a.matmul(&whole([80, 2], 4)).explain().unwrap().to_string();
+    assert!(told.contains("dot products, with the second packed by columns"), "{told}");
     let (row, tall) = (whole([1, 80], 3), a.view().transpose([1, 0]).unwrap());
     let told = row.matmul(&tall).explain().unwrap().to_string();
     assert!(told.contains("rows of sums, with the second packed by squares"), "{told}");
