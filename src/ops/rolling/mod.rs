@@ -1,4 +1,5 @@
-//! Rolling windows: a fold of every window along an axis, in time proportional to the axis.
+//! Rolling windows: a fold of every window along an axis, in time proportional to the axis; where positions count, as
+//! for `argmax`, or the reducer is not associative, to the axis times the window.
 //!
 //! ```
 //! use lensor::prelude::*;
