@@ -60,7 +60,7 @@ fn science(x: &Tensor<Vec<f64>>) -> Result<()> {
 }
 
 elements! {
-    bools: bool; bytes: u8; sizes: usize; longs: i64; singles: f32; doubles: f64;
+    bools: bool; bytes: u8; sizes: usize; integers: i32; longs: i64; singles: f32; doubles: f64;
 }
 numbers! {
     byte_numbers: u8; long_numbers: i64; single_numbers: f32; double_numbers: f64;
@@ -79,6 +79,7 @@ pub fn instances(f: &mut Formatter<'_>) {
         bool: bools;
         u8: bytes byte_numbers;
         usize: sizes;
+        i32: integers;
         i64: longs long_numbers;
         f32: singles single_numbers;
         f64: doubles double_numbers science;

@@ -186,12 +186,12 @@ pub trait Pieces: IntoExpr + Sized {
     /// assert_eq!(sums, [(0..2, 210), (2..3, 240)]);
     /// # Ok::<(), Error>(())
     /// ```
-    fn for_each_box<X, F>(self, most: usize, visit: F) -> Result<(), X>
+    fn for_each_box<X, F>(self, most: usize, mut visit: F) -> Result<(), X>
     where
         X: From<Error>,
         F: FnMut(&[Range<usize>], &[Self::Elem]) -> Result<(), X>,
     {
-        for_each_box(&Lazy(self.into_expr()), most, visit)
+        for_each_box(&Lazy(self.into_expr()), most, &mut visit)
     }
 
     /// Calls `visit` with the elements in row-major order, at most `most` at once, and at least one.
@@ -227,20 +227,24 @@ pub(crate) fn for_each_piece<E: Expr>(
     most: usize,
     mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
 ) -> Result<()> {
-    for_each_box(e, most, |_, elements| visit(elements))
+    for_each_box(e, most, &mut |_, elements| visit(elements))
 }
 
+/// What boxes and their elements are given to.
+type Visit<'v, T, X> = &'v mut dyn FnMut(&[Range<usize>], &[T]) -> Result<(), X>;
+
 /// [`Pieces::for_each_box`] of what is borrowed.
+#[inline(never)]
 fn for_each_box<E: Expr, X: From<Error>>(
     e: &Lazy<E>,
     most: usize,
-    mut visit: impl FnMut(&[Range<usize>], &[E::Elem]) -> Result<(), X>,
+    visit: Visit<'_, E::Elem, X>,
 ) -> Result<(), X> {
     let shape = e.shape()?;
     check_copies(e, shape.count()?)?;
     let _results = prepare(e)?;
     if let Some(elements) = row_major(e) {
-        return for_each_part(&[], &shape, elements, most, &mut visit);
+        return for_each_part(&[], &shape, elements, most, visit);
     }
     // A block of storage is loaded for each box that needs it.
     let at_once = room(e, most.max(FAR)).unwrap_or(most);
@@ -253,18 +257,19 @@ fn for_each_box<E: Expr, X: From<Error>>(
                 .map_err(|error| moved(error, &ranges)),
         };
         let piece = piece?;
-        for_each_part(&ranges, &box_shape(&shape, &ranges), piece.storage(), most, &mut visit)?;
+        for_each_part(&ranges, &box_shape(&shape, &ranges), piece.storage(), most, visit)?;
     }
     Ok(())
 }
 
 /// Calls `visit` with boxes of at most `most` elements of a box, whose first axes begin where `outer` does.
+#[inline(never)]
 fn for_each_part<T, X>(
     outer: &[Range<usize>],
     shape: &Shape,
     mut elements: &[T],
     most: usize,
-    visit: &mut impl FnMut(&[Range<usize>], &[T]) -> Result<(), X>,
+    visit: Visit<'_, T, X>,
 ) -> Result<(), X> {
     for mut ranges in Boxes::new(shape.clone(), most) {
         let cut = ranges.len();

@@ -83,7 +83,7 @@ where
         let precision = f.precision();
         let show = |x: &S::Elem| match precision {
             Some(digits) => format!("{x:.digits$e}"),
-            None => rounded(format!("{x:e}"), || format!("{x:.DIGITS$e}")),
+            None => rounded(format!("{x:e}"), &|| format!("{x:.DIGITS$e}")),
         };
         render(self, f, |elements| each(elements, show))
     }
@@ -107,14 +107,14 @@ fn floats<T: Display>(elements: &[Option<T>]) -> Vec<String> {
     let mut sizes = sizes.filter(|x| x.is_finite() && *x > 0.0);
     let has_exponents = sizes.any(|x| !(1e-4..1e16).contains(&x));
     each(elements, |x| match number(x).filter(|_| has_exponents) {
-        Some(x) if x.is_finite() => rounded(format!("{x:e}"), || format!("{x:.DIGITS$e}")),
-        _ => rounded(x.to_string(), || format!("{x:.DIGITS$}")),
+        Some(x) if x.is_finite() => rounded(format!("{x:e}"), &|| format!("{x:.DIGITS$e}")),
+        _ => rounded(x.to_string(), &|| format!("{x:.DIGITS$}")),
     })
 }
 
 /// The shortest text of a number, or if that has more than [`DIGITS`] digits behind the point, the one with as many,
 /// without zeros at its end.
-fn rounded(shortest: String, cut: impl FnOnce() -> String) -> String {
+fn rounded(shortest: String, cut: &dyn Fn() -> String) -> String {
     let parts = |text: &str| {
         let (number, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
         (number.to_string(), exponent.to_string())
