@@ -19,6 +19,9 @@ pub trait Inputs: cores::Inputs + Sealed {
         Self: 'c;
 
     #[doc(hidden)]
+    fn lent(buffers: &Self::Buffers) -> Self::Slices<'_>;
+
+    #[doc(hidden)]
     fn cores<'c>(
         slices: &'c Self::Slices<'_>,
         places: &[Place<'c>],

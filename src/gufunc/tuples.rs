@@ -18,6 +18,10 @@ impl<T: Copy + Send + Sync, const N: usize> Inputs for [T; N] {
     where
         T: 'c;
 
+    fn lent(buffers: &Self::Buffers) -> [&[T]; N] {
+        from_fn(|k| buffers.get(k).map_or(&[][..], Vec::as_slice))
+    }
+
     #[inline(always)]
     fn cores<'c>(
         slices: &'c Self::Slices<'_>,
@@ -102,6 +106,10 @@ macro_rules! inputs {
 
         impl<$($T: Copy + Send + Sync),*> Inputs for ($($T,)*) {
             type Cores<'c> = ($(Core<'c, $T>,)*) where Self: 'c;
+
+            fn lent(buffers: &Self::Buffers) -> Self::Slices<'_> {
+                ($(&buffers.$k[..],)*)
+            }
 
             #[inline(always)]
             fn cores<'c>(

@@ -91,7 +91,7 @@ use std::sync::{Arc, OnceLock};
 /// What types of ragged expressions are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::cores::{HeldExprs, HeldOperand, HeldRows, Places, RowOperand};
+    pub use super::cores::{Held, Places, RowOperand};
     pub use super::deferred::Kept;
     pub use super::expr::Ahead;
     pub use super::folding::{GroupFold, GroupedFold};

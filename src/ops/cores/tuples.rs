@@ -18,7 +18,7 @@ pub trait Inputs: Sized {
     where
         Self: 'e;
     /// Memory for those that are evaluated.
-    type Buffers: Default;
+    type Buffers: Default + Sync;
     /// Where cores lie.
     type Slices<'g>: Copy
     where

@@ -2,14 +2,13 @@
 
 use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
-use crate::memory::{list, push};
+use crate::memory::{list, try_with_capacity};
 use crate::ragged::Stretch;
 use crate::ragged::assign::check;
 use crate::ragged::eval::{evaluate_at, joined, of_items};
 use crate::ragged::expr::{Ahead, IntoRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::joint::Joint;
-use crate::ragged::views::numbered;
 use smallvec::SmallVec;
 
 /// Operands of a gufunc, some of them ragged: a tuple, or an array if they are of one type.
@@ -18,20 +17,12 @@ use smallvec::SmallVec;
     note = "give as many ragged or dense operands as it has inputs, with exactly its element types, in a tuple or an array"
 )]
 pub trait RaggedArguments<I: Inputs>: Send + Sync {
-    /// The operands in memory.
-    #[doc(hidden)]
-    type Held: HeldRows<I>;
-
     #[doc(hidden)]
     fn operands(&self) -> Vec<&dyn RowOperand>;
 
+    /// Computes the operands at their forms, into memory.
     #[doc(hidden)]
-    fn held<'k>(
-        &'k self,
-        orders: &[Order],
-        stretch: Stretch,
-        kept: &mut Vec<Joint<'k>>,
-    ) -> Result<Self::Held>;
+    fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<I::Buffers>;
 }
 
 /// What is known of an operand before it is computed. Not for use.
@@ -39,8 +30,10 @@ pub trait RaggedArguments<I: Inputs>: Send + Sync {
 pub trait RowOperand {
     fn extents(&self) -> Result<Vec<Extent>>;
     fn ahead(&self) -> Ahead;
-    /// Its form with the axes in an order, without computing elements that no length depends on.
-    fn form(&self, order: &[usize], stretch: Stretch) -> Result<Form>;
+    /// Its form, without computing elements that no length depends on.
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'_>>;
+    /// The same, with what is computed before it.
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
     /// Bytes of an element.
     fn size(&self) -> usize;
 }
@@ -54,9 +47,13 @@ impl<E: RaggedExpr> RowOperand for E {
         RaggedExpr::ahead(self)
     }
 
-    fn form(&self, order: &[usize], stretch: Stretch) -> Result<Form> {
-        let Joint { form, .. } = self.outline(stretch)?;
-        if order.is_sorted() { Ok(form) } else { numbered(&form)?.transposed(order)?.form() }
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        let Joint { form, tail, .. } = RaggedExpr::outline(self, stretch)?;
+        Ok(Joint { form, tail, kept: SmallVec::new() })
+    }
+
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        joined(self, stretch)
     }
 
     fn size(&self) -> usize {
@@ -64,87 +61,46 @@ impl<E: RaggedExpr> RowOperand for E {
     }
 }
 
-/// The axes of an operand, in an order.
-type Order = SmallVec<[usize; 4]>;
-
-/// Operands that are computed.
+/// How operands are computed: one of each for each of them. Not for use.
 #[doc(hidden)]
-pub trait HeldRows<I: Inputs>: Sync {
-    fn forms(&self) -> Result<Vec<Form>>;
-    fn slices(&self) -> I::Slices<'_>;
-    /// Replaces the elements of an operand by these of it.
-    fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()>;
+#[derive(Debug)]
+pub struct Held<'h, 'k> {
+    /// Their lengths. What was computed for them stays as long as others may read it.
+    pub(super) joints: &'h [Joint<'k>],
+    /// The order of their axes.
+    pub(super) orders: &'h [SmallVec<[usize; 4]>],
+    /// Their elements as cores have them, if these are stretched.
+    pub(super) expanded: &'h [Option<Vec<usize>>],
 }
 
-/// An operand in memory.
-#[derive(Debug, Clone)]
-pub struct HeldOperand<T> {
-    form: Form,
-    elements: Vec<T>,
-}
-
-impl<T: Copy + Send + Sync> HeldOperand<T> {
-    /// `kept` keeps what is computed for it, which others may read.
-    fn of<'k, E: RaggedExpr<Elem = T>>(
-        e: &'k E,
-        order: &[usize],
-        stretch: Stretch,
-        kept: &mut Vec<Joint<'k>>,
-    ) -> Result<Self> {
-        let joint = joined(e, stretch)?;
-        let result = evaluate_at(e, &joint)?;
-        push(kept, joint)?;
-        if order.is_sorted() {
-            return Ok(Self { form: result.form()?, elements: result.content.into_storage() });
+impl<'k> Held<'_, 'k> {
+    fn compute<E: RaggedExpr>(&self, e: &'k E, operand: usize) -> Result<Vec<E::Elem>> {
+        let (joint, order) = (&self.joints[operand], &self.orders[operand]);
+        let result = evaluate_at(e, joint)?;
+        let elements = match order.is_sorted() {
+            true => result.content.into_storage(),
+            false => result.transpose(order)?.to_vec()?,
+        };
+        let Some(all) = &self.expanded[operand] else { return Ok(elements) };
+        let mut stretched = try_with_capacity(all.len())?;
+        for &k in all {
+            // Storage of lengths that breaks its promises has others by now.
+            let missing = || Error::OutOfSpan { span: k..k + 1, len: elements.len() };
+            stretched.push(*elements.get(k).ok_or_else(missing)?);
         }
-        let result = result.transpose(order)?;
-        Ok(Self { form: result.form()?, elements: result.to_vec()? })
-    }
-
-    fn gather(&mut self, elements: &[usize]) -> Result<()> {
-        self.elements = list(elements.iter().map(|&k| self.elements[k]))?;
-        Ok(())
+        Ok(stretched)
     }
 }
 
-impl<E: RaggedExpr, const N: usize> RaggedArguments<[E::Elem; N]> for HeldExprs<[E; N]> {
-    type Held = [HeldOperand<E::Elem>; N];
-
+impl<E: RaggedExpr, const N: usize> RaggedArguments<[E::Elem; N]> for [E; N] {
     fn operands(&self) -> Vec<&dyn RowOperand> {
-        self.0.iter().map(|e| e as &dyn RowOperand).collect()
+        self.iter().map(|e| e as &dyn RowOperand).collect()
     }
 
-    fn held<'k>(
-        &'k self,
-        orders: &[Order],
-        stretch: Stretch,
-        kept: &mut Vec<Joint<'k>>,
-    ) -> Result<Self::Held> {
-        let each = self.0.iter().zip(orders);
-        let held = each.map(|(e, order)| HeldOperand::of(e, order, stretch, kept));
-        let held = held.collect::<Result<SmallVec<[_; N]>>>()?;
-        let found = held.len();
-        held.into_inner().map_err(|_| Error::Rank { what: "operands", expected: N, found })
+    fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<SmallVec<[Vec<E::Elem>; 2]>> {
+        self.iter().enumerate().map(|(k, e)| at.compute(e, k)).collect()
     }
 }
-
-impl<T: Copy + Send + Sync, const N: usize> HeldRows<[T; N]> for [HeldOperand<T>; N] {
-    fn forms(&self) -> Result<Vec<Form>> {
-        Ok(self.iter().map(|operand| operand.form.clone()).collect())
-    }
-
-    fn slices(&self) -> [&[T]; N] {
-        self.each_ref().map(|operand| &operand.elements[..])
-    }
-
-    fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()> {
-        self[operand].gather(elements)
-    }
-}
-
-/// Operands as expressions.
-#[derive(Debug, Clone)]
-pub struct HeldExprs<X>(X);
 
 /// What can stand as the operands of a call.
 pub trait IntoRaggedArguments<I: Inputs> {
@@ -156,85 +112,59 @@ pub trait IntoRaggedArguments<I: Inputs> {
 }
 
 impl<X: IntoRagged, const N: usize> IntoRaggedArguments<[X::Elem; N]> for [X; N] {
-    type Arguments = HeldExprs<[X::Expr; N]>;
+    type Arguments = [X::Expr; N];
 
     fn into_arguments(self) -> Self::Arguments {
-        HeldExprs(self.map(IntoRagged::into_ragged_expr))
+        self.map(IntoRagged::into_ragged_expr)
     }
 }
 
 macro_rules! tuples {
-    ($count:literal: $($X:ident $T:ident $k:tt),*) => {
+    ($count:literal: $($X:ident $k:tt),*) => {
         impl<$($X: IntoRagged),*> IntoRaggedArguments<($($X::Elem,)*)> for ($($X,)*) {
-            type Arguments = HeldExprs<($($X::Expr,)*)>;
+            type Arguments = ($($X::Expr,)*);
 
             fn into_arguments(self) -> Self::Arguments {
-                HeldExprs(($(self.$k.into_ragged_expr(),)*))
+                ($(self.$k.into_ragged_expr(),)*)
             }
         }
 
         impl<T: Copy + Send + Sync, $($X: IntoRagged<Elem = T>),*> IntoRaggedArguments<[T; $count]> for ($($X,)*) {
-            type Arguments = HeldExprs<($($X::Expr,)*)>;
+            type Arguments = ($($X::Expr,)*);
 
             fn into_arguments(self) -> Self::Arguments {
-                HeldExprs(($(self.$k.into_ragged_expr(),)*))
+                ($(self.$k.into_ragged_expr(),)*)
             }
         }
 
-        impl<$($X: RaggedExpr),*> RaggedArguments<($($X::Elem,)*)> for HeldExprs<($($X,)*)> {
-            type Held = ($(HeldOperand<$X::Elem>,)*);
-
+        impl<$($X: RaggedExpr),*> RaggedArguments<($($X::Elem,)*)> for ($($X,)*) {
             fn operands(&self) -> Vec<&dyn RowOperand> {
-                vec![$(&self.0.$k),*]
+                vec![$(&self.$k),*]
             }
 
-            fn held<'k>(&'k self, orders: &[Order], stretch: Stretch, kept: &mut Vec<Joint<'k>>) -> Result<Self::Held> {
-                Ok(($(HeldOperand::of(&self.0.$k, &orders[$k], stretch, kept)?,)*))
+            fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<($(Vec<$X::Elem>,)*)> {
+                Ok(($(at.compute(&self.$k, $k)?,)*))
             }
         }
 
-        impl<T: Copy + Send + Sync, $($X: RaggedExpr<Elem = T>),*> RaggedArguments<[T; $count]> for HeldExprs<($($X,)*)> {
-            type Held = [HeldOperand<T>; $count];
-
+        impl<T: Copy + Send + Sync, $($X: RaggedExpr<Elem = T>),*> RaggedArguments<[T; $count]> for ($($X,)*) {
             fn operands(&self) -> Vec<&dyn RowOperand> {
-                vec![$(&self.0.$k),*]
+                vec![$(&self.$k),*]
             }
 
-            fn held<'k>(&'k self, orders: &[Order], stretch: Stretch, kept: &mut Vec<Joint<'k>>) -> Result<Self::Held> {
-                Ok([$(HeldOperand::of(&self.0.$k, &orders[$k], stretch, kept)?),*])
-            }
-        }
-
-        impl<$($T: Copy + Send + Sync),*> HeldRows<($($T,)*)> for ($(HeldOperand<$T>,)*) {
-            fn forms(&self) -> Result<Vec<Form>> {
-                Ok(vec![$(self.$k.form.clone()),*])
-            }
-
-            fn slices(&self) -> ($(&[$T],)*) {
-                ($(&self.$k.elements[..],)*)
-            }
-
-            fn gather(&mut self, operand: usize, elements: &[usize]) -> Result<()> {
-                $(if operand == $k {
-                    return self.$k.gather(elements);
-                })*
-                Ok(())
+            fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<SmallVec<[Vec<T>; 2]>> {
+                Ok(SmallVec::from_iter([$(at.compute(&self.$k, $k)?),*]))
             }
         }
     };
 }
 
-tuples!(1: A TA 0);
-
-tuples!(2: A TA 0, B TB 1);
-
-tuples!(3: A TA 0, B TB 1, C TC 2);
-
-tuples!(4: A TA 0, B TB 1, C TC 2, D TD 3);
-
-tuples!(5: A TA 0, B TB 1, C TC 2, D TD 3, E TE 4);
-
-tuples!(6: A TA 0, B TB 1, C TC 2, D TD 3, E TE 4, G TG 5);
+tuples!(1: A 0);
+tuples!(2: A 0, B 1);
+tuples!(3: A 0, B 1, C 2);
+tuples!(4: A 0, B 1, C 2, D 3);
+tuples!(5: A 0, B 1, C 2, D 3, E 4);
+tuples!(6: A 0, B 1, C 2, D 3, E 4, G 5);
 
 /// Which calls are made. Sealed.
 pub trait RaggedMask: Send + Sync {

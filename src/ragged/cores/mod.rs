@@ -9,9 +9,7 @@ mod places;
 mod plan;
 mod work;
 
-pub use arguments::{
-    HeldExprs, HeldOperand, HeldRows, IntoRaggedArguments, RaggedArguments, RaggedMask, RowOperand,
-};
+pub use arguments::{Held, IntoRaggedArguments, RaggedArguments, RaggedMask, RowOperand};
 pub use destinations::{RaggedDestination, RaggedDestinations};
 pub use outputs::{OutputRows, SharedRagged, WholeRagged};
 pub use places::{Places, RaggedResults};
@@ -174,7 +172,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     where
         O: Outputs<Tensors: RaggedResults>,
     {
-        let (vectors, places) = self.computed(stretch)?;
+        let (vectors, _, places) = self.computed(&self.all_kinds()?, stretch, |_| Ok(()))?;
         Self::placed(vectors, &places)
     }
 
@@ -215,11 +213,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         O: Outputs<Tensors: RaggedResults>,
     {
         let kinds = self.kinds(&outs.extents())?;
-        let (held, plan, places) = self.planned(&kinds, Stretch::Rows, |places| {
+        let (vectors, plan, places) = self.computed(&kinds, Stretch::Rows, |places| {
             outs.accept(places)?;
             self.check_mask(&kinds)
         })?;
-        let results = Self::placed(self.run(&held, &plan)?, &places)?;
+        let results = Self::placed(vectors, &places)?;
         let kept = plan.made.as_ref().filter(|_| self.0.or.is_none());
         let made = (0..plan.ends.len()).map(|output| {
             let Some(made) = kept else { return Ok(None) };
@@ -254,9 +252,9 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         if operands.iter().any(|operand| operand.ahead() == Ahead::Lengths) {
             return Ok(Explanation::new(vec![title, LATER.into()], kernel::threads()));
         }
-        let (forms, plan, _) = self.outlined(&kinds, Stretch::Rows)?;
+        let plan = self.outlined(&kinds, Stretch::Rows)?;
         let (mut lines, mut read) = (vec![plan.explain()], 0_usize);
-        for (k, form) in forms.iter().enumerate() {
+        for (k, form) in plan.operands.iter().enumerate() {
             let (how, count) = match &plan.expanded[k] {
                 Some(all) => ("evaluated first, and stretched to the cores of others", all.len()),
                 None => ("evaluated first, and read where its rows lie", form.count()?),
@@ -275,59 +273,60 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         Ok(Explanation::report(title, lines, threads, [read, O::bytes(&plan.totals()?)]))
     }
 
-    /// The forms of the operands, all calls, and where their results go, before anything is computed.
-    fn outlined(&self, kinds: &Kinds, stretch: Stretch) -> Result<(Vec<Form>, Plan, Places)> {
+    /// All calls, before anything is computed.
+    fn outlined(&self, kinds: &Kinds, stretch: Stretch) -> Result<Plan> {
         let operands = self.0.operands.operands();
-        let forms = operands.iter().zip(&kinds.ranks.orders);
-        let forms: Vec<_> =
-            forms.map(|(e, order)| e.form(order, stretch)).collect::<Result<_>>()?;
-        let plan = Plan::new(&self.0, &forms, kinds, stretch)?;
-        let places = Places::new(kinds, &plan)?;
+        let joints = operands.iter().map(|e| e.outline(stretch)).collect::<Result<Vec<_>>>()?;
+        let plan = Plan::new(&self.0, &joints, kinds, stretch)?;
         self.0.mask.check(&plan.loops)?;
-        Ok((forms, plan, places))
+        Ok(plan)
     }
 
     /// The form of a result, which calls nothing.
     fn form(&self, output: usize, stretch: Stretch) -> Result<Form> {
-        self.outlined(&self.all_kinds()?, stretch)?.2.blank(output)?.form()
+        let kinds = self.all_kinds()?;
+        Places::new(&kinds, &self.outlined(&kinds, stretch)?)?.blank(output)?.form()
     }
 
-    /// The operands in memory, all calls, and where their results go, which is held by `accept` against destinations
-    /// before the rows of the mask are looked at.
-    fn planned(
-        &self,
+    /// The elements of all results, all calls, and where results go. These places `accept` holds against destinations,
+    /// before the rows of the mask are looked at, and before operands are computed if no length of a row depends on one.
+    fn computed<'a>(
+        &'a self,
         kinds: &Kinds,
         stretch: Stretch,
         accept: impl FnOnce(&Places) -> Result<()>,
-    ) -> Result<(X::Held, Plan, Places)> {
-        let mut kept = Vec::new();
-        let mut held = self.0.operands.held(&kinds.ranks.orders, stretch, &mut kept)?;
-        let mut plan = Plan::new(&self.0, &held.forms()?, kinds, stretch)?;
+    ) -> Result<(<O as cores::Outputs>::Vectors, Plan, Places)> {
+        let operands = self.0.operands.operands();
+        let most = operands.iter().map(|e| e.ahead()).max();
+        let joint = |e: &&'a dyn RowOperand| match most {
+            Some(Ahead::Items) => e.outline(stretch),
+            _ => e.joint(stretch),
+        };
+        let mut joints = operands.iter().map(joint).collect::<Result<Vec<_>>>()?;
+        let mut plan = Plan::new(&self.0, &joints, kinds, stretch)?;
         let places = Places::new(kinds, &plan)?;
         accept(&places)?;
-        plan.made = self.0.mask.made(&plan.loops)?;
-        for (operand, expanded) in plan.expanded.iter().enumerate() {
-            if let Some(elements) = expanded {
-                held.gather(operand, elements)?;
+        // What is deferred is computed before elements.
+        if most == Some(Ahead::Items) {
+            let deferred = joints.iter_mut().zip(&operands);
+            for (joint, e) in deferred.filter(|(_, e)| e.ahead() == Ahead::Items) {
+                *joint = e.joint(stretch)?;
             }
         }
-        Ok((held, plan, places))
-    }
-
-    /// The elements of all results, and where they go.
-    fn computed(&self, stretch: Stretch) -> Result<(<O as cores::Outputs>::Vectors, Places)> {
-        let kinds = self.all_kinds()?;
-        let (held, plan, places) = self.planned(&kinds, stretch, |_| Ok(()))?;
-        Ok((self.run(&held, &plan)?, places))
+        let (orders, expanded) = (&kinds.ranks.orders[..], &plan.expanded[..]);
+        let held = self.0.operands.held(Held { joints: &joints, orders, expanded })?;
+        plan.made = self.0.mask.made(&plan.loops)?;
+        drop(joints);
+        Ok((self.run(&held, &plan)?, plan, places))
     }
 
     /// The elements of all results; those of calls that are not made are defaults without other values.
-    fn run(&self, held: &X::Held, plan: &Plan) -> Result<<O as cores::Outputs>::Vectors> {
+    fn run(&self, held: &I::Buffers, plan: &Plan) -> Result<<O as cores::Outputs>::Vectors> {
         let mut vectors = O::vectors(&plan.totals()?)?;
         let each = kernel::task_size(plan.elements, PARALLEL, GRAIN);
         let calls = list(plan.fits.iter().map(|fit| self.0.core_calls(fit)))?;
         let or = self.0.or.as_ref();
-        let work = Work { plan, calls: &calls, or, operands: held, each };
+        let work = Work::<I, O> { plan, calls: &calls, or, operands: held, each };
         work.run(0..plan.groups.len(), O::slices(&mut vectors)).map_err(|error| match error {
             Error::Elementary { index, source } => {
                 let number = index.first().copied().unwrap_or(0);

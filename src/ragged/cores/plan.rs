@@ -10,6 +10,7 @@ use crate::ragged::form::{Axis, Form};
 use crate::ragged::joint::Joint;
 use crate::ragged::offsets::Offsets;
 use crate::ragged::places::{Places, places_at};
+use crate::ragged::views::numbered;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -46,6 +47,8 @@ impl Known {
 
 /// All calls of a loop.
 pub(super) struct Plan {
+    /// The forms of the operands, axes of the loop first.
+    pub(super) operands: Vec<Form>,
     pub(super) loops: Form,
     /// The fits of cores of different extents, and which of them each call has.
     #[allow(clippy::vec_box, reason = "fits are large, and their list grows")]
@@ -65,10 +68,18 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M>(
         gufunc: &Call<I, O, F, X, M>,
-        forms: &[Form],
+        operands: &[Joint<'_>],
         Kinds { ranks, given, .. }: &Kinds,
         stretch: Stretch,
     ) -> Result<Self> {
+        let ordered = operands.iter().zip(&ranks.orders).map(|(Joint { form, .. }, order)| {
+            if order.is_sorted() {
+                Ok(form.clone())
+            } else {
+                numbered(form)?.transposed(order)?.form()
+            }
+        });
+        let forms = ordered.collect::<Result<Vec<_>>>()?;
         let parts = || forms.iter().zip(&ranks.inputs);
         let mut joint = Joint::of(Form::dense(&[]));
         for (k, (form, &core)) in parts().enumerate() {
@@ -132,9 +143,9 @@ impl Plan {
             elements: 0,
             made: None,
             loops,
+            operands: forms,
         };
-        for operand in 0..forms.len() {
-            let (rows, fixed) = &cores[operand];
+        for (operand, (rows, fixed)) in cores.iter().enumerate() {
             let width = Shape::count_of(fixed)?;
             let start = |call: usize| {
                 let item = items[operand].at(call);

@@ -1,6 +1,5 @@
 //! Calls at work: neighbours with cores of the same extents together.
 
-use super::arguments::HeldRows;
 use super::plan::Plan;
 use crate::error::Result;
 use crate::gufunc::{Calling, Inputs, Outputs};
@@ -10,18 +9,18 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Calls at work.
-pub(super) struct Work<'w, 'c, I, O: Outputs, H> {
+pub(super) struct Work<'w, 'c, I: Inputs, O: Outputs> {
     pub(super) plan: &'w Plan,
     /// The calls of each group of the plan.
     pub(super) calls: &'w [Calling<'c, I, O>],
     /// What calls that are not made result in.
     pub(super) or: Option<&'w O::Elems>,
-    pub(super) operands: &'w H,
+    pub(super) operands: &'w I::Buffers,
     /// Elements of a task.
     pub(super) each: usize,
 }
 
-impl<I: Inputs, O: Outputs, H: HeldRows<I>> Work<'_, '_, I, O, H> {
+impl<I: Inputs, O: Outputs> Work<'_, '_, I, O> {
     /// Makes some calls. The error is that of the first that fails, however they are shared among threads.
     pub(super) fn run(
         &self,
@@ -41,7 +40,7 @@ impl<I: Inputs, O: Outputs, H: HeldRows<I>> Work<'_, '_, I, O, H> {
             );
             return low.and(high);
         }
-        let (mut start, mut outputs, inputs) = (calls.start, outputs, self.operands.slices());
+        let (mut start, mut outputs, inputs) = (calls.start, outputs, I::lent(self.operands));
         let step =
             |starts: &Vec<usize>, call: usize| starts[call + 1] as isize - starts[call] as isize;
         while start < calls.end {

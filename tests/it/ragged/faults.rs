@@ -1,7 +1,7 @@
 //! Cost, and what is computed when, where lengths or storage are out of the ordinary.
 
 use crate::support::Broken;
-use lensor::gufunc::{Gufunc, norm};
+use lensor::gufunc::{Gufunc, inner1d, norm};
 use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
 use lensor::reduce::Reducer;
@@ -83,6 +83,10 @@ fn deferred_operands_are_computed_once() {
         let [sum] = add.call_ragged((&fourfold, &r)).eval().unwrap();
         assert_eq!(sum.to_string(), "[[5, 6], [15]]");
     });
+    once(&|| {
+        let twice = add.call_ragged((&column, &column)).deferred();
+        assert_eq!(add.call_ragged((&column, &twice)).to_vec().unwrap(), [3, 9]);
+    });
     let entries = t.to_sparse(0).unwrap();
     once(&|| {
         let zipped = lensor::expr::zip_stored((&entries, &d), 0, |(a, b)| a * b);
@@ -111,6 +115,20 @@ fn what_is_not_needed_is_not_computed() {
     let error = (&a + b.cumsum(1)).eval().unwrap_err();
     assert!(matches!(error, Error::RaggedOperands { .. }), "{error}");
     assert!((&a + b.view().select((.., ..2)).unwrap().cumsum(1)).eval().is_err());
+    // A call finds destinations of other rows before its operands are computed.
+    let (mut short, mut sums) = (Tensor::full([2], 0.0).unwrap(), Tensor::full([1], 0.0).unwrap());
+    let lengths = norm().call_ragged([b.cumsum(1).cast::<f64>()]);
+    let error = Error::Destination { expected: vec![2], found: vec![1] };
+    assert_eq!(lengths.assign_to(&mut short).unwrap_err(), error);
+    let error = lengths.assign_to(&mut sums).unwrap_err();
+    assert!(matches!(error, Error::Overflow { .. }), "{error}");
+    // Operands fail by what is deferred in them first, of any of them, and only then by elements.
+    let wrong = || Ragged::from_nested(vec![vec![300_i64, 0, 0]]).unwrap().lazy().cast::<u8>();
+    let call = inner1d().call_ragged((wrong().cast::<i64>(), b.cumsum(1)));
+    let error = call.to_vec().unwrap_err();
+    assert!(matches!(error, Error::Overflow { .. }), "{error}");
+    let error = inner1d().call_ragged((wrong().cast::<i64>(), &b)).to_vec().unwrap_err();
+    assert!(matches!(error, Error::Cast { .. }), "{error}");
 }
 
 /// To explain and to print reads only what is shown.
