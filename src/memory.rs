@@ -19,6 +19,18 @@ macro_rules! default_of_fields {
 }
 pub(crate) use default_of_fields;
 
+/// Implements `Debug` for a type whose fields cannot be shown.
+macro_rules! opaque {
+    ([$($of:tt)*] $Type:ident<$($with:tt),*>) => {
+        impl<$($of)*> std::fmt::Debug for $Type<$($with),*> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($Type)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use opaque;
+
 mod aligned;
 mod sort;
 

@@ -4,6 +4,7 @@ use super::{Expr, Leaf, Operands, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::shape::Shape;
 use std::fmt;
 
@@ -184,11 +185,7 @@ pub struct ApplyCursor<'a, F, C> {
     pub(super) operands: C,
 }
 
-impl<F, C> fmt::Debug for ApplyCursor<'_, F, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApplyCursor").finish_non_exhaustive()
-    }
-}
+opaque!([F, C] ApplyCursor<'_, F, C>);
 
 impl<F: Op<C::Elem>, C: Cursor> Cursor for ApplyCursor<'_, F, C> {
     type Elem = F::Out;
@@ -235,11 +232,7 @@ impl<'r, F, R> ApplyRow<'r, F, R> {
     }
 }
 
-impl<F, R> fmt::Debug for ApplyRow<'_, F, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApplyRow").finish_non_exhaustive()
-    }
-}
+opaque!([F, R] ApplyRow<'_, F, R>);
 
 impl<F: Op<R::Elem>, R: Row> Row for ApplyRow<'_, F, R> {
     type Elem = F::Out;

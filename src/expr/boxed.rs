@@ -8,6 +8,7 @@ use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Cursor, Fault, Local, Row, Stop, Tile};
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::fmt;
@@ -254,11 +255,7 @@ pub struct BoxedCursor<'a, T> {
     fault: bool,
 }
 
-impl<T> fmt::Debug for BoxedCursor<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BoxedCursor")
-    }
-}
+opaque!([T] BoxedCursor<'_, T>);
 
 impl<'a, T: Copy> BoxedCursor<'a, T> {
     fn worker(&mut self) -> Result<&mut Worker<'a, T>, Stop> {

@@ -4,7 +4,7 @@ use super::{Apply, IntoExpr, Lazy, Op, Pairs};
 use super::{binary_methods, elementwise_methods, elementwise_table, unary_methods};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
-use std::fmt;
+use crate::memory::opaque;
 use std::marker::PhantomData;
 
 type Chosen<C, A, B> = Lazy<
@@ -134,11 +134,7 @@ impl<T: Copy + Send + Sync> Op<(bool, T, T)> for ChooseOp {
 #[derive(Clone)]
 pub struct MapOp<F>(pub(crate) F);
 
-impl<F> fmt::Debug for MapOp<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MapOp")
-    }
-}
+opaque!([F] MapOp<F>);
 
 impl<T, U: Copy + Send + Sync, F: Fn(T) -> U + Send + Sync> Op<(T,)> for MapOp<F> {
     type Out = U;

@@ -6,6 +6,7 @@ use super::{Expr, Leaf, Prepare};
 use crate::error::{Result, StorageError};
 use crate::kernel::inner::{RowsMut, Scratch};
 use crate::kernel::{self, Dest, Fault, Fill, Filled, Local, Stop, Tile, TileSource};
+use crate::memory::opaque;
 use crate::shape::Shape;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -173,11 +174,7 @@ pub struct Worker<'a, T> {
     scratch: Scratch<T>,
 }
 
-impl<T> fmt::Debug for Worker<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Worker")
-    }
-}
+opaque!([T] Worker<'_, T>);
 
 impl<'a, T: Copy> Worker<'a, T> {
     pub(super) fn new<C: StoredCursor<'a, Elem = T> + 'a>(cursor: C) -> Self {

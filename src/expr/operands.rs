@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::shape::{Align, Shape};
-use std::fmt;
 
 impl<E: Expr> Lazy<E> {
     /// Stretched to a shape.
@@ -234,11 +234,7 @@ operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
 /// A closure over the tuple of operands.
 pub struct Function<F>(F);
 
-impl<F> fmt::Debug for Function<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Function")
-    }
-}
+opaque!([F] Function<F>);
 
 impl<F: Clone> Clone for Function<F> {
     fn clone(&self) -> Self {

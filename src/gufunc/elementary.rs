@@ -4,6 +4,7 @@ use super::sealed::Sealed;
 use crate::error::{ElementaryError, Error, Result};
 use crate::kernel::{Kernel, dispatch, prefetch_at};
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::ops::cores;
 use std::fmt;
 
@@ -353,11 +354,7 @@ impl<E: Into<ElementaryError>> Outcome for Result<(), E> {
 #[derive(Clone, Copy)]
 pub struct Each<F>(pub(super) F);
 
-impl<F> fmt::Debug for Each<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Each")
-    }
-}
+opaque!([F] Each<F>);
 
 impl<I: Inputs, O: Outputs, F, R> Elementary<I, O> for Each<F>
 where

@@ -2,8 +2,8 @@
 
 use super::Reader;
 use crate::error::{Error, StorageError};
+use crate::memory::opaque;
 use dyn_clone::DynClone;
-use std::fmt;
 use std::ops::Deref;
 
 /// Most boxes within boxes. Each level needs stack to read and to drop.
@@ -51,11 +51,7 @@ impl<T> Clone for BoxReader<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for BoxReader<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoxReader").finish_non_exhaustive()
-    }
-}
+opaque!([T] BoxReader<'_, T>);
 
 impl<'a, T> Deref for BoxReader<'a, T> {
     type Target = dyn DynReader<Elem = T> + 'a;
