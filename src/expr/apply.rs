@@ -244,13 +244,8 @@ impl<F: Op<R::Elem>, R: Row> Row for ApplyRow<'_, F, R> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, column: usize) {
+    fn prefetch(&self, column: Option<usize>) {
         self.operands.prefetch(column);
-    }
-
-    #[inline(always)]
-    fn prefetch_row(&self) {
-        self.operands.prefetch_row();
     }
 
     #[inline(always)]

@@ -119,13 +119,8 @@ impl<R: Row, const N: usize> Row for [R; N] {
     }
 
     #[inline(always)]
-    fn prefetch(&self, column: usize) {
+    fn prefetch(&self, column: Option<usize>) {
         self.iter().for_each(|row| row.prefetch(column));
-    }
-
-    #[inline(always)]
-    fn prefetch_row(&self) {
-        self.iter().for_each(|row| row.prefetch_row());
     }
 
     #[inline(always)]

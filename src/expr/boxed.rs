@@ -358,9 +358,6 @@ impl<T: Copy> Row for BoxedRow<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, _column: usize) {}
-
-    #[inline(always)]
     fn get(&self, column: usize) -> T {
         self.elements.get(column)
     }

@@ -201,13 +201,8 @@ macro_rules! operand_tuples {
             }
 
             #[inline(always)]
-            fn prefetch(&self, column: usize) {
+            fn prefetch(&self, column: Option<usize>) {
                 $(self.$k.prefetch(column);)*
-            }
-
-            #[inline(always)]
-            fn prefetch_row(&self) {
-                $(self.$k.prefetch_row();)*
             }
 
             #[inline(always)]

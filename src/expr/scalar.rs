@@ -93,9 +93,6 @@ impl<T: Copy> Row for Scalar<T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, _column: usize) {}
-
-    #[inline(always)]
     fn get(&self, _column: usize) -> T {
         self.0
     }

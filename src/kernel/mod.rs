@@ -214,12 +214,9 @@ pub trait Row: Sized {
     /// The part of at most 64 elements (`PART`) from `start` on; elements are read from parts only.
     fn part(&self, start: usize, columns: usize) -> Self;
 
-    /// Asks for the memory of element `column` and its neighbours, if there is any.
-    fn prefetch(&self, column: usize);
-
-    /// Asks for memory that is read a little later if rows follow one another for long, as many lines as
-    /// this part has.
-    fn prefetch_row(&self) {}
+    /// Asks for the memory of element `column` and its neighbours, if there is any; without a column, for what is read
+    /// a little later if rows follow one another for long, as many lines as this part has.
+    fn prefetch(&self, _column: Option<usize>) {}
 
     /// Element `column`.
     fn get(&self, column: usize) -> Self::Elem;

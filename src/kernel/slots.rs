@@ -365,7 +365,8 @@ impl<T: Copy, F: Fn([T; N]) -> T + Copy, const N: usize> Row for Zipped<'_, T, F
     }
 
     #[inline(always)]
-    fn prefetch(&self, column: usize) {
+    fn prefetch(&self, column: Option<usize>) {
+        let Some(column) = column else { return };
         for row in self.rows {
             simd::prefetch_span(row, column, PART);
         }

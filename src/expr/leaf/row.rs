@@ -1,6 +1,6 @@
 //! Rows of leaves.
 
-use crate::kernel::{PART, Row};
+use crate::kernel::{PART, Row, prefetch_row, prefetch_span};
 
 /// A row of elements in memory, or of one element that is repeated.
 #[derive(Debug)]
@@ -31,14 +31,11 @@ impl<T: Copy> Row for LeafRow<'_, T> {
     }
 
     #[inline(always)]
-    fn prefetch(&self, column: usize) {
-        crate::kernel::prefetch_span(self.elements, column, PART);
-    }
-
-    #[inline(always)]
-    fn prefetch_row(&self) {
-        if self.direct {
-            crate::kernel::prefetch_row(self.elements);
+    fn prefetch(&self, column: Option<usize>) {
+        match column {
+            Some(column) => prefetch_span(self.elements, column, PART),
+            None if self.direct => prefetch_row(self.elements),
+            None => {}
         }
     }
 

@@ -89,7 +89,7 @@ fn fill_rows<C: Cursor>(
         for part in &mut parts {
             let now = lanes.part(column, PART);
             if ahead {
-                now.prefetch_row();
+                now.prefetch(None);
             }
             fault |= fill_part(&now, part);
             column += PART;
@@ -125,7 +125,7 @@ fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
             let Aligned(part) = &mut Aligned([const { MaybeUninit::uninit() }; PART]);
             fault |= fill_part(&lanes.part(column, PART), part);
             if columns >= 2 * AHEAD * PART {
-                lanes.prefetch(column + AHEAD * PART);
+                lanes.prefetch(Some(column + AHEAD * PART));
             }
             simd::stream_lines(part, to);
             column += PART;
