@@ -31,6 +31,22 @@ macro_rules! opaque {
 }
 pub(crate) use opaque;
 
+/// Calls a macro for tuples of one to four or to six parts, with their number, and a type, a name and an index of each.
+macro_rules! for_tuples {
+    ($each:ident 4) => {
+        $each!(1: A a 0);
+        $each!(2: A a 0, B b 1);
+        $each!(3: A a 0, B b 1, C c 2);
+        $each!(4: A a 0, B b 1, C c 2, D d 3);
+    };
+    ($each:ident 6) => {
+        $crate::memory::for_tuples!($each 4);
+        $each!(5: A a 0, B b 1, C c 2, D d 3, E e 4);
+        $each!(6: A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
+    };
+}
+pub(crate) use for_tuples;
+
 mod aligned;
 mod sort;
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::{for_tuples, opaque};
 use crate::shape::{Align, Shape};
 
 impl<E: Expr> Lazy<E> {
@@ -97,7 +97,7 @@ pub(super) fn join<E: Expr>(so_far: &mut Shape, next: &E, argument: usize) -> Re
 }
 
 macro_rules! operand_tuples {
-    ($($name:ident $k:tt),*) => {
+    ($count:literal: $($name:ident $part:ident $k:tt),*) => {
         impl<$($name: Expr),*> sealed::Sealed for ($($name,)*) {}
 
         impl<$($name: Expr),*> Operands for ($($name,)*) {
@@ -219,12 +219,7 @@ macro_rules! operand_tuples {
         }
     };
 }
-operand_tuples!(A 0);
-operand_tuples!(A 0, B 1);
-operand_tuples!(A 0, B 1, C 2);
-operand_tuples!(A 0, B 1, C 2, D 3);
-operand_tuples!(A 0, B 1, C 2, D 3, E 4);
-operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(operand_tuples 6);
 
 /// A closure over the tuple of operands.
 pub struct Function<F>(F);

@@ -3,6 +3,7 @@
 use super::elementary::{Inputs, Outputs};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Prepare, Scalar, bytes_read, densely};
+use crate::memory::for_tuples;
 use crate::ops::cores::{self, Arranged, Arrangement, Destination, Operand};
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -161,7 +162,7 @@ macro_rules! methods {
 }
 
 macro_rules! tuples {
-    ($count:literal: $($X:ident $k:tt),*) => {
+    ($count:literal: $($X:ident $name:ident $k:tt),*) => {
         impl<$($X: IntoExpr),*> Arguments<($($X::Elem,)*)> for ($($X,)*) {
             type Held = Tuple<($($X::Expr,)*)>;
 
@@ -187,12 +188,7 @@ macro_rules! tuples {
         }
     };
 }
-tuples!(1: A 0);
-tuples!(2: A 0, B 1);
-tuples!(3: A 0, B 1, C 2);
-tuples!(4: A 0, B 1, C 2, D 3);
-tuples!(5: A 0, B 1, C 2, D 3, E 4);
-tuples!(6: A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(tuples 6);
 
 /// Where the results of a call go: references to tensors of any storage with a writer, in a tuple or an array; one
 /// alone stands for itself. Sealed.
@@ -285,7 +281,7 @@ macro_rules! destination_methods {
 }
 
 macro_rules! destinations {
-    ($count:literal: $($W:ident $k:tt),*) => {
+    ($count:literal: $($W:ident $name:ident $k:tt),*) => {
         impl<$($W: Writer<Elem: Default + 'static>),*> Destinations<($($W::Elem,)*)> for ($(&mut Tensor<$W>,)*) {
             destination_methods!(($($W::Elem,)*): $($W $k)*);
         }
@@ -297,7 +293,4 @@ macro_rules! destinations {
         }
     };
 }
-destinations!(1: A 0);
-destinations!(2: A 0, B 1);
-destinations!(3: A 0, B 1, C 2);
-destinations!(4: A 0, B 1, C 2, D 3);
+for_tuples!(destinations 4);

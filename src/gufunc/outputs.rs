@@ -12,6 +12,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
+use crate::memory::for_tuples;
 use crate::ops::cores;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -275,7 +276,7 @@ where
 }
 
 macro_rules! shared {
-    ($($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<I, F, X, M, $($T: Copy + Default + Send + Sync + 'static),*> Shared<I, F, X, M> for ($($T,)*)
         where
             I: Inputs,
@@ -295,10 +296,7 @@ macro_rules! shared {
         }
     };
 }
-shared!(A 0);
-shared!(A 0, B 1);
-shared!(A 0, B 1, C 2);
-shared!(A 0, B 1, C 2, D 3);
+for_tuples!(shared 4);
 
 impl<I: Inputs, O: Shared<I, F, X, M>, F: Elementary<I, O>, X: Held<I>, M: MaskOperand>
     Call<I, O, F, X, M>

@@ -5,7 +5,7 @@ use super::elementary::{Inputs, Outputs, Place};
 use super::sealed::Sealed;
 use crate::error::Result;
 use crate::map::AddressMap;
-use crate::memory::defaults;
+use crate::memory::{defaults, for_tuples};
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
 use std::array::from_fn;
@@ -101,7 +101,7 @@ impl<T: Copy + Default + Send + Sync + 'static, const N: usize> Outputs for [T; 
 }
 
 macro_rules! inputs {
-    ($($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<$($T),*> Sealed for ($($T,)*) {}
 
         impl<$($T: Copy + Send + Sync),*> Inputs for ($($T,)*) {
@@ -129,15 +129,10 @@ macro_rules! inputs {
         }
     };
 }
-inputs!(A 0);
-inputs!(A 0, B 1);
-inputs!(A 0, B 1, C 2);
-inputs!(A 0, B 1, C 2, D 3);
-inputs!(A 0, B 1, C 2, D 3, E 4);
-inputs!(A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(inputs 6);
 
 macro_rules! outputs {
-    ($($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<$($T: Copy + Default + Send + Sync + 'static),*> Outputs for ($($T,)*) {
             type Cores<'c> = ($(CoreMut<'c, $T>,)*);
             type Elems = ($($T,)*);
@@ -184,7 +179,4 @@ macro_rules! outputs {
         }
     };
 }
-outputs!(A 0);
-outputs!(A 0, B 1);
-outputs!(A 0, B 1, C 2);
-outputs!(A 0, B 1, C 2, D 3);
+for_tuples!(outputs 4);

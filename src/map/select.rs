@@ -2,6 +2,7 @@
 
 use super::mask::{IntoMask, Mask};
 use crate::error::{Error, Result};
+use crate::memory::for_tuples;
 #[cfg(feature = "roaring")]
 use crate::memory::try_with_capacity;
 use std::borrow::Cow;
@@ -349,20 +350,13 @@ macro_rules! lists {
 lists! { [] &[Select] [] Vec<Select> [] &Vec<Select> [const N: usize] [Select; N] [const N: usize] &[Select; N] }
 
 macro_rules! tuples {
-    ($($name:ident)*) => {
-        impl<$($name: IntoSelect),*> IntoSelectors for ($($name,)*) {
+    ($count:literal: $($Each:ident $each:ident $k:tt),*) => {
+        impl<$($Each: IntoSelect),*> IntoSelectors for ($($Each,)*) {
             #[inline]
-            #[allow(non_snake_case, reason = "type names stand for values")]
             fn with<R>(self, f: impl FnOnce(&[Select]) -> R) -> R {
-                let ($($name,)*) = self;
-                f(&[$($name.into_select()),*])
+                f(&[$(self.$k.into_select()),*])
             }
         }
     };
 }
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
+for_tuples!(tuples 6);

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::expr::machinery::Function;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Apply, Op, Operands};
+use crate::memory::for_tuples;
 use std::fmt::{self, Formatter};
 
 /// A tuple of one to six ragged expressions. Sealed.
@@ -62,7 +63,7 @@ pub trait IntoRaggedOperands {
 }
 
 macro_rules! operand_tuples {
-    ($($name:ident $k:tt),*) => {
+    ($count:literal: $($name:ident $part:ident $k:tt),*) => {
         impl<$($name: RaggedExpr),*> super::sealed::Operands for ($($name,)*) {}
 
         impl<$($name: RaggedExpr),*> RaggedOperands for ($($name,)*) {
@@ -121,17 +122,7 @@ macro_rules! operand_tuples {
     };
 }
 
-operand_tuples!(A 0);
-
-operand_tuples!(A 0, B 1);
-
-operand_tuples!(A 0, B 1, C 2);
-
-operand_tuples!(A 0, B 1, C 2, D 3);
-
-operand_tuples!(A 0, B 1, C 2, D 3, E 4);
-
-operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(operand_tuples 6);
 
 /// A function applied to ragged operands, not yet computed.
 #[derive(Clone)]

@@ -5,6 +5,7 @@ use crate::expr::apply::ApplyCursor;
 use crate::expr::{Op, Stop};
 use crate::kernel::{Cursor, Local};
 use crate::map::AddressMap;
+use crate::memory::for_tuples;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
@@ -154,7 +155,7 @@ impl<'a, F: Op<C::Elem>, C: StoredCursor<'a>> StoredCursor<'a> for ApplyCursor<'
 }
 
 macro_rules! operand_tuples {
-    ($($name:ident $k:tt),*) => {
+    ($count:literal: $($name:ident $part:ident $k:tt),*) => {
         impl<'a, $($name: StoredCursor<'a>),*> StoredCursor<'a> for ($($name,)*) {
             fn leaves(&mut self, visit: &mut dyn FnMut(&mut dyn StoredLeaf<'a>)) {
                 $(self.$k.leaves(visit);)*
@@ -166,9 +167,4 @@ macro_rules! operand_tuples {
         }
     };
 }
-operand_tuples!(A 0);
-operand_tuples!(A 0, B 1);
-operand_tuples!(A 0, B 1, C 2);
-operand_tuples!(A 0, B 1, C 2, D 3);
-operand_tuples!(A 0, B 1, C 2, D 3, E 4);
-operand_tuples!(A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(operand_tuples 6);

@@ -3,6 +3,7 @@
 use super::destination::Destination;
 use super::operand::{Operand, Source};
 use crate::error::Result;
+use crate::memory::for_tuples;
 use smallvec::SmallVec;
 use std::array::from_fn;
 use std::ops::Range;
@@ -238,7 +239,7 @@ impl<T: Copy + Send + Sync, const N: usize> Outputs for [T; N] {
 }
 
 macro_rules! inputs {
-    ($count:literal: $($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<$($T: Copy + Send + Sync),*> Inputs for ($($T,)*) {
             type Operands<'e> = ($(Operand<'e, $T>,)*) where Self: 'e;
             type Buffers = ($(Vec<$T>,)*);
@@ -281,15 +282,10 @@ macro_rules! inputs {
         }
     };
 }
-inputs!(1: A 0);
-inputs!(2: A 0, B 1);
-inputs!(3: A 0, B 1, C 2);
-inputs!(4: A 0, B 1, C 2, D 3);
-inputs!(5: A 0, B 1, C 2, D 3, E 4);
-inputs!(6: A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(inputs 6);
 
 macro_rules! outputs {
-    ($count:literal: $($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<$($T: Copy + Send + Sync),*> Outputs for ($($T,)*) {
             type Slices<'o> = ($(&'o mut [$T],)*) where Self: 'o;
             type Destinations<'d> = ($(&'d mut dyn Destination<$T>,)*) where Self: 'd;
@@ -337,7 +333,4 @@ macro_rules! outputs {
         }
     };
 }
-outputs!(1: A 0);
-outputs!(2: A 0, B 1);
-outputs!(3: A 0, B 1, C 2);
-outputs!(4: A 0, B 1, C 2, D 3);
+for_tuples!(outputs 4);

@@ -6,7 +6,7 @@ use crate::expr::{
     BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, moved, prepared, selectors,
 };
 use crate::map::Select;
-use crate::memory::{list, try_reserve_exact, try_with_capacity};
+use crate::memory::{for_tuples, list, try_reserve_exact, try_with_capacity};
 use crate::shape::{Align, Shape};
 
 /// A list of indexes, one for each element that is read or written.
@@ -37,26 +37,19 @@ impl<'a, X: IntoExpr<Elem = usize, Expr: 'a>> IntoIndexes<'a> for X {
 }
 
 macro_rules! tuples {
-    ($($name:ident)*) => {
-        impl<'a, $($name),*> IntoIndexes<'a> for ($($name,)*)
+    ($count:literal: $($Each:ident $each:ident $k:tt),*) => {
+        impl<'a, $($Each),*> IntoIndexes<'a> for ($($Each,)*)
         where
-            $(usize: Pairs<$name, Expr: 'a>),*
+            $(usize: Pairs<$Each, Expr: 'a>),*
         {
-            #[allow(non_snake_case, reason = "type names stand for values")]
             fn into_indexes(self) -> Indexes<'a> {
-                let ($($name,)*) = self;
-                let operands = vec![$(Lazy(usize::pair($name)).boxed()),*];
+                let operands = vec![$(Lazy(usize::pair(self.$k)).boxed()),*];
                 Indexes { operands, is_together: false }
             }
         }
     };
 }
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
+for_tuples!(tuples 6);
 
 impl Indexes<'_> {
     pub(super) fn deferred<'s>(&'s self, visit: &mut dyn FnMut(&'s dyn Prepare)) {

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::gufunc::{Filter, Inputs, Unmasked};
-use crate::memory::{list, try_with_capacity};
+use crate::memory::{for_tuples, list, try_with_capacity};
 use crate::ragged::Stretch;
 use crate::ragged::assign::check;
 use crate::ragged::eval::{evaluate_at, joined, of_items};
@@ -120,7 +120,7 @@ impl<X: IntoRagged, const N: usize> IntoRaggedArguments<[X::Elem; N]> for [X; N]
 }
 
 macro_rules! tuples {
-    ($count:literal: $($X:ident $k:tt),*) => {
+    ($count:literal: $($X:ident $name:ident $k:tt),*) => {
         impl<$($X: IntoRagged),*> IntoRaggedArguments<($($X::Elem,)*)> for ($($X,)*) {
             type Arguments = ($($X::Expr,)*);
 
@@ -159,12 +159,7 @@ macro_rules! tuples {
     };
 }
 
-tuples!(1: A 0);
-tuples!(2: A 0, B 1);
-tuples!(3: A 0, B 1, C 2);
-tuples!(4: A 0, B 1, C 2, D 3);
-tuples!(5: A 0, B 1, C 2, D 3, E 4);
-tuples!(6: A 0, B 1, C 2, D 3, E 4, G 5);
+for_tuples!(tuples 6);
 
 /// Which calls are made. Sealed.
 pub trait RaggedMask: Send + Sync {

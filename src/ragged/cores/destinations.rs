@@ -3,6 +3,7 @@
 use super::places::{Places, RaggedResults};
 use crate::error::Result;
 use crate::gufunc::Outputs;
+use crate::memory::for_tuples;
 use crate::ragged::apply::zip_ragged;
 use crate::ragged::expr::IntoRagged;
 use crate::ragged::form::Extent;
@@ -170,7 +171,4 @@ macro_rules! tuples {
         }
     };
 }
-tuples!(1: A a 0);
-tuples!(2: A a 0, B b 1);
-tuples!(3: A a 0, B b 1, C c 2);
-tuples!(4: A a 0, B b 1, C c 2, D d 3);
+for_tuples!(tuples 4);

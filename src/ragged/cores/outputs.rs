@@ -6,7 +6,7 @@ use super::places::RaggedResults;
 use crate::error::Result;
 use crate::expr::Explanation;
 use crate::gufunc::{Elementary, Inputs, Outputs};
-use crate::memory::list;
+use crate::memory::{for_tuples, list};
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::{Ragged, Stretch, sealed};
@@ -149,7 +149,7 @@ impl<T: Copy + Default + Send + Sync + 'static, const N: usize> SharedRagged for
 }
 
 macro_rules! shared {
-    ($($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<$($T: Copy + Default + Send + Sync + 'static),*> SharedRagged for ($($T,)*) {
             type Kept = ($(Ragged<Arc<Vec<$T>>>,)*);
             type Deferred<I, F, X, M>
@@ -182,10 +182,7 @@ macro_rules! shared {
         }
     };
 }
-shared!(A 0);
-shared!(A 0, B 1);
-shared!(A 0, B 1, C 2);
-shared!(A 0, B 1, C 2, D 3);
+for_tuples!(shared 4);
 
 impl<I: Inputs, O: SharedRagged, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask>
     RaggedCall<I, O, F, X, M>

@@ -3,6 +3,7 @@
 use super::kinds::Kinds;
 use super::plan::Plan;
 use crate::error::{Error, Result};
+use crate::memory::for_tuples;
 use crate::ragged::Ragged;
 use crate::ragged::eval::of_items;
 use crate::ragged::form::Form;
@@ -67,7 +68,7 @@ impl<T: Copy + Send + Sync, const N: usize> RaggedResults for [Tensor<Vec<T>>; N
 }
 
 macro_rules! results {
-    ($($T:ident $k:tt),*) => {
+    ($count:literal: $($T:ident $name:ident $k:tt),*) => {
         impl<$($T: Copy + Send + Sync),*> RaggedResults for ($(Tensor<Vec<$T>>,)*) {
             type Ragged = ($(Ragged<Vec<$T>>,)*);
 
@@ -78,10 +79,4 @@ macro_rules! results {
     };
 }
 
-results!(A 0);
-
-results!(A 0, B 1);
-
-results!(A 0, B 1, C 2);
-
-results!(A 0, B 1, C 2, D 3);
+for_tuples!(results 4);

@@ -14,7 +14,7 @@ use crate::expr::{
 use crate::kernel::inner::collect;
 use crate::kernel::{self, Filled};
 use crate::map::AddressMap;
-use crate::memory::{list, push, try_with_capacity};
+use crate::memory::{for_tuples, list, push, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::Constant;
 use crate::tensor::Tensor;
@@ -89,28 +89,22 @@ pub trait EinsumOperands<'a> {
 }
 
 macro_rules! tuples {
-    ($first:ident $($name:ident)*) => {
-        impl<'a, $first, $($name),*> EinsumOperands<'a> for ($first, $($name,)*)
+    ($count:literal: $First:ident $first:ident $one:tt $(, $Next:ident $next:ident $k:tt)*) => {
+        impl<'a, $First, $($Next),*> EinsumOperands<'a> for ($First, $($Next,)*)
         where
-            $first: IntoExpr<Elem: Arithmetic + 'static, Expr: 'a>,
-            $($name: IntoExpr<Elem = $first::Elem, Expr: 'a>,)*
+            $First: IntoExpr<Elem: Arithmetic + 'static, Expr: 'a>,
+            $($Next: IntoExpr<Elem = $First::Elem, Expr: 'a>,)*
         {
-            type Elem = $first::Elem;
+            type Elem = $First::Elem;
 
-            #[allow(non_snake_case, reason = "type names stand for values")]
             fn into_boxes(self) -> Result<Vec<BoxExpr<'a, Self::Elem>>> {
-                let ($first, $($name,)*) = self;
-                list([Lazy($first.into_expr()).boxed(), $(Lazy($name.into_expr()).boxed()),*].into_iter())
+                let ($first, $($next,)*) = self;
+                list([Lazy($first.into_expr()).boxed(), $(Lazy($next.into_expr()).boxed()),*].into_iter())
             }
         }
     };
 }
-tuples!(A);
-tuples!(A B);
-tuples!(A B C);
-tuples!(A B C D);
-tuples!(A B C D E);
-tuples!(A B C D E F);
+for_tuples!(tuples 6);
 
 impl<'a, X, const N: usize> EinsumOperands<'a> for [X; N]
 where
