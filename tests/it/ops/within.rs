@@ -97,6 +97,18 @@ quickcheck! {
     }
 }
 
+/// Holds copies from each view to each of its shape against copying first.
+fn all_agree(data: &[i32], views: &[AddressMap]) {
+    let mut pairs = 0;
+    for from in views {
+        for to in views.iter().filter(|to| to.shape() == from.shape()) {
+            pairs += 1;
+            assert!(agrees(data, from, to), "{from:?} to {to:?}");
+        }
+    }
+    assert!(pairs > 1000, "{pairs}");
+}
+
 /// Every pair of ranges of a buffer of six, of every step and direction.
 #[test]
 fn every_pair_of_ranges_copies_as_if_first() {
@@ -111,14 +123,7 @@ fn every_pair_of_ranges_copies_as_if_first() {
             }
         }
     }
-    let mut pairs = 0;
-    for from in &views {
-        for to in views.iter().filter(|to| to.shape() == from.shape()) {
-            pairs += 1;
-            assert!(agrees(&data, from, to), "{from:?} to {to:?}");
-        }
-    }
-    assert!(pairs > 1000, "{pairs}");
+    all_agree(&data, &views);
 }
 
 /// Every pair of blocks of a square of three, transposed and turned around in all ways.
@@ -140,14 +145,7 @@ fn every_pair_of_blocks_copies_as_if_first() {
             }
         }
     }
-    let mut pairs = 0;
-    for from in &views {
-        for to in views.iter().filter(|to| to.shape() == from.shape()) {
-            pairs += 1;
-            assert!(agrees(&data, from, to), "{from:?} to {to:?}");
-        }
-    }
-    assert!(pairs > 1000, "{pairs}");
+    all_agree(&data, &views);
 }
 
 /// The operators read what they update: `t += &old` through borrowed storage does not compile, so the
