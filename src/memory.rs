@@ -79,6 +79,7 @@ pub(crate) fn try_reserve<T>(out: &mut Vec<T>, more: usize) -> Result<()> {
 
 /// Zeros in memory that is fresh from the system if there are many, so that it costs little until it is
 /// written, or an error where others abort.
+#[inline(never)]
 pub(crate) fn zeros<T: Zeroable>(count: usize) -> Result<Vec<T>> {
     let bytes = count.saturating_mul(size_of::<T>());
     let mut out = try_zeroed_vec(count).map_err(|()| Error::OutOfMemory { bytes })?;
@@ -135,6 +136,7 @@ pub(crate) fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
 }
 
 /// Makes a vector `len` elements long; new ones are copies of `value`.
+#[inline(never)]
 pub(crate) fn resize<T: Clone>(out: &mut Vec<T>, len: usize, value: T) -> Result<()> {
     try_reserve_exact(out, len.saturating_sub(out.len()))?;
     out.resize(len, value);

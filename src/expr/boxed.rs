@@ -109,6 +109,7 @@ pub(crate) fn erased<E: Expr>(e: &E) -> Boxed<'_, E::Elem> {
 }
 
 impl<'a, T> Boxed<'a, T> {
+    #[inline(never)]
     fn new(node: NodeRef<'a, T>, depth: usize, leaf_count: usize) -> Self {
         match Self::copied_leaves(&*node, depth, leaf_count) {
             Ok(leaves) => {

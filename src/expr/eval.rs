@@ -74,6 +74,7 @@ pub(super) fn fill<T: Copy + Send + Sync>(
 /// The elements of an expression, if `wanted` says so of its shape: where they lie, if they lie in order in memory and are
 /// at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an element does not
 /// exist, which an evaluation reports.
+#[inline(never)]
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
     in_place: usize,

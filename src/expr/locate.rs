@@ -100,6 +100,7 @@ pub(super) fn explain_at<T: Copy + Send + Sync>(
 }
 
 /// The error for a stopped reading of rows of `e`, of all of which `shape` is the shape.
+#[inline(never)]
 pub(crate) fn explain_rows<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,

@@ -91,9 +91,14 @@ pub(super) fn join<E: Expr>(so_far: &mut Shape, next: &E, argument: usize) -> Re
     if argument == 1 {
         *so_far = next.shape()?;
     } else if !next.is_shaped(so_far) {
-        *so_far = so_far.join(&next.shape()?, Align::Right, argument)?;
+        *so_far = joined(so_far, next.shape(), argument)?;
     }
     Ok(())
+}
+
+/// The same of operands that differ, compiled once.
+fn joined(so_far: &Shape, next: Result<Shape>, argument: usize) -> Result<Shape> {
+    so_far.join(&next?, Align::Right, argument)
 }
 
 macro_rules! operand_tuples {

@@ -269,6 +269,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
     }
 
     /// Calls `visit` with the rows of a block, a few at a time and evaluated just before, and the number of the first.
+    #[inline(never)]
     pub(crate) fn for_each_rows(
         &mut self,
         rows: Range<usize>,

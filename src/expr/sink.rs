@@ -20,6 +20,7 @@ fn failed(source: StorageError) -> Stop {
 
 /// Evaluates `source`, which reads the leaves of `e`, box by box to storage that is not memory; with `old`, on top
 /// of the elements it has.
+#[inline(never)]
 pub(super) fn store<T: Copy + Send + Sync>(
     source: &dyn Source<T>,
     e: &dyn Tree,
@@ -78,6 +79,7 @@ impl<'s, T: Copy + Send + Sync> RunSink<'s, T> {
 }
 
 impl<T: Copy + Send + Sync> Sink<T> for RunSink<'_, T> {
+    #[inline(never)]
     fn open(
         &mut self,
         local: &mut Local<'_>,
@@ -210,6 +212,7 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
 }
 
 impl<T: Copy + Send + Sync> Sink<T> for BlockSink<'_, T> {
+    #[inline(never)]
     fn open(
         &mut self,
         local: &mut Local<'_>,

@@ -33,6 +33,7 @@ pub(crate) enum Sinks<'s, T> {
 ///
 /// What source and storage report; [`Stop::Done`] before anything is written if operand 0 does not follow the axes
 /// of its blocks.
+#[inline(never)]
 pub(crate) fn evaluate_to<T: Copy + Send>(
     source: &dyn Source<T>,
     extents: &[usize],
@@ -83,6 +84,7 @@ struct Storing<'r, 'o, T> {
 }
 
 impl<T: Copy + Send> Storing<'_, '_, T> {
+    #[inline(never)]
     fn halves<'s>(
         &self,
         numbers: Range<usize>,
@@ -99,6 +101,7 @@ impl<T: Copy + Send> Storing<'_, '_, T> {
         self.boxes(numbers, &mut *open())
     }
 
+    #[inline(never)]
     fn boxes(&self, numbers: Range<usize>, sink: &mut (dyn Sink<T> + '_)) -> Result<(), Stop> {
         let mut memory: Vec<T> = Vec::new();
         for number in numbers {

@@ -26,7 +26,10 @@ impl AddressMap {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn reshape(self, to: impl Into<Shape>) -> Result<Self> {
-        let to = to.into();
+        self.reshaped(to.into())
+    }
+
+    fn reshaped(self, to: Shape) -> Result<Self> {
         let top = Layout::of_shape(&to)?;
         if top.count() != self.count() {
             return Err(Error::Reshape { from: self.shape().to_vec(), to: to.to_vec() });

@@ -49,6 +49,7 @@ pub trait Diff: IntoExpr + Sized {
 
 crate::compute::for_operands!(Diff);
 
+#[inline(never)]
 fn differences<'a, E>(e: Lazy<E>, axis: usize, n: usize) -> Result<BoxExpr<'a, E::Elem>>
 where
     E: Expr<Elem: Arithmetic + 'a> + Clone + 'a,

@@ -90,6 +90,7 @@ impl<S: Reader> fmt::Debug for Elements<'_, S> {
 impl<S: Reader> Elements<'_, S> {
     /// The next element, one by one or from a new block.
     #[cold]
+    #[inline(never)]
     fn advance(&mut self) -> Option<Result<S::Elem>> {
         loop {
             if let Some(position) = self.singles.next() {

@@ -170,25 +170,31 @@ fn shown(shape: &Shape, len: usize) -> SmallVec<[Shown; 4]> {
     axes
 }
 
-#[inline(never)]
 fn render<S: Reader>(
     t: &Tensor<S>,
     f: &mut Formatter<'_>,
-    show: impl FnOnce(&[Option<S::Elem>]) -> Vec<String>,
+    show: impl Fn(&[Option<S::Elem>]) -> Vec<String>,
 ) -> fmt::Result {
-    let shape = t.shape();
+    let read = |index: &Index| t.get(index).ok();
+    render_texts(&t.shape(), f, &|indexes| show(&indexes.iter().map(read).collect::<Vec<_>>()))
+}
+
+/// The elements of a tensor of this shape; `texts` gives those of the indexes that are shown.
+#[inline(never)]
+fn render_texts(
+    shape: &Shape,
+    f: &mut Formatter<'_>,
+    texts: &dyn Fn(&[Index]) -> Vec<String>,
+) -> fmt::Result {
     if shape.contains(&0) {
         return f.write_str("[]");
     }
-    let axes = shown(&shape, t.len());
+    let axes = shown(shape, shape.count().unwrap_or(usize::MAX));
     let rank = axes.len();
     let positions: Shape = axes.iter().map(Shown::count).collect();
     let Ok(positions) = positions.indexes() else { return Err(fmt::Error) };
-    let elements = positions.clone().map(|at| {
-        let index: Index = at.iter().zip(&axes).map(|(&p, axis)| axis.digit(p)).collect();
-        t.get(&index).ok()
-    });
-    let cells = show(&elements.collect::<Vec<_>>());
+    let digits = |at: Index| at.iter().zip(&axes).map(|(&p, axis)| axis.digit(p)).collect();
+    let cells = texts(&positions.clone().map(digits).collect::<Vec<_>>());
     let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
     // Widths are numbers of 16 bits: a larger one would panic.
     let width = width.min(usize::from(u16::MAX));

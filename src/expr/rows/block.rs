@@ -42,6 +42,7 @@ impl<'b, T: Copy> Block<'b, T> {
 }
 
 /// Calls `visit` with rows in memory, a few at a time.
+#[inline(never)]
 pub(super) fn visit_few<'b, T: 'b>(
     count: usize,
     row: impl Fn(usize) -> &'b [T],

@@ -36,6 +36,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
 
     /// Some neighbours of a row. Whole pieces, one after another, are evaluated one by one without binding leaves
     /// to each.
+    #[inline(never)]
     pub(crate) fn part(&mut self, row: usize, columns: Range<usize>) -> Result<&[T], Stop> {
         if columns.len() != PIECE || self.direct || self.rows.strided.is_none() {
             return Ok(self.read(row..row + 1, columns)?.row(0));

@@ -120,6 +120,7 @@ pub(super) fn lies_in_lines<E: Expr>(e: &E, merged: usize) -> bool {
 impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// The rows of `e` with its axes in this order and the last `merged` of them as one, though blocks of storage may end
     /// within a line of them; `None` if that takes a stage.
+    #[inline(never)]
     pub(crate) fn across_lines(
         e: &Boxed<'e, T>,
         order: &[usize],

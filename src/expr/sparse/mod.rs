@@ -158,12 +158,14 @@ struct Evaluation<'e, T> {
 }
 
 impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
+    #[inline(never)]
     fn open(e: &'e dyn Node<T>, shape: &Shape) -> Result<Self, Stop> {
         let maps = stretched(e, shape)?;
         let steps = vec![0; maps.len()];
         Self::open_at(e, &Maps { maps, fiber: 1, steps })
     }
 
+    #[inline(never)]
     fn open_at(e: &'e dyn Node<T>, maps: &Maps) -> Result<Self, Stop> {
         let (mut worker, mut lists) = (e.open(), Vec::with_capacity(maps.maps.len()));
         worker.take_up(maps, &mut lists)?;
@@ -171,6 +173,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     }
 
     /// The value of elements that no leaf stores, and whether it has a fault.
+    #[inline(never)]
     fn fill(&mut self) -> Result<(T, bool), Stop> {
         let shares = vec![Share::default(); self.lists.len()];
         let block = Block::new(&[0], &shares);
@@ -180,6 +183,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     }
 
     /// The positions to evaluate.
+    #[inline(never)]
     fn positions(&self, wanted: Where<'_>) -> Result<Vec<usize>> {
         let mut positions = Vec::new();
         let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
@@ -261,6 +265,7 @@ fn stretched(e: &dyn Tree, shape: &Shape) -> Result<Vec<AddressMap>> {
 /// The error for a stopped evaluation: of a fault the first index that has it, be it an entry or the first
 /// element without one.
 #[cold]
+#[inline(never)]
 fn explain<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape, len: usize, stop: Stop) -> Error {
     let map = match AddressMap::row_major(shape) {
         Ok(map) => map,
@@ -280,6 +285,7 @@ fn explain<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape, len: usize, st
 }
 
 /// Ascending positions of which one has the first fault: all entries, and the first element without one.
+#[inline(never)]
 fn candidates<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     shape: &Shape,

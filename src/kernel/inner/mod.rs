@@ -167,6 +167,7 @@ impl<T: Copy> Scratch<T> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    #[inline(never)]
     pub(crate) fn fill(
         &mut self,
         cursor: &dyn Fill<T>,

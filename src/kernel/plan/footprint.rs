@@ -181,6 +181,7 @@ impl Footprint {
     /// # Errors
     ///
     /// Those of `visit`, and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    #[inline(never)]
     pub(crate) fn for_each_run<E: From<crate::Error>>(
         &self,
         visit: &mut dyn FnMut(Run<'_>) -> Result<(), E>,

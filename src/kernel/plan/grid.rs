@@ -220,6 +220,7 @@ impl Area {
     }
 
     /// Calls `visit` with the index of every block that it touches, in row-major order.
+    #[inline(never)]
     pub(crate) fn for_each_block<E>(
         &self,
         grid: &Grid,

@@ -5,7 +5,7 @@ use super::operand::{Both, LaneSlices};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
 use crate::map::AddressMap;
-use crate::ops::cores::{Arranged, Arrangement, Calls, Operand, Row, Work};
+use crate::ops::cores::{Arranged, Arrangement, Calls, Operand, Row, Source, Work};
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -66,6 +66,7 @@ where
 }
 
 /// The lanes of an operand, with these other axes.
+#[inline(never)]
 fn operand<'e, E: Expr>(
     e: &'e Lazy<E>,
     axis: usize,
@@ -116,9 +117,18 @@ pub(super) fn explain_lanes<A: Expr, B: Expr>(
 ) -> Result<(Vec<String>, usize)> {
     let loops = out.without(axis)?;
     let (a, b) = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
-    let sources = [a.source(), b.source()];
+    sources_in_words([a.source(), b.source()], axis, &loops, out, each)
+}
+
+fn sources_in_words(
+    sources: [&Source; 2],
+    axis: usize,
+    loops: &Shape,
+    out: &Shape,
+    each: String,
+) -> Result<(Vec<String>, usize)> {
     let results = [out[axis]];
-    let calls = calls(&loops, &results);
+    let calls = calls(loops, &results);
     let cut = calls.cut(&sources);
     let all = loops.count()?;
     if all == 0 || out[axis] == 0 {

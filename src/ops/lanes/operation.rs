@@ -173,6 +173,7 @@ where
     }
 
     /// The shape of the results, with an axis for those of a lane.
+    #[inline(never)]
     fn results(&self) -> Result<Shape> {
         let merged = self.merged()?;
         if !O::BESIDE.is_empty() {

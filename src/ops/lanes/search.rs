@@ -145,6 +145,7 @@ pub struct Unique<T: Copy + Send + Sync> {
     pub inverse: Tensor<Vec<usize>>,
 }
 
+#[inline(never)]
 pub(super) fn unique<E: Expr>(e: &Lazy<E>) -> Result<Unique<E::Elem>>
 where
     E::Elem: Sortable,

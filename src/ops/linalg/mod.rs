@@ -171,6 +171,7 @@ pub struct MatMul<A, B> {
 
 impl<A: Expr, B: Expr> MatMul<A, B> {
     /// The operands as stacks of matrices, and the shape of the product.
+    #[inline(never)]
     fn stacks(&self) -> Result<Stacks<'_, A, B>> {
         let (a, b) = (Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()));
         match &self.pairs {

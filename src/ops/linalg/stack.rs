@@ -140,6 +140,7 @@ fn half([m, k, n]: [usize; 3], task: usize) -> Option<usize> {
 }
 
 /// The matrices of an operand of rank 2 or more: where they lie if the method takes their strides.
+#[inline(never)]
 fn matrices<'a, E: Expr>(
     operand: &'a Lazy<E>,
     argument: usize,

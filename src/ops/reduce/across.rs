@@ -63,6 +63,7 @@ impl Shares {
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
+    #[inline(never)]
     pub(super) fn new(
         e: &Boxed<'e, T>,
         shape: &Shape,
@@ -146,6 +147,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     }
 
     /// How the work is shared out.
+    #[inline(never)]
     fn shares(&self) -> Shares {
         let width = self.rows.columns();
         let total = self.height.saturating_mul(self.groups).saturating_mul(width);
@@ -202,6 +204,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     }
 
     /// Hands over some groups of one leaf each, many at a time.
+    #[inline(never)]
     fn feed_groups(
         &self,
         reader: &mut RowReader<'_, T>,
@@ -237,6 +240,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     }
 
     /// Hands over some leaves of an item, in order. Rows up to `end` may be read after them.
+    #[inline(never)]
     fn feed(
         &self,
         reader: &mut RowReader<'_, T>,

@@ -69,6 +69,7 @@ impl Leaves {
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
+    #[inline(never)]
     pub(super) fn new(
         e: &Boxed<'e, T>,
         shape: &Shape,
@@ -156,6 +157,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     }
 
     /// Hands over some leaves, in order.
+    #[inline(never)]
     fn feed(&self, leaves: Range<usize>, to: &mut dyn Folding<T>) -> Result<(), Stop> {
         let mut reader = self.rows.open();
         if self.is_flat() {

@@ -111,6 +111,7 @@ fn take_to_table<T: Copy + Send + Sync>(
 }
 
 /// All elements of a sparse tensor in row-major order, which is that of its addresses.
+#[inline(never)]
 fn all_elements<T: Copy + Send + Sync>(result: Tensor<Sparse<T>>) -> Result<Vec<T>> {
     let (len, fill, cells, values) = result.into_storage().into_parts();
     if values.len() == len {

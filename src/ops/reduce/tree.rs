@@ -116,6 +116,7 @@ pub(crate) fn in_parts<S: Send, E: Send>(
 }
 
 /// What `run` makes of a range in parts, which `join` puts together.
+#[inline(never)]
 pub(super) fn in_halves<A: Send, E: Send>(
     range: Range<usize>,
     parts: Parts,

@@ -26,22 +26,31 @@ impl Joint {
     ) -> Result<Option<Self>> {
         let others = extents.iter().enumerate().filter(|(k, _)| *k != axis);
         let each = others.map(|(_, &extent)| extent).product::<usize>();
-        let (mut shape, mut first) = (extents.to_vec(), 0);
-        let mut shown: Vec<Reshaped> = try_with_capacity(parts.len())?;
-        let mut firsts = try_with_capacity(parts.len())?;
+        let mut shape = extents.to_vec();
+        let mut shown = try_with_capacity(parts.len())?;
         for part in parts {
             let Some(extent) = part.len().checked_div(each) else { return Ok(None) };
             shape[axis] = extent;
             let own = part.blocks().and_then(|blocks| Reshaped::new(blocks, &shape));
-            let meets = |own: &Reshaped| shown.first().is_none_or(|other| own.meets(other, axis));
-            let Some(own) = own.filter(meets) else { return Ok(None) };
-            firsts.push(first);
-            first += own.sides.counts[axis];
+            let Some(own) = own else { return Ok(None) };
             shown.push(own);
         }
+        Self::of(shown, extents, axis)
+    }
+
+    /// The same of parts of any storage, whose blocks are those of what is shown of them.
+    fn of(shown: Vec<Reshaped>, extents: &[usize], axis: usize) -> Result<Option<Self>> {
         let Some(Reshaped { sides, .. }) = shown.first() else { return Ok(None) };
+        if !shown.iter().all(|own| own.meets(&shown[0], axis)) {
+            return Ok(None);
+        }
+        let (mut firsts, mut first) = (try_with_capacity(shown.len())?, 0);
+        for own in &shown {
+            firsts.push(first);
+            first += own.sides.counts[axis];
+        }
         let (block, mut starts) = (sides.block.clone(), sides.starts.clone());
-        let mut along = try_with_capacity(parts.len())?;
+        let mut along = try_with_capacity(shown.len())?;
         along.extend(
             shown
                 .iter()

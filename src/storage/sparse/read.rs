@@ -29,6 +29,7 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         self.get(address).ok_or_else(|| StorageError::beyond(address, self.len))
     }
 
+    #[inline(never)]
     fn read_run(&self, start: usize, step: isize, out: &mut [T]) -> Result<(), StorageError> {
         let Some(steps) = out.len().checked_sub(1) else {
             return Ok(());
@@ -58,6 +59,7 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
     }
 
     /// Addresses that ascend are met in one sweep; where they fall, the search starts again.
+    #[inline(never)]
     fn read_at(&self, addresses: &[usize], out: &mut [T]) -> Result<(), StorageError> {
         let mut ordinal = 0;
         let mut previous = 0;
@@ -96,6 +98,7 @@ impl<T: Copy + Send + Sync> Stored for Sparse<T> {
         self.addresses.partition_point(|&entry| entry < address)
     }
 
+    #[inline(never)]
     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [T]) -> usize {
         let from = from.min(self.addresses.len());
         let count = addresses.len().min(values.len()).min(self.addresses.len() - from);
