@@ -970,6 +970,14 @@ pub enum Error {
     Io(IoError),
 }
 
+impl Error {
+    /// A clone, which programs take from the library; the derived function is compiled wherever it is used.
+    #[inline(never)]
+    pub(crate) fn copy(&self) -> Self {
+        self.clone()
+    }
+}
+
 /// What is wrong with the subscripts of a sum of products.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

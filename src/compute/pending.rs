@@ -79,7 +79,7 @@ impl<C: Compute> Expr for Pending<C> {
     }
 
     fn shape(&self) -> Result<Shape> {
-        self.map.as_ref().map(AddressMap::shape).map_err(Error::clone)
+        self.map.as_ref().map(AddressMap::shape).map_err(Error::copy)
     }
 
     fn is_shaped(&self, shape: &Shape) -> bool {

@@ -123,7 +123,7 @@ impl<'a, T> Boxed<'a, T> {
     /// One that cannot be made.
     pub(crate) fn refused(error: Error) -> Self {
         Self {
-            node: Err(error.clone()),
+            node: Err(error.copy()),
             leaves: SmallVec::new(),
             shape: Err(error),
             depth: 0,
@@ -220,7 +220,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
     }
 
     fn cursor(&self) -> BoxedCursor<'_, T> {
-        let worker = self.node.as_ref().map(|node| node.open()).map_err(Error::clone);
+        let worker = self.node.as_ref().map(|node| node.open()).map_err(Error::copy);
         BoxedCursor { worker, columns: 0, fault: false }
     }
 
@@ -260,7 +260,7 @@ opaque!([T] BoxedCursor<'_, T>);
 
 impl<'a, T: Copy> BoxedCursor<'a, T> {
     fn worker(&mut self) -> Result<&mut Worker<'a, T>, Stop> {
-        self.worker.as_mut().map_err(|error| error.clone().into())
+        self.worker.as_mut().map_err(|error| error.copy().into())
     }
 
     /// Evaluates the tile that the worker is bound to.
@@ -311,7 +311,7 @@ impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
     ) -> Result<Option<(usize, StorageError)>> {
         match &mut self.worker {
             Ok(worker) => worker.first_failure_from(local, next),
-            Err(error) => Err(error.clone()),
+            Err(error) => Err(error.copy()),
         }
     }
 
@@ -337,7 +337,7 @@ impl<'a, T: Copy + Send + 'a> StoredCursor<'a> for BoxedCursor<'a, T> {
     }
 
     fn fork(&self) -> Self {
-        let worker = self.worker.as_ref().map(Worker::fork).map_err(Error::clone);
+        let worker = self.worker.as_ref().map(Worker::fork).map_err(Error::copy);
         Self { worker, columns: 0, fault: false }
     }
 }

@@ -30,9 +30,9 @@ pub(crate) const SMALL: usize = 4096;
 pub(super) fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Vec<T>>> {
     // Both stay where they are made: moving them just after takes longer than reading them.
     let shape = e.shape();
-    let shape = shape.as_ref().map_err(Error::clone)?;
+    let shape = shape.as_ref().map_err(Error::copy)?;
     let made = AddressMap::of_shape(shape);
-    let map = made.as_ref().map_err(Error::clone)?;
+    let map = made.as_ref().map_err(Error::copy)?;
     let data = match elements_without_plan(e, map) {
         Some(data) => data.map_err(|stop| located(e, map, stop))?,
         None => {

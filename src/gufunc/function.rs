@@ -41,7 +41,7 @@ impl Rules {
     }
 
     pub(super) fn signature(&self) -> Result<&Signature> {
-        self.signature.as_ref().map_err(Error::clone)
+        self.signature.as_ref().map_err(Error::copy)
     }
 
     /// Fits the signature to shapes, with extents by name for those that are in none of them, if there are any.

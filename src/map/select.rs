@@ -165,7 +165,7 @@ impl Select {
                 Taken::List(Cow::Borrowed(list))
             }
             Self::Mask(mask) => {
-                let mask = mask.as_ref().map_err(Error::clone)?;
+                let mask = mask.as_ref().map_err(Error::copy)?;
                 Taken::List(Cow::Borrowed(mask.indexes_of(axis, extent)?))
             }
             #[cfg(feature = "roaring")]

@@ -22,6 +22,7 @@ impl<S: Reader> Tensor<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "iter")]
+    #[inline(never)]
     pub fn try_iter(&self) -> Elements<'_, S> {
         let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
         let boxes = Boxes::new(shape.clone(), at_once(self, &shape));

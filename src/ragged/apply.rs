@@ -178,12 +178,12 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
     }
 
     fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
-        self.extents.as_ref().map_err(Error::clone)?;
+        self.extents.as_ref().map_err(Error::copy)?;
         self.operands.joint(stretch)
     }
 
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
-        self.extents.as_ref().map_err(Error::clone)?;
+        self.extents.as_ref().map_err(Error::copy)?;
         self.operands.outline(stretch)
     }
 

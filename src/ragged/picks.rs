@@ -69,7 +69,7 @@ impl<S> Ragged<S> {
             }
             Select::List(list) => (list, true),
             Select::Mask(mask) => {
-                let mask = mask.as_ref().map_err(Error::clone)?;
+                let mask = mask.as_ref().map_err(Error::copy)?;
                 let expected = mask.len();
                 if let Some((row, run)) =
                     shown.runs(number).enumerate().find(|(_, run)| run.len != expected)

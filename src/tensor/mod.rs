@@ -134,6 +134,7 @@ impl<S: Reader> Tensor<S> {
     /// assert!(Tensor::full([2], 7)?.item().is_err());
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[inline(never)]
     pub fn item(&self) -> Result<S::Elem> {
         self.shape().check_single()?;
         self.get(self.shape().unravel(0))

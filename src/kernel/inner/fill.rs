@@ -38,6 +38,7 @@ impl Written {
 }
 
 impl<C: Cursor> Fill<C::Elem> for C {
+    #[inline(never)]
     fn fill(&self, first: usize, ahead: bool, out: &mut RowsMut<'_, C::Elem>) -> Written {
         let fault = match level() {
             Level::Baseline => fill_rows(self, first, ahead, out),
@@ -63,6 +64,7 @@ impl<C: Cursor> Fill<C::Elem> for C {
 }
 
 #[cfg(target_arch = "x86_64")]
+#[inline(never)]
 #[target_feature(enable = "avx2,fma")]
 fn fill_avx2<C: Cursor>(
     cursor: &C,
@@ -105,6 +107,7 @@ fn fill_rows<C: Cursor>(
 /// Evaluates rows part by part and moves each part on past the caches, asking for the memory of a later
 /// one in between.
 #[cfg(target_arch = "x86_64")]
+#[inline(never)]
 #[target_feature(enable = "avx2,fma")]
 fn stream_rows<C: Cursor>(cursor: &C, out: &mut RowsMut<'_, C::Elem>) -> bool {
     /// Parts between what is evaluated and what is asked for.

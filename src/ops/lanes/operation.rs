@@ -169,7 +169,7 @@ where
     }
 
     fn merged(&self) -> Result<Option<&MergedAxes>> {
-        self.merged.as_deref().map(|merged| merged.as_ref().map_err(Error::clone)).transpose()
+        self.merged.as_deref().map(|merged| merged.as_ref().map_err(Error::copy)).transpose()
     }
 
     /// The shape of the results, with an axis for those of a lane.

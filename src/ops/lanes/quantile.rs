@@ -82,7 +82,7 @@ impl Quantiles {
     }
 
     fn quantiles(&self) -> Result<&[f64]> {
-        self.quantiles.as_deref().map_err(Error::clone)
+        self.quantiles.as_deref().map_err(Error::copy)
     }
 }
 

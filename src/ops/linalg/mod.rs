@@ -176,7 +176,7 @@ impl<A: Expr, B: Expr> MatMul<A, B> {
         let (a, b) = (Lazy(self.a.0.by_ref()), Lazy(self.b.0.by_ref()));
         match &self.pairs {
             None => chained(a, b),
-            Some(pairs) => paired(a, b, pairs.as_ref().map_err(Error::clone)?),
+            Some(pairs) => paired(a, b, pairs.as_ref().map_err(Error::copy)?),
         }
     }
 }

@@ -182,7 +182,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
 
     /// That of the operand, with one element a segment along the axis.
     fn shape(&self) -> Result<Shape> {
-        let count = match self.cut.as_ref().map_err(Error::clone)? {
+        let count = match self.cut.as_ref().map_err(Error::copy)? {
             Cut::Offsets(offsets) => offsets.len().saturating_sub(1),
             Cut::Keys { groups, .. } => *groups,
         };
@@ -223,7 +223,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         let extent = shape.extent(axis)?;
         let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
         let gathered;
-        let offsets = match self.cut.as_ref().map_err(Error::clone)? {
+        let offsets = match self.cut.as_ref().map_err(Error::copy)? {
             Cut::Offsets(offsets) => {
                 check_offsets(offsets, axis, extent)?;
                 offsets

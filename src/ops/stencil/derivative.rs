@@ -52,7 +52,7 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
 
     /// One spacing per axis.
     fn spacing(&self) -> Result<Vec<&Checked<E::Elem>>> {
-        let given = self.spacing.as_ref().map_err(Error::clone)?;
+        let given = self.spacing.as_ref().map_err(Error::copy)?;
         Ok(match self.kind {
             Kind::First { .. } | Kind::Second { .. } => {
                 given.iter().cycle().take(self.operand.shape()?.rank()).collect()

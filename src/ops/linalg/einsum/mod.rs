@@ -64,7 +64,7 @@ pub fn einsum<'a, O: EinsumOperands<'a>>(
     operands: O,
 ) -> Deferred<Einsum<'a, O::Elem>> {
     let operands = operands.into_boxes();
-    let plan = operands.as_ref().map_err(Error::clone).and_then(|operands| {
+    let plan = operands.as_ref().map_err(Error::copy).and_then(|operands| {
         let shapes: Result<Vec<Shape>> = operands.iter().map(Lazy::shape).collect();
         Plan::new(subscripts, &shapes?)
     });
@@ -140,7 +140,7 @@ type Ready<'a, T> = (BoxExpr<'a, T>, Option<BoxExpr<'a, T>>);
 
 impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
     fn plan(&self) -> Result<&Plan> {
-        self.plan.as_ref().map_err(Error::clone)
+        self.plan.as_ref().map_err(Error::copy)
     }
 
     /// The operands, each axis of which has a name of its own.
