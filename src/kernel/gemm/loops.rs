@@ -18,7 +18,10 @@ pub(crate) type Scratch<T> = Vec<T>;
 /// Fewest rows of a tile, and columns of a panel.
 pub(crate) const NARROW: usize = 4;
 
-/// What a product of `m` rows and `n` columns is made of.
+/// Products from which on a few sums are dot products.
+const LONG_SUM: usize = 512;
+
+/// What a product of `m` rows and `n` columns, of sums of `k` products, is made of.
 #[derive(Clone, Copy)]
 enum Tiling {
     Dots,
@@ -28,9 +31,9 @@ enum Tiling {
 
 impl Tiling {
     #[inline(always)]
-    fn of(m: usize, n: usize) -> Self {
+    fn of([m, k, n]: [usize; 3]) -> Self {
         match () {
-            () if n < NARROW && m >= NARROW => Self::Dots,
+            () if n < NARROW && (m >= NARROW || k >= LONG_SUM) => Self::Dots,
             () if m < NARROW && n >= 64 => Self::Rows,
             () => Self::Tiles,
         }
@@ -42,7 +45,7 @@ impl Tiling {
 #[inline]
 pub(crate) fn takes<T>([m, k, n]: [usize; 3], argument: usize, strides: [isize; 2]) -> bool {
     let own = if argument == 0 { [m, k] } else { [k, n] };
-    let along = match Tiling::of(m, n) {
+    let along = match Tiling::of([m, k, n]) {
         Tiling::Dots => argument == 0,
         Tiling::Rows => argument == 1,
         Tiling::Tiles => false,
@@ -59,7 +62,7 @@ fn is_packed(m: usize) -> bool {
 /// How [`multiply`] would go about matrices of these sides and strides, in words.
 pub(crate) fn explain([m, k, n]: [usize; 3], strides: [[isize; 2]; 2]) -> &'static str {
     let plain = [is_plain([m, k], strides[0]), is_plain([k, n], strides[1])];
-    match (Tiling::of(m, n), plain, is_packed(m)) {
+    match (Tiling::of([m, k, n]), plain, is_packed(m)) {
         (Tiling::Dots, [true, _], _) if strides[1][0] == 1 && k > 0 => {
             "dot products, with the second read as it is"
         }
@@ -136,7 +139,8 @@ where
     /// hardly any columns, each by itself.
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
-        match Tiling::of(self.a.sides[0], self.b.sides[1]) {
+        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+        match Tiling::of([m, k, n]) {
             _ if size_of::<T>() > LARGE => self.panels::<1, 1>(out, scratch),
             Tiling::Dots if self.a.has_plain_rows() => self.dots(out, scratch),
             Tiling::Dots => self.dots_along(out, scratch),

@@ -268,6 +268,28 @@ fn a_linked_column_times_a_long_row() {
     assert_eq!(linked.outer(&ones).eval().unwrap().to_vec().unwrap(), expected);
 }
 
+/// A few sums of many products, of matrices that lie in any way.
+#[test]
+fn long_sums_of_narrow_products_are_exact() {
+    for (m, k, n) in [(1, 511, 1), (1, 512, 1), (1, 1000, 3), (3, 777, 2), (2, 513, 1), (3, 600, 3)]
+    {
+        let (a, b) = (whole([m, k], 5), whole([k, n], 6));
+        let entry = |i: usize, j: usize| -> f64 {
+            (0..k).map(|p| a.get([i, p]).unwrap() * b.get([p, j]).unwrap()).sum()
+        };
+        let expected: Vec<f64> = (0..m * n).map(|at| entry(at / n, at % n)).collect();
+        let turned = |t: &Tensor<Vec<f64>>| t.view().transpose([1, 0]).unwrap().eval().unwrap();
+        let (at, bt) = (turned(&a), turned(&b));
+        let (at, bt) = (at.view().transpose([1, 0]).unwrap(), bt.view().transpose([1, 0]).unwrap());
+        assert_eq!(a.matmul(&b).to_vec().unwrap(), expected);
+        assert_eq!(a.matmul(&bt).to_vec().unwrap(), expected);
+        assert_eq!(at.clone().matmul(&bt).to_vec().unwrap(), expected);
+        assert_eq!(at.matmul(&b).to_vec().unwrap(), expected);
+    }
+    let told = whole([1, 600], 5).matmul(&whole([600, 1], 6)).explain().unwrap().to_string();
+    assert!(told.contains("dot products, with the second read as it is"), "{told}");
+}
+
 /// How products with a vector are read is told as it is done.
 #[test]
 fn products_with_vectors_explain_what_they_read() {
