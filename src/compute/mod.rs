@@ -69,7 +69,7 @@ pub trait Compute: Send + Sync + Sealed {
     /// Where each result lies in the order of computation: row-major unless another one costs less.
     #[doc(hidden)]
     fn layout(&self) -> Result<AddressMap> {
-        AddressMap::of_shape(&self.shape()?)
+        AddressMap::of_shape(self.shape().as_ref().map_err(Error::copy)?)
     }
 
     /// Calls `visit` with the deferred operations that this one reads.
@@ -227,10 +227,12 @@ impl<C: Compute> Deferred<C> {
     /// ```
     #[inline(never)]
     pub fn eval(&self) -> Result<Tensor<Vec<C::Elem>>> {
-        let map = self.operation.layout()?;
+        // Read where it was made: moving it just after takes longer.
+        let made = self.operation.layout();
+        let map = made.as_ref().map_err(Error::copy)?;
         let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
         let data = self.operation.collect(map.count())?;
-        Ok(Tensor::from_parts(map, data))
+        Ok(Tensor::from_parts(made?, data))
     }
 
     /// Computes the results, in row-major order, into a vector.

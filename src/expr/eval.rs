@@ -134,15 +134,17 @@ fn small_tile_of<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
     wanted: &mut dyn FnMut(Shape) -> bool,
 ) -> Option<Vec<T>> {
-    let shape = e.shape().ok()?;
-    if !is_small(e, &shape) || !wanted(shape.clone()) {
+    let shape = e.shape();
+    let shape = shape.as_ref().ok()?;
+    if !is_small(e, shape) || !wanted(shape.clone()) {
         return None;
     }
-    let map = AddressMap::of_shape(&shape).ok()?;
-    if let Some(data) = elements_without_plan(e, &map) {
+    let map = AddressMap::of_shape(shape);
+    let map = map.as_ref().ok()?;
+    if let Some(data) = elements_without_plan(e, map) {
         return data.ok();
     }
-    let filled = |out: &mut [MaybeUninit<T>]| evaluate_raw(e, &shape, &map, out)?.ok_or(Stop::Done);
+    let filled = |out: &mut [MaybeUninit<T>]| evaluate_raw(e, shape, map, out)?.ok_or(Stop::Done);
     inner::collect(map.count(), filled).ok()
 }
 
