@@ -103,7 +103,7 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
     {
         let mut operands = from_fn(|_| Operand::default());
         for ((operand, e), arranged) in operands.iter_mut().zip(&self.0).zip(arranged) {
-            *operand = Operand::new(e, arranged, loops, fits)?;
+            operand.set(e, arranged, loops, fits)?;
         }
         Ok(operands)
     }
@@ -126,7 +126,7 @@ impl<T: Copy + Send + Sync> Arguments<[T; 0]> for () {
 
 /// The methods of operands of several types.
 macro_rules! methods {
-    ($I:ty: $($k:tt)*) => {
+    ($I:ty: $($X:ident $k:tt)*) => {
         fn shapes(&self) -> Result<SmallVec<[Shape; 3]>> {
             let mut shapes = SmallVec::new();
             $(shapes.push(self.0.$k.shape()?);)*
@@ -150,7 +150,9 @@ macro_rules! methods {
         where
             $I: 'e,
         {
-            Ok(($(Operand::new(&self.0.$k, &arranged[$k], loops, fits)?,)*).into())
+            let mut operands = ($(Operand::<$X::Elem>::default(),)*);
+            $(operands.$k.set(&self.0.$k, &arranged[$k], loops, fits)?;)*
+            Ok(operands.into())
         }
 
         fn about(&self) -> (usize, Vec<String>) {
@@ -180,11 +182,11 @@ macro_rules! tuples {
         }
 
         impl<$($X: Expr),*> Held<($($X::Elem,)*)> for Tuple<($($X,)*)> {
-            methods!(($($X::Elem,)*): $($k)*);
+            methods!(($($X::Elem,)*): $($X $k)*);
         }
 
         impl<T: Copy + Send + Sync, $($X: Expr<Elem = T>),*> Held<[T; $count]> for Tuple<($($X,)*)> {
-            methods!([T; $count]: $($k)*);
+            methods!([T; $count]: $($X $k)*);
         }
     };
 }

@@ -18,7 +18,7 @@ pub(super) type Outputs = SmallVec<[Arrangement; 2]>;
 type Lists = SmallVec<[SmallVec<[isize; 4]>; 4]>;
 
 /// What a call says of its axes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Options {
     /// For every input, then for outputs.
     pub(super) axes: Option<Vec<Vec<isize>>>,

@@ -7,7 +7,6 @@ use super::mask::MaskOperand;
 use crate::error::{Cause, Error, Result};
 use crate::map::AddressMap;
 use crate::ops::cores::{self, Calls, Cut, Operand, Row, Source, Work};
-use crate::shape::{Shape, collect_inline};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -114,7 +113,11 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
 
     /// Elements of each result.
     pub(super) fn counts(&self) -> Result<SmallVec<[usize; 2]>> {
-        self.fit.shapes.iter().map(Shape::count).collect()
+        let mut counts = SmallVec::new();
+        for shape in &self.fit.shapes {
+            counts.push(shape.count()?);
+        }
+        Ok(counts)
     }
 
     fn calls(&self) -> Calls<'_> {
@@ -134,7 +137,7 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
 
     fn work<'w>(&'w self, function: &'w dyn Function<I, O>, clear: bool) -> Calling<'w, I, O> {
         let sources = <I as cores::Inputs>::sources(&self.operands.0);
-        let strides = sources.iter().map(|source| source.strides.as_slice());
+        let strides = sources.iter().map(|source| &source.strides);
         let packed = sources.iter().all(|source| source.packed);
         let mut calling = Calling::new(function, self.fit, strides);
         (calling.packed, calling.clear) = (packed, clear && !function.fills());
@@ -184,14 +187,9 @@ pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
 /// What is done with rows of cores.
 pub(crate) struct Calling<'w, I, O: Outputs> {
     function: &'w dyn Function<I, O>,
-    loops: &'w Shape,
-    /// The number of calls, which differs, and extents of the core dimensions, 1 for what is missing.
-    dimensions: SmallVec<[usize; 8]>,
-    /// Steps of all arguments, which differ, and strides of their core axes.
-    steps: SmallVec<[isize; 12]>,
-    /// Elements of a core of each argument.
-    pub(super) lens: SmallVec<[usize; 4]>,
-    shapes: SmallVec<[&'w [usize]; 4]>,
+    pub(super) fit: &'w Fit,
+    /// Strides of the core axes of inputs, one input after another.
+    strides: SmallVec<[isize; 8]>,
     packed: bool,
     /// Whether outputs are to be cleared before calls.
     pub(super) clear: bool,
@@ -201,36 +199,14 @@ pub(crate) struct Calling<'w, I, O: Outputs> {
 
 impl<'w, I: Inputs, O: Outputs> Calling<'w, I, O> {
     /// Calls with cores of inputs that are row-major, of these strides, and outputs that need not be cleared.
-    pub(super) fn new<'s>(
+    pub(super) fn new(
         function: &'w dyn Function<I, O>,
         fit: &'w Fit,
-        inputs: impl Iterator<Item = &'s [isize]>,
+        inputs: impl Iterator<Item = impl AsRef<[isize]>>,
     ) -> Self {
-        let count = fit.inputs.len() + fit.outputs.len();
-        let core = |k: usize| match k.checked_sub(fit.inputs.len()) {
-            None => fit.inputs[k].core.as_slice(),
-            Some(k) => fit.outputs[k].core.as_slice(),
-        };
-        let mut steps: SmallVec<[isize; 12]> = SmallVec::from_elem(0, count);
-        inputs.for_each(|own| own.iter().for_each(|stride| steps.push(*stride)));
-        for output in &fit.outputs {
-            Source::packed(&output.core).iter().for_each(|stride| steps.push(*stride));
-        }
-        Self {
-            function,
-            loops: &fit.loops,
-            dimensions: collect_inline(fit.dims.len() + 1, 0, |k| match k {
-                0 => 0,
-                k => fit.dims[k - 1].unwrap_or(1),
-            }),
-            steps,
-            lens: collect_inline(count, 0, |k| core(k).iter().product()),
-            shapes: collect_inline(count, &[][..], core),
-            packed: true,
-            clear: false,
-            or: None,
-            types: PhantomData,
-        }
+        let mut strides = SmallVec::new();
+        inputs.for_each(|own| strides.extend_from_slice(own.as_ref()));
+        Self { function, fit, strides, packed: true, clear: false, or: None, types: PhantomData }
     }
 }
 
@@ -258,7 +234,7 @@ impl<I: Inputs, O: Outputs> Work<Masked<I>, O> for Calling<'_, I, O> {
             let make = made(start);
             let end = (start + 1..row.count).find(|&k| made(k) != make).unwrap_or(row.count);
             let (mut now, later) =
-                <O as cores::Outputs>::split(out, |k| (end - start) * self.lens[operands + k]);
+                <O as cores::Outputs>::split(out, |k| (end - start) * self.fit.outputs[k].size());
             out = later;
             match self.or {
                 _ if make => {
@@ -288,20 +264,24 @@ impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
         if self.clear {
             <O as Outputs>::clear(&mut outputs);
         }
-        let operands = <I as cores::Inputs>::COUNT;
-        let mut dimensions: SmallVec<[usize; 8]> = SmallVec::from_slice(&self.dimensions);
-        dimensions[0] = calls.len();
-        let mut all: SmallVec<[isize; 12]> = SmallVec::from_slice(&self.steps);
+        let fit = self.fit;
+        let mut dimensions: SmallVec<[usize; 8]> = SmallVec::from_elem(calls.len(), 1);
+        fit.dims.iter().for_each(|extent| dimensions.push(extent.unwrap_or(1)));
+        let mut all: SmallVec<[isize; 12]> = SmallVec::new();
         let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
-        for (argument, (&len, shape)) in self.lens.iter().zip(&self.shapes).enumerate() {
-            let (offset, step) = match argument < operands {
-                true => (offsets[argument], steps[argument]),
-                false => (0, len as isize),
-            };
-            let skipped = if argument < operands { calls.start as isize } else { 0 };
-            let offset = offset.wrapping_add(step.wrapping_mul(skipped));
-            all[argument] = step;
-            places.push(Place { offset, step, len, shape });
+        for (input, (&offset, &step)) in fit.inputs.iter().zip(offsets.iter().zip(steps)) {
+            let offset = offset.wrapping_add(step.wrapping_mul(calls.start as isize));
+            places.push(Place { offset, step, len: input.size(), shape: &input.core });
+            all.push(step);
+        }
+        for output in &fit.outputs {
+            let (len, shape) = (output.size(), &output.core[..]);
+            places.push(Place { offset: 0, step: len as isize, len, shape });
+            all.push(len as isize);
+        }
+        all.extend_from_slice(&self.strides);
+        for output in &fit.outputs {
+            all.extend_from_slice(&Source::packed(&output.core));
         }
         let (dimensions, steps, packed) = (&dimensions[..], &all[..], self.packed);
         let (places, inputs) = (&places[..], <I as cores::Inputs>::shorter(inputs));
@@ -311,7 +291,7 @@ impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
             // A function may say anything.
             let last = calls.end.saturating_sub(1);
             let k = calls.start.saturating_add(k).min(last);
-            let index = self.loops.unravel(first + k).to_vec();
+            let index = self.fit.loops.unravel(first + k).to_vec();
             Error::Elementary { index, source: Cause::new(error) }
         })
     }

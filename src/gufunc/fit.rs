@@ -17,6 +17,8 @@ pub(crate) struct Fit {
     pub(crate) inputs: Inputs,
     pub(crate) outputs: Outputs,
     pub(super) shapes: SmallVec<[Shape; 2]>,
+    /// What it was fitted to: the shapes of inputs, whether there were outputs, and what the call says.
+    of: (SmallVec<[Shape; 3]>, bool, Options),
 }
 
 /// Extents that the function gives to names that are in no input.
@@ -129,6 +131,7 @@ pub(super) fn fit(
         given(&mut CoreDims { signature, dims: &mut dims, known })?;
     }
     fit.dims = dims;
+    fit.of = (SmallVec::from(shapes), outs.is_some(), options.clone());
     fit.cores(signature, options, missing)?;
     for (shape, out) in fit.shapes.iter().zip(outs.into_iter().flatten()) {
         if shape != out {
@@ -146,6 +149,19 @@ fn named(signature: &Signature, dims: &[Option<usize>]) -> Vec<(String, usize)> 
 }
 
 impl Fit {
+    /// Whether it is that of such a call.
+    pub(super) fn is_of(
+        &self,
+        shapes: &[Shape],
+        outs: Option<&[Shape]>,
+        options: &Options,
+    ) -> bool {
+        let (own, with_outs, said) = &self.of;
+        own[..] == *shapes
+            && outs.map_or(!with_outs, |outs| *with_outs && self.shapes[..] == *outs)
+            && said == options
+    }
+
     /// The extents by name, but for those that are fixed or missing.
     pub(super) fn known(&self, signature: &Signature) -> Vec<(String, usize)> {
         named(signature, &self.dims)

@@ -9,7 +9,7 @@ use crate::ops::cores;
 use crate::shape::Shape;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 type Extents = dyn Fn(&mut CoreDims<'_>) -> Result<()> + Send + Sync;
 
@@ -26,12 +26,13 @@ pub(super) struct Inner<F> {
 }
 
 /// What a gufunc makes of shapes.
-#[derive(Clone)]
 pub(super) struct Rules {
     signature: Result<Signature>,
-    extents: Option<Arc<Extents>>,
+    extents: Option<Box<Extents>>,
     /// Whether outputs of a sum of names one of which is 0 are empty.
     pub(super) empty: bool,
+    /// That of the last call: many are of the same shapes as the one before.
+    last: Mutex<Option<Arc<Fit>>>,
 }
 
 impl Rules {
@@ -44,23 +45,43 @@ impl Rules {
         self.signature.as_ref().map_err(Error::copy)
     }
 
-    /// Fits the signature to shapes, with extents by name for those that are in none of them, if there are any.
+    /// Fits the signature to the shapes of a call.
     pub(super) fn fit(
+        &self,
+        shapes: &[Shape],
+        outs: Option<&[Shape]>,
+        options: &Options,
+    ) -> Result<Arc<Fit>> {
+        // Another thread may be here as well, and the function may give other extents next time.
+        let mut last = if self.gives_extents() { None } else { self.last.try_lock().ok() };
+        let known = last.as_deref().and_then(Option::as_ref);
+        if let Some(fit) = known.filter(|fit| fit.is_of(shapes, outs, options)) {
+            return Ok(fit.clone());
+        }
+        let mut made = Arc::<Fit>::default();
+        self.fit_given(shapes, outs, &[], options, Arc::make_mut(&mut made))?;
+        if let Some(last) = &mut last {
+            **last = Some(made.clone());
+        }
+        Ok(made)
+    }
+
+    /// Fits the signature to shapes, with extents by name for those that are in none of them, if there are any.
+    pub(super) fn fit_given(
         &self,
         shapes: &[Shape],
         outs: Option<&[Shape]>,
         given: &[Option<usize>],
         options: &Options,
-    ) -> Result<Box<Fit>> {
+        made: &mut Fit,
+    ) -> Result<()> {
         let extents = |dims: &mut CoreDims<'_>| {
             dims.give(given);
             self.extents.as_deref().map_or(Ok(()), |extents| extents(dims))
         };
         let gives = self.gives_extents() || !given.is_empty();
         let extents: Option<Given<'_>> = if gives { Some(&extents) } else { None };
-        let mut made = Box::<Fit>::default();
-        fit(self.signature()?, shapes, outs, options, extents, &mut made)?;
-        Ok(made)
+        fit(self.signature()?, shapes, outs, options, extents, made)
     }
 }
 
@@ -136,10 +157,16 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
 
     /// One whose signature has the right numbers of arguments, `empty` if outputs are where a name in their extent is 0.
     pub(super) fn of_signature(signature: Result<Signature>, function: F, empty: bool) -> Self {
-        Self::with_rules(Rules { signature, extents: None, empty }, function)
+        Self::with_rules(signature, None, empty, function)
     }
 
-    fn with_rules(rules: Rules, function: F) -> Self {
+    fn with_rules(
+        signature: Result<Signature>,
+        extents: Option<Box<Extents>>,
+        empty: bool,
+        function: F,
+    ) -> Self {
+        let rules = Rules { signature, extents, empty, last: Mutex::default() };
         Self { inner: Arc::new(Inner { rules, function }), types: PhantomData }
     }
 
@@ -179,8 +206,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
                 }
             })
         };
-        let rules = Rules { extents: Some(Arc::new(refused)), ..self.inner.rules.clone() };
-        Self::with_rules(rules, self.inner.function.clone())
+        let Inner { rules: Rules { signature, empty, .. }, function } = &*self.inner;
+        Self::with_rules(signature.clone(), Some(Box::new(refused)), *empty, function.clone())
     }
 
     /// The signature.

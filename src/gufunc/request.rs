@@ -14,6 +14,7 @@ use crate::expr::{Explanation, Prepare, prepare_all};
 use crate::memory::list;
 use crate::ops::cores;
 use crate::shape::Shape;
+use std::sync::Arc;
 
 /// What a call makes of the shapes of its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) struct Request<'c, I, O: Outputs, X, M> {
 
 impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X, M> {
     /// The call fitted to its shapes, and to those of outputs that are there.
-    pub(super) fn fitted(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
+    pub(super) fn fitted(&self, outs: Option<&[Shape]>) -> Result<Arc<Fit>> {
         let fit = self.masked(outs)?;
         if self.or.is_none() && outs.is_none() && self.mask.shape()?.is_some() {
             return Err(Error::MaskedOutput);
@@ -48,8 +49,8 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     /// The same of a call whose results may be left out.
-    pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Box<Fit>> {
-        let fit = self.rules.fit(&self.operands.shapes()?, outs, &[], self.options)?;
+    pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Arc<Fit>> {
+        let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         if let Some(mask) = self.mask.shape()? {
             fit.loops.check_mask(&mask, <I as cores::Inputs>::COUNT + 1)?;
         }
@@ -57,11 +58,11 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     }
 
     pub(super) fn shapes_for(&self, outs: Option<&[Shape]>) -> Result<CallShapes> {
-        let fit = self.rules.fit(&self.operands.shapes()?, outs, &[], self.options)?;
+        let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         Ok(CallShapes {
             dims: fit.known(self.rules.signature()?),
             loops: fit.loops.clone(),
-            outputs: list(fit.shapes.into_iter())?,
+            outputs: list(fit.shapes.iter().cloned())?,
         })
     }
 

@@ -165,7 +165,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     /// The signature fitted to cores of these shapes, with extents of names that are in none of them.
     pub(crate) fn fit_cores(&self, cores: &[Shape], given: &[Option<usize>]) -> Result<Box<Fit>> {
         let options = Options { empty: self.options.empty, ..Options::default() };
-        let mut fit = self.inner.rules.fit(cores, None, given, &options)?;
+        let mut fit = Box::<Fit>::default();
+        self.inner.rules.fit_given(cores, None, given, &options, &mut fit)?;
         // Failures tell the number of a call.
         fit.loops = Shape::from([isize::MAX as usize]);
         Ok(fit)
@@ -173,9 +174,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
 
     /// The calls with cores of these extents, row-major.
     pub(crate) fn core_calls<'w>(&'w self, fit: &'w Fit) -> Calling<'w, I, O> {
-        let strides: SmallVec<[SmallVec<[isize; 4]>; 3]> =
-            fit.inputs.iter().map(|input| Source::packed(&input.core)).collect();
-        let strides = strides.iter().map(SmallVec::as_slice);
+        let strides = fit.inputs.iter().map(|input| Source::packed(&input.core));
         Calling::new(&self.inner.function, fit, strides)
     }
 }

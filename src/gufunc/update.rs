@@ -111,17 +111,16 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
         let mut shapes = others.shapes()?;
         shapes.insert(0, t.shape());
         let options = Options { empty: self.inner.rules.empty, ..Options::default() };
-        let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &[], &options)?;
+        let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &options)?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| others.deferred(visit), &mut kept)?;
         let rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);
         let first = Source::packed(&fit.inputs[0].core);
         let sources = <I::Rest as cores::Inputs>::sources(&rest.0);
-        let strides = sources.iter().map(|source| source.strides.as_slice());
-        let strides = std::iter::once(first.as_slice()).chain(strides);
+        let strides = std::iter::once(&first).chain(sources.iter().map(|source| &source.strides));
         let mut calling = Calling::<I, O>::new(&self.inner.function, &fit, strides);
         calling.clear = !F::FILLS;
-        let results: SmallVec<[usize; 1]> = SmallVec::from_iter([calling.lens[0]]);
+        let results: SmallVec<[usize; 1]> = SmallVec::from_iter([fit.inputs[0].size()]);
         t.with(&fit.outputs, |outs| {
             let calls = looped(&fit, &results);
             calls.assign::<Masked<I::Rest>, O>(&rest, outs, true, &Updating { calling })
@@ -145,7 +144,7 @@ where
         let mut offsets: SmallVec<[isize; 4]> = SmallVec::from_slice(row.offsets);
         let mut steps: SmallVec<[isize; 4]> = SmallVec::from_slice(row.steps);
         offsets.insert(0, 0);
-        steps.insert(0, self.calling.lens[0] as isize);
+        steps.insert(0, self.calling.fit.inputs[0].size() as isize);
         let rest = <I::Rest as cores::Inputs>::shorter(row.inputs.0);
         let inputs = I::joined(&old, rest);
         let outputs = <O as cores::Outputs>::reborrow(&mut outputs);

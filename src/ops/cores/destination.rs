@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use crate::expr::{moved, selectors};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
-use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Where the results of all calls go: the loop axes first, then those of a result.
@@ -32,16 +31,16 @@ pub trait Destination<T> {
 pub(crate) struct Arranged<'w, W> {
     view: Tensor<&'w mut W>,
     /// The axes of the view as they were.
-    order: SmallVec<[usize; 4]>,
+    order: &'w [usize],
 }
 
 impl<'w, W: Writer> Arranged<'w, W> {
     #[inline]
-    pub(crate) fn new(out: &'w mut Tensor<W>, arrangement: &Arrangement) -> Result<Self> {
+    pub(crate) fn new(out: &'w mut Tensor<W>, arrangement: &'w Arrangement) -> Result<Self> {
         out.address_map().check_injective()?;
-        let order = arrangement.order.clone();
+        let order = &arrangement.order[..];
         let view = out.view_mut();
-        let view = if arrangement.is_in_order() { view } else { view.transpose(&order)? };
+        let view = if arrangement.is_in_order() { view } else { view.transpose(order)? };
         Ok(Self { view, order })
     }
 

@@ -188,7 +188,9 @@ impl Calls<'_> {
         if group.is_empty() && product(self.loops) <= cut.block {
             let group = Group { calls: self, sources, start: group, task: 1 };
             let mut buffers = I::Buffers::default();
-            I::read(operands, &mut buffers, &[])?;
+            if sources.iter().any(|source| !source.direct) {
+                I::read(operands, &mut buffers, &[])?;
+            }
             return group.block::<I, O>(&[], I::slices(operands, &buffers), out, work);
         }
         let extents = (0..self.loops.rank()).map(|axis| range(self.loops, group, axis).len());

@@ -83,6 +83,11 @@ impl Arrangement {
         Shape::count_of(&self.core)
     }
 
+    /// The same where they are known to be few enough to be counted.
+    pub(crate) fn size(&self) -> usize {
+        product(&self.core)
+    }
+
     /// A map with as many loop axes first as a loop has, then the core axes, stretched to their extents.
     pub(crate) fn arranged(&self, map: AddressMap, rank: usize) -> Result<AddressMap> {
         let mut map = map.transpose(&self.order)?;
@@ -149,6 +154,10 @@ impl Source {
         /// Elements of such calls, and of all.
         const SHORT: usize = 64;
         const FEW: usize = 4096;
+        let elements = |calls: usize| calls.saturating_mul(self.elements);
+        if elements(product(loops)) <= FEW {
+            return true;
+        }
         let (mut calls, mut step) = (1_usize, None);
         for (&extent, &own) in
             loops.iter().zip(&self.steps).rev().filter(|(extent, _)| **extent > 1)
@@ -160,8 +169,7 @@ impl Source {
             step = step.or(Some(own));
             calls = calls.saturating_mul(extent);
         }
-        let elements = |calls: usize| calls.saturating_mul(self.elements);
-        elements(calls) >= SHORT || elements(product(loops)) <= FEW
+        elements(calls) >= SHORT
     }
 
     /// What the operand has of a loop axis for these ranges.
@@ -204,34 +212,41 @@ impl<T: Clone> Default for Operand<'_, T> {
 }
 
 impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
-    /// An operand of the calls of a loop. `fits` tells whether cores of these extents and strides, with this step
-    /// along the last axis of the loop, need not be row-major.
-    #[inline(never)]
+    /// An operand of the calls of a loop, see [`Self::set`].
     pub(crate) fn new<E: Expr<Elem = T>>(
         e: &'e E,
         arrangement: &Arrangement,
         loops: &Shape,
         fits: impl Fn(&[usize], &[isize], isize) -> bool,
     ) -> Result<Self> {
+        let mut operand = Self::default();
+        operand.set(e, arrangement, loops, fits)?;
+        Ok(operand)
+    }
+
+    /// Makes one without cores an operand of the calls of a loop: in place, as it is large. `fits` tells whether cores
+    /// of these extents and strides, with this step along the last axis of the loop, need not be row-major.
+    #[inline(never)]
+    pub(crate) fn set<E: Expr<Elem = T>>(
+        &mut self,
+        e: &'e E,
+        arrangement: &Arrangement,
+        loops: &Shape,
+        fits: impl Fn(&[usize], &[isize], isize) -> bool,
+    ) -> Result<()> {
         let shape = e.shape()?;
         let missing = loops.rank() - arrangement.loops;
-        let mut source = Source {
-            elements: arrangement.elements()?,
-            loops: collect_inline(loops.rank(), 1, |k| match k.checked_sub(missing) {
-                Some(own) => shape[arrangement.order[own]],
-                None => 1,
-            }),
-            strides: Source::packed(&arrangement.core),
-            offset: 0,
-            steps: SmallVec::new(),
-            direct: true,
-            at_once: PACKED,
-            packed: true,
-            held: false,
-        };
+        let source = &mut self.source;
+        (source.elements, source.at_once) = (arrangement.elements()?, PACKED);
+        (source.direct, source.packed) = (true, true);
+        source.loops = collect_inline(loops.rank(), 1, |k| match k.checked_sub(missing) {
+            Some(own) => shape[arrangement.order[own]],
+            None => 1,
+        });
+        source.strides = Source::packed(&arrangement.core);
         if source.elements == 0 || loops.contains(&0) {
             source.steps = SmallVec::from_elem(0, loops.rank());
-            return Ok(Self { source, memory: Cow::Borrowed(&[]), views: None });
+            return Ok(());
         }
         if let Some((memory, map)) = e.in_memory()
             && let Some(axes) = map.linear_axes()
@@ -255,7 +270,8 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
                 if !source.packed {
                     source.strides = strides;
                 }
-                return Ok(Self { source, memory: Cow::Borrowed(memory), views: None });
+                self.memory = Cow::Borrowed(memory);
+                return Ok(());
             }
         }
         (source.direct, source.packed) = (false, true);
@@ -275,14 +291,14 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             false if lies_turned(&view) => TURNED,
             false => PACKED,
         };
-        let views = [Lazy(whole), Lazy(view)];
         let stretched = source.loops.iter().zip(loops.iter()).any(|(own, joint)| own != joint);
         let calls = source.loops.iter().product::<usize>();
         let most = if sparse { 1 } else { (HELD / source.elements).max(1) };
         if stretched && calls <= most {
             source.packs();
         }
-        Ok(Self { source, memory: Cow::Borrowed(&[]), views: Some(Box::new(views)) })
+        self.views = Some(Box::new([Lazy(whole), Lazy(view)]));
+        Ok(())
     }
 
     pub(crate) fn source(&self) -> &Source {

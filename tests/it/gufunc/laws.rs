@@ -90,6 +90,34 @@ quickcheck! {
         let plain = plain.view().transpose(&back).unwrap();
         found.shape() == plain.shape() && found.to_vec() == plain.to_vec()
     }
+
+    /// One that was called before, with other shapes, axes and destinations, answers as a new one does.
+    fn calls_do_not_depend_on_those_before(seed: u64) -> bool {
+        let mut random = Random(seed);
+        let signature = ["(n|1),(n|1)->(n)", "(n),(n)->()", "(n?),(n?)->()", "(n),()->(m)"][random.below(4)];
+        let new = || Gufunc::<[i64; 2], [i64; 1], _>::each(signature, |_, [_]| ()).unwrap();
+        let shape = |random: &mut Random| {
+            let rank = random.below(3);
+            (0..rank).map(|_| 1 + random.below(2)).collect::<Shape>()
+        };
+        let same = new();
+        (0..30).all(|_| {
+            let operands = [shape(&mut random), shape(&mut random)];
+            let operands = operands.map(|shape| Tensor::full(shape, 1).unwrap());
+            let outs = [shape(&mut random)];
+            let (choice, outs) = (random.below(6), (random.below(2) == 0).then_some(&outs[..]));
+            let [found, expected] = [&same, &new()].map(|gufunc| {
+                let call = gufunc.call(operands.each_ref());
+                let call = match choice {
+                    0 => call.axis(0),
+                    1 => call.keepdims(),
+                    _ => call,
+                };
+                (call.shapes_for(outs), call.shapes(), call.eval().map(|[result]| result.shape()))
+            });
+            found == expected
+        })
+    }
 }
 
 /// Sums in the order of `dot`, of any length, and products as those of `linalg`.
