@@ -9,6 +9,7 @@ use crate::kernel::Filled;
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 /// All elements of `e`, whose deferred leaves are computed, in row-major order.
@@ -20,12 +21,22 @@ pub(crate) fn fill_all<T: Copy + Send + Sync>(
     fill(e, &shape, &AddressMap::of_shape(&shape)?, out)
 }
 
-/// All elements of `e`, stretched to `shape`, in row-major order.
-pub(crate) fn elements_at<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> Result<Vec<T>> {
+/// All elements of `e`, stretched to `shape`, in row-major order: where they lie if they lie so.
+pub(crate) fn elements_at<'e, T: Copy + Send + Sync>(
+    e: &'e dyn Node<T>,
+    shape: &Shape,
+) -> Result<Cow<'e, [T]>> {
     check_stretches(e, shape)?;
+    if let Some(all) = e.in_memory().filter(|_| e.is_shaped(shape)) {
+        let mut span = None;
+        e.leaves(&mut |leaf| span = leaf.map.is_contiguous().then(|| leaf.map.span()));
+        if let Some(elements) = span.and_then(|span| all.get(span)) {
+            return Ok(Cow::Borrowed(elements));
+        }
+    }
     let map = AddressMap::of_shape(shape)?;
     let _results = prepare(e)?;
-    elements(e, shape, &map)
+    elements(e, shape, &map).map(Cow::Owned)
 }
 
 /// Writes values to addresses that `map` reaches, one for one.

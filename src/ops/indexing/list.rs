@@ -3,10 +3,11 @@
 use super::PIECE;
 use crate::error::{Error, Result};
 use crate::expr::{
-    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, moved, prepared, selectors,
+    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, elements, moved, prepared,
+    selectors,
 };
-use crate::map::Select;
-use crate::memory::{for_tuples, list, try_reserve_exact, try_with_capacity};
+use crate::map::{AddressMap, Select};
+use crate::memory::{for_tuples, try_reserve_exact, try_with_capacity, zeros};
 use crate::shape::{Align, Shape};
 
 /// A list of indexes, one for each element that is read or written.
@@ -107,28 +108,31 @@ impl Indexes<'_> {
         for ranges in Boxes::new(shape.clone(), most) {
             let part = box_shape(&shape, &ranges);
             let count: usize = part.iter().product();
-            let mut digits = try_with_capacity(of.rank())?;
-            for (axis, operand) in axes.iter().enumerate() {
-                let own = operand.clone().select(selectors(&ranges))?.eval();
+            let (mut parts, mut digits) =
+                (try_with_capacity(of.rank())?, try_with_capacity(of.rank())?);
+            for operand in &axes {
+                parts.push(operand.clone().select(selectors(&ranges))?);
+            }
+            for (axis, part) in parts.iter().enumerate() {
+                let own = elements(part);
                 digits.push(own.map_err(|error| self.of_list(moved(error, &ranges), axis))?);
             }
-            let mut positions = list((0..count).map(|_| 0_usize))?;
+            let mut positions: Vec<usize> = zeros(count)?;
             // The extent of a first index out of bounds, and its place.
             let mut wrong: Option<(usize, usize)> = None;
             for (axis, (digits, &extent)) in digits.iter().zip(of.iter()).enumerate() {
-                let digits = digits.storage();
                 let limit = wrong.map_or(count, |(place, _)| place);
                 if let Some(place) = digits[..limit].iter().position(|&digit| digit >= extent) {
                     wrong = Some((place, axis));
                 }
-                for (position, &digit) in positions.iter_mut().zip(digits) {
+                for (position, &digit) in positions.iter_mut().zip(&**digits) {
                     *position = position.wrapping_mul(extent).wrapping_add(digit);
                 }
             }
             if let Some((place, axis)) = wrong {
                 let mut at = part.unravel(place);
                 at.iter_mut().zip(&ranges).for_each(|(digit, range)| *digit += range.start);
-                let index = digits[axis].storage()[place];
+                let index = digits[axis][place];
                 return Err(Error::IndexAt { at: at.to_vec(), axis, index, extent: of[axis] });
             }
             visit(positions)?;
@@ -136,14 +140,13 @@ impl Indexes<'_> {
         Ok(())
     }
 
-    /// The positions of all of them.
-    pub(super) fn positions(&self, of: &Shape) -> Result<Vec<usize>> {
-        let count = self.shape(of.rank())?.count()?;
-        let mut all = Vec::new();
-        try_reserve_exact(&mut all, count)?;
+    /// The addresses that a map sends all of them to.
+    pub(super) fn addresses(&self, map: &AddressMap) -> Result<Vec<usize>> {
+        let (of, mut all) = (map.shape(), Vec::new());
+        try_reserve_exact(&mut all, self.shape(of.rank())?.count()?)?;
         let _results_of_leaves = prepared(&mut |visit| self.deferred(visit))?;
-        self.for_each_part(of, PIECE, |part| {
-            all.extend(part);
+        self.for_each_part(&of, PIECE, |positions| {
+            map.addresses_at(&positions, &mut all);
             Ok(())
         })?;
         Ok(all)

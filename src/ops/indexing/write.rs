@@ -2,12 +2,19 @@
 
 use super::IntoIndexes;
 use crate::error::{Error, Result};
-use crate::expr::{Pairs, elements_at, failed_at, write_elements};
-use crate::memory::{list, resize, try_with_capacity};
+use crate::expr::{Expr, Pairs, elements_at, failed_at, write_elements};
+use crate::memory::{list, owned, resize, try_reserve_exact, zeros};
 use crate::ops::reduce::{Reducer, undefined};
 use crate::shape::Shape;
 use crate::storage::{Writer, sort_entries};
 use crate::tensor::Tensor;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Lists are sorted, not looked up in a table, if addresses lie farther apart than that on average: numbered by a bit
+/// each, or by a state.
+const BITS: usize = 64;
+const TABLED: usize = 4;
 
 impl<W: Writer> Tensor<W> {
     /// Writes `values`, stretched to the shape of the list, at a list of indexes: one operand of `usize` and shape
@@ -39,18 +46,13 @@ impl<W: Writer> Tensor<W> {
     where
         W::Elem: Pairs<X>,
     {
-        let Written { shape, addresses, values } = self.written(indexes, values)?;
-        let (mut sorted, mut places) =
-            (list(addresses.iter().copied())?, list(0..addresses.len())?);
-        sort_entries(&mut sorted, &mut places)?;
-        let repeated =
-            sorted.windows(2).zip(places.windows(2)).filter(|(pair, _)| pair[0] == pair[1]);
-        // The first place that repeats one before it.
-        if let Some((pair, places)) = repeated.min_by_key(|(_, places)| places[1]) {
+        let values = W::Elem::pair(values);
+        let Written { shape, addresses, values } = self.written(indexes, &values)?;
+        if let Some((first, second)) = first_repeat(&addresses)? {
             return Err(Error::RepeatedIndex {
-                index: self.index_of(pair[0]),
-                first: shape.unravel(places[0]).to_vec(),
-                second: shape.unravel(places[1]).to_vec(),
+                index: self.index_of(addresses[second]),
+                first: shape.unravel(first).to_vec(),
+                second: shape.unravel(second).to_vec(),
             });
         }
         let (map, storage) = self.parts_mut();
@@ -93,43 +95,65 @@ impl<W: Writer> Tensor<W> {
         W::Elem: Pairs<X>,
         R: Reducer<W::Elem, Out = W::Elem>,
     {
-        let Written { mut addresses, mut values, .. } = self.written(indexes, values)?;
-        sort_entries(&mut addresses, &mut values)?;
-        let mut distinct = list(addresses.iter().copied())?;
-        distinct.dedup();
-        let mut elements = self.elements_of(&distinct)?;
-        let mut groups = addresses.chunk_by(|a, b| a == b);
-        let mut rest = &values[..];
-        for (element, &address) in elements.iter_mut().zip(&distinct) {
-            let Some(group) = groups.next() else { break };
-            let (own, later) = rest.split_at(group.len());
-            rest = later;
-            let mut state = reducer.first_at(*element, 0);
-            for (k, &value) in own.iter().enumerate() {
-                reducer.step_at(&mut state, value, k + 1);
-            }
+        let values = W::Elem::pair(values);
+        let Written { mut addresses, values, .. } = self.written(indexes, &values)?;
+        let mut elements = Vec::new();
+        let span = span(&addresses);
+        let near = self.storage().as_slice().and_then(|all| all.get(span.clone()));
+        let near = near.filter(|near| near.len() / TABLED <= addresses.len());
+        try_reserve_exact(&mut elements, addresses.len().min(span.len()))?;
+        let take = |address, state| {
             if let Some(why) = reducer.undefined(&state) {
                 return Err(undefined::<W::Elem>(why, self.index_of(address)));
             }
-            *element = reducer.finish(state);
+            elements.push(reducer.finish(state));
+            Ok(())
+        };
+        match near {
+            Some(near) => fold_in_table(&reducer, near, span.start, &mut addresses, &values, take)?,
+            None => self.fold_sorted(&reducer, &mut addresses, owned(values)?, take)?,
         }
         let (map, storage) = self.parts_mut();
-        write_elements(map, storage, &distinct, &elements)
+        write_elements(map, storage, &addresses, &elements)
+    }
+
+    /// Sorts a list, and has `take` take the states of its addresses, each of which it keeps once.
+    fn fold_sorted<R: Reducer<W::Elem>>(
+        &self,
+        reducer: &R,
+        addresses: &mut Vec<usize>,
+        mut values: Vec<W::Elem>,
+        mut take: impl FnMut(usize, R::State) -> Result<()>,
+    ) -> Result<()> {
+        sort_entries(addresses, &mut values)?;
+        let mut distinct = list(addresses.iter().copied())?;
+        distinct.dedup();
+        let (olds, mut rest) = (self.elements_of(&distinct)?, &values[..]);
+        for (group, old) in addresses.chunk_by(|a, b| a == b).zip(olds) {
+            let (own, later) = rest.split_at(group.len());
+            rest = later;
+            let mut state = reducer.first_at(old, 0);
+            for (k, &value) in own.iter().enumerate() {
+                reducer.step_at(&mut state, value, k + 1);
+            }
+            take(group[0], state)?;
+        }
+        *addresses = distinct;
+        Ok(())
     }
 
     /// The shape of a list, the addresses of its indexes and the values that go there.
-    fn written<'a, X>(&self, indexes: impl IntoIndexes<'a>, values: X) -> Result<Written<W::Elem>>
-    where
-        W::Elem: Pairs<X>,
-    {
+    fn written<'a, 'v>(
+        &self,
+        indexes: impl IntoIndexes<'a>,
+        values: &'v impl Expr<Elem = W::Elem>,
+    ) -> Result<Written<'v, W::Elem>> {
         let map = self.address_map();
         map.check_injective()?;
         let indexes = indexes.into_indexes();
         let shape = indexes.shape(map.rank())?;
-        let positions = indexes.positions(&map.shape())?;
-        let values = elements_at(&W::Elem::pair(values), &shape)?;
-        let mut addresses = try_with_capacity(positions.len())?;
-        map.addresses_at(&positions, &mut addresses);
+        let addresses = indexes.addresses(map)?;
+        let values = elements_at(values, &shape)?;
         Ok(Written { shape, addresses, values })
     }
 
@@ -150,8 +174,62 @@ impl<W: Writer> Tensor<W> {
 }
 
 /// What is to be written.
-struct Written<T> {
+struct Written<'v, T: Clone> {
     shape: Shape,
     addresses: Vec<usize>,
-    values: Vec<T>,
+    values: Cow<'v, [T]>,
+}
+
+/// From the lowest address to the highest.
+fn span(addresses: &[usize]) -> Range<usize> {
+    let (low, high) = addresses
+        .iter()
+        .fold((usize::MAX, 0), |(low, high), &address| (address.min(low), (address + 1).max(high)));
+    low.min(high)..high
+}
+
+/// The places of the first address that stands in a list before, and where it does.
+fn first_repeat(addresses: &[usize]) -> Result<Option<(usize, usize)>> {
+    let span = span(addresses);
+    if span.len() / BITS <= addresses.len() {
+        let mut seen: Vec<u64> = zeros(span.len() / 64 + 1)?;
+        let second = addresses.iter().position(|address| {
+            let (word, bit) = ((address - span.start) / 64, 1 << ((address - span.start) % 64));
+            let is_seen = seen[word] & bit != 0;
+            seen[word] |= bit;
+            is_seen
+        });
+        let place = |second: usize| addresses.iter().position(|&first| first == addresses[second]);
+        return Ok(second.and_then(|second| Some((place(second)?, second))));
+    }
+    let (mut sorted, mut places) = (list(addresses.iter().copied())?, list(0..addresses.len())?);
+    sort_entries(&mut sorted, &mut places)?;
+    let repeated = sorted.windows(2).zip(places.windows(2)).filter(|(pair, _)| pair[0] == pair[1]);
+    Ok(repeated.map(|(_, places)| (places[0], places[1])).min_by_key(|&(_, second)| second))
+}
+
+/// Has `take` take the states of the addresses of a list, each of which it keeps once, in ascending order: each element
+/// `near` them, from address `base` on, has a state in a table.
+fn fold_in_table<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    near: &[T],
+    base: usize,
+    addresses: &mut Vec<usize>,
+    values: &[T],
+    mut take: impl FnMut(usize, R::State) -> Result<()>,
+) -> Result<()> {
+    let mut table = list(near.iter().map(|&element| (0, reducer.first_at(element, 0))))?;
+    for (&address, &value) in addresses.iter().zip(values) {
+        let (count, state) = &mut table[address - base];
+        *count += 1;
+        reducer.step_at(state, value, *count);
+    }
+    addresses.clear();
+    for (address, (count, state)) in (base..).zip(table) {
+        if count > 0 {
+            addresses.push(address);
+            take(address, state)?;
+        }
+    }
+    Ok(())
 }

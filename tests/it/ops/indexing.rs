@@ -8,11 +8,12 @@ use lensor::arbitrary::{SparseViewed, Viewed};
 use lensor::indexing::Indexing;
 use lensor::map::IntoMask;
 use lensor::prelude::*;
-use lensor::reduce::{Max, Sum};
+use lensor::reduce::{Max, Reducer, Sum, Undefined};
 use lensor::scan::Scan;
 use lensor::storage::Duplicates;
 use lensor::{Reader, StorageError, Writer};
 use quickcheck::{QuickCheck, TestResult};
+use std::collections::BTreeMap;
 
 impl Random {
     fn mask(&mut self, len: usize) -> Vec<bool> {
@@ -379,6 +380,142 @@ fn repeated_indexes_accumulate_in_the_order_of_the_list() {
         )
     }
     QuickCheck::new().tests(300).quickcheck(law as fn(SparseViewed<f64>, u64) -> TestResult);
+}
+
+#[test]
+fn an_index_that_comes_again_is_refused_at_its_first_repeat() {
+    fn law(viewed: SparseViewed<i32>, seed: u64) -> TestResult {
+        let mut t = viewed.dense();
+        let shape = t.shape();
+        if t.is_empty() || t.address_map().check_injective().is_err() {
+            return TestResult::discard();
+        }
+        let mut random = Random(seed);
+        let front = fronts(&mut random);
+        let list = random_list(&mut random, &front, &shape);
+        let all = rows(&list);
+        let pairs = (0..all.len()).flat_map(|second| (0..second).map(move |first| (first, second)));
+        let repeat = pairs.into_iter().find(|&(first, second)| all[first] == all[second]);
+        let mut expected = Model::new(&shape, t.to_vec().unwrap());
+        let written = match repeat {
+            Some((first, second)) => {
+                let place = |k: usize| crate::model::all_indexes(&front)[k].clone();
+                let (index, first, second) = (all[second].clone(), place(first), place(second));
+                Err(Error::RepeatedIndex { index, first, second })
+            }
+            None => {
+                all.iter().for_each(|index| *expected.get_mut(index) = 5);
+                Ok(())
+            }
+        };
+        TestResult::from_bool(t.put_at(&list, 5) == written && t.to_vec().unwrap() == expected.data)
+    }
+    QuickCheck::new().tests(300).quickcheck(law as fn(SparseViewed<i32>, u64) -> TestResult);
+}
+
+/// A few elements of many, and many of few.
+#[test]
+fn long_lists_repeat_where_a_loop_sees_it() {
+    for (extent, count) in [(1 << 30, 500), (1000, 1000), (1 << 17, 1000)] {
+        let mut random = Random(5);
+        let mut list: Vec<usize> = (0..count).map(|k| k * (extent / count)).collect();
+        (1..count).for_each(|k| list.swap(k, random.below(k + 1)));
+        let mut t = Tensor::sparse([extent], 0).unwrap();
+        t.put_at((&Tensor::from(list.clone()),), 1).unwrap();
+        assert_eq!(t.storage().stored_len(), count);
+        list[count - 3] = list[7];
+        list[count - 2] = list[3];
+        let error = t.put_at((&Tensor::from(list.clone()),), 1).unwrap_err();
+        let (first, second) = (vec![7], vec![count - 3]);
+        assert_eq!(error, Error::RepeatedIndex { index: vec![list[7]], first, second });
+    }
+}
+
+/// A fold in which the order and the positions of elements matter, and some of which have no result.
+struct Digits;
+
+impl Reducer<i32> for Digits {
+    type State = i32;
+    type Out = i32;
+    const COMMUTATIVE: bool = false;
+    const ASSOCIATIVE: bool = false;
+    const POSITIONS: bool = true;
+
+    fn empty(&self) -> Option<i32> {
+        None
+    }
+
+    fn first(&self, x: i32) -> i32 {
+        x
+    }
+
+    fn step(&self, state: &mut i32, x: i32) {
+        *state = state.wrapping_mul(10).wrapping_add(x);
+    }
+
+    fn step_at(&self, state: &mut i32, x: i32, position: usize) {
+        *state = state.wrapping_mul(10).wrapping_add(x ^ position as i32);
+    }
+
+    fn combine(&self, _: &mut i32, _: i32) {}
+
+    fn finish(&self, state: i32) -> i32 {
+        state.wrapping_add(1)
+    }
+
+    fn undefined(&self, state: &i32) -> Option<Undefined> {
+        (state % 64 == 5).then_some(Undefined::Empty)
+    }
+}
+
+#[test]
+fn elements_are_followed_by_their_values_in_order_in_any_storage() {
+    fn law(viewed: SparseViewed<i32>, seed: u64) -> TestResult {
+        let mut dense = viewed.dense();
+        let shape = dense.shape();
+        if dense.is_empty() || dense.address_map().check_injective().is_err() {
+            return TestResult::discard();
+        }
+        let mut random = Random(seed);
+        let front = fronts(&mut random);
+        let list = random_list(&mut random, &front, &shape);
+        let values: Vec<i32> = rows(&list).iter().map(|_| random.below(9) as i32).collect();
+        let values = Tensor::from_vec(&front[..], values).unwrap();
+        let before = dense.to_vec().unwrap();
+        // By address: all values of each, the element first.
+        let mut found = BTreeMap::<usize, (Vec<usize>, Vec<i32>)>::new();
+        let model = Model::new(&shape, before.clone());
+        for (index, &value) in rows(&list).iter().zip(values.storage()) {
+            let address = dense.address_map().to_local(index).unwrap();
+            let new = || (index.clone(), vec![*model.get(index)]);
+            found.entry(address).or_insert_with(new).1.push(value);
+        }
+        let (mut expected, mut refused) = (Model::new(&shape, before.clone()), None);
+        for (index, values) in found.into_values() {
+            let digits = values.iter().zip(0..).skip(1);
+            let state = digits.fold(values[0], |state, (&x, position)| {
+                state.wrapping_mul(10).wrapping_add(x ^ position)
+            });
+            *expected.get_mut(&index) = state.wrapping_add(1);
+            refused = refused.or((state % 64 == 5).then_some(index));
+        }
+        let after = if refused.is_some() { &before } else { &expected.data };
+        let is_expected = |done: lensor::Result<()>| match &refused {
+            Some(index) => done == Err(Error::NothingLeft { index: index.clone() }),
+            None => done == Ok(()),
+        };
+        let (mut sparse, slow) = (viewed.tensor(), Slow(viewed.dense().into_storage()));
+        let mut slow = Tensor::with_map(viewed.chain().map(), slow).unwrap();
+        TestResult::from_bool(
+            is_expected(dense.fold_at(&list, &values, Digits))
+                && is_expected(sparse.fold_at(&list, &values, Digits))
+                && is_expected(slow.fold_at(&list, &values, Digits))
+                && dense.to_vec().unwrap() == *after
+                && sparse.to_vec().unwrap() == *after
+                && slow.to_vec().unwrap() == *after,
+        )
+    }
+    QuickCheck::new().tests(300).quickcheck(law as fn(SparseViewed<i32>, u64) -> TestResult);
 }
 
 /// As many elements as tasks are made of, in pools of one thread and of three.
