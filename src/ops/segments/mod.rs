@@ -17,11 +17,11 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, first_error, selectors_around,
+    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, elements, first_error, selectors_around,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::{IntoNumbers, Select};
-use crate::memory::{list, sort_by, try_with_capacity, zeros};
+use crate::memory::{list, resize, sort_by, try_with_capacity, zeros};
 use crate::ops::along::Along;
 use crate::ops::reduce::{
     All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
@@ -31,6 +31,7 @@ use crate::shape::Shape;
 use crate::tensor::Tensor;
 use cuts::Cuts;
 pub(crate) use cuts::SegmentOffsets;
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -192,7 +193,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     reads!(e);
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        self.with(&[], |along, cuts| along.fill(cuts, out))
+        self.fill_box(&[], out)
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -201,53 +202,78 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
         let shape = box_shape(&self.shape()?, ranges);
-        let data = inner::collect(shape.count()?, |out| {
-            self.with(ranges, |along, cuts| along.fill(cuts, out))
-        })?;
+        let data = inner::collect(shape.count()?, |out| self.fill_box(ranges, out))?;
         Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
-        self.with(&[], |along, cuts| along.explain("segments", cuts))
+        let Ordered { e, offsets, keys } = self.ordered(&[])?;
+        let offsets = SegmentOffsets::Wide(&offsets);
+        let what = if keys.is_some() { "segments of a copy, ordered by key," } else { "segments" };
+        Along::new(&e, self.axis)?.explain(what, &Cuts { reducer: &self.reducer, offsets })
     }
 }
 
+/// An operand in which elements that belong together lie side by side, and where to cut it.
+struct Ordered<'o, E: Expr + 'o> {
+    e: Lazy<E::Ref<'o>>,
+    offsets: Cow<'o, [usize]>,
+    /// Keys of the last axis, if they lie side by side only in a copy that is yet to be made.
+    keys: Option<&'o [usize]>,
+}
+
 impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
-    /// Hands on a box of the operand, with elements that belong together side by side, and where to cut it.
-    fn with<A>(
-        &self,
-        ranges: &[Range<usize>],
-        run: impl FnOnce(&Along<'_, Lazy<E::Ref<'_>>>, &Cuts<'_, R>) -> Result<A>,
-    ) -> Result<A> {
-        let (axis, shape) = (self.axis, self.e.shape()?);
-        let extent = shape.extent(axis)?;
-        let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
-        let gathered;
-        let offsets = match self.cut.as_ref().map_err(Error::copy)? {
-            Cut::Offsets(offsets) => {
-                check_offsets(offsets, axis, extent)?;
-                offsets
-            }
-            Cut::Keys { keys, groups } => {
-                let (order, offsets) = gather(keys, *groups, axis, extent)?;
-                let others = (0..axis).map(|_| Select::All);
-                e = e.select(others.chain([Select::List(order)]).collect::<Vec<_>>())?;
-                gathered = offsets;
-                &gathered
-            }
+    /// Computes a box of the results.
+    fn fill_box(&self, ranges: &[Range<usize>], out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
+        let Ordered { e, offsets, keys } = self.ordered(ranges)?;
+        let cuts = Cuts { reducer: &self.reducer, offsets: SegmentOffsets::Wide(&offsets) };
+        let found = match keys {
+            None => Along::new(&e, self.axis)?.fill(&cuts, out),
+            Some(keys) => elements(&e).and_then(|elements| {
+                let copy = Tensor::new(e.shape()?, in_order(&elements, keys, &offsets)?)?;
+                Along::new(&copy.view(), self.axis)?.fill(&cuts, out)
+            }),
         };
-        let offsets = SegmentOffsets::Wide(offsets);
-        if self.reducer.empty().is_none()
-            && let Some(segment) = offsets.first_empty()
-        {
-            return Err(Error::EmptySegment { segment, axis });
-        }
-        let found = run(&Along::new(&e, axis)?, &Cuts { reducer: &self.reducer, offsets });
         found.map_err(|error| match self.cut {
             // Elements are read in another order than that of the operand.
             Ok(Cut::Keys { .. }) => first_error(&Lazy(self.e.by_ref()), error),
             _ => error,
         })
+    }
+
+    /// A box of the operand, and how it is cut.
+    fn ordered(&self, ranges: &[Range<usize>]) -> Result<Ordered<'_, E>> {
+        /// Bytes of several lanes that are copied.
+        const COPIED_BYTES: usize = 1 << 28;
+        let (axis, extent) = (self.axis, self.e.shape()?.extent(self.axis)?);
+        let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
+        let mut copied = None;
+        let offsets = match self.cut.as_ref().map_err(Error::copy)? {
+            Cut::Offsets(offsets) => {
+                check_offsets(offsets, axis, extent)?;
+                Cow::Borrowed(&offsets[..])
+            }
+            Cut::Keys { keys, groups } => {
+                let offsets = offsets_of(keys, *groups, axis, extent)?;
+                let shape = e.shape()?;
+                let bytes = shape.count()?.saturating_mul(size_of::<E::Elem>());
+                let are_few = shape[..axis].iter().all(|&n| n == 1) || bytes <= COPIED_BYTES;
+                if are_few && shape[axis + 1..].iter().all(|&n| n == 1) {
+                    copied = Some(&keys[..]);
+                } else {
+                    let order = in_order(&list(0..extent)?, keys, &offsets)?;
+                    let others = (0..axis).map(|_| Select::All);
+                    e = e.select(others.chain([Select::List(order)]).collect::<Vec<_>>())?;
+                }
+                Cow::Owned(offsets)
+            }
+        };
+        if self.reducer.empty().is_none()
+            && let Some(segment) = SegmentOffsets::Wide(&offsets).first_empty()
+        {
+            return Err(Error::EmptySegment { segment, axis });
+        }
+        Ok(Ordered { e, offsets, keys: copied })
     }
 }
 
@@ -274,33 +300,36 @@ fn check_offsets(offsets: &[usize], axis: usize, extent: usize) -> Result<()> {
     Ok(())
 }
 
-/// The numbers of elements, those with the same key one after another in their order, and where each group
-/// begins: a sort by counting.
-fn gather(
-    keys: &[usize],
-    groups: usize,
-    axis: usize,
-    extent: usize,
-) -> Result<(Vec<usize>, Vec<usize>)> {
+/// Where each group begins if elements with the same key lie one after another.
+fn offsets_of(keys: &[usize], groups: usize, axis: usize, extent: usize) -> Result<Vec<usize>> {
     if keys.len() != extent {
         return Err(Error::ListLength { what: "keys", axis, extent, found: keys.len() });
     }
     if let Some(at) = keys.iter().position(|&key| key >= groups) {
         return Err(Error::Key { at, key: keys[at], groups });
     }
-    let count = groups.saturating_add(1);
-    let mut offsets: Vec<usize> = zeros(count)?;
-    for &key in keys {
-        offsets[key + 1] += 1;
+    let mut offsets: Vec<usize> = zeros(groups.saturating_add(1))?;
+    keys.iter().for_each(|&key| offsets[key] += 1);
+    let mut start = 0;
+    for offset in &mut offsets {
+        start += std::mem::replace(offset, start);
     }
-    for k in 1..count {
-        offsets[k] += offsets[k - 1];
+    Ok(offsets)
+}
+
+/// The elements of lanes with a key each, those of one key one after another: a sort by counting.
+fn in_order<T: Copy>(elements: &[T], keys: &[usize], offsets: &[usize]) -> Result<Vec<T>> {
+    let mut ordered = Vec::new();
+    let Some(&first) = elements.first() else { return Ok(ordered) };
+    resize(&mut ordered, elements.len(), first)?;
+    let mut next: Vec<usize> = zeros(offsets.len())?;
+    let lanes = elements.chunks_exact(keys.len()).zip(ordered.chunks_exact_mut(keys.len()));
+    for (lane, ordered) in lanes {
+        next.copy_from_slice(offsets);
+        for (&x, &key) in lane.iter().zip(keys) {
+            ordered[next[key]] = x;
+            next[key] += 1;
+        }
     }
-    let mut next = list(offsets.iter().copied())?;
-    let mut order = zeros(extent)?;
-    for (number, &key) in keys.iter().enumerate() {
-        order[next[key]] = number;
-        next[key] += 1;
-    }
-    Ok((order, offsets))
+    Ok(ordered)
 }

@@ -185,6 +185,36 @@ fn sums_of_floats_have_the_same_bits() {
     }
 }
 
+/// Of lanes and of rows, of tensors and expressions.
+#[test]
+fn sums_of_groups_have_the_bits_of_segments_of_a_sorted_copy() {
+    for (shape, axis, groups) in [
+        (vec![200_000], 0, 7),
+        (vec![70_000, 1], 0, 900),
+        (vec![1, 30_000], 1, 40_000),
+        (vec![50, 900], 1, 5),
+        (vec![900, 5], 0, 70),
+    ] {
+        let element = |index: &[usize]| (index.iter().fold(7, |k, i| k * 37 + i) as f64).sin();
+        let t = Tensor::from_index(&shape[..], element).unwrap();
+        let keys: Vec<usize> = (0..shape[axis]).map(|k| k * k % 8191 % groups).collect();
+        let mut order: Vec<usize> = (0..shape[axis]).collect();
+        order.sort_by_key(|&k| keys[k]);
+        let offsets: Vec<usize> =
+            (0..=groups).map(|group| order.partition_point(|&k| keys[k] < group)).collect();
+        let mut selectors = vec![lensor::Select::All; axis];
+        selectors.push(lensor::Select::List(order));
+        let sorted = t.view().select(selectors).unwrap().eval().unwrap();
+        let expected = sorted.segments(axis, &offsets).sum().eval().unwrap().to_vec().unwrap();
+        let bits = |sums: Vec<f64>| sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let expected = bits(expected);
+        let found = in_pools(|| Ok(bits(t.by_key(axis, &keys, groups).sum().to_vec()?)));
+        assert!(found == expected, "{shape:?}");
+        let doubled = (&t * 1.0).by_key(axis, &keys, groups).sum().to_vec().unwrap();
+        assert!(bits(doubled) == expected, "{shape:?}");
+    }
+}
+
 #[test]
 fn expressions_are_folded_without_memory_for_them() {
     let t = Tensor::from_nested([[1.0, 2.0], [3.0, 5.0], [5.0, 8.0]]).unwrap();
