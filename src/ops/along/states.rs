@@ -48,13 +48,13 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
 
     /// The states of all ends of a group, the longest first.
     #[inline(always)]
-    fn suffixes(&self, x: &[T; GROUP]) -> [Self::State; GROUP] {
-        let one = self.first(x[3]);
-        let mut two = self.first(x[2]);
-        self.step(&mut two, x[3]);
-        let three = self.joined(&self.first(x[1]), &two);
-        let mut pair = self.first(x[0]);
-        self.step(&mut pair, x[1]);
+    fn suffixes(&self, x: &[T; GROUP], position: impl Fn(usize) -> usize) -> [Self::State; GROUP] {
+        let one = self.first_at(x[3], position(3));
+        let mut two = self.first_at(x[2], position(2));
+        self.step_at(&mut two, x[3], position(3));
+        let three = self.joined(&self.first_at(x[1], position(1)), &two);
+        let mut pair = self.first_at(x[0], position(0));
+        self.step_at(&mut pair, x[1], position(1));
         let four = self.joined(&pair, &two);
         [four, three, two, one]
     }
@@ -73,6 +73,20 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
         }));
         let reason = gap?;
         Some((states.into_iter().position(|state| self.undefined(&state).is_some())?, reason))
+    }
+
+    /// [`Self::emit`], of runs that begin at these positions and end in results whose positions count from there.
+    #[inline(always)]
+    fn emit_from(
+        &self,
+        states: impl Iterator<Item = Self::State> + Clone,
+        starts: impl Iterator<Item = usize> + Clone,
+        results: &mut Vec<Self::Out>,
+    ) -> Gap {
+        if !Self::POSITIONS {
+            return self.emit(states, results);
+        }
+        self.emit(states.zip(starts).map(|(state, start)| self.moved(state, start)), results)
     }
 }
 

@@ -78,6 +78,9 @@ pub trait Reducer<T: Copy>: Send + Sync {
     const ASSOCIATIVE: bool = true;
     /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins.
     const POSITIONS: bool = false;
+    /// Whether [`Self::moved`] gives what it says. Windows are folded in time proportional to the axis then,
+    /// otherwise to the axis times the window.
+    const MOVES: bool = !Self::POSITIONS;
     /// Whether folding takes so much longer than bringing elements from memory that wider registers pay: as it does
     /// for four reducers and more.
     #[doc(hidden)]
@@ -141,6 +144,12 @@ pub trait Reducer<T: Copy>: Send + Sync {
     #[inline(always)]
     fn step_at(&self, state: &mut Self::State, x: T, _position: usize) {
         self.step(state, x);
+    }
+
+    /// The state of the same elements where all positions are less by `by`, asked if [`Self::MOVES`].
+    #[inline(always)]
+    fn moved(&self, state: Self::State, _by: usize) -> Self::State {
+        state
     }
 
     /// Hands `visit` a reducer that gives the same results for folds of just `count >= 1` elements: this

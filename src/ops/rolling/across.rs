@@ -33,8 +33,9 @@ impl<R> Sliding<'_, R> {
         if number > 0 {
             let rows = self.rows(table, start(number - 1)..start(number), width, elements)?;
             // The block before a cut window may be cut itself.
-            let of = 0..start(number) - start(number - 1);
-            kernel::dispatch(SuffixRows { reducer: self.reducer, rows: &rows, of, suffixes });
+            let (base, of) = (start(number - 1), 0..start(number) - start(number - 1));
+            let rows = &rows;
+            kernel::dispatch(SuffixRows { reducer: self.reducer, rows, base, of, suffixes });
         }
         // Rows beyond the axis are copied, so no more than are needed.
         let together = if self.is_extended() { 1 } else { (table.best() / window / width).max(1) };
@@ -58,7 +59,8 @@ impl<R> Sliding<'_, R> {
                     results,
                     out,
                 });
-                kernel::dispatch(SuffixRows { reducer: self.reducer, rows: &rows, of, suffixes });
+                let rows = &rows;
+                kernel::dispatch(SuffixRows { reducer: self.reducer, rows, base, of, suffixes });
             }
             number += count;
         }
@@ -68,29 +70,37 @@ impl<R> Sliding<'_, R> {
 
 /// Takes the next row of a block.
 #[inline(always)]
-fn first_prefixes<T: Copy, R: Reducer<T>>(reducer: &R, row: &[T], states: &mut Vec<R::State>) {
+fn first_prefixes<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    row: &[T],
+    position: usize,
+    states: &mut Vec<R::State>,
+) {
     if states.is_empty() {
-        states.extend(row.iter().map(|&x| reducer.first(x)));
+        states.extend(row.iter().map(|&x| reducer.first_at(x, position)));
     } else {
         for (state, &x) in states.iter_mut().zip(row) {
-            reducer.step(state, x);
+            reducer.step_at(state, x, position);
         }
     }
 }
 
-/// The results of windows that consist of suffixes and prefixes, of which either may be missing.
+/// The results of windows from `start` on that consist of suffixes and prefixes, of which either may be missing.
 #[inline(always)]
 fn meet_rows<T: Copy, R: Reducer<T>>(
     reducer: &R,
     suffixes: &[R::State],
     prefixes: &[R::State],
+    start: usize,
     results: &mut Vec<R::Out>,
 ) -> Gap {
+    let starts = std::iter::repeat(start);
     match (suffixes, prefixes) {
-        ([], states) | (states, []) => reducer.emit(states.iter().cloned(), results),
+        ([], states) | (states, []) => reducer.emit_from(states.iter().cloned(), starts, results),
         (suffixes, prefixes) => {
             let pairs = suffixes.iter().zip(prefixes);
-            reducer.emit(pairs.map(|(end, start)| reducer.joined(end, start)), results)
+            let states = pairs.map(|(end, start)| reducer.joined(end, start));
+            reducer.emit_from(states, starts, results)
         }
     }
 }
@@ -99,6 +109,8 @@ fn meet_rows<T: Copy, R: Reducer<T>>(
 struct SuffixRows<'a, 'l, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
     rows: &'a Panel<'l, T>,
+    /// Position of the first row.
+    base: usize,
     of: Range<usize>,
     suffixes: &'a mut Vec<R::State>,
 }
@@ -108,16 +120,17 @@ impl<T: Copy, R: Reducer<T>> Kernel for SuffixRows<'_, '_, T, R> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { reducer, rows, of, suffixes } = self;
+        let Self { reducer, rows, base, of, suffixes } = self;
         let Some(last) = of.len().checked_sub(1) else { return suffixes.clear() };
         let row = |k: usize| rows.row(of.start + k);
+        let position = |k: usize| base + of.start + k;
         let width = row(last).len();
         // All are written below: what is there already serves as well.
         suffixes.truncate(of.len() * width);
         let Some(&seed) = row(last).first() else { return };
         suffixes.resize(of.len() * width, reducer.first(seed));
         for (state, &x) in suffixes[last * width..].iter_mut().zip(row(last)) {
-            *state = reducer.first(x);
+            *state = reducer.first_at(x, position(last));
         }
         let mut k = last;
         while let Some(first) = k.checked_sub(GROUP) {
@@ -131,34 +144,36 @@ impl<T: Copy, R: Reducer<T>> Kernel for SuffixRows<'_, '_, T, R> {
                 })
             };
             let rows = from_fn(|j| &row(first + j)[..width]);
-            end_group(reducer, rows, states, &after[..width]);
+            end_group(reducer, rows, position(first), states, &after[..width]);
             k = first;
         }
         for k in (0..k).rev() {
             let (before, after) = suffixes.split_at_mut((k + 1) * width);
             let states = before[k * width..].iter_mut().zip(after);
             for ((state, after), &x) in states.zip(row(k)) {
-                *state = reducer.joined(&reducer.first(x), after);
+                *state = reducer.joined(&reducer.first_at(x, position(k)), after);
             }
         }
     }
 }
 
-/// The suffixes that begin in a few rows, given those that begin after them, which are loaded once.
+/// The suffixes that begin in a few rows from `position` on, given those that begin after them, which are loaded once.
 #[inline(always)]
 fn end_group<T: Copy, R: Reducer<T>>(
     reducer: &R,
     rows: [&[T]; GROUP],
+    position: usize,
     states: [&mut [R::State]; GROUP],
     after: &[R::State],
 ) {
     let [a, b, c, d] = states;
+    let first = |row: usize, k: usize| reducer.first_at(rows[row][k], position + row);
     let four = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
     for (k, (((a, b), (c, d)), after)) in four.zip(after).enumerate() {
-        *d = reducer.joined(&reducer.first(rows[3][k]), after);
-        *c = reducer.joined(&reducer.first(rows[2][k]), d);
-        *b = reducer.joined(&reducer.first(rows[1][k]), c);
-        *a = reducer.joined(&reducer.first(rows[0][k]), b);
+        *d = reducer.joined(&first(3, k), after);
+        *c = reducer.joined(&first(2, k), d);
+        *b = reducer.joined(&first(1, k), c);
+        *a = reducer.joined(&first(0, k), b);
     }
 }
 
@@ -202,7 +217,9 @@ impl<T: Copy, R: Reducer<T>> Kernel for BlockRows<'_, '_, '_, '_, T, R> {
                 let next = of.start + k + sliding.window;
                 let next = (next + GROUP <= rows.count()).then(|| from_fn(|j| rows.row(next + j)));
                 let rows = from_fn(|j| rows.row(of.start + k + j));
-                let meet = MeetRows { reducer, rows, next, number, job, prefixes, suffixes };
+                let position = base + k;
+                let meet =
+                    MeetRows { sliding, rows, next, position, number, job, prefixes, suffixes };
                 out.put(results);
                 results.clear();
                 if out.put_rows(width, reducer.finish(reducer.first(seed)), meet) {
@@ -211,11 +228,12 @@ impl<T: Copy, R: Reducer<T>> Kernel for BlockRows<'_, '_, '_, '_, T, R> {
                 }
             }
             if k < count {
-                first_prefixes(reducer, rows.row(of.start + k), prefixes);
+                first_prefixes(reducer, rows.row(of.start + k), base + k, prefixes);
             }
             if base + k >= places.start {
                 let end = suffixes.get((k + 1) * width..(k + 2) * width).unwrap_or_default();
-                if let Some((lane, reason)) = meet_rows(reducer, end, prefixes, results) {
+                let start = (base + k + 1).saturating_sub(sliding.window);
+                if let Some((lane, reason)) = meet_rows(reducer, end, prefixes, start, results) {
                     job.undefined(number, lane, reason);
                 }
                 out.drain(results);
@@ -226,11 +244,13 @@ impl<T: Copy, R: Reducer<T>> Kernel for BlockRows<'_, '_, '_, '_, T, R> {
 }
 
 /// The windows that end in a few rows: prefixes pass from row to row in registers.
-struct MeetRows<'a, T: Copy, R: Reducer<T>> {
-    reducer: &'a R,
+struct MeetRows<'a, 's, T: Copy, R: Reducer<T>> {
+    sliding: &'a Sliding<'s, R>,
     rows: [&'a [T]; GROUP],
     /// Rows of the block after, to be fetched into the cache.
     next: Option<[&'a [T]; GROUP]>,
+    /// Position of the first row.
+    position: usize,
     /// Number of the first window.
     number: usize,
     job: &'a Job<'a>,
@@ -238,7 +258,7 @@ struct MeetRows<'a, T: Copy, R: Reducer<T>> {
     suffixes: &'a [R::State],
 }
 
-impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
+impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, '_, T, R> {
     #[inline(always)]
     fn compute(&mut self, start: usize, mut results: [&mut [R::Out]; GROUP]) {
         let count = results[0].len();
@@ -254,12 +274,12 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
         let mut prefixes = std::mem::take(self.prefixes);
         if let Some(states) = prefixes.get_mut(at) {
             for (k, state) in states.iter_mut().enumerate() {
-                self.reducer.step(state, rows[0][k]);
+                self.sliding.reducer.step_at(state, rows[0][k], self.position);
                 self.take(rows, suffixes, start, k, state, &mut results);
             }
         } else {
             for k in 0..count {
-                let mut state = self.reducer.first(rows[0][k]);
+                let mut state = self.sliding.reducer.first_at(rows[0][k], self.position);
                 self.take(rows, suffixes, start, k, &mut state, &mut results);
                 prefixes.push(state);
             }
@@ -268,7 +288,7 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for MeetRows<'_, T, R> {
     }
 }
 
-impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
+impl<T: Copy, R: Reducer<T>> MeetRows<'_, '_, T, R> {
     /// Writes the results of one lane, given the prefix that ends in the first row, and moves that on to
     /// the last.
     #[inline(always)]
@@ -281,12 +301,16 @@ impl<T: Copy, R: Reducer<T>> MeetRows<'_, T, R> {
         prefix: &mut R::State,
         results: &mut [&mut [R::Out]; GROUP],
     ) {
-        let reducer = self.reducer;
+        let reducer = self.sliding.reducer;
         for row in 0..GROUP {
+            let position = self.position + row;
             if row > 0 {
-                reducer.step(prefix, rows[row][k]);
+                reducer.step_at(prefix, rows[row][k], position);
             }
-            let state = reducer.joined(&suffixes[row][k], prefix);
+            let mut state = reducer.joined(&suffixes[row][k], prefix);
+            if R::POSITIONS {
+                state = reducer.moved(state, (position + 1).saturating_sub(self.sliding.window));
+            }
             if let Some(reason) = reducer.undefined(&state) {
                 self.job.undefined(self.number + row, start + k, reason);
             }

@@ -34,7 +34,8 @@ impl<R> Sliding<'_, R> {
         try_reserve_exact(prefixes, longest.saturating_sub(prefixes.len()))?;
         if number > 0 {
             let run = self.run(lane, block(number - 1), elements)?;
-            kernel::dispatch(Suffixes { reducer: self.reducer, run, suffixes });
+            let base = block(number - 1).start;
+            kernel::dispatch(Suffixes { reducer: self.reducer, run, base, suffixes });
         }
         let together = (lane.best() / window).max(1);
         while number <= last_block {
@@ -48,6 +49,8 @@ impl<R> Sliding<'_, R> {
                 let places = first.max(base) - base..last.min(base + window - 1) - base + 1;
                 let blocks = Blocks {
                     reducer: self.reducer,
+                    window,
+                    base,
                     block,
                     after,
                     places: places.clone(),
@@ -73,6 +76,8 @@ where
 {
     reducer: &'a R,
     run: &'a [T],
+    /// Position of the first.
+    base: usize,
     suffixes: &'a mut Vec<R::State>,
 }
 
@@ -81,18 +86,20 @@ impl<T: Copy, R: Reducer<T>> Kernel for Suffixes<'_, T, R> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { reducer, run, suffixes } = self;
+        let Self { reducer, run, base, suffixes } = self;
         // All are written below: what is there already serves as well.
         suffixes.truncate(run.len());
         let Some(&seed) = run.last() else { return };
         suffixes.resize(run.len(), reducer.first(seed));
         let mut blocks = None;
+        let mut end = base + run.len();
         for (block, suffixes) in run.rchunks(BLOCK).zip(suffixes.rchunks_mut(BLOCK)) {
             let (rest, fours) = block.as_rchunks::<GROUP>();
             let (first, slots) = suffixes.as_rchunks_mut::<GROUP>();
             let mut groups = None;
             for (four, slots) in fours.iter().zip(slots).rev() {
-                let states = reducer.suffixes(four);
+                end -= GROUP;
+                let states = reducer.suffixes(four, |k| end + k);
                 let after = reducer.sum(groups.as_ref(), blocks.as_ref());
                 groups = reducer.sum(states.first(), groups.as_ref());
                 *slots = match &after {
@@ -101,7 +108,8 @@ impl<T: Copy, R: Reducer<T>> Kernel for Suffixes<'_, T, R> {
                 };
             }
             for (&x, slot) in rest.iter().zip(first).rev() {
-                groups = reducer.sum(Some(&reducer.first(x)), groups.as_ref());
+                end -= 1;
+                groups = reducer.sum(Some(&reducer.first_at(x, end)), groups.as_ref());
                 if let Some(state) = reducer.sum(groups.as_ref(), blocks.as_ref()) {
                     *slot = state;
                 }
@@ -114,6 +122,9 @@ impl<T: Copy, R: Reducer<T>> Kernel for Suffixes<'_, T, R> {
 /// The windows that end in a block.
 struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
+    window: usize,
+    /// Position of the first element.
+    base: usize,
     block: &'a [T],
     /// What follows it, to be fetched into the cache.
     after: &'a [T],
@@ -130,8 +141,9 @@ impl<T: Copy, R: Reducer<T>> Kernel for Blocks<'_, '_, T, R> {
 
     #[inline(always)]
     fn run(self) -> Gap {
-        let Self { reducer, block, after, places, prefixes, suffixes, results, out } = self;
-        first_prefix(reducer, block, prefixes);
+        let Self { reducer, window, base, block, after, places, .. } = self;
+        let Self { prefixes, suffixes, results, out, .. } = self;
+        first_prefix(reducer, block, base, prefixes);
         let (begun, ended) = (prefixes.len(), suffixes.len().saturating_sub(1));
         let mut gap: Gap = None;
         let mut place = places.start;
@@ -141,44 +153,55 @@ impl<T: Copy, R: Reducer<T>> Kernel for Blocks<'_, '_, T, R> {
             let end = places.end.min(next(begun)).min(next(ended)).min(place + PART);
             let suffixes = suffixes.get(place + 1..=end).filter(|_| place < ended);
             let begin = prefixes.get(place..end).filter(|_| place < begun);
+            let starts = (base + place + 1..).map(|end| end.saturating_sub(window));
             kernel::prefetch_span(after, place, PART);
             let found = match (suffixes, begin, prefixes.last()) {
                 (Some(suffixes), Some(begin), _) => {
                     let pairs = suffixes.iter().zip(begin);
-                    reducer.emit(pairs.map(|(end, begin)| reducer.joined(end, begin)), results)
+                    let states = pairs.map(|(end, begin)| reducer.joined(end, begin));
+                    reducer.emit_from(states, starts, results)
                 }
                 (Some(suffixes), None, Some(whole)) => {
-                    reducer.emit(suffixes.iter().map(|end| reducer.joined(end, whole)), results)
+                    let states = suffixes.iter().map(|end| reducer.joined(end, whole));
+                    reducer.emit_from(states, starts, results)
                 }
                 (Some(states), None, None) | (None, Some(states), _) => {
-                    reducer.emit(states.iter().cloned(), results)
+                    reducer.emit_from(states.iter().cloned(), starts, results)
                 }
                 (None, None, whole) => {
-                    reducer.emit((place..end).filter_map(|_| whole.cloned()), results)
+                    let states = (place..end).filter_map(|_| whole.cloned());
+                    reducer.emit_from(states, starts, results)
                 }
             };
             gap = gap.or(found.map(|(k, reason)| (place - places.start + k, reason)));
             out.drain(results);
             place = end;
         }
-        Suffixes { reducer, run: block, suffixes }.run();
+        Suffixes { reducer, run: block, base, suffixes }.run();
         gap
     }
 }
 
 /// The states of all prefixes of a block.
 #[inline(always)]
-fn first_prefix<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec<R::State>) {
+fn first_prefix<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    run: &[T],
+    base: usize,
+    states: &mut Vec<R::State>,
+) {
     states.truncate(run.len());
     let Some(&seed) = run.first() else { return };
     states.resize(run.len(), reducer.first(seed));
     let mut blocks = None;
+    let mut next = base;
     for (block, states) in run.chunks(BLOCK).zip(states.chunks_mut(BLOCK)) {
         let (fours, rest) = block.as_chunks::<GROUP>();
         let (slots, last) = states.as_chunks_mut::<GROUP>();
         let mut groups = None;
         for (four, slots) in fours.iter().zip(slots) {
-            let states = reducer.prefixes(four, |k| k);
+            let states = reducer.prefixes(four, |k| next + k);
+            next += GROUP;
             let before = reducer.sum(blocks.as_ref(), groups.as_ref());
             groups = reducer.sum(groups.as_ref(), states.last());
             *slots = match &before {
@@ -187,7 +210,8 @@ fn first_prefix<T: Copy, R: Reducer<T>>(reducer: &R, run: &[T], states: &mut Vec
             };
         }
         for (&x, slot) in rest.iter().zip(last) {
-            groups = reducer.sum(groups.as_ref(), Some(&reducer.first(x)));
+            groups = reducer.sum(groups.as_ref(), Some(&reducer.first_at(x, next)));
+            next += 1;
             if let Some(state) = reducer.sum(blocks.as_ref(), groups.as_ref()) {
                 *slot = state;
             }

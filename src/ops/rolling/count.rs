@@ -44,6 +44,7 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for AtLeast<R, T, R::Out> {
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const POSITIONS: bool = R::POSITIONS;
+    const MOVES: bool = R::MOVES;
 
     fn empty(&self) -> Option<Self::State> {
         Some(Counted { count: 0, state: None })
@@ -74,6 +75,10 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for AtLeast<R, T, R::Out> {
     fn combine(&self, state: &mut Self::State, later: Self::State) {
         state.count += later.count;
         self.reducer.combine(&mut state.state, later.state);
+    }
+
+    fn moved(&self, state: Self::State, by: usize) -> Self::State {
+        Counted { state: self.reducer.moved(state.state, by), ..state }
     }
 
     fn takes(&self, x: T) -> bool {

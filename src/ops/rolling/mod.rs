@@ -1,5 +1,5 @@
-//! Rolling windows: a fold of every window along an axis, in time proportional to the axis; where positions count, as
-//! for `argmax`, or the reducer is not associative, to the axis times the window.
+//! Rolling windows: a fold of every window along an axis, in time proportional to the axis; to the axis times the
+//! window where the reducer is not associative, or lacks [`Reducer::MOVES`], as a mean beside an `argmax` does.
 //!
 //! ```
 //! use lensor::prelude::*;

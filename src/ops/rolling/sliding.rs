@@ -78,7 +78,7 @@ impl<'s, R> Sliding<'s, R> {
     where
         R: Reducer<T>,
     {
-        self.window <= SHORT || R::POSITIONS || !R::ASSOCIATIVE
+        self.window <= SHORT || !R::MOVES || !R::ASSOCIATIVE
     }
 
     /// The elements of a window.

@@ -23,6 +23,8 @@ mod reduce;
 #[cfg(feature = "quickcheck")]
 mod rolling;
 #[cfg(feature = "quickcheck")]
+mod rolling_places;
+#[cfg(feature = "quickcheck")]
 mod scan;
 #[cfg(feature = "quickcheck")]
 mod scan_lazy;

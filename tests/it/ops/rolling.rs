@@ -7,7 +7,7 @@ use lensor::reduce::{ArgMax, Max, Mean, Min, Reducer, SkipNan, StandardDeviation
 use lensor::rolling::{Rolling, WindowEdge, Windows};
 use quickcheck::{QuickCheck, TestResult};
 
-const EDGES: [WindowEdge; 5] =
+pub(super) const EDGES: [WindowEdge; 5] =
     [WindowEdge::Full, WindowEdge::Cut, WindowEdge::Clamp, WindowEdge::Wrap, WindowEdge::Reflect];
 
 /// How many elements of a window come before its own: trailing, centred, leading.
@@ -15,7 +15,7 @@ fn before(alignment: usize, window: usize) -> usize {
     [window - 1, window / 2, 0][alignment]
 }
 
-fn aligned<E: Expr>(windows: Windows<E>, alignment: usize) -> Windows<E> {
+pub(super) fn aligned<E: Expr>(windows: Windows<E>, alignment: usize) -> Windows<E> {
     match alignment {
         0 => windows.trailing(),
         1 => windows.centred(),
@@ -24,7 +24,12 @@ fn aligned<E: Expr>(windows: Windows<E>, alignment: usize) -> Windows<E> {
 }
 
 /// The elements of every window of a lane.
-fn windows<T: Copy>(lane: &[T], window: usize, alignment: usize, edge: WindowEdge) -> Vec<Vec<T>> {
+pub(super) fn windows<T: Copy>(
+    lane: &[T],
+    window: usize,
+    alignment: usize,
+    edge: WindowEdge,
+) -> Vec<Vec<T>> {
     if edge == WindowEdge::Full {
         return lane.windows(window).map(<[T]>::to_vec).collect();
     }

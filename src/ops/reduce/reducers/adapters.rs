@@ -61,6 +61,11 @@ macro_rules! delegate {
             $inner.step_at(state, x, position);
         }
 
+        #[inline(always)]
+        fn moved(&$self, state: Self::State, by: usize) -> Self::State {
+            $inner.moved(state, by)
+        }
+
         fn repeat(&$self, x: $T, position: usize, count: usize) -> Self::State {
             $inner.repeat(x, position, count)
         }
@@ -103,6 +108,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const POSITIONS: bool = R::POSITIONS;
+    const MOVES: bool = R::MOVES;
 
     const SEVERAL: bool = R::SEVERAL;
 
@@ -144,6 +150,7 @@ macro_rules! selecting {
             const COMMUTATIVE: bool = R::COMMUTATIVE;
             const ASSOCIATIVE: bool = R::ASSOCIATIVE;
             const POSITIONS: bool = R::POSITIONS;
+            const MOVES: bool = R::MOVES;
 
             fn empty(&self) -> Option<Self::State> {
                 self.0.empty().map(Taken::Some)
@@ -211,6 +218,14 @@ macro_rules! selecting {
                     ((x, true), Taken::Some(state)) => self.0.step_at(state, x, position),
                     ((x, true), Taken::None(_)) => *state = Taken::Some(self.0.first_at(x, position)),
                     _ => {}
+                }
+            }
+
+            #[inline(always)]
+            fn moved(&self, state: Self::State, by: usize) -> Self::State {
+                match state {
+                    Taken::Some(state) => Taken::Some(self.0.moved(state, by)),
+                    Taken::None(state) => Taken::None(self.0.moved(state, by)),
                 }
             }
 

@@ -179,6 +179,7 @@ macro_rules! position {
             type State = Found<T>;
             type Out = usize;
             const POSITIONS: bool = true;
+            const MOVES: bool = true;
 
             fn empty(&self) -> Option<Found<T>> {
                 None
@@ -218,6 +219,11 @@ macro_rules! position {
 
             fn repeat(&self, value: T, position: usize, _count: usize) -> Found<T> {
                 Found { value, position }
+            }
+
+            #[inline(always)]
+            fn moved(&self, Found { value, position }: Found<T>, by: usize) -> Found<T> {
+                Found { value, position: position.wrapping_sub(by) }
             }
 
             /// The value first, then where it is: passes over what lies in the cache.

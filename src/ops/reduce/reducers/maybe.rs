@@ -27,6 +27,7 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const POSITIONS: bool = R::POSITIONS;
+    const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;
 
     fn empty(&self) -> Option<Self::State> {
@@ -91,6 +92,11 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
             Some(state) => self.0.step_at(state, x, position),
             None => *state = Some(self.0.first_at(x, position)),
         }
+    }
+
+    #[inline(always)]
+    fn moved(&self, state: Self::State, by: usize) -> Self::State {
+        state.map(|state| self.0.moved(state, by))
     }
 
     fn repeat(&self, x: T, position: usize, count: usize) -> Self::State {
@@ -159,6 +165,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T, Out = U>> Reducer<T> for Or<R
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const POSITIONS: bool = R::POSITIONS;
+    const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;
 
     delegate!(T, self => self.reducer);

@@ -13,6 +13,8 @@ macro_rules! tuples {
             const COMMUTATIVE: bool = $($R::COMMUTATIVE &&)* true;
             const ASSOCIATIVE: bool = $($R::ASSOCIATIVE &&)* true;
             const POSITIONS: bool = $($R::POSITIONS ||)* false;
+            // Others keep the bits of windows that are folded one by one.
+            const MOVES: bool = !Self::POSITIONS || $($R::POSITIONS && $R::MOVES &&)* true;
             const SEVERAL: bool = [$($k),*].len() > 3;
 
             fn empty(&self) -> Option<Self::State> {
@@ -58,6 +60,11 @@ macro_rules! tuples {
             #[inline(always)]
             fn step_at(&self, state: &mut Self::State, x: T, position: usize) {
                 $(self.$k.step_at(&mut state.$k, x, position);)*
+            }
+
+            #[inline(always)]
+            fn moved(&self, state: Self::State, by: usize) -> Self::State {
+                ($(self.$k.moved(state.$k, by),)*)
             }
 
             fn repeat(&self, x: T, position: usize, count: usize) -> Self::State {
