@@ -88,7 +88,9 @@ pub trait Blocks: Send + Sync {
         0
     }
 
-    /// Tells of blocks that are loaded next, in this order, unless the evaluation ends before.
+    /// Tells of blocks that are loaded next, in this order, unless the evaluation ends before. Operands that share a
+    /// storage tell of theirs one after the other; once a block is loaded, what its thread tells comes in the place of
+    /// all that it told before.
     fn expect(&self, next: &[BlockIndex]) {
         let _ = next;
     }

@@ -3,9 +3,9 @@
 use super::cache::{Cache, lock};
 use super::{Blocks, Chunked, Inner};
 use crate::error::Result;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread::{self, ThreadId};
 
 /// The blocks to come, and the threads that load them.
 #[derive(Clone)]
@@ -24,11 +24,34 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    numbers: VecDeque<usize>,
+    lists: Vec<List>,
     /// Loads under way.
     busy: usize,
     /// The storage is gone.
     ended: bool,
+}
+
+/// Most lists that are kept, those of threads that have ended among them.
+const LISTS: usize = 256;
+
+/// What a thread told of, for one operand.
+struct List {
+    numbers: std::vec::IntoIter<usize>,
+    /// How many there were.
+    told: usize,
+    thread: ThreadId,
+    /// Whether the thread has asked for a block since: what it tells of now comes in the place of this.
+    asked: bool,
+}
+
+impl Queue {
+    /// The next block of the list of which least is done: operands of one evaluation tell of the same boxes.
+    fn pop(&mut self) -> Option<usize> {
+        self.lists.retain(|list| list.numbers.len() > 0);
+        let done = |list: &List| list.told - list.numbers.len();
+        let least = |a: &&mut List, b: &&mut List| (done(a) * b.told).cmp(&(done(b) * a.told));
+        self.lists.iter_mut().min_by(least)?.numbers.next()
+    }
 }
 
 /// A load under way, until it is dropped.
@@ -52,22 +75,29 @@ impl Ahead {
         self.threads
     }
 
-    /// Puts blocks in the place of those that were to come.
-    pub(super) fn expect(&self, next: impl Iterator<Item = usize>) {
+    /// Tells of blocks to come, in the place of those that this thread told of before it asked for one.
+    pub(super) fn expect(&self, numbers: Vec<usize>) {
+        let (thread, told) = (thread::current().id(), numbers.len());
         let mut queue = lock(&self.shared.queue);
-        queue.numbers.clear();
-        for number in next {
-            if queue.numbers.try_reserve(1).is_ok() {
-                queue.numbers.push_back(number);
-            }
+        queue.lists.retain(|list| list.thread != thread || !list.asked);
+        if queue.lists.len() == LISTS {
+            queue.lists.remove(0);
+        }
+        if queue.lists.try_reserve(1).is_ok() {
+            let numbers = numbers.into_iter();
+            queue.lists.push(List { numbers, told, thread, asked: false });
         }
         self.shared.signal.notify_all();
     }
 
-    /// A block was used, so that there may be room for another.
+    /// This thread used a block, so that there may be room for another.
     pub(super) fn go_on(&self) {
+        let thread = thread::current().id();
         // Behind whoever found no room and does not wait yet.
-        drop(lock(&self.shared.queue));
+        let mut queue = lock(&self.shared.queue);
+        let own = queue.lists.iter_mut().filter(|list| list.thread == thread);
+        own.for_each(|list| list.asked = true);
+        drop(queue);
         self.shared.signal.notify_all();
     }
 
@@ -92,7 +122,7 @@ impl Ahead {
                 return None;
             }
             if unused.load(Ordering::Relaxed) + queue.busy < *most
-                && let Some(number) = queue.numbers.pop_front()
+                && let Some(number) = queue.pop()
             {
                 queue.busy += 1;
                 return Some((number, Busy(&self.shared)));
@@ -132,7 +162,7 @@ where
         });
         for ahead in chunked.inner.ahead.iter().cycle().take(loads) {
             let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner.0));
-            let thread = std::thread::Builder::new().name("lensor-ahead".into());
+            let thread = thread::Builder::new().name("lensor-ahead".into());
             if let Err(error) = thread.spawn(move || load_all(&ahead, &inner)) {
                 // Dropping this stores what is unsaved as well, but swallows errors.
                 chunked.inner.flush()?;
@@ -156,7 +186,7 @@ where
         }
         // A panic of the storage ends this thread alone; whoever asks for the block meets it again.
         if inner.load(&inner.sides.index(number), true).is_err() {
-            lock(&ahead.shared.queue).numbers.clear();
+            lock(&ahead.shared.queue).lists.clear();
         }
     }
 }

@@ -186,8 +186,11 @@ where
     }
 
     fn expect(&self, next: &[BlockIndex]) {
-        if let Some(ahead) = &self.inner.ahead {
-            ahead.expect(next.iter().filter_map(|index| self.inner.sides.number(index)));
+        if let Some(ahead) = &self.inner.ahead
+            && let Ok(mut numbers) = try_with_capacity(next.len())
+        {
+            numbers.extend(next.iter().filter_map(|index| self.inner.sides.number(index)));
+            ahead.expect(numbers);
         }
     }
 }

@@ -166,6 +166,44 @@ fn blocks_are_loaded_ahead() {
     });
 }
 
+/// Clones that are operands of one expression tell of their blocks one after the other, and so do threads: all are
+/// loaded ahead, in turn, until the thread that told of them tells again.
+#[test]
+fn operands_that_share_blocks_are_all_loaded_ahead() {
+    let block = |row, column| [row, column].into_iter().collect();
+    let (rows, columns): (Vec<_>, Vec<_>) = (0..4).map(|k| (block(0, k), block(k, 3))).unzip();
+    watched(move || {
+        let chunked = Chunked::new(Slow::new(0)).unwrap().with_blocks(16).with_ahead(1).unwrap();
+        let reaches = |loads: usize| {
+            while chunked.stats().loads < loads {
+                std::thread::yield_now();
+            }
+        };
+        chunked.expect(&rows[..3]);
+        chunked.clone().expect(&columns);
+        std::thread::scope(|scope| {
+            scope.spawn(|| chunked.expect(&[block(3, 0)]));
+        });
+        // Half of the cache.
+        reaches(8);
+        let known = chunked.stats();
+        let all = rows.iter().chain(&columns);
+        all.for_each(|index| drop(chunked.load(index).unwrap()));
+        drop(chunked.load(&[3, 0]).unwrap());
+        assert_eq!(chunked.stats().loads, known.loads);
+
+        // What is told of after a block was used takes the place of what there was no room for.
+        let small = Chunked::new(Slow::new(0)).unwrap().with_blocks(2).with_ahead(1).unwrap();
+        small.expect(&rows[..3]);
+        drop(small.load(&rows[0]).unwrap());
+        small.expect(&[block(3, 0)]);
+        drop(small.load(&rows[1]).unwrap());
+        drop(small.load(&[3, 0]).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(small.stats().loads, 3);
+    });
+}
+
 /// Whatever is done to storage with a delay, many of its blocks are loaded ahead, and each once.
 #[test]
 fn all_operations_load_ahead() {
