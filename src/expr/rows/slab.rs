@@ -59,7 +59,11 @@ impl Slab {
                 first -= 1;
                 line = line.saturating_mul(extents[first]);
             }
-            let merged = first < last;
+            // Steps of the axis in front of them that a row has, if that is split.
+            let steps =
+                Some(columns.div_ceil(line.max(1))).filter(|steps| *steps < extents[first - 1]);
+            let steps = steps.unwrap_or(1).max(1);
+            let merged = first < last || steps > 1;
             // Each element of an axis along which blocks have one is a layer.
             let thick = (0..first).find(|axis| side(*axis) > 1).unwrap_or(first - 1);
             let inner = extents[thick + 1..first].iter().copied().fold(1, product);
@@ -72,7 +76,8 @@ impl Slab {
             let deep = grid.held_by_each() < below.fold(1, product);
             // Columns of several lines of a block are brought to memory line by line.
             let together = thick + 1 == last && columns <= extents[last];
-            let lines = (first..last).find(|axis| side(*axis) > 1);
+            let outer = first - usize::from(steps > 1);
+            let lines = (outer..last).find(|axis| side(*axis) > 1);
             let wide = lines.map_or(grid.run(columns), |axis| {
                 let below = extents[axis + 1..].iter().copied();
                 below.fold(side(axis), product).min(columns)
@@ -81,8 +86,8 @@ impl Slab {
             let uneven = (!grid.sides.is_regular(thick)).then(|| (grid.clone(), thick, inner));
             slab = Some(Self {
                 uneven: old.uneven.or(uneven),
-                rows: old.rows.max(side(thick).saturating_mul(inner)).max(1),
-                period: old.period.max(extents[thick].saturating_mul(inner)).max(1),
+                rows: old.rows.max((side(thick) / steps).saturating_mul(inner)).max(1),
+                period: old.period.max((extents[thick] / steps).saturating_mul(inner)).max(1),
                 columns: old.columns.max(wide).max(1),
                 few: old.few || few,
                 torn: old.torn || few && !together,
@@ -164,6 +169,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let mut again = false;
         self.e.leaves(&mut |leaf| again |= out_of_order(&leaf).is_some());
         again
+    }
+
+    /// The same where storage lies across the rows, and not so that rows and columns of one block can be read together.
+    pub(crate) fn reloads_across(&self) -> bool {
+        self.is_across() && self.tile().is_none() && self.reloads_blocks()
     }
 }
 

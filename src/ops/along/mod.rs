@@ -161,8 +161,11 @@ impl<'e, E: Expr> Along<'e, E> {
     /// parts of few elements each.
     fn is_torn(&self) -> bool {
         let few = |read: &Read<'_, _>| self.extent().saturating_mul(read.width) < FEW;
-        let torn = |read: &Read<'_, _>| read.rows.comes_back() || few(read);
-        self.read.as_ref().is_some_and(|read| read.inner > 1 && torn(read))
+        let apart = |read: &Read<'_, _>| read.inner > 1 && (read.rows.comes_back() || few(read));
+        // Lanes of a matrix are read in windows.
+        let is_volume = self.shape.rank() > 2;
+        let torn = |read: &Read<'_, _>| apart(read) || (is_volume && read.rows.reloads_across());
+        self.read.as_ref().is_some_and(torn)
     }
 
     /// Whether the operand is copied first for so many results a lane: if it is torn, and not large beside them.

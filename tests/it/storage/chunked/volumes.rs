@@ -74,6 +74,13 @@ fn volumes_are_loaded_about_once() {
             check("sum of transposed", 1.5, &turned(0));
             check("sum of transposed", 1.5, &turned(1));
             check("sum of transposed", 1.5, &turned(2));
+            // Blocks that are not gone through one by one are read a few lines at a time.
+            if sides[1].iter().product::<usize>() >= 4096 {
+                for (axis, order) in [(1, [1, 2, 0]), (0, [2, 1, 0])] {
+                    let scan = |t: &Volume<'_>| t.clone().transpose(order)?.cumsum(axis).eval();
+                    check("cumsum of transposed", 1.5, &|t| drop(scan(t).unwrap()));
+                }
+            }
         }
     }
 }
@@ -133,6 +140,30 @@ fn layers_that_are_too_large_are_loaded_a_few_times() {
     let sides = [[16, 512, 512], [16, 128, 128]];
     assert!(loads(sides, 2, &|t| drop(t.sum(1).eval().unwrap())) <= 2.5);
     assert!(loads(sides, 2, &|t| drop(t.sum(2).eval().unwrap())) <= 4.5);
+}
+
+/// Axes that split or merge those of the storage: rows that are parts of a layer of blocks, or several lines of one.
+#[test]
+fn reshaped_blocks_are_loaded_about_once() {
+    let shapes = [
+        vec![1024 * 512],
+        vec![512, 1024],
+        vec![16, 32768],
+        vec![8, 128, 512],
+        vec![4, 4, 64, 512],
+    ];
+    for shape in shapes {
+        for held in [1, 2, 8] {
+            for axis in 0..shape.len() {
+                let run = |t: &Tensor<&Chunked<BlockMemory<i64>>>| {
+                    let view = t.clone().reshape(&shape[..]).unwrap();
+                    drop(view.sum(axis).eval().unwrap());
+                };
+                let found = loads([[1024, 512], [128, 128]], held, &run);
+                assert!(found <= 2.0, "{shape:?}, sum {axis}, {held} held: {found}");
+            }
+        }
+    }
 }
 
 #[test]
