@@ -9,10 +9,12 @@ use std::sync::Arc;
 pub(crate) type PerAxis = SmallVec<[usize; 4]>;
 
 /// Where blocks begin along an axis, if not at multiples of their extent: parts whose last blocks are short and follow
-/// one another, or a border around blocks. Clones share the list.
+/// one another, a border around blocks, or a part of storage that begins within a block. Clones share the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Starts {
     list: Arc<Vec<usize>>,
+    /// Elements of each block in front of where it begins.
+    skipped: Option<Arc<Vec<usize>>>,
     extent: usize,
     longest: usize,
 }
@@ -46,14 +48,25 @@ impl Starts {
         if list.is_empty() && extent > 0 {
             return Err(refused(0, extent));
         }
-        let ends = list.iter().skip(1).chain([&extent]);
-        let longest = list.iter().zip(ends).map(|(start, end)| end - start).max().unwrap_or(0);
-        Ok(Self { list: Arc::new(list), extent, longest })
+        let starts = Self { list: Arc::new(list), skipped: None, extent, longest: 0 };
+        Ok(Self { longest: starts.lengths().max().unwrap_or(0), ..starts })
+    }
+
+    /// The same with so many elements of each block in front of where it begins.
+    pub(crate) fn with_skipped(self, skipped: Vec<usize>) -> Self {
+        let skipped = skipped.iter().any(|skipped| *skipped > 0).then(|| Arc::new(skipped));
+        Self { skipped, ..self }
     }
 
     /// Where blocks begin, ascending.
     pub fn as_slice(&self) -> &[usize] {
         &self.list
+    }
+
+    /// How many elements of a block come in front of where it begins, and are never looked at: not 0 where a part of
+    /// storage begins within a block.
+    pub fn skipped(&self, block: usize) -> usize {
+        self.skipped.as_ref().and_then(|all| all.get(block)).copied().unwrap_or(0)
     }
 
     /// The extent of the axis.
@@ -68,7 +81,17 @@ impl Starts {
 
     /// Whether they are of an axis of this extent and no block is longer than `block`.
     fn fit(&self, extent: usize, block: usize) -> bool {
-        self.extent == extent && self.longest <= block
+        let longest = match &self.skipped {
+            Some(skipped) => self.lengths().zip(&**skipped).map(|(len, more)| len + more).max(),
+            None => Some(self.longest),
+        };
+        self.extent == extent && longest.is_none_or(|longest| longest <= block)
+    }
+
+    /// The extent of each block.
+    fn lengths(&self) -> impl Iterator<Item = usize> {
+        let ends = self.list.iter().skip(1).chain([&self.extent]);
+        self.list.iter().zip(ends).map(|(start, end)| end - start)
     }
 }
 
@@ -160,6 +183,11 @@ impl Sides {
         start(digit)..start(digit.saturating_add(1))
     }
 
+    /// How many elements of a block along an axis come in front of what it has.
+    pub(crate) fn skipped(&self, axis: usize, digit: usize) -> usize {
+        self.starts[axis].as_ref().map_or(0, |starts| starts.skipped(digit))
+    }
+
     /// What the block that holds a digit of an axis has of it.
     pub(crate) fn range_of(&self, axis: usize, digit: usize) -> Range<usize> {
         self.range(axis, self.block_at(axis, digit))
@@ -185,7 +213,7 @@ impl Sides {
             if axis + 1 == self.block.len() {
                 left = own.end - digit;
             }
-            inside += (digit - own.start) * weight;
+            inside += (digit - own.start + self.skipped(axis, index[axis])) * weight;
             weight *= self.block[axis];
         }
         (index, inside, left)

@@ -178,7 +178,9 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
         for (axis, &digit) in index.iter().enumerate() {
             let block = grid.sides.range(axis, digit);
             covered &= area.low[axis] <= block.start && block.end <= area.high[axis] + 1;
-            exact &= area.low[axis] == block.start && sides[axis] == grid.sides.block[axis];
+            exact &= area.low[axis] == block.start
+                && sides[axis] == grid.sides.block[axis]
+                && grid.sides.skipped(axis, digit) == 0;
         }
         let failed =
             |error| failed(StorageError { address: grid.sides.first_address(index), ..error });

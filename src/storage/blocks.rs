@@ -70,7 +70,8 @@ pub trait Blocks: Send + Sync {
     }
 
     /// The elements of the block of this index, one number per axis, in row-major order of [`Self::block`]; what lies
-    /// beyond an edge of the whole, or where the next block begins, is there, too, and never looked at.
+    /// beyond an edge of the whole, where the next block begins, or in front of where this one does
+    /// ([`Starts::skipped`]), is there, too, and never looked at.
     ///
     /// # Errors
     ///

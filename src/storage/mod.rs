@@ -33,7 +33,7 @@ pub use encoded::Encoded;
 pub use held::Held;
 #[cfg(feature = "mmap")]
 pub use mapped::{Mapped, MappedMut, SharedMap};
-pub(crate) use sides::{Reshaped, joined_starts};
+pub(crate) use sides::{MOST_STARTS, Reshaped, joined_starts};
 pub use sparse::{Duplicates, Sparse};
 pub(crate) use sparse::{sort_entries, sort_pairs};
 pub use stored::{Stored, StoredMut};

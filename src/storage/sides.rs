@@ -20,7 +20,7 @@ impl Sides {
 }
 
 /// Most blocks along an axis that are told one by one.
-const MOST_STARTS: usize = 1 << 20;
+pub(crate) const MOST_STARTS: usize = 1 << 20;
 
 /// Parts that follow one another along an axis, each an extent and where its blocks begin: where the blocks of all
 /// begin, `None` again if at multiples of their extent; `None` if those are more than are told one by one.
@@ -46,14 +46,15 @@ pub(crate) fn joined_starts(
     if all > MOST_STARTS {
         return Ok(None);
     }
-    let mut joined = try_with_capacity(all)?;
+    let (mut joined, mut skipped) = (try_with_capacity(all)?, try_with_capacity(all)?);
     let mut before = 0;
     for part in parts {
         let own = |k: usize| part.1.map_or(k * block, |starts| starts.as_slice()[k]);
         joined.extend((0..count(part)).map(|k| before + own(k)));
+        skipped.extend((0..count(part)).map(|k| part.1.map_or(0, |starts| starts.skipped(k))));
         before += part.0;
     }
-    Starts::new(joined, before).map(|starts| Some(Some(starts)))
+    Starts::new(joined, before).map(|starts| Some(Some(starts.with_skipped(skipped))))
 }
 
 /// Blocks under a shape that differs from their extents in axes of one index.

@@ -1,10 +1,13 @@
 //! The elements of a view as storage.
 
+mod part;
+
 use super::Tensor;
 use crate::error::StorageError;
 use crate::map::{AddressMap, Pattern};
 use crate::memory::try_with_capacity;
 use crate::storage::{Blocks, Reader, translate};
+use part::Part;
 
 /// The elements of a tensor in row-major order, as storage for another one.
 ///
@@ -19,6 +22,8 @@ pub struct Flat<S> {
     /// On as few axes as strides allow.
     map: AddressMap,
     storage: S,
+    /// Its blocks, if it is a part of storage in blocks.
+    part: Option<Box<Part>>,
 }
 
 /// Rows shorter than this are read by a list of addresses.
@@ -28,7 +33,8 @@ impl<S: Reader> Tensor<S> {
     /// The elements of this view in row-major order, as storage.
     pub fn flat(self) -> Flat<S> {
         let (map, storage) = self.into_parts();
-        Flat { map: map.coalesced(), storage }
+        let part = Part::new(&map, &storage).map(Box::new);
+        Flat { map: map.coalesced(), storage, part }
     }
 }
 
@@ -145,7 +151,8 @@ impl<S: Reader> Reader for Flat<S> {
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
         let whole = self.map.is_contiguous() && self.map.span() == (0..self.storage.len());
-        self.storage.blocks().filter(|_| whole)
+        let part = || self.part.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>);
+        self.storage.blocks().filter(|_| whole).or_else(part)
     }
 
     fn box_depth(&self) -> usize {

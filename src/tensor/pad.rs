@@ -17,9 +17,8 @@ use std::ops::Range;
 /// Copies nothing.
 ///
 /// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. Of
-/// whole storage in blocks the result has its blocks, and others for the border, unless more than 2^20 of unequal length
-/// lie along an axis. It is not sparse, see [`concat()`].
-/// Follows NumPy's `pad` with mode `constant`.
+/// storage in blocks, or a part along its axes, the result has its blocks, and others for the border, unless more than
+/// 2^20 of unequal length lie along an axis. It is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
 ///

@@ -98,7 +98,8 @@ pub(in crate::expr) fn for_each_line(
         let block = grid.sides.range(axis, *digit);
         let low = area.low[axis].max(block.start);
         let end = (area.high[axis] + 1).min(block.end);
-        begin.push([low - area.low[axis], low - block.start, end.saturating_sub(low)]);
+        let inside = low - block.start + grid.sides.skipped(axis, *digit);
+        begin.push([low - area.low[axis], inside, end.saturating_sub(low)]);
     }
     let line = begin.last().map_or(1, |[.., extent]| *extent);
     let outer = rank.saturating_sub(1);

@@ -20,10 +20,13 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Where the block of an index begins.
+    /// Where the elements of the block of an index begin; below 0, it wraps.
     pub(crate) fn origin(&self, index: &[usize]) -> PerAxis {
         let digits = index.iter().enumerate();
-        digits.map(|(axis, &number)| self.sides.range(axis, number).start).collect()
+        let origin = |(axis, &number): (usize, &usize)| {
+            self.sides.range(axis, number).start.wrapping_sub(self.sides.skipped(axis, number))
+        };
+        digits.map(origin).collect()
     }
 
     /// Distances of neighbours along each axis, in elements.
@@ -265,7 +268,7 @@ impl Area {
         let weights = weights(sides);
         let mut base = 0;
         for (axis, weight) in weights.iter().enumerate() {
-            base += ((self.low[axis] - origin[axis]) * weight) as isize;
+            base += (self.low[axis].wrapping_sub(origin[axis]) * weight) as isize;
         }
         let strides = self.lanes.iter().map(|lane| match lane {
             None => 0,

@@ -44,10 +44,12 @@ where
         }
         let (index, inside, before_end) = self.sides.find(address);
         let line = self.sides.block.last().copied().unwrap_or(1);
+        let skipped =
+            index.len().checked_sub(1).map_or(0, |axis| self.sides.skipped(axis, index[axis]));
         let count = match step {
             0 => usize::MAX,
             1.. => before_end.div_ceil(step.unsigned_abs()),
-            _ => inside % line / step.unsigned_abs() + 1,
+            _ => (inside % line - skipped) / step.unsigned_abs() + 1,
         };
         Ok(Part { address, index, inside, count: count.min(left.len()) })
     }

@@ -30,7 +30,7 @@ fn check_all<R: Reader + ?Sized>(
     let each = sides.block_len;
     for number in 0..count(&sides).min(4096) {
         let index = sides.index(number);
-        let start = address(&sides, &index, 0).unwrap_or_default();
+        let start = sides.first_address(&index);
         let loaded = match report.guard("load", start, || blocks.load(&index)) {
             Some(Ok(loaded)) => loaded,
             Some(Err(StorageError { address: named, .. })) => {
@@ -68,7 +68,7 @@ fn failed<R: Reader + ?Sized>(
     report: &mut Report,
 ) {
     let mut addresses = (0..sides.block_len).filter_map(|place| address(sides, index, place));
-    let first = address(sides, index, 0).unwrap_or_default();
+    let first = sides.first_address(index);
     let mut alone = |address| report.guard("try_read", address, || storage.try_read(address));
     if addresses.all(|address| matches!(alone(address), Some(Ok(_)))) {
         report.add(Violation::Fails { method: "load", address: first });
@@ -87,8 +87,9 @@ pub(super) fn address(sides: &Sides, index: &[usize], place: usize) -> Option<us
     let (mut rest, mut address, mut weight) = (place, 0, 1);
     for axis in (0..sides.block.len()).rev() {
         let own = sides.range(axis, *index.get(axis)?);
-        let at = own.start + rest % sides.block[axis];
+        let inside = rest % sides.block[axis];
         rest /= sides.block[axis];
+        let at = own.start + inside.checked_sub(sides.skipped(axis, index[axis]))?;
         if !own.contains(&at) {
             return None;
         }

@@ -33,6 +33,8 @@ struct Case {
     axis: usize,
     along: Vec<usize>,
     widths: Vec<(usize, usize)>,
+    /// What parts are cut from has so many more.
+    margins: Vec<(usize, usize)>,
     turned: bool,
     ops: Vec<Op>,
 }
@@ -41,13 +43,17 @@ impl Arbitrary for Case {
     fn arbitrary(g: &mut Gen) -> Self {
         let n = usize::arbitrary;
         let rank = n(g) % 3 + 1;
+        let mut widths =
+            || (0..rank).map(|_| (n(g) % 3 * (n(g) % 7), n(g) % 3 * (n(g) % 7))).collect();
+        let (widths, margins) = (widths(), widths());
         Self {
             extents: (0..rank).map(|_| 1 + n(g) % [40, 20, 9][rank - 1]).collect(),
             block: (0..rank).map(|_| 1 + n(g) % 12).collect(),
             held: n(g) % 5,
             axis: n(g) % rank,
             along: (0..1 + n(g) % 3).map(|_| n(g) % 25).collect(),
-            widths: (0..rank).map(|_| (n(g) % 3 * (n(g) % 7), n(g) % 3 * (n(g) % 7))).collect(),
+            widths,
+            margins,
             turned: bool::arbitrary(g),
             ops: (0..n(g) % 4).map(|_| Op::arbitrary(g)).collect(),
         }
@@ -55,6 +61,17 @@ impl Arbitrary for Case {
 }
 
 impl Case {
+    /// A part of a tensor in blocks, and the same in memory.
+    fn part(&self, extents: &[usize], first: i64) -> (InBlocks, Tensor<Vec<i64>>) {
+        let sides = || extents.iter().zip(&self.margins);
+        let all: Vec<usize> =
+            sides().map(|(extent, (front, back))| extent + front + back).collect();
+        let own: Vec<_> =
+            sides().map(|(extent, (front, _))| Select::from(*front..front + extent)).collect();
+        let (chunked, memory) = both(&all, &self.block, self.held, first);
+        (chunked.select(own.clone()).unwrap(), memory.select(own).unwrap())
+    }
+
     /// Whether an axis of one index may stand elsewhere than in storage.
     fn is_thin(&self) -> bool {
         self.extents.iter().chain(&self.along).any(|extent| *extent < 2)
@@ -97,7 +114,7 @@ quickcheck! {
             let mut extents = case.extents.clone();
             // Parts without elements cannot be filled.
             extents[case.axis] = extent.max(1);
-            let (own, same) = both(&extents, &case.block, case.held, part as i64 * 1000);
+            let (own, same) = case.part(&extents, part as i64 * 1000);
             chunked.push(turn(&case, own));
             memory.push(turn(&case, same));
         }
@@ -109,7 +126,7 @@ quickcheck! {
     /// Stacked tensors in blocks are those in memory.
     fn stacked_blocks_are_those_of_memory(case: Case) -> bool {
         let parts = 0..case.along.len();
-        let parts = parts.map(|k| both(&case.extents, &case.block, case.held, k as i64 * 1000));
+        let parts = parts.map(|k| case.part(&case.extents, k as i64 * 1000));
         let (chunked, memory): (Vec<_>, Vec<_>) = parts.unzip();
         let axis = case.axis + usize::from(case.turned);
         let (a, b) = (stack(axis, &chunked).unwrap(), stack(axis, &memory).unwrap());
@@ -119,7 +136,7 @@ quickcheck! {
 
     /// Padded tensors in blocks are those in memory.
     fn padded_blocks_are_those_of_memory(case: Case) -> bool {
-        let (chunked, memory) = both(&case.extents, &case.block, case.held, 0);
+        let (chunked, memory) = case.part(&case.extents, 0);
         let (a, b) = (turn(&case, chunked), turn(&case, memory));
         let (a, b) = (pad(a, &case.widths, -7).unwrap(), pad(b, &case.widths, -7).unwrap());
         assert!(a.storage().blocks().is_some() || case.is_thin());
@@ -177,6 +194,39 @@ fn joined_and_padded_blocks_are_loaded_about_once() {
         let loads = loads * all / own;
         assert!(loads <= 1.5, "way {which}: {loads} loads a block");
     }
+}
+
+/// Parts that begin and end within blocks, which other parts come to again, and parts that do not.
+#[test]
+fn parts_of_one_storage_are_loaded_about_once() {
+    let (a, same) = both(&[512, 512], &[64, 64], 2, 0);
+    let loaded = || a.storage().stats().loads;
+    let cut = |axis: usize, range: std::ops::Range<usize>| a.view().slice(axis, range).unwrap();
+    for axis in [0, 1] {
+        for (cuts, most) in [([0, 128, 256, 512], 1.0), ([0, 100, 300, 512], 2.0)] {
+            let parts = cuts.windows(2).rev().map(|ends| cut(axis, ends[0]..ends[1]));
+            for (which, loads) in loads(&concat(axis, parts).unwrap(), &loaded) {
+                assert!(
+                    loads <= most,
+                    "axis {axis} at {cuts:?}, way {which}: {loads} loads a block"
+                );
+            }
+        }
+        for new in 0..3 {
+            let parts = (0..4).map(|k| cut(axis, 128 * k..128 * (k + 1)));
+            let all = stack(new, parts).unwrap();
+            let before = loaded();
+            pool(1).install(|| drop((all.eval().unwrap(), all.sum(axis).eval().unwrap())));
+            assert!(loaded() - before <= 2 * 64, "axis {axis} stacked along {new}");
+        }
+    }
+    // An index of other axes, and neighbours of neighbours.
+    let t = a.view().slice(0, 70..71).unwrap().slice(1, 3..500).unwrap().slice(1, 10..400).unwrap();
+    let row = t.remove_axis(0).unwrap();
+    let own = same.view().slice(0, 70..71).unwrap().slice(1, 13..403).unwrap();
+    let twice = stack(0, [&row, &row]).unwrap();
+    assert_eq!(twice.storage().blocks().unwrap().starts(1).unwrap().skipped(0), 13);
+    assert_eq!(twice.view().slice(0, 1..2).unwrap().to_vec(), own.to_vec());
 }
 
 /// Blocks of ones, of which one fails, and which note what they are told.
@@ -257,6 +307,11 @@ fn failing_blocks_are_named_in_the_whole() {
     let padded = pad(a.view(), [(2, 0), (3, 1)], 0).unwrap();
     assert_eq!(index(padded.eval().unwrap_err()), (vec![10, 3], 10 * 34 + 3));
     assert_eq!(index((&padded * 2).sum(0).eval().unwrap_err()), (vec![10, 3], 10 * 34 + 3));
+    let part =
+        |t: &Tensor<Chunked<Probe>>| t.clone().slice(0, 11..20).unwrap().slice(1, 2..30).unwrap();
+    let parts = concat(1, [part(&a), part(&b)]).unwrap();
+    assert_eq!(index(parts.view().flip(0).unwrap().eval().unwrap_err()), (vec![4, 0], 0));
+    assert_eq!(index(parts.sum(0).eval().unwrap_err()), (vec![0, 0], 0));
 }
 
 /// Blocks that do not exist, and parts without elements.
@@ -324,7 +379,7 @@ fn blocks_that_do_not_meet_are_none() {
     assert!(all.storage().blocks().is_none());
     assert_eq!(all.to_vec(), concat(0, [&same, &other]).unwrap().to_vec());
     let part = pad(a.view().slice(0, 1..20).unwrap(), [(1, 0), (0, 0)], 0).unwrap();
-    assert!(part.storage().blocks().is_none());
+    assert_eq!(part.storage().blocks().unwrap().starts(0).unwrap().as_slice(), [0, 1, 8, 16]);
     assert_eq!(part.get([1, 2]).unwrap(), 32);
     assert!(Concat::new(vec![a.storage()]).unwrap().blocks().is_none());
     assert!(Chunked::new(Concat::new(vec![vec![1, 2]]).unwrap()).is_err());

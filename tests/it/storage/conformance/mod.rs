@@ -8,7 +8,7 @@ use lensor::storage::{
     BlockMemory, Chunked, Concat, Constant, Encoded, FromFn, Impulse, Indexed, Progression,
     SubBuffer,
 };
-use lensor::{BoxReader, Reader, Stored};
+use lensor::{BoxReader, Reader, Stored, Tensor};
 use std::sync::Arc;
 
 mod forwards;
@@ -98,6 +98,19 @@ fn storage_in_blocks_conforms() -> Checked {
             let mut chunked = Chunked::new(below).unwrap().with_blocks(blocks);
             check_writer(&mut chunked, &[f64::NAN, 1.0, -0.0])?;
             check_reader(&chunked)?;
+        }
+    }
+    // Parts of it that begin and end within blocks, or have none.
+    let blocks = Chunked::new(BlockMemory::new([7, 9], [3, 4], 0_usize).unwrap());
+    let mut whole = Tensor::new([7, 9], blocks.unwrap()).unwrap();
+    whole.assign(&Tensor::from_fn([7, 9], |k| k).unwrap()).unwrap();
+    for (rows, columns) in [(1..6, 2..9), (3..7, 4..8), (5..6, 0..9), (0..7, 3..4), (2..2, 1..5)] {
+        let part = whole.view().slice(0, rows.clone()).unwrap().slice(1, columns.clone()).unwrap();
+        check_reader(&part.clone().flat())?;
+        check_reader(lensor::tensor::concat(0, [&part, &part]).unwrap().storage())?;
+        if !rows.is_empty() {
+            assert!(part.clone().flat().blocks().is_some());
+            check_reader(&Chunked::new(part.flat()).unwrap())?;
         }
     }
     Ok(())
