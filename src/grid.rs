@@ -17,6 +17,8 @@ pub struct Starts {
     skipped: Option<Arc<Vec<usize>>>,
     extent: usize,
     longest: usize,
+    /// The most that a block has, with what is in front of where it begins.
+    reach: usize,
 }
 
 impl Starts {
@@ -48,14 +50,17 @@ impl Starts {
         if list.is_empty() && extent > 0 {
             return Err(refused(0, extent));
         }
-        let starts = Self { list: Arc::new(list), skipped: None, extent, longest: 0 };
-        Ok(Self { longest: starts.lengths().max().unwrap_or(0), ..starts })
+        let starts = Self { list: Arc::new(list), skipped: None, extent, longest: 0, reach: 0 };
+        let longest = starts.lengths().max().unwrap_or(0);
+        Ok(Self { longest, reach: longest, ..starts })
     }
 
     /// The same with so many elements of each block in front of where it begins.
     pub(crate) fn with_skipped(self, skipped: Vec<usize>) -> Self {
+        let reaches = self.lengths().zip(&skipped).map(|(length, skipped)| length + skipped);
+        let reach = reaches.max().unwrap_or(0);
         let skipped = skipped.iter().any(|skipped| *skipped > 0).then(|| Arc::new(skipped));
-        Self { skipped, ..self }
+        Self { skipped, reach, ..self }
     }
 
     /// Where blocks begin, ascending.
@@ -81,11 +86,7 @@ impl Starts {
 
     /// Whether they are of an axis of this extent and no block is longer than `block`.
     fn fit(&self, extent: usize, block: usize) -> bool {
-        let longest = match &self.skipped {
-            Some(skipped) => self.lengths().zip(&**skipped).map(|(len, more)| len + more).max(),
-            None => Some(self.longest),
-        };
-        self.extent == extent && longest.is_none_or(|longest| longest <= block)
+        self.extent == extent && self.reach <= block
     }
 
     /// The extent of each block.

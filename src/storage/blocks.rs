@@ -23,7 +23,7 @@ pub type BlockIndex = SmallVec<[usize; 4]>;
 ///
 /// `extents` and `block` stay the same and have as many numbers, the product of `extents` is the number of
 /// elements, and no number of `block` is 0; `starts` stay the same, are of these extents, and no farther apart than
-/// `block`. Blocks of one index hold the same elements while `self` is borrowed. Blocks are loaded by several threads at
+/// `block`, with what they skip. Blocks of one index hold the same elements while `self` is borrowed. Blocks are loaded by several threads at
 /// once. A violation may give wrong numbers or an error, never undefined behaviour.
 ///
 /// ```
@@ -99,7 +99,8 @@ pub trait Blocks: Send + Sync {
 
 /// Storage in blocks that can be written a block at a time.
 pub trait BlocksMut: Blocks {
-    /// Replaces the elements of a block. Different blocks are stored by several threads at once.
+    /// Replaces the elements of a block. Different blocks are stored by several threads at once. What is never looked at
+    /// ([`Blocks::load`]) has any values.
     ///
     /// # Errors
     ///

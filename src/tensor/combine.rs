@@ -44,7 +44,8 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
 /// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent that meet, or parts of
-/// such storages along their axes, the result has their blocks, unless more than 2^20 of unequal length lie along an axis.
+/// such storages along their axes and none empty, the result has their blocks, unless more than 2^20 of unequal length
+/// lie along an axis.
 /// It is not sparse, though its parts may be: sparse ones are assigned to parts of a [`Tensor::sparse`] instead, each of
 /// which moves the entries behind it. Follows NumPy's `concatenate`.
 ///

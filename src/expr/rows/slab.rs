@@ -83,7 +83,8 @@ impl Slab {
                 below.fold(side(axis), product).min(columns)
             });
             let old = slab.take().unwrap_or_default();
-            let uneven = (!grid.sides.is_regular(thick)).then(|| (grid.clone(), thick, inner));
+            let is_uneven = steps == 1 && !grid.sides.is_regular(thick);
+            let uneven = is_uneven.then(|| (grid.clone(), thick, inner));
             slab = Some(Self {
                 uneven: old.uneven.or(uneven),
                 rows: old.rows.max((side(thick) / steps).saturating_mul(inner)).max(1),

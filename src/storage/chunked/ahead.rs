@@ -79,18 +79,20 @@ impl Ahead {
     pub(super) fn expect(&self, numbers: Vec<usize>) {
         let (thread, told) = (thread::current().id(), numbers.len());
         let mut queue = lock(&self.shared.queue);
-        queue.lists.retain(|list| list.thread != thread || !list.asked);
+        let is_due = |list: &List| list.numbers.len() > 0 && (list.thread != thread || !list.asked);
+        queue.lists.retain(is_due);
         if queue.lists.len() == LISTS {
-            queue.lists.remove(0);
+            let old = queue.lists.iter().position(|list| list.asked).unwrap_or(0);
+            queue.lists.remove(old);
         }
-        if queue.lists.try_reserve(1).is_ok() {
+        if told > 0 && queue.lists.try_reserve(1).is_ok() {
             let numbers = numbers.into_iter();
             queue.lists.push(List { numbers, told, thread, asked: false });
         }
         self.shared.signal.notify_all();
     }
 
-    /// This thread used a block, so that there may be room for another.
+    /// This thread asked for a block, so that there may be room for another.
     pub(super) fn go_on(&self) {
         let thread = thread::current().id();
         // Behind whoever found no room and does not wait yet.

@@ -243,18 +243,20 @@ where
             block.check(len, self.sides.first_address(index))?;
             Ok(block)
         };
-        let (block, in_the_way) = self.cache.load(number, ahead, &load)?;
-        for other in in_the_way {
-            // Where that fails, the block stays in the cache, and a flush says why.
-            let known = self.refused.load(Ordering::Relaxed) == other;
-            if !known && self.save(other, Duration::ZERO).is_err() {
-                self.refused.store(other, Ordering::Relaxed);
+        let loaded = self.cache.load(number, ahead, &load).map(|(block, in_the_way)| {
+            for other in in_the_way {
+                // Where that fails, the block stays in the cache, and a flush says why.
+                let known = self.refused.load(Ordering::Relaxed) == other;
+                if !known && self.save(other, Duration::ZERO).is_err() {
+                    self.refused.store(other, Ordering::Relaxed);
+                }
             }
-        }
+            block
+        });
         if let Some(ahead) = &self.ahead {
             ahead.go_on();
         }
-        Ok(block)
+        loaded
     }
 
     /// Stores a block if it is one that is not stored; tells whether another thread still does after some time.

@@ -68,7 +68,8 @@ fn starts_of(whole: &Sides, axis: usize, low: usize, count: usize) -> Option<Opt
     Some(Some(Starts::new(list, count).ok()?.with_skipped(skipped)))
 }
 
-/// Of a part of storage in blocks, as [`Reader::blocks`] tells; without them, none of 0 elements.
+/// Of a part of storage in blocks along its axes; of any other view none of 0 elements, though [`Reader::blocks`] may tell
+/// of those of the whole storage.
 impl<S: Reader> Blocks for Flat<S> {
     type Elem = S::Elem;
 

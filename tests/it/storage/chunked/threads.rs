@@ -204,6 +204,47 @@ fn operands_that_share_blocks_are_all_loaded_ahead() {
     });
 }
 
+/// What a thread told of before a load of its own failed is not loaded once it tells of other blocks.
+#[test]
+fn failed_loads_end_what_was_told_before() {
+    /// Remembers which blocks were loaded; one cannot be.
+    struct Bad(Mutex<Vec<usize>>);
+    impl Blocks for Bad {
+        type Elem = usize;
+        fn extents(&self) -> &[usize] {
+            &[8]
+        }
+        fn block(&self) -> &[usize] {
+            &[1]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, usize>, StorageError> {
+            self.0.lock().unwrap().push(index[0]);
+            match index[0] {
+                0 => Err(StorageError::new(0, "bad")),
+                number => Ok(vec![number].into()),
+            }
+        }
+    }
+    watched(|| {
+        let chunked = Chunked::new(Arc::new(Bad(Mutex::default()))).unwrap();
+        let chunked = chunked.with_blocks(2).with_ahead(1).unwrap();
+        let told = |numbers: std::ops::Range<usize>| {
+            chunked.expect(&numbers.map(|k| [k].into_iter().collect()).collect::<Vec<_>>());
+        };
+        told(1..4);
+        chunked.load(&[0]).unwrap_err();
+        told(5..6);
+        // Of no blocks, which changes nothing.
+        told(0..0);
+        for number in [1, 5, 6] {
+            drop(chunked.load(&[number]).unwrap());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        let loaded = chunked.storage().0.lock().unwrap().clone();
+        assert!(!loaded.contains(&2) && !loaded.contains(&3), "{loaded:?}");
+    });
+}
+
 /// Whatever is done to storage with a delay, many of its blocks are loaded ahead, and each once.
 #[test]
 fn all_operations_load_ahead() {
