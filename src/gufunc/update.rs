@@ -114,7 +114,8 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
         let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &options)?;
         let mut kept = Kept::default();
         prepare_all(&mut |visit| others.deferred(visit), &mut kept)?;
-        let rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);
+        let mut rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);
+        <Masked<I::Rest> as cores::Inputs>::hold(&mut rest)?;
         let first = Source::packed(&fit.inputs[0].core);
         let sources = <I::Rest as cores::Inputs>::sources(&rest.0);
         let strides = std::iter::once(&first).chain(sources.iter().map(|source| &source.strides));

@@ -341,3 +341,29 @@ quickcheck! {
         true
     }
 }
+
+/// Others that are stretched and do not lie in memory are evaluated before all calls.
+#[test]
+fn cores_are_updated_by_any_operand() {
+    let scale = Gufunc::<[i64; 2], [i64; 1], _>::each("(n),(m)->(n)", |[x, by], [mut out]| {
+        out.iter_mut().zip(x.iter()).for_each(|(slot, x)| *slot = x * by[0] + by[by.len() - 1]);
+    })
+    .unwrap();
+    let row = Tensor::from(vec![2_i64, 5]);
+    for calls in [3, 5000] {
+        let mut t = Tensor::from_index([calls, 2], |at| (at[0] * 2 + at[1]) as i64).unwrap();
+        scale.update(&mut t, [&row + 1]).unwrap();
+        let expected: Vec<i64> = (0..2 * calls as i64).map(|x| x * 3 + 6).collect();
+        assert_eq!(t.to_vec().unwrap(), expected);
+        scale.update(&mut t, [&row]).unwrap();
+        let expected: Vec<i64> = expected.iter().map(|x| x * 2 + 5).collect();
+        assert_eq!(t.to_vec().unwrap(), expected);
+    }
+    let add = Gufunc::<[i64; 2], [i64; 1], _>::each("(),()->()", |[x, y], [mut out]| {
+        out[0] = x[0] + y[0];
+    })
+    .unwrap();
+    let mut t = Tensor::from_vec([2, 2], vec![1_i64, 2, 3, 4]).unwrap();
+    add.update(&mut t, [10_i64]).unwrap();
+    assert_eq!(t.to_vec().unwrap(), [11, 12, 13, 14]);
+}
