@@ -9,12 +9,13 @@ use crate::shape::Shape;
 use crate::storage::{Writer, sort_entries};
 use crate::tensor::Tensor;
 use std::borrow::Cow;
+use std::mem::needs_drop;
 use std::ops::Range;
 
-/// Lists are sorted, not looked up in a table, if addresses lie farther apart than that on average: numbered by a bit
-/// each, or by a state.
+/// Lists are sorted, not held against a table of all addresses from the lowest to the highest, if there are more of these
+/// for each index: with a bit for each address, or with a state, in bytes.
 const BITS: usize = 64;
-const TABLED: usize = 4;
+const STATES_BYTES: usize = 128;
 
 impl<W: Writer> Tensor<W> {
     /// Writes `values`, stretched to the shape of the list, at a list of indexes: one operand of `usize` and shape
@@ -100,7 +101,11 @@ impl<W: Writer> Tensor<W> {
         let mut elements = Vec::new();
         let span = span(&addresses);
         let near = self.storage().as_slice().and_then(|all| all.get(span.clone()));
-        let near = near.filter(|near| near.len() / TABLED <= addresses.len());
+        // Many states that own memory would ask for it where that cannot be refused.
+        let near = near.filter(|near| {
+            let bytes = near.len().saturating_mul(size_of::<Folded<R::State>>());
+            !needs_drop::<R::State>() && bytes / STATES_BYTES <= addresses.len()
+        });
         try_reserve_exact(&mut elements, addresses.len().min(span.len()))?;
         let take = |address, state| {
             if let Some(why) = reducer.undefined(&state) {
@@ -208,8 +213,11 @@ fn first_repeat(addresses: &[usize]) -> Result<Option<(usize, usize)>> {
     Ok(repeated.map(|(_, places)| (places[0], places[1])).min_by_key(|&(_, second)| second))
 }
 
+/// The state of an element, and how many values it has.
+type Folded<S> = Option<(usize, S)>;
+
 /// Has `take` take the states of the addresses of a list, each of which it keeps once, in ascending order: each element
-/// `near` them, from address `base` on, has a state in a table.
+/// `near` them, from address `base` on, has room for a state in a table.
 fn fold_in_table<T: Copy, R: Reducer<T>>(
     reducer: &R,
     near: &[T],
@@ -218,15 +226,16 @@ fn fold_in_table<T: Copy, R: Reducer<T>>(
     values: &[T],
     mut take: impl FnMut(usize, R::State) -> Result<()>,
 ) -> Result<()> {
-    let mut table = list(near.iter().map(|&element| (0, reducer.first_at(element, 0))))?;
+    let mut table: Vec<Folded<R::State>> = list(near.iter().map(|_| None))?;
     for (&address, &value) in addresses.iter().zip(values) {
-        let (count, state) = &mut table[address - base];
+        let at = address - base;
+        let (count, state) = table[at].get_or_insert_with(|| (0, reducer.first_at(near[at], 0)));
         *count += 1;
         reducer.step_at(state, value, *count);
     }
     addresses.clear();
-    for (address, (count, state)) in (base..).zip(table) {
-        if count > 0 {
+    for (address, folded) in (base..).zip(table) {
+        if let Some((_, state)) = folded {
             addresses.push(address);
             take(address, state)?;
         }

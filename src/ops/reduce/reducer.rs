@@ -78,8 +78,10 @@ pub trait Reducer<T: Copy>: Send + Sync {
     const ASSOCIATIVE: bool = true;
     /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins.
     const POSITIONS: bool = false;
-    /// Whether [`Self::moved`] gives what it says. Windows are folded in time proportional to the axis then,
-    /// otherwise to the axis times the window.
+    /// Whether [`Self::moved`] gives what it says. Windows of an associative reducer are folded in time proportional to
+    /// the axis then, otherwise to the axis times the window: positions count from the start of the axis and whatever
+    /// extends it, and are moved to those of the window before [`Self::undefined`] and [`Self::finish`]. A reducer around
+    /// another one that takes this from it takes [`Self::moved`], too.
     const MOVES: bool = !Self::POSITIONS;
     /// Whether folding takes so much longer than bringing elements from memory that wider registers pay: as it does
     /// for four reducers and more.

@@ -555,6 +555,49 @@ fn empty_lists_change_nothing_and_rank_0_has_one_element() {
     assert_eq!(scalar.item().unwrap(), 12);
 }
 
+/// Whatever states are made of, and only of elements that the list names.
+#[test]
+fn folds_at_lists_begin_with_what_they_name() {
+    /// Decimal digits one after another, kept in the first of some numbers. 13 cannot be one.
+    struct Joined<S>(fn(i64) -> S);
+    impl<S: Clone + Send + Sync + AsMut<[i64]>> Reducer<i64> for Joined<S> {
+        type State = S;
+        type Out = i64;
+        const COMMUTATIVE: bool = false;
+        const ASSOCIATIVE: bool = false;
+
+        fn empty(&self) -> Option<S> {
+            None
+        }
+
+        fn first(&self, x: i64) -> S {
+            assert_ne!(x, 13);
+            self.0(x)
+        }
+
+        fn step(&self, state: &mut S, x: i64) {
+            let number = &mut state.as_mut()[0];
+            *number = *number * 10 + x;
+        }
+
+        fn combine(&self, _state: &mut S, _later: S) {
+            panic!("states of this reducer are not joined");
+        }
+
+        fn finish(&self, mut state: S) -> i64 {
+            state.as_mut()[0]
+        }
+    }
+    let list = Tensor::from_vec([4, 1], vec![3_usize, 1, 3, 3]).unwrap();
+    let values = Tensor::from(vec![5_i64, 6, 7, 8]);
+    let old = Tensor::from(vec![13_i64, 1, 13, 2, 13]);
+    let mut all = [old.clone(), old.clone(), old];
+    all[0].fold_at(&list, &values, Joined(|x| [x; 1])).unwrap();
+    all[1].fold_at(&list, &values, Joined(|x| [x; 300])).unwrap();
+    all[2].fold_at(&list, &values, Joined(|x| vec![x])).unwrap();
+    all.iter().for_each(|t| assert_eq!(t.to_vec().unwrap(), [13, 16, 13, 2578, 13]));
+}
+
 #[test]
 fn lists_that_do_not_fit_say_why_and_write_nothing() {
     let before = vec![1, 2, 3, 4, 5, 6];

@@ -4,7 +4,7 @@ use super::along::{each_lane, in_pools};
 use super::rolling::{EDGES, aligned, windows};
 use crate::support::Random;
 use lensor::prelude::*;
-use lensor::reduce::{ArgMax, ArgMin, Mean};
+use lensor::reduce::{ArgMax, ArgMin, Mean, Reducer};
 use lensor::rolling::WindowEdge;
 use std::collections::VecDeque;
 
@@ -16,6 +16,50 @@ fn place(window: &[f64], best: impl Fn(f64, f64) -> bool) -> usize {
     })
 }
 
+/// A reducer of one's own whose positions can be moved: where the first of the largest elements is, or the first NaN.
+struct Moving;
+
+impl Reducer<f64> for Moving {
+    type State = (usize, f64);
+    type Out = usize;
+    const POSITIONS: bool = true;
+    const MOVES: bool = true;
+
+    fn empty(&self) -> Option<(usize, f64)> {
+        None
+    }
+
+    fn first(&self, x: f64) -> (usize, f64) {
+        (0, x)
+    }
+
+    fn step(&self, state: &mut (usize, f64), x: f64) {
+        self.combine(state, (0, x));
+    }
+
+    fn combine(&self, state: &mut (usize, f64), later: (usize, f64)) {
+        if later.1 > state.1 || later.1.is_nan() && !state.1.is_nan() {
+            *state = later;
+        }
+    }
+
+    fn finish(&self, (position, _): (usize, f64)) -> usize {
+        position
+    }
+
+    fn first_at(&self, x: f64, position: usize) -> (usize, f64) {
+        (position, x)
+    }
+
+    fn step_at(&self, state: &mut (usize, f64), x: f64, position: usize) {
+        self.combine(state, (position, x));
+    }
+
+    fn moved(&self, (position, x): (usize, f64), by: usize) -> (usize, f64) {
+        (position - by, x)
+    }
+}
+
 /// Of elements that are often equal, and of both zeros; NaN wins.
 #[test]
 fn places_of_extrema_count_from_the_start_of_their_window() {
@@ -25,7 +69,7 @@ fn places_of_extrema_count_from_the_start_of_their_window() {
         for (window, nans) in [(3, 9), (9, 0), (13, 40), (64, 90), (90, 0), (200, 500)] {
             let mut element = || match random.below(1000) {
                 k if k < nans => f64::NAN,
-                k => [0.0, -0.0, 1.0, 1.0, 2.0, -1.0][k % 6] + [0.0, 7.0][usize::from(k < 700)],
+                k => [0.0, -0.0, 1.0, 1.0, 2.0, -1.0][k % 6] + [-0.0, 7.0][usize::from(k < 700)],
             };
             let data: Vec<f64> = (0..shape.iter().product()).map(|_| element()).collect();
             let t = Tensor::from_vec(shape.clone(), data.clone()).unwrap();
@@ -35,9 +79,9 @@ fn places_of_extrema_count_from_the_start_of_their_window() {
                     continue;
                 }
                 let results = if edge == WindowEdge::Full { extent - window + 1 } else { extent };
-                let each = |of: &dyn Fn(&[f64]) -> [usize; 3]| {
+                let each = |of: &dyn Fn(&[f64]) -> [usize; 4]| {
                     let of = |x: &Vec<f64>| of(x);
-                    let lane = |lane: &[f64]| -> Vec<[usize; 3]> {
+                    let lane = |lane: &[f64]| -> Vec<[usize; 4]> {
                         windows(lane, window, alignment, edge).iter().map(of).collect()
                     };
                     each_lane(&shape, &data, axis, results, lane).1
@@ -48,20 +92,24 @@ fn places_of_extrema_count_from_the_start_of_their_window() {
                     let number =
                         (!numbers.is_empty()).then(|| numbers[place(&numbers, |a, b| a < b)]);
                     let skipping = number.map_or(9999, |n| x.iter().position(|&x| x == n).unwrap());
-                    [place(x, |a, b| a < b), place(x, |a, b| a > b), skipping]
+                    let high = place(x, |a, b| a > b);
+                    let whole = if x.len() < window { 9999 } else { high };
+                    [place(x, |a, b| a < b), high, skipping, whole]
                 });
                 let rolling = || aligned(t.rolling(axis, window).edge(edge), alignment);
                 let both = rolling().fold((ArgMin, ArgMax)).eval().unwrap();
                 let least = rolling().argmin().eval().unwrap();
                 let skipping = rolling().nan_argmin().or(9999).eval().unwrap();
-                let counted = rolling().argmax().at_least(0, 7).eval().unwrap();
+                let counted = rolling().argmax().at_least(window, 9999).eval().unwrap();
+                let moving = rolling().fold(Moving).eval().unwrap();
                 let beside = rolling().fold((Mean, ArgMax)).eval().unwrap();
-                for (k, &[low, high, skipped]) in expected.iter().enumerate() {
+                for (k, &[low, high, skipped, whole]) in expected.iter().enumerate() {
                     let what = format!("{k} of {shape:?}, {window}, {alignment}, {edge:?}");
                     assert_eq!(both.storage()[k], (low, high), "{what}");
                     assert_eq!(least.storage()[k], low, "{what}");
                     assert_eq!(skipping.storage()[k], skipped, "{what}");
-                    assert_eq!([counted.storage()[k], beside.storage()[k].1], [high; 2], "{what}");
+                    assert_eq!([moving.storage()[k], beside.storage()[k].1], [high; 2], "{what}");
+                    assert_eq!(counted.storage()[k], whole, "{what}");
                 }
             }
         }
