@@ -229,10 +229,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         let cuts = Cuts { reducer: &self.reducer, offsets: SegmentOffsets::Wide(&offsets) };
         let found = match keys {
             None => Along::new(&e, self.axis)?.fill(&cuts, out),
-            Some(keys) => elements(&e).and_then(|elements| {
-                let copy = Tensor::new(e.shape()?, in_order(&elements, keys, &offsets)?)?;
-                Along::new(&copy.view(), self.axis)?.fill(&cuts, out)
-            }),
+            Some(keys) => {
+                let copy = elements(&e).and_then(|all| in_order(&all, keys, &offsets));
+                copy.and_then(|copy| {
+                    let copy = Tensor::new(e.shape()?, copy)?;
+                    Along::new(&copy.view(), self.axis)?.fill(&cuts, out)
+                })
+            }
         };
         found.map_err(|error| match self.cut {
             // Elements are read in another order than that of the operand.
@@ -243,7 +246,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
 
     /// A box of the operand, and how it is cut.
     fn ordered(&self, ranges: &[Range<usize>]) -> Result<Ordered<'_, E>> {
-        /// Bytes of several lanes that are copied.
+        /// Bytes that are copied, unless they are no more than those of the keys.
         const COPIED_BYTES: usize = 1 << 28;
         let (axis, extent) = (self.axis, self.e.shape()?.extent(self.axis)?);
         let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
@@ -257,7 +260,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
                 let offsets = offsets_of(keys, *groups, axis, extent)?;
                 let shape = e.shape()?;
                 let bytes = shape.count()?.saturating_mul(size_of::<E::Elem>());
-                let are_few = shape[..axis].iter().all(|&n| n == 1) || bytes <= COPIED_BYTES;
+                let are_few = bytes <= COPIED_BYTES.max(size_of_val(&keys[..]));
                 if are_few && shape[axis + 1..].iter().all(|&n| n == 1) {
                     copied = Some(&keys[..]);
                 } else {
