@@ -91,8 +91,8 @@ fn long_lanes_are_scanned_as_short_ones() {
         vec![5000],
         vec![3, 2500],
         vec![2500, 3],
-        vec![150_000],
-        vec![70_000, 2],
+        vec![70_000],
+        vec![35_000, 2],
         vec![2, 70, 1000],
         vec![30, 5000],
     ] {

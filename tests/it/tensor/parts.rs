@@ -239,7 +239,7 @@ fn reads_alike<S: Reader<Elem = i32>>(storage: &S) {
             assert_eq!(each[error.address], Err(error));
         }
     };
-    for start in (0..len).step_by(1 + len / 11) {
+    for start in (0..len).step_by(1 + len / 5) {
         for step in [1, 2, 3, 7, 19, 20, 57, 60, 114, 0, -1, -2, -19, -20, -60] {
             let at = |k: isize| start.checked_add_signed(k * step).filter(|&address| address < len);
             let addresses: Vec<usize> = (0..70).map_while(at).collect();
@@ -263,7 +263,7 @@ fn storage_made_of_parts_reads_alike() {
                 let back = [0, 1, 2].map(|k| order.iter().position(|&o| o == k).unwrap());
                 Tensor::new(stored, Broken::new(len, at..at + 1)).unwrap().transpose(back).unwrap()
             };
-            for at in [0, len / 2, len - 1, len] {
+            for at in [0, len / 2, len] {
                 let whole = part(at);
                 let some = part(len).slice(axis, 0..shape[axis].min(2)).unwrap();
                 let joined = concat(axis, [some.view(), whole.view(), some.view()]).unwrap();
