@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering::Relaxed};
 const LARGE: usize = 1 << 16;
 /// Elements of an input: enough for threads, and none of its parts is small.
 const COUNT: usize = SIDE * SIDE;
-const SIDE: usize = 400;
+const SIDE: usize = 300;
 /// Elements of an input that is worked on by one thread.
 const FEW: usize = FEW_SIDE * FEW_SIDE;
 const FEW_SIDE: usize = 120;
