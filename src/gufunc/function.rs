@@ -21,11 +21,11 @@ pub struct Gufunc<I, O, F> {
 }
 
 pub(super) struct Inner<F> {
-    pub(super) rules: Rules,
+    pub(super) rules: Arc<Rules>,
     pub(super) function: F,
 }
 
-/// What a gufunc makes of shapes.
+/// What a gufunc makes of shapes. Those of the ready-made ones are shared by all that are made.
 pub(super) struct Rules {
     signature: Result<Signature>,
     extents: Option<Box<Extents>>,
@@ -36,6 +36,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// Of a signature: outputs are `empty` where a name in their extent is 0, or sums are what they come to.
+    pub(super) fn new(signature: Result<Signature>, empty: bool) -> Self {
+        Self { signature, extents: None, empty, last: Mutex::default() }
+    }
+
     /// Whether the function may give extents to names that are in no input.
     pub(super) fn gives_extents(&self) -> bool {
         self.extents.is_some()
@@ -152,21 +157,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
             let signature = signature.to_string();
             return Err(Error::SignatureArguments { signature, counts, inputs, outputs });
         }
-        Ok(Self::of_signature(Ok(signature), function, false))
+        Ok(Self::with_rules(Arc::new(Rules::new(Ok(signature), false)), function))
     }
 
-    /// One whose signature has the right numbers of arguments, `empty` if outputs are where a name in their extent is 0.
-    pub(super) fn of_signature(signature: Result<Signature>, function: F, empty: bool) -> Self {
-        Self::with_rules(signature, None, empty, function)
-    }
-
-    fn with_rules(
-        signature: Result<Signature>,
-        extents: Option<Box<Extents>>,
-        empty: bool,
-        function: F,
-    ) -> Self {
-        let rules = Rules { signature, extents, empty, last: Mutex::default() };
+    /// One whose signature has the right numbers of arguments.
+    pub(super) fn with_rules(rules: Arc<Rules>, function: F) -> Self {
         Self { inner: Arc::new(Inner { rules, function }), types: PhantomData }
     }
 
@@ -206,8 +201,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
                 }
             })
         };
-        let Inner { rules: Rules { signature, empty, .. }, function } = &*self.inner;
-        Self::with_rules(signature.clone(), Some(Box::new(refused)), *empty, function.clone())
+        let Inner { rules, function } = &*self.inner;
+        let mut own = Rules::new(rules.signature.clone(), rules.empty);
+        own.extents = Some(Box::new(refused));
+        Self::with_rules(Arc::new(own), function.clone())
     }
 
     /// The signature.

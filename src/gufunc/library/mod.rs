@@ -5,7 +5,7 @@ macro_rules! ready {
     ($($(#[$about:meta])* $name:ident $Function:ident[$($generics:tt)*] $I:ty => $O:ty;)*) => { $(
         $(#[$about])*
         pub fn $name<$($generics)*>() -> Gufunc<$I, $O, $Function> {
-            named(stringify!($name), $Function)
+            named(stringify!($name), false, $Function)
         }
 
         #[doc = concat!("See [`", stringify!($name), "`].")]
@@ -36,10 +36,10 @@ pub use vectors::{
 };
 
 use super::elementary::{Elementary, Inputs, Outputs};
-use super::function::Gufunc;
+use super::function::{Gufunc, Rules};
 use super::signature::Signature;
 use crate::error::ElementaryError;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What a call comes to.
 type Called = Result<(), ElementaryError>;
@@ -69,21 +69,28 @@ pub const NAMES: [(&str, &str); 21] = [
     ("histogram", "(n),(b)->(b-1)"),
 ];
 
-/// The signatures of these names, once they are asked for.
-static SIGNATURES: [OnceLock<Signature>; NAMES.len()] = [const { OnceLock::new() }; NAMES.len()];
+/// What these make of shapes, once they are asked for.
+static RULES: [OnceLock<Arc<Rules>>; NAMES.len()] = [const { OnceLock::new() }; NAMES.len()];
 
-/// The signature of a name.
-fn signature(name: &str) -> crate::error::Result<Signature> {
-    let named = NAMES.iter().zip(&SIGNATURES).find(|((own, _), _)| *own == name);
-    let Some(((_, text), parsed)) = named else { return Signature::parse("(n)->(n)") };
-    if let Some(signature) = parsed.get() {
-        return Ok(signature.clone());
-    }
-    let signature = Signature::parse(text)?;
-    Ok(parsed.get_or_init(|| signature).clone())
-}
-
-/// The gufunc of a name.
-fn named<I: Inputs, O: Outputs, F: Elementary<I, O>>(name: &str, function: F) -> Gufunc<I, O, F> {
-    Gufunc::of_signature(signature(name), function, false)
+/// The gufunc of a name, whose outputs are `empty` where a name in their extent is 0, or as long as sums say.
+fn named<I, O, F>(name: &str, empty: bool, function: F) -> Gufunc<I, O, F>
+where
+    I: Inputs,
+    O: Outputs,
+    F: Elementary<I, O>,
+{
+    let made = |text| Arc::new(Rules::new(Signature::parse(text), empty));
+    let rules = match NAMES.iter().zip(&RULES).find(|((own, _), _)| *own == name) {
+        Some(((_, text), rules)) => match rules.get() {
+            Some(rules) => rules.clone(),
+            None => {
+                let made = made(text);
+                // Memory that ran out does not last.
+                if made.signature().is_ok() { rules.get_or_init(|| made).clone() } else { made }
+            }
+        },
+        // `cumulative`, which takes a reducer, is not one of them.
+        None => made("(n)->(n)"),
+    };
+    Gufunc::with_rules(rules, function)
 }

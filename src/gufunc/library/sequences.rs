@@ -1,6 +1,6 @@
 //! Sequences: convolutions, polynomials, interpolation, histograms.
 
-use super::{Called, named, signature};
+use super::{Called, named};
 use crate::dtype::{Arithmetic, Real, Sortable};
 use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
@@ -24,7 +24,7 @@ pub fn convolve_full<T>() -> Gufunc<[T; 2], [T; 1], Convolve>
 where
     T: Arithmetic + Default + 'static,
 {
-    Gufunc::of_signature(signature("convolve_full"), Convolve { valid: false }, true)
+    named("convolve_full", true, Convolve { valid: false })
 }
 
 /// The convolution of two sequences where the second lies inside the first, `(m),(n)->(m-n+1)`. Integers wrap. Empty
@@ -41,7 +41,7 @@ pub fn convolve_valid<T>() -> Gufunc<[T; 2], [T; 1], Convolve>
 where
     T: Arithmetic + Default + 'static,
 {
-    Gufunc::of_signature(signature("convolve_valid"), Convolve { valid: true }, true)
+    named("convolve_valid", true, Convolve { valid: true })
 }
 
 /// See [`convolve_full`] and [`convolve_valid`].

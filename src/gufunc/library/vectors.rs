@@ -3,7 +3,6 @@
 use super::{Called, named};
 use crate::dtype::{Order, Real, Sortable};
 use crate::error::ElementaryError;
-use crate::gufunc::signature::Signature;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
 use crate::ops::lanes::{SortOrder, sort_runs};
 use crate::ops::reduce::{ArgMax, ArgMin, Max, Min, Norm, Reducer, Undefined};
@@ -141,7 +140,7 @@ where
     ArgMin: Reducer<T, Out = usize>,
     ArgMax: Reducer<T, Out = usize>,
 {
-    named("argminmax", ArgMinMax)
+    named("argminmax", false, ArgMinMax)
 }
 
 /// See [`argminmax`].
@@ -187,7 +186,7 @@ where
     T: Copy + Send + Sync,
     R: Reducer<T, Out: Default + 'static>,
 {
-    Gufunc::of_signature(Signature::parse("(n)->(n)"), Cumulative(reducer), false)
+    named("cumulative", false, Cumulative(reducer))
 }
 
 /// See [`cumulative`].

@@ -91,11 +91,18 @@ quickcheck! {
         found.shape() == plain.shape() && found.to_vec() == plain.to_vec()
     }
 
-    /// One that was called before, with other shapes, axes and destinations, answers as a new one does.
+    /// One that was called before, with other shapes, axes, masks and destinations, answers as a new one does.
     fn calls_do_not_depend_on_those_before(seed: u64) -> bool {
         let mut random = Random(seed);
-        let signature = ["(n|1),(n|1)->(n)", "(n),(n)->()", "(n?),(n?)->()", "(n),()->(m)"][random.below(4)];
-        let new = || Gufunc::<[i64; 2], [i64; 1], _>::each(signature, |_, [_]| ()).unwrap();
+        let signatures = ["(n|1),(n|1)->(n)", "(n),(n)->()", "(n?),(n?)->()", "(n),()->(m)", "(n),(m)->(n+m)"];
+        let signature = signatures[random.below(signatures.len())];
+        let new = || {
+            let made = Gufunc::<[i64; 2], [i64; 1], _>::each(signature, |[a, b], [mut out]| {
+                let value = a.iter().chain(b.iter()).sum();
+                out.iter_mut().for_each(|slot| *slot = value);
+            });
+            made.unwrap()
+        };
         let shape = |random: &mut Random| {
             let rank = random.below(3);
             (0..rank).map(|_| 1 + random.below(2)).collect::<Shape>()
@@ -103,20 +110,47 @@ quickcheck! {
         let same = new();
         (0..30).all(|_| {
             let operands = [shape(&mut random), shape(&mut random)];
-            let operands = operands.map(|shape| Tensor::full(shape, 1).unwrap());
+            let operands = operands.map(|shape| Tensor::from_fn(shape, |k| k as i64).unwrap());
             let outs = [shape(&mut random)];
-            let (choice, outs) = (random.below(6), (random.below(2) == 0).then_some(&outs[..]));
-            let [found, expected] = [&same, &new()].map(|gufunc| {
+            let (choice, outs) = (random.below(9), (random.below(2) == 0).then_some(&outs[..]));
+            let (axis, mask) = (random.below(4) as isize - 2, random.below(2) == 0);
+            let all = |gufunc: &Gufunc<_, _, _>| {
                 let call = gufunc.call(operands.each_ref());
                 let call = match choice {
-                    0 => call.axis(0),
+                    0 => call.axis(axis),
                     1 => call.keepdims(),
+                    2 => call.axes([[axis], [0], [0]]),
+                    3 => call.or([5]),
                     _ => call,
                 };
-                (call.shapes_for(outs), call.shapes(), call.eval().map(|[result]| result.shape()))
-            });
-            found == expected
+                let asked = (call.shapes_for(outs), call.shapes());
+                let shape = outs.map_or(&[][..], |outs| &outs[0][..]);
+                let mut out = Tensor::full(shape, 7).unwrap();
+                let assigned = call.assign_to([&mut out]);
+                let called = if choice < 5 {
+                    call.eval()
+                } else {
+                    call.filter(Tensor::full([1; 0], mask).unwrap()).or([9]).eval()
+                };
+                (asked, assigned, out.to_vec(), called.map(|[result]| (result.shape(), result.to_vec())))
+            };
+            all(&same) == all(&new())
         })
+    }
+}
+
+/// What is asked for extents may give others for the same shapes.
+#[test]
+fn extents_are_asked_for_at_every_call() {
+    let next = AtomicUsize::new(1);
+    let made = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[x], [mut out]| {
+        out.iter_mut().for_each(|slot| *slot = x[0]);
+    });
+    let gufunc = made.unwrap().with_extents(move |dims| dims.set("p", next.fetch_add(1, Relaxed)));
+    let t = Tensor::from(vec![3, 4]);
+    for extent in 1..4 {
+        let [found] = gufunc.call([&t]).eval().unwrap();
+        assert_eq!(found.to_vec().unwrap(), vec![3; extent]);
     }
 }
 
