@@ -70,7 +70,10 @@ impl Slab {
             // Columns are gone through a part after the other, each of which may come back to the blocks of all layers.
             let outermost = if merged { 0 } else { thick + 1 };
             let across = (outermost..last).map(|axis| grid.sides.counts[axis]);
-            let columns_across = columns.div_ceil(block[last]).min(grid.sides.counts[last]);
+            let columns_across = match grid.sides.is_regular(last) {
+                true => columns.div_ceil(block[last]).min(grid.sides.counts[last]),
+                false => grid.sides.counts[last],
+            };
             let few = grid.held_by_each() <= across.fold(columns_across, product);
             let below = (0..first).map(|axis| grid.sides.counts[axis]);
             let deep = grid.held_by_each() < below.fold(1, product);
@@ -116,8 +119,7 @@ pub(super) fn lies_in_lines<E: Expr>(e: &E, merged: usize) -> bool {
     let mut whole = true;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = leaf.access {
-            let mut sides = grid.sides.block.iter().zip(&grid.sides.extents).rev().take(merged - 1);
-            whole &= sides.all(|(block, extent)| block >= extent);
+            whole &= grid.sides.counts.iter().rev().take(merged - 1).all(|count| *count <= 1);
         }
     });
     whole

@@ -127,9 +127,9 @@ impl<E: Expr> Windows<E> {
 
     /// Folds each window with any reducer.
     ///
-    /// It takes about three operations an element, whatever the length of the window; for a reducer of
-    /// positions, which are those within the window, or one that is not associative, as many as the
-    /// window has elements.
+    /// It takes about three operations an element, whatever the length of the window; for a reducer that
+    /// is not associative, or whose positions cannot be moved ([`Reducer::MOVES`]), as many as the window
+    /// has elements. Positions are those within the window.
     ///
     /// ```
     /// use lensor::prelude::*;

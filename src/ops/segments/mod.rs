@@ -161,8 +161,8 @@ impl<E: Expr> Parts<E> {
 }
 
 /// A fold of parts of an axis. The operand is computed block by block, or first where its lanes lie in short pieces and it is
-/// not large. Each part is folded in blocks of a fixed size that are joined in pairs, so results have the same bits with any
-/// number of threads and for any view.
+/// not large; by key along the last axis, a copy of it in the order of the groups is folded. Each part is folded in blocks of
+/// a fixed size that are joined in pairs, so results have the same bits with any number of threads and for any view.
 #[derive(Debug, Clone)]
 pub struct Segmented<E, R> {
     e: E,

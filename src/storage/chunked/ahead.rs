@@ -3,6 +3,7 @@
 use super::cache::{Cache, lock};
 use super::{Blocks, Chunked, Inner};
 use crate::error::Result;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::{self, ThreadId};
@@ -34,9 +35,12 @@ struct Queue {
 /// Most lists that are kept, those of threads that have ended among them.
 const LISTS: usize = 256;
 
+/// How far in a list a block is looked for that its thread asked for.
+const NEAR: usize = 8;
+
 /// What a thread told of, for one operand.
 struct List {
-    numbers: std::vec::IntoIter<usize>,
+    numbers: VecDeque<usize>,
     /// How many there were.
     told: usize,
     thread: ThreadId,
@@ -47,10 +51,10 @@ struct List {
 impl Queue {
     /// The next block of the list of which least is done: operands of one evaluation tell of the same boxes.
     fn pop(&mut self) -> Option<usize> {
-        self.lists.retain(|list| list.numbers.len() > 0);
+        self.lists.retain(|list| !list.numbers.is_empty());
         let done = |list: &List| list.told - list.numbers.len();
         let least = |a: &&mut List, b: &&mut List| (done(a) * b.told).cmp(&(done(b) * a.told));
-        self.lists.iter_mut().min_by(least)?.numbers.next()
+        self.lists.iter_mut().min_by(least)?.numbers.pop_front()
     }
 }
 
@@ -79,26 +83,31 @@ impl Ahead {
     pub(super) fn expect(&self, numbers: Vec<usize>) {
         let (thread, told) = (thread::current().id(), numbers.len());
         let mut queue = lock(&self.shared.queue);
-        let is_due = |list: &List| list.numbers.len() > 0 && (list.thread != thread || !list.asked);
+        let is_due =
+            |list: &List| !list.numbers.is_empty() && (list.thread != thread || !list.asked);
         queue.lists.retain(is_due);
         if queue.lists.len() == LISTS {
             let old = queue.lists.iter().position(|list| list.asked).unwrap_or(0);
             queue.lists.remove(old);
         }
         if told > 0 && queue.lists.try_reserve(1).is_ok() {
-            let numbers = numbers.into_iter();
-            queue.lists.push(List { numbers, told, thread, asked: false });
+            queue.lists.push(List { numbers: numbers.into(), told, thread, asked: false });
         }
         self.shared.signal.notify_all();
     }
 
-    /// This thread asked for a block, so that there may be room for another.
-    pub(super) fn go_on(&self) {
+    /// This thread asked for a block, which need not be loaded ahead any more, so that there may be room for another.
+    pub(super) fn go_on(&self, number: usize) {
         let thread = thread::current().id();
         // Behind whoever found no room and does not wait yet.
         let mut queue = lock(&self.shared.queue);
         let own = queue.lists.iter_mut().filter(|list| list.thread == thread);
-        own.for_each(|list| list.asked = true);
+        for list in own {
+            list.asked = true;
+            if let Some(at) = list.numbers.iter().take(NEAR).position(|&told| told == number) {
+                list.numbers.remove(at);
+            }
+        }
         drop(queue);
         self.shared.signal.notify_all();
     }
@@ -139,8 +148,8 @@ where
     S::Elem: 'static,
 {
     /// The same, with up to so many loads under way before their blocks are asked for, on threads of their own: for
-    /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until the
-    /// next evaluation begins, and never fill more than half of the cache with blocks that were not used yet.
+    /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until a
+    /// thread tells of blocks again, as evaluations do every few boxes, and never fill more than half of the cache with blocks that were not used yet.
     ///
     /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory. This is called
     /// last: the other `with_` methods give storage that loads nothing ahead.

@@ -254,7 +254,7 @@ where
             block
         });
         if let Some(ahead) = &self.ahead {
-            ahead.go_on();
+            ahead.go_on(number);
         }
         loaded
     }

@@ -1,5 +1,6 @@
 //! Storage in blocks: what is read and written through them is what memory has.
 
+mod ahead;
 mod cache;
 mod clones;
 mod failures;

@@ -10,14 +10,14 @@ use std::sync::{Arc, Barrier, Mutex, OnceLock, mpsc};
 use std::time::Duration;
 
 /// Runs `f` on a thread of its own, and panics if it takes a minute.
-fn watched<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) fn watched<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || send.send(f()));
     receive.recv_timeout(Duration::from_secs(60)).expect("it hangs, or it panicked")
 }
 
 /// Blocks of 64 x 64 elements, each its number, that take a while; counts loads.
-struct Slow {
+pub(super) struct Slow {
     loads: AtomicUsize,
     sleep: Duration,
     /// A block whose load panics once.
@@ -25,7 +25,7 @@ struct Slow {
 }
 
 impl Slow {
-    fn new(milliseconds: u64) -> Self {
+    pub(super) fn new(milliseconds: u64) -> Self {
         let sleep = Duration::from_millis(milliseconds);
         Self { loads: AtomicUsize::new(0), sleep, panics: Mutex::new(None) }
     }
@@ -52,7 +52,7 @@ impl Blocks for Slow {
     }
 }
 
-const SUM: u32 = 64 * 64 * 120;
+pub(super) const SUM: u32 = 64 * 64 * 120;
 
 /// Threads that ask for one block at once have it loaded once.
 #[test]
@@ -144,161 +144,6 @@ fn a_panic_leaves_the_cache_usable() {
     assert_eq!(t.storage().stats().loads, 17);
 }
 
-/// Blocks are loaded before they are asked for, each once, and no more than the cache takes.
-#[test]
-fn blocks_are_loaded_ahead() {
-    watched(|| {
-        let chunked = Chunked::new(Slow::new(2)).unwrap().with_ahead(8).unwrap();
-        let t = tensor(chunked.clone());
-        let turned = t.view().transpose([1, 0]).unwrap();
-        assert_eq!(turned.to_vec().unwrap().iter().sum::<u32>(), SUM);
-        assert_eq!(chunked.stats().loads, 16);
-        assert!(chunked.stats().hits + chunked.stats().waits > 0);
-        // A small cache is not run over.
-        let small = Chunked::new(Slow::new(1)).unwrap().with_blocks(4).with_ahead(8).unwrap();
-        assert_eq!(tensor(small.clone()).sum(..).item().unwrap(), u64::from(SUM));
-        // What is not used yet fills half of it, however many threads load.
-        let half = Chunked::new(Slow::new(5)).unwrap().with_blocks(4).with_ahead(8).unwrap();
-        let next: Vec<_> = (0..8).map(|k| [k / 4, k % 4].into_iter().collect()).collect();
-        half.expect(&next);
-        std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(half.stats().loads, 2);
-    });
-}
-
-/// Clones that are operands of one expression tell of their blocks one after the other, and so do threads: all are
-/// loaded ahead, in turn, until the thread that told of them tells again.
-#[test]
-fn operands_that_share_blocks_are_all_loaded_ahead() {
-    let block = |row, column| [row, column].into_iter().collect();
-    let (rows, columns): (Vec<_>, Vec<_>) = (0..4).map(|k| (block(0, k), block(k, 3))).unzip();
-    watched(move || {
-        let chunked = Chunked::new(Slow::new(0)).unwrap().with_blocks(16).with_ahead(1).unwrap();
-        let reaches = |loads: usize| {
-            while chunked.stats().loads < loads {
-                std::thread::yield_now();
-            }
-        };
-        chunked.expect(&rows[..3]);
-        chunked.clone().expect(&columns);
-        std::thread::scope(|scope| {
-            scope.spawn(|| chunked.expect(&[block(3, 0)]));
-        });
-        // Half of the cache.
-        reaches(8);
-        let known = chunked.stats();
-        let all = rows.iter().chain(&columns);
-        all.for_each(|index| drop(chunked.load(index).unwrap()));
-        drop(chunked.load(&[3, 0]).unwrap());
-        assert_eq!(chunked.stats().loads, known.loads);
-
-        // What is told of after a block was used takes the place of what there was no room for.
-        let small = Chunked::new(Slow::new(0)).unwrap().with_blocks(2).with_ahead(1).unwrap();
-        small.expect(&rows[..3]);
-        drop(small.load(&rows[0]).unwrap());
-        small.expect(&[block(3, 0)]);
-        drop(small.load(&rows[1]).unwrap());
-        drop(small.load(&[3, 0]).unwrap());
-        std::thread::sleep(Duration::from_millis(20));
-        assert_eq!(small.stats().loads, 3);
-    });
-}
-
-/// What a thread told of before a load of its own failed is not loaded once it tells of other blocks.
-#[test]
-fn failed_loads_end_what_was_told_before() {
-    /// Remembers which blocks were loaded; one cannot be.
-    struct Bad(Mutex<Vec<usize>>);
-    impl Blocks for Bad {
-        type Elem = usize;
-        fn extents(&self) -> &[usize] {
-            &[8]
-        }
-        fn block(&self) -> &[usize] {
-            &[1]
-        }
-        fn load(&self, index: &[usize]) -> Result<Block<'_, usize>, StorageError> {
-            self.0.lock().unwrap().push(index[0]);
-            match index[0] {
-                0 => Err(StorageError::new(0, "bad")),
-                number => Ok(vec![number].into()),
-            }
-        }
-    }
-    watched(|| {
-        let chunked = Chunked::new(Arc::new(Bad(Mutex::default()))).unwrap();
-        let chunked = chunked.with_blocks(2).with_ahead(1).unwrap();
-        let told = |numbers: std::ops::Range<usize>| {
-            chunked.expect(&numbers.map(|k| [k].into_iter().collect()).collect::<Vec<_>>());
-        };
-        told(1..4);
-        chunked.load(&[0]).unwrap_err();
-        told(5..6);
-        // Of no blocks, which changes nothing.
-        told(0..0);
-        for number in [1, 5, 6] {
-            drop(chunked.load(&[number]).unwrap());
-        }
-        std::thread::sleep(Duration::from_millis(20));
-        let loaded = chunked.storage().0.lock().unwrap().clone();
-        assert!(!loaded.contains(&2) && !loaded.contains(&3), "{loaded:?}");
-    });
-}
-
-/// Whatever is done to storage with a delay, many of its blocks are loaded ahead, and each once.
-#[test]
-fn all_operations_load_ahead() {
-    /// Counts its loads, and those that threads of others made.
-    struct Far([AtomicUsize; 2]);
-    impl Blocks for Far {
-        type Elem = f64;
-        fn extents(&self) -> &[usize] {
-            &[4, 128, 512]
-        }
-        fn block(&self) -> &[usize] {
-            &[2, 64, 64]
-        }
-        fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
-            std::thread::sleep(Duration::from_millis(2));
-            let ahead = std::thread::current().name() == Some("lensor-ahead");
-            self.0[usize::from(ahead)].fetch_add(1, Ordering::Relaxed);
-            let first = index[0] * 16 + index[1] * 8 + index[2];
-            let element = |k: usize| ((first + k * 7) % 101) as f64;
-            Ok((0..2 * 64 * 64).map(element).collect::<Vec<_>>().into())
-        }
-    }
-    type Operation = fn(&Tensor<Chunked<Arc<Far>>>) -> lensor::Result<Vec<f64>>;
-    let operations: [(&str, Operation); 12] = [
-        ("copy", |t| t.to_vec()),
-        ("transposed copy", |t| t.view().transpose([2, 0, 1])?.to_vec()),
-        ("sum", |t| Ok(vec![t.sum(..).item()?])),
-        ("sum 0", |t| t.sum(0).to_vec()),
-        ("sum 1", |t| t.sum(1).to_vec()),
-        ("sum 2", |t| t.sum(2).to_vec()),
-        ("sum of a window", |t| t.view().select((.., 3..100, 5..500))?.sum(1).to_vec()),
-        ("sum of an expression", |t| (t * 2.0).sum([0, 1]).to_vec()),
-        ("cumsum 1", |t| t.cumsum(1).to_vec()),
-        ("cumsum 2", |t| t.cumsum(2).to_vec()),
-        ("rolling", |t| t.rolling(1, 5).sum().to_vec()),
-        ("sort", |t| t.sort(1, SortOrder::Ascending).to_vec()),
-    ];
-    watched(move || {
-        for (name, operation) in operations {
-            let far = Arc::new(Far(Default::default()));
-            let near = Tensor::new([4, 128, 512], Chunked::new(far.clone()).unwrap()).unwrap();
-            let far_ahead = Arc::new(Far(Default::default()));
-            let chunked = Chunked::new(far_ahead.clone()).unwrap().with_ahead(4).unwrap();
-            let t = Tensor::new([4, 128, 512], chunked).unwrap();
-            let [found, expected] = [operation(&t), operation(&near)];
-            assert_eq!(found, expected, "{name}");
-            let [own, ahead] = far_ahead.0.each_ref().map(|count| count.load(Ordering::Relaxed));
-            assert_eq!(own + ahead, 32, "{name}");
-            assert!(ahead >= 2, "{name}: {ahead} of 32");
-            assert_eq!(far.0[1].load(Ordering::Relaxed), 0);
-        }
-    });
-}
-
 /// No two threads change one block at once, however the boxes that are written lie in it: a loop of the destination may
 /// be one of two along an axis of the blocks, as where a source repeats or an axis is split.
 #[test]
@@ -370,19 +215,5 @@ fn work_can_be_cancelled() {
         assert_eq!(chunked.storage().loads.load(Ordering::Relaxed), 5);
         left.store(100, Ordering::Relaxed);
         assert_eq!(t.sum(..).item().unwrap(), u64::from(SUM));
-    });
-}
-
-/// The threads end with the storage.
-#[test]
-fn threads_that_load_ahead_end() {
-    let blocks = Arc::new(BlockMemory::new([64, 64], [16, 16], 1_u8).unwrap());
-    let t = tensor(Chunked::new(blocks.clone()).unwrap().with_ahead(3).unwrap());
-    assert_eq!(t.map(u64::from).sum(..).item().unwrap(), 4096);
-    drop(t);
-    watched(move || {
-        while Arc::strong_count(&blocks) > 1 {
-            std::thread::yield_now();
-        }
     });
 }
