@@ -92,6 +92,14 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
     fn new(array: Array<S>, path: &str) -> Result<Self> {
         let metadata = serde_json::to_value(array.metadata());
         let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
+        // Other encodings may lead out of the folder of an array.
+        if let Some(encoding) = metadata.get("chunk_key_encoding") {
+            let name = encoding.get("name").unwrap_or(encoding).as_str();
+            if !matches!(name, Some("default" | "v2")) {
+                let text = format!("its chunks are found by {encoding}, which is not read");
+                return Err(malformed(Some(path), text));
+            }
+        }
         let described = Described::new(path, &metadata)?;
         let raw = is_raw::<T>(&metadata);
         if T::validate_data_type(array.data_type()).is_err() {

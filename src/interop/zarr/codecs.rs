@@ -1,7 +1,9 @@
 //! What was done to the elements of a chunk, undone one codec after another.
 
 use super::frame;
-use ::zarrs::array::codec::{ShardingCodec, ZstdCodec};
+use ::zarrs::array::codec::{
+    OptionalCodec, PackBitsCodec, ReshapeCodec, ShardingCodec, ShuffleCodec, VlenCodec, ZstdCodec,
+};
 use ::zarrs::array::{
     Array, ArrayError, ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, BytesRepresentation,
     BytesToBytesCodecTraits, CodecChain, CodecError, CodecOptions,
@@ -28,6 +30,30 @@ pub(super) struct Codecs {
     encoded: u64,
 }
 
+/// Refuses codecs that zarrs always has and that divide by, index with or believe what metadata says, and those that
+/// have others inside.
+pub(super) fn check_known(
+    chain: &CodecChain,
+    packing: &[Arc<dyn BytesToBytesCodecTraits>],
+) -> Result<(), CodecError> {
+    let bytes = chain.array_to_bytes_codec().as_any();
+    let unknown =
+        chain.array_to_array_codecs().iter().any(|codec| codec.as_any().is::<ReshapeCodec>())
+            || bytes.is::<PackBitsCodec>()
+            || bytes.is::<OptionalCodec>()
+            || bytes.is::<VlenCodec>()
+            || packing.iter().any(|codec| codec.as_any().is::<ShuffleCodec>());
+    match unknown {
+        true => Err(CodecError::Other("one of its codecs is not read".into())),
+        false => Ok(()),
+    }
+}
+
+/// Whether elements become shards; what those take is not asked of zarrs, as its products may overflow.
+pub(super) fn is_sharding(chain: &CodecChain) -> bool {
+    chain.array_to_bytes_codec().as_any().is::<ShardingCodec>()
+}
+
 impl Codecs {
     /// Those of chunks of a shape, inside a shard below what is done to the shard.
     pub(super) fn new<S: ?Sized>(
@@ -39,9 +65,15 @@ impl Codecs {
     ) -> Result<Self, CodecError> {
         let arrays = [around, inside.array_to_array_codecs()].concat();
         let chain = CodecChain::new(arrays, inside.array_to_bytes_codec().clone(), Vec::new());
+        let mut packing = Vec::new();
+        check_known(&chain, inside.bytes_to_bytes_codecs())?;
+        if is_sharding(&chain) {
+            // Those of an array that is written, whose chunks may have one byte, and take a place in the index each.
+            let encoded = bytes.saturating_mul(64);
+            return Ok(Self { chain, packing, shape, bytes, encoded });
+        }
         let (dtype, fill) = (array.data_type(), array.fill_value());
         let mut size = chain.encoded_representation(&shape, dtype, fill)?;
-        let mut packing = Vec::new();
         for codec in inside.bytes_to_bytes_codecs() {
             let next = codec.encoded_representation(&size);
             packing.push((codec.clone(), std::mem::replace(&mut size, next)));
@@ -52,7 +84,7 @@ impl Codecs {
 
     /// Whether bytes are made of elements in shards, whose chunks zarrs decodes without anybody looking at them.
     pub(super) fn are_shards(&self) -> bool {
-        self.chain.array_to_bytes_codec().as_any().is::<ShardingCodec>()
+        is_sharding(&self.chain)
     }
 
     /// Most bytes of what becomes a chunk.

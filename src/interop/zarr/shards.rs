@@ -1,6 +1,6 @@
 //! Chunks inside shards, found by the index of their shard.
 
-use super::codecs::{Codecs, natural, once};
+use super::codecs::{Codecs, check_known, is_sharding, natural, once};
 use super::malformed;
 use crate::error::{Error, Result};
 use crate::memory::list;
@@ -98,6 +98,10 @@ impl Shards {
         let codecs = codecs.map_err(|error| refused(&error))?;
 
         let index = chain(&own.index_codecs)?;
+        check_known(&index, index.bytes_to_bytes_codecs()).map_err(|error| refused(&error))?;
+        if is_sharding(&index) {
+            return Err(refused(&"the index of its shards is in shards"));
+        }
         let index_shape = natural(axes.iter().map(|(_, count)| *count as usize).chain([2]));
         let (dtype, none) = (data_type::uint64(), FillValue::from(u64::MAX));
         let encoded = index.encoded_representation(&index_shape, &dtype, &none);

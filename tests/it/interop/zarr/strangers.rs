@@ -281,3 +281,41 @@ fn shards_are_read_in_any_order() {
         assert_eq!(t.transpose([2, 0, 1]).unwrap().to_vec(), turned.to_vec());
     }
 }
+
+/// Codecs that zarrs has whatever its features are, with what would make them panic or ask for much.
+#[test]
+fn codecs_that_believe_metadata_are_refused() {
+    let reshape = r#"{"name":"reshape","configuration":{"shape":[4294967296,4294967296,-1]}}"#;
+    let shuffle = r#"{"name":"numcodecs.shuffle","configuration":{"elementsize":0}}"#;
+    let packbits = r#"{"name":"packbits","configuration":{"last_bit":1000}}"#;
+    let none = format!("{reshape},{BYTES}");
+    for codecs in [
+        none.clone(),
+        format!("{BYTES},{shuffle}"),
+        packbits.to_string(),
+        shards("[2]", &none),
+        shards("[2]", packbits),
+        shards("[1]", &shards("[1]", packbits)),
+        shards("[2]", BYTES)
+            .replace(&format!("\"index_codecs\":[{BYTES}]"), &format!("\"index_codecs\":[{none}]")),
+    ] {
+        let error = stranger(&metadata("[4]", "[4]", &codecs), &[0; 501]).unwrap_err();
+        assert!(matches!(error, Error::Malformed { .. }), "{codecs}: {error}");
+    }
+}
+
+/// Chunks lie in the folder of their array.
+#[test]
+fn chunks_are_not_looked_for_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = folder.path().join("array");
+    fs::create_dir_all(array.join("c/0")).unwrap();
+    fs::write(folder.path().join("other"), [7; 32]).unwrap();
+    let encoding = r#"{"name":"zarrs.default_suffix","configuration":{"separator":"/","suffix":"/../../../other"}}"#;
+    let text = metadata("[4]", "[4]", BYTES).replace(r#"{"name":"default"}"#, encoding);
+    fs::write(array.join("zarr.json"), text).unwrap();
+    let error = zarr::open::<f64>(&array).unwrap_err();
+    assert!(matches!(error, Error::Malformed { .. }), "{error}");
+    assert!(error.to_string().contains("which is not read"), "{error}");
+    assert_eq!(fs::read(folder.path().join("other")).unwrap(), [7; 32]);
+}
