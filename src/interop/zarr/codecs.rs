@@ -32,17 +32,14 @@ pub(super) struct Codecs {
 
 /// Refuses codecs that zarrs always has and that divide by, index with or believe what metadata says, and those that
 /// have others inside.
-pub(super) fn check_known(
-    chain: &CodecChain,
-    packing: &[Arc<dyn BytesToBytesCodecTraits>],
-) -> Result<(), CodecError> {
+pub(super) fn check_known(chain: &CodecChain) -> Result<(), CodecError> {
     let bytes = chain.array_to_bytes_codec().as_any();
-    let unknown =
-        chain.array_to_array_codecs().iter().any(|codec| codec.as_any().is::<ReshapeCodec>())
-            || bytes.is::<PackBitsCodec>()
-            || bytes.is::<OptionalCodec>()
-            || bytes.is::<VlenCodec>()
-            || packing.iter().any(|codec| codec.as_any().is::<ShuffleCodec>());
+    let arrays = chain.array_to_array_codecs();
+    let unknown = arrays.iter().any(|codec| codec.as_any().is::<ReshapeCodec>())
+        || bytes.is::<PackBitsCodec>()
+        || bytes.is::<OptionalCodec>()
+        || bytes.is::<VlenCodec>()
+        || chain.bytes_to_bytes_codecs().iter().any(|codec| codec.as_any().is::<ShuffleCodec>());
     match unknown {
         true => Err(CodecError::Other("one of its codecs is not read".into())),
         false => Ok(()),
@@ -63,10 +60,10 @@ impl Codecs {
         shape: Vec<NonZeroU64>,
         bytes: u64,
     ) -> Result<Self, CodecError> {
+        check_known(inside)?;
         let arrays = [around, inside.array_to_array_codecs()].concat();
         let chain = CodecChain::new(arrays, inside.array_to_bytes_codec().clone(), Vec::new());
         let mut packing = Vec::new();
-        check_known(&chain, inside.bytes_to_bytes_codecs())?;
         if is_sharding(&chain) {
             // Those of an array that is written, whose chunks may have one byte, and take a place in the index each.
             let encoded = bytes.saturating_mul(64);

@@ -98,7 +98,7 @@ impl Shards {
         let codecs = codecs.map_err(|error| refused(&error))?;
 
         let index = chain(&own.index_codecs)?;
-        check_known(&index, index.bytes_to_bytes_codecs()).map_err(|error| refused(&error))?;
+        check_known(&index).map_err(|error| refused(&error))?;
         if is_sharding(&index) {
             return Err(refused(&"the index of its shards is in shards"));
         }
