@@ -149,7 +149,8 @@ where
 {
     /// The same, with up to so many loads under way before their blocks are asked for, on threads of their own: for
     /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until a
-    /// thread tells of blocks again, as evaluations do every few boxes, and never fill more than half of the cache with blocks that were not used yet.
+    /// thread tells of blocks again, as evaluations do every few boxes, and never fill more than half of the cache with
+    /// blocks that were not used yet.
     ///
     /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory. This is called
     /// last: the other `with_` methods give storage that loads nothing ahead.

@@ -69,10 +69,10 @@ fn operands_that_share_blocks_are_all_loaded_ahead() {
     });
 }
 
-/// Remembers which blocks were loaded; one cannot be.
-struct Bad(Mutex<Vec<usize>>);
+/// Remembers which blocks were loaded; the first cannot be.
+struct Remembers(Mutex<Vec<usize>>);
 
-impl Blocks for Bad {
+impl Blocks for Remembers {
     type Elem = usize;
     fn extents(&self) -> &[usize] {
         &[8]
@@ -89,25 +89,36 @@ impl Blocks for Bad {
     }
 }
 
+/// Those, of which two are held and one is loaded ahead at a time.
+fn two_held() -> Chunked<Arc<Remembers>> {
+    let chunked = Chunked::new(Arc::new(Remembers(Mutex::default()))).unwrap();
+    chunked.with_blocks(2).with_ahead(1).unwrap()
+}
+
+fn tell(chunked: &Chunked<Arc<Remembers>>, numbers: impl IntoIterator<Item = usize>) {
+    let blocks: Vec<_> = numbers.into_iter().map(|k| [k].into_iter().collect()).collect();
+    chunked.expect(&blocks);
+}
+
+fn loaded(chunked: &Chunked<Arc<Remembers>>) -> Vec<usize> {
+    chunked.storage().0.lock().unwrap().clone()
+}
+
 /// What a thread told of before a load of its own failed is not loaded once it tells of other blocks.
 #[test]
 fn failed_loads_end_what_was_told_before() {
     watched(|| {
-        let chunked = Chunked::new(Arc::new(Bad(Mutex::default()))).unwrap();
-        let chunked = chunked.with_blocks(2).with_ahead(1).unwrap();
-        let told = |numbers: std::ops::Range<usize>| {
-            chunked.expect(&numbers.map(|k| [k].into_iter().collect()).collect::<Vec<_>>());
-        };
-        told(1..4);
+        let chunked = two_held();
+        tell(&chunked, 1..4);
         chunked.load(&[0]).unwrap_err();
-        told(5..6);
+        tell(&chunked, [5]);
         // Of no blocks, which changes nothing.
-        told(0..0);
+        tell(&chunked, []);
         for number in [1, 5, 6] {
             drop(chunked.load(&[number]).unwrap());
         }
         std::thread::sleep(Duration::from_millis(20));
-        let loaded = chunked.storage().0.lock().unwrap().clone();
+        let loaded = loaded(&chunked);
         assert!(!loaded.contains(&2) && !loaded.contains(&3), "{loaded:?}");
     });
 }
@@ -116,9 +127,8 @@ fn failed_loads_end_what_was_told_before() {
 #[test]
 fn blocks_that_were_used_are_not_loaded_ahead() {
     watched(|| {
-        let chunked = Chunked::new(Arc::new(Bad(Mutex::default()))).unwrap();
-        let chunked = chunked.with_blocks(2).with_ahead(1).unwrap();
-        chunked.expect(&(1..6).map(|k| [k].into_iter().collect()).collect::<Vec<_>>());
+        let chunked = two_held();
+        tell(&chunked, 1..6);
         while chunked.stats().loads < 1 {
             std::thread::yield_now();
         }
@@ -126,7 +136,7 @@ fn blocks_that_were_used_are_not_loaded_ahead() {
             drop(chunked.load(&[number]).unwrap());
             std::thread::sleep(Duration::from_millis(5));
         }
-        let loaded = chunked.storage().0.lock().unwrap().clone();
+        let loaded = loaded(&chunked);
         let ahead = loaded.iter().filter(|&&number| number == 2 || number == 3);
         assert_eq!(ahead.count(), 2, "{loaded:?}");
     });
@@ -136,19 +146,14 @@ fn blocks_that_were_used_are_not_loaded_ahead() {
 #[test]
 fn blocks_of_other_operands_are_loaded_ahead_all_the_same() {
     watched(|| {
-        let chunked = Chunked::new(Arc::new(Bad(Mutex::default()))).unwrap();
-        let chunked = chunked.with_blocks(2).with_ahead(1).unwrap();
-        let blocks =
-            |numbers: &[usize]| numbers.iter().map(|&k| [k].into_iter().collect()).collect();
-        let told: [Vec<_>; 2] = [blocks(&[1, 2, 3, 4]), blocks(&[5, 6, 2])];
-        chunked.expect(&told[0]);
-        chunked.clone().expect(&told[1]);
-        let loaded = || chunked.storage().0.lock().unwrap().clone();
+        let chunked = two_held();
+        tell(&chunked, 1..5);
+        tell(&chunked.clone(), [5, 6, 2]);
         let next = |before: usize| {
-            while loaded().len() <= before {
+            while loaded(&chunked).len() <= before {
                 std::thread::yield_now();
             }
-            loaded()[before]
+            loaded(&chunked)[before]
         };
         let first = next(0);
         drop(chunked.load(&[2]).unwrap());
