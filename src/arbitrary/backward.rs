@@ -1,6 +1,6 @@
 //! Chains that end in a given shape, made from the last operation to the first.
 
-use super::operation::{factors, permutation};
+use super::operation::{divisors, factors, permutation};
 use super::{Chain, MAX_COUNT, MAX_RANK, ViewOp, below, one_in, pick, volume};
 use crate::map::Select;
 use crate::shape::Shape;
@@ -12,8 +12,17 @@ const MAX_OPERATIONS: usize = 5;
 impl Chain {
     /// A random chain whose last view has the shape `to`.
     ///
-    /// Shapes on the way keep to [`MAX_COUNT`] and [`MAX_RANK`], if `to` does.
+    /// Shapes on the way keep to [`MAX_COUNT`] and [`MAX_RANK`], if `to` does. If it has more elements, there is no
+    /// operation.
+    ///
+    /// # Panics
+    ///
+    /// If no tensor has that shape: for more than [`Shape::MAX_RANK`] axes or too many elements.
     pub fn arbitrary_to(g: &mut Gen, to: &Shape) -> Self {
+        let none = Self::new(to.clone(), []).unwrap_or_else(|error| panic!("{to:?}: {error}"));
+        if volume(to) > MAX_COUNT {
+            return none;
+        }
         loop {
             let mut shape = to.to_vec();
             let mut operations = Vec::new();
@@ -90,8 +99,7 @@ fn last_operation(g: &mut Gen, shape: &[usize]) -> Option<(ViewOp, Vec<usize>)> 
             let source: Vec<usize> = shape
                 .iter()
                 .map(|&extent| {
-                    let divisors: Vec<usize> =
-                        (1..=extent).filter(|&d| extent.is_multiple_of(d)).collect();
+                    let divisors = divisors(extent);
                     if bool::arbitrary(g) { extent } else { pick(g, &divisors) }
                 })
                 .collect();

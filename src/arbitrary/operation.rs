@@ -144,8 +144,9 @@ impl ViewOp {
             _ => {
                 let extent = *shape.get(axis)?;
                 let window = 1 + below(g, extent);
-                let grown = (extent.checked_sub(window)? + 1) * window;
-                let fits = rank < MAX_RANK && volume(shape) / extent * grown <= MAX_COUNT;
+                let grown = (extent.checked_sub(window)? + 1).checked_mul(window)?;
+                let others = volume(shape) / extent;
+                let fits = rank < MAX_RANK && others.checked_mul(grown)? <= MAX_COUNT;
                 fits.then_some(Self::Windows(axis, window))
             }
         }
@@ -178,7 +179,7 @@ fn selectors(g: &mut Gen, shape: &Shape, mut room: usize) -> Vec<Select> {
     let mut selectors = Vec::with_capacity(count);
     for &extent in &shape[..count] {
         let longest = extent.saturating_mul(room);
-        let selector = selector(g, extent, longest.min(extent + 3));
+        let selector = selector(g, extent, longest.min(extent + 3).min(MAX_COUNT));
         if let Select::List(list) = &selector
             && list.len() > extent
         {
@@ -211,8 +212,12 @@ fn selector(g: &mut Gen, extent: usize, longest: usize) -> Select {
             Select::List((0..len).map(|_| below(g, extent)).collect())
         }
         #[cfg(feature = "roaring")]
-        8 => Select::Set((0..extent as u64).filter(|_| bool::arbitrary(g)).collect()),
-        9 => Select::mask((0..extent).map(|_| bool::arbitrary(g)).collect::<Vec<_>>()),
+        8 if extent <= MAX_COUNT => {
+            Select::Set((0..extent as u64).filter(|_| bool::arbitrary(g)).collect())
+        }
+        9 if extent <= MAX_COUNT => {
+            Select::mask((0..extent).map(|_| bool::arbitrary(g)).collect::<Vec<_>>())
+        }
         10 => Select::between(None, Some(below(g, extent + 2) as isize - 1), -pick(g, &[1, 2, 5])),
         _ => Select::All,
     }
@@ -251,8 +256,16 @@ fn shift(g: &mut Gen, extent: usize) -> isize {
     match below(g, 12) {
         0..=3 => 0,
         4 => pick(g, &[isize::MIN, isize::MAX]),
-        _ => below(g, 4 * extent + 1) as isize - 2 * extent as isize,
+        _ => {
+            let farthest = 2 * extent.min(MAX_COUNT);
+            below(g, 2 * farthest + 1) as isize - farthest as isize
+        }
     }
+}
+
+/// The divisors of `number` that extents of generated views can be.
+pub(super) fn divisors(number: usize) -> Vec<usize> {
+    (1..=number.min(MAX_COUNT)).filter(|&divisor| number.is_multiple_of(divisor)).collect()
 }
 
 /// At most `longest` extents whose product is `count`; none only if that is allowed and `count` is 1.
@@ -260,9 +273,7 @@ pub(super) fn factors(g: &mut Gen, count: usize, longest: usize) -> Vec<usize> {
     let mut factors = Vec::new();
     let mut left = count;
     while left > 1 && factors.len() + 1 < longest {
-        let divisors: Vec<usize> =
-            (1..=left).filter(|&divisor| left.is_multiple_of(divisor)).collect();
-        let divisor = pick(g, &divisors);
+        let divisor = pick(g, &divisors(left));
         factors.push(divisor);
         left /= divisor;
         if one_in(g, 4) {

@@ -152,6 +152,10 @@ fn entries() {
     malformed(&format!("{integer}1 1 nan\n"), 3, expected, "1 1 nan");
     let error = mtx::read::<u8>(format!("{integer}1 1 256\n").as_bytes()).unwrap_err();
     assert_eq!(error, Error::Line { line: 3, expected, found: "1 1 256".into() });
+    let large = format!("{integer}1 1 1{:039}\n", 1);
+    assert_eq!(mtx::read::<f64>(large.as_bytes()).unwrap().to_vec().unwrap()[0], 1e39);
+    let error = mtx::read::<f32>(large.as_bytes()).unwrap_err();
+    assert_eq!(error, Error::Line { line: 3, expected, found: format!("1 1 1{:039}", 1) });
     malformed("%%MatrixMarket matrix array real general\n1 1\n1 1\n", 3, "a number", "1 1");
     let array = "%%MatrixMarket matrix array integer general\n1 1\n1.5\n";
     malformed(array, 3, "an integer that fits the type", "1.5");

@@ -109,9 +109,14 @@ fn value<'a, T: FileElement>(field: Field, words: &mut impl Iterator<Item = &'a 
             let integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
             // A complex element takes two words: the imaginary part of a real number is 0.
             let value = T::from_words(&mut [word, "0"].into_iter());
-            value.filter(|_| integer || field == Field::Real)
+            value.filter(|&value| field == Field::Real || (integer && is_finite(value)))
         }
     }
+}
+
+/// Whether a number is one that an integer can round to: of an infinite one there is no difference from itself.
+fn is_finite<T: FileElement>(value: T) -> bool {
+    value == T::ONE || value.merged(value.opposite()) == T::ZERO
 }
 
 /// What an entry line should hold.

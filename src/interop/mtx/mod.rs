@@ -10,7 +10,8 @@
 //! here.
 //!
 //! Text has no width, so the caller names the element type: fractions are read as any float, rounded to
-//! nearest, integers and patterns as any number they fit. [`Header::dtype`] is the widest type of a file.
+//! nearest, integers and patterns as any number whose range they are in, rounded where that is a float.
+//! [`Header::dtype`] is the widest type of a file.
 //!
 //! A file may come from a stranger. Whatever it holds, these functions return an error that names the
 //! line rather than panic, abort, or allocate more than what the lines present need.

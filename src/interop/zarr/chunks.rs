@@ -1,7 +1,7 @@
 //! Chunks as blocks.
 
 use super::codecs::{Codecs, natural};
-use super::metadata::{Described, check_size};
+use super::metadata::{self, Described, check_grid};
 use super::options::{Options, Progress};
 use super::shards::{ChunkIndex, Shards};
 use super::share::{elements, is_raw};
@@ -74,7 +74,12 @@ impl<T, S: ?Sized> Chunks<T, S> {
 
 impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
     pub(super) fn open(store: Arc<S>, path: &str) -> Result<Self> {
-        check_size(&*store, path)?;
+        // Of chunks of several shapes zarrs adds up the extents, which may overflow.
+        if let Some((metadata, true)) = metadata::read(&*store, path)?
+            && metadata["node_type"] == "array"
+        {
+            check_grid(path, &metadata)?;
+        }
         let array = Array::open(store, path).map_err(|error| malformed(Some(path), error))?;
         let mut chunks = Self::new(array, path)?;
         if chunks.array.is_sharded() {
@@ -184,8 +189,9 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Chunks
         shape: &Shape,
         options: &Options<T>,
     ) -> Result<Self> {
-        for file in super::metadata::FILES {
-            let size = store.size_key(&super::metadata::key(path, file)?);
+        // The last is what the keys of all chunks begin with: a folder of a store that has some.
+        for file in metadata::FILES.into_iter().chain(["c"]) {
+            let size = store.size_key(&metadata::key(path, file)?);
             if size.map_err(|error| malformed(Some(path), error))?.is_some() {
                 return Err(malformed(Some(path), "something of that name exists"));
             }
@@ -198,7 +204,7 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Chunks
         let array = array.map_err(|error| malformed(Some(path), error))?;
         let mut chunks = Self::new(array, path)?;
         // As we wrote it: zarrs shortens codecs without parameters, which zarr-python does not read.
-        let stored = store.set(&super::metadata::key(path, "zarr.json")?, text.into());
+        let stored = store.set(&metadata::key(path, "zarr.json")?, text.into());
         stored.map_err(|error| malformed(Some(path), error))?;
         let grid = chunks.array.chunk_grid_shape().iter();
         let total = grid.fold(1_usize, |all, &extent| all.saturating_mul(extent as usize));

@@ -1,6 +1,6 @@
 //! The arrays of a group.
 
-use super::metadata::{Described, check_size, key};
+use super::metadata::{Described, read};
 use super::{malformed, store};
 use crate::dtype::DType;
 use crate::error::Result;
@@ -128,21 +128,11 @@ impl<S: ListableStorageTraits + ReadableStorageTraits + ?Sized> Walk<'_, S> {
             return Err(refused(&"too many groups lie in groups"));
         }
         self.left -= 1;
-        check_size(self.store, path)?;
-        let read = |file: &str| -> Result<Option<Value>> {
-            let text = self.store.get(&key(path, file)?).map_err(|error| refused(&error))?;
-            let value = text.map(|text| serde_json::from_slice(&text)).transpose();
-            value.map_err(|error| refused(&error))
-        };
-        for file in ["zarr.json", ".zarray"] {
-            let Some(mut metadata) = read(file)? else { continue };
-            if file == ".zarray" && metadata.is_object() {
-                metadata["attributes"] = read(".zattrs")?.unwrap_or_default();
-            }
-            if file == ".zarray" || metadata["node_type"] == "array" {
-                let described = Described::new(path, &metadata)?;
-                return push(&mut self.found, Entry { path: path.into(), described });
-            }
+        if let Some((metadata, version_3)) = read(self.store, path)?
+            && (!version_3 || metadata["node_type"] == "array")
+        {
+            let described = Described::new(path, &metadata)?;
+            return push(&mut self.found, Entry { path: path.into(), described });
         }
         (self.names)(path)?;
         let folder = path.trim_matches('/');

@@ -32,11 +32,9 @@ impl Described {
         let (chunks, stored) = match metadata["zarr_format"].as_u64() {
             Some(2) => (&metadata["chunks"], &metadata["dtype"]),
             _ => {
-                let grid = &metadata["chunk_grid"];
-                if grid["name"] != "regular" {
-                    return Err(malformed(Some(path), "its chunks are not of one shape"));
-                }
-                (&grid["configuration"]["chunk_shape"], &metadata["data_type"])
+                check_grid(path, metadata)?;
+                let grid = &metadata["chunk_grid"]["configuration"];
+                (&grid["chunk_shape"], &metadata["data_type"])
             }
         };
         let chunks = numbers(chunks).ok_or_else(|| wrong("shape of chunks"))?;
@@ -74,6 +72,14 @@ fn numpy(dtype: DType) -> String {
     format!("{}{}", dtype.kind(), dtype.size_bytes())
 }
 
+/// Refuses chunks of several shapes in metadata of version 3.
+pub(super) fn check_grid(path: &str, metadata: &Value) -> Result<()> {
+    match metadata["chunk_grid"]["name"] == "regular" {
+        true => Ok(()),
+        false => Err(malformed(Some(path), "its chunks are not of one shape")),
+    }
+}
+
 fn numbers(list: &Value) -> Option<Vec<usize>> {
     let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
     list.as_array()?.iter().map(number).collect()
@@ -86,8 +92,9 @@ pub(super) fn key(path: &str, file: &str) -> Result<StoreKey> {
     StoreKey::new(key).map_err(|error| malformed(Some(path), error))
 }
 
-/// Refuses metadata that is larger than any array has.
-pub(super) fn check_size<S>(store: &S, path: &str) -> Result<()>
+/// Metadata of the array or the group at a path, and whether it is of version 3; `None` if there is neither, or a group of
+/// version 2. Larger metadata than any array has is refused.
+pub(super) fn read<S>(store: &S, path: &str) -> Result<Option<(Value, bool)>>
 where
     S: ReadableStorageTraits + ?Sized,
 {
@@ -98,5 +105,17 @@ where
             return Err(Error::HeaderTooLarge { claimed, limit: LIMIT_BYTES });
         }
     }
-    Ok(())
+    let read = |file: &str| -> Result<Option<Value>> {
+        let text = store.get(&key(path, file)?).map_err(|error| malformed(Some(path), error))?;
+        let value = text.map(|text| serde_json::from_slice(&text)).transpose();
+        value.map_err(|error| malformed(Some(path), error))
+    };
+    if let Some(metadata) = read("zarr.json")? {
+        return Ok(Some((metadata, true)));
+    }
+    let Some(mut metadata) = read(".zarray")? else { return Ok(None) };
+    if metadata.is_object() {
+        metadata["attributes"] = read(".zattrs")?.unwrap_or_default();
+    }
+    Ok(Some((metadata, false)))
 }

@@ -36,6 +36,28 @@ quickcheck! {
     }
 }
 
+/// Shapes that nobody could visit are no reason to try.
+#[test]
+fn huge_shapes_have_chains_too() {
+    let mut g = Gen::from_size_and_seed(100, 7);
+    let most = isize::MAX as usize;
+    for shape in [vec![1 << 40], vec![3, 1 << 20, 1 << 20], vec![most], vec![1, most], vec![1; 64]]
+    {
+        let shape = Shape::from(shape);
+        for _ in 0..500 {
+            let chain = Chain::arbitrary_for(&mut g, shape.clone()).unwrap();
+            assert_eq!(chain.shape(), &shape);
+            let chain = Chain::arbitrary_to(&mut g, &shape);
+            assert_eq!(chain.map().shape(), shape);
+        }
+    }
+    let many = Shape::from(vec![1; 65]);
+    assert!(Chain::arbitrary_for(&mut g, many.clone()).is_err());
+    let refused = std::panic::catch_unwind(move || Chain::arbitrary_to(&mut g, &many));
+    let text = *refused.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("65"), "{text}");
+}
+
 /// The ugly cases the generators promise do come.
 #[test]
 fn generators_make_the_ugly_cases_often() {

@@ -192,6 +192,12 @@ fn errors_say_what_is_wrong() {
     zarr::write(&path, &t, &Options::new([2, 2])).unwrap();
     let twice = zarr::write(&path, &t, &Options::new([2, 2])).unwrap_err();
     assert!(twice.to_string().ends_with("something of that name exists"), "{twice}");
+    let lost = dir.path().join("lost.zarr");
+    zarr::write(&lost, &t, &Options::new([2, 2])).unwrap();
+    std::fs::remove_file(lost.join("zarr.json")).unwrap();
+    let over = zarr::create::<u8>(&lost, [4, 4], &Options::new([2, 2])).unwrap_err();
+    assert!(over.to_string().ends_with("something of that name exists"), "{over}");
+    assert!(!lost.join("zarr.json").exists());
     let wrong = zarr::open::<i8>(&path).unwrap_err();
     assert_eq!(wrong, Error::ElementType { expected: "i8", found: "u8".into() });
     let rank = zarr::create::<u8>(dir.path().join("x"), [4, 4], &Options::new([2])).unwrap_err();

@@ -319,3 +319,16 @@ fn chunks_are_not_looked_for_elsewhere() {
     assert!(error.to_string().contains("which is not read"), "{error}");
     assert_eq!(fs::read(folder.path().join("other")).unwrap(), [7; 32]);
 }
+
+/// The extents of chunks of several shapes may add up to more than there are numbers.
+#[test]
+fn chunks_of_several_shapes_are_refused() {
+    let regular = r#"{"name":"regular","configuration":{"chunk_shape":[4]}}"#;
+    let most = u64::MAX;
+    let several = format!(
+        r#"{{"name":"rectangular","configuration":{{"chunk_shape":[[{most},{most},6]]}}}}"#
+    );
+    let text = metadata("[4]", "[4]", BYTES).replace(regular, &several);
+    let error = stranger(&text, &[0; 32]).unwrap_err();
+    assert!(error.to_string().ends_with("its chunks are not of one shape"), "{error}");
+}
