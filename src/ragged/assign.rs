@@ -48,14 +48,14 @@ impl<W: Writer> Ragged<W> {
         let flat = e.flat(&joint)?;
         let mut out = self.destination(&joint)?;
         let done = out.assign(Lazy(flat));
-        done.map_err(|error| self.overlapping(at_path(error, &joint), &joint))
+        done.map_err(|error| self.overlapping(at_path(error, &joint)))
     }
 
     /// Holds the destination against the rows of a source which does not stretch.
     pub(super) fn check_destination<E: RaggedExpr>(&mut self, e: &E) -> Result<()> {
         let joint = self.target(e, Stretch::Strict)?;
         let checked = self.destination(&joint)?.address_map().check_injective();
-        checked.map_err(|error| self.overlapping(error, &joint))
+        checked.map_err(|error| self.overlapping(error))
     }
 
     /// The destination's form as that to which the leaves of an expression are brought.
@@ -92,7 +92,7 @@ impl<W: Writer> Ragged<W> {
     }
 
     /// Items that lie twice in the content as rows that share them.
-    fn overlapping(&self, error: Error, joint: &Joint<'_>) -> Error {
+    fn overlapping(&self, error: Error) -> Error {
         let shared = || {
             let rows = &self.form().ok()?.rows()?.clone();
             let content = self.view().shown().ok()?;
@@ -107,8 +107,13 @@ impl<W: Writer> Ragged<W> {
         match error {
             Error::NotInjective { axis } => match shared() {
                 Some([second, first]) => Error::OverlappingRows { rows: [first, second] },
-                None if joint.tail == ALL => error,
-                None => Error::NotInjective { axis: axis + joint.cut().saturating_sub(1) },
+                None => match self.content.address_map().check_injective() {
+                    Err(Error::NotInjective { axis }) => {
+                        let front = self.form().map_or(0, |form| form.depth().saturating_sub(1));
+                        Error::NotInjective { axis: axis + front }
+                    }
+                    _ => Error::NotInjective { axis },
+                },
             },
             error => error,
         }
@@ -137,7 +142,13 @@ pub(super) fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
         };
         if let (Some(from), true) = (from, is_var(axis) && !same) {
             let mut wrong = None;
-            lengths.for_each(|row, expected| {
+            let differing = match (&lengths, &places) {
+                (Lengths::Fixed(rows, length), Places::First) => {
+                    Lengths::Fixed((*rows).min(1), *length)
+                }
+                _ => lengths.clone(),
+            };
+            differing.for_each(|row, expected| {
                 let found = match from {
                     Axis::Fixed(extent) => *extent,
                     Axis::Var(rows) => rows.length(places.at(row)),
@@ -176,7 +187,7 @@ macro_rules! assignments {
                 let flat = e.flat(&joint)?;
                 let mut out = self.destination(&joint)?;
                 let done = update_with($Op, &mut out, flat, &|b| $Op.fault((b, b)));
-                done.map_err(|error| self.overlapping(at_path(error, &joint), &joint))
+                done.map_err(|error| self.overlapping(at_path(error, &joint)))
             }
         }
 

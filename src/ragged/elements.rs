@@ -24,7 +24,10 @@ fn at(index: &[usize], rank: usize) -> Result<SmallVec<[Select; 4]>> {
 fn of_element(mut error: Error, at: &[usize]) -> Error {
     match &mut error {
         Error::Storage { index, .. } => *index = Some(at.to_vec()),
-        Error::RowIndex { row, axis, .. } => *row = at[..*axis].to_vec(),
+        Error::RowIndex { index, row, axis, .. } => {
+            (*index, *row) = (at[*axis] as i128, at[..*axis].to_vec());
+        }
+        Error::Index { index, axis, .. } => *index = at[*axis] as i128,
         _ => {}
     }
     error

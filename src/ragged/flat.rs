@@ -58,13 +58,18 @@ impl<S: Reader> Ragged<S> {
             if let (RowItems::Starts { starts, .. }, true) = (&resolved.rows, same) {
                 return by_row(content, lengths, Starts::List(starts.clone()), Repeats::None, step);
             }
+            let start_of = |row: usize| match &resolved.rows {
+                RowItems::From(first) => first + own.number(row),
+                RowItems::Starts { starts, .. } => starts.get(row).copied().unwrap_or(0),
+            };
+            if let (Places::First, Lengths::Fixed(_, length)) = (&places, &lengths) {
+                let repeats = if own.length(0) == *length { Repeats::None } else { Repeats::All };
+                return by_row(content, lengths, Starts::By(start_of(0), 0), repeats, step);
+            }
             let (mut starts, mut repeated) = (try_with_capacity(items)?, try_with_capacity(items)?);
             lengths.for_each(|row, length| {
                 let place = places.at(row);
-                starts.push(match &resolved.rows {
-                    RowItems::From(first) => first + own.number(place),
-                    RowItems::Starts { starts, .. } => starts[place],
-                });
+                starts.push(start_of(place));
                 repeated.push(own.length(place) != length);
             });
             let repeats = match repeated.contains(&true) {

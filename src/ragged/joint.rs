@@ -177,7 +177,11 @@ impl Meeting<'_> {
             Some(Axis::Var(rows)) => rows.length(places.at(row)),
             _ => extent,
         };
-        for row in 0..self.items {
+        let stays = |k: usize| {
+            matches!(self.places[k], Places::First) || !matches!(self.own[k], Some(Axis::Var(_)))
+        };
+        let differing = if stays(0) && stays(1) { self.items.min(1) } else { self.items };
+        for row in 0..differing {
             let found = [0, 1].map(|k: usize| length(self.own[k], self.places[k], row));
             let fits =
                 |&length: &usize| length == extent || length == 1 && self.stretch == Stretch::Rows;

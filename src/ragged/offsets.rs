@@ -51,7 +51,7 @@ macro_rules! shared {
     ($($type:ty: $owner:ident => $Width:ident($lent:expr);)*) => { $(
         impl SharedInteger for $type {
             fn table<O: AsRef<[Self]> + Send + Sync + 'static>($owner: O) -> SharedTable {
-                SharedTable(Table::$Width(Numbers::Lent(Arc::new($lent))))
+                SharedTable(Table::$Width(Numbers::lent($lent)))
             }
         }
     )* };
@@ -114,8 +114,7 @@ impl Offsets {
     /// Of a table that another owner lends, without a copy: an `Arc<[u32]>`, a buffer of Arrow, a file in memory. Signed
     /// numbers are those of Arrow; a table with a negative one is copied, for the error that tells it.
     ///
-    /// The owner should lend the same numbers whenever it is asked. Where it does not, results are wrong, or
-    /// [`Error::OutOfSpan`].
+    /// The owner is asked here, and never again, so that tables do not change.
     ///
     /// # Errors
     ///
@@ -188,7 +187,8 @@ impl Offsets {
             if offsets.is_empty() || self.rows() != rows {
                 return Err(Error::OffsetCount { rows, found: self.rows() + usize::from(!offsets.is_empty()) });
             }
-            ascending(offsets.get(self.rows.start..self.rows.end + 1).unwrap_or(&[]), extent)
+            let meant = offsets.get(self.rows.start..self.rows.end + 1).unwrap_or(&[]);
+            ascending(meant, self.base, extent)
         })
     }
 
@@ -357,14 +357,14 @@ impl Offsets {
     }
 }
 
-fn ascending<T: Exact>(offsets: &[T], extent: usize) -> Result<()> {
+fn ascending<T: Exact>(offsets: &[T], base: usize, extent: usize) -> Result<()> {
     let mut least = 0;
     for (at, offset) in offsets.iter().enumerate() {
-        let exact = offset.exact();
+        let exact = offset.exact() - base as i128;
         if exact < least as i128 || exact > extent as i128 {
             return Err(Error::InvalidOffsets { at, offset: exact, least, axis: 0, extent });
         }
-        least = offset.address();
+        least = exact as usize;
     }
     Ok(())
 }

@@ -141,6 +141,9 @@ pub(super) fn follow(places: Places, own: Option<&Axis>, to: &Lengths) -> Result
         {
             return Ok(Places::Same);
         }
+        (Some(Axis::Fixed(1)), _, Places::Same) if to.rows() == 1 => return Ok(Places::First),
+        // However many rows there are.
+        _ if count == 0 => return Ok(Places::List(Vec::new())),
         _ => {}
     }
     let mut all = try_with_capacity(count)?;

@@ -4,7 +4,8 @@ use super::levels::Run;
 use crate::error::{Error, Result};
 use crate::map::Select;
 
-/// `start, start + step, ..` before `stop`; an end that is missing is that of the row.
+/// `start, start + step, ..` before `stop`; a start that is missing is the last item of the row, a stop that is missing
+/// its end.
 pub(super) struct RowRange {
     start: Option<i128>,
     stop: Option<i128>,
@@ -34,7 +35,7 @@ impl RowRange {
     fn visited(&self, run: Run) -> (i128, i128) {
         let items = run.len as i128;
         let falls = self.step < 0;
-        let start = self.start.unwrap_or(if falls { items - 1 } else { 0 });
+        let start = self.start.unwrap_or(items - 1);
         let stop = self.stop.unwrap_or(if falls { -1 } else { items });
         let way = if falls { start - stop } else { stop - start };
         (start, if way <= 0 { 0 } else { (way - 1) / self.step.abs() + 1 })

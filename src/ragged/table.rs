@@ -4,6 +4,7 @@ use crate::kernel::spans::Number;
 use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::sync::Arc;
+use yoke::Yoke;
 
 /// Numbers of one of two widths, shared by all who hold them; those of which one is negative are never read.
 #[derive(Clone)]
@@ -13,11 +14,11 @@ pub(super) enum Table {
     Negative(Numbers<i64>),
 }
 
-/// Numbers of our own, or of an owner besides, who lends the same numbers whenever it is asked.
+/// Numbers of our own, or of an owner besides, who is asked once: tables do not change.
 #[derive(Clone)]
-pub(super) enum Numbers<T> {
+pub(super) enum Numbers<T: 'static> {
     Own(Arc<Vec<T>>),
-    Lent(Arc<dyn AsRef<[T]> + Send + Sync>),
+    Lent(Yoke<&'static [T], Arc<dyn AsRef<[T]> + Send + Sync>>),
 }
 
 /// An owner of signed integers, none of which is negative.
@@ -35,18 +36,25 @@ impl<O: AsRef<[i64]>> AsRef<[u64]> for Unsigned<O> {
     }
 }
 
-impl<T> Deref for Numbers<T> {
+impl<T: 'static> Numbers<T> {
+    pub(super) fn lent(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Self {
+        let owner: Arc<dyn AsRef<[T]> + Send + Sync> = Arc::new(owner);
+        Self::Lent(Yoke::attach_to_cart(owner, |owner| owner.as_ref()))
+    }
+}
+
+impl<T: 'static> Deref for Numbers<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
         match self {
             Self::Own(numbers) => numbers,
-            Self::Lent(owner) => (**owner).as_ref(),
+            Self::Lent(numbers) => numbers.get(),
         }
     }
 }
 
-impl<T> From<Vec<T>> for Numbers<T> {
+impl<T: 'static> From<Vec<T>> for Numbers<T> {
     fn from(numbers: Vec<T>) -> Self {
         Self::Own(Arc::new(numbers))
     }

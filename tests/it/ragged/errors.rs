@@ -330,3 +330,29 @@ fn destinations_that_are_refused() {
     assert!(matches!(found, Error::Join { tensor: 2, .. }), "{found:?}");
     assert!(found.to_string().contains("var"), "{found}");
 }
+
+/// Axes of a destination are its own, also where some of them are written as one.
+#[test]
+fn repeated_axes_of_destinations_are_named() {
+    let mut t = Tensor::from(vec![0; 4]).broadcast([3, 4]).unwrap();
+    let mut t = t.as_ragged_mut();
+    let fours = Ragged::from_nested(vec![vec![1; 4]; 3]).unwrap();
+    assert_eq!(t.assign(&fours), Err(Error::NotInjective { axis: 0 }));
+    let content = Tensor::from(vec![0; 12]).reshape([3, 1, 4]).unwrap().broadcast([3, 2, 4]);
+    let mut r = Ragged::new([2], table(&[0, 1, 3]), content.unwrap()).unwrap();
+    assert_eq!(r.assign(1), Err(Error::NotInjective { axis: 2 }));
+    let row = vec![vec![1; 4]; 2];
+    let rows = Ragged::from_nested(vec![vec![row.clone()], vec![row.clone(), row]]).unwrap();
+    assert_eq!(r.assign(&rows), Err(Error::NotInjective { axis: 2 }));
+}
+
+/// Indexes are told as they were given.
+#[test]
+fn the_largest_index_is_told() {
+    let index = usize::MAX as i128;
+    let mut r = rows();
+    let error = || Error::RowIndex { index, row: vec![0], axis: 1, items: 3 };
+    assert_eq!(r.get([0, usize::MAX]), Err(error()));
+    assert_eq!(r.set([0, usize::MAX], 1), Err(error()));
+    assert_eq!(r.get([usize::MAX, 0]), Err(Error::Index { index, axis: 0, extent: 3 }));
+}

@@ -186,3 +186,17 @@ fn lengths_of_rows() {
     assert_eq!(form.lengths(0).unwrap_err(), Error::FixedAxis { axis: 0 });
     assert_eq!(form.lengths(3).unwrap_err(), Error::Axis { axis: 3, rank: 3 });
 }
+
+/// The tables that a form tells of make rows again.
+#[test]
+fn tables_of_forms_make_rows() {
+    let r = Ragged::from_nested(vec![vec![1, 2], vec![3, 4, 5], vec![6]]).unwrap();
+    let part = r.view().select((1..,)).unwrap();
+    let table = part.form().unwrap().offsets(1).unwrap().clone();
+    let items = Tensor::from(part.to_vec().unwrap());
+    let again = Ragged::new([2], table.clone(), items).unwrap();
+    assert_eq!(again.to_string(), "[[3, 4, 5], [6]]");
+    let short = Ragged::new([2], table, Tensor::from(vec![3, 4, 5])).map(drop);
+    let (offset, least, extent) = (4, 3, 3);
+    assert_eq!(short, Err(Error::InvalidOffsets { at: 2, offset, least, axis: 0, extent }));
+}

@@ -118,3 +118,24 @@ fn views_of_single_rows_visit_no_others() {
     }
     assert_eq!(items, ROWS / 4 * (3 + 9 + 9 + 9));
 }
+
+/// Where there are no elements, nothing is done for each of very many rows.
+#[test]
+fn rows_without_elements_take_no_time() {
+    let rows = 1 << 60;
+    let one = Ragged::new([], Offsets::from_lengths([1]).unwrap(), Tensor::from(vec![1.0]));
+    let one = one.unwrap();
+    let nested = Ragged::from_nested(vec![vec![1.0]]).unwrap();
+    let mut none = Tensor::full([rows, 0], 0.0).unwrap();
+    for sum in [&one + &none, &nested + &none] {
+        let sum = sum.eval().unwrap();
+        assert_eq!((sum.form().unwrap().to_string(), sum.len()), (format!("{rows} * 0"), Ok(0)));
+    }
+    none.as_ragged_mut().assign(&one).unwrap();
+    none.as_ragged_mut().assign(&nested).unwrap();
+    let two = Ragged::from_nested(vec![vec![1.0, 2.0]]).unwrap();
+    let error = (&two + &none).eval().map(drop).unwrap_err();
+    assert!(matches!(error, Error::RaggedOperands { .. }), "{error}");
+    let error = none.as_ragged_mut().assign(&two).unwrap_err();
+    assert!(matches!(error, Error::RowLength { .. }), "{error}");
+}

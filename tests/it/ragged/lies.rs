@@ -9,7 +9,7 @@ use lensor::{Reader, StorageError, Tensor};
 use quickcheck::quickcheck;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// A table whose owner shows another one with time. It is looked at once.
+/// A table whose owner shows another one with time: what is looked at first is not always what is kept.
 struct Changing<T> {
     tables: Vec<Vec<T>>,
     /// How many looks are granted to each.
@@ -55,7 +55,7 @@ impl Reader for Shrinking {
 }
 
 /// More items than there are.
-const BIG: i32 = i32::MAX;
+const BIG: u32 = u32::MAX;
 
 /// Whatever can be asked of a tensor: nothing may panic.
 fn ask<S: Reader<Elem = i64>>(r: &Ragged<S>, random: &mut Random) {
@@ -105,13 +105,12 @@ fn ask_of_rows<S: Reader<Elem = i64>>(r: &Ragged<S>) {
     let _ = to.assign(r);
 }
 
-fn numbers(random: &mut Random, rows: usize, most: usize) -> Vec<i32> {
-    let mut all: Vec<i32> = (0..=rows).map(|_| random.below(most + 1) as i32).collect();
-    match random.below(8) {
+fn numbers(random: &mut Random, rows: usize, most: usize) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..=rows).map(|_| random.below(most + 1) as u32).collect();
+    match random.below(7) {
         0..4 => all.sort(),
         4 => all.truncate(random.below(rows + 1)),
         5 => all.extend([0, 1, 2]),
-        6 => all[random.below(rows + 1)] = -1,
         _ => all[random.below(rows + 1)] = BIG,
     }
     all
@@ -162,7 +161,7 @@ impl Made {
 
 fn changing(random: &mut Random) -> Made {
     let sorted = |rows: usize, most: usize, random: &mut Random| {
-        let mut all: Vec<i32> = (0..=rows).map(|_| random.below(most + 1) as i32).collect();
+        let mut all: Vec<u32> = (0..=rows).map(|_| random.below(most + 1) as u32).collect();
         all.sort();
         all
     };
@@ -170,8 +169,8 @@ fn changing(random: &mut Random) -> Made {
         let first = sorted(rows, most, random);
         let others = (0..1 + random.below(3)).map(|_| numbers(random, rows, most));
         let tables = std::iter::once(first).chain(others).collect();
-        let looks = [4, 5, 6, 7, 9, 30][random.below(6)];
-        Offsets::new(Changing { tables, looks, seen: AtomicUsize::new(0) }).unwrap()
+        let looks = [1, 2, 30][random.below(3)];
+        Offsets::shared(Changing { tables, looks, seen: AtomicUsize::new(0) }).unwrap()
     };
     let (rows, items) = (3, random.below(9));
     let shape = if random.below(2) == 0 { vec![items] } else { vec![items, 2] };

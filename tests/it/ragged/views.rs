@@ -114,3 +114,16 @@ fn views_without_elements_do_not_stretch_rows_either() {
         assert_eq!(view.eval().unwrap().len().unwrap(), shown.end as usize * 2);
     }
 }
+
+/// Selectors that begin at the last item do so in each row, whatever their step.
+#[test]
+fn ranges_from_the_last_item() {
+    let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![4]]).unwrap();
+    let first = r.view().select((..1,)).unwrap();
+    let up = first.view().select((.., Select::FromLast { stop: 3, step: 1 })).unwrap();
+    assert_eq!(up.to_string(), "[[3]]");
+    let down = first.view().select((.., Select::FromLast { stop: 0, step: -1 })).unwrap();
+    assert_eq!(down.to_string(), "[[3, 2]]");
+    let beyond = first.view().select((.., Select::FromLast { stop: 9, step: 1 })).map(drop);
+    assert_eq!(beyond, Err(Error::RowIndex { index: 3, row: vec![0], axis: 1, items: 3 }));
+}
