@@ -6,7 +6,7 @@ use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::result_map;
 use super::mask::MaskOperand;
 use crate::compute::{Compute, Deferred, Pending};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
@@ -36,6 +36,14 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> fmt:
     }
 }
 
+/// Refuses other results than there is room for: extents that are asked for may differ from those before.
+fn check_count(shape: &Shape, count: usize) -> Result<()> {
+    match shape.count()? == count {
+        true => Ok(()),
+        false => Err(Error::OutOfSpan { span: 0..shape.count()?, len: count }),
+    }
+}
+
 impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Compute
     for Call<I, O, F, X, M>
 {
@@ -59,6 +67,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Comp
 
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
         let fit = self.request().fitted(None)?;
+        check_count(&fit.shapes[0], out.len())?;
         let request = self.request();
         let mut prepared = request.prepared(&fit)?;
         prepared.hold()?;
@@ -67,8 +76,10 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Comp
         })
     }
 
-    fn collect(&self, _count: usize) -> Result<Vec<O::Elem>> {
-        Ok(O::only(self.request().computed(&*self.request().fitted(None)?)?))
+    fn collect(&self, count: usize) -> Result<Vec<O::Elem>> {
+        let fit = self.request().fitted(None)?;
+        check_count(&fit.shapes[0], count)?;
+        Ok(O::only(self.request().computed(&fit)?))
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -1,6 +1,7 @@
 //! Elements of 64 KiB: no operation keeps several on the stack, which a thread may have little of.
 
 use lensor::dtype::{Arithmetic, Order, SameBits};
+use lensor::gufunc::{inner1d, polyval};
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
@@ -33,6 +34,12 @@ impl<const N: usize> PartialOrd for Large<N> {
 }
 
 impl<const N: usize> Order for Large<N> {}
+
+impl<const N: usize> Default for Large<N> {
+    fn default() -> Self {
+        Self([0; N])
+    }
+}
 
 impl<const N: usize> SameBits for Large<N> {
     fn same_bits(self, other: Self) -> bool {
@@ -287,6 +294,19 @@ fn products_and_stencils() {
         let (t, numbers) = (matrix([9, 9]), small([9, 9]));
         let expected = numbers.matmul(&numbers).eval().unwrap();
         check(&t.matmul(&t).eval().unwrap(), expected.storage().iter().copied(), "matmul");
+        let at = |row: usize, column: usize| numbers.get([row, column]).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap();
+        let [found] = inner1d().call([turned.view(), turned.view()]).eval().unwrap();
+        let squares = |column: usize| {
+            let all = (0..9).map(|row| at(row, column));
+            all.fold(0_u8, |sum, x| sum.wrapping_add(x.wrapping_mul(x)))
+        };
+        check(&found, (0..9).map(squares), "inner1d");
+        let coefficients = t.view().select((0,)).unwrap();
+        let [found] = polyval().call([coefficients.boxed(), t.boxed()]).eval().unwrap();
+        let value =
+            |&x: &u8| (0..9).fold(0_u8, |value, k| value.wrapping_mul(x).wrapping_add(at(0, k)));
+        check(&found, numbers.storage().iter().map(value), "polyval");
         let kernel = [2, 3];
         let found = t.convolve(&matrix(kernel), Mode::Same(Border::Clamp)).eval().unwrap();
         let expected = numbers.convolve(&small(kernel), Mode::Same(Border::Clamp)).eval().unwrap();

@@ -89,6 +89,16 @@ fn distances<T: Real>(point: &[T], columns: &[T], n: usize, first: usize, out: &
         let difference = x.minus(y);
         sum.plus(difference.times(difference))
     };
+    if size_of::<T>() == 2 {
+        // Squares would soon be infinite.
+        for (k, slot) in out.iter_mut().enumerate() {
+            let axes = point.iter().enumerate();
+            let apart =
+                |(axis, x): (usize, &T)| x.to_f64() - columns[axis * n + first + k].to_f64();
+            *slot = T::of_f64(axes.map(apart).fold(0.0, |sum, x| sum + x * x).sqrt());
+        }
+        return;
+    }
     let zero = T::of_f64(0.0);
     let (chunks, tail) = out.as_chunks_mut::<TOGETHER>();
     let mut at = first;

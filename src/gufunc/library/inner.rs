@@ -5,7 +5,7 @@ use crate::dtype::Arithmetic;
 use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
-use crate::kernel::{Kernel, dispatch, prefetch_span};
+use crate::kernel::{Kernel, LARGE, dispatch, prefetch_span};
 
 /// Sums that a product of vectors keeps at once, and terms of a part of a long one, as those of
 /// [`Reduce::dot`](crate::Reduce::dot).
@@ -32,18 +32,25 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
 
     #[inline(always)]
     fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
-        out[0] = if a.len() <= PART { products(&a, &b) } else { long(&a, &b) };
+        out[0] = match a.len() {
+            _ if size_of::<T>() > LARGE => one_after_another(&a, &b),
+            ..=PART => products(&a, &b),
+            _ => long(&a, &b),
+        };
         Ok(())
     }
 
     /// Vectors of neighbouring calls are read where they lie, unless they are long: each element may lie on a page of its
     /// own, and those are more than the TLB holds.
     fn fits(core: &[usize], _strides: &[isize], step: isize) -> bool {
-        step == 1 && core.iter().all(|extent| *extent < PART)
+        step == 1 && core.iter().all(|extent| *extent < PART) && size_of::<T>() <= LARGE
     }
 
     fn run(&self, args: &mut Args<'_, [T; 2], [T; 1]>) -> Result<(), (usize, ElementaryError)> {
-        if args.packed { one_by_one(self, args) } else { dispatch(SideBySide(args)) }
+        match args.packed || size_of::<T>() > LARGE {
+            true => one_by_one(self, args),
+            false => dispatch(SideBySide(args)),
+        }
     }
 }
 
@@ -222,6 +229,13 @@ fn products<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
         width /= 2;
     }
     lanes[0]
+}
+
+/// The sum of products of elements of which few are to lie on the stack.
+#[inline(never)]
+fn one_after_another<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
+    let products = a.iter().zip(b).map(|(x, y)| x.times(*y));
+    products.reduce(T::plus).unwrap_or_default()
 }
 
 /// The sum of products of two long vectors: of parts, joined in pairs.

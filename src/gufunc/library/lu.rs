@@ -4,7 +4,7 @@
 //! immune to overflow and to harmful underflow: multipliers are at most 1, and what underflows is
 //! negligible against the largest element of its row. The error made in a row is small against
 //! that row, so the bound for matrices whose rows differ in scale is at least that of the plain
-//! algorithm.
+//! algorithm. Columns that would all but vanish so are scaled as well.
 
 use crate::dtype::Real;
 
@@ -58,7 +58,8 @@ fn scaled(mut x: f64, exponent: i64) -> f64 {
 
 /// Copies a matrix, each row times a power of two that brings its largest element near 1.
 ///
-/// Afterwards `scratch` holds the n x n scaled elements, then the n factors.
+/// Afterwards `scratch` holds the n x n scaled elements, then the n factors, then the exponents of the powers of two that
+/// columns are scaled by as well, if some are.
 #[inline(always)]
 fn load_scaled<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) {
     scratch.clear();
@@ -80,6 +81,40 @@ fn load_scaled<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) {
             }
         }
     }
+    let small = T::of_f64(power_of_two(-limit / 2));
+    let is_kept = |c: usize| (0..n).any(|r| rows[r * n + c].magnitude() >= small);
+    if !(0..n).all(is_kept) {
+        scale_columns(n, a, limit, scratch);
+    }
+}
+
+/// Scales columns of which the row factors leave too little: both factors at once, from the elements as they were.
+#[cold]
+fn scale_columns<T: Real>(n: usize, a: &[T], limit: i32, scratch: &mut Vec<T>) {
+    if !a[..n * n].iter().all(|x| x.is_finite()) {
+        return;
+    }
+    scratch.resize(n * n + 2 * n, T::of_f64(0.0));
+    let (rows, factors) = scratch.split_at_mut(n * n);
+    let (factors, exponents) = factors.split_at_mut(n);
+    for (c, own) in exponents.iter_mut().enumerate() {
+        let elements = (0..n).map(|r| (a[r * n + c].to_f64(), exponent(factors[r].to_f64())));
+        let sizes = elements.filter(|(x, _)| *x != 0.0).map(|(x, factor)| exponent(x) + factor);
+        let Some(largest) = sizes.max().filter(|largest| *largest < -limit / 2) else { continue };
+        // A multiple of four, so that any type holds it.
+        let by = -largest / 4 * 4;
+        *own = T::of_f64(by.into());
+        for r in 0..n {
+            let all = i64::from(by + exponent(factors[r].to_f64()));
+            rows[r * n + c] = T::of_f64(scaled(a[r * n + c].to_f64(), all));
+        }
+    }
+}
+
+/// The exponent of the power of two that a column was scaled by, of those behind the factors.
+#[inline(always)]
+fn column_exponent<T: Real>(factors: &[T], n: usize, c: usize) -> i64 {
+    factors.get(n + c).map_or(0, |exponent| exponent.to_f64() as i64)
 }
 
 /// `y - factor * x` in place of `y`.
@@ -185,7 +220,8 @@ pub(super) fn det_by_lu<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) -> T {
     let (mut product, mut shift) = (0.0, 0);
     if let Ok(odd) = eliminate(n, 0, rows, &mut []) {
         product = if odd { -1.0 } else { 1.0 };
-        for (pivot, factor) in rows.iter().step_by(n + 1).zip(factors) {
+        shift -= (0..n).map(|c| column_exponent(factors, n, c)).sum::<i64>();
+        for (pivot, factor) in rows.iter().step_by(n + 1).zip(&factors[..n]) {
             product *= pivot.to_f64();
             if product.is_finite() {
                 let e = exponent(product);
@@ -219,9 +255,13 @@ pub(super) fn inv_by_lu<T: Real>(
     if solve_scaled(n, n, rows, out).is_err() {
         return singular(&a[..n * n], out);
     }
-    for row in out.chunks_exact_mut(n) {
-        for (x, &factor) in row.iter_mut().zip(factors.iter()) {
-            *x = x.times(factor);
+    for (c, row) in out.chunks_exact_mut(n).enumerate() {
+        let by = column_exponent(factors, n, c);
+        for (x, &factor) in row.iter_mut().zip(&factors[..n]) {
+            *x = match by {
+                0 => x.times(factor),
+                by => T::of_f64(scaled(x.to_f64(), by + i64::from(exponent(factor.to_f64())))),
+            };
         }
     }
     Ok(())
@@ -279,7 +319,8 @@ fn solve_sized<T: Real>(
     scratch: &mut Vec<T>,
 ) -> Result<(), Singular> {
     load_scaled(n, a, scratch);
-    let (rows, factors) = scratch.split_at_mut(n * n);
+    let (rows, all) = scratch.split_at_mut(n * n);
+    let factors = &all[..n];
     let (b, out) = (&b[..n * k], &mut out[..n * k]);
     for (r, &factor) in factors.iter().enumerate() {
         for (x, &b) in out[r * k..(r + 1) * k].iter_mut().zip(&b[r * k..]) {
@@ -300,11 +341,12 @@ fn solve_sized<T: Real>(
     if solve_scaled(n, k, rows, out).is_err() {
         return singular(&a[..n * n], out);
     }
-    for c in (0..k).take_while(|_| shifted) {
+    for c in (0..k).take_while(|_| shifted || all.len() > n) {
         let shift = column_shift(c, k, b, factors);
-        if shift != 0 {
-            for x in out.iter_mut().skip(c).step_by(k) {
-                *x = T::of_f64(scaled(x.to_f64(), -shift));
+        for (r, x) in out.iter_mut().skip(c).step_by(k).enumerate() {
+            let by = column_exponent(all, n, r) - shift;
+            if by != 0 {
+                *x = T::of_f64(scaled(x.to_f64(), by));
             }
         }
     }

@@ -233,7 +233,11 @@ fn det_side_by_side<T: Real, const N: usize>(
     let (mut dets, mut refused) = ([zero; GROUP], [zero; GROUP]);
     for (group, out) in out.chunks_mut(GROUP).enumerate() {
         let a = &a[group * GROUP * step..];
-        prefetch_span(a, AHEAD * step, GROUP * step);
+        if step <= 2 * N * N {
+            prefetch_span(a, AHEAD * step, GROUP * step);
+        } else {
+            (0..GROUP).for_each(|l| prefetch_span(a, (AHEAD + l) * step, N * N));
+        }
         for l in 0..out.len() {
             let matrix = &a[l * step..][..N * N];
             for r in 0..N {

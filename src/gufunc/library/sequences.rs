@@ -5,7 +5,7 @@ use crate::dtype::{Arithmetic, Real, Sortable};
 use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
-use crate::kernel::{Kernel, dispatch};
+use crate::kernel::{Kernel, LARGE, dispatch};
 
 /// Values of a polynomial that are computed side by side.
 const TOGETHER: usize = 32;
@@ -152,6 +152,7 @@ impl<T: Arithmetic + Default + 'static> Kernel for Values<'_, '_, T> {
             (x.get(start..start + count), coefficients.get(offset..offset + n))
             && steps[0] == 0
             && steps[1] == 1
+            && size_of::<T>() <= LARGE
         {
             let Some((&first, rest)) = coefficients.split_first() else {
                 args.outputs[0].fill(T::default());

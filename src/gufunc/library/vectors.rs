@@ -95,8 +95,9 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Normalize {
         let norm = euclidean(&a);
         let largest = a.iter().fold(T::of_f64(0.0), |most, x| most.maximum(x.magnitude()));
         let (zero, some) = (T::of_f64(0.0), T::of_f64(16.0));
+        let infinite = !largest.is_finite() && !largest.is_nan();
         // A norm that is subnormal has few digits, and then this quotient overflows.
-        if norm.is_finite() && (some.over(largest).is_finite() || largest == zero) {
+        if infinite || norm.is_finite() && (some.over(largest).is_finite() || largest == zero) {
             let divided = |x: &T| if norm == zero { *x } else { x.over(norm) };
             out.iter_mut().zip(a.iter()).for_each(|(slot, x)| *slot = divided(x));
             return Ok(());

@@ -122,8 +122,8 @@ impl Calls<'_> {
 
     /// The first call, if there are more than can be made, all of them the same: of cores without elements.
     fn first_alone(&self, sources: &[&Source]) -> SmallVec<[Range<usize>; 4]> {
-        let nothing =
-            self.results.iter().all(|n| *n == 0) && sources.iter().all(|s| s.elements == 0);
+        let same = |source: &&Source| source.elements == 0 || source.loops.iter().all(|n| *n == 1);
+        let nothing = self.results.iter().all(|n| *n == 0) && sources.iter().all(same);
         if !nothing || product(self.loops) <= COUNTLESS {
             return SmallVec::new();
         }

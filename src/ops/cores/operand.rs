@@ -107,7 +107,7 @@ impl Arrangement {
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     /// Extents of the loop axes, 1 where it stretches.
-    loops: SmallVec<[usize; 4]>,
+    pub(super) loops: SmallVec<[usize; 4]>,
     /// Elements of a core.
     pub(crate) elements: usize,
     /// Steps along the loop axes, and of the core axes, in memory.

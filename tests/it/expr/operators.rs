@@ -119,3 +119,28 @@ fn signs_of_complex_numbers_are_directions() {
         assert!(near(sign.re, expected[0]) && near(sign.im, expected[1]), "{number}: {sign}");
     }
 }
+
+/// Complex quotients of numbers whose squares overflow or vanish; the bits of others are those of the formula.
+#[cfg(feature = "complex")]
+#[test]
+fn complex_quotients_of_any_size() {
+    use num_complex::Complex;
+    let quotient = |a: Complex<f64>, b: Complex<f64>| {
+        (&Tensor::from(vec![a]) / &Tensor::from(vec![b])).eval().unwrap().storage()[0]
+    };
+    let real = |x: f64| Complex::new(x, 0.0);
+    for x in [1e200, 1e-200, 5e-324, f64::MAX, f64::MIN_POSITIVE] {
+        assert_eq!(quotient(real(x), real(x)), real(1.0), "{x}");
+        assert_eq!(quotient(Complex::new(x, x), Complex::new(x, x)), real(1.0), "{x}");
+        assert_eq!(quotient(real(0.0), real(x)), real(0.0), "{x}");
+        assert_eq!(quotient(Complex::new(0.0, x), real(1.0)), Complex::new(0.0, x), "{x}");
+    }
+    assert_eq!(quotient(real(2f64.powi(900)), real(2f64.powi(600))), real(2f64.powi(300)));
+    assert_eq!(quotient(real(2f64.powi(-1000)), real(2f64.powi(60))), real(2f64.powi(-1060)));
+    let (a, b) = (Complex::new(1.0, 2.0), Complex::new(3.0, -0.7));
+    assert_eq!(quotient(a, b), a / b);
+    assert!(quotient(a, real(0.0)).is_nan());
+    let narrow = Tensor::from(vec![Complex::new(1e20_f32, -1e20), Complex::new(1e-25, 1e-25)]);
+    let found = (&narrow / &narrow).eval().unwrap().into_storage();
+    assert_eq!(found, [Complex::new(1.0, 0.0); 2]);
+}

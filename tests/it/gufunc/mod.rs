@@ -4,6 +4,7 @@
 
 mod calls;
 mod checks;
+mod edges;
 mod errors;
 mod exact;
 mod grammar;

@@ -1,0 +1,99 @@
+//! Numbers, extents and shapes at the edges of what ready-made functions and calls take.
+
+use lensor::gufunc::{Gufunc, cdist, det, inv, normalize, solve, sort};
+use lensor::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+fn matrix(rows: [[f64; 2]; 2]) -> Tensor<Vec<f64>> {
+    Tensor::from_nested(rows).unwrap()
+}
+
+fn near(found: &[f64], expected: &[f64]) {
+    let close = |(x, y): (&f64, &f64)| x == y || ((x - y) / y).abs() < 1e-14;
+    assert!(found.len() == expected.len() && found.iter().zip(expected).all(close), "{found:?}");
+}
+
+/// A column that is small in all rows is no column of zeros.
+#[test]
+fn columns_that_are_small_against_their_rows() {
+    let a = matrix([[1e-20, 1e305], [1e-20, 2e305]]);
+    let inverse = inv().call([&a]).eval().unwrap();
+    near(inverse[0].storage(), &[2e20, -1e20, -1e-305, 1e-305]);
+    near(det().call([&a]).eval().unwrap()[0].storage(), &[1e285]);
+    let b = Tensor::from(vec![1e200, 3e200]);
+    near(solve().call([&a, &b]).eval().unwrap()[0].storage(), &[-1e220, 2e-105]);
+    let a = matrix([[1e-10, 1e300], [1e-10, 2e300]]);
+    near(inv().call([&a]).eval().unwrap()[0].storage(), &[2e10, -1e10, -1e-300, 1e-300]);
+    let zero = matrix([[0.0, 1e305], [0.0, 2e305]]);
+    assert!(inv().call([&zero]).eval().is_err());
+    assert_eq!(det().call([&zero]).eval().unwrap()[0].to_vec().unwrap(), [0.0]);
+    // By elimination, with columns of all sizes.
+    let sizes = [1e-200, 1e150, 1.0, 1e-300];
+    let whole =
+        |i: &[usize]| [[4, 1, 0, 2], [1, 5, 1, 0], [0, 2, 6, 1], [1, 0, 1, 7]][i[0]][i[1]] as f64;
+    let plain = Tensor::from_index([4, 4], |i| whole(i)).unwrap();
+    let scaled = Tensor::from_index([4, 4], |i| whole(i) * sizes[i[1]]).unwrap();
+    let [of_plain] = inv().call([&plain]).eval().unwrap();
+    let [of_scaled] = inv().call([&scaled]).eval().unwrap();
+    let expected = Tensor::from_index([4, 4], |i| of_plain.get(i).unwrap() / sizes[i[0]]).unwrap();
+    let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-13 * y.abs();
+    let mut pairs = of_scaled.storage().iter().zip(expected.storage());
+    assert!(pairs.all(close), "{of_scaled} {expected}");
+}
+
+#[test]
+fn vectors_with_an_infinity_are_normalized() {
+    let t = Tensor::from(vec![1.0, f64::INFINITY, -2.0]);
+    let found = normalize().call([&t]).eval().unwrap()[0].to_vec().unwrap();
+    assert!(found[0] == 0.0 && found[1].is_nan() && found[2] == 0.0, "{found:?}");
+}
+
+#[cfg(feature = "half")]
+#[test]
+fn distances_of_narrow_floats() {
+    use half::f16;
+    let points = |x: f64| Tensor::from_vec([1, 1], vec![f16::from_f64(x)]).unwrap();
+    let found = cdist().call([&points(0.0), &points(300.0)]).eval().unwrap();
+    assert_eq!(found[0].to_vec().unwrap(), [f16::from_f64(300.0)]);
+}
+
+/// However many calls there are of cores without elements, those of other operands being one.
+#[test]
+fn calls_of_nothing_and_something() {
+    let none = Tensor::full([1 << 40, 0, 3], 1.0).unwrap();
+    let points = Tensor::full([5, 3], 1.0).unwrap();
+    let found = cdist().call([&none, &points]).eval().unwrap();
+    assert_eq!(found[0].shape(), [1 << 40, 0, 5]);
+    let empty = Tensor::full([1 << 40, 0], 1.0).unwrap();
+    let all = Tensor::full([], true).unwrap();
+    let sorted = sort().call([&empty]).filter(&all).or([0.0]);
+    assert_eq!(sorted.eval().unwrap()[0].shape(), [1 << 40, 0]);
+}
+
+/// Extents that differ from those that a result was laid out by.
+#[test]
+fn extents_that_change_are_an_error_of_deferred_calls() {
+    let next = AtomicUsize::new(1);
+    let made = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[x], [mut out]| {
+        out.iter_mut().for_each(|slot| *slot = x[0]);
+    });
+    let gufunc = made.unwrap().with_extents(move |dims| dims.set("p", next.fetch_add(1, Relaxed)));
+    let t = Tensor::from_nested([[3_i64, 4], [5, 6]]).unwrap();
+    let found = gufunc.call([&t]).deferred().eval().map(drop);
+    assert!(matches!(found, Err(Error::OutOfSpan { .. })), "{found:?}");
+    let mut out = Tensor::full([2, 3], 0).unwrap();
+    let found = gufunc.call([&t]).deferred().assign_to(&mut out);
+    assert!(matches!(found, Err(Error::OutOfSpan { .. })), "{found:?}");
+}
+
+/// Matrices that lie far apart have the determinants of those that do not.
+#[test]
+fn determinants_of_matrices_far_apart() {
+    let t = Tensor::from_index([40, 100, 3, 3], |i| {
+        ((i[0] * 7 + i[1] * 5 + i[2] * 3 + i[3]) * 2_654_435_761 % 1009) as f64
+    });
+    let far = t.unwrap().select((.., 0)).unwrap();
+    let near = far.view().eval().unwrap();
+    let [found, expected] = [far.boxed(), near.boxed()].map(|t| det().call([t]).eval().unwrap());
+    assert_eq!(found[0].to_vec(), expected[0].to_vec());
+}
